@@ -69,11 +69,11 @@ def test_no_import_cycles():
         pytest.fail("import cycle: " + " → ".join(failure.args[1]))
 
 
-ROOMS = ("belief", "bench", "cli", "exchange", "format", "git", "graph", "hosts", "learn", "lessons", "lifecycle", "lsp", "mcp",
+ROOMS = ("belief", "bench", "cli", "exchange", "format", "git", "graph", "hosts", "learning", "lessons", "lifecycle", "lsp", "mcp",
          "mesh", "recall", "redaction", "settings", "sinks", "skills", "traces", "web")  # fmt: skip
-INNER = ("changes", "connect", "contextual", "cues", "embed", "faces", "files", "hooks", "index", "keeping", "lance",
-         "languages", "learning", "ledger", "llm", "local", "memories", "merge", "model", "net", "postgres", "relevance",
-         "repository", "scripts", "scrub", "session", "setup", "show", "state", "stores", "text", "views", "wings")  # fmt: skip
+INNER = ("changes", "connect", "contextual", "cues", "drafts", "embed", "faces", "files", "hooks", "index", "keeping", "lance",
+         "languages", "learn", "ledger", "llm", "local", "memories", "merge", "model", "net", "postgres", "relevance",
+         "replay", "repository", "scripts", "scrub", "session", "setup", "show", "spoken", "state", "stores", "text", "views", "wings")  # fmt: skip
 
 
 def folders() -> set[Path]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import json
 import tempfile
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,11 +39,14 @@ from rawkomem.git.symbol import symbol_text
 from rawkomem.hosts.connect.jsonc import parse as parse_jsonc
 from rawkomem.hosts.connect.toml_block import merged as merge_toml
 from rawkomem.index.passages import condition_text, searchable_title
+from rawkomem.learn.drafts.choose import choose
+from rawkomem.learn.drafts.exchange import typed_in
+from rawkomem.learn.drafts.propose import propose
 from rawkomem.learn.lessons.lesson import read_wire
 from rawkomem.learn.llm.ask import objects
 from rawkomem.learn.session.injected import without_injected, without_scaffolding
-from rawkomem.learn.session.moments import moments_in
-from rawkomem.learn.session.propose import propose
+from rawkomem.learn.session.run import Run
+from rawkomem.learn.session.specstory import turns_of_history
 from rawkomem.learn.session.transcript import Transcript
 from rawkomem.learn.session.turns import USER, Turn
 from rawkomem.learn.skills.text import read_skill
@@ -71,6 +73,7 @@ from rawkomem.text.prose import prose_lines, sentences, without_code
 from rawkomem.text.quick_json import read_json
 from rawkomem.text.safe import safe_body, safe_title
 from rawkomem.text.same import facts_in, is_copy, is_identical, said_in
+from rawkomem.text.spoken.prompt import without_markup
 from rawkomem.text.summary import summarize
 from rawkomem.text.tokens import count_tokens
 from rawkomem.text.topics import subjects, topic
@@ -275,9 +278,12 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "objects": lambda text: [*objects(text)],
     "without_injected": without_injected,
     "without_scaffolding": without_scaffolding,
-    "moments_in": lambda text: [*moments_in(Turn(USER, text), Counter())],
+    "choose": lambda text: choose([Turn("assistant", text), Turn(USER, text), Turn(USER, text[::-1])], Run(), -9),
+    "typed_in": typed_in,
     "propose": propose,
     "transcript": _turns,
+    "history": lambda text: [*turns_of_history(f"_**User**_\n{text}".split("\n"))],
+    "without_markup": without_markup,
     "read_skill": read_skill,
     "cut_headings": cut_headings,
     "without_links": without_links,

@@ -6,16 +6,14 @@ Each prompt is asked with a transcript that holds what came before it, as the ho
 from __future__ import annotations
 
 import json
-import lzma
 import os
-import re
 from typing import TYPE_CHECKING, Any
 
 from ..files.local.told import note_fresh
 from ..hosts.hooks.prompt import recalled
 from ..hosts.host import PROMPT, Call
 from ..hosts.records import HOSTS
-from ..model.errors import BadInput
+from ..learn.session.recorded import COMPACTED, read_records, with_paths
 from ..model.record import record
 
 if TYPE_CHECKING:
@@ -27,10 +25,7 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
 
 HOST = "claude"
-COMPACTED = "This session is being continued from a previous conversation"  # how the prompt after a compaction begins
 CLEARED = "<command-name>/clear</command-name>"
-SHORTENED = "x"  # the one input of a tool call in published histories: the call as Markdown
-NAMED_FILE = re.compile(r"</summary>\s*`([^`\n]+)`|The file (\S+) has been")
 
 
 @record
@@ -52,40 +47,13 @@ class Session:
 
 def read_sessions(files: Iterable[str]) -> list[Session]:
     """Return the sessions of JSON files, compressed by xz or not."""
-    return [_session(one) for file in files for one in _read(file)]
-
-
-def _read(file: str) -> list[Record]:
-    hint = "give a JSON file with sessions, each with an id and Claude Code's records; see 'rawkomem docs bench'"
-    try:
-        with lzma.open(file) if file.endswith(".xz") else open(file, "rb") as stream:
-            found = json.load(stream)["sessions"]
-    except (OSError, ValueError, KeyError, TypeError, lzma.LZMAError) as failure:
-        raise BadInput(f"cannot read sessions from {file}: {failure}", hint) from None
-    if not isinstance(found, list) or not all(isinstance(one, dict) and "records" in one for one in found):
-        raise BadInput(f"{file} holds no sessions", hint)
-    return found
+    return [_session(one) for file in files for one in read_records(file)]
 
 
 def _session(one: Record) -> Session:
-    records = tuple(_with_paths(line) for line in one["records"] if isinstance(line, dict))
+    records = tuple(with_paths(line) for line in one["records"] if isinstance(line, dict))
     prompts = tuple(at for at, line in enumerate(records) if line.get("type") == "user" and _text(line).strip())
     return Session(str(one.get("id", "")), records, prompts)
-
-
-def _with_paths(line: Record) -> Record:
-    """Return a record whose shortened tool calls name their file as the host itself would."""
-    message = line.get("message")
-    if not isinstance(message, dict) or not isinstance(message.get("content"), list):
-        return line
-    content = [_call(part) if part.get("type") == "tool_use" else part for part in message["content"]]
-    return {**line, "message": {**message, "content": content}}
-
-
-def _call(part: Record) -> Record:
-    said = str((part.get("input") or {}).get(SHORTENED, ""))
-    found = NAMED_FILE.search(said) if part.get("name") in ("Read", "Edit", "Write") else None
-    return {**part, "input": {"file_path": found[1] or found[2]}} if found else part
 
 
 def _text(line: Record) -> str:

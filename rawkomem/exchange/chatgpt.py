@@ -1,4 +1,4 @@
-"""An export of ChatGPT (`conversations.json`): what was decided and found out in each conversation, judged offline."""
+"""An export of ChatGPT (`conversations.json`): what the person said or agreed to in each conversation."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
+from ..learn.drafts.choose import choose
+from ..learn.drafts.keep import entry_of
 from ..learn.session.listen import listen
-from ..learn.session.remember import Run
+from ..learn.session.run import Run
 from ..model.record import replace
 from ..state.facets import IMPORTED
 from ..text.clean import one_line
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
     Item = dict[str, Any]
 
-MAX_MEMORIES = 20  # of one conversation, as in repository/wings/learning.py
 ROLES = ("user", "assistant")
 
 
@@ -31,7 +32,7 @@ def is_chatgpt(source: Source) -> bool:
 
 
 def read_chatgpt(source: Source) -> Iterator[Entry]:
-    """Yield the best findings of every conversation."""
+    """Yield the drafts of every conversation as memories, which wait for a review as all that is imported does."""
     conversations = source.json()
     for conversation in conversations if isinstance(conversations, list) else [conversations]:
         if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
@@ -39,11 +40,12 @@ def read_chatgpt(source: Source) -> Iterator[Entry]:
             continue
         title = one_line(str(conversation.get("title") or "untitled"), 80)
         heard = listen(_transcript(conversation), Run(agent="chatgpt", task=title))
-        if not heard.findings:
+        found = choose(heard.turns, heard.run)
+        if not found:
             source.skip(title, "nothing in it is worth remembering")
-        for finding in heard.findings[:MAX_MEMORIES]:
-            extra = {**finding.entry.extra, IMPORTED: f"{source.place(source.path)}#{title}"}
-            yield replace(finding.entry, source=f"ChatGPT: {title}", extra=extra)
+        for entry in map(entry_of, found):
+            extra = {**entry.extra, IMPORTED: f"{source.place(source.path)}#{title}"}
+            yield replace(entry, source=f"ChatGPT: {title}", extra=extra)
 
 
 def _transcript(conversation: Item) -> io.BytesIO:

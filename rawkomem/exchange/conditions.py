@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..learn.session.propose import propose
+from ..learn.drafts.propose import propose
 from ..learn.skills.text import CONDITION_LENGTH
 from ..redaction.find import redact
 from ..text.clean import clean

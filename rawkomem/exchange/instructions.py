@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ..learn.session.propose import MAX_SHARED, separating
+from ..learn.drafts.propose import MAX_SHARED, separating
 from ..learn.skills.text import split_front
 from ..text.paths import is_file_glob
 from .conditions import from_description

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..model.record import record, replace
 from ..text.tokens import count_tokens
 from .gather import gather
-from .order import in_order
+from .order import corrections_first, in_order
 from .pack import add_linked, pack
 from .profiles import profile_of
 from .question import question_of_task
@@ -76,7 +76,7 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     packed = add_linked(pack(wanted, limits, page.cost, page.shorter), sources, limits, page.cost)
     if sources.told:
         packed = leave_out_linked(packed, sources.told)
-    items = tuple(map(page.shown, packed.items))
+    items = tuple(map(page.shown, corrections_first(packed.items)))
     text = page.write(items)
     untried = question.situation.engine.untried if question.situation else 0
     return Injection(

@@ -84,6 +84,22 @@ def without_outdated(items: Sequence[Scored]) -> tuple[list[Scored], list[Scored
     return [*current.values()], outdated
 
 
+def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
+    """Return the items with what a person said in a session right before the older memory that it contradicts."""
+    ordered = [*items]
+    for item in [one for one in items if one.signals.unverified and one.signals.unverified.said]:
+        from ..state.belief.prose import overrules, prose_of
+
+        said = prose_of(item.memory)
+        others = ordered[: ordered.index(item)]
+        older = (one for one in others if one.memory.worded <= item.memory.worded)
+        first = next((one for one in older if overrules(said, prose_of(one.memory))), None)
+        if first:
+            ordered.remove(item)
+            ordered.insert(ordered.index(first), item)
+    return tuple(ordered)
+
+
 def _any_alike(items: Sequence[Scored]) -> bool:
     """Return whether two items may speak about the same thing: comparing their sentences costs more than this."""
     conditions = [frozenset(item.memory.when) for item in items]

@@ -61,8 +61,10 @@ def pack(
     return Packed(tuple(chosen), tuple(left + over), tokens)
 
 
-def _turn(item: Scored) -> tuple[bool, bool]:
-    return bool(item.signals.unverified), not is_critical(item)
+def _turn(item: Scored) -> tuple[bool, bool, bool]:
+    """Sort what people vouch for first, then what a person said, then the rest; of each, critical items first."""
+    standing = item.signals.unverified
+    return bool(standing), bool(standing and not standing.said), not is_critical(item)
 
 
 def _unimportant(item: Scored, limits: Limits) -> Reason | None:

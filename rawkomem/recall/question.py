@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..model.record import record
 from ..text.clean import clean
 from ..text.language import language
-from .relevance.prompt import read_prompt, sentences_of
+from ..text.spoken.prompt import read_prompt, sentences_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

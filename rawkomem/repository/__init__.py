@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ..files.append import Written
     from ..files.check import Checked
+    from ..files.local.told import Told
     from ..index.catalogue import Row
     from ..index.report import SyncReport
     from ..index.views.stats import Stats
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .settings import Settings
     from .wings.beliefs import Beliefs
     from .wings.citations import Citations
+    from .wings.drafts import Drafts
     from .wings.episodes import Episodes
     from .wings.exchange import Exchange
     from .wings.graph import Graph
@@ -40,11 +42,13 @@ if TYPE_CHECKING:
     from .wings.ledger import Ledger
     from .wings.lessons import Lessons
     from .wings.lifecycle import Lifecycle
+    from .wings.remembering import Remembering
     from .wings.retention import Retention
     from .wings.sinks import Sinks
     from .wings.skills import Skills
     from .wings.store import Store
     from .wings.traces import Traces
+    from .wings.transcripts import Transcripts
     from .writing import Stored, Writing
 
     StrPath = str | PathLike[str]
@@ -86,7 +90,9 @@ class Repository:
     episodes: Episodes = lazy("wings.episodes", "Groups of memories that belong to one stretch of work.")
     exchange: Exchange = lazy("wings.exchange", "Import and export, in all formats.")
     graph: Graph = lazy("wings.graph", "Links between memories, walks, clusters, entities.")
-    learning: Learning = lazy("wings.learning", "Memories from a session's transcript.")
+    learning: Learning = lazy("wings.learning", "Drafts from a session's transcript.")
+    drafts: Drafts = lazy("wings.drafts", "Drafts that wait on this machine.")
+    remembering: Remembering = lazy("wings.remembering", "Memories that rest on a quote of a person.")
     ledger: Ledger = lazy("wings.ledger", "The tamper-evident log of what was stored and asked.")
     lessons: Lessons = lazy("wings.lessons", "Lessons from failures, and the intents behind a memory.")
     lifecycle: Lifecycle = lazy("wings.lifecycle", "Decay, compression, consolidation, removal for good.")
@@ -95,6 +101,7 @@ class Repository:
     skills: Skills = lazy("wings.skills", "Skills: take in, find, rate, export, propose from memories.")
     store: Store = lazy("wings.store", "The index and its search stores: status, rebuild, copy, publish.")
     traces: Traces = lazy("wings.traces", "Runs and what they taught: traces, the experience log, briefs.")
+    transcripts: Transcripts = lazy("wings.transcripts", "Drafts from old transcripts, also by a language model.")
     layers: Layers = lazy("layers", "The project's memories, the user's own, and those of shared repositories.")
     _recalling: Recalling = lazy("recalling")
     _writing: Writing = lazy("writing")
@@ -270,6 +277,10 @@ class Repository:
         asked, only = _task(task, agent, session), _filter(only, words)
         limits = {"max_injected": limit, "min_importance": min_importance or None, "budget": budget or None}
         return self._recalling.inject(asked, profile, form, only, strict, **limits)
+
+    def rehearse(self, task: Task, told: Told, form: str = "rawko") -> Injection:
+        """Return what `inject` would for a session that was told this much; nothing is counted or logged."""
+        return self._recalling.rehearse(task, told, form)
 
     def prompt_for(
         self,

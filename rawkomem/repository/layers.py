@@ -234,7 +234,7 @@ class Layers:
         else:
             counts = layer.shared or self._repo.beliefs.all().counts
             doubted = believed.unverified(memories) if counts else {}
-            own = {memory.id: standing_label(memory.id in doubted) for memory in memories} if counts else {}
+            own = {memory.id: standing_label(doubted.get(memory.id)) for memory in memories} if counts else {}
         return {memory.id: (*from_layer(layer.name), *own.get(memory.id, ())) for memory in memories}
 
     def labels_of_found(self, found: Sequence[Found]) -> dict[str, Labels]:

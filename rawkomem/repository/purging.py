@@ -1,8 +1,8 @@
 """Removing a memory's text for good, so that a crash at any point is ended by whatever command comes next.
 
-The order: note the intent; take the text out of the ledger and of the webhook's queue, which needs the memory's own
-words to find it; cut it out of files and bundles; remove the index and every other copy that is made from files, last,
-because a sync meanwhile would make them again; then remove the intent. Each step can be repeated.
+The order: note the intent; take the text out of the ledger, the drafts and the webhook's queue, which needs the
+memory's own words to find it; cut it out of files and bundles; remove the index and every other copy that is made from
+files, last, because a sync meanwhile would make them again; then remove the intent. Each step can be repeated.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import os
 from typing import TYPE_CHECKING
 
 from ..exchange.sinks.queue import Queue
+from ..files.local.drafts import Drafts
 from ..files.local.intents import clear_folder, close_intent, note_intent, open_intents
 from ..files.local.ledger.forget import forget as forget_in_ledger
+from ..files.local.said import forget_said
 from ..files.lock import lock
 from ..files.page import PAGE
 from ..files.purge import entries_about, purge
@@ -86,6 +88,8 @@ def _complete(core: Core, id: str) -> Sequence[str]:
     entries, _ = entries_about(layout, id)
     Queue(layout).forget(id)
     forget_in_ledger(layout, id, [f"{entry.title} {entry.body}" for entry in entries])
+    Drafts(layout).forget([part for entry in entries for part in (entry.title, entry.body)])
+    forget_said(layout)
     changed = purge(layout, id)
     core.forget_answers()
     core.index.expect_changes()

@@ -15,6 +15,7 @@ from ..recall.question import cut_note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..files.local.told import Told
     from ..model.filters import Filter
     from ..model.task import Task
     from ..recall.inject import Injection
@@ -41,8 +42,19 @@ class Recalling:
         self._core.note_answers([(task.asked, injection.items)], within.max_injected, only, task.agent)
         return injection
 
+    def rehearse(self, task: Task, told: Told, form: str) -> Injection:
+        """Inject for a task as for a session that was told this much; do not log the recall."""
+        return self._inject(task, "", form, self._core.settings.limits(task.agent), None, told=told)
+
     def _inject(
-        self, task: Task, profile: str, form: str, limits: Limits, only: Filter | None, strict: bool = False
+        self,
+        task: Task,
+        profile: str,
+        form: str,
+        limits: Limits,
+        only: Filter | None,
+        strict: bool = False,
+        told: Told | None = None,
     ) -> Injection:
         """Inject with explicit limits; do not log the recall."""
         if limits.min_importance not in IMPORTANCE:
@@ -51,18 +63,18 @@ class Recalling:
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True, importance=least)
         if said := cut_note([task.asked]):
             self._core.warn(said)
-        asked, told = profile or limits.profile, frozenset[str]()
-        if task.session:
+        asked, keys = profile or limits.profile, frozenset[str]()
+        if task.session or told:
             from ..files.local.told import told_to
             from ..recall.told import left_of_session
 
-            before = told_to(self._core.layout, task.session)
-            told, limits = before.keys, replace(limits, budget=left_of_session(limits.budget, before.tokens))
+            told = told or told_to(self._core.layout, task.session)
+            keys, limits = told.keys, replace(limits, budget=left_of_session(limits.budget, told.tokens))
         layered = self._repo.layers if self._core.is_layered else None
         layers = layered.fresh() if layered else ()
 
         def ask() -> Injection:
-            within = (only, strict, told)
+            within = (only, strict, keys)
             sources = layered.sources(*within, layers) if layered else self.sources(*within)
             return inject(sources, task, asked, limits, form)
 

@@ -24,6 +24,7 @@ DIRECTIVE = """[ATTENTION DIRECTIVE]
 FENCE = "memories-"  # the tag of the fenced format, before its nonce
 JSON_KEYS = ("id", "title", "importance", "relevance", "fired", "text")  # of an item for programs, among others
 VERIFIED, NOT_VERIFIED = "verified", "not verified"
+PERSON_SAID = "a person said so"  # in a session; the text is an agent's
 
 ROLES = ("system", "user", "assistant", "human", "developer", "tool", "ai", "instruction", "instructions")
 METADATA = (
@@ -46,7 +47,7 @@ TAGS = (  # how the names of tags begin that a frame, a host or a chat template 
 )  # fmt: skip
 BRACKETS = (  # … and words in brackets, without the bracket
     "inst]", "/inst]", "system_prompt", "/system_prompt", "available_tools", "tool_calls", "memory context",
-    "attention directive", "security notice", "untrusted input", VERIFIED, NOT_VERIFIED,
+    "attention directive", "security notice", "untrusted input", VERIFIED, NOT_VERIFIED, PERSON_SAID,
     "personal]", "personal,",
 )  # fmt: skip
 COMMENTS = ("!--", "![cdata[")

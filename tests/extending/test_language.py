@@ -1,4 +1,4 @@
-"""A new human language touches 2 files of the package: text/languages/<code>.py, and learn/session/cues/<code>.py.
+"""A new human language touches 2 files of the package: text/languages/<code>.py, and learn.drafts.cues/<code>.py.
 
 The second one is optional: without it, the English cues find what is worth remembering in a session. The toy is one
 record. Its function words, endings and word signs reach conditions, injection, topics, summaries and search.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from rawkomem import Entry, Repository, Task
-from rawkomem.learn.session.cues import cues
-from rawkomem.learn.session.propose import propose
+from rawkomem.learn.drafts.cues import cues
+from rawkomem.learn.drafts.propose import propose
 from rawkomem.text.language import Language, language, use_language, word_set
 from rawkomem.text.same import NEAR_DUPLICATE, said_in, says_same
 from rawkomem.text.stem import endings

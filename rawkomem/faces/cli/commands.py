@@ -23,7 +23,9 @@ T = TypeVar("T")
 COMMANDS = {
     "init": ("setup.init", "Start a memory repository in this project."),
     "add": ("memories.write", "Store a memory."),
-    "learn": ("learning.learn", "Remember what was decided, corrected and found out in a session."),
+    "learn": ("learning.learn", "Find what a person said or agreed to in a session, as drafts."),
+    "drafts": ("learning.drafts", "List what was found in sessions; keep, edit, merge or drop it."),
+    "replay": ("learning.replay", "Show what past sessions would be given now, and which corrections that covers."),
     "search": ("", "Find the memories that fit a question."),
     "inject": ("", "Print the memories that belong in the prompt of a task, or nothing."),
     "why": ("memories.why", "Tell how a memory scores for a task."),
@@ -70,11 +72,11 @@ COMMANDS = {
     "consolidate": ("keeping.lifecycle", "Settle duplicates and contradictions, make digests and learnings, prune."),
     "lesson": ("learning.lessons", "Store what a failure taught, or take over a lesson from elsewhere."),
     "lessons": ("learning.lessons", "List lessons, the gravest first."),
-    "distill": ("learning.lessons", "Turn recent failures into lessons."),
+    "distill": ("learning.lessons", "Propose drafts of lessons from recent failures."),
     "heritage": ("learning.lessons", "Tell, or show, which intents led to a memory."),
     "ledger": ("keeping.ledger", "Show and verify what was done with memories."),
     "trace": ("learning.trace", "Record what was done, and how it went."),
-    "log": ("learning.trace", "Keep the experience log: one entry for each task, across projects."),
+    "log": ("learning.trace", "Keep the experience log: one entry for each task."),
     "brief": ("learning.brief", "Tell what earlier work teaches for a goal."),
     "retention": ("keeping.retention", "Move old traces to the archive, and compress what is older than a year."),
     "project": ("learning.project", "Exchange memories with the projects of LLMos."),
@@ -100,7 +102,7 @@ COMMANDS = {
     "docs": ("setup.docs", "Print a page of the documentation, or list the pages."),
     "demo": ("setup.demo", "Show in a temporary folder what it does, with real commands."),
     "uninstall": ("setup.uninstall", "Remove what rawkomem wrote beside your Markdown."),
-    "bench": ("setup.bench", "Measure speed, recall and redaction on this machine."),
+    "bench": ("setup.bench", "Measure speed, recall, learning and redaction on this machine."),
 }
 
 

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 INSTRUCTIONS = """\
 This project's memory: decisions, conventions, corrections and lessons of earlier sessions, kept as Markdown in .rawko/.
-- Before non-trivial work call `recall` with the task in a sentence; `search` looks further, `get` shows one whole.
+- Before non-trivial work call `recall` with the task in a sentence; `search` looks further, `get` shows one whole; \
+`brief` tells how earlier work like it went.
 - When something is decided, corrected or found out that a later session needs, call `remember`: one subject each, \
 with the reason and the tasks it is for. Never store secrets.
 - When a memory helped or misled you, say so with `feedback`.

@@ -10,9 +10,8 @@ from typing import Any
 
 from ...files.layout import PERSONAL
 from ...format.compose import compose
-from ...learn.llm.model import is_learning
 from ...model.entry import Entry
-from ...model.errors import NotFound
+from ...model.errors import BadInput, NotFound
 from ...model.filters import FILTER_FIELDS
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
@@ -22,11 +21,19 @@ from ...recall.inject import Injection
 from ...repository import Repository
 from ...state.changes.feedback import SIGNALS
 from ...text.safe import safe_id
-from .answers import found_list, what_was_amended, what_was_learned, what_was_stored, whole_memory
+from .answers import (
+    found_list,
+    listed_drafts,
+    what_was_amended,
+    what_was_remembered,
+    what_was_stored,
+    whole_memory,
+)
 
 DEFAULT_AUTHOR = "agent"  # who found it out, where the client does not say its name
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
+MAX_DRAFTS = 10  # of one list, the latest
 MAX_RESULTS = 50  # of one search: a longer list is no answer
 FILTERS = {  # the filters that agents are offered
     field.word: {**TEXT, "description": field.agents} for field in FILTER_FIELDS if field.agents
@@ -55,7 +62,8 @@ class Verb:
     @property
     def schema(self) -> dict[str, Any]:
         """Return the arguments as JSON Schema."""
-        return {"type": "object", "properties": self.takes, "required": [*self.needs]}
+        needed = {"required": [*self.needs]} if self.needs else {}
+        return {"type": "object", "properties": self.takes, **needed}
 
 
 def recall(repository: Repository, caller: Caller, task: str) -> str:
@@ -89,14 +97,29 @@ def get(repository: Repository, caller: Caller, id: str) -> str:
     return whole_memory(memory, owner.beliefs.trust(memory), repository.layers.labels(owner, [memory])[memory.id])
 
 
-def remember(repository: Repository, caller: Caller, text: str, amends: str = "", **flags: Any) -> str:
+def remember(
+    repository: Repository, caller: Caller, text: str, amends: str = "", quote: str = "", reason: str = "", **flags: Any
+) -> str:
     """Run `rawkomem add`, or `rawkomem amend` if a memory is named. The text is a body without frontmatter."""
-    entry = compose(Entry(body=text.strip("\n")), "amend" if amends else "memory", caller.name, **flags)
+    body = "\n\n".join(
+        part for part in (text.strip("\n"), f"Reason: {reason.strip()}" if reason.strip() else "") if part
+    )
+    entry = compose(Entry(body=body), "amend" if amends else "memory", caller.name, **flags)
     if amends:
         owner, own = repository.layers.owner(amends)
+        if quote:
+            owner.remembering.check_quote(quote)
         written = owner.amend(own, entry)
         return what_was_amended(written, owner.get(written.entry.about))
+    if quote.strip():
+        return what_was_remembered(_project(repository).remembering.remember(entry, quote, caller.name))
+    _project(repository).remembering.refuse_planted(entry)
     return what_was_stored(_project(repository).add(entry))
+
+
+def brief(repository: Repository, caller: Caller, goal: str) -> str:
+    """Run `rawkomem brief`."""
+    return repository.traces.brief(goal).text or "Nothing is known about this goal yet."
 
 
 def feedback(repository: Repository, caller: Caller, id: str, signal: str, reason: str = "") -> str:
@@ -107,11 +130,23 @@ def feedback(repository: Repository, caller: Caller, id: str, signal: str, reaso
     return f"noted: {signal}, for {vote.about}" + (" (a person vouches for it and decides)" if waits else "")
 
 
-def learn(repository: Repository, caller: Caller, text: str, task: str = "") -> str:
-    """Run `rawkomem learn` offline."""
-    if is_learning():
-        return "this runs below a model that rawkomem itself asked: nothing is learned"
-    return what_was_learned(_project(repository).learning.learn(text, agent=caller.name, task=task))
+def drafts(repository: Repository, caller: Caller, action: str = "list", id: str = "", **given: Any) -> str:
+    """Run `rawkomem drafts` and its actions. What an agent keeps is a person's word only if the quote is found."""
+    wing = _project(repository).drafts
+    if action == "list":
+        waiting = wing.all()
+        older = f"{len(waiting) - MAX_DRAFTS} older drafts are not shown.\n" if len(waiting) > MAX_DRAFTS else ""
+        return older + listed_drafts(waiting[:MAX_DRAFTS]) if waiting else "No drafts wait."
+    if not id:
+        raise BadInput(f"drafts: {action} needs an id", "'list' shows the ids")
+    changes = {key: given[key] for key in ("title", "text", "when") if given.get(key)}
+    if action == "keep":
+        return what_was_stored(repository.remembering.keep_draft(id, caller.name, **changes))
+    if action == "edit":
+        return f"edited {safe_id(wing.edit(id, **changes).id)}"
+    if action == "merge":
+        return f"merged into {safe_id(wing.merge(id, str(given.get('other', ''))).id)}"
+    return f"dropped {safe_id(wing.drop(id).id)}"
 
 
 def _project(repository: Repository) -> Repository:
@@ -123,15 +158,19 @@ def _project(repository: Repository) -> Repository:
 
 VERBS = {
     "recall": Verb("Project memories for a task. Call before non-trivial work.", {"task": TEXT}, ("task",), recall),
+    "brief": Verb("How earlier work like it went.", {"goal": TEXT}, ("goal",), brief),
     "search": Verb("Find memories.", {"query": TEXT, "limit": {"type": "integer"}, **FILTERS}, ("query",), search),
     "get": Verb("One whole memory.", {"id": TEXT}, ("id",), get),
     "remember": Verb(
         "Store a decision, correction, finding or convention under a one-line title, with its reason. "
+        "'quote': the person's own words that say so, verbatim; checked. "
         "'when': its tasks (words, a|b, a sentence). "
         "'amends': id of a memory whose title and text these replace.",
         {
             "title": TEXT,
             "text": TEXT,
+            "reason": TEXT,
+            "quote": TEXT,
             "when": TEXTS,
             "tags": TEXTS,
             "importance": {"enum": [*IMPORTANCE]},
@@ -150,11 +189,19 @@ VERBS = {
         reads=False,
         again=False,
     ),
-    "learn": Verb(
-        "Store what a transcript or report of a run teaches.",
-        {"text": TEXT, "task": TEXT},
-        ("text",),
-        learn,
+    "drafts": Verb(
+        "What people said and nobody stored yet.",
+        {
+            "action": {"enum": ["list", "keep", "edit", "merge", "drop"]},
+            "id": TEXT,
+            "other": TEXT,
+            "title": TEXT,
+            "text": TEXT,
+            "when": TEXTS,
+        },
+        (),
+        drafts,
         reads=False,
+        again=False,
     ),
 }

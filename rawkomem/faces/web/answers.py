@@ -73,6 +73,7 @@ def overview(repository: Repository) -> Facts:
             "tag": sorted(tag for tag, _ in tags.most_common(MAX_TAGS_OFFERED)),
         },
         "waiting": len(_waiting(repository)),
+        "drafts": len(repository.drafts.all()),
         "writes_as": repository.core.via,
     }
 

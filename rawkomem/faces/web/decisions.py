@@ -14,20 +14,20 @@ MAX_REASON_CHARS = 500  # characters of a reason
 
 def feedback(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     """Record a vote: helpful or harmful."""
-    id, signal, reason = (_text(said, key) for key in ("id", "signal", "reason"))
+    id, signal, reason = (text_of(said, key) for key in ("id", "signal", "reason"))
     return _done(repository, id, [repository.feedback(id, signal, reason, user_name()).entry.id])
 
 
 def review(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     """Activate or reject a quarantined memory; `settle` says how its conflicts end."""
-    id, action, settle, reason = (_text(said, key) for key in ("id", "action", "settle", "reason"))
+    id, action, settle, reason = (text_of(said, key) for key in ("id", "action", "settle", "reason"))
     written = repository.beliefs.review(id, action, settle, reason, user_name())
     return _done(repository, id, [item.entry.id for item in written])
 
 
 def decide(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     """Accept or decline the proposed changes of a memory that the page showed."""
-    id, action, reason = (_text(said, key) for key in ("id", "action", "reason"))
+    id, action, reason = (text_of(said, key) for key in ("id", "action", "reason"))
     changes = said.get("changes")
     if action not in ("accept", "decline") or not isinstance(changes, list) or not changes:
         raise BadInput("no decision given", "accept or decline the changes that are shown")
@@ -40,10 +40,11 @@ def _done(repository: Repository, id: str, entries: list[str]) -> dict[str, Any]
     return {"id": memory.id, "status": memory.status, "entries": entries}
 
 
-def _text(said: Mapping[str, Any], key: str) -> str:
+def text_of(said: Mapping[str, Any], key: str, most: int = MAX_REASON_CHARS) -> str:
+    """Return a text of a decision; refuse one that is too long, and a decision about nothing."""
     value = said.get(key, "")
-    if not isinstance(value, str) or len(value) > MAX_REASON_CHARS:
-        raise BadInput(f"{key} must be a text of at most {MAX_REASON_CHARS} characters", "shorten it")
-    if key == "id" and not value:
-        raise BadInput("no memory named", "give its id")
+    if not isinstance(value, str) or len(value) > most:
+        raise BadInput(f"{key} must be a text of at most {most:,} characters", "shorten it")
+    if key in ("id", "other") and not value:
+        raise BadInput(f"no {key} given", "say what the decision is about")
     return value.strip()

@@ -24,7 +24,7 @@ from ...redaction.find import redact
 from ...repository import Repository
 from ...repository.settings import Settings
 from ...text.clean import one_line
-from . import answers, decisions
+from . import answers, decisions, drafts
 from .door import HOST, JSON, SECURITY_HEADERS, UNAUTHORIZED, Door, new_token
 from .markdown import open_renderer
 
@@ -39,9 +39,13 @@ DECISIONS = {
     "/api/feedback": decisions.feedback,
     "/api/review": decisions.review,
     "/api/decide": decisions.decide,
+    "/api/drafts/keep": drafts.keep,
+    "/api/drafts/edit": drafts.edit,
+    "/api/drafts/merge": drafts.merge,
+    "/api/drafts/drop": drafts.drop,
 }
 STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
-MAX_DECISION_BYTES = 64 * 1024  # bytes of a decision: an id and a reason
+MAX_DECISION_BYTES = 64 * 1024  # of a decision: an id and a reason, or the text of a draft
 MAX_QUERY_FIELDS = 20  # of a query
 ENTRANCE_S = 60.0  # seconds within which a browser must have opened the page
 IDLE_TIMEOUT_S = 30  # seconds that a connection may be silent
@@ -111,6 +115,7 @@ class PageServer(socketserver.ThreadingTCPServer):
             "/api/graph": lambda: answers.graph(repository),
             "/api/timeline": lambda: answers.timeline(repository),
             "/api/waiting": lambda: answers.waiting(repository, render),
+            "/api/drafts": lambda: drafts.drafts(repository, render),
         }
         return self._reply(questions.get(path))
 

@@ -78,6 +78,17 @@ def _folded(lines: Iterable[list[str]], oldest: int) -> Told:
     return Told(keys, sum(tokens for tokens, _ in told), prompt, asked_at, heard)
 
 
+def prompts_since(layout: Layout, session: str, at: int) -> int:
+    """Return how many prompts a session had since a time."""
+    try:
+        lines = LineFile(local_path(layout, FILE_NAME)).lines()
+    except RawkoError:
+        return 0
+    mark = f"\t{checksum(session)}\t{ASKED}\t"
+    times = (line.partition("\t")[0] for line in lines if mark in line)
+    return sum(time.isdecimal() and int(time) >= at for time in times)
+
+
 def note_asked(layout: Layout, session: str, prompt: str, heard: int) -> None:
     """Remember the checksum of a prompt that came in when the transcript had so many bytes."""
     _note(layout, session, ASKED, prompt, str(heard))

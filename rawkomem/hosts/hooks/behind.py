@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
@@ -9,11 +10,12 @@ import time
 from typing import IO, TYPE_CHECKING
 
 from ...files.local.background import start
+from ...files.local.transcripts import note_transcript, open_transcript, transcript_of
 from ...files.lock import lock
-from ...learn.session.remember import Run
-from ...model.errors import BadInput
+from ...learn.session.run import Run
+from ...model.record import replace
 from ..host import END, LEARN
-from .heard import news_of, note_heard, note_transcript, transcript_of
+from .work import record_work
 
 if TYPE_CHECKING:
     from ...files.layout import Layout
@@ -27,11 +29,12 @@ MAX_MESSAGES = 40  # of a session, passed with the call: a turn is shorter
 def leave_learner(layout: Layout, call: Call) -> None:
     """Start the process, with the transcript's name or with what was said, and do not wait for it."""
     transcript = _transcript(layout, call)
-    named = [os.path.abspath(transcript)] if transcript else []
+    named = os.path.abspath(transcript) if transcript else ""
     with tempfile.TemporaryFile() as talk:
         if not transcript:
             _tell(call, talk)
-        start(layout, lock(layout, "learner"), "hook", call.host, LEARN, *named, stdin=talk.fileno(), queue=True)
+        words = ("hook", call.host, LEARN, named, call.session, END if call.event == END else "")
+        start(layout, lock(layout, "learner"), *words, stdin=talk.fileno(), queue=True)
 
 
 def _transcript(layout: Layout, call: Call) -> str:
@@ -55,26 +58,20 @@ def _tell(call: Call, talk: IO[bytes]) -> None:
         talk.seek(0)
 
 
-def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[bytes]) -> None:
-    """Run the background process: learn what is new, update the index, and wake the sinks."""
+def learn_behind(repository: Repository, call: Call, talk: IO[bytes], ended: bool = False) -> None:
+    """Run the background process: find drafts, record work, update the index, and wake the sinks."""
+    transcript, run = call.transcript, Run(agent=call.host, session=call.session)
     if transcript:
         time.sleep(SETTLE_S)
+    else:
+        talk = io.BytesIO(talk.read())
     with lock(repository.layout, "learner"):
         if transcript:
-            _learn_news(repository, transcript)
+            with open_transcript(transcript) as stream:
+                repository.learning.learn(stream, replace(run, agent=""), by_host=True)
         else:
-            repository.learning.learn(talk, Run(agent=host))
+            repository.learning.learn(talk, run, by_host=True)
+            talk.seek(0)
+        record_work(repository, call.host, transcript, talk, ended)
     repository.core.follow()
     repository.core.wake_sinks()
-
-
-def _learn_news(repository: Repository, transcript: str) -> None:
-    """Learn from the new lines. After BadInput they are skipped for good; after other failures they are tried again."""
-    news, end = news_of(repository.layout, transcript)
-    try:
-        with news:
-            repository.learning.learn(news, Run())
-    except BadInput:
-        note_heard(repository.layout, transcript, end)
-        raise
-    note_heard(repository.layout, transcript, end)

@@ -46,9 +46,14 @@ class Lately:
 
 def lately(transcript: str, project: str, prompt: str = "") -> Lately:
     """Return what happened last in a transcript; `prompt` is the present one, which may be in it already."""
+    return lately_in(tail(transcript), project, prompt)
+
+
+def lately_in(end: bytes, project: str, prompt: str = "") -> Lately:
+    """Return what happened last in the end of a transcript."""
     said = asked = ""
     touched: dict[str, None] = {}
-    for who, what in _parts_backwards(transcript):
+    for who, what in _parts_backwards(end):
         if who == DID:
             touched.update(dict.fromkeys(filter(None, (_relative(path, project) for path in _paths(what)))))
         elif who == ASSISTANT:
@@ -72,8 +77,8 @@ def tail(transcript: str, start: int = 0) -> bytes:
         return b""
 
 
-def _parts_backwards(transcript: str) -> Iterator[tuple[str, object]]:
-    for line in reversed(tail(transcript).split(b"\n")):
+def _parts_backwards(end: bytes) -> Iterator[tuple[str, object]]:
+    for line in reversed(end.split(b"\n")):
         if line.startswith(b"{"):
             try:
                 read = read_json(line.decode("utf-8", "replace"))

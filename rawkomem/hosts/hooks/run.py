@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 def run(folder: str, arguments: list[str]) -> None:
     """Answer one call. Below a model that rawkomem itself asked, do nothing: that would never end."""
-    host, event, *rest = *arguments, "", ""
+    host, event, transcript, session, last = [*arguments, "", "", "", "", ""][:5]
     layout: Layout | None = None
     try:
         if event == LEARN:
             layout = find_layout(folder)
-            _learn(layout, host, rest[0])
+            _learn(layout, host, transcript, session, last == END)
             return
         data = read_stdin()
         if os.environ.get(GUARD):
@@ -87,10 +87,13 @@ def _is_first(layout: Layout, call: Call) -> bool:
 
 
 def _inject(repository: Repository, call: Call) -> None:
-    from .prompt import recalled
+    from .prompt import note_prompt, recalled
+    from .request import request_for
 
-    injection = recalled(repository, call, HOSTS[call.host].max_context_bytes)
-    _say(answer(call, injection.text))
+    note_prompt(repository.layout, call)
+    request = request_for(repository.layout, call.session)
+    injection = recalled(repository, call, HOSTS[call.host].max_context_bytes - len(request.encode()))
+    _say(answer(call, injection.text + request))
     repository.note_use(injection, call.session)
     repository.core.deepen_in_background()
 
@@ -112,12 +115,13 @@ def answer(call: Call, context: str) -> bytes:
     return said.encode("utf-8", "replace") if isinstance(said, str) else f"{write_json(said)}\n".encode()
 
 
-def _learn(layout: Layout, host: str, transcript: str) -> None:
+def _learn(layout: Layout, host: str, transcript: str, session: str, ended: bool) -> None:
     import sys
 
     from .behind import learn_behind
 
-    learn_behind(_open(layout, Call(host, LEARN, {})), host, transcript, sys.stdin.buffer)
+    call = Call(host, LEARN, {}, session, transcript=transcript)
+    learn_behind(_open(layout, call), call, sys.stdin.buffer, ended)
 
 
 def _open(layout: Layout, call: Call) -> Repository:

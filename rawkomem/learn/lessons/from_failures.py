@@ -1,106 +1,224 @@
-"""Distillation (RFC-0011 §8.2): recent failures become candidates for lessons, one for each pattern. Pure."""
+"""Distillation (RFC-0011 §8.2): recent failures become drafts, one for each pattern, in the words that are there. Pure.
+
+A draft of a lesson says the rule, learning or fix that somebody wrote down. Where there is none, no rule is invented: a
+failure that was repeated becomes a draft that says so, and a single one becomes nothing.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ...format.lesson import SEVERITIES, LessonContext, checked, pattern_id
+from ...files.local.drafts import draft_id
+from ...format.lesson import SEVERITIES, TOLD
 from ...format.sections import items, sections
-from ...model.clock import DAY
-from ...model.errors import BadInput
+from ...model.clock import DAY, iso
+from ...model.draft import FIX, RULE, Draft
 from ...model.kinds import ACTIVE
-from ...model.record import record, replace
-from ...state.run import goal_of
+from ...model.record import record
+from ...redaction.find import redact
+from ...state.run import SUCCESS, goal_of, outcome_of
 from ...text.clean import one_line
 from ...text.language import language
+from .lesson import LESSON, conditions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ...model.entry import Memory
 
 RECENT_MS = DAY
-REPEATED_MS = 7 * DAY  # within which the same pattern again makes a candidate of an older failure
+REPEATED_MS = 7 * DAY  # within which the same pattern again makes a draft of an older failure
 CANDIDATE_TAG = "#lesson_learned_candidate"
+SESSION = "distill"  # the session of these drafts
+UNSOLVED = "unsolved"  # tag of a failure without a rule, learning or fix
 FAILED = ("failure", "failed", "error")
-BASE_CONFIDENCE = 0.5  # of a lesson from one failure
-FIX_CONFIDENCE = 0.2  # added where the failure names a fix
-REPEAT_CONFIDENCE = 0.1  # added each time it happened again
-MAX_CONFIDENCE = 0.9
+PATTERN_KEYS = ("error_pattern", "errorPattern")
+SCOPE_KEYS = ("applicable_scope", "applicableScope")
+RULE_KEYS = ("preventativeRule", "preventative_rule", "rule")
+FIX_KEYS = ("fix", "resolution")
+BASE_SCORE = 0.5  # of one failure
+SOLVED_SCORE = 0.2  # added where somebody says what to do
+REPEAT_SCORE = 0.1  # added each time it happened again
+MAX_SCORE = 0.9
 HIGH_SEVERITY_FAILURES = 3  # failures of one pattern from which it is of high severity
-DEFAULT_SCOPE = "this project"  # the scope of a failure that names none
 PATTERN_WORDS = 6  # of an error's first line that make its pattern; what follows differs from run to run
+MIN_SENTENCE_WORDS = 3  # of a rule, learning or fix: what is shorter is a note
 MAX_TEXT_CHARS = 600  # characters of a text taken over
+MAX_QUOTE_CHARS = 120  # of an error, a goal or a title in a sentence
+MAX_LISTED = 3  # days or goals that a sentence lists
 
 
 @record
-class Candidate:
-    """A lesson that failures suggest, and the ids of those failures."""
+class Proposal:
+    """A draft that failures suggest, their pattern and scope, and the ids of those failures."""
 
-    context: LessonContext
+    draft: Draft
+    pattern: str
+    scope: str  # empty where nobody says
     sources: tuple[str, ...]
 
     @property
-    def pattern_id(self) -> str:
-        """Return the id of the pattern of failure."""
-        return pattern_id(self.context.error_pattern, self.context.applicable_scope)
+    def is_solved(self) -> bool:
+        """Tell whether somebody said what to do about it."""
+        return LESSON in self.draft.tags
+
+    @property
+    def unsolved_id(self) -> str:
+        """Return the id that the draft of these failures has as long as nobody knows what to do."""
+        return draft_id(SESSION, f"{self.pattern} {self.scope}")
 
 
-def candidates(memories: Iterable[Memory], now: int) -> list[Candidate]:
-    """Return one candidate for each pattern of failure, by pattern; what is too little to learn from is none."""
+def proposals(memories: Iterable[Memory], now: int) -> list[Proposal]:
+    """Return at most one draft for each pattern of failure, by pattern."""
     groups: dict[tuple[str, str], list[Memory]] = {}
+    succeeded: dict[str, int] = {}
     for memory in memories:
-        if is_failure(memory) and 0 <= now - memory.created < REPEATED_MS:
+        if outcome_of(memory) in SUCCESS:
+            goal = goal_of(memory).lower()
+            succeeded[goal] = max(memory.created, succeeded.get(goal, 0))
+        if 0 <= now - memory.created < REPEATED_MS and (is_failure(memory) or _names_pattern(memory)):
             groups.setdefault(_pattern(memory), []).append(memory)
     found = []
     for pattern, failures in sorted(groups.items()):
-        recent = any(now - memory.created < RECENT_MS for memory in failures)
-        if pattern[0] and (recent or len(failures) > 1):
-            try:
-                found.append(_candidate(pattern, sorted(failures, key=lambda memory: (memory.created, memory.id))))
-            except BadInput:
-                continue  # a field that says nothing: too little to learn from
+        failures.sort(key=lambda memory: (memory.created, memory.id))
+        recent = any(is_failure(memory) and now - memory.created < RECENT_MS for memory in failures)
+        proposal = _proposal(pattern, failures, succeeded) if recent or len(failures) > 1 else None
+        if proposal and pattern[0]:
+            found.append(proposal)
     return found
 
 
 def is_failure(memory: Memory) -> bool:
     """Tell whether something went wrong here: it says so, or somebody marked it."""
-    if memory.status != ACTIVE or memory.kind == "lesson":
-        return False
     marked = any(tag.lower().lstrip("#") == CANDIDATE_TAG[1:] for tag in memory.tags)
-    return marked or _said(memory, "status").lower() in FAILED
+    return _counts(memory) and (marked or _has_failed(memory))
 
 
-def _candidate(pattern: tuple[str, str], failures: Sequence[Memory]) -> Candidate:
-    """Return what the failures of one pattern tell together: each field from the last one that has it."""
-    last = failures[-1]
-    error = _last(failures, "error") or last.title
-    fix = _last(failures, "fix", "resolution") or _last_learning(failures)
-    rule = _last(failures, "preventativeRule", "preventative_rule", "rule") or _last_learning(failures)
-    careful = f"Before you {one_line(goal_of(last), 120)}: make sure that it does not end in {error}"
-    context = LessonContext(
-        situation=_last(failures, "situation", "goal") or last.title,
-        error_pattern=pattern[0],
-        oversight=_last(failures, "oversight") or error,
-        fix=fix or "Not found yet.",
-        preventative_rule=rule or careful,
-        severity=_severity(failures),
-        applicable_scope=pattern[1],
-        inverse_lesson=_last(failures, "inverseLesson", "inverse_lesson"),
-        confidence=_confidence(failures, bool(fix)),
+def _names_pattern(memory: Memory) -> bool:
+    return _counts(memory) and bool(_said(memory, *PATTERN_KEYS))
+
+
+def _counts(memory: Memory) -> bool:
+    return memory.status == ACTIVE and memory.kind != "lesson"
+
+
+def _has_failed(memory: Memory) -> bool:
+    return _said(memory, "status").lower() in FAILED
+
+
+def _proposal(pattern: tuple[str, str], failures: Sequence[Memory], succeeded: Mapping[str, int]) -> Proposal | None:
+    """Return what the failures of one pattern tell together; None where that is too little."""
+    name, scope = pattern
+    rule = _last_sentence(failures, *RULE_KEYS) or _last_learning(failures)
+    fix = _last_sentence(failures, *FIX_KEYS)
+    if rule or fix:
+        draft = _lesson(pattern, failures, rule, fix)
+    elif len(failures) > 1 and not _has_succeeded(failures, succeeded):
+        draft = _unsolved(pattern, failures)
+    else:
+        return None
+    return Proposal(draft, name, scope, tuple(memory.id for memory in failures))
+
+
+def _has_succeeded(failures: Sequence[Memory], succeeded: Mapping[str, int]) -> bool:
+    """Tell whether one of the goals was reached since."""
+    return any(succeeded.get(goal_of(memory).lower(), 0) > failures[-1].created for memory in failures)
+
+
+def _lesson(pattern: tuple[str, str], failures: Sequence[Memory], rule: str, fix: str) -> Draft:
+    name, scope = pattern
+    told = {
+        "situation": f"{_last_sentence(failures, 'situation')}\n\n{_story(failures)}.".strip(),
+        "fix": fix,
+        "inverse_lesson": _last_sentence(failures, "inverseLesson", "inverse_lesson"),
+    }
+    keys = {
+        "errorPattern": name,
+        "applicableScope": scope,
+        "oversight": _last_sentence(failures, "oversight"),
+        "severity": _severity(failures),
+        "ruleConfidence": _confidence(failures),
+    }
+    return Draft(
+        id=draft_id(SESSION, f"{name} {scope} {rule or fix}"),
+        kind=RULE if rule else FIX,
+        title=one_line((rule or fix).removesuffix(".")),
+        text="\n\n".join(f"{heading}\n\n{told[field]}" for heading, field in TOLD.items() if told[field]),
+        when=conditions_of(name, scope),
+        tags=(LESSON,),
+        fields=tuple((key, value) for key, value in keys.items() if value),
+        **_evidence(failures, SOLVED_SCORE),
     )
-    texts = {name: _cut(getattr(context, name)) for name in ("situation", "oversight", "fix", "preventative_rule")}
-    return Candidate(checked(replace(context, **texts)), tuple(memory.id for memory in failures))
+
+
+def _unsolved(pattern: tuple[str, str], failures: Sequence[Memory]) -> Draft:
+    return Draft(
+        id=draft_id(SESSION, f"{pattern[0]} {pattern[1]}"),
+        kind=FIX,
+        title=one_line(f"{_what_happened(failures)} {_times(failures)}; not solved yet"),
+        text=f"{_story(failures)}; it is not solved yet.",
+        when=conditions_of(*pattern),
+        tags=(UNSOLVED,),
+        **_evidence(failures, 0.0),
+    )
+
+
+def _evidence(failures: Sequence[Memory], more: float) -> dict[str, Any]:
+    """Return the fields of a draft that tell where it comes from."""
+    lines = (f"{iso(one.created)[:10]} {one.id}: {_quoted(_said(one, 'error') or one.title)}" for one in failures)
+    return {
+        "said": "\n".join(lines),
+        "score": round(min(MAX_SCORE, BASE_SCORE + more + REPEAT_SCORE * (len(failures) - 1)), 2),
+        "why": f"it happened {_times(failures)}",
+        "session": SESSION,
+        "task": next(iter(_goals(failures[-1:])), ""),
+        "at": failures[-1].created,
+    }
+
+
+def _story(failures: Sequence[Memory]) -> str:
+    """Return what happened how often, when, and what was the goal; without a full stop."""
+    days = list(dict.fromkeys(iso(memory.created)[:10] for memory in failures))
+    when = ", ".join(days) if len(days) <= MAX_LISTED else f"{days[0]} to {days[-1]}"
+    goals = [f'"{goal}"' for goal in _goals(failures)[-MAX_LISTED:]]
+    aim = f" while the goal was {goals[0]}" if len(goals) == 1 else f" while the goals were {_listed(goals)}"
+    return f"{_what_happened(failures)} {_times(failures)} ({when}){aim if goals else ''}"
+
+
+def _what_happened(failures: Sequence[Memory]) -> str:
+    if error := _last(failures, "error"):
+        return f'"{_quoted(error)}" happened'
+    if name := _last(failures, *PATTERN_KEYS):
+        return f'The error "{_quoted(name)}" happened'
+    verb = "failed" if _has_failed(failures[-1]) else "was marked as something to learn from"
+    return f'"{_quoted(failures[-1].title)}" {verb}'
+
+
+def _times(failures: Sequence[Memory]) -> str:
+    return {1: "once", 2: "twice"}.get(len(failures), f"{len(failures)} times")
+
+
+def _goals(failures: Sequence[Memory]) -> list[str]:
+    """Return the goals that failures name, each once; a title is none."""
+    given = (_quoted(_said(memory, "goal", "primary_goal")) for memory in failures)
+    return list(dict.fromkeys(goal for goal in given if goal))
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
+
+
+def _quoted(text: str) -> str:
+    return one_line(redact(text).strip().partition("\n")[0].lstrip("# "), MAX_QUOTE_CHARS).replace('"', "'").rstrip(".")
 
 
 def _pattern(memory: Memory) -> tuple[str, str]:
     """Return (name of the error, where it applies): as the entry says, else from the error's words without numbers."""
-    name = _said(memory, "error_pattern", "errorPattern")
+    name = _said(memory, *PATTERN_KEYS)
     if not name:
         line = (_said(memory, "error") or memory.title).strip().partition("\n")[0]
         name = "_".join([word for word in language().words(line) if word.isalpha()][:PATTERN_WORDS])
-    scope = _said(memory, "applicable_scope", "applicableScope") or DEFAULT_SCOPE
-    return one_line(name, 120), one_line(scope, 200)
+    return one_line(redact(name), 120), one_line(redact(_said(memory, *SCOPE_KEYS)), 200)
 
 
 def _severity(failures: Sequence[Memory]) -> str:
@@ -110,18 +228,27 @@ def _severity(failures: Sequence[Memory]) -> str:
     return "high" if len(failures) >= HIGH_SEVERITY_FAILURES else "medium"
 
 
-def _confidence(failures: Sequence[Memory], explained: bool) -> float:
-    again = REPEAT_CONFIDENCE * (len(failures) - 1)
-    reckoned = round(min(MAX_CONFIDENCE, BASE_CONFIDENCE + (FIX_CONFIDENCE if explained else 0.0) + again), 2)
+def _confidence(failures: Sequence[Memory]) -> str:
+    """Return the confidence that an entry gives itself, if that is from 0 to 1."""
+    given = _last(failures, "ruleConfidence", "rule_confidence")
     try:
-        given = float(_last(failures, "ruleConfidence", "rule_confidence"))
+        return given if 0 <= float(given) <= 1 else ""
     except ValueError:
-        return reckoned
-    return given if 0 <= given <= 1 else reckoned
+        return ""
 
 
 def _last(failures: Sequence[Memory], *keys: str) -> str:
     return next((text for memory in reversed(failures) if (text := _said(memory, *keys))), "")
+
+
+def _last_sentence(failures: Sequence[Memory], *keys: str) -> str:
+    found = (_sentence(_said(memory, *keys)) for memory in reversed(failures))
+    return next((text for text in found if text), "")
+
+
+def _last_learning(failures: Sequence[Memory]) -> str:
+    found = (items(sections(memory.body).get("learnings", "")) for memory in reversed(failures))
+    return next((text for learnings in found for one in learnings if (text := _sentence(one))), "")
 
 
 def _said(memory: Memory, *keys: str) -> str:
@@ -129,12 +256,11 @@ def _said(memory: Memory, *keys: str) -> str:
     return next((value.strip() for value in found if isinstance(value, str) and value.strip()), "")
 
 
-def _last_learning(failures: Sequence[Memory]) -> str:
-    found = (items(sections(memory.body).get("learnings", "")) for memory in reversed(failures))
-    return next((learnings[0] for learnings in found if learnings), "")
-
-
-def _cut(text: str) -> str:
-    """Shorten a text and remove its heading marks: a lesson has its own headings."""
-    lines = [line.lstrip("#").strip() if line.startswith("#") else line for line in text.split("\n")]
-    return "\n".join(lines)[:MAX_TEXT_CHARS].strip()
+def _sentence(text: str) -> str:
+    """Return a text as a sentence: with a capital and an end; empty for one of too few words. Its headings are none."""
+    said = one_line(" ".join(line.lstrip("# ") for line in redact(text).split("\n")), MAX_TEXT_CHARS)
+    if sum(any(c.isalpha() for c in word) for word in said.split()) < MIN_SENTENCE_WORDS:
+        return ""
+    first = said.split()[0]
+    capital = said[0].upper() + said[1:] if first.isalpha() and first.islower() else said
+    return capital if capital.endswith((".", "!", "?", "…", "。")) else f"{capital}."

@@ -36,10 +36,13 @@ from ...text.condition import REFUSED, read_condition
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...model.entry import Memory
+    from ...model.draft import Draft
+    from ...model.entry import Memory, Value
 
 TAG = "#lesson_learned"
+LESSON = "lesson"  # tag of a draft that becomes a lesson when it is kept
 SCOPE_LENGTH = 200  # characters of a scope that make a condition; longer is a text
+MADE_UP_RULE = ("Before you ", ": make sure that it does not end in ")
 STORED, KNOWN, BETTER, HELD = "stored", "known", "superseded", "quarantined"
 
 
@@ -141,7 +144,7 @@ def _entry(context: LessonContext, pattern: str, by: str, sources: Sequence[str]
         at=at,
         by=by,
         title=title_of(context),
-        when=tuple(_conditions(context)),
+        when=conditions_of(context.error_pattern, context.applicable_scope),
         tags=(TAG,),
         importance=context.severity,
         extra=keys_of(context, pattern),
@@ -150,12 +153,28 @@ def _entry(context: LessonContext, pattern: str, by: str, sources: Sequence[str]
     return derived(entry, sources) if sources else entry
 
 
-def _conditions(context: LessonContext) -> list[str]:
+def conditions_of(error_pattern: str, applicable_scope: str) -> tuple[str, ...]:
     """Return the conditions of a lesson: where its rule applies, and where its pattern is named."""
-    name = "" if is_pattern_id(context.error_pattern) else context.error_pattern
-    scope = one_line(context.applicable_scope, SCOPE_LENGTH)
-    proposed = (f"When working on {scope}", " ".join(name.replace("_", " ").split()))
-    return [text for text in proposed if text and read_condition(text).form != REFUSED]
+    name = "" if is_pattern_id(error_pattern) else error_pattern
+    scope = one_line(applicable_scope, SCOPE_LENGTH)
+    proposed = (scope and f"When working on {scope}", " ".join(name.replace("_", " ").split()))
+    return tuple(text for text in proposed if text and read_condition(text).form != REFUSED)
+
+
+def lesson_of_draft(draft: Draft, by: str = "") -> Entry:
+    """Return the entry that a draft of a lesson becomes when somebody keeps it."""
+    fields: dict[str, Value] = dict(draft.fields)
+    severity = str(fields.get("severity", ""))
+    return Entry(
+        kind="lesson",
+        by=by,
+        title=draft.title,
+        when=draft.when,
+        tags=(TAG, *(tag for tag in draft.tags if tag != LESSON)),
+        importance=severity if severity in SEVERITIES else "medium",
+        extra=fields,
+        body=draft.text,
+    )
 
 
 def read_wire(text: str) -> Wire:
@@ -200,6 +219,19 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         raise BadInput(f"rule_confidence {text!r} is no number", "give one from 0 to 1") from None
+
+
+def is_about(lesson: Lesson, error_pattern: str, scope: str) -> bool:
+    """Tell whether a lesson covers failures of a pattern, where their scope may be unknown."""
+    anywhere = scope in ("", lesson.context.applicable_scope) or lesson.context.applicable_scope in ("", "this project")
+    return lesson.context.error_pattern == error_pattern and anywhere and not is_made_up(lesson)
+
+
+def is_made_up(lesson: Lesson) -> bool:
+    """Tell whether an earlier version of `distill` made a rule of a title and an error."""
+    start, middle = MADE_UP_RULE
+    rule = lesson.context.preventative_rule
+    return rule.startswith(start) and middle in rule
 
 
 def with_name(lesson: Lesson, name: str) -> bool:

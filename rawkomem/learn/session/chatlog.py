@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ...text.chunk import fence_after
-from .hosts import CHAT, READERS
+from .hosts import CHAT, READERS, time_of
 from .turns import ASSISTANT, NOBODY, SYSTEM, TOOL, USER, Turn
 
 if TYPE_CHECKING:
@@ -19,33 +19,43 @@ NAMES = {
     **dict.fromkeys(("tool", "tool result", "tool call", "tool output", "function"), TOOL),
     **dict.fromkeys(("system",), SYSTEM),
 }
-TIME = re.compile(r"\s*\([^)]{0,40}\)")  # behind a name
+TIME = re.compile(r"\s*[(\[]([^()\[\]]{0,80})[)\]]")  # beside a name
+CLOCK = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}:\d\d")
+EMPHASIS = ("**", "_**", "*__", "__")
+MAX_SPEAKER_CHARS = 200  # of a line that only names who speaks
 MAX_NAME_CHARS = 30  # with its marks; longer is a sentence with a colon in it
 MAX_TURN_CHARS = 1_000_000  # what is beyond is dropped
 
 
 def turns_in(lines: Iterable[str]) -> Iterator[Turn]:
     """Yield the turns of a log, read line by line."""
-    role, said, length, fence = NOBODY, list[str](), 0, ""
+    role, at, said, length, fence = NOBODY, 0, list[str](), 0, ""
     for line in lines:
         before, fence = fence, fence_after(fence, line)
         speaker = None if before or fence else _speaker(line)
         if speaker:
             if said:
-                yield Turn(role, "\n".join(said).strip("\n"))
-            role, said, length, line = speaker[0], [], 0, speaker[1]
+                yield Turn(role, "\n".join(said).strip("\n"), at)
+            (role, at, line), said, length = speaker, [], 0
         if length < MAX_TURN_CHARS:
             said.append(line)
             length += len(line) + 1
     if said:
-        yield Turn(role, "\n".join(said).strip("\n"))
+        yield Turn(role, "\n".join(said).strip("\n"), at)
 
 
-def _speaker(line: str) -> tuple[str, str] | None:
-    """Return who speaks from this line on, and the rest of it: `## User`, `**User:** …`, `User (10:31): …`."""
-    if line[:1] in (" ", "\t", ">", "-", "|"):
+def _speaker(line: str) -> tuple[str, int, str] | None:
+    """Return who speaks from this line on, when, and the rest of it.
+
+    `## User`, `**User:** …`, `User (10:31): …`, `**User** (2026-01-23 14:20)`, `**[10:31] Claude:** …`
+    """
+    if line[:1] in (" ", "\t", ">", "-", "|", ""):
         return None
-    heading = line.startswith("#")
-    name, colon, rest = TIME.sub("", line.lstrip("# "), count=1).partition(":")
+    start = line[:MAX_SPEAKER_CHARS]
+    beside = TIME.search(start, 0, MAX_NAME_CHARS * 2)
+    clock = CLOCK.search(beside[1]) if beside else None
+    bare = line[: beside.start()] + line[beside.end() :] if beside else line
+    name, colon, rest = bare.lstrip("# ").partition(":")
     role = NAMES.get(name.strip(" *_[]").lower(), "") if len(name) <= MAX_NAME_CHARS else ""
-    return (role, rest.lstrip(" *_")) if role and (colon or heading) else None
+    is_named = colon or line.startswith("#") or (clock and line.startswith(EMPHASIS))
+    return (role, time_of(clock[0]) if clock else 0, rest.lstrip(" *_")) if role and is_named else None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from ...model.clock import read_time
-from .turns import ASSISTANT, SYSTEM, TOOL, USER, Turn
+from .did import calls, command_of, exit_failed
+from .turns import ASSISTANT, QUEUED, SYSTEM, TOOL, USER, Did, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,6 +20,11 @@ ROLES = {  # every other role is the host's own: system, developer, info
     **dict.fromkeys(("tool", "function"), TOOL),
 }
 CLAUDE_IDS = {"sessionId", "uuid", "leafUuid"}  # Claude Code's records have at least one
+CLAUDE_TYPES = ("attachment", "queue-operation")  # … or is of one of these types
+REFUSED = "User rejected tool use"
+REFUSAL = "To tell you how to proceed, the user said:\n"
+GEMINI_HINTS = ("User steering update:", "User hints:")
+GEMINI_FILES = "--- Content from referenced files ---"
 CHAT = "chat"  # the reader of lists that no host in particular writes
 TEXTS = ("text", "input_text", "output_text")  # types of content parts that hold words
 MAX_SECONDS = 10_000_000_000  # a time above this is in milliseconds: in seconds it would be the year 2286
@@ -33,35 +40,110 @@ def turns_of(record: Record, host: str) -> Iterator[Turn]:
     return READERS[host][1](record)
 
 
+def is_subagents(record: Record) -> bool:
+    """Return whether a record is a sub-agent's or to one: Claude Code and Copilot mix them with the session's own."""
+    data = record.get("data")
+    spawned = isinstance(data, dict) and data.get("parentToolCallId") and "parentId" in record
+    return bool(record.get("isSidechain") or record.get("agentId") or spawned)
+
+
+def opens_subagent(record: Record) -> bool:
+    """Return whether a record says that the whole transcript is a sub-agent's (Codex, Gemini, OpenCode)."""
+    payload, info = record.get("payload"), record.get("info")
+    if record.get("type") == "session_meta" and isinstance(payload, dict):
+        source = payload.get("source")
+        spawned = isinstance(source, dict) and not {"subagent", "subAgent"}.isdisjoint(source)
+        return bool(spawned or payload.get("agent_role") or payload.get("thread_source") == "subagent")
+    if isinstance(info, dict) and "messages" in record:
+        return bool(info.get("parentID"))  # that of a message is another message
+    return record.get("kind") == "subagent" and "projectHash" in record
+
+
+def _is_claude(record: Record) -> bool:
+    return record.get("type") in CLAUDE_TYPES or ("type" in record and not CLAUDE_IDS.isdisjoint(record))
+
+
 def _claude(record: Record) -> Iterator[Turn]:
-    """Yield the turns of Claude Code. What is meta, a summary, or said to a sub-agent, is not a person's."""
-    message = record.get("message")
-    role = record.get("type")
+    """Yield the turns of Claude Code. What is meta, a summary, the host's or another program's, is nobody's."""
+    message, role = record.get("message"), record.get("type")
+    at, session = time_of(record.get("timestamp")), _text(record.get("sessionId"))
+    if role in ("attachment", "queue-operation"):
+        yield from _claude_queued(record, at, session)
     if not isinstance(message, dict) or role not in (USER, ASSISTANT):
         return
-    at, session = time_of(record.get("timestamp")), _text(record.get("sessionId"))
-    own = record.get("isMeta") or record.get("isCompactSummary") or (role == USER and record.get("isSidechain"))
+    own = any(record.get(mark) for mark in ("isMeta", "isCompactSummary", "isApiErrorMessage"))
+    own = own or message.get("model") == "<synthetic>" or not _is_typed(record)
     for part in _parts(message.get("content")):
-        if part.get("type") in TEXTS:
+        kind = part.get("type")
+        if kind in TEXTS:
             yield Turn(SYSTEM if own else role, _text(part.get("text")), at, "", session)
-        elif part.get("type") in ("tool_result", "tool_use"):
-            yield Turn(TOOL, _joined(part.get("content")), at, _text(part.get("name")), session)
+        elif kind == "tool_use":
+            yield from _calls(part.get("id"), part.get("name"), part.get("input"), at, session)
+        elif kind == "tool_result":
+            yield from _claude_result(record, part, at, session)
+
+
+def _is_typed(record: Record) -> bool:
+    """Return whether a person typed a prompt, as far as the record says: other programs send prompts too."""
+    origin, mode = record.get("origin"), record.get("commandMode", "prompt")
+    return mode == "prompt" and (not isinstance(origin, dict) or origin.get("kind", "human") == "human")
+
+
+def _claude_queued(record: Record, at: int, session: str) -> Iterator[Turn]:
+    """Yield what a person typed while the agent worked: as it was queued, and as it was delivered."""
+    attached = record.get("attachment")
+    if isinstance(attached, dict) and attached.get("type") == "queued_command" and _is_typed(attached):
+        yield Turn(USER, _joined(attached.get("prompt")), at, "", session)
+    elif record.get("operation") == "enqueue":
+        yield Turn(QUEUED, _joined(record.get("content")), at, "", session)
+
+
+def _claude_result(record: Record, part: Record, at: int, session: str) -> Iterator[Turn]:
+    """Yield the result of a tool, and what a person typed when they refused it.
+
+    Only fields beside the message tell that a person refused: a tool can print the same words.
+    """
+    output, told = _joined(part.get("content")), record.get("toolUseResult")
+    refused = record.get("toolDenialKind") == "user-rejected" or told == REFUSED
+    stopped = refused or (isinstance(told, dict) and told.get("interrupted"))
+    yield _result(part.get("tool_use_id"), "", output, None if stopped else bool(part.get("is_error")), at, session)
+    reason = output.partition(REFUSAL)[2] if refused and part.get("is_error") else ""
+    if reason.strip():
+        yield Turn(USER, reason, at, "", session)
 
 
 def _codex(record: Record) -> Iterator[Turn]:
     """Yield the turns of a Codex rollout. Messages come twice, as items and as events; Transcript drops one."""
     payload, at = record["payload"], time_of(record.get("timestamp"))
-    kind = payload.get("type")
+    kind, id = payload.get("type"), payload.get("call_id")
     if record["type"] == "session_meta":
         yield Turn(SYSTEM, "", at, "", _text(payload.get("id") or payload.get("session_id")))
     elif kind == "message":
         yield Turn(_role(payload.get("role")), _joined(payload.get("content")), at)
     elif kind in ("user_message", "agent_message"):
         yield Turn(USER if kind == "user_message" else ASSISTANT, _text(payload.get("message")), at)
+    elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
+        asked = payload.get("arguments") or payload.get("input") or payload.get("action")
+        yield from _calls(id, payload.get("name") or "shell", _unpacked(asked), at)
     elif kind in ("function_call_output", "custom_tool_call_output"):
-        yield Turn(TOOL, _joined(payload.get("output")), at)
+        output, failed = _codex_output(_unpacked(payload.get("output")))
+        yield _result(id, "", output, failed, at)
     elif kind == "exec_command_end":
-        yield Turn(TOOL, _text(payload.get("aggregated_output")), at)
+        code, ran = payload.get("exit_code"), command_of(payload.get("command"))
+        failed = code != 0 if isinstance(code, int) else None
+        yield Turn(TOOL, _text(payload.get("aggregated_output")), at, did=Did(_text(id), ran, failed=failed))
+
+
+def _codex_output(output: Any) -> tuple[str, bool | None]:
+    if not isinstance(output, dict):
+        said = output if isinstance(output, str) else _joined(output)
+        return said, exit_failed(said)
+    facts, said = output.get("metadata"), _joined(output.get("output") or output.get("content"))
+    code = facts.get("exit_code") if isinstance(facts, dict) else None
+    if isinstance(code, int):
+        return said, code != 0
+    success = output.get("success")
+    return said, not success if isinstance(success, bool) else exit_failed(said)
 
 
 def _opencode(record: Record) -> Iterator[Turn]:
@@ -70,14 +152,27 @@ def _opencode(record: Record) -> Iterator[Turn]:
     times = info.get("time")
     at = time_of(times.get("created")) if isinstance(times, dict) else 0
     session = _text(info.get("sessionID"))
+    summary = info.get("summary") is True  # a compaction's; a person's message has an object there
     for part in _parts(record["parts"]):
         if part.get("type") == "tool":
-            state = part.get("state")
-            output = state.get("output") if isinstance(state, dict) else ""
-            yield Turn(TOOL, _text(output), at, _text(part.get("tool")), session)
+            yield from _opencode_tool(part, at, session)
         elif part.get("type") == "text":
-            own = part.get("synthetic") or part.get("ignored")
+            own = summary or part.get("synthetic") or part.get("ignored")
             yield Turn(SYSTEM if own else _role(info.get("role")), _text(part.get("text")), at, "", session)
+
+
+def _opencode_tool(part: Record, at: int, session: str) -> Iterator[Turn]:
+    state = part.get("state")
+    if not isinstance(state, dict):
+        return
+    id, name, status = part.get("callID"), part.get("tool"), state.get("status")
+    if isinstance(state.get("input"), dict):
+        yield from _calls(id, name, state["input"], at, session)
+    facts = state.get("metadata")
+    code = facts.get("exit") if isinstance(facts, dict) else None
+    if status in ("completed", "error"):
+        failed = status == "error" or (isinstance(code, int) and code != 0)
+        yield _result(id, name, _text(state.get("error" if status == "error" else "output")), failed, at, session)
 
 
 def _is_gemini(record: Record) -> bool:
@@ -88,26 +183,71 @@ def _is_gemini(record: Record) -> bool:
 def _gemini(record: Record) -> Iterator[Turn]:
     """Yield the turns of Gemini CLI: messages of type user or gemini, and the tool calls of a message."""
     at, session = time_of(record.get("timestamp")), _text(record.get("sessionId"))
-    yield Turn(_role(record.get("type")), _joined(record.get("content")), at, "", session)
+    said = _joined(record.get("displayContent") or record.get("content"))
+    if record.get("type") == USER:
+        said = _gemini_typed(said)
+    yield Turn(_role(record.get("type")), said, at, "", session)
     for call in _parts(record.get("toolCalls")):
-        yield Turn(TOOL, _joined(call.get("resultDisplay")), at, _text(call.get("name")))
+        if call.get("agentId"):
+            continue
+        if isinstance(call.get("args"), dict):
+            yield from _calls(call.get("id"), call.get("name"), call["args"], at, session)
+        output, failed = _gemini_output(call)
+        if output or failed is not None:  # the message is written again when the call is done
+            yield _result(call.get("id"), call.get("name"), output, failed, at, session)
+
+
+def _gemini_typed(said: str) -> str:
+    """Return what a person typed: a hint while the agent works is wrapped, and files that they name are appended."""
+    if said.lstrip().startswith(GEMINI_HINTS):
+        return said.partition("<user_input>")[2].rpartition("</user_input>")[0]
+    return said.partition(GEMINI_FILES)[0]
+
+
+def _gemini_output(call: Record) -> tuple[str, bool | None]:
+    answers = [part.get("functionResponse") for part in _parts(call.get("result"))]
+    responses = [answer["response"] for answer in answers if isinstance(answer, dict) and _holds(answer, response=dict)]
+    told = "\n".join(_text(response.get("output") or response.get("error")) for response in responses)
+    failed = {"error": True, "success": exit_failed(told) or False}.get(_text(call.get("status")))
+    return _joined(call.get("resultDisplay")) or told, failed
 
 
 def _cursor(record: Record) -> Iterator[Turn]:
-    """Yield the turn of Cursor's agent: a person's words stand in a tag of their own, beside what the host adds."""
-    text = _joined(record["message"].get("content"))
+    """Yield the turns of Cursor's agent: a person's words stand in a tag of their own, beside what the host adds."""
+    content = record["message"].get("content")
+    text = _joined(content)
     _, tag, asked = text.partition("<user_query>")
     yield Turn(_role(record["role"]), asked.partition("</user_query>")[0] if tag else text)
+    for part in _parts(content):
+        if part.get("type") == "tool_use":
+            yield from _calls(part.get("id"), part.get("name"), part.get("input"), 0)
 
 
 def _copilot(record: Record) -> Iterator[Turn]:
-    """Yield the turn of an event of Copilot CLI; events about tools and the session say nothing."""
-    data, at = record["data"], time_of(record.get("timestamp"))
-    who, _, what = str(record["type"]).partition(".")
+    """Yield the turns of an event of Copilot CLI; skills and commands write messages in the person's place."""
+    data, at, kind = record["data"], time_of(record.get("timestamp")), str(record["type"])
+    who, _, what = kind.partition(".")
+    id, name = data.get("toolCallId"), data.get("toolName")
     if what == "message" and who in (USER, ASSISTANT):
-        yield Turn(who, _text(data.get("content")), at)
+        own = who == USER and data.get("source") not in (None, "", USER)
+        yield Turn(SYSTEM if own else who, _text(data.get("content")), at)
+    elif kind == "tool.execution_start":
+        yield from _calls(id, name, data.get("arguments"), at)
+    elif kind == "tool.execution_complete":
+        told = data.get("result") if data.get("success") else data.get("result") or data.get("error")
+        output = _text(told.get("content") or told.get("message")) if isinstance(told, dict) else _text(told)
+        failed = exit_failed(output) or not data["success"] if isinstance(data.get("success"), bool) else None
+        yield _result(id, name, output, failed, at)
     else:
         yield Turn(SYSTEM, "", at, "", _text(data.get("sessionId")))
+
+
+def _calls(id: object, name: object, given: object, at: int, session: str = "") -> Iterator[Turn]:
+    return (Turn(TOOL, "", at, _text(name), session, did) for did in calls(_text(id), given))
+
+
+def _result(id: object, name: object, output: str, failed: bool | None, at: int, session: str = "") -> Turn:
+    return Turn(TOOL, output, at, _text(name), session, Did(_text(id), failed=failed))
 
 
 def _is_generic(record: Record) -> bool:
@@ -123,7 +263,7 @@ def _generic(record: Record) -> Iterator[Turn]:
 
 # name → (whether a record is of this host, what was said in it); the first that knows a record reads it
 READERS: dict[str, tuple[Callable[[Record], bool], Callable[[Record], Iterator[Turn]]]] = {
-    "claude-code": (lambda record: "type" in record and not CLAUDE_IDS.isdisjoint(record), _claude),
+    "claude-code": (_is_claude, _claude),
     "codex": (lambda record: _holds(record, payload=dict) and "type" in record, _codex),
     "opencode": (lambda record: _holds(record, info=dict, parts=list), _opencode),
     "gemini": (_is_gemini, _gemini),
@@ -158,6 +298,15 @@ def _joined(content: object) -> str:
     if isinstance(content, dict):
         content = [content]
     return "\n".join(_text(part.get("text")) for part in _parts(content) if part.get("type", "text") in TEXTS)
+
+
+def _unpacked(value: object) -> Any:
+    """Return what a text holds, if it is JSON, as arguments and outputs of Codex are; else the value."""
+    try:
+        held = json.loads(value) if isinstance(value, str) and value.lstrip()[:1] == "{" else None
+    except (ValueError, RecursionError):
+        held = None
+    return held if isinstance(held, dict) else value
 
 
 def time_of(value: object) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...text.chunk import fence_after
 from ...text.safe import DIRECTIVE, FENCE, GROUPED_HEADING, HEADING, JSON_KEYS
+from ...text.spoken.prompt import without_markup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,12 +30,6 @@ BLOCKS: dict[str, Callable[[str], bool]] = {
     GROUPED_HEADING: lambda line: bool(line) and line[:2] not in ("- ", "##"),
     DIRECTIVE.partition("\n")[0]: lambda line: False,
 }
-# What hosts wrap around or put beside a person's words, as <tag>…</tag>.
-SCAFFOLDING = (
-    "system-reminder", "environment_context", "user_instructions", "INSTRUCTIONS", "command-name", "command-message",
-    "command-args", "local-command-stdout", "local-command-stderr", "bash-input", "bash-stdout", "bash-stderr",
-    "ide_selection", "ide_opened_file", "permissions instructions", "turn_aborted", "skill", "task-notification",
-)  # fmt: skip
 
 
 def without_injected(text: str) -> tuple[str, int]:
@@ -48,13 +43,9 @@ def without_injected(text: str) -> tuple[str, int]:
 
 
 def without_scaffolding(text: str) -> str:
-    """Return a text without what its host put in; a block that is left open runs to the end."""
-    for tag in SCAFFOLDING:
-        begin, end = f"<{tag}>", f"</{tag}>"
-        while begin in text:
-            before, _, rest = text.partition(begin)
-            text = f"{before.rstrip()}\n{rest.partition(end)[2].lstrip()}"
-    return text
+    """Return a text without what its host put in; what a person typed behind a command stays."""
+    bare, _, typed = without_markup(text)
+    return f"{bare.strip()}\n{typed}".strip() if typed else bare
 
 
 def _fenced(text: str) -> tuple[str, int]:

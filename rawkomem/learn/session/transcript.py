@@ -6,7 +6,7 @@ A line that cannot be parsed, a record of an unknown kind or one of absurd lengt
 from __future__ import annotations
 
 import json
-from collections import Counter, deque
+from collections import Counter
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
 
@@ -14,9 +14,11 @@ from ...model.errors import BadInput
 from ...model.record import replace
 from ...text.clean import clean
 from .chatlog import turns_in
-from .hosts import host_of, turns_of
+from .flow import Flow
+from .hosts import host_of, is_subagents, opens_subagent, turns_of
 from .injected import without_injected, without_scaffolding
-from .turns import PEOPLE, Turn
+from .specstory import is_history, turns_of_history
+from .turns import NOBODY, PEOPLE, SUBAGENT, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +31,9 @@ MAX_DOCUMENT_BYTES = 128 * 2**20  # of a transcript that is one JSON document: i
 MAX_TURN_CHARS = 200_000  # nobody says more at once
 BLANKS = b"\xef\xbb\xbf \t\r\n"  # before a first record, with the mark of UTF-8
 SAMPLE_BYTES = 4096  # that tell what a file is
-REPEAT_TURNS = 8  # within which the same words of the same speaker are one turn, written twice
+MIN_TALK_CHARS = 20_000  # of a text in which somebody must be named: a longer one is no output of one agent
+SUBAGENTS_FOLDER = "subagents"  # where Claude Code and Cursor keep the transcripts of sub-agents
+READ = "transcripts of agents, JSON lists of role and content, SpecStory histories, and texts with lines like `## User`"
 LIST_KEYS = ("messages", "turns", "conversation", "history", "items")  # where a document keeps its records
 MARKDOWN = "text"
 UNPACKERS = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gunzip"}
@@ -43,7 +47,11 @@ class Transcript:
         self._ahead: list[bytes] = []
         self._hosts: Counter[str] = Counter()
         self.session = ""
-        self.counts: Counter[str] = Counter()  # broken, unknown, too long, injected
+        self.line = b""  # the record that was read last; empty where records are no lines
+        self.counts: Counter[str] = Counter()  # broken, unknown, too long, injected, sub-agent
+        self.warnings: list[str] = []
+        name = getattr(stream, "name", "")
+        self._is_subagents = isinstance(name, str) and SUBAGENTS_FOLDER in name.replace("\\", "/").split("/")[:-1]
 
     @property
     def host(self) -> str:
@@ -52,15 +60,19 @@ class Transcript:
 
     def turns(self) -> Iterator[Turn]:
         """Yield every turn in order; people's words without what was injected into them."""
-        recent: deque[tuple[str, str]] = deque(maxlen=REPEAT_TURNS)
-        for turn in self._raw():
+        talk = 0
+        for turn in Flow().follow(self._seen(self._raw())):
+            turn = replace(turn, text=self._spoken(turn.role, turn.text[:MAX_TURN_CHARS]))
+            talk = talk + len(turn.text) if turn.role == NOBODY and talk >= 0 else -1
+            if turn.text or turn.did:
+                yield turn
+        if talk > MIN_TALK_CHARS:
+            self.warnings.append(f"no speakers found; read are {READ}")
+
+    def _seen(self, turns: Iterator[Turn]) -> Iterator[Turn]:
+        for turn in turns:
             self.session = self.session or turn.session
-            said = turn.role, turn.text[:MAX_TURN_CHARS]
-            if turn.text and said not in recent:
-                recent.append(said)
-                turn = replace(turn, text=self._spoken(*said))
-                if turn.text:
-                    yield turn
+            yield turn
 
     def _spoken(self, role: str, text: str) -> str:
         if role in PEOPLE:
@@ -71,10 +83,19 @@ class Transcript:
     def _raw(self) -> Iterator[Turn]:
         start = self._look_ahead().lstrip(BLANKS)[:1]
         if start not in (b"{", b"["):
-            return turns_in(line.decode("utf-8", "replace").rstrip("\r\n") for line in self._lines())
+            read = turns_of_history if is_history(_line(line) for line in self._ahead) else turns_in
+            return self._own(read(_line(line) for line in self._lines()))
         spread = start == b"[" or not any(_read_record(line) for line in self._ahead)
         records = self._document() if spread else self._records()
         return chain.from_iterable(self._turns_of(record) for record in records)
+
+    def _own(self, turns: Iterator[Turn]) -> Iterator[Turn]:
+        """Yield turns unless they are a sub-agent's."""
+        for turn in turns:
+            if self._is_subagents or turn.role == SUBAGENT:
+                self.counts["sub-agent"] += 1
+            else:
+                yield turn
 
     def _look_ahead(self) -> bytes:
         """Return the first line that is not blank, and keep a few more: the first record of a file may be torn."""
@@ -97,6 +118,7 @@ class Transcript:
 
     def _records(self) -> Iterator[Record]:
         for line in self._lines():
+            self.line = line
             if not line.strip():
                 continue
             record = _read_record(line)
@@ -119,11 +141,13 @@ class Transcript:
     def _listed(self, value: Any) -> Iterator[Record]:
         """Yield the records in a value: itself, or those of the list that it is or holds."""
         if isinstance(value, dict):
+            self._is_subagents = self._is_subagents or opens_subagent(value)
             within = next((value[name] for name in LIST_KEYS if isinstance(value.get(name), list)), None)
             if within is None:
                 yield value
                 return
             self.session = self.session or _session(value)
+            self.line = b""
             value = within
         for record in value:
             if isinstance(record, dict):
@@ -137,6 +161,9 @@ class Transcript:
             self.counts["unknown"] += 1
             return iter(())
         self._hosts[host] += 1
+        if self._is_subagents or is_subagents(record):
+            self.counts["sub-agent"] += 1
+            return iter(())
         return turns_of(record, host)
 
 
@@ -146,6 +173,10 @@ def _refuse_binary(data: bytes) -> None:
             raise BadInput("the transcript is compressed", f"unpack it first: {command}")
     if b"\0" in data[:SAMPLE_BYTES]:
         raise BadInput("the transcript is a binary file", "give a .jsonl, .json, .md or .txt file")
+
+
+def _line(line: bytes) -> str:
+    return line.decode("utf-8", "replace").rstrip("\r\n")
 
 
 def _read_record(line: bytes) -> Record | None:

@@ -20,7 +20,7 @@ from ...state.graph.episode import by_time
 from ...state.run import TRACE, Run, goal_of, listed, run_of
 from ...text.clean import one_line
 from ...text.overlap import specific
-from ..session.known import plain
+from ..drafts.known import plain
 from .learning_text import Learned, earlier_runs, learning_text
 
 if TYPE_CHECKING:
@@ -79,6 +79,11 @@ def unlearned(census: Census) -> tuple[Memory, ...]:
 def is_due(count: int, oldest: int, last: int, now: int, least: int, days: int = 7) -> bool:
     """Tell whether consolidating is due: enough new traces, or any after a week without a run (LLMos)."""
     return count >= least or (count > 0 and now - max(oldest, last) >= days * DAY)
+
+
+def most_of_one_goal(census: Census, leaders: Leaders) -> int:
+    """Return how many traces the goal has that most of the new traces are about."""
+    return max((len(new) for _, new in _groups(made_learnings(census), unlearned(census), leaders)), default=0)
 
 
 def _groups(

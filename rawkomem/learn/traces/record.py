@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 AGENT = "agent"  # in the name of a file whose trace names nobody
 LOG_FILE = "log/memory_log.md"
+SESSION = "session"  # key of the session that hooks recorded
 
 
 @record
@@ -40,21 +41,20 @@ class Told:
     body: str = ""  # instead of the sections
     parent: str = ""
     depends_on: tuple[str, ...] = ()
+    session: str = ""  # of a host, whose hooks tell of it
+    at: int = 0  # when it ended; 0: now
 
 
 def plan_trace(told: Told, taken: Callable[[str], bool]) -> Plan:
     """Store a trace in a file of its own; `taken` tells which paths are in use."""
     _check(told.goal, told.status)
     extra: dict[str, Value] = {
-        "status": told.status,
-        "duration_ms": str(told.duration_ms),
-        "tools_used": list(told.tools),
-        "files_created": list(told.files),
-        "error": told.error,
+        **_facts(told),
         "parent": told.parent,
         "depends_on": list(told.depends_on),
+        SESSION: told.session,
     }
-    at = now()
+    at = min(told.at or now(), now())
     entry = Entry(
         kind="trace",
         title=" ".join(told.goal.split()),
@@ -65,6 +65,21 @@ def plan_trace(told: Told, taken: Callable[[str], bool]) -> Plan:
         path=_free(trace_path(at, told.agent), taken),
     )
     return replace(plan_add(entry), why=f"trace of {told.goal!r}")
+
+
+def trace_change(told: Told) -> Entry:
+    """Return the change that makes the trace of a session tell what came of it since."""
+    return Entry(kind="amend", by=told.agent, body=trace_body(told), extra=_facts(told))
+
+
+def _facts(told: Told) -> dict[str, Value]:
+    return {
+        "status": told.status,
+        "duration_ms": str(told.duration_ms),
+        "tools_used": list(told.tools),
+        "files_created": list(told.files),
+        "error": told.error,
+    }
 
 
 def _check(goal: str, status: str) -> None:
@@ -119,6 +134,7 @@ class Experienced:
     summary: str = ""
     duration_ms: int = 0
     learnings: str = ""
+    session: str = ""  # of a host, whose hooks tell of it
 
 
 def plan_experience(told: Experienced, number: int, by: str = "") -> Plan:
@@ -133,6 +149,7 @@ def plan_experience(told: Experienced, number: int, by: str = "") -> Plan:
         "output_summary": told.summary,
         "execution_time_ms": str(told.duration_ms) if told.duration_ms else "",
         "learnings_or_issues": told.learnings,
+        SESSION: told.session,
     }
     entry = Entry(
         kind="experience",

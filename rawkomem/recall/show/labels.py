@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...files.layout import PERSONAL
-from ...text.safe import NOT_VERIFIED, VERIFIED, safe_id
+from ...text.safe import NOT_VERIFIED, PERSON_SAID, VERIFIED, safe_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from ...index.views.believed import Believed
     from ...model.entry import Memory
+    from ...state.belief.trust import Standing
     from ..signals import Signals
 
 Labels = tuple[str, ...]
@@ -23,7 +24,7 @@ def labels_of(memory: Memory, signals: Signals, vouched: bool) -> Labels:
 
     Where nobody vouches for anything (`vouched` is false), only what a shared source holds unverified is labelled.
     """
-    standing = standing_label(bool(signals.unverified)) if vouched or (memory.layer and signals.unverified) else ()
+    standing = standing_label(signals.unverified) if vouched or (memory.layer and signals.unverified) else ()
     weak = (f"made from {safe_id(source.id)}, which is {source.why}" for source in signals.weak[:MAX_NAMED_SOURCES])
     return (*from_layer(memory.layer), *standing, *((PROPOSED,) if memory.proposed else ()), *weak)
 
@@ -40,7 +41,7 @@ def labels_by_id(believed: Believed, memories: Iterable[Memory]) -> dict[str, La
     memories = [*memories]
     doubted = believed.unverified(memories)
     proposed = {memory.id: (PROPOSED,) if memory.proposed else () for memory in memories}
-    return {memory.id: (*standing_label(memory.id in doubted), *proposed[memory.id]) for memory in memories}
+    return {memory.id: (*standing_label(doubted.get(memory.id)), *proposed[memory.id]) for memory in memories}
 
 
 def in_brackets(labels: Labels) -> str:
@@ -48,6 +49,8 @@ def in_brackets(labels: Labels) -> str:
     return f"[{', '.join(labels)}] " if labels else ""
 
 
-def standing_label(doubted: bool) -> Labels:
-    """Return the label that says whether a person vouches for a memory."""
-    return (NOT_VERIFIED,) if doubted else (VERIFIED,)
+def standing_label(doubted: Standing | None) -> Labels:
+    """Return the labels that say whether a person vouches for a memory, or at least said so."""
+    if doubted is None:
+        return (VERIFIED,)
+    return (NOT_VERIFIED, PERSON_SAID) if doubted.said else (NOT_VERIFIED,)

@@ -152,7 +152,7 @@ ROWS = (
     Row("llm.provider", TEXT, USER, "",
         "The language model for `learn --llm`, `reflect` and `synthesize`: the address of an OpenAI-like API, or a"
         " command that reads the prompt on standard input, such as `claude -p`"
-        " ([learning](learn.md#with-a-language-model)).",
+        " ([learning](learning.md#with-a-language-model)).",
         _llm_fields, short="llm"),
     Row("llm.model", TEXT, USER, "",
         "The model's name, where `llm.provider` is an address.",

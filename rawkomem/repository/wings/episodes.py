@@ -13,6 +13,7 @@ from ...recall.limits import DEFAULT_RESULTS
 from ...state.changes.amend import plan_amend
 from ...state.derive import made_of
 from ...state.graph import episode as decide
+from ...state.graph.digest import agreeing, plan_digest
 from ..lazy import Wing
 
 if TYPE_CHECKING:
@@ -81,12 +82,11 @@ class Episodes(Wing):
         return self._core.writer.write(plan_amend(self.get(name).memory, Entry(kind="amend", body=summary, by=by)))[0]
 
     def compress(self, name: str, title: str = "", archive: bool = False, by: str = "") -> Sequence[Written]:
-        """Store a digest of an episode's active members; with `archive`, archive the members."""
+        """Store a digest of active members that do not contradict each other; with `archive`, archive what it holds."""
         episode = self.get(name)
+        members = agreeing(episode.active)
         graph = self._repo.graph.load(statuses=(ACTIVE,))
-        for known in made_of(graph.memories.values(), episode.active):
+        for known in made_of(graph.memories.values(), members):
             raise Refused(f"{known.id} is a digest of exactly these memories already", "delete it to make another")
         title = title or f"Digest: {episode.memory.title}"
-        return self._core.writer.write(
-            decide.plan_digest(title, episode.active, f"episode {episode.memory.id}", archive, by)
-        )
+        return self._core.writer.write(plan_digest(title, members, f"episode {episode.memory.id}", archive, by))

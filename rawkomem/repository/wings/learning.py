@@ -1,4 +1,6 @@
-"""Learning from a session's transcript, offline or with a language model; what it learns arrives as an agent's word."""
+"""Learning from a session's transcript: what a person said or agreed to becomes drafts, and only what a person asked
+to remember becomes a memory.
+"""
 
 from __future__ import annotations
 
@@ -6,112 +8,91 @@ import io
 from typing import IO, TYPE_CHECKING
 
 from ...files.lock import lock
-from ...learn.llm.ask import open_llm
-from ...learn.llm.model import LlmFailure
-from ...learn.session.extraction import MAX_EXISTING, entry_from, extract, window
-from ...learn.session.known import Known
-from ...learn.session.listen import Finding, listen
-from ...learn.session.remember import Run
-from ...model.errors import BadInput
+from ...learn.drafts.choose import MIN_SCORE, choose
+from ...learn.drafts.keep import entry_of, requested
+from ...learn.drafts.known import Known
+from ...learn.drafts.ties import tied
+from ...learn.session.listen import listen
+from ...learn.session.run import Run
+from ...model.draft import REQUEST
 from ...model.filters import Filter
-from ...model.kinds import ACTIVE
 from ...model.record import record, replace
 from ..lazy import Wing
+from .drafts import SAID
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...learn.llm.model import Llm
     from ...learn.session.listen import Heard
+    from ...model.draft import Draft
     from ...model.entry import Memory
     from ..writing import Stored
 
-MAX_LEARNED = 20  # memories of one session: more clutter prompts than help them
+AGENT = "agent"  # how a memory arrives that an agent writes
 NEAR_MEMORIES = 5  # existing memories that a new one is compared with
-VIA = "agent"
-TOO_MANY = "weaker than the best"
-
-
-@record
-class Judged:
-    """What is worth remembering, by whose judgement; `failure` says why the model that was asked did not judge."""
-
-    findings: tuple[Finding, ...]
-    model: str = ""
-    failure: str = ""
 
 
 @record
 class Learned:
-    """What a session brought: what is news and what became of it, what was known already, and what was passed over."""
+    """What a session brought."""
 
     heard: Heard
-    judged: Judged
-    news: tuple[Finding, ...]
-    known: tuple[tuple[Finding, str], ...]  # with the memory that says the same
-    skipped: dict[str, int]
-    stored: tuple[Stored, ...] = ()  # of each news; empty for a dry run
+    drafts: tuple[Draft, ...] = ()  # that are new
+    waiting: tuple[Draft, ...] = ()  # that were there before, or were decided
+    known: tuple[tuple[Draft, str], ...] = ()  # with the memory that says the same
+    requests: tuple[Draft, ...] = ()  # that a person asked to remember
+    stored: tuple[Stored, ...] = ()  # … and what became of each; empty for a dry run
+    again: tuple[tuple[Draft, Stored], ...] = ()  # that a person said in another session too
 
 
 class Learning(Wing):
-    """Learns memories from the transcripts of sessions."""
+    """Learns from the transcripts of sessions."""
 
     def learn(
         self,
         said: str | IO[bytes],
         run: Run | None = None,
-        ask: bool = False,
         dry_run: bool = False,
         agent: str = "",
         task: str = "",
+        least: float = MIN_SCORE,
+        by_host: bool = False,
     ) -> Learned:
         """Learn from a session, given as a text or as a stream; `dry_run` writes nothing.
 
-        `ask` lets the configured language model judge. Without a `run`, `agent` and `task` say whose session it was.
+        Without a `run`, `agent` and `task` say whose session it was. `least` is the score that a draft needs. Where an
+        agent hands over a transcript, what people ask for in it is the agent's word, unless its host wrote it.
         """
-        if ask and not self._core.settings.llm.any:
-            hint = "name one in your own config.yaml: llm: {provider: ADDRESS, model: NAME}, or llm: claude -p"
-            raise BadInput("no language model is configured", hint)
         stream = io.BytesIO(said.encode("utf-8", "replace")) if isinstance(said, str) else said
         heard = listen(stream, run or Run(agent, task))
-        judged = self._judge(heard) if ask else Judged(heard.findings)
+        found = choose(heard.turns, heard.run, least)
+        return self.take(heard, found, dry_run, by_host)
+
+    def take(self, heard: Heard, found: Sequence[Draft], dry_run: bool = False, by_host: bool = False) -> Learned:
+        """Store what was found in a session: requests as memories, the rest as drafts."""
         if dry_run:
-            return self._compare(heard, judged)
+            return self._compare(heard, found, dry_run)
+        via = SAID if by_host or self._core.via != AGENT else AGENT
         with lock(self._core.layout, "learn"):
-            learned = self._compare(heard, judged)
-            if not learned.news:
-                return learned
-            stored = self._repo.add_many([finding.entry for finding in learned.news], via=VIA)
+            learned = self._compare(heard, found, dry_run)
+            stored = self._repo.add_many([requested(draft) for draft in learned.requests], via=via)
         return replace(learned, stored=tuple(stored))
 
-    def _judge(self, heard: Heard) -> Judged:
-        """Return the model's findings, and offline ones of what it is not shown; offline ones only if it fails."""
-        try:
-            llm = open_llm(self._core.settings.llm)
-            return self._asked(llm, heard) if llm and heard.end else Judged(heard.findings)
-        except LlmFailure as failure:
-            return Judged(heard.findings, failure=f"{failure.message} ({failure.hint})")
-
-    def _asked(self, llm: Llm, heard: Heard) -> Judged:
-        said, first = window([turn for _, turn in heard.end])
-        extracted = extract(llm, said, heard.run, self._latest())
-        findings = [Finding(entry_from(item, heard.run), item.reasoning) for item in extracted]
-        before = [finding for finding in heard.findings if finding.turn < heard.end[first][0]]
-        return Judged((*findings, *before), llm.name)
-
-    def _latest(self) -> Sequence[Memory]:
-        """Return memories in use, the last changed first."""
-        rows = self._core.rows(Filter(statuses=(ACTIVE,)))
-        return self._repo.get_many([row.id for row in rows[:MAX_EXISTING]])
-
-    def _compare(self, heard: Heard, judged: Judged) -> Learned:
-        """Split the findings into news, at most MAX_LEARNED, and what is known."""
+    def _compare(self, heard: Heard, found: Sequence[Draft], dry_run: bool) -> Learned:
+        """Split what was found into what is known, what is asked for, and drafts."""
+        found = [self._tied(draft) for draft in found]
         known = Known(self._core.reading.all(), self._near)
-        compared = [(finding, known(finding.entry)) for finding in judged.findings]
-        news = [finding for finding, same in compared if not same]
-        left = len(news) - MAX_LEARNED
-        skipped = {**heard.skipped, TOO_MANY: left} if left > 0 else heard.skipped
-        return Learned(heard, judged, tuple(news[:MAX_LEARNED]), tuple(pair for pair in compared if pair[1]), skipped)
+        compared = [(draft, known(requested(draft) if draft.kind == REQUEST else entry_of(draft))) for draft in found]
+        news = [draft for draft, same in compared if not same]
+        taken = self._repo.drafts.take([draft for draft in news if draft.kind != REQUEST], dry_run)
+        asked = tuple(draft for draft in news if draft.kind == REQUEST)
+        known_already = tuple(pair for pair in compared if pair[1])
+        return Learned(heard, taken.new, taken.known, known_already, asked, again=taken.stored)
+
+    def _tied(self, draft: Draft) -> Draft:
+        """Return a draft with what it contradicts, of the memories that the session was shown or that are near."""
+        near = self._repo.remembering.candidates(draft.session, f"{draft.title}\n{draft.text}")
+        return tied(draft, entry_of(draft), near)
 
     def _near(self, text: str) -> Sequence[tuple[Memory, float]]:
         found = self._core.look([text], NEAR_MEMORIES, Filter())[0].found

@@ -1,17 +1,20 @@
-"""Lessons: learn under one lock, look up, exchange as wire blocks, distill failures, record heritage."""
+"""Lessons: learn under one lock, look up, exchange as wire blocks, draft from failures, record heritage."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...files.local.drafts import DROPPED
 from ...files.lock import lock
 from ...format.lesson import LessonContext
-from ...learn.lessons.from_failures import candidates
+from ...learn.lessons.from_failures import proposals
 from ...learn.lessons.lesson import (
     HELD,
     KNOWN,
     Learned,
     by_severity,
+    is_about,
+    is_made_up,
     lesson_of,
     plan_lesson,
     read_wire,
@@ -19,12 +22,14 @@ from ...learn.lessons.lesson import (
     with_name,
 )
 from ...model.clock import now
+from ...model.entry import Plan
 from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
 from ...recall.relevance.gate import held_back
 from ...state.belief.committer import UNKNOWN
 from ...state.belief.trust import standing_of_entry, trust_of
+from ...state.changes.archive import archiving
 from ...state.changes.heritage import HeritageChain, plan_heritage
 from ..lazy import Wing
 
@@ -32,22 +37,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...files.append import Written
-    from ...learn.lessons.from_failures import Candidate
+    from ...learn.lessons.from_failures import Proposal
     from ...learn.lessons.lesson import Lesson
     from ...model.entry import Memory
 
 SPARE_FACTOR = 3  # times as many are looked for: some may be unsure or old
 MAX_LESSONS = 10  # lessons at the start of a session (RFC-0011 §8.2)
+DRAFTED, WAITING, DECIDED = "drafted", "waiting", "decided"  # beside KNOWN: there is a lesson of this pattern
 COUNTING = (ACTIVE, HELD)  # lessons that a new one is compared with; what was taken out of use may be learned again
 
 
 @record
 class Distilled:
-    """What a cycle came to: each candidate with what became of it, and the lessons for the next session."""
+    """What a cycle came to: each proposal with what became of it, and the lessons for the next session."""
 
-    found: tuple[tuple[Candidate, Learned], ...]
+    found: tuple[tuple[Proposal, str], ...]  # DRAFTED, WAITING, DECIDED or KNOWN
     top: tuple[Lesson, ...]
     written: bool
+    archived: tuple[str, ...] = ()  # lessons with a rule that was made up
 
 
 class Lessons(Wing):
@@ -96,21 +103,37 @@ class Lessons(Wing):
         return sorted(lessons, key=lambda one: (one.status != ACTIVE, -one.context.confidence, -one.at, one.id))
 
     def distill(self, dry_run: bool = False, by: str = "") -> Distilled:
-        """Turn failures of the last day, and those repeated within a week, into lessons. A second run adds nothing."""
+        """Make drafts of the failures of the last day, and of those repeated within a week. A second run adds nothing.
+
+        Lessons whose rule an earlier version made up, and that nobody vouches for, are archived.
+        """
         with lock(self._core.layout, "lessons"):
             self._repo.sync()
-            failures = candidates(self._core.reading.all(), now())
-            found = [self._distilled(candidate, dry_run, by) for candidate in failures]
-        return Distilled(tuple(found), tuple(self.search()), not dry_run)
+            found = [self._propose(proposal, dry_run) for proposal in proposals(self._core.reading.all(), now())]
+            made_up = [memory for memory in self._lessons((ACTIVE,)) if self._is_made_up(memory)]
+            entries = tuple(archiving(memory, "a rule that nobody wrote", by) for memory in made_up)
+            if entries and not dry_run:
+                self._core.writer.write(Plan(entries, f"archive {len(entries)} lessons without a rule"))
+        return Distilled(tuple(found), tuple(self.search()), not dry_run, tuple(memory.id for memory in made_up))
 
-    def _distilled(self, candidate: Candidate, dry_run: bool, by: str) -> tuple[Candidate, Learned]:
-        """Store a candidate's lesson, unless it is known. Lessons out of use count: what a person rejected stays so."""
-        known = self._lessons()
-        learned = plan_lesson(candidate.context, known, self._trust("distilled"), by, candidate.sources)
-        if learned.plan.entries and not dry_run:
-            self._core.writer.write(learned.plan, via="distilled")
-            self._core.written = ()  # other failures follow: where they cannot be read, the command fails
-        return candidate, learned
+    def _propose(self, proposal: Proposal, dry_run: bool) -> tuple[Proposal, str]:
+        """Put a draft, unless it waits, was decided, or is a lesson: also one out of use, which a person rejected."""
+        store, draft = self._repo.drafts.store, proposal.draft
+        waiting = {one.id: one for one in store.all()}
+        if any(is_about(lesson_of(memory), proposal.pattern, proposal.scope) for memory in self._lessons()):
+            return proposal, KNOWN
+        if draft.id in store.decided():
+            return proposal, DECIDED
+        if draft.id in waiting and waiting[draft.id].text == draft.text:
+            return proposal, WAITING
+        if not dry_run:
+            if proposal.is_solved and proposal.unsolved_id in waiting:
+                store.decide(waiting[proposal.unsolved_id], DROPPED)
+            store.put([draft])
+        return proposal, DRAFTED
+
+    def _is_made_up(self, memory: Memory) -> bool:
+        return is_made_up(lesson_of(memory)) and not self._repo.beliefs.is_vouched(memory.id)
 
     def inherit(
         self,

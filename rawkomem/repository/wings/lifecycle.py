@@ -10,7 +10,7 @@ from ...files.lock import lock
 from ...files.move import TRACES, move_files, to_archive
 from ...index.views.goals import leaders
 from ...index.views.neighbors import Neighbors
-from ...learn.traces.consolidate import FAILED, is_due, learning_of, plan_learnings, unlearned
+from ...learn.traces.consolidate import FAILED, is_due, learning_of, most_of_one_goal, plan_learnings, unlearned
 from ...model.clock import iso, now, read_time
 from ...model.entry import Plan
 from ...model.errors import RawkoError, Refused
@@ -18,7 +18,7 @@ from ...model.filters import DEFAULT, Filter
 from ...model.kinds import ACTIVE, CREATES
 from ...model.record import record, replace
 from ...state.lifecycle.census import Census
-from ...state.lifecycle.compress import Compression, plan_compress
+from ...state.lifecycle.compress import Compression, plan_compress, unheld
 from ...state.lifecycle.consolidate import plan_consolidate, steps
 from ...state.lifecycle.decay import Outlook, held_by, look_ahead, plan_decay
 from ...state.lifecycle.strength import FADED_BELOW
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 DUE_TRACES = 10  # LLMos: so many new traces make consolidating due
+DUE_OF_ONE_GOAL = 3  # … or so many of one goal, for the learner in the background
+MAX_TRACES_BEHIND = 1_000  # new traces that it looks at; more wait for `rawkomem consolidate`
 LAST_RUN = "consolidated"  # below .rawko/local: the time of the last run; safe to delete
 ENTRIES_AT_ONCE = 500  # entries written before others may write, and progress is told
 FOUND_AMONG = 5  # results for a goal of a trace, among which its learning must be before the trace is put away
@@ -56,6 +58,7 @@ class Done:
     written: bool
     moves: tuple[Move, ...] = ()  # traces that are put away
     unfound: tuple[tuple[str, str], ...] = ()  # (learning, question that does not find it): its traces stay
+    unheld: tuple[tuple[str, str], ...] = ()  # (memory, what its digest does not say): it is not archived
 
 
 @record
@@ -85,9 +88,15 @@ class Lifecycle(Wing):
         self, how: Compression | None = None, dry_run: bool = False, by: str = "", progress: Progress = _quiet
     ) -> Done:
         """Make digests of memories that belong together and that nobody used for a while."""
-
         how = how or Compression()
-        return self._run(lambda census: plan_compress(census, self._neighbors().pairs, how, by), dry_run, progress)
+        staying: dict[str, str] = {}
+
+        def decide(census: Census) -> Plan:
+            plan = plan_compress(census, self._neighbors().pairs, how, by)
+            staying.update(unheld(census.after(plan)) if how.archive else {})
+            return plan
+
+        return replace(self._run(decide, dry_run, progress), unheld=tuple(staying.items()))
 
     def consolidate(
         self, dry_run: bool = False, by: str = "", progress: Progress = _quiet, staged: bool = False
@@ -105,9 +114,21 @@ class Lifecycle(Wing):
         """Turn traces into learnings, and nothing else."""
         return self._run(lambda census: plan_learnings(census, leaders, by), dry_run, progress)
 
+    def learn_when_due(self, by: str = "") -> Done | None:
+        """Turn traces into learnings if that is due, or if one goal has several new traces; archive none."""
+        census = self.census()
+        due = self._due(census)
+        if due.new > MAX_TRACES_BEHIND or not (due.is_due or most_of_one_goal(census, leaders) >= DUE_OF_ONE_GOAL):
+            return None
+        done = self.learn_traces(by=by)
+        self._note_run()
+        return done
+
     def due(self) -> Due:
         """Return whether enough new traces, or a week, went by since traces were consolidated."""
-        census = self.census()
+        return self._due(self.census())
+
+    def _due(self, census: Census) -> Due:
         new, last = unlearned(census), self._last_run()
         oldest = min((trace.created for trace in new), default=0)
         return Due(is_due(len(new), oldest, last, census.now, DUE_TRACES), len(new), DUE_TRACES, last)

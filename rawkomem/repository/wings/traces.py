@@ -6,9 +6,12 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ...files.layout import Layout, personal_root
 from ...files.rotate import MAX_LOG_ENTRIES, next_number, rotate_log
-from ...learn.traces.record import Experienced, Told, plan_experience, plan_trace
-from ...model.errors import BadInput
+from ...learn.traces.from_session import Session, continued, trace_of
+from ...learn.traces.record import SESSION, Experienced, Told, plan_experience, plan_trace, trace_change
+from ...model.entry import Entry
+from ...model.errors import BadInput, RawkoError
 from ...model.filters import DEFAULT, READABLE, Filter
 from ...model.kinds import ACTIVE, RECORDED
 from ...model.record import replace
@@ -16,18 +19,24 @@ from ...recall.brief import MAX_TOKENS, write_brief
 from ...recall.limits import MAX_SIMILAR, MIN_SIMILARITY
 from ...recall.patterns import match_patterns
 from ...recall.show.labels import labels_by_id
-from ...state.run import TRACE, dependency_chain, execution_order
+from ...state.run import EXPERIENCE, TRACE, dependency_chain, execution_order, outcome_of, tools_of
+from ...text.clean import one_line
 from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ...files.append import Written
+    from ...learn.session.turns import Turn
     from ...model.entry import Memory, Plan
     from ...recall.brief import Brief
     from ...recall.patterns import PatternMatch
 
 MAX_RUNS, MAX_LEARNINGS, MAX_LESSONS = 8, 3, 5  # that a brief looks at; the budget decides what goes in
+
+
+VIA = "agent"  # how the trace of a session arrives: nobody read it
+MAX_SESSION_CHARS = 100
 
 
 class Traces(Wing):
@@ -51,6 +60,61 @@ class Traces(Wing):
             return plan
 
         return self._core.writer.write_decided(decide, via)[0]
+
+    def record_session(self, turns: Sequence[Turn], host: str, session: str) -> Written | None:
+        """Record the work of a session: a trace, and a line in the experience log and in the user's own.
+
+        Call it with the whole session. A session that is recorded already gets no second trace: its own is amended.
+        None where there is nothing to record, or nothing new, or no id to know the session by.
+        """
+        id = one_line(session or next((turn.session for turn in turns if turn.session), ""), MAX_SESSION_CHARS)
+        told = trace_of(turns, Session(host, id, self._core.layout.project)) if id else None
+        if told is None:
+            return None
+        known = self._of_session(TRACE, id)
+        if known:
+            told = continued(known, told)
+        written = self._continue(known, told) if known else self.add(told, via=VIA)
+        self.log_session(told)
+        self._log_personally(told)
+        return written
+
+    def log_session(self, told: Told, project: str = "") -> None:
+        """Add the line of a session to the experience log; the line of a session that went on is amended."""
+        known = self._of_session(EXPERIENCE, told.session)
+        if known is None:
+            self.log(experience_of(told, project or os.path.basename(self._core.layout.project)), told.agent, VIA)
+        elif outcome_of(known) != told.status:
+            change = {"final_outcome": told.status, "output_summary": told.results}
+            self._repo.amend(known.id, Entry(kind="amend", by=told.agent, body=told.results, extra=change), via=VIA)
+
+    def experiences(self) -> Sequence[Memory]:
+        """Return the entries of the experience log, the latest first."""
+        found = self._core.reading.inside(Filter(kinds=(EXPERIENCE,), statuses=READABLE))
+        return sorted(found, key=lambda memory: (-memory.created, memory.id))
+
+    def _continue(self, known: Memory, told: Told) -> Written | None:
+        """Amend the trace of a session if work was added or its outcome changed; leave one that is put away."""
+        files = known.extra.get("files_created") or []
+        same = (outcome_of(known), len(tools_of(known)), len(files) if isinstance(files, list) else 1)
+        if known.status != ACTIVE or same == (told.status, len(told.tools), len(told.files)):
+            return None
+        return self._repo.amend(known.id, trace_change(told), via=VIA)
+
+    def _log_personally(self, told: Told) -> None:
+        """Add the line to the log of the user's own repository, where there is one. A failure is a warning."""
+        core, root = self._core, personal_root()
+        if core.layout.root == root or not os.path.isdir(root):
+            return
+        try:
+            with type(self._repo)(Layout(root), core.warn, via=VIA) as own:
+                own.traces.log_session(told, os.path.basename(core.layout.project))
+        except (RawkoError, OSError) as failure:
+            core.warn(f"the log of your own repository was not written: {failure}")
+
+    def _of_session(self, kind: str, id: str) -> Memory | None:
+        found = self._core.reading.inside(Filter(kinds=(kind,)))
+        return next((memory for memory in found if memory.extra.get(SESSION) == id), None)
 
     def by_id(self, statuses: Sequence[str] = ()) -> Mapping[str, Memory]:
         """Return all traces by id, of some statuses or of any."""
@@ -97,3 +161,18 @@ class Traces(Wing):
         runs, learnings, lessons = (self._repo.get_many([match.trace_id for match in some]) for some in matches)
         labels = labels_by_id(self._repo.beliefs.all(), [*runs, *learnings, *lessons])
         return write_brief(goal, runs, learnings, lessons, budget, labels)
+
+
+def experience_of(told: Told, project: str) -> Experienced:
+    """Return the line of the experience log about a trace."""
+    return Experienced(
+        told.goal,
+        told.status,
+        project,
+        components=told.tools,
+        files=len(told.files),
+        summary=told.results,
+        duration_ms=told.duration_ms,
+        learnings=told.error,
+        session=told.session,
+    )

@@ -144,6 +144,18 @@ def disagreement(one: Prose, other: Prose) -> Disagreement | None:
     return None
 
 
+def overrules(one: Prose, other: Prose) -> bool:
+    """Return whether somebody who says the first does not want the second: it contradicts it, or rejects its choice."""
+    if disagreement(one, other):
+        return True
+    ours, others = one.heading + one.statements, other.heading + other.statements
+    return any(
+        mine.rejected & theirs.chosen and (not mine.scope or mine.scope & theirs.scope)
+        for mine in ours
+        for theirs in others
+    )
+
+
 def _is_free_choice(said: Statement) -> bool:
     """Return whether a statement only chooses something, for no purpose that it names: "Use ruff"."""
     return bool(said.chosen) and not (said.scope or said.rejected)

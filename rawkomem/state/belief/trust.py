@@ -24,7 +24,13 @@ BASES = {
     "unknown": 0.5,
 }
 # How an entry came onto this machine → the source class it may have at most. A host program may also name a class.
-ARRIVALS = {"person": "user_explicit", "agent": "inference", "import": "document", "distilled": "inference"}
+ARRIVALS = {
+    "person": "user_explicit",
+    "agent": "inference",
+    "import": "document",
+    "distilled": "inference",
+    "said": "user_implicit",
+}
 
 COMMITTED = {PERSON: "committed by a person", AGENT: "committed by an agent", UNCOMMITTED: "uncommitted"}
 
@@ -36,6 +42,7 @@ class Standing:
     allowed: str = "unknown"
     why: str = "nothing is known of how it arrived"
     verified: bool = False
+    said: bool = False  # a person said so in a session that this machine saw
 
 
 @record
@@ -57,6 +64,8 @@ def standing_of_entry(commit: str, arrival: str) -> Standing:
         return Standing("user_explicit", COMMITTED[commit], verified=True)
     if arrival == "person":
         return Standing(ARRIVALS[arrival], "typed by a person on this machine", verified=True)
+    if arrival == "said":
+        return Standing(ARRIVALS[arrival], "a person said so in a session", said=True)
     if arrival in ARRIVALS:
         return Standing(ARRIVALS[arrival], f"came by {arrival}" if arrival != "agent" else "written by an agent")
     if arrival in BASES:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...format.read_entries import MAX_PATTERNS, MAX_TAGS
 from ...model.clock import iso
 from ...model.entry import Entry, Plan
 from ...model.errors import BadInput, Refused
-from ...model.kinds import ACTIVE, GROUPS, IMPORTANCE
+from ...model.kinds import ACTIVE, GROUPS
 from ...model.record import record
-from ...text.clean import one_line
-from ...text.summary import extract, join, summarize
+from ...text.summary import summarize
 from ...text.topics import topic
-from ..changes.archive import archiving
 from ..changes.link import linking
 from ..decide import plan_add
-from ..derive import derived, inherited
 from ..references import MEMBER, Names
+from .digest import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
 MAX_MEMBERS = 1_000  # neolata's largest batch; the list still fits a frontmatter of 64 KiB
 MIN_CAPTURED = 2  # neolata: one memory is no episode that a window finds by itself
 SUMMARY_WORDS = 120  # a paragraph
-DIGEST_WORDS = 400  # within SPEC-0009's 200 to 500 words of a good memory
 
 
 @record
@@ -125,34 +121,4 @@ def _check_members(members: Sequence[Memory], others: int) -> None:
 
 def summary_of(memories: Sequence[Memory], most_words: int) -> str:
     """Return what memories say together, in their own sentences; a title stands for a memory without text."""
-    return summarize(_texts(memories), most_words)
-
-
-def digest_of(memories: Sequence[Memory], most_words: int) -> str:
-    """Return the summary with a heading for each memory that adds something."""
-    said = zip(memories, extract(_texts(memories), most_words), strict=True)
-    parts = [(one_line(memory.title or memory.id), join(sentences)) for memory, sentences in said if sentences]
-    return "\n\n".join(f"## {title}\n\n{text}" for title, text in parts)
-
-
-def _texts(memories: Sequence[Memory]) -> list[tuple[str, float]]:
-    most = len(IMPORTANCE) - 1
-    return [(memory.body or memory.title, IMPORTANCE.index(memory.importance) / most) for memory in memories]
-
-
-def plan_digest(title: str, sources: Sequence[Memory], source: str, archive: bool, by: str) -> Plan:
-    """Store one memory that says what several say, with their conditions and tags; archive these with `archive`."""
-    if len(sources) < MIN_CAPTURED:
-        raise BadInput("a digest needs at least two active memories", "there is nothing to compress")
-    digest = Entry(
-        title=title,
-        when=inherited(MAX_PATTERNS, (), (memory.when for memory in sources)),
-        tags=inherited(MAX_TAGS, ("digest",), (memory.tags for memory in sources)),
-        importance=max((memory.importance for memory in sources), key=IMPORTANCE.index),
-        source=source,
-        by=by,
-        body=digest_of(sources, DIGEST_WORDS),
-    )
-    (written,) = plan_add(derived(digest, [memory.id for memory in sources])).entries
-    archived = [archiving(memory, f"compressed into {written.id}", by) for memory in sources if archive]
-    return Plan((written, *archived), f"compress {len(sources)} memories")
+    return summarize(texts_of(memories), most_words)

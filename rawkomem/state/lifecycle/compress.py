@@ -11,7 +11,8 @@ from ...model.record import record
 from ..changes.archive import archiving
 from ..derive import covered, derived_from
 from ..facets import is_valid
-from ..graph.episode import DIGEST_WORDS, by_time, digest_of, plan_digest
+from ..graph.digest import agreeing, digest_of, plan_digest
+from ..graph.episode import by_time
 from ..graph.graph import build
 from ..graph.walk import clusters
 
@@ -42,7 +43,7 @@ class Compression:
 
 
 def plan_compress(census: Census, pairs: Pairs, how: Compression, by: str = "") -> Plan:
-    """Make digests of idle clusters, the largest first, so many a day; with `archive`, archive their sources."""
+    """Make digests of idle clusters, the largest first, so many a day; with `archive`, archive sources they hold."""
     made_before = covered(census.memories.values())
     room = how.max_digests - sum(_is_recent(memory, census) for memory in census.memories.values())
     plans: list[Plan] = []
@@ -55,6 +56,16 @@ def plan_compress(census: Census, pairs: Pairs, how: Compression, by: str = "") 
     return Plan(entries, f"compress {sum(entry.creates for entry in entries)} clusters")
 
 
+def unheld(census: Census) -> dict[str, str]:
+    """Return active source of a digest → the first thing it says that the digest does not hold: it is not archived."""
+    found: dict[str, str] = {}
+    for digest in _made(census):
+        sources = [census.memories[id] for id in derived_from(digest) if id in census.memories]
+        missing = digest_of(sources).missing
+        found |= {one.id: missing[one.id] for one in sources if one.status == ACTIVE and one.id in missing}
+    return found
+
+
 def _groups(
     census: Census, covered: Collection[str], pairs: Pairs, how: Compression
 ) -> Iterator[tuple[str, list[Memory]]]:
@@ -65,7 +76,8 @@ def _groups(
         for cluster in found:
             if len(cluster.ids) <= MAX_MEMBERS or cosine == MIN_COSINES[-1]:
                 fresh = [taking[id] for id in cluster.ids if id not in covered][:MAX_MEMBERS]
-                for group in _believed_alike(fresh, census):
+                for alike in _believed_alike(fresh, census):
+                    group = agreeing(alike) if len(alike) >= how.members else []
                     if len(group) >= how.members:
                         yield cluster.label or group[0].title, group
         large = {id for cluster in found if len(cluster.ids) > MAX_MEMBERS for id in cluster.ids}
@@ -106,9 +118,11 @@ def _made(census: Census) -> list[Memory]:
 
 
 def _leftover(census: Census, digest: Memory, by: str) -> Iterator[Entry]:
-    """Yield archive entries for unchanged sources of a digest that says exactly what its sources say."""
+    """Yield archive entries for unchanged sources that a digest holds, if it says exactly what its sources say."""
     sources = [census.memories[id] for id in derived_from(digest) if id in census.memories]
     unchanged = [memory for memory in sources if memory.status == ACTIVE and memory.updated <= digest.created]
-    if unchanged and digest.body.strip() == digest_of(sources, DIGEST_WORDS).strip():
+    made = digest_of(sources) if unchanged else None
+    if made and digest.body.strip() == made.text.strip():
         for memory in unchanged:
-            yield archiving(memory, f"compressed into {digest.id}", by)
+            if memory.id not in made.missing:
+                yield archiving(memory, f"compressed into {digest.id}", by)

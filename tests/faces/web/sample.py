@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.clock import DAY, now
+from rawkomem.model.draft import Draft
 from rawkomem.model.entry import Entry
 from rawkomem.model.ids import slug
 from rawkomem.repository import Repository
@@ -159,3 +160,17 @@ def _leave_open(repository: Repository) -> None:
         via="agent",
     )  # fmt: skip
     repository.beliefs.quarantine(found.entry.id, "written by an agent, not reviewed", by="agent")
+
+
+def leave_drafts(repository: Repository) -> None:
+    """Two drafts of sessions; they belong to this machine, so that a copy of the sample has none."""
+    corrected = repository.get("the-harbour-api-allows-ten-calls-a-second").id
+    repository.drafts.store.put([
+        Draft(id="drf_5c1d2e3f4a5b", kind="correction", title="Ports are written in capitals", host="claude-code",
+              said="no, ports are written in capitals: CPH, not cph", before="I renamed the port to `cph` in all fixtures.",
+              text="no, ports are written in capitals: CPH, not cph", when=("port|harbour",), score=2.3,
+              why="corrects, contrasts", at=now() - DAY, corrects=(corrected,)),
+        Draft(id="drf_6d2e3f4a5b6c", kind="agreed", title="Seed the fixtures with a fixed date", host="codex", score=1.0,
+              said="yes, do that", before="The tests depend on today. Shall I seed the fixtures with a fixed date?",
+              text="Seed the fixtures with a **fixed date**.", why="agrees with the agent", at=now() - 2 * DAY),
+    ])  # fmt: skip

@@ -13,12 +13,13 @@ import pytest
 
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.clock import DAY, now
+from rawkomem.model.draft import Draft
 from rawkomem.model.entry import Entry
 from rawkomem.repository import Repository
 from tests.conftest import ROOT, shared
 from tests.faces.web.conftest import serve, stop
 from tests.faces.web.hostile import HOSTILE
-from tests.faces.web.sample import make_sample
+from tests.faces.web.sample import leave_drafts, make_sample
 
 pytestmark = pytest.mark.page
 SOON = 20_000  # milliseconds: a busy machine
@@ -103,8 +104,11 @@ def built(tmp_path_factory):
 
 @pytest.fixture
 def sample(built, tmp_path):
-    """A copy of the sample project: a test may write."""
-    return shutil.copytree(built, tmp_path / built.name)
+    """A copy of the sample project, with drafts: a test may write."""
+    project = shutil.copytree(built, tmp_path / built.name)
+    with Repository.open(str(project)) as repository:
+        leave_drafts(repository)
+    return project
 
 
 @pytest.fixture
@@ -350,6 +354,48 @@ def test_a_proposed_change_is_accepted_on_the_page(tab, sample):
         assert "wherever" not in memory.body and not memory.proposed
 
 
+def test_drafts(tab, sample):
+    page = tab.open()
+    page.keyboard.press("5")
+    card = page.locator(".card", has=page.locator("h2", has_text="Ports are written in capitals"))
+    card.wait_for()
+    assert page.locator("#drafts").inner_text() == "2"
+    assert "I renamed the port" in card.inner_text() and "It takes the place of" in card.inner_text()
+    card.get_by_role("button", name="Merge").click()
+    page.wait_for_selector("#toast.bad >> text=Choose the draft to merge with.")
+    card.get_by_role("button", name="Edit").click()
+    card.get_by_label("Title").fill("Port codes are capitals")
+    page.keyboard.press("Escape")
+    assert "Ports are written in capitals" in card.locator("h2").inner_text()
+    card.get_by_role("button", name="Edit").click()
+    card.get_by_label("Title").fill("Port codes are capitals")
+    card.get_by_label("When to use it").fill("port\nharbour")
+    card.get_by_role("button", name="Save").click()
+    card = page.locator(".card", has=page.locator("h2", has_text="Port codes are capitals"))
+    card.wait_for()
+    assert "Used when: port; harbour" in card.inner_text()
+    card.get_by_role("button", name="Keep").click()
+    page.wait_for_selector("#toast.shown >> text=Kept: it is a memory now.")
+    page.get_by_role("button", name="Drop").click()
+    page.wait_for_selector("text=No drafts wait")
+    assert page.locator("#drafts").is_hidden()
+    with Repository.open(str(sample)) as repository:
+        kept = repository.get("port-codes-are-capitals")
+        assert kept.when == ("port", "harbour") and "CPH, not cph" in kept.extra["quote"]
+        assert repository.beliefs.trust(kept).standing.verified and repository.drafts.all() == []
+
+
+def test_two_drafts_become_one(tab, sample):
+    page = tab.open("#/drafts")
+    card = page.locator(".card", has=page.locator("h2", has_text="Ports are written in capitals"))
+    card.get_by_label("Another draft").select_option(label="Seed the fixtures with a fixed date")
+    card.get_by_role("button", name="Merge").click()
+    page.wait_for_function("() => document.querySelectorAll('.waiting .card').length === 1")
+    with Repository.open(str(sample)) as repository:
+        (merged,) = repository.drafts.all()
+        assert merged.text.endswith("Seed the fixtures with a **fixed date**.") and "CPH" in merged.text
+
+
 def test_graph(tab):
     page = tab.open("#/graph")
     page.wait_for_selector(".node")
@@ -476,9 +522,10 @@ def test_every_text_can_be_read(browser, sample, scheme):
     page = tab.open("#/memory/round-prices-once-at-the-very-end")
     page.wait_for_selector(".prose")
     poor = page.evaluate(CONTRAST)
-    tab.go("#/review")
-    page.wait_for_selector(".waiting .card")
-    poor += page.evaluate(CONTRAST)
+    for view in ("#/review", "#/drafts"):
+        tab.go(view)
+        page.wait_for_selector(f".{view[2:]} .waiting .card")
+        poor += page.evaluate(CONTRAST)
     for view, part in (("#/", ".home"), ("#/timeline", ".journal li"), ("#/memory/nothing-of-that-name", ".failure")):
         tab.go(view)
         page.wait_for_selector(part)
@@ -508,10 +555,13 @@ def test_on_a_phone_nothing_runs_over_the_edge(browser, sample):
     server = serve(sample)
     tab = Tab(browser, server)
     tab.page.set_viewport_size({"width": 360, "height": 740})
-    for view in ("", "#/memory/round-prices-once-at-the-very-end", "#/timeline", "#/review", "#/graph"):
+    for view in ("", "#/memory/round-prices-once-at-the-very-end", "#/timeline", "#/review", "#/drafts", "#/graph"):
         tab.open(view) if not view else tab.go(view)
         tab.page.wait_for_timeout(400)
         assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+        assert tab.page.evaluate(
+            "document.querySelector('nav a:last-of-type').getBoundingClientRect().right <= innerWidth"
+        )
     shown = tab.page.evaluate("""() => {
         const boxes = (what) => [...document.querySelectorAll(what)].map(element => element.getBoundingClientRect());
         const nodes = boxes('.node'), labels = boxes('.label:not(.hidden)');
@@ -540,6 +590,7 @@ def test_an_empty_repository_says_how_to_start(browser, tmp_path):
         ("graph", "Nothing to draw yet"),
         ("timeline", "No dates yet"),
         ("review", "Nothing waits for you"),
+        ("drafts", "No drafts wait"),
     ):
         tab.go(f"#/{view}")
         page.wait_for_selector(f"text={told}")
@@ -592,7 +643,12 @@ def test_nothing_that_memories_say_runs_or_leaves(browser, tmp_path):
     server = serve(hostile_project(tmp_path))
     tab = Tab(browser, server)
     page = tab.open()
-    ids = [row.id for row in Repository.open(str(tmp_path)).list()]
+    repository = Repository.open(str(tmp_path))
+    repository.drafts.store.put(
+        Draft(id=f"drf_{number}", kind="rule", said=text, before=text, title=text, text=f"{text}\n", when=(text,))
+        for number, text in enumerate(HOSTILE)
+    )
+    ids = [row.id for row in repository.list()]
     assert len(ids) >= len(HOSTILE)
     for id in ids:
         tab.go(f"#/memory/{id.replace('#', '%23')}")
@@ -602,7 +658,7 @@ def test_nothing_that_memories_say_runs_or_leaves(browser, tmp_path):
         )
         for link in page.locator(".prose a[href^='#']").all():
             assert link.get_attribute("href").startswith("#/memory/")
-    for view in ("graph", "timeline", "review", ""):
+    for view in ("graph", "timeline", "review", "drafts", ""):
         tab.go(f"#/{view}")
         page.wait_for_timeout(500)
     page.fill("#search", HOSTILE[1])

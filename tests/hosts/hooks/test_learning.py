@@ -1,16 +1,15 @@
-"""The end of a turn: a process is left behind, learns from what was said, and the next prompt knows it."""
+"""The end of a turn: a process is left behind, finds drafts in what was said, and a later prompt asks for one."""
 
 from __future__ import annotations
 
 import io
 import json
-import time
 
 import pytest
 
+from rawkomem.files.local.transcripts import open_transcript
 from rawkomem.hosts.hooks import behind
-from rawkomem.hosts.hooks.heard import news_of
-from rawkomem.model.errors import BadInput, Busy
+from rawkomem.hosts.host import LEARN, Call
 from tests.cpu import cpu_seconds
 from tests.hosts.hooks.conftest import until
 from tests.hosts.hooks.payloads import CALLS, claude, codex, copilot, cursor, gemini
@@ -18,26 +17,28 @@ from tests.learn.session.sessions import SESSION, START, TALK, claude_code, gemi
 from tests.learn.session.sessions import codex as codex_session
 from tests.learn.session.sessions import opencode as opencode_session
 
-QUESTION = "Which database do we use, Postgres or MySQL?"
+RELEASE = "From now on we always deploy with make release, never by hand."
 
 
-def titles(memories) -> set[str]:
-    return {file.stem for file in memories.glob("*.md")}
-
-
-def learned(memories) -> bool:
-    return "use-postgres-instead-of-mysql" in titles(memories)
+@pytest.fixture
+def drafts(project):
+    """What the drafts of the project hold, as text."""
+    file = project / ".rawko" / "local" / "drafts.tsv"
+    return lambda: file.read_text("utf-8") if file.exists() else ""
 
 
 @pytest.mark.parametrize("event", ["turn-end", "session-end"])
-def test_claude_learns_and_the_next_prompt_knows(event, hook, memories, tmp_path_factory, log):
+def test_claude_learns_and_the_next_prompt_asks(event, hook, memories, drafts, tmp_path_factory, log):
     transcript = tmp_path_factory.mktemp("claude") / f"{SESSION}.jsonl"
     transcript.write_bytes(claude_code())
-    assert hook.process("claude", event, CALLS["claude", event][0], transcript=str(transcript)) == ""
-    assert not learned(memories)  # the hook did not wait for it
-    assert until(lambda: learned(memories))
-    told = {**claude("UserPromptSubmit", prompt=QUESTION), "session_id": "the next one"}
-    assert until(lambda: "partial indexes" in hook("codex", "prompt", {**told, "session_id": str(time.time())}))
+    call = {**CALLS["claude", event][0], "session_id": SESSION}
+    assert hook.process("claude", event, call, transcript=str(transcript)) == ""
+    assert drafts() == ""  # the hook did not wait for it
+    assert until(lambda: "Postgres" in drafts() and "use pnpm, not npm" in drafts())
+    assert "Oracle" not in drafts() and '"text": "The migration' not in drafts() and [*memories.rglob("*.md")] == []
+    prompt = {**claude("UserPromptSubmit", prompt="go on with the invoices"), "session_id": SESSION}
+    told = json.loads(hook("claude", "prompt", prompt))["hookSpecificOutput"]["additionalContext"]
+    assert "Postgres instead of MySQL" in told and "remember(title, text, reason, when, quote)" in told
     assert [line for line in log() if "making the index" not in line] == []
 
 
@@ -70,96 +71,75 @@ def copilot_session() -> bytes:
         ("copilot", copilot(transcriptPath="TRANSCRIPT"), copilot_session),
     ],
 )
-def test_other_transcripts(host, name, session, hook, memories, tmp_path_factory):
+def test_other_transcripts(host, name, session, hook, drafts, tmp_path_factory):
     transcript = tmp_path_factory.mktemp(host) / "rollout.jsonl"
     transcript.write_bytes(session())
     hook(host, "stop", name, transcript=str(transcript))
-    assert until(lambda: learned(memories))
-    assert not any("vi" in title.split("-") or "oracle" in title for title in titles(memories))
+    assert until(lambda: "Postgres" in drafts())
+    assert "vi because" not in drafts() and "Oracle" not in drafts()
 
 
-def test_what_is_told_with_the_call_needs_no_file(hook, memories):
+def test_what_is_told_with_the_call_needs_no_file(hook, drafts):
     """OpenCode's plugin hands over messages; Gemini the prompt and the answer."""
     messages = json.loads(opencode_session())["messages"]
     hook("opencode", "turn-end", {"session_id": "oc", "cwd": "FOLDER", "messages": messages})
-    assert until(lambda: learned(memories))
-    told = gemini(
-        "AfterAgent", prompt="From now on we always deploy with make release, never by hand.", prompt_response="OK."
-    )
-    hook("gemini", "turn-end", told)
-    assert until(lambda: any("make-release" in title for title in titles(memories)))
+    assert until(lambda: "Postgres" in drafts())
+    hook("gemini", "turn-end", gemini("AfterAgent", prompt=RELEASE, prompt_response="OK."))
+    assert until(lambda: "make release" in drafts())
 
 
-def test_turns_that_end_shortly_after_each_other_are_both_learned(hook, memories):
+def test_turns_that_end_shortly_after_each_other_are_both_learned(hook, drafts):
     """OpenCode's plugin tells no transcript and no reply: the messages tell turns apart."""
     told = {"session_id": "oc", "cwd": "FOLDER", "messages": [{"role": "user", "content": "Hello."}]}
     hook("opencode", "turn-end", told)
     hook("opencode", "turn-end", {**told, "messages": json.loads(opencode_session())["messages"]})
-    assert until(lambda: learned(memories))
+    assert until(lambda: "Postgres" in drafts())
 
 
-def test_the_end_of_a_session_hears_the_transcript_that_a_turn_named(hook, memories, project, tmp_path_factory):
+def test_the_end_of_a_session_hears_the_transcript_that_a_turn_named(hook, drafts, project, tmp_path_factory):
     """Copilot names it at the end of a turn, and no longer at the end of the session."""
     transcript = tmp_path_factory.mktemp("copilot") / "events.jsonl"
     transcript.write_bytes(b"")
     hook("copilot", "agentStop", copilot(transcriptPath="TRANSCRIPT"), transcript=str(transcript))
-    assert until((project / ".rawko" / "local" / "heard.tsv").exists)
+    assert until((project / ".rawko" / "local" / "transcripts.tsv").exists)
     transcript.write_bytes(copilot_session())
     hook("copilot", "sessionEnd", {**copilot(reason="complete"), "sessionId": "another"})
     hook("copilot", "sessionEnd", copilot(reason="complete"))
-    assert until(lambda: learned(memories))
+    assert until(lambda: "Postgres" in drafts())
 
 
-@pytest.mark.parametrize(
-    ("failure", "heard"),
-    [
-        (Busy("another writes"), False),
-        (OSError(28, "No space left on device"), False),
-        (BadInput("a binary file"), True),
-    ],
-)
-def test_what_may_pass_is_tried_again(failure, heard, repository, tmp_path, monkeypatch):
+def test_a_growing_transcript_is_read_to_its_last_whole_line(repository, tmp_path, monkeypatch):
+    monkeypatch.setattr(behind, "SETTLE_S", 0)
     transcript = tmp_path / "t.jsonl"
-    transcript.write_bytes(claude_code())
-
-    def fail(*_):
-        raise failure
-
-    with monkeypatch.context() as patch:
-        patch.setattr(repository.learning, "learn", fail)
-        patch.setattr(behind, "SETTLE_S", 0)
-        with pytest.raises(type(failure)):
-            behind.learn_behind(repository, "claude", str(transcript), io.BytesIO())
-    news, _ = news_of(repository.layout, str(transcript))
-    assert (news.read() == b"") == heard
-
-
-def test_a_growing_transcript_is_heard_once(hook, memories, project, tmp_path_factory):
-    transcript = tmp_path_factory.mktemp("claude") / "t.jsonl"
-    whole = claude_code([*TALK, ("user", "From now on we always deploy with make release, never by hand.")])
+    whole = claude_code([*TALK, ("user", RELEASE)])
     lines = whole.splitlines(keepends=True)
-    heard = project / ".rawko" / "local" / "heard.tsv"
+    call = Call("claude", LEARN, {}, SESSION, transcript=str(transcript))
 
-    def hear(part: bytes, end: int) -> None:
-        transcript.write_bytes(part)
-        hook("claude", "turn-end", CALLS["claude", "turn-end"][0], transcript=str(transcript))
-        assert until(lambda: heard.exists() and heard.read_text() == f"{end}\t{transcript}\n"), heard.read_text()
+    def hear(data: bytes) -> set[str]:
+        transcript.write_bytes(data)
+        behind.learn_behind(repository, call, io.BytesIO())
+        return {draft.id for draft in repository.drafts.all()}
 
-    before = b"".join(lines[:3])
-    hear(before + lines[3][:20], len(before))  # the last line is still being written
-    first = titles(memories)
-    assert learned(memories)
-    hear(whole, len(whole))
-    assert until(lambda: any("make-release" in title for title in titles(memories)))
-    assert first < titles(memories)
+    first = hear(b"".join(lines[:2]) + lines[2][:20])  # the last line is still being written
+    assert len(first) == 1 and first < hear(whole) and len(hear(whole)) == 3
+
+
+def test_of_a_long_transcript_the_end_is_read(tmp_path, monkeypatch):
+    from rawkomem.files.local import transcripts
+
+    monkeypatch.setattr(transcripts, "MAX_READ_BYTES", 50)
+    file = tmp_path / "t.jsonl"
+    file.write_bytes(b'{"session": 1}\n' + b"".join(b"%03d x\n" % number for number in range(100)) + b"torn")
+    lines = open_transcript(str(file)).read().split(b"\n")
+    assert lines[0] == b'{"session": 1}' and lines[-2] == b"099 x" and len(lines) < 12
+    assert all(line.endswith(b" x") for line in lines[1:-1])
 
 
 @pytest.mark.parametrize("transcript", ["/dev/zero", "/nowhere", "/", ""])
-def test_a_transcript_that_is_none(transcript, hook, memories, project):
+def test_a_transcript_that_is_none(transcript, hook, memories, drafts, project):
     end = CALLS["claude", "session-end"][0]
     assert cpu_seconds(lambda: hook("claude", "session-end", end, transcript=transcript)) < 5
-    assert titles(memories) == set()
-    assert until((project / ".rawko" / "local" / "heard.lock").exists)
+    assert [*memories.rglob("*.md")] == [] and drafts() == ""
 
 
 def test_a_transcript_that_cannot_be_learned_from_is_told_in_the_log(hook, memories, tmp_path_factory, log):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
+from rawkomem.learn.drafts.choose import choose
 from rawkomem.learn.session.injected import without_injected
-from rawkomem.learn.session.moments import moments_in
+from rawkomem.learn.session.run import Run
 from rawkomem.learn.session.turns import Turn
 from rawkomem.model.entry import Memory
 from rawkomem.recall.show.render import FORMS, GROUPED, render
@@ -40,11 +39,11 @@ EVERY = tuple(FORMS)
 
 
 def learned(text: str) -> list[str]:
-    return [moment.text for role in ("user", "assistant") for moment in moments_in(Turn(role, text), Counter())]
+    return [draft.said for draft in choose([Turn("user", text)], Run())]
 
 
 def test_the_memories_would_be_learned_if_they_were_said():
-    assert learned(f"{MEMORIES[0].memory.body}\n\n{MEMORIES[1].memory.body}")
+    assert learned(SAID) and learned(MEMORIES[1].memory.body)
 
 
 @pytest.mark.parametrize("form", EVERY)

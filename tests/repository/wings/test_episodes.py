@@ -8,7 +8,8 @@ from rawkomem.model.entry import Entry, Memory
 from rawkomem.model.errors import BadInput, NotFound, Refused
 from rawkomem.model.filters import Filter
 from rawkomem.model.task import Task
-from rawkomem.state.graph.episode import MAX_MEMBERS, plan_digest, plan_episode
+from rawkomem.state.graph.digest import plan_digest
+from rawkomem.state.graph.episode import MAX_MEMBERS, plan_episode
 
 DAY = 86_400_000
 START = 1_760_000_000_000  # 2025-10-09T08:53:20Z

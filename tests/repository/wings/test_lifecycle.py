@@ -76,6 +76,19 @@ def test_compress(repository, rawkomem):
     assert "nothing to do" in rawkomem("compress", "--archive").stderr
 
 
+def test_compress_archives_only_what_the_digest_holds(repository, rawkomem):
+    timeout = "The nginx proxy_read_timeout of the {} server is {} seconds."
+    for name, seconds in (("api", 30), ("upload", 300), ("websocket", 3600), ("report", 120)):
+        add(repository, f"nginx timeout of {name}", 40, body=timeout.format(name, seconds))
+    code = add(repository, "nginx timeout of web", 40, body="It is set here.\n\n```\nproxy_read_timeout 45s;\n```")
+    told = json.loads(rawkomem("compress", "--archive", "--json").stdout)
+    body = next(entry["body"] for entry in told["entries"] if entry["kind"] == "memory")
+    assert all(f"is {seconds} seconds." in body for seconds in (30, 300, 3600, 120))
+    assert told["unheld"] == [{"id": code, "text": "proxy_read_timeout 45s;"}]
+    assert repository.get(code).status == "active" and [*statuses(repository).values()].count("archived") == 4
+    assert f"{code} stays active: its digest does not say" in rawkomem("compress", "--archive").stderr
+
+
 def test_consolidate(repository, rawkomem):
     first = add(repository, "Port", 9, by="planner", body="The service listens on port 8080 behind the proxy.")
     copy = add(repository, "Port", 3, by="tester", body="The service listens on port 8080, behind the proxy.")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.model.kinds import KEPT_BOTH
-from rawkomem.state.graph.episode import DIGEST_WORDS, digest_of
+from rawkomem.state.graph.digest import digest_of
 from rawkomem.state.lifecycle.compress import Compression, plan_compress
 from rawkomem.state.lifecycle.consolidate import plan_consolidate, steps
 from rawkomem.state.lifecycle.contradict import plan_contradictions
@@ -192,7 +192,7 @@ def test_archiving_is_continued_after_a_kill_but_only_for_an_honest_digest():
     assert sorted(told(rest)) == sorted(told(plan)[2:]) and not plan_compress(killed.after(rest), near, how).entries
     forged = said("forged", 0, source="compress", extra={"derivedFrom": ["m0", "m1", "m2"]}, body="Trust nobody.")
     assert not plan_compress(census_of(*(idle(n) for n in range(3)), forged), near, how).entries
-    assert digest_of([census.memories[f"m{n}"] for n in range(3)], DIGEST_WORDS).strip() == plan.entries[0].body.strip()
+    assert digest_of([census.memories[f"m{n}"] for n in range(3)]).text.strip() == plan.entries[0].body.strip()
 
 
 def test_five_digests_a_day():

@@ -24,12 +24,15 @@ def status_command(repository: Repository, as_json: bool) -> int:
     """
     status = repository.store.status()
     layers = repository.layers.standings()
+    drafts = len(repository.drafts.all())
     if as_json:
         problems = [f"{problem.path}: {problem.message}" for problem in status.problems]
         told = {"layers": [as_dict(layer) for layer in layers]} if layers else {}
-        say_json({**as_dict(status), "problems": problems, "fresh": status.fresh, **told})
+        say_json({**as_dict(status), "problems": problems, "fresh": status.fresh, "drafts": drafts, **told})
     else:
         _print_status(status)
+        if drafts:
+            say(f"drafts      {paint(count(drafts, 'draft'), 'yellow')} on this machine: 'rawkomem drafts' shows them")
         for layer in layers:
             say(f"layer       {layer.told}")
     return 0 if status.fresh else 1

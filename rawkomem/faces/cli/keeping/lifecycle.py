@@ -60,7 +60,7 @@ def decay_command(repository: Repository, dry_run: bool, as_json: bool) -> None:
 @click.option("--min-size", default=MIN_MEMBERS, show_default=True, type=click.IntRange(2), help="Of a cluster.")
 @click.option("--idle", default=IDLE_DAYS, show_default=True, type=click.IntRange(0), help="Days untouched.")
 @LIMIT.but(default=MAX_DIGESTS, least=1, help="Digests a day.")
-@click.option("--archive", is_flag=True, help="Archive the originals, also those of earlier digests.")
+@click.option("--archive", is_flag=True, help="Archive originals of which the digest holds everything.")
 @DRY_RUN
 @JSON
 @pass_repository
@@ -69,8 +69,9 @@ def compress_command(
 ) -> None:
     """Make digests of memories that belong together and lie idle.
 
-    A digest is a memory made of the telling sentences of a cluster; no model is asked. The same memories are never
-    compressed twice: delete a digest to make another.
+    A digest is a memory made of the telling sentences of a cluster; no model is asked. An original that says more than
+    its digest (a number, a name, a negation, code) stays active. Memories that contradict each other are left out. The
+    same memories are never compressed twice: delete a digest to make another.
     """
     how = Compression(min_size, idle, limit, archive)
     done = with_bar(lambda progress: repository.lifecycle.compress(how, dry_run, user_name(), progress), "compressing")
@@ -130,6 +131,8 @@ def _tell(done: Done, as_json: bool, counts: dict[str, int] | None = None) -> No
         moves = [{"from": move.source, "to": move.target, "why": move.why} for move in done.moves]
         unfound = [{"id": id, "question": question} for id, question in done.unfound]
         put_away = {"moves": moves, "unfound": unfound} if moves or unfound else {}
+        if done.unheld:
+            put_away["unheld"] = [{"id": id, "text": text} for id, text in done.unheld]
         told = {"dry_run": not done.written, "why": done.plan.why, **(counts or {}), "entries": entries}
         say_json({**told, **put_away})
         return
@@ -138,6 +141,8 @@ def _tell(done: Done, as_json: bool, counts: dict[str, int] | None = None) -> No
         if not done.written and sources_in(entry.extra):
             say("".join(paint(f"    + {line}\n", "green") for line in entry.body.split("\n")).rstrip("\n"))
     tell_moves(done)
+    for id, text in done.unheld:
+        note(f"{id} stays active: its digest does not say {one_line(text, 80)!r}")
     if counts:
         note(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items()))
     if not done.plan.entries and not done.moves:

@@ -1,16 +1,14 @@
-"""Implement `rawkomem learn`: remember what was decided, corrected and found out in a session."""
+"""Implement `rawkomem learn`: find what a person said or agreed to in a session."""
 
 from __future__ import annotations
 
-from itertools import zip_longest
-from typing import IO, Any
+import os
+from typing import Any
 
 import click
 
 from ....learn.llm.model import is_learning
-from ....learn.session.listen import Finding
-from ....learn.session.remember import RESULTS, Run
-from ....model.entry import Entry
+from ....learn.session.run import RESULTS, Run
 from ....repository import Repository
 from ....repository.wings.learning import Learned
 from ....repository.writing import Stored
@@ -19,36 +17,48 @@ from ....text.count import count
 from ..commands import pass_repository
 from ..options import DRY_RUN, JSON
 from ..terminal import fields_of, note, paint, say, say_json, wide
+from .drafts import draft_json, tell_next
+from .transcripts import learn_transcripts, tell_gone
 
 
 @click.command("learn")
-@click.argument("file", type=click.File("rb"))
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True))
 @click.option("--agent", default="", help="Who ran. Default: the host that wrote the transcript.")
 @click.option("--task", default="", help="What the run was for. Default: the first thing that a person asked.")
 @click.option("--result", type=click.Choice(RESULTS), help="How it ended.")
 @click.option("--error", default="", help="What went wrong.")
-@click.option("--llm", "ask", is_flag=True, help="Let the configured language model judge.")
+@click.option("--llm", "ask", is_flag=True, help="Let the configured language model choose and word the drafts.")
+@click.option("--again", is_flag=True, help="Start over; else files and parts that are done are left out.")
 @DRY_RUN
 @JSON
 @pass_repository
 def learn_command(
-    repository: Repository, file: IO[bytes], ask: bool, dry_run: bool, as_json: bool, **told: Any
+    repository: Repository, files: tuple[str, ...], ask: bool, again: bool, dry_run: bool, as_json: bool, **told: Any
 ) -> None:
-    """Remember what was decided, corrected and found out in a session.
+    """Find what a person said or agreed to in a session, as drafts.
 
-    FILE is a transcript of Claude Code, Codex, OpenCode or Gemini, a chat log (Markdown or JSON), or an agent's output;
-    '-' reads standard input. Decisions, corrections, preferences, faults with their causes, limits, conventions,
-    versions and the layout of code are kept as they were said; no model is asked unless you say --llm. The same session
-    again adds nothing. See 'rawkomem docs learn'.
+    A file is a transcript of Claude Code, Codex, OpenCode, Gemini, Cursor or Copilot, a history of SpecStory, or a chat
+    log (Markdown or JSON); '-' reads standard input. Corrections, rules, preferences and decisions of the person,
+    statements that the person agreed to, fixes, and edits of files such as CLAUDE.md become drafts on this machine:
+    'rawkomem drafts' lists them. Only "remember that …" becomes a memory at once. The same session again adds nothing.
+
+    Of a folder, or of several files, the oldest session is first. What is done is remembered, so that a run which you
+    stop goes on where it stopped.
     """
     if is_learning():
         note("this runs below a model that rawkomem itself asked: nothing is learned")
         return
     run = Run(told["agent"], told["task"], told["result"] or "", told["error"])
-    learned = repository.learning.learn(file, run, ask, dry_run)
-    if learned.judged.failure:
-        note(f"the model was of no help, the offline result stands: {learned.judged.failure}")
-    if learned.stored:
+    if ask or len(files) > 1 or os.path.isdir(files[0]):
+        gone = learn_transcripts(repository, files, run, ask=ask, again=again, dry_run=dry_run)
+        drafts = [draft_json(draft) for draft in gone.drafts] if as_json else []
+        tell_gone(gone, dry_run, drafts, as_json)
+        return
+    with click.open_file(files[0], "rb") as file:
+        learned = repository.learning.learn(file, run, dry_run)
+    for warning in learned.heard.warnings:
+        note(f"{files[0]}: {warning}")
+    if learned.stored or learned.again:
         repository.core.follow()
     if as_json:
         say_json(_json(learned, dry_run))
@@ -57,65 +67,49 @@ def learn_command(
 
 
 def _tell(learned: Learned, dry_run: bool) -> None:
-    for finding, stored in zip_longest(learned.news, learned.stored):
-        _tell_finding(finding, stored)
-    for finding, same in learned.known:
-        say(f"{paint('known', 'dim')}    {one_line(finding.entry.title, wide() // 2)}  {paint(same, 'dim')}")
+    for draft, stored in zip(learned.requests, learned.stored or [None] * len(learned.requests), strict=True):
+        what = f"{stored.outcome.what} {stored.id}" if stored else "would store"
+        say(f"{paint(what, 'green')}  {one_line(draft.title, wide())}")
+    for draft in learned.drafts:
+        head = f"{paint('draft', 'green')}  {paint(draft.kind, 'cyan')}"
+        say(f"{head}  {one_line(draft.title, wide())}  {paint(draft.id, 'dim')}")
+        say(paint(f"       because: {one_line(draft.why, 200)}", "dim"))
+    for draft, stored in learned.again:
+        told = "a person said it in another session, too"
+        say(f"{paint(f'stored {stored.id}', 'green')}  {one_line(draft.title, wide())}  {paint(told, 'dim')}")
+    for draft, same in learned.known:
+        say(f"{paint('known', 'dim')}  {one_line(draft.title, wide() // 2)}  {paint(same, 'dim')}")
     heard = learned.heard
     session = f" (session {heard.session})" if heard.session else ""
-    note(f"{heard.turns} turns of {heard.host}{session}{_counted(', records', heard.counts)}")
-    if learned.skipped:
-        note(f"passed over{_counted('', learned.skipped)}")
-    if not learned.news:
+    counted = ", ".join(f"{number} {name}" for name, number in heard.counts.items())
+    note(f"{count(len(heard.turns), 'turn')} of {heard.host}{session}{f', records: {counted}' if counted else ''}")
+    if heard.turns and not heard.has_speakers and not heard.warnings:
+        note("no line names who speaks, so nothing in it counts as a person's word")
+    if learned.waiting:
+        note(f"{count(len(learned.waiting), 'draft')} of this session known already")
+    if not (learned.drafts or learned.requests or learned.again):
         note("nothing new to learn")
     elif dry_run:
-        note(f"{count(len(learned.news), 'memory')} would be stored; nothing was written")
-
-
-def _tell_finding(finding: Finding, stored: Stored | None) -> None:
-    """Print a memory, what became of it, and why it was kept."""
-    entry = finding.entry
-    what = stored.outcome.what if stored else "would store"
-    done = "learned" if what == "stored" else what
-    place = f"  {stored.outcome.id}  {stored.written[0].entry.path}" if stored else ""
-    say(f"{paint(done, 'green')}  {paint(_type(entry), 'cyan')}  {one_line(entry.title, wide())}{paint(place, 'dim')}")
-    say(f"         {one_line(finding.why, 200)}")
-    for condition in entry.when:
-        say(f"         {paint(condition, 'dim')}")
-    if stored and stored.outcome.others:
-        say(f"         {stored.outcome.reason or what}: {', '.join(stored.outcome.others)}")
-
-
-def _type(entry: Entry) -> str:
-    return str(entry.extra.get("type", entry.kind))
-
-
-def _counted(what: str, counts: dict[str, int]) -> str:
-    if not counts:
-        return ""
-    return f"{what}: " + ", ".join(
-        f"{count} {name}" for name, count in sorted(counts.items(), key=lambda item: -item[1])
-    )
+        note("nothing was written")
+    else:
+        tell_next(learned.drafts)
 
 
 def _json(learned: Learned, dry_run: bool) -> dict[str, Any]:
-    heard, judged = learned.heard, learned.judged
+    heard = learned.heard
     return {
         "dry_run": dry_run,
-        **fields_of(heard, "host", "session", "turns"),
+        **fields_of(heard, "host", "session"),
+        "turns": len(heard.turns),
         "records": heard.counts,
-        **fields_of(judged, "model", "failure"),
-        "learned": [_finding_json(*pair) for pair in zip_longest(learned.news, learned.stored)],
-        "known": [{"title": finding.entry.title, "same": same} for finding, same in learned.known],
-        "skipped": learned.skipped,
+        "speakers": heard.has_speakers,
+        "drafts": [draft_json(draft) for draft in learned.drafts],
+        "waiting": [draft.id for draft in learned.waiting],
+        "stored": [_stored_json(stored) for stored in learned.stored],
+        "again": [_stored_json(stored) for _, stored in learned.again],
+        "known": [{"title": draft.title, "same": same} for draft, same in learned.known],
     }
 
 
-def _finding_json(finding: Finding, stored: Stored | None) -> dict[str, Any]:
-    entry = finding.entry
-    kept = {"id": "", "what": "", "path": ""}
-    if stored:
-        kept = {**fields_of(stored.outcome, "id", "what"), "path": stored.written[0].entry.path}
-    lists = {"whenToUse": [*entry.when], "tags": [*entry.tags]}
-    said = {"type": _type(entry), **fields_of(entry, "title", "importance"), **lists, "text": entry.body}
-    return {**kept, **said, **fields_of(finding, "why", "score", "turn")}
+def _stored_json(stored: Stored) -> dict[str, Any]:
+    return {**fields_of(stored.outcome, "id", "what"), "path": stored.path, "title": stored.entry.title}

@@ -7,16 +7,16 @@ from typing import Any
 import click
 
 from ....files.given_text import read_stream
-from ....format.lesson import DEFAULT_CONFIDENCE, SEVERITIES, LessonContext
+from ....format.lesson import DEFAULT_CONFIDENCE, SEVERITIES, TOLD, LessonContext, pattern_id
 from ....git.user import user_name
-from ....learn.lessons.from_failures import Candidate
-from ....learn.lessons.lesson import HELD, KNOWN, Learned, Lesson
+from ....learn.lessons.from_failures import Proposal
+from ....learn.lessons.lesson import HELD, KNOWN, Lesson
 from ....model.clock import iso
-from ....model.record import as_dict
 from ....repository import Repository
 from ....repository.wings import lessons
 from ....state.changes.heritage import HeritageChain, heritage_of
 from ....text.clean import one_line
+from ....text.count import count
 from ..commands import pass_repository
 from ..memories.read import IMPORTANCE_COLORS
 from ..options import BY, DRY_RUN, JSON, LIMIT
@@ -105,23 +105,33 @@ def lessons_command(
 @JSON
 @pass_repository
 def distill_command(repository: Repository, dry_run: bool, as_json: bool) -> None:
-    """Turn recent failures into lessons.
+    """Propose drafts of lessons from recent failures.
 
-    Looks at what failed in the last 24 hours and at what failed the same way twice within 7 days, and prints the
-    lessons for the next session. Safe to run any number of times, from cron or by hand.
+    Looks at what failed in the last 24 hours and at what failed the same way twice within 7 days. A draft says the
+    rule, learning or fix that somebody wrote down; no rule is made up. 'rawkomem drafts keep ID' makes a lesson of it;
+    until then it stays on this machine. The lessons for the next session follow. Safe to run any number of times.
     """
     done = repository.lessons.distill(dry_run, user_name())
     repository.core.follow()
     if as_json:
-        found = [_found_json(candidate, learned) for candidate, learned in done.found]
-        say_json({"dry_run": dry_run, "found": found, "top": [as_json_of(lesson) for lesson in done.top]})
+        found = [_found_json(proposal, what) for proposal, what in done.found]
+        top = [as_json_of(lesson) for lesson in done.top]
+        say_json({"dry_run": dry_run, "found": found, "archived": list(done.archived), "top": top})
         return
-    new = [(candidate, learned) for candidate, learned in done.found if learned.what != KNOWN]
-    for candidate, learned in new:
-        rule = one_line(candidate.context.preventative_rule, max(20, wide() - 60))
-        say(f"{paint('+ ' + learned.what, 'green')}  {rule}  {paint(learned.id, 'dim')}  of {len(candidate.sources)}")
-    would = "would be learned; nothing was written" if dry_run else "learned"
-    note(f"{len(new)} {would}, {len(done.found) - len(new)} known already")
+    new = [proposal for proposal, what in done.found if what == lessons.DRAFTED]
+    for proposal in new:
+        draft, of = proposal.draft, f"of {count(len(proposal.sources), 'failure')}"
+        title = one_line(draft.title, max(20, wide() - 45))
+        say(f"{paint('+ draft', 'green')}  {title}  {paint(draft.id, 'dim')}  {of}")
+        told = (line for line in draft.text.split("\n") if line and line not in TOLD)
+        say("\n".join(f"    {line}" for line in told if line.rstrip(".") != draft.title))
+    others = len(done.found) - len(new)
+    would = "would be made; nothing was written" if dry_run else "made"
+    note(f"{others} known or decided before, {count(len(new), 'draft')} {would}")
+    if new and not dry_run:
+        note(f"'rawkomem drafts keep {new[0].draft.id}' stores the first, 'rawkomem drafts drop ID' drops one")
+    for id in done.archived:
+        note(f"{id} {'would be' if dry_run else 'was'} archived: nobody wrote its rule")
     for lesson in done.top:
         say(_line(lesson))
 
@@ -169,9 +179,11 @@ def as_json_of(lesson: Lesson) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _found_json(candidate: Candidate, learned: Learned) -> dict[str, Any]:
-    said = {"id": learned.id, "what": learned.what, "patternId": candidate.pattern_id}
-    return {**said, **as_dict(candidate.context), "derivedFrom": list(candidate.sources)}
+def _found_json(proposal: Proposal, what: str) -> dict[str, Any]:
+    draft = proposal.draft
+    said = {"id": draft.id, "what": what, "kind": draft.kind, "title": draft.title, "text": draft.text}
+    pattern = {"patternId": pattern_id(proposal.pattern, proposal.scope), "errorPattern": proposal.pattern}
+    return {**said, **pattern, **dict(draft.fields), "derivedFrom": list(proposal.sources)}
 
 
 def _line(lesson: Lesson) -> str:

@@ -19,12 +19,14 @@ from ....model.errors import BadInput
 from ....model.filters import READABLE
 from ....model.kinds import RECORDED
 from ....repository import Repository
-from ....state.run import OUTCOMES, outcome_of, tools_of
+from ....state.run import OUTCOMES, outcome_of, said, tools_of
 from ....text.clean import one_line
 from ..commands import pass_repository
-from ..options import JSON
+from ..opening import open_personal, open_repository
+from ..options import JSON, LIMIT
 from ..terminal import day, note, paint, say, say_either, say_json, say_rows, tell_nothing, wide
 
+MAX_PROJECT_CHARS = 40
 STATUS = click.Choice(OUTCOMES)
 OUTCOME_COLORS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
 
@@ -119,8 +121,8 @@ def trace_show(repository: Repository, id: str, as_json: bool) -> None:
         return
     say(_line(memory))
     for name, value in memory.extra.items():
-        said = ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
-        say(f"{paint(f'{name:13}', 'dim')} {one_line(said, 400)}")
+        text = ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
+        say(f"{paint(f'{name:13}', 'dim')} {one_line(text, 400)}")
     if needed:
         say(f"{paint('depended on  ', 'dim')} {', '.join(needed)}")
     say(f"{paint('file         ', 'dim')} {memory.path}:{memory.line}")
@@ -128,9 +130,34 @@ def trace_show(repository: Repository, id: str, as_json: bool) -> None:
     say(memory.body)
 
 
-@click.group("log")
-def log_command() -> None:
-    """Keep the experience log: one entry for each task, across projects."""
+@click.group("log", invoke_without_command=True)
+@click.option("--personal", is_flag=True, help="The log of your own repository, which holds all your projects.")
+@LIMIT
+@JSON
+@click.pass_context
+def log_command(ctx: click.Context, personal: bool, limit: int, as_json: bool) -> None:
+    """Keep the experience log: one entry for each task.
+
+    Without a command it lists the last entries. Hooks add one for each session with work in it, also to the log of
+    your own repository where you have one ('rawkomem init --personal').
+    """
+    if ctx.invoked_subcommand:
+        return
+    repository = open_personal() if personal else open_repository(ctx.obj)
+    found = repository.traces.experiences()[:limit]
+    say_rows(as_json, found, _log_json, _log_line)
+    if not found and not as_json:
+        tell_nothing(repository, "the log is empty: 'rawkomem log add' adds an entry")
+
+
+def _log_json(memory: Memory) -> dict[str, Any]:
+    what = {"id": memory.id, "timestamp": iso(memory.created), "goal": memory.title, "agent": memory.by}
+    return {**what, "project": said(memory, ("project_name",)), "outcome": outcome_of(memory), "path": memory.path}
+
+
+def _log_line(memory: Memory) -> str:
+    project = said(memory, ("project_name",))
+    return _line(memory) + (paint(f"  in {one_line(project, MAX_PROJECT_CHARS)}", "dim") if project else "")
 
 
 @log_command.command("add")

@@ -12,6 +12,8 @@ from ....model.entry import Memory
 from ....model.errors import BadInput
 from ....model.filters import Filter
 from ....repository import Repository
+from ....state.derive import sources_in
+from ....state.graph.digest import digest_of
 from ....state.graph.episode import SUMMARY_WORDS, Episode
 from ....text.clean import one_line
 from ....text.count import count
@@ -165,7 +167,7 @@ def summarise(repository: Repository, id: str, words: int, keep: bool, as_json: 
 @episode_command.command("compress")
 @click.argument("id")
 @click.option("--title", default="", help="Of the digest. Default: 'Digest: ' and the episode's name.")
-@click.option("--archive", is_flag=True, help="Archive the originals: readable, no longer found by default.")
+@click.option("--archive", is_flag=True, help="Archive originals of which the digest holds everything.")
 @JSON
 @pass_repository
 def compress(repository: Repository, id: str, title: str, archive: bool, as_json: bool) -> None:
@@ -175,13 +177,16 @@ def compress(repository: Repository, id: str, title: str, archive: bool, as_json
     """
     digest, *archived = repository.episodes.compress(id, title, archive, user_name())
     repository.core.follow()
-    entry, sources = digest.entry, list(digest.entry.extra["derivedFrom"])
+    entry, sources = digest.entry, list(sources_in(digest.entry.extra))
     if as_json:
         say_json({"id": entry.id, "path": entry.path, "summary": entry.body, "derivedFrom": sources,
                   "archived": len(archived)})  # fmt: skip
         return
     say(f"{paint('stored', 'green')}  {entry.id}  {paint(entry.path, 'dim')}")
     say(f"from {count(len(sources), 'memory')}, {len(archived)} of them archived")
+    if archive:
+        for id, text in digest_of(repository.get_many(sources)).missing.items():
+            note(f"{id} stays active: the digest does not say {one_line(text, 80)!r}")
 
 
 def _time(option: str, text: str) -> int:

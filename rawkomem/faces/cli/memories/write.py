@@ -16,6 +16,7 @@ from ....model.errors import BadInput
 from ....model.kinds import CREATES, GROUPS, IMPORTANCE
 from ....model.record import as_dict, replace
 from ....repository import Repository
+from ....repository.wings.remembering import Remembered
 from ....repository.writing import Stored
 from ....state.belief.claims import ON_CONFLICT, SCOPES
 from ....state.belief.trust import BASES
@@ -57,10 +58,11 @@ fields = together(  # the options that describe an entry
 @click.option("--valid-until", default="", help="When it ceases to hold.")
 @click.option("--on-conflict", type=click.Choice(ON_CONFLICT), default=ON_CONFLICT[0], show_default=True,
               help="What to do with a claim that is trusted less than what it contradicts.")  # fmt: skip
+@click.option("--quote", default="", help="A person's own words in this session that say so; they are looked up.")
 @fields
 @PERSONAL
 @click.pass_obj
-def add_command(folder: str, /, kind: str, on_conflict: str, personal: bool, **given: Any) -> None:
+def add_command(folder: str, /, kind: str, on_conflict: str, personal: bool, quote: str, **given: Any) -> None:
     """Store a memory.
 
     The text comes from --body, --file, standard input, or $EDITOR on a template. It may bring its own frontmatter;
@@ -72,6 +74,9 @@ def add_command(folder: str, /, kind: str, on_conflict: str, personal: bool, **g
     text = _text(given, lambda: _template(repository, kind, given))
     entry = compose(entry_from_text(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
     entry = replace(entry, extra={**entry.extra, **_claimed(given)})
+    if quote:
+        _tell_remembered(repository, repository.remembering.remember(entry, quote, entry.by), given["as_json"])
+        return
     stored = repository.add(entry, on_conflict)
     say_stored(repository, stored, given["as_json"])
     if not entry.body.strip():
@@ -214,6 +219,14 @@ def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
         note("the same was stored a few minutes ago; nothing was written")
     if redacted:
         note("secrets in the text were redacted before it was written")
+
+
+def _tell_remembered(repository: Repository, done: Remembered, as_json: bool) -> None:
+    """Print what became of a memory that rests on a person's words."""
+    repository.core.follow()
+    contradicts = f"  contradicts {', '.join(done.others)}: 'rawkomem review' decides" if done.others else ""
+    told = f"{paint(done.what, 'green')}  {done.id}  {paint('a person said so', 'dim')}{contradicts}"
+    say_either(as_json, {"what": done.what, "id": done.id, "others": [*done.others]}, told)
 
 
 def _report(repository: Repository, written: Written, done: str, as_json: bool) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.group("bench")
 def bench_command() -> None:
-    """Measure speed, recall and redaction on this machine."""
+    """Measure speed, recall, learning and redaction on this machine."""
 
 
 @bench_command.command("speed")
@@ -108,6 +108,64 @@ def _print_injected(injected: dict[str, Any]) -> None:
     for category, row in rows.items():
         cells = (f"{'–' if row[name] is None else row[name]:>{len(name) + 4}}" for name in names)
         say(f"  {category or '(none)':20}" + "".join(cells))
+
+
+@bench_command.command("learn")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@JSON
+def learn_command(files: tuple[str, ...], as_json: bool) -> None:
+    """How much of what becomes a draft is worth keeping.
+
+    Each of FILES is JSON (or .xz) with sessions: Claude Code's records, and gold memories with verbatim quotes. See
+    'rawkomem docs bench'.
+    """
+    from ....bench.learn import measure_learning
+
+    report = measure_learning(files, note)
+    if as_json:
+        say_json(report)
+        return
+    names = ("drafts", "stored", "touching_gold", "gold", "found", "requests", "precision", "recall")
+    say(f"{'session':24}" + "".join(f"{name.replace('_', ' '):>{len(name) + 3}}" for name in names))
+    for session, row in {**report["each"], "all": report}.items():
+        say(f"{session[:24]:24}" + "".join(f"{_cell(row[name]):>{len(name) + 3}}" for name in names))
+    say("")
+    say("least score  drafts  per session  precision  recall")
+    for point in report["curve"]:
+        row = (point["drafts"], point["per_session"], point["precision"], point["recall"])
+        say(
+            f"{point['least']:>11}"
+            + "".join(f"{_cell(value):>{width}}" for value, width in zip(row, (8, 13, 11, 8), strict=True))
+        )
+
+
+@bench_command.command("replay")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@JSON
+def replay_command(files: tuple[str, ...], as_json: bool) -> None:
+    """How many corrections in recorded sessions their gold memories cover.
+
+    FILES are as for 'bench learn'. All gold memories are stored in a temporary repository, then each session is
+    replayed as by 'rawkomem replay'. See 'rawkomem docs learning'.
+    """
+    from ....bench.replay import measure_replay
+
+    report = measure_replay(files, note)
+    if as_json:
+        say_json(report)
+        return
+    names = ("prompts", "corrections", "covered", "before", "not_injected", "not_covered")
+    say(f"{'':24}" + "".join(f"{name.replace('_', ' '):>{len(name) + 3}}" for name in names))
+    for name, row in {**report["each"], **report["kinds"], "all": report}.items():
+        say(f"{name[:24]:24}" + "".join(f"{_cell(row.get(name)):>{len(name) + 3}}" for name in names))
+    gold = report["with_gold"]
+    say(f"of {gold['corrections']} corrections that a gold memory quotes, {gold['covered']} are covered")
+    pairs = "{quoted} pairs of correction and memory by quotes, {found} by words and vectors, {both} by both"
+    say(pairs.format(**report["pairs"]))
+
+
+def _cell(value: object) -> str:
+    return "–" if value is None else str(value)
 
 
 @bench_command.command("secrets")

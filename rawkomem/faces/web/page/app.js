@@ -2,12 +2,13 @@
 
 import { get, takeToken } from "./api.js";
 import { failed, h, isTyping, later } from "./dom.js";
+import * as drafts from "./drafts.js";
 import * as graph from "./graph.js";
 import * as memories from "./memories.js";
 import * as review from "./review.js";
 import * as timeline from "./timeline.js";
 
-const VIEWS = { memories, graph, timeline, review };
+const VIEWS = { memories, graph, timeline, review, drafts };
 const view = document.getElementById("view");
 const search = document.getElementById("search");
 const keys = document.getElementById("keys");
@@ -86,13 +87,15 @@ function refreshQuietly() {
   refresh().catch(() => {});
 }
 
-function frame({ project, waiting }) {
+function frame({ project, waiting, drafts: found }) {
   document.getElementById("project").textContent = project;
   document.title = `${project} · rawkomem`;
-  const badge = document.getElementById("waiting");
-  badge.hidden = waiting === 0;
-  badge.textContent = waiting;
-  badge.setAttribute("aria-label", `${waiting} waiting`);
+  for (const [id, count] of [["waiting", waiting], ["drafts", found]]) {
+    const badge = document.getElementById(id);
+    badge.hidden = count === 0;
+    badge.textContent = count;
+    badge.setAttribute("aria-label", `${count} waiting`);
+  }
 }
 
 document.addEventListener("visibilitychange", () => {
@@ -133,6 +136,7 @@ const EVERYWHERE = {
   2: () => { location.hash = "#/graph"; },
   3: () => { location.hash = "#/timeline"; },
   4: () => { location.hash = "#/review"; },
+  5: () => { location.hash = "#/drafts"; },
 };
 
 document.addEventListener("keydown", (event) => {

@@ -1,0 +1,147 @@
+"""Measure learning on recorded sessions with gold memories: how much of what becomes a draft is worth keeping.
+
+A file holds sessions with `id`, Claude Code's `records` and `gold`: memories with `evidence`, each a verbatim `quote`.
+An item touches a gold memory if it shares at least 60 % of the content words of one of its quotes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from ..learn.drafts.choose import MIN_SCORE, choose
+from ..learn.drafts.requests import MIN_TURNS, next_request
+from ..learn.session.listen import listen
+from ..learn.session.recorded import read_records
+from ..learn.session.run import Run
+from ..model.record import as_dict, record
+from ..repository import Repository
+from ..text.language import language
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ..learn.session.listen import Heard
+    from ..model.draft import Draft
+
+    Record = dict[str, Any]
+
+TOUCHING_SHARE = 0.6  # of the content words of a quote
+CURVE = (3.0, 2.5, 2.0, 1.8, 1.6, 1.4, 1.2, 1.0, 0.8, 0.6, 0.4, 0.2, 0.0, -0.5, -2.0)  # least scores
+MAX_CURVE_DRAFTS = 1_000  # of one session: the curve shows what the limit of the product hides
+
+
+@record
+class Counts:
+    """What learning makes of one session, or of all."""
+
+    sessions: int = 1
+    drafts: int = 0
+    stored: int = 0  # memories, without a review
+    touching_gold: int = 0  # drafts and stored items that touch a gold memory
+    gold: int = 0
+    found: int = 0  # gold memories that an item touches
+    requests: int = 0  # to the agent, to write a memory
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """Return the counts with precision and recall; None where there is nothing to divide by."""
+        items = self.drafts + self.stored
+        precision = round(self.touching_gold / items, 3) if items else None
+        return {
+            **as_dict(self),
+            "precision": precision,
+            "recall": round(self.found / self.gold, 3) if self.gold else None,
+        }
+
+
+def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> dict[str, Any]:
+    """Return the figures over all sessions, of each, and the curve of precision and recall over the least score."""
+    sessions = [session for file in files for session in read_records(file)]
+    each: dict[str, Counts] = {}
+    for number, session in enumerate(sessions, 1):
+        tell(f"session {number} of {len(sessions)}")
+        each[str(session.get("id", number))] = _measure(session)
+    curve = [_point(least, sessions) for least in CURVE]
+    figures = {name: counts.figures for name, counts in each.items()}
+    return {**_sum(each.values()).figures, "least": MIN_SCORE, "curve": curve, "each": figures}
+
+
+def _measure(session: Record) -> Counts:
+    """Learn from one session in a repository of its own, turn by turn, as the hooks do."""
+    heard = _heard(session["records"])
+    with tempfile.TemporaryDirectory() as folder, Repository.init(folder) as repository:
+        people = [number for number, turn in enumerate(heard.turns) if turn.role == "user"]
+        requests, since = 0, MIN_TURNS
+        stored: list[str] = []
+        for end in (*people[1:], len(heard.turns)):
+            learned = repository.learning.take(heard, choose(heard.turns[:end], heard.run))
+            stored += [f"{one.entry.title}\n{one.entry.body}" for one in learned.stored]
+            asked = next_request(repository.drafts.all(), since)
+            since = 1 if asked else since + 1
+            if asked:
+                requests += 1
+                repository.drafts.store.note_asked(asked)
+        texts = [*map(text_of, repository.drafts.all()), *stored]
+    gold = _gold(session)
+    touched = [touched_by(text, gold) for text in texts]
+    found = set[int]().union(*touched)
+    drafts = len(texts) - len(stored)
+    return Counts(1, drafts, len(stored), sum(map(bool, touched)), len(gold), len(found), requests)
+
+
+def _point(least: float, sessions: Sequence[Record]) -> dict[str, Any]:
+    """Return what a least score would give, without the limit of drafts for a session."""
+    counts = Counts(sessions=0)
+    for session in sessions:
+        heard, gold = _heard(session["records"]), _gold(session)
+        found = choose(heard.turns, heard.run, least, MAX_CURVE_DRAFTS)
+        touched = [touched_by(text_of(draft), gold) for draft in found]
+        one = Counts(1, len(found), 0, sum(map(bool, touched)), len(gold), len(set[int]().union(*touched)))
+        counts = _sum((counts, one))
+    figures = counts.figures
+    per_session = round(counts.drafts / counts.sessions, 2) if counts.sessions else None
+    return {"least": least, "drafts": counts.drafts, "per_session": per_session} | {
+        name: figures[name] for name in ("precision", "recall")
+    }
+
+
+def _heard(records: Iterable[Record]) -> Heard:
+    lines = "".join(json.dumps(one) + "\n" for one in records)
+    return listen(io.BytesIO(lines.encode()), Run())
+
+
+def text_of(draft: Draft) -> str:
+    """Return all that a draft says."""
+    return f"{draft.said}\n{draft.text}"
+
+
+def _gold(session: Record) -> list[list[frozenset[str]]]:
+    return [quotes_of(gold) for gold in session.get("gold", [])]
+
+
+def quotes_of(gold: Record) -> list[frozenset[str]]:
+    """Return the content words of the quotes of a gold memory."""
+    return [_words(one["quote"]) for one in gold.get("evidence", [])]
+
+
+def touched_by(text: str, gold: Sequence[Sequence[frozenset[str]]]) -> set[int]:
+    """Return which gold memories a text touches."""
+    words = _words(text)
+    return {
+        number
+        for number, quotes in enumerate(gold)
+        if any(quote and len(quote & words) >= TOUCHING_SHARE * len(quote) for quote in quotes)
+    }
+
+
+def _words(text: str) -> frozenset[str]:
+    spoken = language()
+    return frozenset(word for word in spoken.words(text.lower()) if not spoken.is_stop(word))
+
+
+def _sum(counts: Iterable[Counts]) -> Counts:
+    rows = [as_dict(one) for one in counts]
+    return Counts(**{name: sum(row[name] for row in rows) for name in Counts.__annotations__})

@@ -1,0 +1,300 @@
+"""Implement `rawkomem drafts`: what was found in sessions and waits on this machine, and what becomes of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....format.compose import entry_from_text
+from ....format.emit import emit_fields
+from ....hosts.person import PERSON, confirmed
+from ....learn.drafts.keep import AGENT, EVIDENCE, exchange_of
+from ....model.errors import BadInput
+from ....text.clean import one_line
+from ....text.count import count
+from ..commands import pass_repository
+from ..memories.decided import who
+from ..memories.write import say_stored
+from ..opening import open_repository
+from ..options import BY, DRY_RUN, JSON, LIMIT, YES, together
+from ..terminal import day, fields_of, note, paint, say, say_either, say_json, say_rows, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ....model.draft import Draft
+    from ....repository import Repository
+    from ....repository.writing import Stored
+
+MAX_LISTED = 20
+LABEL_CHARS = 10  # of the column with "agent", "person", "when"
+NOTHING_WAITS = "no drafts wait: hooks and 'rawkomem learn FILE' find them in sessions"
+MIN_WORDS_CHARS = 40  # of a line of an exchange, on a narrow terminal
+proposed = together(  # the options that change the memory which a draft proposes
+    click.option("--title", default="", help="Another title."),
+    click.option("--text", default="", help="Another text."),
+    click.option("--when", "-w", multiple=True, help="When to use it, instead of the proposed conditions; repeatable."),
+)
+
+
+@click.group("drafts", invoke_without_command=True)
+@click.option("--session", default="", help="Only drafts of this session: its id, or the beginning of it.")
+@LIMIT.but(default=MAX_LISTED)
+@JSON
+@click.pass_context
+def drafts_command(ctx: click.Context, /, session: str, limit: int, as_json: bool) -> None:
+    """List what was found in sessions; keep, edit, merge or drop it.
+
+    A draft is something that a person said, or agreed to, in a session with an agent. Drafts stay on this machine:
+    they are not committed, searched or injected until you keep them. They expire after 30 days.
+
+    Without a command, lists the drafts that wait, newest first, with the exchange that each comes from. Wherever a
+    command takes an ID, the beginning of it is enough.
+    """
+    if ctx.invoked_subcommand:
+        return
+    found = [draft for draft in open_repository(ctx.obj).drafts.all() if draft.session.startswith(session)]
+    shown = found[:limit]
+    if as_json:
+        say_json([draft_json(draft) for draft in shown])
+    elif shown:
+        say("\n\n".join("\n".join(_lines(draft, wide())) for draft in shown))
+    else:
+        note(f"no drafts of session {session} wait" if session else NOTHING_WAITS)
+    if len(found) > limit:
+        note(f"{len(shown)} of {count(len(found), 'draft')}: --limit {len(found)} shows all")
+    if found and not as_json:
+        note(
+            f"'rawkomem drafts keep {shown[0].id}' stores the first as a memory, 'rawkomem drafts drop ID' forgets one"
+        )
+
+
+@drafts_command.command("show")
+@click.argument("name", metavar="ID")
+@JSON
+@pass_repository
+def show(repository: Repository, name: str, as_json: bool) -> None:
+    """Show a draft: the whole exchange, and the memory that it proposes."""
+    draft = repository.drafts.get(name)
+    if as_json:
+        say_json(draft_json(draft))
+    else:
+        _say_whole(repository, draft)
+
+
+@drafts_command.command("keep")
+@click.argument("names", metavar="ID...", nargs=-1, required=True)
+@proposed
+@BY
+@YES
+@JSON
+@pass_repository
+def keep(
+    repository: Repository, names: tuple[str, ...], title: str, text: str, when: tuple[str, ...], by: str, yes: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Make memories of drafts.
+
+    At a terminal it shows each draft and asks, because the memory then counts as yours. An agent that runs this stores
+    an agent's word, with the person's words as a quote. A memory that the draft corrects is superseded; if a person
+    vouches for that memory, an agent can only propose it.
+    """
+    chosen = _chosen(repository, names)
+    if len(chosen) > 1 and (title or text or when):
+        raise BadInput("--title, --text and --when change one draft", "keep the others with a command of their own")
+    if title or text or when:
+        chosen = [repository.drafts.edit(chosen[0].id, title, text, when or None)]
+    if repository.core.via == PERSON and not yes:
+        for draft in chosen:
+            _say_whole(repository, draft)
+            say()
+        if not confirmed("Keep it?" if len(chosen) == 1 else f"Keep these {len(chosen)}?"):
+            raise click.Abort
+    kept = [(draft, repository.drafts.keep(draft.id, by=who(by))) for draft in chosen]
+    if as_json:
+        repository.core.follow()
+        say_json([_kept_json(draft, stored) for draft, stored in kept])
+        return
+    for draft, stored in kept:
+        say_stored(repository, stored, as_json)
+        for old in draft.corrects:
+            _say_corrected(repository, old, stored)
+
+
+@drafts_command.command("edit")
+@click.argument("name", metavar="ID")
+@proposed
+@JSON
+@pass_repository
+def edit(repository: Repository, name: str, title: str, text: str, when: tuple[str, ...], as_json: bool) -> None:
+    """Change the title, text or conditions that a draft proposes.
+
+    Without options, opens them in $EDITOR. The words of the exchange stay as they were said.
+    """
+    if title or text or when:
+        draft = repository.drafts.edit(name, title, text, when or None)
+    else:
+        draft = _edit_in_editor(repository, repository.drafts.get(name))
+    say_either(as_json, draft_json(draft), f"{paint('changed', 'green')}  {_head(draft)}")
+
+
+@drafts_command.command("merge")
+@click.argument("name", metavar="ID")
+@click.argument("other", metavar="OTHER")
+@JSON
+@pass_repository
+def merge(repository: Repository, name: str, other: str, as_json: bool) -> None:
+    """Make one draft of two.
+
+    ID gets the text, the conditions and the words of OTHER in addition to its own; OTHER is dropped.
+    """
+    draft = repository.drafts.merge(name, other)
+    say_either(as_json, draft_json(draft), f"{paint('merged', 'green')}  {_head(draft)}")
+
+
+@drafts_command.command("drop")
+@click.argument("names", metavar="[ID]...", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="All drafts that wait; asks first.")
+@YES
+@JSON
+@pass_repository
+def drop(repository: Repository, names: tuple[str, ...], everything: bool, yes: bool, as_json: bool) -> None:
+    """Forget drafts.
+
+    The same words of the same session make no draft again.
+    """
+    if bool(names) == everything:
+        raise BadInput("which drafts?", "give their ids, or --all: 'rawkomem drafts' lists them")
+    chosen = repository.drafts.all() if everything else _chosen(repository, names)
+    if everything and chosen and not yes:
+        click.confirm(f"Drop {count(len(chosen), 'draft')}?", abort=True, err=True)
+    for draft in chosen:
+        repository.drafts.drop(draft.id)
+    dropped = paint("dropped", "yellow")
+    say_rows(as_json, chosen, draft_json, lambda draft: f"{dropped}  {_head(draft)}", "no drafts wait")
+
+
+@drafts_command.command("demote")
+@DRY_RUN
+@BY
+@JSON
+@pass_repository
+def demote(repository: Repository, dry_run: bool, by: str, as_json: bool) -> None:
+    """Move memories of the first version of 'learn' back to drafts.
+
+    That version stored single sentences as memories, also those of agents. A memory is moved only if nobody changed,
+    voted on, linked or reviewed it since. 'rawkomem drafts keep ID' stores it again.
+    """
+    moved = repository.drafts.demote(dry_run, who(by))
+    done = "would move" if dry_run else paint("moved", "yellow")
+    say_rows(as_json, moved, draft_json, lambda draft: f"{done}  {_head(draft)}", "no such memories")
+    if not dry_run:
+        repository.core.follow()
+
+
+def draft_json(draft: Draft) -> dict[str, Any]:
+    """Return a draft for programs."""
+    told = fields_of(draft, "id", "kind", "title", "text", "said", "before", "score", "why", "session", "host", "task")
+    lists = {"whenToUse": [*draft.when], "tags": [*draft.tags], "corrects": [*draft.corrects], "again": [*draft.again]}
+    return {**told, **lists, **fields_of(draft, "at", "asked", "model")}
+
+
+def tell_next(drafts: Sequence[Draft]) -> None:
+    """Print what to do with new drafts."""
+    if drafts:
+        note(f"{count(len(drafts), 'draft')} on this machine: not committed, searched or injected until you keep them")
+        note(
+            f"'rawkomem drafts' shows the exchanges, 'rawkomem drafts keep {drafts[0].id}' stores the first as a memory"
+        )
+
+
+def _chosen(repository: Repository, names: Sequence[str]) -> list[Draft]:
+    """Return the drafts of some ids, each once; nothing is done where one of them is wrong."""
+    found = [repository.drafts.get(name) for name in names]
+    return [*{draft.id: draft for draft in found}.values()]
+
+
+def _head(draft: Draft) -> str:
+    title = one_line(draft.title or draft.text, max(MIN_WORDS_CHARS, wide() - 30))
+    return f"{paint(draft.id, 'cyan')}  {draft.kind}  {paint(title, 'bold')}"
+
+
+def _lines(draft: Draft, columns: int) -> Iterator[str]:
+    """Yield a draft as a list shows it: each part on one line."""
+    yield _head(draft)
+    room = max(MIN_WORDS_CHARS, columns - LABEL_CHARS - 4)
+    parts = [*exchange_of(draft)]
+    if draft.text.strip() not in ("", draft.said.strip(), draft.title.strip()):
+        parts.append(("proposes", draft.text))
+    if draft.when:
+        parts.append(("when", "; ".join(draft.when)))
+    if draft.corrects:
+        parts.append(("corrects", ", ".join(draft.corrects)))
+    for label, words in parts:
+        yield f"  {label:{LABEL_CHARS}}{_end_of(words, room) if label == AGENT else one_line(words, room)}"
+    yield paint(f"  {_reasons(draft)}", "dim")
+
+
+def _end_of(words: str, room: int) -> str:
+    """Return the end of what an agent said, which the person's words answer."""
+    line = one_line(words, len(words) + 1)
+    return line if len(line) <= room else f"…{line[1 - room :].partition(' ')[2]}"
+
+
+def _reasons(draft: Draft) -> str:
+    """Return what speaks for a draft, and where it comes from."""
+    found_by = draft.model and f"found by {one_line(draft.model, 40)}"
+    origin = ", ".join(part for part in (day(draft.at) if draft.at else "", one_line(draft.host, 40), found_by) if part)
+    why = f": {one_line(draft.why, 120)}" if draft.why else ""
+    return f"score {draft.score:.1f}{why}{f' ({origin})' if origin else ''}"
+
+
+def _say_whole(repository: Repository, draft: Draft) -> None:
+    say(_head(draft))
+    for label, words in exchange_of(draft):
+        say(f"\n{paint('what happened' if label == EVIDENCE else f'the {label} said', 'dim')}\n{_indented(words)}")
+    say(f"\n{paint('the memory it proposes', 'dim')}\n{_indented(draft.text)}\n")
+    for condition in draft.when:
+        say(f"  {'when':{LABEL_CHARS}}{one_line(condition, 200)}")
+    for old in draft.corrects:
+        say(f"  {'corrects':{LABEL_CHARS}}{_title(repository, old)}")
+    if draft.session:
+        say(f"  {'session':{LABEL_CHARS}}{one_line(draft.session, 100)}")
+    if draft.task:
+        say(f"  {'task':{LABEL_CHARS}}{one_line(draft.task, 200)}")
+    say(paint(f"  {_reasons(draft)}", "dim"))
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}".rstrip() for line in text.strip().splitlines())
+
+
+def _title(repository: Repository, id: str) -> str:
+    if not repository.core.holds(id):
+        return f"{one_line(id, 80)} (not here any more)"
+    return f"{one_line(repository.get(id).title, 80)}  {paint(id, 'dim')}"
+
+
+def _say_corrected(repository: Repository, old: str, stored: Stored) -> None:
+    """Print whether a memory gave way to the one that corrects it."""
+    if not repository.core.holds(old) or old == stored.id:
+        return
+    if repository.get(old).superseded_by == stored.id:
+        say(f"  in the place of {_title(repository, old)}")
+    else:
+        note(f"a person vouches for {old}: 'rawkomem review {old}' decides whether this takes its place")
+
+
+def _kept_json(draft: Draft, stored: Stored) -> dict[str, Any]:
+    told = {"draft": draft.id, **fields_of(stored.outcome, "id", "what"), "path": stored.path}
+    return {**told, "title": stored.entry.title, "redacted": stored.redacted, "corrects": [*draft.corrects]}
+
+
+def _edit_in_editor(repository: Repository, draft: Draft) -> Draft:
+    head = emit_fields({"title": draft.title, "whenToUse": [*draft.when]})
+    saved = click.edit(f"---\n{head}---\n\n{draft.text}\n", extension=".md")
+    if saved is None:
+        raise BadInput("nothing was saved in the editor: the draft stays as it was", "save the file to change it")
+    entry = entry_from_text(saved)
+    return repository.drafts.edit(draft.id, entry.title, entry.body.strip(), entry.when)

@@ -1,0 +1,228 @@
+"""Implement `rawkomem replay`: what recall would have injected in past sessions, and what it would have spared you."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....files.lock import lock
+from ....hosts.replay.find import find_sessions, places
+from ....hosts.replay.past import read_past
+from ....hosts.replay.replay import COVERED, MISSING, SILENT, replay
+from ....model.draft import AGREED
+from ....model.errors import NotFound, RawkoError
+from ....repository import Repository
+from ....text.clean import one_line
+from ....text.count import count
+from ..commands import pass_layers
+from ..options import JSON
+from ..terminal import day, fields_of, note, paint, say, say_json, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ....hosts.replay.past import Past
+    from ....hosts.replay.replay import Answer, Correction, Replayed
+    from ....model.draft import Draft
+    from ....model.entry import Memory
+    from ....repository.wings.drafts import Taken
+
+STYLES = {COVERED: "green", SILENT: "yellow", MISSING: "red"}
+SIGNS = {COVERED: "✓", SILENT: "~", MISSING: "✗"}
+MIN_TEXT_CHARS = 30
+MAX_ANSWER_CHARS = 24  # of a person who agrees
+
+
+@click.command("replay")
+@click.argument("sessions", nargs=-1, metavar="[SESSION]...", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "--last", default=20, show_default=True, type=click.IntRange(1, 10_000),
+    help="How many sessions of this project, where none is named.",
+)  # fmt: skip
+@click.option("--write", is_flag=True, help="Put what no memory says into drafts, without asking.")
+@JSON
+@pass_layers
+def replay_command(repository: Repository, sessions: tuple[str, ...], last: int, write: bool, as_json: bool) -> None:
+    """Show what past sessions would be given now, and which corrections that covers.
+
+    SESSION is a transcript that 'rawkomem learn' reads, or a file of recorded sessions (JSON, or .xz). Without one: the
+    last sessions of this project that hooks noted, that Claude Code, Codex and Gemini CLI keep, and the histories of
+    SpecStory. Nothing is counted as used. A correction is covered if a memory says so and would have been injected by
+    then. 'rawkomem docs learning' tells how well that is judged.
+    """
+    pasts = list(_of_files(sessions) if sessions else _last(repository, last))
+    if not pasts:
+        raise NotFound("no past session with a prompt was found", _looked(repository, sessions))
+    replayed = []
+    for number, past in enumerate(pasts, 1):
+        note(f"session {number} of {len(pasts)}: {count(len(past.moments), 'prompt')}")
+        replayed.append(replay(repository, past))
+    missing = [one for session in replayed for one in session.corrections if one.verdict == MISSING]
+    if as_json:
+        taken = _write(repository, missing) if write else None
+        say_json({**_counts(replayed), "sessions": [_json(one) for one in replayed], "written": _written(taken)})
+        return
+    for session in replayed:
+        _tell(session)
+    _sum_up(replayed, bool(sessions))
+    if missing and (write or _is_asked(len(missing))):
+        _tell_written(_write(repository, missing))
+
+
+def _of_files(files: Sequence[str]) -> Iterator[Past]:
+    return (past for file in files for past in read_past(file) if past.moments)
+
+
+def _last(repository: Repository, last: int) -> Iterator[Past]:
+    """Yield the last sessions of the project; a session that two files tell of is one."""
+    seen: set[str] = set()
+    for file in find_sessions(repository.layout):
+        try:
+            found = [past for past in read_past(file) if past.moments and past.session not in seen]
+        except (RawkoError, OSError) as failure:
+            note(f"cannot read {file}: {failure}")
+            continue
+        for past in found[: last - len(seen)]:
+            seen.add(past.session or file)
+            yield past
+        if len(seen) >= last:
+            return
+
+
+def _looked(repository: Repository, named: Sequence[str]) -> str:
+    where = named or places(repository.layout).values()
+    return f"looked in {', '.join(where)}; name a transcript: 'rawkomem replay FILE'"
+
+
+def _tell(session: Replayed) -> None:
+    """Print a session: each prompt with a memory or a correction."""
+    past = session.past
+    said: dict[int, list[Correction]] = {}
+    for one in session.corrections:
+        said.setdefault(one.prompt, []).append(one)
+    shown = [answer for answer in session.answers if answer.memories or answer.number in said]
+    prompts = count(len(session.answers), "prompt")
+    rest = "" if shown else ", nothing to inject, nothing corrected"
+    head = paint("  ".join(part for part in (day(past.at) if past.at else "", past.host) if part), "bold")
+    say(f"{head}  {paint(f'{one_line(past.name, wide() // 2)}  {prompts}{rest}', 'dim')}")
+    for answer in shown:
+        _tell_answer(answer, said.get(answer.number, []))
+
+
+def _tell_answer(answer: Answer, corrections: Sequence[Correction]) -> None:
+    """Print a prompt in the person's words, then what it is given; a correction stands for its prompt."""
+    number = f"{answer.number:>4}"
+    for one in corrections:
+        _row(number, SIGNS[one.verdict], one.verdict, STYLES[one.verdict], _quoted(one.draft, _room()))
+        if one.memory:
+            since = f"since prompt {one.since}" if 0 < one.since < one.prompt else ""
+            _row("", "", "", "dim", _named(one.memory, since))
+        number = ""
+    covering = {one.memory.id for one in corrections if one.memory}
+    if not corrections:
+        _row(number, " ", "asked", "dim", one_line(answer.prompt, _room()))
+    for memory in answer.memories:
+        if memory.id not in covering:
+            _row("", "+", "injected", "cyan", _named(memory))
+
+
+def _row(number: str, sign: str, what: str, style: str, text: str) -> None:
+    say(f"{number:4}  {paint(f'{sign:1} {what:12}', style)}  {text}")
+
+
+def _room() -> int:
+    """Return the columns that are left beside a number and a verdict."""
+    return max(MIN_TEXT_CHARS, wide() - 23)
+
+
+def _quoted(draft: Draft, room: int) -> str:
+    """Return a correction in the person's words: all of them if they fit, else the sentence that corrects."""
+    whole = " ".join(draft.said.split())
+    if draft.kind == AGREED:
+        answer = f"“{one_line(whole, MAX_ANSWER_CHARS)}” to: "
+        return answer + one_line(draft.title, max(MIN_TEXT_CHARS, room - len(answer)))
+    return f"“{whole if len(whole) <= room else one_line(draft.title, room)}”"
+
+
+def _named(memory: Memory, since: str = "") -> str:
+    room = max(MIN_TEXT_CHARS, _room() - len(memory.id) - len(since) - 4)
+    return f"{one_line(memory.title, room)}  {paint('  '.join(part for part in (memory.id, since) if part), 'dim')}"
+
+
+def _sum_up(replayed: Sequence[Replayed], named: bool) -> None:
+    counts = _counts(replayed)
+    sessions = count(len(replayed), "session")
+    where = sessions if named else f"your last {sessions}" if len(replayed) > 1 else "your last session"
+    if not counts["corrections"]:
+        say(f"No corrections in {where}: nothing to cover.")
+        return
+    silent = counts[SILENT.replace(" ", "_")]
+    known = f", {silent} said by a memory that would not have been injected" if silent else ""
+    covered, missing = counts[COVERED], counts[MISSING.replace(" ", "_")]
+    say()
+    head = paint(count(counts["corrections"], "correction"), "bold")
+    parts = f"{paint(f'{covered} covered', 'green')}{known}, {paint(f'{missing} not', 'red')}"
+    say(f"{head} in {where}: {parts}.")
+
+
+def _counts(replayed: Sequence[Replayed]) -> dict[str, Any]:
+    verdicts = Counter(one.verdict for session in replayed for one in session.corrections)
+    answers = [answer for session in replayed for answer in session.answers]
+    return {
+        "prompts": len(answers),
+        "injections": sum(bool(answer.memories) for answer in answers),
+        "corrections": verdicts.total(),
+        **{verdict.replace(" ", "_"): verdicts[verdict] for verdict in STYLES},
+    }
+
+
+def _is_asked(missing: int) -> bool:
+    """Ask whether to write drafts, where a person can answer."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        note("--write puts what is not covered into drafts")
+        return False
+    return click.confirm("Write it as a draft?" if missing == 1 else f"Write these {missing} as drafts?", default=False)
+
+
+def _write(repository: Repository, missing: Sequence[Correction]) -> Taken:
+    with lock(repository.layout, "learn"):
+        return repository.drafts.take([one.draft for one in missing])
+
+
+def _tell_written(taken: Taken) -> None:
+    for draft in taken.new:
+        say(f"{paint('draft', 'green')}  {one_line(draft.title, wide() - 30)}  {paint(draft.id, 'dim')}")
+    for draft, stored in taken.stored:
+        say(f"{paint(stored.outcome.what, 'green')}  {one_line(draft.title, wide() - 40)}  {paint(stored.id, 'dim')}")
+    if taken.known:
+        note(f"{count(len(taken.known), 'draft')} known already")
+    note("'rawkomem drafts' shows them; 'rawkomem drafts keep ID' makes a memory of one")
+
+
+def _written(taken: Taken | None) -> list[str]:
+    return [draft.id for draft in taken.new] if taken else []
+
+
+def _json(session: Replayed) -> dict[str, Any]:
+    past = session.past
+    return {
+        **fields_of(past, "name", "host", "session", "at"),
+        "prompts": [_answer_json(answer) for answer in session.answers],
+        "corrections": [_correction_json(one) for one in session.corrections],
+    }
+
+
+def _answer_json(answer: Answer) -> dict[str, Any]:
+    return {**fields_of(answer, "number", "prompt", "tokens"), "injected": [*map(_memory_json, answer.memories)]}
+
+
+def _correction_json(one: Correction) -> dict[str, Any]:
+    told = {**fields_of(one.draft, "id", "kind", "said", "title"), **fields_of(one, "prompt", "verdict", "since")}
+    return {**told, "memory": _memory_json(one.memory) if one.memory else None}
+
+
+def _memory_json(memory: Memory) -> dict[str, str]:
+    return fields_of(memory, "id", "title")

@@ -1,0 +1,72 @@
+"""Remember what people typed lately: lines in `.rawko/local/said.tsv`, the latest last.
+
+    time, session, words      a prompt without what was pasted, on one line
+
+A quote is looked up here, so that an agent cannot make one up. Sessions are checksums. A failure is ignored.
+"""
+
+from __future__ import annotations
+
+from ...model.clock import now
+from ...model.errors import RawkoError
+from ...model.record import record
+from .private import LineFile, local_path
+from .told import checksum
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..layout import Layout
+
+FILE_NAME = "said.tsv"
+MAX_FILE_BYTES = 256 * 1024  # the older half is dropped
+MAX_WORDS_CHARS = 4_000  # of one prompt
+LIVE_MS = 12 * 3_600_000  # after which what was typed says nothing about the session at hand
+ESCAPES = (("\\", "\\\\"), ("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r"))
+
+
+@record
+class Saying:
+    """What a person typed once."""
+
+    at: int
+    session: str  # its checksum
+    text: str
+
+
+def note_said(layout: Layout, session: str, text: str) -> None:
+    """Remember what a person typed; the caller has redacted it."""
+    text = text.strip()[:MAX_WORDS_CHARS]
+    if not text:
+        return
+    for sign, escape in ESCAPES:
+        text = text.replace(sign, escape)
+    try:
+        line = "\t".join((str(now()), checksum(session), text))
+        LineFile(local_path(layout, FILE_NAME), MAX_FILE_BYTES).append(line)
+    except RawkoError:
+        pass
+
+
+def said_lately(layout: Layout) -> list[Saying]:
+    """Return what people typed within LIVE_MS, in order."""
+    try:
+        found, _ = LineFile(local_path(layout, FILE_NAME)).read(_saying)
+    except RawkoError:
+        return []
+    return [one for one in found if 0 <= now() - one.at < LIVE_MS]
+
+
+def forget_said(layout: Layout) -> None:
+    """Remove all of it: a text is removed for good, and what people typed may hold it."""
+    LineFile(local_path(layout, FILE_NAME)).replace()
+
+
+def _saying(line: str) -> Saying | None:
+    at, _, rest = line.partition("\t")
+    session, tab, text = rest.partition("\t")
+    if not at.isdecimal() or not tab:
+        return None
+    parts = text.split("\\\\")
+    for sign, escape in ESCAPES[1:]:
+        parts = [part.replace(escape, sign) for part in parts]
+    return Saying(int(at), session, "\\".join(parts))

@@ -1,0 +1,89 @@
+"""Remember the transcript of each session, and read it: hosts keep them outside of the repository."""
+
+from __future__ import annotations
+
+import io
+import os
+
+from ...model.errors import RawkoError
+from .private import LineFile, local_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
+
+    from ..layout import Layout
+
+SESSIONS = "transcripts.tsv"  # session → transcript
+RECORDED = "recorded.tsv"  # transcript → its bytes when the session's work was recorded
+LINE_ENDING = ".jsonl"  # of a transcript that grows by lines; others are read whole
+MAX_READ_BYTES = 32 * 2**20  # of a longer one, the last
+MAX_HEAD_BYTES = 2**20  # of the first line, which names the session
+MAX_TRANSCRIPTS = 100  # that are remembered
+
+
+def open_transcript(transcript: str) -> IO[bytes]:
+    """Return a transcript as far as its last complete line; of a long one, the first line and the end."""
+    if not transcript.endswith(LINE_ENDING):
+        return open(transcript, "rb")
+    with open(transcript, "rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        first = stream.readline(MAX_HEAD_BYTES) if size > MAX_READ_BYTES else b""
+        stream.seek(max(0, size - MAX_READ_BYTES))
+        if first:
+            stream.readline()  # the rest of a line that was cut
+        read = stream.read(MAX_READ_BYTES)
+    return io.BytesIO(first + read[: read.rfind(b"\n") + 1])
+
+
+def note_transcript(layout: Layout, session: str, transcript: str) -> None:
+    """Remember the transcript of a session, which some hosts do not name at its end. A failure is ignored."""
+    try:
+        if session and transcript_of(layout, session) != transcript:
+            _put(layout, SESSIONS, session, transcript)
+    except RawkoError:
+        pass
+
+
+def transcript_of(layout: Layout, session: str) -> str:
+    """Return the transcript that was last named for a session; empty if none was."""
+    return _pairs(layout, SESSIONS).get(session, "") if session else ""
+
+
+def transcripts(layout: Layout) -> list[str]:
+    """Return the transcripts of all sessions that are remembered, the latest first."""
+    return [*dict.fromkeys(reversed([*_pairs(layout, SESSIONS).values()]))]
+
+
+def note_recorded(layout: Layout, transcript: str, size: int) -> None:
+    """Remember that the work of a session was recorded; the caller holds the learner's lock."""
+    _put(layout, RECORDED, transcript, str(size))
+
+
+def unrecorded(layout: Layout) -> dict[str, str]:
+    """Return transcript → session of those that grew since their work was recorded, the latest first."""
+    known = _pairs(layout, RECORDED)
+    sessions = {transcript: session for session, transcript in _pairs(layout, SESSIONS).items()}
+    grown = (one for one in sessions if os.path.isfile(one) and known.get(one) != str(os.stat(one).st_size))
+    return {transcript: sessions[transcript] for transcript in reversed([*grown])}
+
+
+def _put(layout: Layout, name: str, key: str, value: str) -> None:
+    known = _pairs(layout, name)
+    known.pop(key, None)  # so that it becomes the latest
+    known[key] = value
+    lines = [f"{value}\t{key}" for key, value in known.items()]
+    LineFile(local_path(layout, name)).replace(*lines[-MAX_TRANSCRIPTS:])
+
+
+def _pairs(layout: Layout, name: str) -> dict[str, str]:
+    """Return key → value of the lines of a file; none if it cannot be read. Lines that cannot be parsed are skipped."""
+    try:
+        return dict(LineFile(local_path(layout, name)).read(_pair)[0])
+    except RawkoError:
+        return {}
+
+
+def _pair(line: str) -> tuple[str, str] | None:
+    value, _, key = line.partition("\t")
+    return (key, value) if key and value else None

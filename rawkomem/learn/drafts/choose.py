@@ -1,0 +1,126 @@
+"""Choose drafts: whole human turns with plain cues, and statements that a person agreed to.
+
+The weights are not fitted. Fitted ones learn a project instead of the matter (docs/learning.md).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...files.local.drafts import draft_id
+from ...model.draft import AGREED, CORRECTION, DECISION, PREFERENCE, REQUEST, RULE, Draft
+from ...model.record import record, replace
+from ...redaction.find import redact
+from ...text.clean import one_line
+from ...text.prose import sentences
+from .agreement import AGREES, OBJECTS, answer_of, statement_of
+from .cues import FILED, cues
+from .exchange import exchanges
+from .propose import propose
+from .work import fixes, instructions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..session.run import Run
+    from ..session.turns import Turn
+    from .exchange import Exchange
+
+MIN_SCORE = 0.9  # of a draft
+MAX_DRAFTS = 6  # of one session: the best
+SHORT_WORDS, SHORT_SCORE = 6, -0.8  # a turn of fewer words says little alone …
+SHORT_RULE_WORDS, SHORT_RULE_SCORE = 3, -0.1  # … unless it rules or corrects: "I prefer tabs"
+LONG_WORDS, LONG_SCORE = 150, -0.6  # a longer one is a task
+QUESTION_WORDS, QUESTION_SCORE = 15, -0.5  # a short question asks, unless it corrects
+TASK_SCORE = -0.6  # a turn that asks to look at something
+FIRST_SCORE = -0.4  # the first turn says what to do today
+OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
+AGREED_SCORE = 1.0  # a statement that a person agreed to
+SHORT_KINDS = (RULE, PREFERENCE, CORRECTION)
+MAX_SAID_CHARS = 2_000  # of a person's words in a draft
+MAX_TASK_CHARS = 120
+MAX_TITLE_CHARS = 90
+MIN_TITLE_WORDS = 4
+MAX_BEFORE_CHARS = 600  # of the agent's words in a draft, from their end
+
+
+@record
+class Scored:
+    """How much speaks for a person's words: the sum, its parts, and the kind that the strongest of them names."""
+
+    score: float
+    kind: str
+    why: str
+
+
+def choose(turns: Sequence[Turn], run: Run, least: float = MIN_SCORE, most: int = MAX_DRAFTS) -> list[Draft]:
+    """Return the drafts of a session, the best first; `least` is the score that they need, `most` how many."""
+    session = run.session or next((turn.session for turn in turns if turn.session), "")
+    spoken = exchanges(turns)
+    run = run if run.task or not spoken else replace(run, task=one_line(redact(spoken[0].said), MAX_TASK_CHARS))
+    said = (draft for draft in drafts_of(spoken, session, run) if draft.score >= least)
+    found = {draft.id: draft for draft in (*said, *instructions(turns, session, run), *fixes(turns, session, run))}
+    return sorted(found.values(), key=lambda draft: (-draft.score, draft.at))[:most]
+
+
+def drafts_of(spoken: Iterable[Exchange], session: str, run: Run) -> Iterable[Draft]:
+    """Yield a draft for each exchange, whatever its score."""
+    for number, exchange in enumerate(spoken):
+        said = redact(exchange.said)[:MAX_SAID_CHARS].strip()
+        scored = score_of(exchange, first=number == 0)
+        statement = redact(statement_of(exchange.before)) if scored.kind == AGREED else ""
+        yield Draft(
+            id=draft_id(session, said),
+            kind=scored.kind,
+            said=said,
+            before=redact(exchange.before)[-MAX_BEFORE_CHARS:].strip(),
+            title=title_of(statement or said),
+            text=f"{statement}\n\nThe person agreed: “{said}”" if statement else said,
+            when=propose(f"{statement}\n{said}" if statement else said),
+            tags=(FILED[scored.kind].tag,),
+            score=round(scored.score, 2),
+            why=scored.why,
+            session=session,
+            host=run.agent,
+            task=run.task,
+            at=exchange.at,
+        )
+
+
+def score_of(exchange: Exchange, first: bool = False) -> Scored:
+    """Return how much speaks for the words of an exchange."""
+    said, words = exchange.said, len(exchange.said.split())
+    if cues().REQUEST.search(said):
+        return Scored(9.0, REQUEST, "asks to remember it")
+    answer = answer_of(said) if exchange.before else ""
+    hits = [cue for cue in cues().CUES if cue.pattern.search(said)]
+    parts = [(cue.name, cue.weight) for cue in hits]
+    corrects = any(cue.kind == CORRECTION for cue in hits) or answer == OBJECTS
+    if answer == OBJECTS:
+        parts.append(("objects to the agent", OBJECTION_SCORE))
+    agreed = answer == AGREES and bool(statement_of(exchange.before))
+    if agreed:
+        parts.append(("agrees with the agent", AGREED_SCORE))
+    elif words < SHORT_WORDS:
+        rules = words >= SHORT_RULE_WORDS and any(cue.kind in SHORT_KINDS for cue in hits)
+        parts.append(("short", SHORT_RULE_SCORE if rules else SHORT_SCORE))
+    if words > LONG_WORDS:
+        parts.append(("long", LONG_SCORE))
+    if said.endswith("?") and words < QUESTION_WORDS and not corrects:
+        parts.append(("a question", QUESTION_SCORE))
+    if cues().SHORT_ASK.search(said):
+        parts.append(("asks to look", TASK_SCORE))
+    if first:
+        parts.append(("the first turn", FIRST_SCORE))
+    named = max((cue for cue in hits if cue.kind), key=lambda cue: cue.weight, default=None)
+    kind = CORRECTION if corrects else named.kind if named else AGREED if agreed else DECISION
+    why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)
+    return Scored(sum(weight for _, weight in parts), kind, why)
+
+
+def title_of(text: str) -> str:
+    """Return the sentence with the strongest cues as a title, without what announces it."""
+    spoken = [one for one in sentences(text) if len(one.split()) >= MIN_TITLE_WORDS] or [text]
+    best = max(spoken, key=lambda one: sum(cue.weight for cue in cues().CUES if cue.pattern.search(one)))
+    bare = cues().MARKERS.sub("", one_line(best, 2 * len(best) + 1)).strip().rstrip(".,:;! ")
+    return one_line(bare[:1].upper() + bare[1:], MAX_TITLE_CHARS)

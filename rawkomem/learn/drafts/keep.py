@@ -1,0 +1,61 @@
+"""The memory that a draft becomes when somebody keeps it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.clock import now
+from ...model.draft import AGREED, CORRECTION, DECISION, FOUND, PREFERENCE, REQUEST, RULE
+from ...model.entry import Entry
+from ...model.record import replace
+from ...text.clean import one_line
+from .cues import FILED, cues
+
+if TYPE_CHECKING:
+    from ...model.draft import Draft
+    from ...model.entry import Value
+
+LEARNED = "learned"  # a tag: it was found in a session
+QUOTE = "quote"  # the key that holds the person's words
+BY_PERSON = (CORRECTION, RULE, PREFERENCE, DECISION, REQUEST, AGREED, FOUND)  # kinds in which a person speaks
+MAX_QUOTE_CHARS = 600
+AGENT, PERSON, EVIDENCE = "agent", "person", "evidence"  # who speaks in an exchange, or what shows that a draft is true
+
+
+def entry_of(draft: Draft) -> Entry:
+    """Return a draft as an entry: its text, where it comes from, and the person's words as a quote."""
+    filed = FILED.get(draft.kind, FILED[DECISION])
+    extra: dict[str, Value] = {"type": filed.type, "category": filed.category}
+    if draft.kind in BY_PERSON:
+        extra[QUOTE] = one_line(draft.said, MAX_QUOTE_CHARS)
+    return Entry(
+        title=draft.title,
+        when=draft.when,
+        tags=tuple(dict.fromkeys((*(draft.tags or (filed.tag,)), LEARNED))),
+        importance=filed.importance,
+        at=draft.at if 0 < draft.at <= now() else now(),
+        by=draft.host,
+        found_in=draft.task,
+        source=source_of(draft),
+        extra=extra,
+        body=draft.text,
+    )
+
+
+def exchange_of(draft: Draft) -> list[tuple[str, str]]:
+    """Return who said what in the exchange that a draft comes from; without empty words."""
+    answer = PERSON if draft.kind in BY_PERSON else EVIDENCE
+    return [(who, words) for who, words in ((AGENT, draft.before), (answer, draft.said)) if words]
+
+
+def source_of(draft: Draft) -> str:
+    """Return which session of which host a draft comes from."""
+    host = f"{draft.host} session" if draft.host else "session"
+    return f"{host} {draft.session}" if draft.session else draft.host and host
+
+
+def requested(draft: Draft) -> Entry:
+    """Return what a person asked to remember, without the words that ask for it."""
+    asked = cues().REQUEST.search(draft.said)
+    text = asked[1].strip() if asked else draft.said
+    return replace(entry_of(draft), body=text)

@@ -1,0 +1,54 @@
+"""Recognizes an instruction to remember something that no person typed: a tool printed it, or it was pasted."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ...text.prose import sentences
+from ...text.same import said_in
+from ..session.turns import TOOL, USER
+from .cues import cues
+from .exchange import typed_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..session.turns import Turn
+
+MAX_TEXT_CHARS = 100_000  # of one output
+MIN_SHARED = 0.6  # of the content words of an instruction that a memory repeats
+TURNS = 3  # sentences from the one that asks to remember: the matter may follow it
+ASKS = re.compile(
+    r"\b(?:remember|memori[sz]e|store|save|add to (?:your )?memory|note that|from now on)\b", re.IGNORECASE
+)
+
+
+def planted_in(text: str, turns: Sequence[Turn]) -> bool:
+    """Tell whether a memory repeats an instruction that stands in what tools printed or people pasted."""
+    own = said_in(text).stems
+    typed = " ".join(typed_in(turn.text) for turn in turns if turn.role == USER)
+    for instruction in _instructions(turns):
+        stems = said_in(instruction).stems
+        if stems and len(stems & own) >= MIN_SHARED * len(stems) and not stems <= said_in(typed).stems:
+            return True
+    return False
+
+
+def _instructions(turns: Iterable[Turn]) -> Iterator[str]:
+    for text in _foreign(turns):
+        spoken = sentences(text[:MAX_TEXT_CHARS]) if ASKS.search(text) else []
+        for number, sentence in enumerate(spoken):
+            if ASKS.search(sentence):
+                yield ASKS.sub(" ", cues().MARKERS.sub("", sentence))
+                yield from spoken[number + 1 : number + TURNS]
+
+
+def _foreign(turns: Iterable[Turn]) -> Iterator[str]:
+    """Yield what tools printed, and what people pasted."""
+    for turn in turns:
+        if turn.role == TOOL:
+            yield turn.text
+        elif turn.role == USER:
+            typed = {*typed_in(turn.text).split("\n")}
+            yield "\n".join(line for line in turn.text.split("\n") if line not in typed)

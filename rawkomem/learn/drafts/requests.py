@@ -1,0 +1,23 @@
+"""When an agent is asked to write a memory: at most once in five turns, and once for each draft."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.draft import AGREED, CORRECTION, DECISION, PREFERENCE, RULE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ...model.draft import Draft
+
+MIN_TURNS = 5  # human turns between two requests
+ASKED_KINDS = (CORRECTION, RULE, PREFERENCE, DECISION, AGREED)  # that the agent can write better than the draft says
+
+
+def next_request(waiting: Iterable[Draft], turns_since: int) -> Draft | None:
+    """Return the draft to ask for, the strongest; None where nothing waits or the last request is too recent."""
+    if turns_since < MIN_TURNS:
+        return None
+    open_ones = [draft for draft in waiting if not draft.asked and draft.kind in ASKED_KINDS]
+    return max(open_ones, key=lambda draft: draft.score, default=None)

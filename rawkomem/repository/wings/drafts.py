@@ -1,0 +1,182 @@
+"""Drafts: what was found in sessions and waits on this machine until somebody keeps it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...files.local.drafts import DROPPED, KEPT, draft_id
+from ...files.local.drafts import Drafts as Store
+from ...learn.drafts.again import cosine, is_again, is_repeated
+from ...learn.drafts.keep import LEARNED, entry_of
+from ...learn.lessons.lesson import LESSON, lesson_of_draft
+from ...model.clock import now
+from ...model.draft import DEMOTED, Draft
+from ...model.errors import BadInput
+from ...model.filters import Filter
+from ...model.kinds import ACTIVE
+from ...model.record import record, replace
+from ...text.clean import one_line
+from ...text.when import why_unusable
+from ..lazy import Wing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...model.entry import Memory
+    from .. import Repository
+    from ..writing import Stored
+
+SAID = "said"  # how a memory arrives that a person said in a session
+OLD_KEYS = ("confidence", "type", "category")  # keys that the first extractor wrote
+DEMOTED_BECAUSE = "moved back to drafts"
+
+
+@record
+class Taken:
+    """What became of the drafts of a session."""
+
+    new: tuple[Draft, ...] = ()
+    known: tuple[Draft, ...] = ()  # that wait already, were decided, or are the same text as in another session
+    stored: tuple[tuple[Draft, Stored], ...] = ()  # that a person said in another session too
+
+
+class Drafts(Wing):
+    """Lists and decides drafts."""
+
+    def __init__(self, repository: Repository):
+        super().__init__(repository)
+        self.store = Store(repository.layout)
+
+    def all(self) -> list[Draft]:
+        """Return the drafts that wait, the latest first."""
+        return self.store.all()
+
+    def get(self, name: str) -> Draft:
+        """Return a draft by its id, or by a beginning of it that no other one has."""
+        return self.store.get(name)
+
+    def take(self, drafts: Sequence[Draft], dry_run: bool = False) -> Taken:
+        """Store drafts that are new. One that a person said in another session, too, becomes a memory."""
+        waiting, decided = self.all(), self.store.decided()
+        there = {draft.id for draft in waiting} | decided
+        others = [draft for draft in drafts if draft.id not in there]
+        new = [draft for draft in others if not any(is_repeated(draft, one) for one in waiting)]
+        if dry_run:
+            return Taken(tuple(new), tuple(draft for draft in drafts if draft not in new))
+        self.store.expire()
+        pairs = [(draft, earlier) for draft in new if (earlier := self._earlier(draft, waiting))]
+        again = {draft.id for draft, _ in pairs}
+        self.store.put(draft for draft in new if draft.id not in again)
+        stored = tuple((draft, self._store_again(draft, earlier)) for draft, earlier in pairs)
+        fresh = tuple(draft for draft in new if draft.id not in again)
+        return Taken(fresh, tuple(draft for draft in drafts if draft not in new), stored)
+
+    def keep(
+        self,
+        name: str,
+        title: str = "",
+        text: str = "",
+        when: Sequence[str] | None = None,
+        by: str = "",
+        via: str = "",
+    ) -> Stored:
+        """Make a memory of a draft, or a lesson; with another title, text or conditions where they are given."""
+        draft = self.get(name)
+        if title or text or when is not None:
+            draft = self.edit(name, title, text, when)
+        by = by or draft.host
+        made = lesson_of_draft(draft, by) if LESSON in draft.tags else replace(entry_of(draft), by=by)
+        stored = self._repo.add(made, via=via)
+        for old in draft.corrects:
+            if self._core.holds(old) and old != stored.id:
+                self._repo.beliefs.supersede(old, stored.id, one_line(draft.said, 200), by, anyway=True)
+        self.store.decide(draft, KEPT)
+        return stored
+
+    def edit(self, name: str, title: str = "", text: str = "", when: Sequence[str] | None = None) -> Draft:
+        """Change the memory that a draft proposes; the exchange stays as it was. An empty `when` removes conditions."""
+        old = self.get(name)
+        if not (title or text) and when is None:
+            raise BadInput("nothing to change", "give a title, a text or conditions")
+        for condition in when or ():
+            note = why_unusable(condition)
+            if note:
+                raise BadInput(f"whenToUse {one_line(condition, 80)!r} {note.text}: nothing was changed", note.hint)
+        conditions = old.when if when is None else tuple(when)
+        draft = replace(old, title=title or old.title, text=text or old.text, when=conditions)
+        if draft != old:
+            self.store.put([draft])
+        return draft
+
+    def merge(self, name: str, other: str) -> Draft:
+        """Make one draft of two: the first one takes the words and conditions of the other."""
+        first, second = self.get(name), self.get(other)
+        if first.id == second.id:
+            raise BadInput("a draft cannot be merged with itself", "name two drafts")
+        merged = replace(
+            first,
+            said=f"{first.said}\n\n{second.said}",
+            text=first.text if second.text in first.text else f"{first.text}\n\n{second.text}",
+            when=tuple(dict.fromkeys((*first.when, *second.when))),
+            corrects=tuple(dict.fromkeys((*first.corrects, *second.corrects))),
+        )
+        self.store.put([merged])
+        self.store.decide(second, DROPPED)
+        return merged
+
+    def drop(self, name: str) -> Draft:
+        """Forget a draft; the same words of the same session make no other one."""
+        draft = self.get(name)
+        self.store.decide(draft, DROPPED)
+        return draft
+
+    def demote(self, dry_run: bool = False, by: str = "") -> list[Draft]:
+        """Move memories that the first extractor wrote, and nobody touched since, back to drafts."""
+        rows = self._core.rows(Filter(statuses=(ACTIVE,)))
+        old = [memory for memory in self._repo.get_many([row.id for row in rows]) if _is_untouched(memory)]
+        drafts = [_demoted(memory) for memory in old]
+        if not dry_run:
+            self.store.put(drafts)
+            for memory in old:
+                self._repo.delete(memory.id, DEMOTED_BECAUSE, by)
+        return drafts
+
+    def _earlier(self, draft: Draft, waiting: Sequence[Draft]) -> Draft | None:
+        """Return the draft of another session in which a person said the same."""
+        others = [one for one in waiting if one.session != draft.session]
+        if not others:
+            return None
+        own, *rest = self._core.index.embedder.embed([draft.said, *(one.said for one in others)])
+        return next((one for one, v in zip(others, rest, strict=True) if is_again(draft, one, cosine(own, v))), None)
+
+    def _store_again(self, draft: Draft, earlier: Draft) -> Stored:
+        """Store what was said twice, in the words that have more cues, and tell both sessions."""
+        best = draft if draft.score >= earlier.score else earlier
+        sessions = tuple(dict.fromkeys((*earlier.again, earlier.session, draft.session)))
+        stored = self._repo.add(entry_of(replace(best, again=sessions)), via=SAID)
+        self.store.decide(earlier, KEPT)
+        self.store.decide(draft, KEPT)
+        return stored
+
+
+def _is_untouched(memory: Memory) -> bool:
+    """Tell whether a memory is as the first extractor wrote it: no amendment, vote, link or review since."""
+    written = LEARNED in memory.tags and all(key in memory.extra for key in OLD_KEYS)
+    return written and memory.entries == 1 and "quote" not in memory.extra
+
+
+def _demoted(memory: Memory) -> Draft:
+    return Draft(
+        id=draft_id(memory.id, memory.body),
+        kind=DEMOTED,
+        said="",
+        title=memory.title,
+        text=memory.body,
+        when=memory.when,
+        tags=tuple(tag for tag in memory.tags if tag != LEARNED),
+        why=f"was {memory.id}, which nobody touched",
+        session=memory.source,
+        host=memory.by,
+        task=memory.found_in,
+        at=now(),
+    )

@@ -1,0 +1,128 @@
+"""Stores what a person said in a session, in the words of the agent that was there, with a quote as the proof."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ...files.local.drafts import KEPT
+from ...files.local.said import LIVE_MS, said_lately
+from ...files.local.told import told_to
+from ...files.local.transcripts import open_transcript, transcripts
+from ...learn.drafts.keep import LEARNED, QUOTE
+from ...learn.drafts.known import Known
+from ...learn.drafts.planted import planted_in
+from ...learn.drafts.quote import agreed_quote, find_quote, is_quoted
+from ...learn.drafts.ties import contradicted, inherited
+from ...learn.session.transcript import Transcript
+from ...learn.session.turns import USER, Turn
+from ...model.clock import now
+from ...model.errors import RawkoError, Refused
+from ...model.filters import Filter
+from ...model.kinds import ACTIVE
+from ...model.record import record, replace
+from ...redaction.find import redact
+from ...text.clean import one_line
+from ..lazy import Wing
+from .drafts import SAID
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ...model.entry import Entry, Memory
+    from ..writing import Stored
+
+MAX_QUOTE_CHARS = 600
+NEAR_MEMORIES = 8  # that a new memory is compared with
+AGENT = "agent"  # how a memory arrives that an agent writes
+CONFIRMED, STORED, PROPOSED = "confirmed", "stored", "proposed"
+
+
+@record
+class Remembered:
+    """What became of a memory: stored, a proposal because it contradicts others, or a vote for one that says so."""
+
+    what: str
+    id: str
+    others: tuple[str, ...] = ()  # memories that it contradicts
+    stored: Stored | None = None
+
+
+class Remembering(Wing):
+    """Checks a quote and stores what it stands for."""
+
+    def remember(self, entry: Entry, quote: str, by: str = "") -> Remembered:
+        """Store a memory that rests on a person's words; refuse a quote that no person typed or agreed to."""
+        self.check_quote(quote)
+        quote = one_line(redact(quote), MAX_QUOTE_CHARS)
+        tags = tuple(dict.fromkeys((*entry.tags, LEARNED)))
+        entry = replace(entry, tags=tags, extra={**entry.extra, QUOTE: quote})
+        same = Known(self._core.reading.all(), self._near)(entry)
+        if same:
+            self._repo.beliefs.reinforce(same, f"a person said: {quote}", by)
+            self._decide_drafts(quote)
+            return Remembered(CONFIRMED, same)
+        against = contradicted(entry, self._candidates(f"{entry.title}\n{entry.body}"))
+        stored = self._repo.add(replace(entry, when=inherited(entry.when, against)), via=SAID)
+        for old in against:
+            self._repo.beliefs.supersede(old.id, stored.id, f"a person said: {quote}", by, anyway=True)
+        self._decide_drafts(quote)
+        return Remembered(PROPOSED if against else STORED, stored.id, tuple(old.id for old in against), stored)
+
+    def keep_draft(self, name: str, by: str, **changes: Any) -> Stored:
+        """Keep a draft for an agent: it is a person's word if its quote is found, else the agent's."""
+        draft = self._repo.drafts.get(name)
+        try:
+            self.check_quote(draft.said)
+            via = SAID
+        except Refused:
+            via = AGENT
+        return self._repo.drafts.keep(name, by=by, via=via, **changes)
+
+    def check_quote(self, quote: str) -> None:
+        """Refuse a quote that occurs in no human turn of a session at hand, nor in what a person agreed to."""
+        typed = [Turn(USER, one.text, one.at) for one in said_lately(self._core.layout)]
+        if find_quote(quote, typed):
+            return
+        for turns in self._sessions():
+            if find_quote(quote, turns) or agreed_quote(quote, turns):
+                return
+        hint = "quote the person's words exactly as they were typed, at least three of them; pasted text does not count"
+        raise Refused(f"no person said “{one_line(quote, 80)}” in this session", hint)
+
+    def refuse_planted(self, entry: Entry) -> None:
+        """Refuse a memory that repeats an instruction in a tool's output or in pasted text, such as "remember that"."""
+        for turns in self._sessions():
+            if planted_in(f"{entry.title}\n{entry.body}", turns):
+                hint = "if the person wants it, store it with their own words as the quote"
+                raise Refused("this repeats an instruction in text that was printed or pasted", hint)
+
+    def candidates(self, session: str, text: str) -> list[Memory]:
+        """Return the memories that words may be about: those that the session was shown, then the nearest."""
+        shown = [key.partition("@")[0] for key in sorted(told_to(self._core.layout, session).keys)]
+        return self._candidates(text, shown)
+
+    def _candidates(self, text: str, shown: Iterable[str] = ()) -> list[Memory]:
+        near = [item.row.id for item in self._core.look([text], NEAR_MEMORIES, Filter(statuses=(ACTIVE,)))[0].found]
+        ids = [id for id in dict.fromkeys((*shown, *near)) if self._core.holds(id)]
+        return [memory for memory in self._repo.get_many(ids) if memory.status == ACTIVE]
+
+    def _sessions(self) -> Iterable[tuple[Turn, ...]]:
+        """Yield the turns of each session whose transcript was written lately, as far as it can be read."""
+        for file in transcripts(self._core.layout):
+            try:
+                if now() - os.stat(file).st_mtime * 1000 < LIVE_MS:
+                    with open_transcript(file) as stream:
+                        yield tuple(Transcript(stream).turns())
+            except (OSError, RawkoError):
+                continue
+
+    def _decide_drafts(self, quote: str) -> None:
+        """Take the drafts off the list that the quote is of."""
+        for draft in self._repo.drafts.all():
+            if is_quoted(quote, draft.said) or is_quoted(draft.said, quote):
+                self._repo.drafts.store.decide(draft, KEPT)
+
+    def _near(self, text: str) -> Sequence[tuple[Memory, float]]:
+        found = self._core.look([text], NEAR_MEMORIES, Filter())[0].found
+        return [(self._repo.get(item.row.id), item.relevance) for item in found]

@@ -1,0 +1,299 @@
+"""Reads a prompt as a host passes it: what the person asks, what the person pasted, and what the host wrote itself.
+
+Conditions may fire on names in pasted text; its meaning is not the person's. No regex: every prompt waits for this.
+"""
+
+from __future__ import annotations
+
+from ...model.record import record
+from ..language import language
+
+HOST_TAGS = (  # written by hosts around their own text
+    "command-name", "command-message", "command-contents", "local-command-stdout", "local-command-stderr",
+    "local-command-caveat", "system-reminder", "task-notification", "user-prompt-submit-hook", "bash-input",
+    "bash-stdout", "bash-stderr", "ide_opened_file", "ide_selection", "ide_diagnostics", "environment_context",
+    "user_instructions", "INSTRUCTIONS", "persisted-output", "rawkomem", "memories", "system_warning", "turn_aborted",
+    "attached_files", "permissions instructions", "collaboration_mode", "skill", "user_shell_command", "user_action",
+    "subagent_notification", "teammate-message", "background_output",
+)  # fmt: skip
+PERSON_TAGS = ("command-args", "user_query")  # written by hosts around what a person typed
+COMMAND_TAG = "command-name"
+NOTIFICATION = "<task-notification>"  # opens a message of which nothing is a person's
+MAX_TAG_CHARS = 300  # from a tag's name to the end of its attributes
+NOTICES = (  # beginnings of texts that a host sends in the person's place
+    "this session is being continued from a previous conversation", "caveat: the messages",
+    "the user just ran /", "please continue the conversation from where", "the conversation history before this point",
+    "another language model started to solve this problem", "base directory for this skill:",
+    "# agents.md instructions for ",
+)  # fmt: skip
+PLACEHOLDERS = (  # what hosts show for what is attached, and for what was stopped
+    "[Image #", "[Image:", "[Image]", "[Pasted text #", "[Attached:", "[Attached file", "[File:",
+    "[Request interrupted",
+)  # fmt: skip
+ROOT_FOLDERS = (  # of Unix systems: "/etc is full" is no slash command
+    "bin", "boot", "dev", "etc", "home", "lib", "mnt", "opt", "proc", "root", "sbin", "srv", "sys", "tmp", "usr", "var",
+    "Applications", "Library", "Users", "Volumes",
+)  # fmt: skip
+PREDICATES = (  # words after a path that a sentence is about: "/login returns 500"
+    "is", "isn't", "are", "was", "were", "has", "have", "had", "does", "doesn't", "returns", "gives", "shows", "fails",
+    "answers", "takes", "endpoint", "route",
+)  # fmt: skip
+FENCES = ("```", "~~~")
+TRACES = (  # beginnings of lines that programs print
+    "Traceback ", 'File "', "goroutine ", "panic:", "thread '", "called `", "note: ", "exit status ", "Exception in ",
+    "Caused by:", "npm ERR!", "error[", "error:", "warning:", "fatal:", "Error:", "FAILED ", "E   ", "diff --git",
+    "@@ ", "+++ ", "--- ", "=> ", "Author:", "Date:", "> ", "#include", "}", "INSERT ", "modified: ", "new file: ",
+    "deleted: ",
+)  # fmt: skip
+ERROR_ENDS = ("Error:", "Exception:", "Warning:")  # of the first word of such a line
+KEYWORDS = (  # beginnings of lines of code or output, and of requests: "import the customers"
+    "import ", "package ", "func ", "def ", "class ", "const ", "let ", "var ", "return ", "export ", "SELECT ",
+    "commit ", "index ", "at ", "... ",
+)  # fmt: skip
+CODE_SIGNS = "={};"  # in a line with such a beginning: it is no request
+PROMPTS = ("$ ", "% ", "❯ ", "➜ ", "PS C:", ">>> ", "# ./")  # of shells, at the beginning of a line
+PROMPT_ENDS = ("$ ", "% ", "# ", "> ")  # … after the name of a person, a machine or a folder
+MAX_PROMPT_CHARS, MAX_PROMPT_WORDS = 80, 3  # of such names
+CODE_ENDS = ("{", "};", ");", "},", "],", "=>", ") {", "):", "\\")
+CONSOLE, HUNK = "console", "hunk"  # kinds of pasted blocks that hold lines which look like a person's
+HUNKS = ("diff --git ", "@@ ")  # open a hunk
+HUNK_HEADS = ("index ", "new ", "old ", "deleted ", "similarity ", "rename ", "copy ", "Binary ")  # between its parts
+OPENING_SIGNS = "“”‘’«»„¿¡•–—…「『《〈（【"  # that a person's line may begin with
+QUESTION_MARKS = ("?", "？", "؟")
+BOXES = range(0x2500, 0x2600)  # lines, blocks and shapes that programs draw with
+MIN_PROSE_WORDS, MIN_STOP_SHARE = 4, 0.3  # of a line that a person wrote among output
+MAX_SIGN_SHARE = 0.25  # of a line of prose
+MAX_READ_CHARS = 40_000  # of a prompt: people ask before or after what they paste
+MAX_ASK_CHARS = 2_000  # of a longer text its beginning and its end are the ask
+END_CHARS = 800  # … so much of each
+MAX_SENTENCES = 12  # that are compared on their own
+MIN_SENTENCE_WORDS = 4  # a shorter one is read with its neighbor
+
+
+@record
+class Said:
+    """A prompt taken apart."""
+
+    ask: str = ""  # in the person's words
+    paste: str = ""  # output, logs, diffs, code
+    command: str = ""  # the name of a slash command
+    is_host: bool = False  # nobody asked anything: the host wrote all of it
+
+
+def read_prompt(text: str, max_ask_chars: int = MAX_ASK_CHARS) -> Said:
+    """Return what a person asks in a prompt, apart from what they pasted and what the host added."""
+    text = _ends(text, MAX_READ_CHARS, MAX_READ_CHARS // 2)
+    if text.lstrip().startswith(NOTIFICATION):
+        return Said(is_host=True)
+    bare, name, typed = without_markup(text)
+    bare = _without_placeholders(bare).strip()
+    if is_notice(bare):
+        return Said(is_host=True)
+    command, asked = _command(bare)
+    asked = f"{asked}\n{typed}".strip()
+    ask, paste = _parted(asked)
+    if paste == asked and _is_asked_alone(paste):
+        ask, paste = paste, ""
+    is_host = bare != text.strip() and not ask and not paste
+    return Said(_ends(ask, max_ask_chars, END_CHARS), paste, command or name, is_host)
+
+
+def _is_asked_alone(line: str) -> bool:
+    """Return whether a text of one line is what a person asks, although it looks pasted: all but a command line."""
+    return bool(line) and "\n" not in line and (is_prose(line) or not _is_prompt(line))
+
+
+def sentences_of(ask: str) -> list[str]:
+    """Return the sentences of an ask, short ones joined; of many, the first and the last."""
+    parts: list[str] = []
+    for line in ask.split("\n"):
+        line = line.strip().lstrip("-*•> ").strip()
+        for mark in ".?!":
+            line = line.replace(f"{mark} ", f"{mark}\n")
+        parts += [part for part in line.split("\n") if any(map(str.isalnum, part))]
+    joined: list[str] = []
+    for part in parts:
+        if joined and (len(joined[-1].split()) < MIN_SENTENCE_WORDS or len(part.split()) < MIN_SENTENCE_WORDS):
+            joined[-1] = f"{joined[-1]} {part}"
+        else:
+            joined.append(part)
+    half = MAX_SENTENCES // 2
+    return joined if len(joined) <= MAX_SENTENCES else joined[:half] + joined[-half:]
+
+
+def is_notice(text: str) -> bool:
+    """Return whether a host sent a text in the person's place: a summary, a caveat, an interruption, an image."""
+    text = text.strip()
+    if text.startswith(PLACEHOLDERS) and text.find("]") == len(text) - 1:
+        return True
+    return text.startswith(NOTIFICATION) or text[:100].lower().startswith(NOTICES)
+
+
+def without_markup(text: str) -> tuple[str, str, str]:
+    """Return a text without the host's tags and what is in them, the name of a command, and what a person typed."""
+    name, typed = "", list[str]()
+    for tag in (*PERSON_TAGS, *HOST_TAGS) if "<" in text else ():
+        if f"<{tag}" in text:
+            text, inside = _without_tag(text, tag)
+            typed += inside if tag in PERSON_TAGS else []
+            name = inside[-1].strip().lstrip("/") if inside and tag == COMMAND_TAG else name
+    return text, name, "\n".join(typed).strip()
+
+
+def _without_tag(text: str, tag: str) -> tuple[str, list[str]]:
+    """Return a text without the elements of a tag, and what was inside of each. A person may mention the tag.
+
+    A host writes a tag at the beginning of a line, or closes it.
+    """
+    close = f"</{tag}>"
+    kept, inside = list[str](), list[str]()
+    done, end, start = 0, text.find(close), text.find(f"<{tag}")
+    while start >= 0:
+        after = start + len(tag) + 1
+        opened = text.find(">", after, after + MAX_TAG_CHARS)
+        if 0 <= end < after:
+            end = text.find(close, after)
+        is_whole = end >= 0 or start == 0 or text[start - 1] == "\n"
+        if opened >= 0 and is_whole and text[after] in "> \n":
+            kept.append(text[done:start].rstrip())
+            inside.append(text[opened + 1 : end] if end >= 0 else text[opened + 1 :])
+            done = after = end + len(close) if end >= 0 else len(text)
+        start = text.find(f"<{tag}", after)
+    return ("\n".join([*kept, text[done:].lstrip("\r\n")]), inside) if kept else (text, inside)
+
+
+def _without_placeholders(text: str) -> str:
+    for mark in PLACEHOLDERS if "[" in text else ():
+        start = text.find(mark)
+        while start >= 0:
+            end = text.find("]", start)
+            if end >= 0:
+                text = f"{text[:start]} {text[end + 1 :]}"
+            start = text.find(mark, start + 1)
+    return text
+
+
+def _command(text: str) -> tuple[str, str]:
+    """Return the name of a slash command and what follows it; a path that a sentence speaks about is none."""
+    words = text.partition("\n")[0].split(None, 2) if text.startswith("/") else []
+    first, following = (*words[:2], "", "")[:2]
+    name = first[1:]
+    if not name or not all(c.isalnum() or c in ":_-" for c in name):
+        return "", text
+    if name in ROOT_FOLDERS or following.lower() in PREDICATES:
+        return "", text
+    return name, text[1 + len(name) :].strip()
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Return the lines that a person wrote, and those that they pasted."""
+    ask: list[str] = []
+    paste: list[str] = []
+    fence, block, after_blank, listed = "", "", True, False
+    for line in text.split("\n"):
+        bare = line.strip()
+        if fence or _opens_fence(bare):
+            fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
+            paste.append(line)
+        elif not bare:
+            after_blank = True
+            (paste if block else ask).append("")
+            continue
+        else:
+            block = _block(block, line, bare, after_blank)
+            is_item = bare[0] in "-*•" or bare.lstrip("0123456789")[:1] in (".", ")")
+            printed = block or _is_output(bare) or (line.startswith(("    ", "\t")) and not (is_item or listed))
+            listed = not printed and (is_item or (listed and line[0] in " \t"))
+            (paste if printed else ask).append(line)
+        after_blank = False
+    return "\n".join(ask).strip(), "\n".join(paste).strip()
+
+
+def _opens_fence(line: str) -> bool:
+    return line.startswith(FENCES) and "```" not in line[3:]
+
+
+def _block(block: str, line: str, bare: str, after_blank: bool) -> str:
+    """Return the kind of pasted block that a line belongs to, after a line of such a block; empty for none."""
+    if bare.startswith(HUNKS):
+        return HUNK
+    if _is_prompt(bare):
+        return CONSOLE
+    if block == HUNK and line[0] not in " +-\\" and not bare.startswith(HUNK_HEADS):
+        return ""
+    return "" if after_blank and is_prose(bare) and not _is_output(bare) else block
+
+
+def is_prose(line: str) -> bool:
+    """Return whether a line reads like a person's: enough words, function words among them; programs print English."""
+    abroad = sum("\xc0" <= c < "\u2000" or "\u2c00" <= c < "\U0001f000" for c in line)  # letters, not signs or emoji
+    if 2 * abroad > len(line):
+        return True
+    words = language().words(line)
+    stops = sum(map(language().is_stop, words))
+    is_spoken = abroad or stops >= MIN_STOP_SHARE * len(words) or line.endswith(QUESTION_MARKS)
+    return len(words) >= MIN_PROSE_WORDS and bool(is_spoken)
+
+
+def _is_prompt(line: str) -> bool:
+    """Return whether a line is a command after a shell's prompt, such as `me@host:~/shop$ make`."""
+    if line.startswith(PROMPTS) or (line[1:3] == ":\\" and ">" in line[:MAX_PROMPT_CHARS]):
+        return True
+    start = line.removeprefix("[")
+    if start[:1] == "(":  # a virtual environment
+        start = start.partition(") ")[2]
+    start = f"{start[:MAX_PROMPT_CHARS]} "
+    end = min((at for at in map(start.find, PROMPT_ENDS) if at >= 0), default=-1)
+    names = start[: max(0, end)].split()
+    if 0 < len(names) <= MAX_PROMPT_WORDS and "@" in names[0][1:-1]:
+        return True
+    bracket = line.find("]") if line[0] == "[" else -1
+    inside = line[1:bracket]
+    return bracket > 0 and ("~" in inside or "/" in inside) and inside[:1].isdigit()
+
+
+def _is_output(line: str) -> bool:
+    """Return whether a line looks like a log, a trace, a diff, a table or code."""
+    first, start = line[0], line.split(None, 1)[0]
+    if line.startswith(TRACES) or line.endswith(CODE_ENDS) or start.endswith(ERROR_ENDS) or _is_code(line):
+        return True
+    if not first.isascii() and not first.isalnum() and first not in OPENING_SIGNS:
+        return True
+    if any(ord(c) in BOXES for c in line[:200] if not c.isascii()) or (first == "|" and line.count("|") > 1):
+        return True
+    if _is_place(start) or (sum(map(str.isdigit, line[:12])) >= 5 and any(c in ":-/" for c in line[:12])):
+        return True
+    if "\t" in line or (first in '{["' and (line[-1] in ",}]{[" or '": ' in line)):
+        return True
+    if not any(map(str.isalnum, line)) or (start == line and "(" in line):
+        return line.isascii()
+    signs = sum(c.isascii() and not (c.isalnum() or c in " '.,?!-") for c in line)
+    return len(line) >= 12 and signs > MAX_SIGN_SHARE * len(line)
+
+
+def _is_code(line: str) -> bool:
+    """Return whether a line that begins like code is code: "return a 404 instead" is a request."""
+    if not line.startswith(KEYWORDS):
+        return False
+    if any(sign in line for sign in CODE_SIGNS) or line[-1] in "'\"":
+        return True
+    second = line.split(None, 2)[1].lower()
+    return not (language().is_stop(second) or is_prose(line))
+
+
+def _is_place(word: str) -> bool:
+    """Return whether a word is a place in a file, such as `src/app.go:12:4:`."""
+    parts = word.split(":")
+    return len(parts) > 1 and parts[1].isdigit() and "." in parts[0]
+
+
+def _ends(text: str, limit: int, part: int) -> str:
+    """Return a text; of one beyond a limit its beginning and its end, cut between words."""
+    if len(text) <= limit:
+        return text
+    head, tail = text[:part], text[-part:]
+    if not (head[-1].isspace() or text[part].isspace()):
+        head = head[: len(head) - len(head.split()[-1])]
+    if not (tail[0].isspace() or text[-part - 1].isspace()):
+        tail = tail[len(tail.split()[0]) :]
+    return f"{head.rstrip()}\n{tail.lstrip()}"

@@ -1,0 +1,244 @@
+"""`rawkomem drafts` and what `learn` says about drafts: from the session to the prompt."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rawkomem.learn.drafts.choose import choose
+from rawkomem.learn.session.run import Run
+from rawkomem.model.draft import FIX, RULE, Draft
+from rawkomem.model.entry import Entry
+from rawkomem.model.record import replace
+from rawkomem.repository import Repository
+from tests.commands import START
+from tests.learn.drafts.talk import DONE, talk
+from tests.terminals import detached, scrubbed
+
+SESSION = """## User
+Add a test for the parser.
+
+## Assistant
+I added a test and ran it with vitest. All tests pass.
+
+## User
+no, we use jest here, not vitest. never add vitest again
+
+## Assistant
+Done.
+
+## User
+From now on always write commit messages in the imperative mood.
+"""
+LODASH = "we don't use lodash any more"
+TOOLKIT = "always import from es-toolkit instead of lodash"
+
+
+@pytest.fixture
+def waiting(repository) -> list[Draft]:
+    """Two drafts of two sessions."""
+    for session, words in (("s-1", LODASH), ("other-2", TOOLKIT)):
+        repository.drafts.take(choose(talk("do the first task", DONE, words, session=session), Run("claude-code")))
+    return repository.drafts.all()
+
+
+def by_words(drafts: list[Draft], words: str) -> Draft:
+    return next(draft for draft in drafts if draft.said == words)
+
+
+def put(repository, **fields) -> Draft:
+    draft = Draft(
+        **{"id": "drf_0123456789ab", "kind": RULE, "said": "use tabs", "title": "Tabs", "text": "Use tabs.", **fields}
+    )
+    repository.drafts.store.put([draft])
+    return draft
+
+
+def test_from_a_session_to_the_prompt(rawkomem, project):
+    (project / "chat.md").write_text(SESSION, encoding="utf-8")
+    learned = rawkomem("learn", "chat.md")
+    assert "2 drafts on this machine" in learned.stderr and "stored" not in learned.stdout
+    first = json.loads(rawkomem("drafts", "--json").stdout)[0]
+    assert first["id"] in learned.stdout and f"drafts keep {first['id']}" in learned.stderr
+    assert rawkomem("inject", "add tests with vitest").stdout == ""
+    for draft in json.loads(rawkomem("drafts", "--json").stdout):
+        rawkomem("drafts", "keep", draft["id"])
+    given = rawkomem("inject", "add tests with vitest").stdout
+    assert "we use jest here, not vitest" in given and "imperative" not in given
+    assert "no drafts wait" in rawkomem("drafts").stderr
+    assert "nothing new to learn" in rawkomem("learn", "chat.md").stderr
+
+
+def test_a_list_shows_exchange_proposal_and_reasons(rawkomem, waiting):
+    listed = rawkomem("drafts")
+    blocks = listed.stdout.split("\n\n")
+    assert len(blocks) == 2
+    block = next(block for block in blocks if LODASH in block)
+    draft = by_words(waiting, LODASH)
+    assert draft.id in block and f"agent     {DONE}" in block and f"person    {LODASH}" in block
+    assert (
+        "; ".join(draft.when) in block and f"score {draft.score:.1f}: {draft.why}" in block and "claude-code" in block
+    )
+    assert "drafts keep drf_" in listed.stderr and "drafts drop" in listed.stderr
+
+
+def test_of_a_long_statement_the_end_is_shown(rawkomem, repository):
+    put(repository, before=f"{'First I read many files. ' * 20}Shall I use spaces?")
+    (line,) = (line for line in rawkomem("drafts").stdout.splitlines() if line.startswith("  agent"))
+    assert line.endswith("Shall I use spaces?") and "…" in line and len(line) <= 100
+
+
+def test_sessions_limits_and_none(rawkomem, waiting):
+    (only,) = json.loads(rawkomem("drafts", "--session", "other", "--json").stdout)
+    assert only["said"] == TOOLKIT and only["session"] == "other-2"
+    assert "no drafts of session nowhere wait" in rawkomem("drafts", "--session", "nowhere").stderr
+    assert "1 of 2 drafts" in rawkomem("drafts", "--limit", "1").stderr
+
+
+def test_show_prints_the_whole_draft(rawkomem, repository):
+    old = repository.add(Entry(title="Use spaces", body="Use spaces."))
+    put(repository, before="long " * 100, text="Use tabs.\n\nIn every file.", corrects=(old.id, "mem_gone"))
+    shown = rawkomem("drafts", "show", "drf_01").stdout
+    assert "long " * 99 in shown and "  In every file." in shown and "the person said\n  use tabs" in shown
+    assert f"Use spaces  {old.id}" in shown and "mem_gone (not here any more)" in shown
+    assert json.loads(rawkomem("drafts", "show", "drf_01", "--json").stdout)["corrects"] == [old.id, "mem_gone"]
+
+
+def test_evidence_is_not_called_a_persons_word(rawkomem, repository):
+    put(repository, kind=FIX, said="pytest failed, then passed")
+    assert "person" not in rawkomem("drafts").stdout + rawkomem("drafts", "show", "drf_").stdout
+
+
+def test_keep_with_another_text(rawkomem, waiting, repository):
+    draft = by_words(waiting, LODASH)
+    words = ("--title", "No lodash", "--text", "Use es-toolkit, not lodash.", "--when", "lodash", "--by", "kim")
+    (kept,) = json.loads(rawkomem("drafts", "keep", draft.id, *words, "--json").stdout)
+    memory = repository.get(kept["id"])
+    assert (memory.title, memory.body, memory.when) == ("No lodash", "Use es-toolkit, not lodash.", ("lodash",))
+    assert memory.by == "kim" and memory.extra["quote"] == LODASH and kept["draft"] == draft.id
+
+
+def test_what_an_agent_keeps_is_an_agents_word(rawkomem, waiting, repository):
+    (kept,) = json.loads(rawkomem("drafts", "keep", waiting[0].id, "--json").stdout)
+    assert not repository.beliefs.trust(repository.get(kept["id"])).standing.verified
+
+
+@pytest.mark.parametrize(("answer", "kept"), [("y", True), ("n", False)])
+def test_a_person_is_shown_what_they_keep_and_asked(answer, kept, terminal, project, waiting, own_home):
+    shown = project / "shown"
+    command = " ".join((*START, "drafts", "keep", waiting[0].id))
+    detached(terminal, f"echo {answer} | script -qefc '{command}' {shown}", project, scrubbed())
+    assert waiting[0].said in shown.read_text() and "Keep it?" in shown.read_text()
+    repository = Repository.open(str(project))
+    assert len(repository.drafts.all()) == (1 if kept else 2)
+    memories = repository.get_many([row.id for row in repository.list()])
+    assert [repository.beliefs.trust(memory).standing.verified for memory in memories] == ([True] if kept else [])
+
+
+def test_nothing_is_kept_or_dropped_where_one_id_is_wrong(rawkomem, waiting, repository):
+    for verb in ("keep", "drop"):
+        failed = rawkomem("drafts", verb, waiting[0].id, "drf_none", check=None)
+        assert failed.returncode and "there is no draft 'drf_none'" in failed.stderr
+    failed = rawkomem("drafts", "keep", *(draft.id for draft in waiting), "--title", "Both", check=None)
+    assert failed.returncode and "change one draft" in failed.stderr
+    assert repository.drafts.all() == waiting and not repository.list()
+
+
+def test_what_a_kept_draft_corrects_gives_way(rawkomem, repository):
+    old = repository.add(Entry(title="Use spaces", body="Use spaces."), via="agent")
+    put(repository, corrects=(old.id,))
+    assert f"in the place of Use spaces  {old.id}" in rawkomem("drafts", "keep", "drf_").stdout
+    assert repository.get(old.id).status == "superseded"
+
+
+def test_what_a_person_vouches_for_waits_for_a_review(rawkomem, repository, git):
+    old = repository.add(Entry(title="Use spaces", body="Use spaces."))
+    git.commit()
+    put(repository, corrects=(old.id,))
+    assert f"'rawkomem review {old.id}' decides" in rawkomem("drafts", "keep", "drf_").stderr
+    assert repository.get(old.id).status == "active" and repository.get(old.id).proposed
+
+
+def test_a_draft_of_a_lesson_becomes_a_lesson(rawkomem, repository):
+    fields = (("errorPattern", "stale_cache"), ("severity", "high"), ("preventativeRule", "Clear the cache."))
+    put(repository, kind=FIX, title="Clear the cache", tags=("lesson",), fields=fields)
+    rawkomem("drafts", "keep", "drf_")
+    (lesson,) = json.loads(rawkomem("list", "--kind", "lesson", "--json").stdout)
+    memory = repository.get(lesson["id"])
+    assert memory.kind == "lesson" and memory.importance == "high" and memory.extra["errorPattern"] == "stale_cache"
+
+
+def test_edit_by_options_and_in_the_editor(rawkomem, waiting, repository, tmp_path):
+    draft = by_words(waiting, LODASH)
+    rawkomem("drafts", "edit", draft.id, "--title", "No lodash", "--when", "lodash|underscore")
+    edited = repository.drafts.get(draft.id)
+    assert edited == replace(draft, title="No lodash", when=("lodash|underscore",))
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf -- "---\\ntitle: Gone\\n---\\n\\nUse es-toolkit.\\n" > "$1"\n')
+    editor.chmod(0o700)
+    rawkomem("drafts", "edit", draft.id, env={"VISUAL": str(editor), "EDITOR": str(editor)})
+    assert repository.drafts.get(draft.id) == replace(draft, title="Gone", text="Use es-toolkit.", when=())
+    refused = rawkomem("drafts", "edit", draft.id, "--when", "(open", check=None)
+    assert refused.returncode and "nothing was changed" in refused.stderr and repository.drafts.get(draft.id).when == ()
+
+
+def test_an_editor_sees_the_draft_and_may_leave_it(rawkomem, waiting, repository, tmp_path):
+    editor = tmp_path / "editor"
+    editor.write_text(f'#!/bin/sh\ncp "$1" {tmp_path}/seen\n')
+    editor.chmod(0o700)
+    failed = rawkomem("drafts", "edit", waiting[0].id, env={"VISUAL": str(editor), "EDITOR": str(editor)}, check=None)
+    assert failed.returncode and "nothing was saved" in failed.stderr and repository.drafts.all() == waiting
+    seen = Path(tmp_path, "seen").read_text()
+    assert waiting[0].title in seen and waiting[0].text in seen and waiting[0].when[0] in seen
+
+
+def test_merge_and_drop(rawkomem, waiting, repository):
+    one, other = by_words(waiting, LODASH), by_words(waiting, TOOLKIT)
+    assert one.id in rawkomem("drafts", "merge", one.id, other.id).stdout
+    (merged,) = repository.drafts.all()
+    assert LODASH in merged.text and TOOLKIT in merged.text
+    assert f"dropped  {one.id}" in rawkomem("drafts", "drop", one.id[:10]).stdout
+    assert repository.drafts.all() == []
+
+
+def test_dropping_all_asks(rawkomem, waiting, repository):
+    assert rawkomem("drafts", "drop", check=None).returncode
+    assert rawkomem("drafts", "drop", "--all", input="n\n", check=None).returncode
+    assert repository.drafts.all() == waiting
+    assert len(json.loads(rawkomem("drafts", "drop", "--all", "--json", input="y\n").stdout)) == 2
+    assert repository.drafts.all() == [] and "no drafts wait" in rawkomem("drafts", "drop", "--all").stderr
+
+
+def test_demote(rawkomem, repository):
+    old = {"type": "decision", "category": "decision", "confidence": "70"}
+    junk = repository.add(Entry(title="All pass", tags=("learned",), body="All tests pass.", extra=old), via="agent")
+    assert "would move" in rawkomem("drafts", "demote", "--dry-run").stdout
+    assert repository.get(junk.id).status == "active" and repository.drafts.all() == []
+    assert "moved" in rawkomem("drafts", "demote").stdout
+    assert repository.get(junk.id).status == "deleted"
+    assert "All tests pass." in rawkomem("drafts", "show", "drf_").stdout
+    assert "no such memories" in rawkomem("drafts", "demote").stderr
+
+
+def test_status_counts_drafts(rawkomem, waiting):
+    assert "2 drafts on this machine: 'rawkomem drafts'" in rawkomem("status").stdout
+    assert json.loads(rawkomem("status", "--json").stdout)["drafts"] == 2
+    rawkomem("drafts", "drop", "--all", "--yes")
+    assert "\ndrafts " not in rawkomem("status").stdout
+
+
+def test_learn_tells_what_was_said_in_another_session_too(rawkomem, repository, project):
+    repository.drafts.take(choose(talk("start", DONE, "use jest here, not vitest", session="s-1"), Run("claude-code")))
+    chat = "## User\nstart\n\n## Assistant\nI ran vitest.\n\n## User\nno, I said jest and not vitest, use jest\n"
+    (project / "chat.md").write_text(chat, encoding="utf-8")
+    learned = rawkomem("learn", "chat.md")
+    assert learned.stdout.startswith("stored mem_") and "in another session, too" in learned.stdout
+    assert "nothing new" not in learned.stderr and repository.drafts.all() == []
+
+
+def test_control_characters_of_a_session_do_not_reach_the_terminal(rawkomem, repository):
+    put(repository, said="use \x1b[2J tabs\x07", before="\x1b]0;title\x07hi", title="\x1b[31mred", text="a\x1b[2Jb")
+    for words in (("drafts",), ("drafts", "show", "drf_"), ("drafts", "drop", "drf_")):
+        assert "\x1b" not in rawkomem(*words).stdout

@@ -1,0 +1,214 @@
+"""`rawkomem replay`: what past sessions would be given now, and which corrections a memory covers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from rawkomem.bench.replay import measure_replay
+from rawkomem.files.local.transcripts import note_transcript
+from rawkomem.hosts.replay.find import find_sessions
+from rawkomem.hosts.replay.past import read_past
+from rawkomem.hosts.replay.replay import COVERED, MISSING, SILENT, replay
+from rawkomem.model.entry import Entry
+from rawkomem.repository import Repository
+from tests.commands import ENVIRONMENT, START
+from tests.conftest import ROOT
+from tests.learn.session.sessions import HOSTS, claude_code, jsonl
+
+SAMPLE = ROOT / "tests" / "data" / "sessions" / "real-sessions.json"
+PNPM = Entry(title="Use pnpm", when=("npm|pnpm",), body="Use pnpm for packages, not npm: the lock file is pnpm's.")
+TALK = [
+    ("user", "install left-pad with npm"),
+    ("assistant", "I ran npm install left-pad; it changed package-lock.json."),
+    ("user", "No, use pnpm for packages, not npm."),
+    ("assistant", "Done with pnpm."),
+    ("user", "thanks, now write the release notes"),
+]
+
+
+@pytest.fixture(autouse=True)
+def no_hosts(monkeypatch, tmp_path_factory):
+    """No session of this machine is found."""
+    home = tmp_path_factory.mktemp("hosts")
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
+@pytest.fixture
+def session(tmp_path_factory):
+    """The transcript of a session in which a person corrects the agent."""
+    file = tmp_path_factory.mktemp("sessions") / "one.jsonl"
+    file.write_bytes(claude_code(TALK))
+    return file
+
+
+def replayed(repository, file):
+    (past,) = read_past(str(file))
+    return replay(repository, past)
+
+
+def files_of(folder) -> dict[str, bytes]:
+    """All files of the repository but the index, which a search may bring up to date."""
+    found = (file for file in (folder / ".rawko").rglob("*") if file.is_file() and "index" not in file.name)
+    return {str(file): file.read_bytes() for file in found}
+
+
+def test_a_memory_that_is_injected_in_time_covers_a_correction(repository, session):
+    memory = repository.add(PNPM)
+    told = replayed(repository, session)
+    assert [[one.id for one in answer.memories] for answer in told.answers] == [[memory.id], [], []]  # told once
+    (correction,) = told.corrections
+    assert (correction.draft.said, correction.prompt) == ("No, use pnpm for packages, not npm.", 2)
+    assert (correction.verdict, correction.memory.id, correction.since) == (COVERED, memory.id, 1)
+
+
+def test_a_memory_that_says_so_and_is_not_injected_is_told_apart(repository, session):
+    """With this setting no memory is sure enough to be injected."""
+    repository.add(Entry(title="Packages", body=PNPM.body))
+    own = Path(os.environ["XDG_CONFIG_HOME"], "rawkomem", "config.yaml")
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text("minConfidence: 1\n")
+    with Repository.open(repository.layout.project) as strict:
+        told = replayed(strict, session)
+    assert not any(answer.memories for answer in told.answers)
+    assert [one.verdict for one in told.corrections] == [SILENT]
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["Release notes list each change with its author.", "Use npm for packages, not pnpm."],
+    ids=["another subject", "the contrary"],
+)
+def test_a_memory_that_says_something_else_covers_nothing(repository, session, body):
+    repository.add(Entry(title=body.partition(".")[0], when=("npm|pnpm",), body=body))
+    (correction,) = replayed(repository, session).corrections
+    assert (correction.verdict, correction.memory) == (MISSING, None)
+
+
+def test_nothing_is_counted_noted_or_logged(repository, project, session, rawkomem):
+    repository.add(PNPM)
+    repository.sync()
+    before = files_of(project)
+    rawkomem("replay", str(session))
+    assert files_of(project) == before
+
+
+def test_a_compacted_session_is_told_again(repository, tmp_path):
+    summary = {"type": "user", "uuid": "s", "isCompactSummary": True, "message": {
+        "role": "user", "content": "This session is being continued from a previous conversation. We work with npm."}}  # fmt: skip
+    lines = [*claude_code(TALK[:2]).splitlines(), json.dumps(summary).encode()]
+    file = tmp_path / "compacted.jsonl"
+    file.write_bytes(b"\n".join([*lines, *claude_code([("user", "update left-pad with npm")]).splitlines()]) + b"\n")
+    memory = repository.add(PNPM)
+    told = replayed(repository, file)
+    assert [[one.id for one in answer.memories] for answer in told.answers] == [[memory.id], [memory.id]]
+
+
+@pytest.mark.parametrize("write", HOSTS.values(), ids=HOSTS)
+def test_each_prompt_sees_what_came_before_it_and_no_more(write, tmp_path):
+    file = tmp_path / "session"
+    file.write_bytes(write(TALK))
+    (past,) = read_past(str(file))
+    assert [moment.prompt for moment in past.moments] == [text for role, text in TALK if role == "user"]
+    first, second, third = (past.before(moment) for moment in past.moments)
+    assert b"left-pad" not in first
+    assert b"package-lock.json" in second and b"No, use pnpm" not in second
+    assert b"Done with pnpm" in third and b"release notes" not in third
+
+
+def test_without_a_session_it_says_where_it_looked(rawkomem, project):
+    done = rawkomem("replay", check=None)
+    assert done.returncode and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    for place in ("transcripts.tsv", ".claude", ".codex", ".gemini", ".specstory"):
+        assert place in done.stderr
+
+
+def test_the_sessions_of_a_project_are_found(repository, project, no_hosts):
+    root = os.path.realpath(project)
+    dashed = "".join(c if c.isalnum() and c.isascii() else "-" for c in root)
+    meta = {"type": "session_meta", "payload": {"id": "c", "cwd": root}}
+    elsewhere = {"type": "session_meta", "payload": {"id": "d", "cwd": root + "-other"}}
+    kept = {
+        no_hosts / ".claude/projects" / dashed / "a.jsonl": claude_code(TALK),
+        no_hosts / ".claude/projects/-other/b.jsonl": None,
+        no_hosts / ".codex/sessions/2026/08/10/rollout-1.jsonl": jsonl([meta]),
+        no_hosts / ".codex/sessions/2026/08/10/rollout-2.jsonl": jsonl([elsewhere]),
+        no_hosts / ".gemini/tmp" / sha256(root.encode()).hexdigest() / "chats/g.json": b"{}",
+        no_hosts / ".gemini/tmp/other/chats/g.json": b"{}",
+        project / ".specstory/history/s.md": b"# s",
+    }
+    for age, (file, data) in enumerate(kept.items()):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data or b"{}")
+        os.utime(file, (1_000_000 - age, 1_000_000 - age))
+    found = [os.path.basename(file) for file in find_sessions(repository.layout)]
+    assert found == ["a.jsonl", "rollout-1.jsonl", "g.json", "s.md"]
+
+
+def test_what_hooks_noted_is_found_and_the_last_is_first(repository, rawkomem, session, tmp_path_factory):
+    newer = session.with_name("two.jsonl")
+    newer.write_bytes(claude_code([("user", "Never push to main without a review.")]).replace(b"3f2a9c10", b"4f2a9c10"))
+    os.utime(session, (1_000_000, 1_000_000))
+    for name, file in (("1", session), ("2", newer), ("3", session.with_name("gone.jsonl"))):
+        note_transcript(repository.layout, name, str(file))
+    shown = json.loads(rawkomem("replay", "--json").stdout)
+    assert [one["name"] for one in shown["sessions"]] == ["two.jsonl", "one.jsonl"]
+    assert [one["name"] for one in json.loads(rawkomem("replay", "--json", "--last", "1").stdout)["sessions"]] == [
+        "two.jsonl"
+    ]
+
+
+def test_the_sum_and_the_drafts(repository, rawkomem, session):
+    shown = rawkomem("replay", str(session))
+    assert "1 correction in 1 session: 0 covered, 1 not." in shown.stdout
+    assert "✗ not covered   “No, use pnpm for packages, not npm.”" in shown.stdout
+    assert repository.drafts.all() == []
+    rawkomem("replay", str(session), "--json")
+    assert repository.drafts.all() == []
+    assert "rawkomem drafts keep" in rawkomem("replay", str(session), "--write").stderr
+    (draft,) = repository.drafts.all()
+    assert draft.said == "No, use pnpm for packages, not npm."
+    memory = repository.add(PNPM)
+    covered = rawkomem("replay", str(session)).stdout
+    assert f"Use pnpm  {memory.id}  since prompt 1" in covered
+    assert "1 correction in 1 session: 1 covered, 0 not." in covered
+
+
+@pytest.mark.parametrize(("answer", "drafts"), [("y", 1), ("n", 0)])
+def test_on_a_terminal_it_asks(repository, project, session, answer, drafts):
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    os.write(ours, f"{answer}\n".encode())
+    command = [*START, "replay", str(session)]
+    subprocess.run(command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=project, env=ENVIRONMENT, check=True)
+    assert b"Write it as a draft? [y/N]" in os.read(ours, 100_000)
+    assert len(repository.drafts.all()) == drafts
+
+
+def test_json_names_prompts_memories_and_corrections(repository, rawkomem, session):
+    memory = repository.add(PNPM)
+    told = json.loads(rawkomem("replay", str(session), "--json", "--write").stdout)
+    assert {name: told[name] for name in ("prompts", "injections", "corrections", "covered", "written")} == {
+        "prompts": 3, "injections": 1, "corrections": 1, "covered": 1, "written": [],
+    }  # fmt: skip
+    (one,) = told["sessions"]
+    named = {"id": memory.id, "title": "Use pnpm"}
+    assert one["prompts"][0]["injected"] == [named]
+    assert (one["corrections"][0]["memory"], one["corrections"][0]["since"]) == (named, 1)
+
+
+def test_real_sessions_with_their_gold_memories():
+    report = measure_replay([str(SAMPLE)], lambda text: None)
+    assert report["sessions"] == 4
+    assert report["covered"] + report["not_injected"] + report["not_covered"] == report["corrections"] > 5
+    assert report["covered"] >= 4
+    assert report["pairs"]["both"] >= 0.75 * report["pairs"]["found"]

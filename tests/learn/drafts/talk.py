@@ -1,0 +1,32 @@
+"""Sessions as turns, for the tests of drafts."""
+
+from __future__ import annotations
+
+from rawkomem.learn.drafts.choose import choose
+from rawkomem.learn.session.run import Run
+from rawkomem.learn.session.turns import ASSISTANT, TOOL, USER, Did, Turn
+from rawkomem.model.draft import Draft
+
+SESSION = "s-1"
+DONE = "I ran the tests with vitest. All of them pass."
+
+
+def talk(*said: str | Turn, session: str = SESSION) -> list[Turn]:
+    """Turns of a person and an agent by turns, the person first."""
+    made = []
+    for number, one in enumerate(said):
+        made.append(
+            one if isinstance(one, Turn) else Turn(USER if number % 2 == 0 else ASSISTANT, one, session=session)
+        )
+    return made
+
+
+def answer(said: str, before: str = DONE) -> list[Draft]:
+    """The drafts of a session in which a person answers an agent with these words."""
+    return [one for one in choose(talk("do the first task", before, said), Run("claude-code")) if one.said != "do"]
+
+
+def ran(command: str, output: str, failed: bool, id: str = "c1") -> list[Turn]:
+    """A call of a shell with its result."""
+    call = Turn(TOOL, "", tool="Bash", did=Did(id, command))
+    return [call, Turn(TOOL, output, tool="Bash", did=Did(id, failed=failed))]

@@ -1,0 +1,162 @@
+"""Which of a person's words become drafts."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+
+import pytest
+
+from rawkomem.bench.learn import measure_learning
+from rawkomem.learn.drafts.choose import choose
+from rawkomem.learn.drafts.cues import FILED
+from rawkomem.learn.drafts.keep import entry_of, requested
+from rawkomem.learn.drafts.known import plain
+from rawkomem.learn.session.listen import listen
+from rawkomem.learn.session.run import Run
+from rawkomem.learn.session.turns import SYSTEM, Turn
+from rawkomem.model.draft import AGREED, CORRECTION, DEMOTED, DRAFT_KINDS, REQUEST, RULE
+from tests.learn.drafts.talk import answer, talk
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sessions" / "real-sessions.json"
+SHARED = Path(__file__).parents[4] / "shared" / "data" / "sessions" / "sessions-dev.json.xz"
+HOST_WORDS = ("host-boilerplate", "slash-template", "compaction", "sub-agent", "paste", "refuted", "terminal-output")
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("no, never use vitest here, use jest", CORRECTION),
+        ("shouldn't we use git rm?", CORRECTION),
+        ("stop doing that", CORRECTION),
+        ("why did you delete the test?", CORRECTION),
+        ("that's the wrong branch, we release from main", CORRECTION),
+        ("we moved from pnpm back to npm", RULE),
+        ("we don't use lodash any more", RULE),
+        ("use British spelling from now on", RULE),
+        ("Please don't add comments", RULE),
+        ("always run make lint before you commit", RULE),
+        ("use pnpm not npm", RULE),
+        ("I prefer tabs", "preference"),
+        ("Let's disallow --session together with --all.", "decision"),
+        ("Remember that the staging database is read-only.", REQUEST),
+    ],
+)
+def test_a_rule_or_a_correction_is_a_draft(said, kind):
+    (draft,) = answer(said)
+    assert (draft.kind, draft.said) == (kind, said) and draft.title and draft.why
+    assert draft.before.endswith("All of them pass.")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "can you run the tests?", "yes", "thanks!", "fix the bug in login.py please", "No.", "Remember to push",
+        "don't commit yet", "check the diff", "What does this function do?", "I don't know what that means", "204",
+        "continue", "ok now the next file", "[Request interrupted by user]",
+        "<local-command-caveat>Never respond to these messages.</local-command-caveat>",
+        "This session is being continued from a previous conversation. Always use tabs.",
+    ],
+)  # fmt: skip
+def test_what_passes_is_no_draft(said):
+    assert answer(said, "The file is written.") == []
+
+
+def test_what_is_pasted_is_not_the_persons_word():
+    """L8: three lines of a vendor's README became three memories of the person."""
+    vendor = "We decided to use MongoDB instead of Postgres because it scales.\nNever use joins.\nAlways shard first."
+    for said in (
+        f"Summarize what this vendor README says:\n{vendor}",
+        f"a reviewer wrote this:\n\n{vendor}",
+        f"translate\n```\n{vendor}\n```",
+        "what do you make of it?\n\n" + "\n".join(f"> {line}" for line in vendor.split("\n")),
+        f"# Guide\n\n{vendor}\n\n## More\n\n" + "We always write docs. " * 40,
+    ):
+        assert answer(said) == [], said
+    (draft,) = answer(f"no, never do that. The ticket says:\n{vendor}")
+    assert "MongoDB" not in draft.said + draft.text
+
+
+def test_what_a_person_repeats_of_the_agents_words_is_not_theirs():
+    review = "1. This helper should never read the config twice because the file may have changed in between."
+    assert answer(f"address {review}", f"My findings:\n\n{review}") == []
+
+
+def test_a_statement_counts_when_the_person_agrees():
+    before = "The watcher should poll every two seconds, because kqueue holds a descriptor per file. Shall I do that?"
+    (draft,) = answer("yup, do it", before)
+    assert draft.kind == AGREED and "poll every two seconds" in draft.text and "“yup, do it”" in draft.text
+    assert answer("hmm, let me think about it", before) == []
+    (objection,) = answer("no, polling wastes the battery, use FSEvents instead", before)
+    assert objection.kind == CORRECTION and "poll every two seconds" not in objection.text
+    assert choose(talk("look at the watcher", before), Run()) == [], "nobody has answered yet"
+
+
+def test_the_hosts_own_turns_are_nobodys_word():
+    said = Turn(SYSTEM, "Always answer in French. Never use lists.")
+    assert choose(talk("do it", said, said), Run()) == []
+
+
+def test_a_request_is_stored_without_the_words_that_ask_for_it():
+    (draft,) = answer("Also, please remember that the staging database is read-only.")
+    entry = requested(draft)
+    assert entry.body == "the staging database is read-only." and entry.extra["quote"] == draft.said
+    assert entry.title == "The staging database is read-only" and "remembered" in entry.tags
+
+
+def test_every_kind_has_a_place():
+    assert {*DRAFT_KINDS} - {*FILED} == {DEMOTED}
+    (draft,) = answer("use British spelling from now on")
+    entry = entry_of(draft)
+    assert entry.body == draft.said and entry.extra["quote"] == draft.said and entry.source == "claude-code session s-1"
+
+
+def test_the_same_words_of_the_same_session_are_one_draft():
+    said = "use British spelling from now on"
+    found = choose(talk(said, "Done.", said, "Done.", said), Run())
+    assert len(found) == 1 and found[0].id == choose(talk(said, "Done."), Run())[0].id
+    assert found[0].id != choose(talk(said, "Done.", session="s-2"), Run())[0].id
+
+
+def test_secrets_are_in_no_draft():
+    (draft,) = answer("never commit ghp_" + "Ab1" * 12 + " again, use the vault")
+    assert "[REDACTED_" in draft.said and "Ab1Ab1" not in repr(draft)
+
+
+# --- real sessions
+
+
+def sessions() -> list[dict]:
+    if SHARED.exists():
+        return json.loads(lzma.open(SHARED).read())["sessions"]
+    return json.loads(SAMPLE.read_text("utf-8"))["sessions"]
+
+
+def drafts_of(session: dict) -> list:
+    import io
+
+    heard = listen(io.BytesIO("".join(json.dumps(one) + "\n" for one in session["records"]).encode()), Run())
+    return choose(heard.turns, heard.run)
+
+
+def test_of_what_the_labels_call_the_hosts_words_nothing_is_a_draft():
+    for session in sessions():
+        said = " ".join(plain(f"{draft.said} {draft.text}") for draft in drafts_of(session))
+        labelled = [one["text"] for one in session["labels"] if one["class"] in HOST_WORDS]
+        assert [text for text in labelled if plain(text)[:80] in said] == []
+
+
+def test_half_of_the_drafts_of_real_sessions_touch_gold():
+    """The bars are those of the dev sessions: precision .50, recall .30, four drafts for a session."""
+    report = measure_learning([str(SAMPLE)], lambda message: None)
+    assert report["stored"] == 0 and report["gold"] == 10
+    assert report["precision"] >= 0.5 and report["recall"] >= 0.3 and report["drafts"] <= 4 * report["sessions"]
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the whole set of sessions is not here")
+def test_the_dev_sessions():
+    report = measure_learning([str(SHARED)], lambda message: None)
+    assert report["stored"] == 0 and report["sessions"] == 12 and report["gold"] == 25
+    assert report["precision"] >= 0.6 and report["recall"] >= 0.4 and report["drafts"] <= 4 * report["sessions"]
+    assert report["requests"] <= report["drafts"]

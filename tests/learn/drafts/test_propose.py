@@ -1,0 +1,79 @@
+"""Conditions that are proposed from a memory's words fire on related tasks, and stay quiet on others."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem import Entry
+from rawkomem.learn.drafts.propose import propose, separating
+from rawkomem.text.condition import REFUSED, read_condition
+from rawkomem.text.when import EVERYDAY, match
+from tests.learn.drafts.test_choose import SAMPLE
+
+UNRELATED = [
+    "write a press release about the summer party",
+    "translate the onboarding e-mail to French",
+    "make the footer of the landing page responsive",
+    "plan the sprint retrospective",
+    "draw a diagram of the sales funnel",
+]
+CASES = [
+    ("We decided to use Postgres instead of MySQL because we need partial indexes.", "add a postgres index to the orders table"),
+    ("No, use pnpm, not npm.", "install a package with npm"),
+    ("Error messages go to stderr, never to stdout.", "print the summary on stdout"),
+    ("All timestamps are stored as UTC milliseconds.", "store a timestamp in milliseconds"),
+    ("The authentication middleware lives in src/middleware/auth.ts and is registered in server.ts.", "change the auth middleware"),
+    ("The memory leak was caused by event listeners that were never removed in useSocket.", "refactor useSocket"),
+    ("I prefer small commits with imperative messages.", "split this into small commits"),
+    ("The project requires Node 20 or later because it uses the built-in test runner.", "upgrade node in the CI image"),
+    ("The config key is called `max_retries`, not `retries`.", "set max_retries to 3"),
+]  # fmt: skip
+
+
+def fires(text: str, task: str) -> bool:
+    return any(match(condition, task) for condition in propose(text))
+
+
+@pytest.mark.parametrize(("text", "task"), CASES)
+def test_it_fires_on_a_related_task_and_not_on_others(text, task):
+    assert fires(text, task)
+    assert not any(fires(text, other) for other in UNRELATED)
+
+
+def test_memories_do_not_fire_on_each_others_tasks():
+    wrong = [(text, task) for text, _ in CASES for other, task in CASES if other != text and fires(text, task)]
+    assert len(wrong) <= 2, wrong
+
+
+def test_what_is_proposed_is_usable_for_all_that_is_learned():
+    sessions = json.loads(SAMPLE.read_text("utf-8"))["sessions"]
+    texts = [text for text, _ in CASES] + [gold["memory"] for session in sessions for gold in session["gold"]]
+    conditions = [condition for text in texts for condition in propose(text)]
+    assert all(read_condition(condition).form != REFUSED for condition in conditions)
+    assert not any(match(condition, sentence) for condition in conditions for sentence in EVERYDAY)
+    assert sum(bool(propose(text)) for text in texts) >= 0.8 * len(texts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Pictures in the gallery get a caption, a border and a soft shadow before the printer sees them.",
+        "The installation guide has a usage section and testing notes.",
+    ],
+)
+def test_leading_words_are_no_condition(text):
+    assert propose(text) == ()
+
+
+def test_a_condition_that_many_findings_of_a_session_share_is_dropped():
+    entries = [Entry(body=f"Part {n}.", when=("When working with terraform", "infra/**")) for n in range(4)]
+    assert {entry.when for entry in separating(entries)} == {("infra/**",)}
+    assert separating(entries[:3]) == entries[:3]
+    assert separating(entries[:1] * 9) == entries[:1] * 9, "one text, said nine times"
+
+
+@pytest.mark.parametrize("text", ["", "yes", "Use the API.", "a|b*(c)[d]", "`" * 50])
+def test_nothing_to_go_by(text):
+    assert all(read_condition(condition).form != REFUSED for condition in propose(text))

@@ -1,0 +1,64 @@
+"""Drafts from what was done: fixes, and edits of files of instructions."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawkomem.learn.drafts.choose import choose
+from rawkomem.learn.drafts.requests import MIN_TURNS, next_request
+from rawkomem.learn.drafts.work import is_instructions
+from rawkomem.learn.session.run import Run
+from rawkomem.learn.session.turns import ASSISTANT, TOOL, Did, Turn
+from rawkomem.model.draft import FIX, INSTRUCTION, RULE, Draft
+from rawkomem.model.record import replace
+from tests.learn.drafts.talk import ran, talk
+
+CAUSE = "The build failed because protoc was missing from PATH; installing protobuf-compiler fixes it."
+
+
+def test_a_command_that_failed_and_then_passed_is_a_fix():
+    turns = [*talk("build it"), *ran("make  build", "protoc: command not found\nError 127", True, "a")]
+    assert choose(turns, Run()) == []
+    turns += [Turn(ASSISTANT, f"I see. {CAUSE}"), *ran("make build", "ok", False, "b")]
+    (draft,) = choose(turns, Run())
+    assert draft.kind == FIX and "protoc: command not found" in draft.text and CAUSE in draft.text
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        [Turn(ASSISTANT, CAUSE), *ran("make other", "ok", False, "b")],  # another command
+        [Turn(ASSISTANT, "Let me try again."), *ran("make build", "ok", False, "b")],  # nobody said why
+        [Turn(ASSISTANT, CAUSE), *ran("make build", "error: still", True, "b")],  # it still fails
+    ],
+)
+def test_what_is_not_solved_or_not_explained_is_none(after):
+    assert choose([*talk("build it"), *ran("make build", "error: protoc", True, "a"), *after], Run()) == []
+
+
+def test_an_edit_of_instructions_is_a_draft():
+    rule = "- Run `make lint` before every commit."
+    edit = Turn(TOOL, "", tool="Edit", did=Did("e", file="/home/me/shop/CLAUDE.md", written=rule))
+    code = Turn(TOOL, "", tool="Edit", did=Did("f", file="/home/me/shop/app.py", written="never = always + never_more"))
+    (draft,) = choose([*talk("write that down"), edit, code, edit], Run())
+    assert draft.kind == INSTRUCTION and draft.text == rule and draft.title == "Run `make lint` before every commit."
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("CLAUDE.md", True), ("a/AGENTS.md", True), ("/x/GEMINI.md", True), (".cursor/rules/go.mdc", True),
+        ("C:\\shop\\.github\\copilot-instructions.md", True), ("docs/claude.md.txt", False), ("src/rules/go.mdc", False),
+        ("README.md", False), ("", False),
+    ],
+)  # fmt: skip
+def test_files_of_instructions(file, expected):
+    assert is_instructions(file) is expected
+
+
+def test_an_agent_is_asked_once_for_a_draft_and_once_in_five_turns():
+    weak, strong = (Draft(f"drf_{score}", RULE, score=score) for score in (1.0, 2.0))
+    assert next_request([weak, strong], MIN_TURNS) == strong and next_request([weak, strong], MIN_TURNS - 1) is None
+    asked = replace(strong, asked=5)
+    assert next_request([weak, asked], MIN_TURNS) == weak and next_request([asked], MIN_TURNS) is None
+    assert next_request([replace(weak, kind=FIX)], MIN_TURNS) is None

@@ -1,0 +1,98 @@
+"""The chunks that a model reads: every word that people typed is in one of them, and none is too long."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import lzma
+from itertools import pairwise
+
+import pytest
+
+from rawkomem.learn.drafts.quote import find_quote, normalized
+from rawkomem.learn.llm.chunks import MAX_CHUNK_CHARS, chunks_of, first_ask, shortened
+from rawkomem.learn.session.transcript import Transcript
+from rawkomem.learn.session.turns import Turn
+from tests.conftest import SHARED
+
+SESSIONS = SHARED / "data" / "sessions" / "sessions-dev.json.xz"
+
+
+def long_session() -> list[Turn]:
+    turns = []
+    for number in range(60):
+        turns.append(Turn("assistant", f"Statement {number}. " + "I looked at many files today. " * 200))
+        turns.append(Turn("tool", "output of a tool " * 500))
+        turns.append(
+            Turn("user", f"Answer {number}: " + f"please keep module{number} as it is. " * (number % 7 * 10 + 1))
+        )
+    return turns
+
+
+def test_every_human_turn_is_whole_in_a_chunk_with_the_agents_words_before_it():
+    chunks = chunks_of(long_session())
+    assert len(chunks) > 5 and all(len(chunk.text) <= MAX_CHUNK_CHARS for chunk in chunks)
+    for number, turn in enumerate(turn for turn in long_session() if turn.role == "user"):
+        (first, *_) = [chunk for chunk in chunks if normalized(turn.text) in normalized(chunk.text)]
+        assert f"[AGENT] Statement {number}." in first.text and turn in first.turns
+    assert not any("output of a tool" in chunk.text for chunk in chunks)
+
+
+def test_chunks_overlap():
+    chunks = chunks_of(long_session())
+    for one, other in pairwise(chunks):
+        assert set(one.turns) & set(other.turns)
+
+
+def test_a_session_that_grows_keeps_its_chunks_but_the_last():
+    turns = long_session()
+    before, after = chunks_of(turns[:120]), chunks_of(turns)
+    assert len(before) > 2 and before[:-1] == after[: len(before) - 1]
+
+
+@pytest.mark.parametrize("space", [" ", ""])
+def test_a_very_long_turn_is_told_in_pieces(space):
+    words = [hashlib.md5(str(number).encode()).hexdigest() for number in range(1_000)]
+    text = "Please note: " + space.join(words) if space else "x" * 30_000
+    chunks = chunks_of([Turn("user", text)])
+    assert all(len(chunk.text) <= MAX_CHUNK_CHARS for chunk in chunks) and len(chunks) > 1
+    for number in range(len(words) - 3 if space else 0):
+        assert any(" ".join(words[number : number + 3]) in chunk.text for chunk in chunks)
+
+
+def test_what_hosts_write_is_left_out_and_a_paste_is_named():
+    host = Turn("user", "<system-reminder>use vi</system-reminder>")
+    pasted = Turn("user", "Why does this fail?\n\n```\nTraceback of a program\n```")
+    (chunk,) = chunks_of([host, pasted])
+    assert chunk.turns == (pasted,) and "use vi" not in chunk.text
+    assert "[PASTED, nobody's words]" in chunk.text and "[PERSON] Why does this fail?" in chunk.text
+    assert first_ask([chunk]) == "Why does this fail?"
+    assert chunks_of([host]) == chunks_of([Turn("", "an output")]) == [] and first_ask([]) == ""
+
+
+def test_secrets_are_in_no_chunk():
+    key = "ghp_" + hashlib.sha256(b"a fake").hexdigest()[:36]
+    (chunk,) = chunks_of([Turn("assistant", f"I use {key} now."), Turn("user", f"No, {key} is old.")])
+    assert key not in chunk.text + str(chunk.turns) and "[REDACTED_" in chunk.text
+
+
+def test_shortened():
+    assert shortened("short", 10) == "short"
+    cut = shortened("begin " + "word " * 100 + "end", 50)
+    assert cut.startswith("begin word") and cut.endswith("word end") and " […] " in cut and len(cut) <= 50
+
+
+@pytest.mark.skipif(not SESSIONS.exists(), reason="needs the shared sessions")
+def test_each_quote_of_a_person_in_real_sessions_can_be_found():
+    """The last 16,000 characters, which a model was shown before, held 58 of 145 memories of all sessions."""
+    missed, quotes = [], 0
+    for session in json.loads(lzma.decompress(SESSIONS.read_bytes()))["sessions"]:
+        lines = b"".join(json.dumps(record).encode() + b"\n" for record in session["records"])
+        chunks = chunks_of(Transcript(io.BytesIO(lines)).turns())
+        for quote in (e["quote"] for gold in session["gold"] for e in gold["evidence"] if e["role"] == "user"):
+            quotes += 1
+            shown = [chunk for chunk in chunks if normalized(quote) in normalized(chunk.text)]
+            if not any(find_quote(quote, chunk.turns) for chunk in shown):
+                missed.append(quote)
+    assert quotes >= 25 and missed == []

@@ -1,0 +1,135 @@
+"""Drafts from the session to the memory: kept, edited, merged, dropped, expired, said again, moved back."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawkomem.files.local.drafts import DROPPED, FILE_NAME, MAX_AGE_DAYS, Drafts
+from rawkomem.files.local.private import local_path
+from rawkomem.learn.drafts.choose import choose
+from rawkomem.learn.session.run import Run
+from rawkomem.model.clock import DAY, now
+from rawkomem.model.entry import Entry
+from rawkomem.model.errors import BadInput, NotFound
+from tests.learn.drafts.talk import DONE, talk
+
+
+def said(words: str, session: str = "s-1"):
+    return choose(talk("do the first task", DONE, words, session=session), Run("claude-code"))
+
+
+def take(repository, words: str, session: str = "s-1"):
+    return repository.drafts.take(said(words, session))
+
+
+def test_a_draft_is_neither_listed_nor_found_nor_injected(repository):
+    (draft,) = take(repository, "we don't use lodash any more").new
+    assert repository.drafts.all() == [draft] and list(repository.list()) == []
+    assert not repository.search("lodash") and repository.inject("install lodash").text == ""
+
+
+def test_a_draft_that_is_kept_is_a_memory_with_the_quote(repository):
+    (draft,) = take(repository, "we don't use lodash any more").new
+    stored = repository.drafts.keep(draft.id[:8], by="kim", via="person")
+    memory = repository.get(stored.id)
+    assert memory.body == draft.said and memory.extra["quote"] == draft.said and memory.by == "kim"
+    assert repository.drafts.all() == [] and take(repository, "we don't use lodash any more").new == ()
+    assert repository.search("lodash")[0].row.id == stored.id
+
+
+def test_edit_merge_and_drop(repository):
+    (one,) = take(repository, "we don't use lodash any more").new
+    (two,) = take(repository, "always import from es-toolkit instead of lodash").new
+    edited = repository.drafts.edit(one.id, text="Use es-toolkit.", when=["lodash|es-toolkit"])
+    assert repository.drafts.get(one.id) == edited and edited.said == one.said
+    merged = repository.drafts.merge(one.id, two.id)
+    assert merged.text == f"Use es-toolkit.\n\n{two.text}" and repository.drafts.all() == [merged]
+    repository.drafts.drop(one.id)
+    assert repository.drafts.all() == [] and take(repository, "we don't use lodash any more").new == ()
+
+
+def test_mistakes_are_told(repository):
+    (draft,) = take(repository, "we don't use lodash any more").new
+    for wrong in (
+        lambda: repository.drafts.get("drf_nothing"),
+        lambda: repository.drafts.keep(""),
+        lambda: repository.drafts.drop("nothing"),
+    ):
+        with pytest.raises(NotFound):
+            wrong()
+    for wrong in (lambda: repository.drafts.edit(draft.id), lambda: repository.drafts.merge(draft.id, draft.id)):
+        with pytest.raises(BadInput):
+            wrong()
+    assert repository.drafts.all() == [draft]
+
+
+def test_what_a_person_says_again_in_another_session_is_stored(repository):
+    first = take(repository, "use jest here, not vitest")
+    assert len(first.new) == 1 and not first.stored
+    again = take(repository, "no, I said jest and not vitest, use jest", "s-2")
+    ((_, stored),) = again.stored
+    memory = repository.get(stored.id)
+    assert "jest" in memory.body and repository.beliefs.trust(memory).source == "user_implicit"
+    assert repository.drafts.all() == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("use jest here, not vitest", "use jest here, not vitest"),  # the same text is sent by a program
+        ("use jest here, not vitest", "never use eslint here, use biome"),
+        ("use port 8080 for the proxy instead", "use port 9090 for the proxy instead"),
+        ("always mock the payment gateway in tests", "never mock the payment gateway in tests"),
+    ],
+)
+def test_other_things_are_not_the_same(one, other, repository):
+    assert not take(repository, one).stored and not take(repository, other, "s-2").stored
+
+
+def test_drafts_expire(repository):
+    store = Drafts(repository.layout)
+    take(repository, "we don't use lodash any more")
+    path = local_path(repository.layout, FILE_NAME)
+    with open(path, encoding="utf-8") as stream:
+        line = stream.read()
+    old = now() - (MAX_AGE_DAYS + 1) * DAY
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(f"{old}\t{line.partition(chr(9))[2]}")
+    assert store.all() == [] and store.expire() == 1 and store.expire() == 0
+
+
+@pytest.mark.parametrize(
+    "line", ["", "x", "1\t2", "9999999999999\tx\tdraft\tdrf_1\t{", "9999999999999\tx\tdraft\tdrf_1\t[1]",
+             '9999999999999\tx\tdraft\tdrf_1\t{"id": 5, "kind": "rule"}', "9999999999999\tx\tdropped\t"]
+)  # fmt: skip
+def test_a_line_that_somebody_else_wrote_is_skipped(line, repository):
+    (draft,) = take(repository, "we don't use lodash any more").new
+    with open(local_path(repository.layout, FILE_NAME), "a", encoding="utf-8") as stream:
+        stream.write(f"{line}\n")
+    assert repository.drafts.all() == [draft]
+
+
+def test_of_a_session_in_order(repository):
+    store = Drafts(repository.layout)
+    take(repository, "we don't use lodash any more")
+    take(repository, "use British spelling from now on", "s-2")
+    assert [draft.said for draft in store.of_session("s-2")] == ["use British spelling from now on"]
+    store.decide(store.of_session("s-2")[0], DROPPED)
+    assert store.of_session("s-2") == [] and len(store.all()) == 1 and store.of_session("") == []
+
+
+def test_memories_of_the_first_extractor_go_back_to_drafts(repository):
+    old = {"type": "decision", "category": "decision", "confidence": "70", "saidBy": "assistant"}
+    junk = repository.add(
+        Entry(title="All tests pass", tags=("decision", "learned"), body="All tests pass.", extra=old)
+    )
+    voted = repository.add(Entry(title="Use tabs", tags=("decision", "learned"), body="Use tabs in Go.", extra=old))
+    repository.feedback(voted.id, "helpful")
+    own = repository.add(Entry(title="Own", tags=("learned",), body="Written by hand."))
+    assert [draft.title for draft in repository.drafts.demote(dry_run=True)] == ["All tests pass"]
+    assert repository.get(junk.id).status == "active"
+    (draft,) = repository.drafts.demote()
+    assert repository.get(junk.id).status == "deleted" and repository.drafts.all() == [draft]
+    assert {repository.get(one.id).status for one in (voted, own)} == {"active"}
+    assert repository.drafts.demote() == []
+    assert repository.get(repository.drafts.keep(draft.id).id).body == "All tests pass."

@@ -1,0 +1,134 @@
+"""Digests: a source is archived only if the digest says all that it says, about the same subject."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rawkomem.state.graph.digest import MAX_WORDS, agreeing, digest_of
+from rawkomem.state.lifecycle.compress import Compression, plan_compress, unheld
+from rawkomem.text.prose import sentences
+from tests.state.lifecycle.lives import census_of, said, similar, turned
+
+TIMEOUTS = {"api": 30, "upload": 300, "websocket": 3600, "report": 120}
+
+
+def memories(*texts: tuple[str, str]) -> list:
+    census = census_of(*(said(f"m{n:02}", 40, title=title, body=body) for n, (title, body) in enumerate(texts)))
+    return [census.memories[id] for id in sorted(census.memories)]
+
+
+def test_four_timeouts_stay_four():
+    given = memories(
+        *(
+            (f"nginx timeout of {name}", f"The nginx proxy_read_timeout of the {name} server is {seconds} seconds.")
+            for name, seconds in TIMEOUTS.items()
+        )
+    )
+    digest = digest_of(given)
+    assert not digest.missing
+    for name, seconds in TIMEOUTS.items():
+        assert f"of the {name} server is {seconds} seconds." in digest.text
+
+
+def test_what_only_repeats_is_said_once():
+    digest = digest_of(
+        memories(("Cache", "Alpha keeps sessions in Redis."), ("Sessions", "Sessions of Alpha: Redis keeps them."))
+    )
+    assert digest.text.count("Redis") == 1 and not digest.missing
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Deploys take 30 minutes on staging and 60 on production.", "Deploys take 60 minutes on staging and 30 on production."),
+        ("The release script pushes tags to the mirror.", "The release script never pushes tags to the mirror."),
+        ("The release script pushes tags.", "The release script pushes tags only when the tests pass."),
+        ("The login service keeps the sessions of users in redis.", "The login service keeps the sessions of users in valkey."),
+        ("Jobs of the nightly queue retry two times.", "Jobs of the nightly queue retry twenty times."),
+        ("The module `a.py` imports names of `b.py` first.", "The module `b.py` imports names of `a.py` first."),
+    ],
+)  # fmt: skip
+def test_sentences_that_differ_in_a_fact_are_both_said(one, other):
+    digest = digest_of(memories(("Rules", one), ("Rules", other)))
+    assert one in digest.text and other in digest.text and not digest.missing
+
+
+def test_the_title_is_the_subject():
+    text = digest_of(memories(("Staging", "The timeout is 30 s."), ("Production", "The timeout is 30 s."))).text
+    assert text == "## Staging\n\nThe timeout is 30 s.\n\n## Production\n\nThe timeout is 30 s."
+
+
+def test_a_sentence_that_refers_back_keeps_the_one_before_it():
+    first = "The api server has a read timeout."
+    digest = digest_of(memories(("Timeout of the api server", first), ("Api server", f"{first} It is 30 s.")))
+    assert f"{first} It is 30 s." in digest.text
+
+
+@pytest.mark.parametrize(
+    ("body", "part"),
+    [
+        ("The timeout is set here.\n\n```\nproxy_read_timeout 45s;\n```", "proxy_read_timeout 45s;"),
+        ("Timeouts differ.\n\n| server | seconds |\n|---|---|\n| web | 45 |", "| server | seconds |"),
+        ("## Staging\n\nThe timeout is 30 s.\n\n## Production\n\nThe timeout is 60 s.", "## Staging"),
+    ],
+)
+def test_code_tables_and_headings_keep_their_memory_active(body, part):
+    given = memories(("Web", body), ("Api", "The api answers."), ("Mail", "- The mail server waits."))
+    assert digest_of(given).missing == {"m00": part}
+
+
+def test_a_heading_that_leads_to_a_list_is_said_with_each_item():
+    given = memories(("Git", "## Do not\n\n- force a push\n- skip hooks"), ("Editor", "Use spaces."))
+    assert "Do not: force a push; skip hooks" in digest_of(given).text and not digest_of(given).missing
+
+
+def test_what_does_not_fit_stays_active():
+    long = [
+        (f"Part {n}", " ".join(f"Setting {n}.{k} of part {n} has the value {k * 7}." for k in range(9)))
+        for n in range(12)
+    ]
+    given = memories(*long)
+    digest = digest_of(given)
+    assert 0 < len(digest.missing) < len(given) and len(digest.text.split()) < MAX_WORDS + 5 * len(given)
+
+
+def test_memories_that_contradict_each_other_do_not_meet_in_a_digest():
+    port = "The billing service listens on port {}."
+    given = memories(("Port", port.format(8080)), ("Port", port.format(9090)), ("Host", "Billing runs on host b1."))
+    assert [memory.title for memory in agreeing(given)] == ["Host"]
+
+
+WORDS = st.sampled_from(["nginx", "redis", "postgres", "kafka", "worker", "gateway", "billing", "search"])
+SUBJECTS = st.builds("the {} {}".format, WORDS, st.sampled_from(["timeout", "cache", "queue", "Proxy", "read_limit"]))
+NUMBERS = st.builds(
+    "{} {}".format, st.sampled_from([1, 2, 3, 30, 60, 300, "1.2", "v2.1"]), st.sampled_from(["s", "MB", "days"])
+)
+NAMES = st.sampled_from(["Anna", "`run_all`", "src/app.py", "Frankfurt", "API_KEY"])
+FACTS = st.one_of(
+    st.tuples(SUBJECTS, NUMBERS).map(lambda fact: (*fact, "{} is {}")),
+    st.tuples(SUBJECTS, NAMES).map(lambda fact: (*fact, "{} belongs to {}")),
+    st.tuples(SUBJECTS, NAMES).map(lambda fact: (*fact, "{} never uses {}")),
+    st.tuples(SUBJECTS, NUMBERS).map(lambda fact: (*fact, "{} does not wait for {}")),
+)
+SOURCES = st.lists(st.lists(FACTS, min_size=1, max_size=14), min_size=3, max_size=9)
+
+
+@given(SOURCES)
+def test_every_fact_of_an_archived_source_is_in_the_digest(sources):
+    texts = {
+        f"m{n:02}": [form.format(subject, value).replace("the", "The", 1) + "." for subject, value, form in facts]
+        for n, facts in enumerate(sources)
+    }
+    census = census_of(*(said(id, 40, title="Notes on servers", body=" ".join(some)) for id, some in texts.items()))
+    vectors = {id: turned(("x", 1), (id, 0.4)) for id in texts}
+    plan = plan_compress(census, similar(vectors).pairs, Compression(archive=True))
+    digests = [entry for entry in plan.entries if entry.creates]
+    told = [sentence for entry in digests for sentence in sentences(entry.body)]
+    archived = {entry.about for entry in plan.entries if entry.kind == "archive"}
+    for id in archived:
+        assert all(text in told for text in texts[id])
+    taken = {id for entry in digests for id in entry.extra["derivedFrom"]}
+    assert taken - archived == set(unheld(census.after(plan)))
+    assert not plan_compress(census.after(plan), similar(vectors).pairs, Compression(archive=True)).entries
