@@ -17,7 +17,7 @@ ours = "numpy" not in sys.modules and VARIABLE not in os.environ
 if ours:
     os.environ[VARIABLE] = "1"
 try:
-    import numpy as numpy  # handed on to whoever needs it so
+    from .light_numpy import numpy as numpy  # handed on to whoever needs it so
 finally:
     if ours:
         del os.environ[VARIABLE]

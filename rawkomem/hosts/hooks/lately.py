@@ -27,6 +27,8 @@ CALLS = ("tool_use", "function_call", "custom_tool_call")  # types of parts and 
 PATHS = ("file_path", "notebook_path", "filePath", "path")  # inputs of tools that name a file; the last also a folder
 PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")  # of apply_patch
 ROLES = {"human": USER, "ai": ASSISTANT, "model": ASSISTANT, "gemini": ASSISTANT}
+CALL_MARKS = tuple(kind.encode() for kind in CALLS)  # in every line with a call
+AGENT_MARKS = (b'"assistant', b'"ai', b'"model', b'"gemini', b'"agent_message')  # one is in every line of an agent
 HOSTS_OWN = ("<", "[Request interrupted", "Caveat: ", "This session is being continued from")  # not a person's words
 
 
@@ -53,13 +55,16 @@ def lately_in(end: bytes, project: str, prompt: str = "") -> Lately:
     """Return what happened last in the end of a transcript."""
     said = asked = ""
     touched: dict[str, None] = {}
-    for who, what in _parts_backwards(end):
-        if who == DID:
-            touched.update(dict.fromkeys(filter(None, (_relative(path, project) for path in _paths(what)))))
-        elif who == ASSISTANT:
-            said = said or str(what).strip()
-        elif not asked and str(what).strip() != prompt.strip() and not str(what).lstrip().startswith(HOSTS_OWN):
-            asked = str(what).strip()
+    for line in reversed(end.split(b"\n")):
+        if asked and not _has(line, CALL_MARKS) and (said or not _has(line, AGENT_MARKS)):
+            continue  # reading it takes ten times as long
+        for who, what in reversed([*_parts(_read(line))]):
+            if who == DID:
+                touched.update(dict.fromkeys(filter(None, (_relative(path, project) for path in _paths(what)))))
+            elif who == ASSISTANT:
+                said = said or str(what).strip()
+            elif not asked and str(what).strip() != prompt.strip() and not str(what).lstrip().startswith(HOSTS_OWN):
+                asked = str(what).strip()
         if said and asked and len(touched) >= MAX_TOUCHED:
             break
     return Lately(said[-MAX_SAID_CHARS:], asked[:MAX_ASKED_CHARS], tuple(touched)[:MAX_TOUCHED])
@@ -77,14 +82,16 @@ def tail(transcript: str, start: int = 0) -> bytes:
         return b""
 
 
-def _parts_backwards(end: bytes) -> Iterator[tuple[str, object]]:
-    for line in reversed(end.split(b"\n")):
-        if line.startswith(b"{"):
-            try:
-                read = read_json(line.decode("utf-8", "replace"))
-            except (ValueError, RecursionError):
-                continue  # torn, by the host's writing or by our cut
-            yield from reversed([*_parts(read)])
+def _has(line: bytes, marks: tuple[bytes, ...]) -> bool:
+    return any(map(line.__contains__, marks))
+
+
+def _read(line: bytes) -> dict[str, object]:
+    """Return the record of a line; an empty one if it is none, or torn by the host's writing or by our cut."""
+    try:
+        return read_json(line.decode("utf-8", "replace")) if line.startswith(b"{") else {}
+    except (ValueError, RecursionError):
+        return {}
 
 
 def _parts(line: dict[str, object]) -> Iterator[tuple[str, object]]:

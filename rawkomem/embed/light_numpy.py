@@ -1,0 +1,28 @@
+"""Load numpy without its types for annotations and its help texts: that saves a process that answers once a start.
+
+In a process that stays, numpy is loaded whole: `threading` tells, which every server, notebook and test has loaded.
+"""
+
+from __future__ import annotations
+
+import sys
+
+UNUSED = ("numpy._typing", "numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")
+STANDING_IN = () if "numpy" in sys.modules or "threading" in sys.modules else UNUSED
+
+
+class _Empty(type(sys)):  # type: ignore[misc]
+    """A module in which every name is a type that takes parameters."""
+
+    def __getattr__(self, name: str) -> type:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return list
+
+
+sys.modules.update({name: _Empty(name) for name in STANDING_IN})
+try:
+    import numpy as numpy
+finally:
+    for name in STANDING_IN:
+        del sys.modules[name]  # who needs one later loads it
