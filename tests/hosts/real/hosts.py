@@ -69,6 +69,11 @@ class Seat:
         )
         return done.stdout + done.stderr
 
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start the host as a program that is spoken with; the caller ends it."""
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        return subprocess.Popen([self.program, *words], cwd=self.project, env=self.env(), text=True, **pipes)
+
     def env(self) -> dict[str, str]:
         """Return the environment of the host; the home folder is that of the test."""
         path = os.pathsep.join([str(self.home / "bin"), str(HOSTS / ".bin"), os.environ["PATH"]])

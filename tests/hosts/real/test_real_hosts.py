@@ -5,20 +5,20 @@ What reaches the model, and what is learned from the transcript that the host wr
 
 from __future__ import annotations
 
-import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from rawkomem.repository import Repository
 from tests.hosts.real.hosts import ALL
+from tests.hosts.real.waiting import wait_for
 
 pytestmark = pytest.mark.hosts
 
 PROMPT = "How do we load a sqlite extension? And remember: always run the linter before you push."
 BODY = "Many Pythons are built without extension loading, so sqlite3 cannot load sqlite-vec."
 LEARNED = "run the linter before you push"
-BEHIND = 30  # seconds for what a turn's end leaves behind
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_a_session(host, apsw, seat, model, project):
     assert asked, said
     assert any(BODY in body for body in asked), "the memory"
     assert any("This project keeps what it has learned" in body for body in asked), "the opening"
-    assert _learned(project), "what the person said"
+    wait_for(lambda: _learned(project))
 
 
 def test_claude_and_copilot_connected_both(apsw, seat, model):
@@ -48,14 +48,5 @@ def test_claude_and_copilot_connected_both(apsw, seat, model):
 
 
 def _learned(project: Path) -> bool:
-    deadline = time.monotonic() + BEHIND
-    while time.monotonic() < deadline:
-        repository = Repository.open(str(project))
-        try:
-            rows = repository.list()
-            if any(LEARNED in repository.get(row.id).body + row.title for row in rows):
-                return True
-        finally:
-            repository.close()
-        time.sleep(0.5)
-    return False
+    with closing(Repository.open(str(project))) as repository:
+        return any(LEARNED in repository.get(row.id).body for row in repository.list())
