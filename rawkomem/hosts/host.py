@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     Names = tuple[tuple[str, str], ...]
 
 START, PROMPT, COMPACT, TURN, END = "session-start", "prompt", "compact", "turn-end", "session-end"
+TALK = "talk"  # a host without transcripts tells what was said so far, before its agent stores something
 LEARN = "learn"  # what the background learner is called with; no host calls it
-EVENTS = (START, PROMPT, COMPACT, TURN, END)
+EVENTS = (START, PROMPT, COMPACT, TALK, TURN, END)
 CLAUDE_EVENTS = (("SessionStart", START), ("UserPromptSubmit", PROMPT), ("Stop", TURN), ("SessionEnd", END))
 STATUS_MESSAGES = {START: "Loading project memories", PROMPT: "Recalling project memories"}
 

@@ -79,6 +79,13 @@ class Sources:
         """Return how those of the memories arrived that no person vouches for; nothing where that does not count."""
         return self.view.believed.unverified(memories) if self.doubting else {}
 
+    def successors(self, memory: Memory) -> list[str]:
+        """Return the memories that proposals put in the place of a memory, as long as nobody has decided."""
+        if not memory.proposed:
+            return []
+        waiting = [entry for entry in self.view.past.entries_about(memory.id) if entry.id in memory.proposed]
+        return [str(entry.extra["supersededBy"]) for entry in waiting if "supersededBy" in entry.extra]
+
 
 def gather(sources: Sources, question: Question, profile: Profile) -> list[Candidate]:
     """Return every memory worth scoring, with what the question, the profile and people say about it."""

@@ -93,6 +93,11 @@ class _LayeredSources(Sources):
                 found[memory.id] = standing
         return found
 
+    def successors(self, memory: Memory) -> list[str]:
+        part, own = self.view.union.own(memory)
+        found: list[str] = self.view.union.ask(part, lambda: part.sources.successors(own), [])
+        return [self.view.union.shown(part, id) for id in found]
+
 
 class _LayeredView(View):
     """The views of all layers as one. What is not asked of single memories is answered by the first layer."""

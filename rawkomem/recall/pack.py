@@ -119,15 +119,19 @@ def add_linked(packed: Packed, sources: Sources, limits: Limits, cost: Callable[
     """Add the memories that the packed ones name as related, one hop away, while there is room.
 
     Items that no person vouches for come after those that are linked and vouched for: they take no other item's place.
+    The first of them is what a person said against an item in a session.
     """
     items = [item for item in packed.items if not item.signals.unverified]
-    linked = [*_linked_items(items, sources, limits)]
+    linked = [*_linked_items(items, sources, limits, _linked)]
+    against = [*_linked_items(items, sources, limits, sources.successors)]
     doubted = [item for item in packed.items if item.signals.unverified]
     tokens = packed.tokens - sum(map(cost, doubted))
     left = {item.memory.id: item for item in packed.left_out}
     present = {item.memory.id for item in items}
     others = [item for item in linked if item.signals.unverified]
-    for item in (*(item for item in linked if not item.signals.unverified), *doubted, *others):
+    own = {item.memory.id: item for item in doubted}
+    said = [own.get(one.memory.id, one) for one in against if one.signals.unverified and one.signals.unverified.said]
+    for item in (*(item for item in linked if not item.signals.unverified), *said, *doubted, *others):
         id, needed = item.memory.id, cost(item)
         if id in present:
             continue
@@ -149,10 +153,12 @@ def _no_room(items: Sequence[Scored], limits: Limits, needed: int, tokens: int) 
     return Reason("over-budget", (needed, max(0, room))) if needed > room else None
 
 
-def _linked_items(items: Iterable[Scored], sources: Sources, limits: Limits) -> Iterable[Scored]:
-    """Yield the memories that some items name as related, as far as they may be injected."""
+def _linked_items(
+    items: Iterable[Scored], sources: Sources, limits: Limits, linked: Callable[[Memory], Iterable[str]]
+) -> Iterable[Scored]:
+    """Yield the memories that some items are linked with, as far as they may be injected."""
     for item in items:
-        for id in _linked(item.memory):
+        for id in linked(item.memory):
             memory = sources.view.memory(id)
             if memory is None or memory.status != "active" or memory.kind in GROUPS:
                 continue

@@ -15,6 +15,7 @@ from ..files.local.drafts import Drafts
 from ..files.local.intents import clear_folder, close_intent, note_intent, open_intents
 from ..files.local.ledger.forget import forget as forget_in_ledger
 from ..files.local.said import forget_said
+from ..files.local.transcripts import forget_talks
 from ..files.lock import lock
 from ..files.page import PAGE
 from ..files.purge import entries_about, purge
@@ -90,6 +91,7 @@ def _complete(core: Core, id: str) -> Sequence[str]:
     forget_in_ledger(layout, id, [f"{entry.title} {entry.body}" for entry in entries])
     Drafts(layout).forget([part for entry in entries for part in (entry.title, entry.body)])
     forget_said(layout)
+    forget_talks(layout)
     changed = purge(layout, id)
     core.forget_answers()
     core.index.expect_changes()

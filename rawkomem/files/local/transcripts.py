@@ -6,7 +6,8 @@ import io
 import os
 
 from ...model.errors import RawkoError
-from .private import LineFile, local_path
+from .private import LineFile, local_path, replace_local
+from .told import checksum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
 
 SESSIONS = "transcripts.tsv"  # session → transcript
 RECORDED = "recorded.tsv"  # transcript → its bytes when the session's work was recorded
+TALKS = "talks"  # a folder: what hosts without transcripts tell, a file for each session
 LINE_ENDING = ".jsonl"  # of a transcript that grows by lines; others are read whole
 MAX_READ_BYTES = 32 * 2**20  # of a longer one, the last
 MAX_HEAD_BYTES = 2**20  # of the first line, which names the session
 MAX_TRANSCRIPTS = 100  # that are remembered
+MAX_TALKS = 5  # that are kept: those of the sessions at hand
 
 
 def open_transcript(transcript: str) -> IO[bytes]:
@@ -51,8 +54,31 @@ def transcript_of(layout: Layout, session: str) -> str:
 
 
 def transcripts(layout: Layout) -> list[str]:
-    """Return the transcripts of all sessions that are remembered, the latest first."""
-    return [*dict.fromkeys(reversed([*_pairs(layout, SESSIONS).values()]))]
+    """Return the transcripts of all sessions that are remembered, the latest first, then what hosts told."""
+    return [*dict.fromkeys(reversed([*_pairs(layout, SESSIONS).values()])), *_talks(layout)]
+
+
+def keep_talk(layout: Layout, session: str, talk: bytes) -> None:
+    """Keep what a host without transcripts tells about a session, in place of what it told before."""
+    replace_local(layout, f"{TALKS}/{checksum(session)}.json", talk)
+    for file in _talks(layout)[MAX_TALKS:]:
+        os.remove(file)
+
+
+def forget_talks(layout: Layout) -> None:
+    """Remove what hosts told: a text is removed for good, and it may hold it."""
+    for file in _talks(layout):
+        os.remove(file)
+
+
+def _talks(layout: Layout) -> list[str]:
+    """Return the files of what hosts told, the latest first."""
+    try:
+        with os.scandir(local_path(layout, TALKS)) as found:
+            files = sorted(((file.stat().st_mtime, file.path) for file in found), reverse=True)
+    except (OSError, RawkoError):
+        return []
+    return [file for _, file in files]
 
 
 def note_recorded(layout: Layout, transcript: str, size: int) -> None:

@@ -10,10 +10,11 @@ import time
 from typing import IO, TYPE_CHECKING
 
 from ...files.local.background import start
-from ...files.local.transcripts import note_transcript, open_transcript, transcript_of
+from ...files.local.transcripts import keep_talk, note_transcript, open_transcript, transcript_of
 from ...files.lock import lock
 from ...learn.session.run import Run
 from ...model.record import replace
+from ...redaction.find import redact
 from ..host import END, LEARN
 from .work import record_work
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 SETTLE_S = 1.0  # hosts write transcripts a little later than they call
 MAX_MESSAGES = 40  # of a session, passed with the call: a turn is shorter
+MAX_TEXT_CHARS = 100_000  # of one text in a message that is kept
 
 
 def leave_learner(layout: Layout, call: Call) -> None:
@@ -56,6 +58,22 @@ def _tell(call: Call, talk: IO[bytes]) -> None:
     if messages:
         talk.write(json.dumps({"sessionId": call.session, "messages": messages[-MAX_MESSAGES:]}).encode())
         talk.seek(0)
+
+
+def keep_messages(layout: Layout, call: Call) -> None:
+    """Keep the messages of a session, without secrets: what an agent stores is compared with them."""
+    messages = call.fields.get("messages")
+    if call.session and isinstance(messages, list):
+        told = {"sessionId": call.session, "messages": _redacted(messages[-MAX_MESSAGES:])}
+        keep_talk(layout, call.session, json.dumps(told).encode())
+
+
+def _redacted(value: object) -> object:
+    if isinstance(value, str):
+        return redact(value[:MAX_TEXT_CHARS])
+    if isinstance(value, list):
+        return [_redacted(one) for one in value]
+    return {key: _redacted(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def learn_behind(repository: Repository, call: Call, talk: IO[bytes], ended: bool = False) -> None:

@@ -12,7 +12,7 @@ from ...files.layout import Layout, find_layout, personal_root
 from ...model.errors import NotFound, RawkoError
 from ...model.user_settings import GUARD
 from ...text.quick_json import write_json
-from ..host import COMPACT, END, LEARN, PROMPT, START, TURN, Call
+from ..host import COMPACT, END, LEARN, PROMPT, START, TALK, TURN, Call
 from ..records import HOSTS
 from .call import folders, read_call, read_stdin
 
@@ -68,6 +68,10 @@ def _answer(layout: Layout, call: Call) -> None:
         from ...files.local.told import note_fresh
 
         note_fresh(layout, call.session)
+    elif call.event == TALK:
+        from .behind import keep_messages
+
+        keep_messages(layout, call)
     elif call.event in (TURN, END) and _is_first(layout, call):
         from .behind import leave_learner
 

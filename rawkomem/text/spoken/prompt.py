@@ -14,7 +14,7 @@ HOST_TAGS = (  # written by hosts around their own text
     "bash-stdout", "bash-stderr", "ide_opened_file", "ide_selection", "ide_diagnostics", "environment_context",
     "user_instructions", "INSTRUCTIONS", "persisted-output", "rawkomem", "memories", "system_warning", "turn_aborted",
     "attached_files", "permissions instructions", "collaboration_mode", "skill", "user_shell_command", "user_action",
-    "subagent_notification", "teammate-message", "background_output",
+    "subagent_notification", "teammate-message", "background_output", "hook_context",
 )  # fmt: skip
 PERSON_TAGS = ("command-args", "user_query")  # written by hosts around what a person typed
 COMMAND_TAG = "command-name"

@@ -3,6 +3,7 @@
 
 const SLOW = 5000 // milliseconds after which a prompt goes without memories
 const MESSAGES = 40 // of a session, told at the end of a turn
+const STORES = /rawkomem[\s\S]*(remember|add|amend)/ // a tool's name and its command, of an agent that stores something
 const AGAIN = 60000 // milliseconds until a session that was told nothing at its start asks again
 
 async function hook(event, told, folder) {
@@ -36,18 +37,25 @@ export const Rawkomem = async ({ client, directory, worktree }) => {
     return openings.get(session)
   }
 
-  const learn = async (event, session) => {
+  const tell = async (event, session) => {
     let messages = []
     try {
       messages = (await client.session.messages({ path: { id: session } })).data ?? []
     } catch {
       // the session is gone: what was said was told when its last turn ended
     }
-    talking.delete(session)
     await hook(event, { session_id: session, messages: messages.slice(-MESSAGES) }, folder)
   }
 
+  const learn = async (event, session) => {
+    talking.delete(session)
+    await tell(event, session)
+  }
+
   return {
+    "tool.execute.before": async (input, output) => {
+      if (STORES.test(`${input.tool} ${output.args?.command ?? ""}`)) await tell("talk", input.sessionID)
+    },
     "chat.message": async (input, output) => {
       const said = output.parts.filter((part) => part.type === "text" && !part.synthetic)
       const prompt = said.map((part) => part.text).join("\n")

@@ -143,7 +143,8 @@ def test_a_correction_that_is_known_confirms_it(agent, repository):
     assert said == f"known already as {stored.id}: confirmed" and repository.get(stored.id).reinforcements == 1
 
 
-def test_a_correction_comes_before_what_it_corrects(agent, repository, hook, git):
+@pytest.mark.parametrize("prompt", ["run the tests", "run the tests, and run the linter before you push"])
+def test_a_correction_comes_before_what_it_corrects(prompt, agent, repository, hook, git):
     """L9: after a correction, a new session was still told to use vitest, without the correction."""
     repository.add(VITEST)
     git("add", "-A")
@@ -160,7 +161,7 @@ def test_a_correction_comes_before_what_it_corrects(agent, repository, hook, git
     assert f"It contradicts {old}" in said
     repository.sync()
     assert repository.get(old).status == "active" and repository.get(old).proposed
-    told = Agent(hook, repository, agent.transcript.parent, "another").prompt("run the tests")
+    told = Agent(hook, repository, agent.transcript.parent, "another").prompt(prompt)
     assert 0 < told.index("Never use vitest here, use jest.") < told.index("The tests run with vitest.")
     assert "a person said so" in told
 
