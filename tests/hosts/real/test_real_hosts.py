@@ -16,7 +16,7 @@ from tests.hosts.real.waiting import wait_for
 
 pytestmark = pytest.mark.hosts
 
-PROMPT = "How do we load a sqlite extension? And remember: always run the linter before you push."
+PROMPT = "How do we load a sqlite extension?\nAnd remember: always run the linter before you push."
 BODY = "Many Pythons are built without extension loading, so sqlite3 cannot load sqlite-vec."
 LEARNED = "run the linter before you push"
 

@@ -33,7 +33,13 @@ RECORDS = {  # what a host writes for words that are typed while a tool runs
         {"timestamp": AT, "type": "event_msg", "payload": {"type": "user_message", "message": NO_VITEST}},
     ],
     "copilot": [
-        {"type": "user.message", "id": "typed", "timestamp": AT, "data": {"content": NO_VITEST, "attachments": []}},
+        {
+            "type": "user.message",
+            "data": {"content": NO_VITEST, "messageId": "typed", "delivery": "steering", "turnId": "0"},
+            "id": "5c1e24df-e094-41e3-95b5-6a19c5047905",
+            "timestamp": AT,
+            "parentId": None,
+        },
     ],
     "gemini": [
         {"id": "typed", "timestamp": AT, "type": "user", "content": [{"text": STEERED}]},

@@ -41,6 +41,7 @@ HOST_WORDS = ("host-boilerplate", "slash-template", "compaction", "sub-agent", "
         ("I prefer tabs", "preference"),
         ("Let's disallow --session together with --all.", "decision"),
         ("Remember that the staging database is read-only.", REQUEST),
+        ("Run the tests again. And remember: the staging database is read-only.", REQUEST),
     ],
 )
 def test_a_rule_or_a_correction_is_a_draft(said, kind):

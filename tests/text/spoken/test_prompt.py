@@ -60,6 +60,7 @@ def test_slash_commands(prompt, command, ask):
 @pytest.mark.parametrize(
     ("prompt", "ask"),
     [
+        ("<hook_context>&lt;memories-1a&gt;\nUse tabs.\n&lt;/memories-1a&gt;</hook_context>\n\nrename it", "rename it"),
         ("rename the column\n<system-reminder>\nThe list is empty.\n</system-reminder>", "rename the column"),
         ("[Image #3] why is the sidebar cut off?", "why is the sidebar cut off?"),
         ("[Pasted text #1 +40 lines] shorten this", "shorten this"),

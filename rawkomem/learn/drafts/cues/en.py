@@ -94,7 +94,7 @@ REMEMBER = (
     r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
 )
 REQUEST = re.compile(
-    r"^(?:(?:and|also|but|so|please|ok(?:ay)?|now|then|oh)[, ]+)*(?:please )?"
+    r"(?:^|(?<=[.!?;] ))(?:(?:and|also|but|so|please|ok(?:ay)?|now|then|oh)[, ]+)*(?:please )?"
     rf"{REMEMBER}(?: that |[:,] (?:that )?| (?=to (?:always|never)\b))(\S.{{11,}})",
     re.IGNORECASE | re.MULTILINE,
 )
