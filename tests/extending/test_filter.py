@@ -24,7 +24,7 @@ ROW = "FILTER_FIELDS = (\n", (
     ' column="mood", any_case=True, agents="calm, angry"),\n'
 )  # fmt: skip
 COLUMN = '    session: str = ""\n', '    mood: str = ""\n'
-VALUE = "        session=session_of(memory),\n", '        mood=str(memory.extra.get("mood", "")),\n'
+VALUE = '    "session": session_of,\n', '    "mood": lambda memory: str(memory.extra.get("mood", "")),\n'
 
 
 @pytest.fixture

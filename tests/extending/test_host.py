@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from rawkomem.faces.cli.setup.connect import host_command
 from rawkomem.faces.cli.setup.uninstall import uninstall_command
 from rawkomem.hosts.hooks import behind, run
-from rawkomem.hosts.host import PROMPT, TURN, Host
+from rawkomem.hosts.host import LEARN, PROMPT, TURN, Call, Host
 from rawkomem.hosts.records import HOSTS
 from rawkomem.learn.session.hosts import READERS
 from rawkomem.learn.session.turns import USER, Turn
@@ -97,10 +97,10 @@ def test_its_transcript_is_learned_from(toy, project, repository, tmp_path, monk
     started: list[tuple[str, ...]] = []
     monkeypatch.setattr(behind, "start", lambda layout, job, *words, **more: started.append(words) or True)
     hook("onDone", {"thread": "t-1", "log": str(transcript)}, monkeypatch, project)
-    assert started == [("hook", "toy", "learn", str(transcript))]
+    assert started == [("hook", "toy", "learn", str(transcript), "t-1", "")]
     monkeypatch.setattr(behind, "SETTLE_S", 0)
-    behind.learn_behind(repository, "toy", str(transcript), io.BytesIO())
-    assert [row.title for row in repository.list()] == ["Use Postgres instead of MySQL"]
+    behind.learn_behind(repository, Call("toy", LEARN, {}, "t-1", transcript=str(transcript)), io.BytesIO())
+    assert [draft.said for draft in repository.drafts.all()] == [SAID]
 
 
 def test_every_host_names_a_reader_of_its_transcripts():

@@ -107,6 +107,9 @@ def test_a_file_that_goes_away_while_we_look_is_not_there(layout, memories, monk
         def is_file(self, follow_symlinks=True):
             return True
 
+        def is_dir(self, follow_symlinks=True):
+            return False
+
         def stat(self, follow_symlinks=True):
             raise FileNotFoundError
 

@@ -14,10 +14,10 @@ import rawkomem
 from rawkomem import BadInput, Entry, Filter, NotFound, RawkoError, Repository, Task
 from tests.conftest import ROOT
 
-MAX_PUBLIC_NAMES = 25  # methods and properties of Repository, without wings
+MAX_PUBLIC_NAMES = 26  # methods and properties of Repository, without wings
 WINGS = {
-    "beliefs", "citations", "episodes", "exchange", "graph", "learning", "ledger", "lessons", "lifecycle", "retention",
-    "sinks", "skills", "store", "traces",
+    "beliefs", "citations", "drafts", "episodes", "exchange", "graph", "learning", "ledger", "lessons", "lifecycle",
+    "remembering", "retention", "sinks", "skills", "store", "traces", "transcripts",
 }  # fmt: skip
 
 
@@ -315,8 +315,8 @@ def test_wings_take_plain_values(repository):
         preventative_rule="Put the lock file's hash into every cache key", severity="high", applicable_scope="ci",
     )  # fmt: skip
     assert what == "stored" and [found.id for found in repository.lessons.search("stale cache")] == [lesson.id]
-    learned = repository.learning.learn("Decision: we use uv for releases, since pip resolves too slowly.", agent="dev")
-    assert [item.outcome.what for item in learned.stored] == ["stored"] * len(learned.news)
+    learned = repository.learning.learn("User: from now on we use uv for releases, never pip.", agent="dev")
+    assert [draft.host for draft in learned.drafts] == ["dev"] and learned.drafts == tuple(repository.drafts.all())
 
 
 def test_the_graph_can_be_walked(repository):

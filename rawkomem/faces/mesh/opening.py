@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from ...files.append import Written
 from ...files.layout import FOLDER, Layout, find_layout
 from ...files.start import plan_start, write_start
+from ...learn.lessons.lesson import LESSON
 from ...model.entry import Plan
 from ...model.errors import BadInput, NotFound, Refused
 from ...model.record import replace
 from ...model.user_settings import LlmSettings
 from ...repository import Repository
 from ...repository.settings import Settings
+from ...repository.wings.lessons import DRAFTED, WAITING
 from ...repository.writer import Writer
 from .named_files import naming, read_text
 from .options import MemoryMeshOptions
@@ -59,11 +61,19 @@ def open_repository(options: MemoryMeshOptions) -> Repository:
         for folder in folders:
             _ingest_folder(repository, folder)
         if options.enable_wisdom_distillation:
-            repository.lessons.distill(by=repository.core.agent)
+            _distill(repository)
     except BaseException:
         repository.close()
         raise
     return repository
+
+
+def _distill(repository: Repository) -> None:
+    """Distill, and keep what has a rule: whoever switches this on asks for lessons (RFC-0011, section 8.2)."""
+    by = repository.core.agent
+    for proposal, what in repository.lessons.distill(by=by).found:
+        if LESSON in proposal.draft.tags and what in (DRAFTED, WAITING):
+            repository.drafts.keep(proposal.draft.id, by=by, via="distilled")
 
 
 def layout_of(options: MemoryMeshOptions) -> tuple[Layout, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ...files.local.drafts import FILE_NAME
+from ...files.local.private import local_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ If this should hold in future sessions, store it with remember(title, text, reas
 
 def request_for(layout: Layout, session: str) -> str:
     """Return the request that a prompt carries, and remember it; empty if nothing waits or one was made just now."""
-    if not session or not os.path.exists(os.path.join(layout.local, FILE_NAME)):
+    if not session or not os.path.exists(local_path(layout, FILE_NAME)):
         return ""
     from ...files.local.drafts import Drafts
     from ...files.local.told import prompts_since

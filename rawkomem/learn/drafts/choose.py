@@ -119,8 +119,10 @@ def score_of(exchange: Exchange, first: bool = False) -> Scored:
 
 
 def title_of(text: str) -> str:
-    """Return the sentence with the strongest cues as a title, without what announces it."""
+    """Return the sentence with the strongest cues as a title, without what announces it and without its reasons."""
     spoken = [one for one in sentences(text) if len(one.split()) >= MIN_TITLE_WORDS] or [text]
     best = max(spoken, key=lambda one: sum(cue.weight for cue in cues().CUES if cue.pattern.search(one)))
-    bare = cues().MARKERS.sub("", one_line(best, 2 * len(best) + 1)).strip().rstrip(".,:;! ")
-    return one_line(bare[:1].upper() + bare[1:], MAX_TITLE_CHARS)
+    bare = cues().CHOOSING.sub("", cues().MARKERS.sub("", one_line(best, 2 * len(best) + 1)).strip())
+    head = cues().REASONS.split(bare, maxsplit=1)[0]
+    title = (head if len(head.split()) >= MIN_TITLE_WORDS else bare).rstrip(".,:;! ")
+    return one_line(title[:1].upper() + title[1:], MAX_TITLE_CHARS)

@@ -51,15 +51,22 @@ def test_the_same_session_told_by_another_host_adds_nothing(repository):
 def test_what_a_person_asks_to_remember_is_a_memory_at_once(project, rawkomem, repository):
     asked = "Remember that the staging database is read-only on weekends."
     (project / "session").write_bytes(claude_code([("user", "hello"), ("assistant", "Hello."), ("user", asked)]))
-    told = json.loads(rawkomem("learn", "session", "--task", "orders", "--json").stdout)
-    assert [item["title"] for item in told["stored"]] == ["The staging database is read-only on weekends"]
-    memory = repository.get(told["stored"][0]["id"])
+    (stored,) = repository.learning.learn((project / "session").read_bytes().decode(), Run(task="orders")).stored
+    memory = repository.get(stored.id)
+    assert memory.title == "The staging database is read-only on weekends"
     assert (memory.by, memory.found_in) == ("claude-code", "orders")
     assert memory.source.startswith("claude-code session 3f2a9c10") and memory.extra["quote"] == asked
     trust = repository.beliefs.trust(memory)
     assert trust.source == "user_implicit" and trust.standing.said and not trust.standing.verified
     assert "read-only on weekends" in rawkomem("inject", "change a row in the staging database").stdout
     assert json.loads(rawkomem("learn", "session", "--json").stdout)["stored"] == []
+
+
+def test_a_transcript_that_an_agent_hands_over_is_the_agents_word(project, rawkomem, repository):
+    asked = "Remember that the staging database is read-only on weekends."
+    (project / "session").write_bytes(claude_code([("user", asked)]))
+    told = json.loads(rawkomem("learn", "session", "--json").stdout)
+    assert repository.beliefs.trust(repository.get(told["stored"][0]["id"])).source == "inference"
 
 
 def test_a_dry_run_writes_nothing(project, rawkomem, repository):

@@ -160,6 +160,11 @@ MARKERS = re.compile(
     re.IGNORECASE,
 )
 
+CHOOSING = re.compile(
+    r"^(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for| that)? |^let's ", re.I
+)
+REASONS = re.compile(r" because | since | so that |, so |, which |; | [-–—] ")  # a title ends there
+
 # What is chosen or ruled out: "pnpm, not npm", "Postgres instead of MySQL", "apsw over sqlite3".
 PAIR = re.compile(
     r"([\w.@-]{2,30})(?:, (?:not|never)|,? (?:instead of|rather than|over|in favou?r of))(?: in| to| the"
