@@ -36,6 +36,8 @@ PLACES = {
     "status": "status",
     "error": "error",
     "error_pattern": "error_pattern",
+    "fix": "fix",
+    "preventative_rule": "preventative_rule",
     "source_skill_id": "source_skill_id",
 }
 OTHER_METADATA_KEY = "metadata"  # the frontmatter key of all other metadata, as JSON: numbers stay numbers

@@ -183,7 +183,7 @@ def test_the_distillation_cycle(project):
     """§8.1, §8.2: scan, deduplicate, distil, hand out; a second cycle adds nothing."""
     mesh = SyncMemoryMesh(db_dir=str(project))
     failed = {"status": "error", "error_pattern": "auth_fallback_bypass", "error": "The login took a default key",
-              "fix": "Refuse every default key."}  # fmt: skip
+              "fix": "Refuse every default key when the login starts."}  # fmt: skip
     mesh.add("The release of the login failed", failed)
     assert mesh.query_lessons() == []
     mesh.close()
