@@ -164,6 +164,8 @@ def conditions_of(error_pattern: str, applicable_scope: str) -> tuple[str, ...]:
 def lesson_of_draft(draft: Draft, by: str = "") -> Entry:
     """Return the entry that a draft of a lesson becomes when somebody keeps it."""
     fields: dict[str, Value] = dict(draft.fields)
+    if pattern := pattern_of(fields):
+        fields["patternId"] = pattern
     severity = str(fields.get("severity", ""))
     return Entry(
         kind="lesson",
