@@ -165,7 +165,7 @@ def lesson_of_draft(draft: Draft, by: str = "") -> Entry:
     """Return the entry that a draft of a lesson becomes when somebody keeps it."""
     fields: dict[str, Value] = dict(draft.fields)
     if pattern := pattern_of(fields):
-        fields["patternId"] = pattern
+        fields |= {"patternId": pattern, "preventativeRule": draft.title}
     severity = str(fields.get("severity", ""))
     return Entry(
         kind="lesson",
