@@ -1,4 +1,4 @@
-"""Matches file globs such as `src/**/*.py` against the paths that a task mentions. No regex engine."""
+"""Paths in texts: which lie below a project, and which a file glob such as `src/**/*.py` matches. No regex engine."""
 
 from __future__ import annotations
 
@@ -9,6 +9,16 @@ MAX_PATHS = 64  # of one task: a pasted listing says no more with thousands
 MAX_SPELLED_PATTERNS = 32  # one pattern's braces may spell out no more than this
 
 GLOB_SIGNS = "-_./*?{},@~+# |"  # besides letters and digits: anything else is a regex, not a file glob
+
+
+def path_below(path: str, project: str) -> str:
+    """Return a path below a project, with forward slashes; empty for what lies elsewhere or cannot be printed."""
+    path, project = path.replace("\\", "/"), project.replace("\\", "/").rstrip("/")
+    if project and path.startswith(f"{project}/"):
+        path = path[len(project) + 1 :]
+    path = path.removeprefix("./")
+    outside = path.startswith(("/", "~", "../")) or path[1:3] == ":/"
+    return "" if outside or not path.isprintable() else path
 
 
 def is_file_glob(text: str) -> bool:

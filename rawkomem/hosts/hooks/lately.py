@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from ...model.record import record
+from ...text.paths import path_below
 from ...text.quick_json import read_json
 
 TYPE_CHECKING = False
@@ -148,11 +149,6 @@ def _patched(patch: str) -> list[str]:
 
 
 def _relative(path: str, project: str) -> str:
-    """Return a path below the project with forward slashes; empty for a folder and for what lies elsewhere."""
-    path, project = path.replace("\\", "/"), project.replace("\\", "/").rstrip("/")
-    if project and path.startswith(f"{project}/"):
-        path = path[len(project) + 1 :]
-    path = path.removeprefix("./")
-    outside = path.startswith(("/", "~", "../")) or path[1:3] == ":/"
-    name = path.rpartition("/")[2]
-    return "" if outside or not name.strip(".") or len(path) > MAX_PATH_CHARS or not path.isprintable() else path
+    """Return a file below the project; empty for a folder and for what lies elsewhere."""
+    path = path_below(path, project)
+    return path if path.rpartition("/")[2].strip(".") and len(path) <= MAX_PATH_CHARS else ""

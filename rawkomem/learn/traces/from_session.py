@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ...model.record import record, replace
 from ...state.run import run_of, said, step_of, tools_of
 from ...text.clean import one_line
+from ...text.paths import path_below
 from ...text.spoken.prompt import read_prompt
 from ..session.turns import TOOL, USER
 from .reactions import has_failed, is_content, is_test, only_looks
@@ -117,7 +118,7 @@ def _acts(turns: Sequence[Turn], project: str) -> list[Act]:
         if did.command and not only_looks(did.command):
             command = _in_project(did.command, project)
             acts.append(Act(place, command, failed=has_failed(did.command, failed, result.text)))
-        elif did.file and (file := _relative(did.file, project)):
+        elif did.file and (file := one_line(path_below(did.file, project), MAX_PATH_CHARS)):
             acts.append(Act(place, file=file, failed=failed))
     return acts
 
@@ -187,13 +188,3 @@ def _in_project(command: str, project: str) -> str:
     if not project:
         return command
     return command.replace(f"cd {project} && ", "").replace(f"{project}/", "").replace(project, ".")
-
-
-def _relative(path: str, project: str) -> str:
-    """Return a path below the project, with forward slashes; empty for what lies elsewhere."""
-    path, project = path.replace("\\", "/"), project.replace("\\", "/").rstrip("/")
-    if project and path.startswith(f"{project}/"):
-        path = path[len(project) + 1 :]
-    path = path.removeprefix("./")
-    outside = path.startswith(("/", "~", "../")) or path[1:3] == ":/"
-    return "" if outside or not path.isprintable() else one_line(path, MAX_PATH_CHARS)
