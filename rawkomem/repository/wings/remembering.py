@@ -9,14 +9,16 @@ from ...files.local.drafts import KEPT
 from ...files.local.said import LIVE_MS, said_lately
 from ...files.local.told import told_to
 from ...files.local.transcripts import open_transcript, transcripts
+from ...learn.drafts.choose import MAX_BEFORE_CHARS
 from ...learn.drafts.keep import LEARNED, QUOTE
 from ...learn.drafts.known import Known
 from ...learn.drafts.planted import planted_in
-from ...learn.drafts.quote import agreed_quote, find_quote, is_quoted
+from ...learn.drafts.quote import agreed_quote, find_quote, is_about, is_quoted
 from ...learn.drafts.ties import contradicted, inherited
 from ...learn.session.transcript import Transcript
 from ...learn.session.turns import USER, Turn
 from ...model.clock import now
+from ...model.draft import AGREED
 from ...model.errors import RawkoError, Refused
 from ...model.filters import Filter
 from ...model.kinds import ACTIVE
@@ -54,15 +56,18 @@ class Remembering(Wing):
     def remember(self, entry: Entry, quote: str, by: str = "") -> Remembered:
         """Store a memory that rests on a person's words; refuse a quote that no person typed or agreed to."""
         self.check_quote(quote)
+        if not is_about(quote, f"{entry.title}\n{entry.body}"):
+            hint = "quote the words that say so (not “yes”, but what it answers), and use them in the text"
+            raise Refused(f"the memory does not say what “{one_line(quote, 80)}” says", hint)
         quote = one_line(redact(quote), MAX_QUOTE_CHARS)
         tags = tuple(dict.fromkeys((*entry.tags, LEARNED)))
         entry = replace(entry, tags=tags, extra={**entry.extra, QUOTE: quote})
-        same = Known(self._core.reading.all(), self._near)(entry)
+        against = contradicted(entry, self._candidates(f"{entry.title}\n{entry.body}"))
+        same = "" if against else Known(self._core.reading.all(), self._near)(entry)
         if same:
             self._repo.beliefs.reinforce(same, f"a person said: {quote}", by)
             self._decide_drafts(quote)
             return Remembered(CONFIRMED, same)
-        against = contradicted(entry, self._candidates(f"{entry.title}\n{entry.body}"))
         stored = self._repo.add(replace(entry, when=inherited(entry.when, against)), via=SAID)
         for old in against:
             self._repo.beliefs.supersede(old.id, stored.id, f"a person said: {quote}", by, anyway=True)
@@ -72,9 +77,11 @@ class Remembering(Wing):
     def keep_draft(self, name: str, by: str, **changes: Any) -> Stored:
         """Keep a draft for an agent: it is a person's word if its quote is found, else the agent's."""
         draft = self._repo.drafts.get(name)
+        proof = _last_words(draft.before) if draft.kind == AGREED else draft.said
+        text = f"{changes.get('title') or draft.title}\n{changes.get('text') or draft.text}"
         try:
-            self.check_quote(draft.said)
-            via = SAID
+            self.check_quote(proof)
+            via = SAID if is_about(proof, text) else AGENT
         except Refused:
             via = AGENT
         return self._repo.drafts.keep(name, by=by, via=via, **changes)
@@ -87,7 +94,10 @@ class Remembering(Wing):
         for turns in self._sessions():
             if find_quote(quote, turns) or agreed_quote(quote, turns):
                 return
-        hint = "quote the person's words exactly as they were typed, at least three of them; pasted text does not count"
+        hint = (
+            "quote whole sentences exactly as the person typed them, at least three words, with “not” and “never”; "
+            "pasted text does not count"
+        )
         raise Refused(f"no person said “{one_line(quote, 80)}” in this session", hint)
 
     def refuse_planted(self, entry: Entry) -> None:
@@ -126,3 +136,8 @@ class Remembering(Wing):
     def _near(self, text: str) -> Sequence[tuple[Memory, float]]:
         found = self._core.look([text], NEAR_MEMORIES, Filter())[0].found
         return [(self._repo.get(item.row.id), item.relevance) for item in found]
+
+
+def _last_words(before: str) -> str:
+    """Return what an agent said, without a first word that may have been cut."""
+    return before.partition(" ")[2] if len(before) >= MAX_BEFORE_CHARS - 1 else before
