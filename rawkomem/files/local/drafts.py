@@ -143,10 +143,14 @@ def _folded(lines: Iterable[str], oldest: int = -1) -> tuple[dict[str, Draft], f
 def _holds(drafts: Iterable[Draft], texts: Sequence[str]) -> bool:
     """Tell whether drafts share a line with texts, or words that one of them was made from."""
     for draft in drafts:
-        words = [" ".join(part.split()) for one in (draft.said, draft.text, draft.title) for part in one.split("\n")]
+        words = [" ".join(part.split()) for one in _texts(draft) for part in one.split("\n")]
         if any(word and (word in text or text in word) for word in words for text in texts if text):
             return True
     return False
+
+
+def _texts(draft: Draft) -> tuple[str, ...]:
+    return (draft.said, draft.text, draft.title, draft.before, draft.task, *(value for _, value in draft.fields))
 
 
 def _at(line: str) -> int:

@@ -72,10 +72,11 @@ def forget_talks(layout: Layout) -> None:
 
 
 def _talks(layout: Layout) -> list[str]:
-    """Return the files of what hosts told, the latest first."""
+    """Return the files of what hosts told, the latest first; a link or a folder there is not ours."""
     try:
         with os.scandir(local_path(layout, TALKS)) as found:
-            files = sorted(((file.stat().st_mtime, file.path) for file in found), reverse=True)
+            own = (file for file in found if file.is_file(follow_symlinks=False))
+            files = sorted(((file.stat(follow_symlinks=False).st_mtime, file.path) for file in own), reverse=True)
     except (OSError, RawkoError):
         return []
     return [file for _, file in files]

@@ -121,7 +121,7 @@ class Remembering(Wing):
         """Yield the turns of each session whose transcript was written lately, as far as it can be read."""
         for file in transcripts(self._core.layout):
             try:
-                if now() - os.stat(file).st_mtime * 1000 < LIVE_MS:
+                if os.path.isfile(file) and now() - os.stat(file).st_mtime * 1000 < LIVE_MS:
                     with open_transcript(file) as stream:
                         yield tuple(Transcript(stream).turns())
             except (OSError, RawkoError):

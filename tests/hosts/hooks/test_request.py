@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 
 import pytest
 
@@ -299,6 +300,23 @@ def test_what_is_removed_for_good_is_in_no_draft_and_no_saying(agent, repository
     local = project / ".rawko" / "local"
     data = b"".join(file.read_bytes() for file in local.rglob("*") if file.is_file())
     assert b"Tests run with jest" not in data and not (local / "said.tsv").exists()
+    assert NO_VITEST.encode() not in (local / "drafts.tsv").read_bytes(), "the quote was the memory's"
+
+
+def test_links_and_pipes_among_talks_stop_neither_a_quote_nor_a_purge(hook, repository, project, tmp_path):
+    stored = repository.add(VITEST)
+    messages = [opencode("user", {"type": "text", "text": "look at the watcher"})]
+    hook("opencode", "talk", {"session_id": "ses_1", "messages": messages, "cwd": str(project)})
+    talks = project / ".rawko" / "local" / "talks"
+    (own,) = talks.iterdir()
+    (talks / "a.json").symlink_to(tmp_path / "missing")
+    (talks / "b.json").mkdir()
+    os.mkfifo(talks / "c.json")
+    with pytest.raises(Refused, match="no person said"):
+        remember(repository, title="T", text="Some text.", quote="always use mocha here")
+    repository.sync()
+    repository.lifecycle.purge(stored.id)
+    assert not own.exists()
 
 
 def test_drafts_are_decided_by_mcp_too(agent, repository):
