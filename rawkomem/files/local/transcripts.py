@@ -53,6 +53,12 @@ def transcript_of(layout: Layout, session: str) -> str:
     return _pairs(layout, SESSIONS).get(session, "") if session else ""
 
 
+def transcript_of_mark(layout: Layout, mark: str) -> str:
+    """Return the transcript of a session by its checksum, or what its host told; empty if there is none."""
+    named = (file for session, file in _pairs(layout, SESSIONS).items() if checksum(session) == mark)
+    return next(named, "") or next((file for file in _talks(layout) if os.path.basename(file) == f"{mark}.json"), "")
+
+
 def transcripts(layout: Layout) -> list[str]:
     """Return the transcripts of all sessions that are remembered, the latest first, then what hosts told."""
     return [*dict.fromkeys(reversed([*_pairs(layout, SESSIONS).values()])), *_talks(layout)]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from ...text.language import language
 from ...text.scripts.signs import terms_of
 from ...text.spoken.prompt import MAX_READ_CHARS
-from ..session.turns import ASSISTANT, USER
+from ..session.turns import ASSISTANT, TOOL, USER
 from .agreement import AGREES, answer_of
 from .cues import cues
-from .exchange import typed_in
+from .exchange import HeardWords, typed_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,8 +33,20 @@ END_MARKS = (".", "!", "?", ";", ":")
 
 
 def find_quote(quote: str, turns: Sequence[Turn]) -> Turn | None:
-    """Return the first human turn in which a person typed a quote; None if nobody did."""
-    return next((turn for turn in turns if turn.role == USER and is_said(quote, typed_words(turn))), None)
+    """Return the first human turn in which a person typed a quote; None if nobody did.
+
+    A line that a tool printed before is pasted, also without a fence.
+    """
+    printed, heard = HeardWords(), 0
+    for number, turn in enumerate(turns):
+        if turn.role == USER and is_said(quote, typed := typed_words(turn)):
+            for one in turns[heard:number]:
+                if one.role == TOOL:
+                    printed.add(one.text)
+            heard = number
+            if is_said(quote, printed.without_quotes(typed)):
+                return turn
+    return None
 
 
 def agreed_quote(quote: str, turns: Sequence[Turn]) -> tuple[Turn, Turn] | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...files.local.drafts import KEPT
 from ...files.local.said import LIVE_MS, said_lately
 from ...files.local.told import told_to
-from ...files.local.transcripts import open_transcript, transcripts
+from ...files.local.transcripts import open_transcript, transcript_of_mark, transcripts
 from ...learn.drafts.choose import MAX_BEFORE_CHARS
 from ...learn.drafts.keep import LEARNED, QUOTE
 from ...learn.drafts.known import Known
@@ -88,9 +88,10 @@ class Remembering(Wing):
 
     def check_quote(self, quote: str) -> None:
         """Refuse a quote that occurs in no human turn of a session at hand, nor in what a person agreed to."""
-        typed = [Turn(USER, one.text, one.at) for one in said_lately(self._core.layout)]
-        if find_quote(quote, typed):
-            return
+        for one in said_lately(self._core.layout):
+            typed = Turn(USER, one.text, one.at)
+            if find_quote(quote, [typed]) and find_quote(quote, [*self._turns_of(one.session), typed]):
+                return
         for turns in self._sessions():
             if find_quote(quote, turns) or agreed_quote(quote, turns):
                 return
@@ -119,13 +120,11 @@ class Remembering(Wing):
 
     def _sessions(self) -> Iterable[tuple[Turn, ...]]:
         """Yield the turns of each session whose transcript was written lately, as far as it can be read."""
-        for file in transcripts(self._core.layout):
-            try:
-                if os.path.isfile(file) and now() - os.stat(file).st_mtime * 1000 < LIVE_MS:
-                    with open_transcript(file) as stream:
-                        yield tuple(Transcript(stream).turns())
-            except (OSError, RawkoError):
-                continue
+        return map(_turns_in, transcripts(self._core.layout))
+
+    def _turns_of(self, mark: str) -> tuple[Turn, ...]:
+        """Return the turns of a session, which is given by its checksum, as far as its transcript tells."""
+        return _turns_in(transcript_of_mark(self._core.layout, mark))
 
     def _decide_drafts(self, quote: str) -> None:
         """Take the drafts off the list that the quote is of."""
@@ -136,6 +135,17 @@ class Remembering(Wing):
     def _near(self, text: str) -> Sequence[tuple[Memory, float]]:
         found = self._core.look([text], NEAR_MEMORIES, Filter())[0].found
         return [(self._repo.get(item.row.id), item.relevance) for item in found]
+
+
+def _turns_in(file: str) -> tuple[Turn, ...]:
+    """Return the turns of a transcript that was written lately; none if it cannot be read."""
+    try:
+        if os.path.isfile(file) and now() - os.stat(file).st_mtime * 1000 < LIVE_MS:
+            with open_transcript(file) as stream:
+                return tuple(Transcript(stream).turns())
+    except (OSError, RawkoError):
+        pass
+    return ()
 
 
 def _last_words(before: str) -> str:
