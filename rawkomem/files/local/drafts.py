@@ -15,7 +15,7 @@ from ...model.errors import NotFound, RawkoError
 from ...model.record import as_dict, replace
 from ...text.quick_json import read_json
 from .private import LineFile, local_path
-from .told import checksum
+from .told import checksum, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _folded(lines: Iterable[str], oldest: int = -1) -> tuple[dict[str, Draft], f
     decided: set[str] = set()
     for line in lines:
         at, _, what, id, *rest = (*line.split("\t", 4), "", "", "")[:5]
-        if not at.isdecimal() or int(at) < oldest or not id:
+        if not is_number(at) or int(at) < oldest or not id:
             continue
         if what in (KEPT, DROPPED):
             decided.add(id)
@@ -155,7 +155,7 @@ def _texts(draft: Draft) -> tuple[str, ...]:
 
 def _at(line: str) -> int:
     at = line.partition("\t")[0]
-    return int(at) if at.isdecimal() else 0
+    return int(at) if is_number(at) else 0
 
 
 def _fields(draft: Draft) -> dict[str, object]:

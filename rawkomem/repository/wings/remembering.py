@@ -13,7 +13,7 @@ from ...learn.drafts.choose import MAX_BEFORE_CHARS
 from ...learn.drafts.keep import LEARNED, QUOTE
 from ...learn.drafts.known import Known
 from ...learn.drafts.planted import planted_in
-from ...learn.drafts.quote import agreed_quote, find_quote, is_about, is_quoted
+from ...learn.drafts.quote import agreed_quote, find_quote, is_about, is_said
 from ...learn.drafts.ties import contradicted, inherited
 from ...learn.session.transcript import Transcript
 from ...learn.session.turns import USER, Turn
@@ -129,7 +129,7 @@ class Remembering(Wing):
     def _decide_drafts(self, quote: str) -> None:
         """Take the drafts off the list that the quote is of."""
         for draft in self._repo.drafts.all():
-            if is_quoted(quote, draft.said) or is_quoted(draft.said, quote):
+            if is_said(quote, draft.said) or is_said(draft.said, quote):
                 self._repo.drafts.store.decide(draft, KEPT)
 
     def _near(self, text: str) -> Sequence[tuple[Memory, float]]:

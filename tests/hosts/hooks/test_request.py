@@ -337,6 +337,28 @@ def test_links_and_pipes_among_talks_stop_neither_a_quote_nor_a_purge(hook, repo
     assert not own.exists()
 
 
+def test_a_quote_does_not_take_off_the_draft_that_says_the_opposite(agent, repository):
+    agent.prompt("hello")
+    agent.answer("I used jest.")
+    agent.prompt("no, never use jest here for browser tests, use playwright")
+    agent.answer("Yes.")
+    agent.prompt("for unit tests use jest here")
+    agent.remember(title="Unit tests", text="For unit tests, use jest here.", quote="for unit tests use jest here")
+    agent.remember(title="Jest is in use", text="You can use jest here as well.", quote="use jest here")
+    assert [draft.kind for draft in repository.drafts.all()] == ["correction"]
+
+
+def test_a_broken_line_in_a_local_file_costs_itself_only(agent, repository, project):
+    repository.add(VITEST)
+    corrected(agent)
+    for name in ("said.tsv", "drafts.tsv", "told.tsv", "transcripts.tsv"):
+        with open(project / ".rawko" / "local" / name, "ab") as stream:
+            stream.write(b"9" * 5000 + b"\tx\tdraft\tdrf_1\t{}\n\xff\xfe\n")
+    assert [draft.said for draft in repository.drafts.all()] == [NO_VITEST]
+    assert agent.remember(title="Use jest", text="Use jest, never vitest.", quote=NO_VITEST).startswith("stored ")
+    assert "vitest" in Agent(agent.hook, repository, agent.transcript.parent, "another").prompt("run the tests")
+
+
 def test_drafts_are_decided_by_mcp_too(agent, repository):
     corrected(agent)
     agent.answer("Written.")
