@@ -67,7 +67,8 @@ class Drafts(Wing):
         if dry_run:
             return Taken(tuple(new), tuple(draft for draft in drafts if draft not in new))
         self.store.expire()
-        pairs = [(draft, earlier) for draft in new if heard and (earlier := self._earlier(draft, waiting))]
+        spoken = [draft for draft in new if heard and not draft.model]  # what a model worded waits for a person
+        pairs = [(draft, earlier) for draft in spoken if (earlier := self._earlier(draft, waiting))]
         again = {draft.id for draft, _ in pairs}
         self.store.put(draft for draft in new if draft.id not in again)
         stored = tuple((draft, self._store_again(draft, earlier)) for draft, earlier in pairs)
