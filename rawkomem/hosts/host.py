@@ -37,6 +37,12 @@ class Call:
     why: str = ""  # a session starts, or ends
     prompt_id: str = ""  # another one for each prompt, also for the same words
 
+    @property
+    def is_subagents(self) -> bool:
+        """Whether an agent wrote the prompts of this session (OpenCode: the session has a parent)."""
+        info = self.fields.get("info")
+        return bool(self.fields.get("agent_id") or (isinstance(info, dict) and info.get("parentID")))
+
 
 def claude_handler(event: str, command: str, seconds: int) -> dict[str, object]:
     """Return a handler as Claude Code takes it."""

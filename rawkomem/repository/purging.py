@@ -26,6 +26,7 @@ from ..model.errors import NotFound, RawkoError, Refused, Unwritable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..model.entry import Entry
     from .core import Core
 
 
@@ -84,12 +85,18 @@ def _not_there(id: str, unread: Sequence[str]) -> RawkoError:
     return Refused(f"{unread[0]} names {id}, but it cannot be read as memories", hint)
 
 
+def _quote(entry: Entry) -> str:
+    from ..learn.drafts.keep import QUOTE  # only where something is purged
+
+    return str(entry.extra.get(QUOTE, ""))
+
+
 def _complete(core: Core, id: str) -> Sequence[str]:
     layout = core.layout
     entries, _ = entries_about(layout, id)
     Queue(layout).forget(id)
     forget_in_ledger(layout, id, [f"{entry.title} {entry.body}" for entry in entries])
-    Drafts(layout).forget([part for entry in entries for part in (entry.title, entry.body)])
+    Drafts(layout).forget([part for entry in entries for part in (entry.title, entry.body, _quote(entry))])
     forget_said(layout)
     forget_talks(layout)
     changed = purge(layout, id)

@@ -15,7 +15,7 @@ from ...model.errors import NotFound, RawkoError
 from ...model.record import as_dict, replace
 from ...text.quick_json import read_json
 from .private import LineFile, local_path
-from .told import checksum
+from .told import checksum, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _folded(lines: Iterable[str], oldest: int = -1) -> tuple[dict[str, Draft], f
     decided: set[str] = set()
     for line in lines:
         at, _, what, id, *rest = (*line.split("\t", 4), "", "", "")[:5]
-        if not at.isdecimal() or int(at) < oldest or not id:
+        if not is_number(at) or int(at) < oldest or not id:
             continue
         if what in (KEPT, DROPPED):
             decided.add(id)
@@ -143,15 +143,19 @@ def _folded(lines: Iterable[str], oldest: int = -1) -> tuple[dict[str, Draft], f
 def _holds(drafts: Iterable[Draft], texts: Sequence[str]) -> bool:
     """Tell whether drafts share a line with texts, or words that one of them was made from."""
     for draft in drafts:
-        words = [" ".join(part.split()) for one in (draft.said, draft.text, draft.title) for part in one.split("\n")]
+        words = [" ".join(part.split()) for one in _texts(draft) for part in one.split("\n")]
         if any(word and (word in text or text in word) for word in words for text in texts if text):
             return True
     return False
 
 
+def _texts(draft: Draft) -> tuple[str, ...]:
+    return (draft.said, draft.text, draft.title, draft.before, draft.task, *(value for _, value in draft.fields))
+
+
 def _at(line: str) -> int:
     at = line.partition("\t")[0]
-    return int(at) if at.isdecimal() else 0
+    return int(at) if is_number(at) else 0
 
 
 def _fields(draft: Draft) -> dict[str, object]:

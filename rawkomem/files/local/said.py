@@ -11,7 +11,7 @@ from ...model.clock import now
 from ...model.errors import RawkoError
 from ...model.record import record
 from .private import LineFile, local_path
-from .told import checksum
+from .told import checksum, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def forget_said(layout: Layout) -> None:
 def _saying(line: str) -> Saying | None:
     at, _, rest = line.partition("\t")
     session, tab, text = rest.partition("\t")
-    if not at.isdecimal() or not tab:
+    if not is_number(at) or not tab:
         return None
     parts = text.split("\\\\")
     for sign, escape in ESCAPES[1:]:

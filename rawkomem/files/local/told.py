@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FILE_NAME = "told.tsv"
 MAX_FILE_BYTES = 128 * 1024  # some 600 prompts; the older half is dropped
 MAX_AGE_DAYS = 7  # after which a session is told again
+MAX_DIGITS = 18  # of a time or a size
 ASKED, TOLD, LOST, FRESH = "asked", "told", "lost", "fresh"
 
 
@@ -46,6 +47,11 @@ def checksum(*texts: str) -> str:
     return f"{crc32(data):08x}{crc32(data[::-1]):08x}-{len(data):x}"
 
 
+def is_number(text: str) -> bool:
+    """Tell whether a field is a number as we write it; Python refuses to read one of thousands of digits."""
+    return text.isdecimal() and len(text) <= MAX_DIGITS
+
+
 def told_to(layout: Layout, session: str) -> Told:
     """Return what a session was told; nothing for a session without a name."""
     if not session:
@@ -63,15 +69,15 @@ def _folded(lines: Iterable[list[str]], oldest: int) -> Told:
     before: list[tuple[int, list[str]]] = []  # tokens and keys of earlier prompts, and of the last one
     last: list[tuple[int, list[str]]] = []
     prompt, asked_at, heard = "", 0, -1
-    for at, _, what, *rest in (line for line in lines if len(line) > 2 and line[0].isdecimal()):
+    for at, _, what, *rest in (line for line in lines if len(line) > 2 and is_number(line[0])):
         if what == FRESH:
             before, last, prompt = [], [], ""
         elif what == LOST:
             last = []
         elif what == ASKED and len(rest) == 2:
             before, last = before + last, []
-            prompt, asked_at, heard = rest[0], int(at), int(rest[1]) if rest[1].isdecimal() else -1
-        elif what == TOLD and len(rest) == 2 and rest[0].isdecimal() and int(at) >= oldest:
+            prompt, asked_at, heard = rest[0], int(at), int(rest[1]) if is_number(rest[1]) else -1
+        elif what == TOLD and len(rest) == 2 and is_number(rest[0]) and int(at) >= oldest:
             last.append((int(rest[0]), rest[1].split()))
     told = before + last
     keys = frozenset(key for _, own in told for key in own)
@@ -86,7 +92,7 @@ def prompts_since(layout: Layout, session: str, at: int) -> int:
         return 0
     mark = f"\t{checksum(session)}\t{ASKED}\t"
     times = (line.partition("\t")[0] for line in lines if mark in line)
-    return sum(time.isdecimal() and int(time) >= at for time in times)
+    return sum(is_number(time) and int(time) >= at for time in times)
 
 
 def note_asked(layout: Layout, session: str, prompt: str, heard: int) -> None:

@@ -53,6 +53,12 @@ def transcript_of(layout: Layout, session: str) -> str:
     return _pairs(layout, SESSIONS).get(session, "") if session else ""
 
 
+def transcript_of_mark(layout: Layout, mark: str) -> str:
+    """Return the transcript of a session by its checksum, or what its host told; empty if there is none."""
+    named = (file for session, file in _pairs(layout, SESSIONS).items() if checksum(session) == mark)
+    return next(named, "") or next((file for file in _talks(layout) if os.path.basename(file) == f"{mark}.json"), "")
+
+
 def transcripts(layout: Layout) -> list[str]:
     """Return the transcripts of all sessions that are remembered, the latest first, then what hosts told."""
     return [*dict.fromkeys(reversed([*_pairs(layout, SESSIONS).values()])), *_talks(layout)]
@@ -72,10 +78,11 @@ def forget_talks(layout: Layout) -> None:
 
 
 def _talks(layout: Layout) -> list[str]:
-    """Return the files of what hosts told, the latest first."""
+    """Return the files of what hosts told, the latest first; a link or a folder there is not ours."""
     try:
         with os.scandir(local_path(layout, TALKS)) as found:
-            files = sorted(((file.stat().st_mtime, file.path) for file in found), reverse=True)
+            own = (file for file in found if file.is_file(follow_symlinks=False))
+            files = sorted(((file.stat(follow_symlinks=False).st_mtime, file.path) for file in own), reverse=True)
     except (OSError, RawkoError):
         return []
     return [file for _, file in files]

@@ -30,6 +30,8 @@ MAX_TEXT_CHARS = 100_000  # of one text in a message that is kept
 
 def leave_learner(layout: Layout, call: Call) -> None:
     """Start the process, with the transcript's name or with what was said, and do not wait for it."""
+    if call.is_subagents:
+        return
     transcript = _transcript(layout, call)
     named = os.path.abspath(transcript) if transcript else ""
     with tempfile.TemporaryFile() as talk:
@@ -64,8 +66,15 @@ def keep_messages(layout: Layout, call: Call) -> None:
     """Keep the messages of a session, without secrets: what an agent stores is compared with them."""
     messages = call.fields.get("messages")
     if call.session and isinstance(messages, list):
-        told = {"sessionId": call.session, "messages": _redacted(messages[-MAX_MESSAGES:])}
+        heard = [one for one in messages[-MAX_MESSAGES:] if not (call.is_subagents and _is_prompt(one))]
+        told = {"sessionId": call.session, "messages": _redacted(heard)}
         keep_talk(layout, call.session, json.dumps(told).encode())
+
+
+def _is_prompt(message: object) -> bool:
+    """Tell whether a message is a user's; that of a sub-agent was written by the agent that started it."""
+    info = message.get("info", message) if isinstance(message, dict) else None
+    return isinstance(info, dict) and info.get("role") == "user"
 
 
 def _redacted(value: object) -> object:

@@ -26,7 +26,7 @@ FORM = "xml"  # the one that says where it ends: what a person says below it is 
 def note_prompt(layout: Layout, call: Call) -> None:
     """Remember what the person typed, and where the host writes it down: an agent may quote it."""
     typed = read_prompt(call.prompt)
-    if not typed.is_host:
+    if not typed.is_host and not call.is_subagents:
         note_said(layout, call.session, redact(typed.ask))
     if call.transcript:
         note_transcript(layout, call.session, call.transcript)

@@ -17,6 +17,8 @@ def answer_of(said: str) -> str:
     first = said.strip()
     if cues().OBJECTS.search(first[:200]):
         return OBJECTS
+    if cues().QUALIFIES.search(cues().SENTENCE_END.split(first, maxsplit=1)[0]):
+        return ""  # "ok no, leave it"
     nods = cues().NODS.search(first) and len(first.split()) <= MAX_NOD_WORDS
     return AGREES if nods or cues().AGREES.search(first) else ""
 

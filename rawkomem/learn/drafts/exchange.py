@@ -40,7 +40,7 @@ class Exchange:
 
 def exchanges(turns: Iterable[Turn]) -> list[Exchange]:
     """Return the exchanges of a session, in order; a turn of which nothing was typed is none."""
-    heard = _Heard()
+    heard = HeardWords()
     found: list[Exchange] = []
     before = ""
     for number, turn in enumerate(turns, 1):
@@ -79,7 +79,7 @@ def is_document(text: str) -> bool:
     return has_heading and len(text.split()) > MAX_DOCUMENT_WORDS
 
 
-class _Heard:
+class HeardWords:
     """The runs of words that agents and tools said in a session."""
 
     def __init__(self) -> None:

@@ -1,31 +1,52 @@
 """Checks a quote: it counts when a person typed it, or when a person agreed to the agent who said it.
 
 What a person pasted and what the host wrote is nobody's word. White space and the shapes of quote marks do not count.
+A quote that leaves out a negation of its sentence ("push to main", of "never push to main") says the opposite.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from ...text.language import language
 from ...text.scripts.signs import terms_of
 from ...text.spoken.prompt import MAX_READ_CHARS
-from ..session.turns import ASSISTANT, USER
+from ..session.turns import ASSISTANT, TOOL, USER
 from .agreement import AGREES, answer_of
-from .exchange import typed_in
+from .cues import cues
+from .exchange import HeardWords, typed_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ..session.turns import Turn
 
 MIN_QUOTE_WORDS = 3  # fewer occur by chance, but where they are all that was said
+MIN_SHARED_WORDS = 2  # content words of a quote that a memory has to hold, or all of fewer
 QUOTE_MARKS = str.maketrans(dict.fromkeys("‘’‚‛ʼ′", "'") | dict.fromkeys("“”„‟«»″", '"'))
 EDGES = " '\""  # around a quote
+MAX_SENTENCE_CHARS = 400  # before and after a quote that are looked at
+LIST_ITEM = re.compile(r"\n(?=\s*(?:[-*•]|\d+[.)]) |\s*\n)")  # where a sentence ends without a mark
+SENTENCE_END = " ; "
+END_MARKS = (".", "!", "?", ";", ":")
 
 
 def find_quote(quote: str, turns: Sequence[Turn]) -> Turn | None:
-    """Return the first human turn in which a person typed a quote; None if nobody did."""
-    return next((turn for turn in turns if turn.role == USER and is_quoted(quote, typed_words(turn))), None)
+    """Return the first human turn in which a person typed a quote; None if nobody did.
+
+    A line that a tool printed before is pasted, also without a fence.
+    """
+    printed, heard = HeardWords(), 0
+    for number, turn in enumerate(turns):
+        if turn.role == USER and is_said(quote, typed := typed_words(turn)):
+            for one in turns[heard:number]:
+                if one.role == TOOL:
+                    printed.add(one.text)
+            heard = number
+            if is_said(quote, printed.without_quotes(typed)):
+                return turn
+    return None
 
 
 def agreed_quote(quote: str, turns: Sequence[Turn]) -> tuple[Turn, Turn] | None:
@@ -35,7 +56,7 @@ def agreed_quote(quote: str, turns: Sequence[Turn]) -> tuple[Turn, Turn] | None:
         if turn.role == ASSISTANT:
             said.append(turn)
         elif turn.role == USER and (typed := typed_words(turn)):
-            found = next((one for one in reversed(said) if is_quoted(quote, one.text)), None)
+            found = next((one for one in reversed(said) if is_said(quote, one.text)), None)
             if found and answer_of(typed) == AGREES:
                 return found, turn
             said = []
@@ -49,20 +70,46 @@ def typed_words(turn: Turn) -> str:
 
 def is_quoted(quote: str, text: str) -> bool:
     """Return whether a text holds a quote in whole words: at least MIN_QUOTE_WORDS, or all of the text."""
-    quote, text = normalized(quote), normalized(text)
-    if not quote or quote == text:
-        return bool(quote)
-    if len(terms_of(quote)) < MIN_QUOTE_WORDS:
-        return False
-    start = text.find(quote)
-    while start >= 0 and not _is_whole(text, start, start + len(quote)):
-        start = text.find(quote, start + 1)
-    return start >= 0
+    return next(_rests(quote, text), None) is not None
+
+
+def is_said(quote: str, text: str) -> bool:
+    """Return whether a text holds a quote, and its sentence has no negation that the quote leaves out."""
+    rests = (*_rests(quote, text), *_rests(quote, LIST_ITEM.sub(SENTENCE_END, text)))
+    return any(not cues().NEGATED_BEFORE.search(one) and not cues().NEGATED_AFTER.search(other) for one, other in rests)
+
+
+def is_about(quote: str, text: str) -> bool:
+    """Return whether a memory has to do with a quote: "yes" alone stands for nothing."""
+    own, said = _matter(text), _matter(quote)
+    return bool(said) and len(said & own) >= min(MIN_SHARED_WORDS, len(said))
 
 
 def normalized(text: str) -> str:
     """Return a text on one line, with plain quote marks and none at its ends."""
     return " ".join(text.translate(QUOTE_MARKS).split()).strip(EDGES)
+
+
+def _rests(quote: str, text: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands before and after a quote, for each place where a text holds it in whole words."""
+    quote, text = normalized(quote), normalized(text)
+    if quote and quote == text:
+        yield "", ""
+    elif len(terms_of(quote)) >= MIN_QUOTE_WORDS:
+        start = text.find(quote)
+        while start >= 0:
+            end = start + len(quote)
+            if _is_whole(text, start, end):
+                after = "" if quote.endswith(END_MARKS) else text[end : end + MAX_SENTENCE_CHARS]
+                yield text[max(0, start - MAX_SENTENCE_CHARS) : start], after
+            start = text.find(quote, start + 1)
+
+
+def _matter(text: str) -> set[str]:
+    """Return the stems of the content words of a text; of a run without spaces, its terms."""
+    spoken = language()
+    words = spoken.content_words(text)
+    return {*spoken.roots(words), *(term for word in words if not word.isascii() for term in terms_of(word))}
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:

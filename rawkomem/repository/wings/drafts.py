@@ -55,8 +55,11 @@ class Drafts(Wing):
         """Return a draft by its id, or by a beginning of it that no other one has."""
         return self.store.get(name)
 
-    def take(self, drafts: Sequence[Draft], dry_run: bool = False) -> Taken:
-        """Store drafts that are new. One that a person said in another session, too, becomes a memory."""
+    def take(self, drafts: Sequence[Draft], dry_run: bool = False, heard: bool = True) -> Taken:
+        """Store drafts that are new. One that a person said in another session, too, becomes a memory.
+
+        Not so where nobody knows that a person was heard (`heard`): an agent, or a repository, can write a transcript.
+        """
         waiting, decided = self.all(), self.store.decided()
         there = {draft.id for draft in waiting} | decided
         others = [draft for draft in drafts if draft.id not in there]
@@ -64,7 +67,8 @@ class Drafts(Wing):
         if dry_run:
             return Taken(tuple(new), tuple(draft for draft in drafts if draft not in new))
         self.store.expire()
-        pairs = [(draft, earlier) for draft in new if (earlier := self._earlier(draft, waiting))]
+        spoken = [draft for draft in new if heard and not draft.model]  # what a model worded waits for a person
+        pairs = [(draft, earlier) for draft in spoken if (earlier := self._earlier(draft, waiting))]
         again = {draft.id for draft, _ in pairs}
         self.store.put(draft for draft in new if draft.id not in again)
         stored = tuple((draft, self._store_again(draft, earlier)) for draft, earlier in pairs)
@@ -150,10 +154,9 @@ class Drafts(Wing):
         return next((one for one, v in zip(others, rest, strict=True) if is_again(draft, one, cosine(own, v))), None)
 
     def _store_again(self, draft: Draft, earlier: Draft) -> Stored:
-        """Store what was said twice, in the words that have more cues, and tell both sessions."""
-        best = draft if draft.score >= earlier.score else earlier
+        """Store what was said twice, in the words just heard: an agent may have edited the others."""
         sessions = tuple(dict.fromkeys((*earlier.again, earlier.session, draft.session)))
-        stored = self._repo.add(entry_of(replace(best, again=sessions)), via=SAID)
+        stored = self._repo.add(entry_of(replace(draft, again=sessions)), via=SAID)
         self.store.decide(earlier, KEPT)
         self.store.decide(draft, KEPT)
         return stored

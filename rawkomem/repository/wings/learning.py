@@ -71,20 +71,20 @@ class Learning(Wing):
     def take(self, heard: Heard, found: Sequence[Draft], dry_run: bool = False, by_host: bool = False) -> Learned:
         """Store what was found in a session: requests as memories, the rest as drafts."""
         if dry_run:
-            return self._compare(heard, found, dry_run)
+            return self._compare(heard, found, dry_run, False)
         via = SAID if by_host or self._core.via != AGENT else AGENT
         with lock(self._core.layout, "learn"):
-            learned = self._compare(heard, found, dry_run)
+            learned = self._compare(heard, found, dry_run, via == SAID)
             stored = self._repo.add_many([requested(draft) for draft in learned.requests], via=via)
         return replace(learned, stored=tuple(stored))
 
-    def _compare(self, heard: Heard, found: Sequence[Draft], dry_run: bool) -> Learned:
+    def _compare(self, heard: Heard, found: Sequence[Draft], dry_run: bool, is_said: bool) -> Learned:
         """Split what was found into what is known, what is asked for, and drafts."""
         found = [self._tied(draft) for draft in found]
         known = Known(self._core.reading.all(), self._near)
         compared = [(draft, known(requested(draft) if draft.kind == REQUEST else entry_of(draft))) for draft in found]
         news = [draft for draft, same in compared if not same]
-        taken = self._repo.drafts.take([draft for draft in news if draft.kind != REQUEST], dry_run)
+        taken = self._repo.drafts.take([draft for draft in news if draft.kind != REQUEST], dry_run, is_said)
         asked = tuple(draft for draft in news if draft.kind == REQUEST)
         known_already = tuple(pair for pair in compared if pair[1])
         return Learned(heard, taken.new, taken.known, known_already, asked, again=taken.stored)

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 from ...files.local.drafts import KEPT
 from ...files.local.said import LIVE_MS, said_lately
 from ...files.local.told import told_to
-from ...files.local.transcripts import open_transcript, transcripts
+from ...files.local.transcripts import open_transcript, transcript_of_mark, transcripts
+from ...learn.drafts.choose import MAX_BEFORE_CHARS
 from ...learn.drafts.keep import LEARNED, QUOTE
 from ...learn.drafts.known import Known
 from ...learn.drafts.planted import planted_in
-from ...learn.drafts.quote import agreed_quote, find_quote, is_quoted
+from ...learn.drafts.quote import agreed_quote, find_quote, is_about, is_said
 from ...learn.drafts.ties import contradicted, inherited
 from ...learn.session.transcript import Transcript
 from ...learn.session.turns import USER, Turn
 from ...model.clock import now
+from ...model.draft import AGREED
 from ...model.errors import RawkoError, Refused
 from ...model.filters import Filter
 from ...model.kinds import ACTIVE
@@ -54,15 +56,18 @@ class Remembering(Wing):
     def remember(self, entry: Entry, quote: str, by: str = "") -> Remembered:
         """Store a memory that rests on a person's words; refuse a quote that no person typed or agreed to."""
         self.check_quote(quote)
+        if not is_about(quote, f"{entry.title}\n{entry.body}"):
+            hint = "quote the words that say so (not “yes”, but what it answers), and use them in the text"
+            raise Refused(f"the memory does not say what “{one_line(quote, 80)}” says", hint)
         quote = one_line(redact(quote), MAX_QUOTE_CHARS)
         tags = tuple(dict.fromkeys((*entry.tags, LEARNED)))
         entry = replace(entry, tags=tags, extra={**entry.extra, QUOTE: quote})
-        same = Known(self._core.reading.all(), self._near)(entry)
+        against = contradicted(entry, self._candidates(f"{entry.title}\n{entry.body}"))
+        same = "" if against else Known(self._core.reading.all(), self._near)(entry)
         if same:
             self._repo.beliefs.reinforce(same, f"a person said: {quote}", by)
             self._decide_drafts(quote)
             return Remembered(CONFIRMED, same)
-        against = contradicted(entry, self._candidates(f"{entry.title}\n{entry.body}"))
         stored = self._repo.add(replace(entry, when=inherited(entry.when, against)), via=SAID)
         for old in against:
             self._repo.beliefs.supersede(old.id, stored.id, f"a person said: {quote}", by, anyway=True)
@@ -72,22 +77,28 @@ class Remembering(Wing):
     def keep_draft(self, name: str, by: str, **changes: Any) -> Stored:
         """Keep a draft for an agent: it is a person's word if its quote is found, else the agent's."""
         draft = self._repo.drafts.get(name)
+        proof = _last_words(draft.before) if draft.kind == AGREED else draft.said
+        text = f"{changes.get('title') or draft.title}\n{changes.get('text') or draft.text}"
         try:
-            self.check_quote(draft.said)
-            via = SAID
+            self.check_quote(proof)
+            via = SAID if is_about(proof, text) else AGENT
         except Refused:
             via = AGENT
         return self._repo.drafts.keep(name, by=by, via=via, **changes)
 
     def check_quote(self, quote: str) -> None:
         """Refuse a quote that occurs in no human turn of a session at hand, nor in what a person agreed to."""
-        typed = [Turn(USER, one.text, one.at) for one in said_lately(self._core.layout)]
-        if find_quote(quote, typed):
-            return
+        for one in said_lately(self._core.layout):
+            typed = Turn(USER, one.text, one.at)
+            if find_quote(quote, [typed]) and find_quote(quote, [*self._turns_of(one.session), typed]):
+                return
         for turns in self._sessions():
             if find_quote(quote, turns) or agreed_quote(quote, turns):
                 return
-        hint = "quote the person's words exactly as they were typed, at least three of them; pasted text does not count"
+        hint = (
+            "quote whole sentences exactly as the person typed them, at least three words, with “not” and “never”; "
+            "pasted text does not count"
+        )
         raise Refused(f"no person said “{one_line(quote, 80)}” in this session", hint)
 
     def refuse_planted(self, entry: Entry) -> None:
@@ -109,20 +120,34 @@ class Remembering(Wing):
 
     def _sessions(self) -> Iterable[tuple[Turn, ...]]:
         """Yield the turns of each session whose transcript was written lately, as far as it can be read."""
-        for file in transcripts(self._core.layout):
-            try:
-                if now() - os.stat(file).st_mtime * 1000 < LIVE_MS:
-                    with open_transcript(file) as stream:
-                        yield tuple(Transcript(stream).turns())
-            except (OSError, RawkoError):
-                continue
+        return map(_turns_in, transcripts(self._core.layout))
+
+    def _turns_of(self, mark: str) -> tuple[Turn, ...]:
+        """Return the turns of a session, which is given by its checksum, as far as its transcript tells."""
+        return _turns_in(transcript_of_mark(self._core.layout, mark))
 
     def _decide_drafts(self, quote: str) -> None:
         """Take the drafts off the list that the quote is of."""
         for draft in self._repo.drafts.all():
-            if is_quoted(quote, draft.said) or is_quoted(draft.said, quote):
+            if is_said(quote, draft.said) or is_said(draft.said, quote):
                 self._repo.drafts.store.decide(draft, KEPT)
 
     def _near(self, text: str) -> Sequence[tuple[Memory, float]]:
         found = self._core.look([text], NEAR_MEMORIES, Filter())[0].found
         return [(self._repo.get(item.row.id), item.relevance) for item in found]
+
+
+def _turns_in(file: str) -> tuple[Turn, ...]:
+    """Return the turns of a transcript that was written lately; none if it cannot be read."""
+    try:
+        if os.path.isfile(file) and now() - os.stat(file).st_mtime * 1000 < LIVE_MS:
+            with open_transcript(file) as stream:
+                return tuple(Transcript(stream).turns())
+    except (OSError, RawkoError):
+        pass
+    return ()
+
+
+def _last_words(before: str) -> str:
+    """Return what an agent said, without a first word that may have been cut."""
+    return before.partition(" ")[2] if len(before) >= MAX_BEFORE_CHARS - 1 else before

@@ -37,6 +37,19 @@ export const Rawkomem = async ({ client, directory, worktree }) => {
     return openings.get(session)
   }
 
+  const parents = new Map() // session → the one whose agent started it as a sub-agent, or null: a person's
+
+  const about = async (session) => {
+    if (!parents.has(session)) {
+      try {
+        parents.set(session, (await client.session.get({ path: { id: session } })).data?.parentID ?? null)
+      } catch {
+        return {} // it is gone, or OpenCode does not say
+      }
+    }
+    return { parentID: parents.get(session) }
+  }
+
   const tell = async (event, session) => {
     let messages = []
     try {
@@ -44,7 +57,7 @@ export const Rawkomem = async ({ client, directory, worktree }) => {
     } catch {
       // the session is gone: what was said was told when its last turn ended
     }
-    await hook(event, { session_id: session, messages: messages.slice(-MESSAGES) }, folder)
+    await hook(event, { session_id: session, info: await about(session), messages: messages.slice(-MESSAGES) }, folder)
   }
 
   const learn = async (event, session) => {
@@ -60,7 +73,7 @@ export const Rawkomem = async ({ client, directory, worktree }) => {
       const said = output.parts.filter((part) => part.type === "text" && !part.synthetic)
       const prompt = said.map((part) => part.text).join("\n")
       talking.add(input.sessionID)
-      const context = await hook("prompt", { session_id: input.sessionID, prompt }, folder)
+      const context = await hook("prompt", { session_id: input.sessionID, info: await about(input.sessionID), prompt }, folder)
       if (context && said.length) said[0].text = `${context}\n\n${said[0].text}`
     },
     "experimental.chat.system.transform": async (input, output) => {

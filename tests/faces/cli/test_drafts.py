@@ -15,7 +15,7 @@ from rawkomem.model.record import replace
 from rawkomem.repository import Repository
 from tests.commands import START
 from tests.learn.drafts.talk import DONE, talk
-from tests.terminals import detached, scrubbed
+from tests.terminals import detached, scrubbed, typed
 
 SESSION = """## User
 Add a test for the parser.
@@ -229,13 +229,21 @@ def test_status_counts_drafts(rawkomem, waiting):
     assert "\ndrafts " not in rawkomem("status").stdout
 
 
-def test_learn_tells_what_was_said_in_another_session_too(rawkomem, repository, project):
+@pytest.mark.parametrize("is_person", [True, False])
+def test_learn_tells_what_was_said_in_another_session_too(
+    is_person, rawkomem, repository, project, terminal, own_home, tmp_path
+):
     repository.drafts.take(choose(talk("start", DONE, "use jest here, not vitest", session="s-1"), Run("claude-code")))
     chat = "## User\nstart\n\n## Assistant\nI ran vitest.\n\n## User\nno, I said jest and not vitest, use jest\n"
     (project / "chat.md").write_text(chat, encoding="utf-8")
-    learned = rawkomem("learn", "chat.md")
-    assert learned.stdout.startswith("stored mem_") and "in another session, too" in learned.stdout
-    assert "nothing new" not in learned.stderr and repository.drafts.all() == []
+    if not is_person:  # an agent can write a transcript
+        assert rawkomem("learn", "chat.md").stdout.startswith("draft ") and len(repository.drafts.all()) == 2
+        return
+    shown = tmp_path / "shown"
+    detached(terminal, typed(" ".join((*START, "learn", "chat.md")), shown), project, scrubbed())
+    told = shown.read_text()
+    assert "stored mem_" in told and "in another session, too" in told and "nothing new" not in told
+    assert repository.drafts.all() == []
 
 
 def test_control_characters_of_a_session_do_not_reach_the_terminal(rawkomem, repository):

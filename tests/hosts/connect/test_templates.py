@@ -89,7 +89,8 @@ const clocks = []
 globalThis.setTimeout = (run, after) => { clocks.push([after, run]); return { unref() {} } }
 globalThis.clearTimeout = () => {}
 const messages = [{ info: { id: "m1" } }]
-const client = { session: { messages: async () => ({ data: messages }) } }
+const get = async ({ path }) => ({ data: { id: path.id, parentID: "p" } })
+const client = { session: { messages: async () => ({ data: messages }), get } }
 const plugin = await Rawkomem({ client, directory: "/p" })
 const start = async () => {
   const output = { system: [] }
@@ -106,7 +107,7 @@ await plugin.event({ event: { type: "session.idle", properties: { sessionID: "s"
 await plugin.dispose() // all is told
 await plugin["chat.message"]({ sessionID: "s" }, parts)
 await plugin.dispose()
-console.log(JSON.stringify({ told, calls: calls.map(([event, said]) => [event, said.source ?? said.messages?.length ?? ""]), pid: process.pid }))
+console.log(JSON.stringify({ told, calls: calls.map(([event, said]) => [event, said.source ?? said.messages?.length ?? ""]), parents: calls.map(([, said]) => said.info?.parentID ?? ""), pid: process.pid }))
 """
 
 
@@ -120,6 +121,7 @@ def test_the_opencode_plugin_asks_again_and_tells_what_is_left(tmp_path):
     assert said["told"] == [[], [], ["opening"], ["opening"]]
     start = ["session-start", f"startup {said['pid']}"]
     assert said["calls"] == [start, start, ["prompt", ""], ["turn-end", 1], ["prompt", ""], ["session-end", 1]]
+    assert said["parents"] == ["", "", "p", "p", "p", "p"], "a sub-agent's session is told as one"
 
 
 def test_the_page_about_hosts_agrees_with_the_records():

@@ -69,6 +69,15 @@ def test_a_transcript_that_an_agent_hands_over_is_the_agents_word(project, rawko
     assert repository.beliefs.trust(repository.get(told["stored"][0]["id"])).source == "inference"
 
 
+def test_two_transcripts_that_an_agent_hands_over_make_no_memory(project, rawkomem, repository):
+    """What a person says in two sessions is stored; an agent can write both."""
+    for number, words in enumerate(("use jest here, not vitest", "no, I said jest and not vitest, use jest")):
+        data = claude_code([("user", "do it"), ("assistant", "I ran vitest."), ("user", words)])
+        (project / "session").write_bytes(data.replace(b"3f2a9c10", b"%08d" % number))
+        assert json.loads(rawkomem("learn", "session", "--json").stdout)["drafts"]
+    assert files(project) == {} and len(repository.drafts.all()) == 2
+
+
 def test_a_dry_run_writes_nothing(project, rawkomem, repository):
     told = rawkomem("learn", "-", "--dry-run", input=HOSTS["markdown"]().decode())
     assert told.stdout.count("draft") == 2 and files(project) == {} and repository.drafts.all() == []

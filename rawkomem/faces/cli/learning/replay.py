@@ -189,7 +189,7 @@ def _is_asked(missing: int) -> bool:
 
 def _write(repository: Repository, missing: Sequence[Correction]) -> Taken:
     with lock(repository.layout, "learn"):
-        return repository.drafts.take([one.draft for one in missing])
+        return repository.drafts.take([one.draft for one in missing], heard=False)
 
 
 def _tell_written(taken: Taken) -> None:

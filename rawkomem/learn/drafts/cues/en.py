@@ -117,6 +117,23 @@ OBJECTS = re.compile(
     r"|why|isn'?t|shouldn'?t|are you sure|really\?)\b|\b(?:disagree|that'?s wrong|undo|revert|don'?t think)\b",
     re.IGNORECASE,
 )
+QUALIFIES = re.compile(  # an agreement: what follows is another wish, or a refusal
+    r"\b(?:no(?! (?:problem|worries|need|rush))|nope|not|but|stop|wait|except|never|don'?t|isn'?t|won'?t|doesn'?t)\b",
+    re.IGNORECASE,
+)
+SENTENCE_END = re.compile(r"[.!?]\s|\n")
+# A negation in the sentence of a quote, before it and after it; "No, …" answers somebody and negates nothing.
+REVERSING = (
+    r"(?:no|not|never|nor|neither|nobody|without|cannot|avoid|stop|quit|forbid"
+    r"|(?:do|does|did|is|are|was|were|wo|would|ca|could|should|must|need|have|has|had)n'?t)\b"
+)
+NEGATED_BEFORE = re.compile(
+    rf"\b(?!no(?:pe)?[,!–—-]){REVERSING}(?:(?!\bbecause\b)[^.!?;:]|[.!?;:](?! ))*$|\b(?:instead of|rather than)\W*$",
+    re.IGNORECASE,
+)
+NEGATED_AFTER = re.compile(
+    rf"^(?! ?,? ?(?:not|never)\b)(?:(?!\b(?:because|since|so|and|but|or)\b)[^.!?;:,])*?\b{REVERSING}", re.IGNORECASE
+)
 # An agent's statement that is worth a draft once the person agreed to it.
 PROPOSES = re.compile(
     r"\b(?:recommend\w*|propos\w*|suggest\w*|option|approach|should|instead|rather|because|always|never|only|so that"
