@@ -103,7 +103,7 @@ def _of_runs(runs: Sequence[Memory]) -> Iterator[Point]:
             yield _point(WORKED, f"{goal}: {said}" if said else goal, memory)
         else:
             run = run_of(memory)
-            why = run.error or "; ".join(run.learnings) or run.results
+            why = "; ".join(part for part in (run.error, *run.learnings) if part) or run.results
             yield _point(FAILED, f"{goal} ({run.outcome or 'unknown'})" + (f": {why}" if why else ""), memory)
 
 

@@ -107,6 +107,11 @@ def test_a_brief_is_data(project, repository):
     assert SECRET not in text and text.count("</brief-") == 1 and "\n#" not in text and "<memory>" not in text
 
 
+def test_a_brief_says_what_a_failed_run_learned(repository):
+    repository.traces.add("Deploy billing", status="failure", error="denied", learnings=("Log in first",))
+    assert "denied; Log in first" in repository.traces.brief("deploy billing").text
+
+
 def test_where_nothing_is_known_it_says_what_to_do(rawkomem, repository):
     done = rawkomem("brief", "fly", "to", "the", "moon")
     assert done.stdout == "" and "rawkomem trace add" in done.stderr
