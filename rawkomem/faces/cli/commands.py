@@ -27,7 +27,7 @@ COMMANDS = {
     "drafts": ("learning.drafts", "List what was found in sessions; keep, edit, merge or drop it."),
     "replay": (
         "learning.replay",
-        "Show which memories past sessions would get now, and which corrections these cover.",
+        "Show which memories past sessions would get now, and which corrections they cover.",
     ),
     "search": ("", "Find the memories that fit a question."),
     "inject": ("", "Print the memories that belong in the prompt of a task, or nothing."),

@@ -21,8 +21,8 @@ from ..terminal import note, say, say_json
 def brief_command(repository: Repository, goal: tuple[str, ...], budget: int, as_json: bool) -> None:
     """Show what earlier work teaches about a goal.
 
-    Prints the recommended approach, anti-patterns, lessons, what worked and what failed, each with the id of its source.
-    If GOAL is '-', it is read from standard input.
+    Prints the recommended approach, anti-patterns, lessons, what worked and what failed, each with the id of its
+    source. If GOAL is '-', it is read from standard input.
     """
     text = read_stdin(strict=False) if goal == ("-",) else " ".join(goal)
     found = repository.traces.brief(text, budget)

@@ -86,9 +86,7 @@ def _tell(learned: Learned, dry_run: bool) -> None:
     host = f" of {heard.host}" if heard.host != MARKDOWN else ""
     note(f"read {count(len(heard.turns), 'turn')}{host}{session}{f', records: {counted}' if counted else ''}")
     if heard.turns and not heard.has_speakers and not heard.warnings:
-        note(
-            "no line says who speaks, so nothing counts as a person's word: see 'rawkomem docs learning' for the formats"
-        )
+        note("no line says who speaks, so nothing counts as a person's word: see 'rawkomem docs learning'")
     if learned.waiting:
         note(f"{count(len(learned.waiting), 'draft')} of this session found earlier")
     if not (learned.drafts or learned.requests or learned.again):
