@@ -74,7 +74,7 @@ COMMANDS = {
     "compress": ("keeping.lifecycle", "Make digests of related memories that nobody used or changed lately."),
     "consolidate": ("keeping.lifecycle", "Settle duplicates and contradictions, make digests and learnings, prune."),
     "lesson": ("learning.lessons", "Store what a failure taught, or take over a lesson from elsewhere."),
-    "lessons": ("learning.lessons", "List lessons, the gravest first."),
+    "lessons": ("learning.lessons", "List lessons, the most severe first."),
     "distill": ("learning.lessons", "Propose drafts of lessons from recent failures."),
     "heritage": ("learning.lessons", "Tell, or show, which intents led to a memory."),
     "ledger": ("keeping.ledger", "Show and verify what was done with memories."),

@@ -84,7 +84,7 @@ def lessons_command(
     repository: Repository, query: tuple[str, ...], limit: int, min_confidence: float | None, pattern: str, wire: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """List lessons, the gravest first.
+    """List lessons, the most severe first.
 
     With QUERY, of those that fit it best. What is not sure enough or too old to be injected is left out.
     """
