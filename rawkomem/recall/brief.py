@@ -90,7 +90,7 @@ def _of_learnings(learnings: Sequence[Memory]) -> Iterator[Point]:
 
 def _of_lessons(lessons: Sequence[Memory]) -> Iterator[Point]:
     for lesson in lessons:
-        first = next(iter(items(lesson.body)), "")
+        first = next((item for item in items(lesson.body) if not item.startswith("#")), "")
         yield _point(LESSONS, f"{lesson.title}: {first}" if first else lesson.title, lesson)
 
 

@@ -201,7 +201,7 @@ def _tell_written(taken: Taken) -> None:
     for draft, stored in taken.stored:
         say(f"{paint(stored.outcome.what, 'green')}  {one_line(draft.title, wide() - 40)}  {paint(stored.id, 'dim')}")
     if taken.known:
-        note(f"{count(len(taken.known), 'draft')} known already")
+        note(f"{count(len(taken.known), 'correction')} became a draft earlier")
     note("'rawkomem drafts' shows them; 'rawkomem drafts keep ID' makes a memory of one")
 
 

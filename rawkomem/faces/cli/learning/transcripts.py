@@ -49,7 +49,8 @@ def tell_step(step: Step) -> None:
     """Print how far a run is."""
     part = f", part {step.part} of {step.parts}" if step.parts else ""
     so_far = step.failure or f"{count(step.drafts, 'draft')} so far"
-    note(f"file {step.file} of {step.files}{part}: {so_far}  {step.name}")
+    name = "" if step.name in so_far else f"  {step.name}"
+    note(f"file {step.file} of {step.files}{part}: {so_far}{name}")
 
 
 def _tell(gone: Gone, dry_run: bool) -> None:
