@@ -120,6 +120,10 @@ def test_a_lesson_in_a_brief_leaves_out_its_headings(repository):
     assert "Log in before you deploy billing: It was denied." in text and "Situation" not in text
 
 
+def test_an_empty_log_says_so(rawkomem):
+    assert "the log is empty" in rawkomem("log").stderr
+
+
 def test_where_nothing_is_known_it_says_what_to_do(rawkomem, repository):
     done = rawkomem("brief", "fly", "to", "the", "moon")
     assert done.stdout == "" and "rawkomem trace add" in done.stderr
