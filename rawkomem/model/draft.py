@@ -12,6 +12,7 @@ FIX = "fix"  # a command failed, then the same command passed
 INSTRUCTION = "instruction"  # written into CLAUDE.md or another file of instructions
 DEMOTED = "demoted"  # a memory that the first extractor wrote and nobody touched
 FOUND = "found"  # by a language model
+LESSON = "lesson"  # tag of a draft that failures suggest; it becomes a lesson when it is kept
 DRAFT_KINDS = (CORRECTION, RULE, PREFERENCE, DECISION, REQUEST, AGREED, FIX, INSTRUCTION, DEMOTED, FOUND)
 
 

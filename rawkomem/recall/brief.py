@@ -90,7 +90,7 @@ def _of_learnings(learnings: Sequence[Memory]) -> Iterator[Point]:
 
 def _of_lessons(lessons: Sequence[Memory]) -> Iterator[Point]:
     for lesson in lessons:
-        first = next(iter(items(lesson.body)), "")
+        first = next((item for item in items(lesson.body) if not item.startswith("#")), "")
         yield _point(LESSONS, f"{lesson.title}: {first}" if first else lesson.title, lesson)
 
 
@@ -103,7 +103,7 @@ def _of_runs(runs: Sequence[Memory]) -> Iterator[Point]:
             yield _point(WORKED, f"{goal}: {said}" if said else goal, memory)
         else:
             run = run_of(memory)
-            why = run.error or "; ".join(run.learnings) or run.results
+            why = "; ".join(part for part in (run.error, *run.learnings) if part) or run.results
             yield _point(FAILED, f"{goal} ({run.outcome or 'unknown'})" + (f": {why}" if why else ""), memory)
 
 

@@ -1,6 +1,6 @@
 """The language of memories and tasks, which RAWKOMEM_LANGUAGE names: its words, stems and function words.
 
-Its data is in `languages/<code>.py` and `learn/session/cues/<code>.py`; the search index uses FTS5's stems instead.
+Its data is in `languages/<code>.py` and `learn/drafts/cues/<code>.py`; the search index uses FTS5's stems instead.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ...files.append import Written
 from ...files.layout import FOLDER, Layout, find_layout
 from ...files.start import plan_start, write_start
-from ...learn.lessons.lesson import LESSON
+from ...model.draft import LESSON
 from ...model.entry import Plan
 from ...model.errors import BadInput, NotFound, Refused
 from ...model.record import replace

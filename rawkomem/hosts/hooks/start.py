@@ -41,7 +41,7 @@ def _lessons(repository: Repository) -> list[str]:
     labels = labels_by_id(repository.beliefs.all(), repository.get_many([lesson.id for lesson in found]))
     shown = _vouched(found, labels, repository.settings.max_unverified)[:MAX_LESSONS]
     lines = [f"- {in_brackets(labels.get(one.id, ()))}{_lesson(one)}" for one in shown]
-    return ["Lessons of earlier failures, the gravest first:", *lines] if lines else []
+    return ["Lessons of earlier failures, the most severe first:", *lines] if lines else []
 
 
 def _lesson(lesson: Lesson) -> str:

@@ -73,7 +73,7 @@ def drafts_of(spoken: Iterable[Exchange], session: str, run: Run) -> Iterable[Dr
             id=draft_id(session, said),
             kind=scored.kind,
             said=said,
-            before=redact(exchange.before)[-MAX_BEFORE_CHARS:].strip(),
+            before=_end_of(redact(exchange.before).strip()),
             title=title_of(statement or said),
             text=f"{statement}\n\nThe person agreed: “{said}”" if statement else said,
             when=propose(f"{statement}\n{said}" if statement else said),
@@ -126,3 +126,11 @@ def title_of(text: str) -> str:
     head = cues().REASONS.split(bare, maxsplit=1)[0]
     title = (head if len(head.split()) >= MIN_TITLE_WORDS else bare).rstrip(".,:;! ")
     return one_line(title[:1].upper() + title[1:], MAX_TITLE_CHARS)
+
+
+def _end_of(before: str) -> str:
+    """Return the end of the agent's words, from a whole word on; an ellipsis shows that some are missing."""
+    if len(before) <= MAX_BEFORE_CHARS:
+        return before
+    cut = before[-MAX_BEFORE_CHARS:]
+    return f"…{cut.partition(' ')[2] or cut}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.clock import now
-from ...model.draft import AGREED, CORRECTION, DECISION, FOUND, PREFERENCE, REQUEST, RULE
+from ...model.draft import AGREED, CORRECTION, DECISION, FOUND, LESSON, PREFERENCE, REQUEST, RULE
 from ...model.entry import Entry
 from ...model.record import replace
 from ...text.clean import one_line
@@ -26,7 +26,7 @@ def entry_of(draft: Draft) -> Entry:
     """Return a draft as an entry: its text, where it comes from, and the person's words as a quote."""
     filed = FILED.get(draft.kind, FILED[DECISION])
     extra: dict[str, Value] = {"type": filed.type, "category": filed.category}
-    if draft.kind in BY_PERSON:
+    if _is_said(draft):
         extra[QUOTE] = one_line(draft.said, MAX_QUOTE_CHARS)
     return Entry(
         title=draft.title,
@@ -44,8 +44,13 @@ def entry_of(draft: Draft) -> Entry:
 
 def exchange_of(draft: Draft) -> list[tuple[str, str]]:
     """Return who said what in the exchange that a draft comes from; without empty words."""
-    answer = PERSON if draft.kind in BY_PERSON else EVIDENCE
+    answer = PERSON if _is_said(draft) else EVIDENCE
     return [(who, words) for who, words in ((AGENT, draft.before), (answer, draft.said)) if words]
+
+
+def _is_said(draft: Draft) -> bool:
+    """Tell whether `said` holds a person's words; a draft that failures suggest lists the failures there."""
+    return draft.kind in BY_PERSON and LESSON not in draft.tags
 
 
 def source_of(draft: Draft) -> str:

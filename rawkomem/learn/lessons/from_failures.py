@@ -12,14 +12,14 @@ from ...files.local.drafts import draft_id
 from ...format.lesson import SEVERITIES, TOLD
 from ...format.sections import items, sections
 from ...model.clock import DAY, iso
-from ...model.draft import FIX, RULE, Draft
+from ...model.draft import FIX, LESSON, RULE, Draft
 from ...model.kinds import ACTIVE
 from ...model.record import record
 from ...redaction.find import redact
-from ...state.run import SUCCESS, goal_of, outcome_of
+from ...state.run import EXPERIENCE, SUCCESS, TRACE, goal_of, outcome_of
 from ...text.clean import one_line
 from ...text.language import language
-from .lesson import LESSON, conditions_of
+from .lesson import conditions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -180,9 +180,10 @@ def _story(failures: Sequence[Memory]) -> str:
     """Return what happened how often, when, and what was the goal; without a full stop."""
     days = list(dict.fromkeys(iso(memory.created)[:10] for memory in failures))
     when = ", ".join(days) if len(days) <= MAX_LISTED else f"{days[0]} to {days[-1]}"
-    goals = [f'"{goal}"' for goal in _goals(failures)[-MAX_LISTED:]]
+    what = _what_happened(failures)
+    goals = [quoted for goal in _goals(failures)[-MAX_LISTED:] if (quoted := f'"{goal}"') not in what]
     aim = f" while the goal was {goals[0]}" if len(goals) == 1 else f" while the goals were {_listed(goals)}"
-    return f"{_what_happened(failures)} {_times(failures)} ({when}){aim if goals else ''}"
+    return f"{what} {_times(failures)} ({when}){aim if goals else ''}"
 
 
 def _what_happened(failures: Sequence[Memory]) -> str:
@@ -199,8 +200,9 @@ def _times(failures: Sequence[Memory]) -> str:
 
 
 def _goals(failures: Sequence[Memory]) -> list[str]:
-    """Return the goals that failures name, each once; a title is none."""
-    given = (_quoted(_said(memory, "goal", "primary_goal")) for memory in failures)
+    """Return the goals that failures name, each once. The title of a run is its goal, that of a memory is none."""
+    runs = (TRACE, EXPERIENCE)
+    given = (_quoted(goal_of(one) if one.kind in runs else _said(one, "goal", "primary_goal")) for one in failures)
     return list(dict.fromkeys(goal for goal in given if goal))
 
 

@@ -20,6 +20,7 @@ from ...format.lesson import (
 from ...format.yamo import Block, emit_block, escaped, name_of, read_block
 from ...format.yamo_blocks import AGENT, PREFIX, lesson_block
 from ...model.clock import now, read_time
+from ...model.draft import LESSON
 from ...model.entry import Entry, Plan
 from ...model.errors import BadInput
 from ...model.ids import new_id
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from ...model.entry import Memory, Value
 
 TAG = "#lesson_learned"
-LESSON = "lesson"  # tag of a draft that becomes a lesson when it is kept
 SCOPE_LENGTH = 200  # characters of a scope that make a condition; longer is a text
 MADE_UP_RULE = ("Before you ", ": make sure that it does not end in ")
 STORED, KNOWN, BETTER, HELD = "stored", "known", "superseded", "quarantined"

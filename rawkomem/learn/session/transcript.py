@@ -51,7 +51,8 @@ class Transcript:
         self.counts: Counter[str] = Counter()  # broken, unknown, too long, injected, sub-agent
         self.warnings: list[str] = []
         name = getattr(stream, "name", "")
-        self._is_subagents = isinstance(name, str) and SUBAGENTS_FOLDER in name.replace("\\", "/").split("/")[:-1]
+        self._name = name if isinstance(name, str) else ""
+        self._is_subagents = SUBAGENTS_FOLDER in self._name.replace("\\", "/").split("/")[:-1]
 
     @property
     def host(self) -> str:
@@ -131,11 +132,12 @@ class Transcript:
         data = b"".join(self._ahead) + self._stream.read(MAX_DOCUMENT_BYTES)
         if len(data) > MAX_DOCUMENT_BYTES:
             size = f"more than {MAX_DOCUMENT_BYTES >> 20} MB"
-            raise BadInput(f"the transcript is one JSON document of {size}", "split it")
+            raise BadInput(f"{self._name or 'the transcript'} is one JSON document of {size}", "split it")
         try:
             value = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
         except (ValueError, RecursionError) as failure:
-            raise BadInput(f"the transcript is no JSON that can be read: {failure}", "is it complete?") from None
+            what = f"{self._name or 'the transcript'} is not valid JSON: {failure}"
+            raise BadInput(what, "check that the file is complete, and export the session again") from None
         return self._listed(value)
 
     def _listed(self, value: Any) -> Iterator[Record]:

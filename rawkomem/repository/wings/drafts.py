@@ -8,9 +8,9 @@ from ...files.local.drafts import DROPPED, KEPT, draft_id
 from ...files.local.drafts import Drafts as Store
 from ...learn.drafts.again import cosine, is_again, is_repeated
 from ...learn.drafts.keep import LEARNED, entry_of
-from ...learn.lessons.lesson import LESSON, lesson_of_draft
+from ...learn.lessons.lesson import lesson_of_draft
 from ...model.clock import now
-from ...model.draft import DEMOTED, Draft
+from ...model.draft import DEMOTED, LESSON, Draft
 from ...model.errors import BadInput
 from ...model.filters import Filter
 from ...model.kinds import ACTIVE

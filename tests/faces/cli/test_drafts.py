@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rawkomem.learn.drafts.choose import choose
+from rawkomem.learn.drafts.keep import exchange_of
 from rawkomem.learn.session.run import Run
 from rawkomem.model.draft import FIX, RULE, Draft
 from rawkomem.model.entry import Entry
@@ -59,7 +60,7 @@ def put(repository, **fields) -> Draft:
 def test_from_a_session_to_the_prompt(rawkomem, project):
     (project / "chat.md").write_text(SESSION, encoding="utf-8")
     learned = rawkomem("learn", "chat.md")
-    assert "2 drafts on this machine" in learned.stderr and "stored" not in learned.stdout
+    assert "2 new drafts" in learned.stderr and "stored" not in learned.stdout
     first = json.loads(rawkomem("drafts", "--json").stdout)[0]
     assert first["id"] in learned.stdout and f"drafts keep {first['id']}" in learned.stderr
     assert rawkomem("inject", "add tests with vitest").stdout == ""
@@ -219,7 +220,7 @@ def test_demote(rawkomem, repository):
     assert "moved" in rawkomem("drafts", "demote").stdout
     assert repository.get(junk.id).status == "deleted"
     assert "All tests pass." in rawkomem("drafts", "show", "drf_").stdout
-    assert "no such memories" in rawkomem("drafts", "demote").stderr
+    assert "no memory here was stored by the first version" in rawkomem("drafts", "demote").stderr
 
 
 def test_status_counts_drafts(rawkomem, waiting):
@@ -250,3 +251,33 @@ def test_control_characters_of_a_session_do_not_reach_the_terminal(rawkomem, rep
     put(repository, said="use \x1b[2J tabs\x07", before="\x1b]0;title\x07hi", title="\x1b[31mred", text="a\x1b[2Jb")
     for words in (("drafts",), ("drafts", "show", "drf_"), ("drafts", "drop", "drf_")):
         assert "\x1b" not in rawkomem(*words).stdout
+
+
+def test_new_drafts_are_counted_without_those_that_wait(rawkomem, project, waiting):
+    (project / "chat.md").write_text(SESSION, encoding="utf-8")
+    assert "2 new drafts, on this machine only" in rawkomem("learn", "chat.md").stderr
+
+
+def test_a_run_over_files_shows_the_end_of_what_the_agent_said(rawkomem, project):
+    for name in ("one.md", "two.md"):
+        said = SESSION.replace("I added", f"{name} {'and so on ' * 200}. I added")
+        (project / name).write_text(said, encoding="utf-8")
+    told = rawkomem("learn", "one.md", "two.md").stdout
+    assert "agent: …" in told and "All tests pass." in told
+
+
+def test_failures_are_evidence_and_no_words_of_a_person(repository):
+    repository.traces.add(
+        "Deploy", status="failure", error="denied by the registry", learnings=("Log in to the registry first",)
+    )
+    repository.lessons.distill()
+    (draft,) = repository.drafts.all()
+    assert [who for who, _ in exchange_of(draft)] == ["evidence"]
+    assert draft.task == "Deploy" and 'while the goal was "Deploy"' in draft.text
+
+
+def test_errors_name_the_transcript(rawkomem, project):
+    (project / "half.json").write_text('{"messages": [', encoding="utf-8")
+    (project / "note.txt").write_text("hello", encoding="utf-8")
+    assert "half.json is not valid JSON" in rawkomem("learn", "half.json", check=None).stderr
+    assert "no person says anything in note.txt" in rawkomem("replay", "note.txt", check=None).stderr

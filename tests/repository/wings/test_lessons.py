@@ -512,6 +512,10 @@ def test_commands(rawkomem, tmp_path):
     assert "Missing option" in rawkomem("lesson", "add", "--fix", "x", check=2).stderr
 
 
+def test_distill_without_failures_says_so(rawkomem):
+    assert "no recent failure has a rule" in rawkomem("distill").stderr
+
+
 def test_distill_command(rawkomem, traces):
     traces("deploy", 2, "## Learnings\n\n- Run migrations first", error="it broke")
     assert "nothing was written" in rawkomem("distill", "--dry-run").stderr

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput
 from tests.learn.traces.runs import GOALS, fill, trace
 from tests.torture.helpers import write
@@ -105,6 +106,22 @@ def test_a_brief_is_data(project, repository):
     write(project / ".rawko", "traces/2026-06/evil.md", trace(1, "Deploy billing", learnings=(evil,)))
     text = repository.traces.brief("deploy billing").text
     assert SECRET not in text and text.count("</brief-") == 1 and "\n#" not in text and "<memory>" not in text
+
+
+def test_a_brief_says_what_a_failed_run_learned(repository):
+    repository.traces.add("Deploy billing", status="failure", error="denied", learnings=("Log in first",))
+    assert "denied; Log in first" in repository.traces.brief("deploy billing").text
+
+
+def test_a_lesson_in_a_brief_leaves_out_its_headings(repository):
+    lesson = Entry(kind="lesson", title="Log in before you deploy billing", body="## Situation\n\nIt was denied.")
+    repository.add(lesson, via="person")
+    text = repository.traces.brief("deploy billing").text
+    assert "Log in before you deploy billing: It was denied." in text and "Situation" not in text
+
+
+def test_an_empty_log_says_so(rawkomem):
+    assert "the log is empty" in rawkomem("log").stderr
 
 
 def test_where_nothing_is_known_it_says_what_to_do(rawkomem, repository):

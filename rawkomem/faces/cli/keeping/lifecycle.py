@@ -57,21 +57,33 @@ def decay_command(repository: Repository, dry_run: bool, as_json: bool) -> None:
 
 
 @click.command("compress")
-@click.option("--min-size", default=MIN_MEMBERS, show_default=True, type=click.IntRange(2), help="Of a cluster.")
-@click.option("--idle", default=IDLE_DAYS, show_default=True, type=click.IntRange(0), help="Days untouched.")
-@LIMIT.but(default=MAX_DIGESTS, least=1, help="Digests a day.")
-@click.option("--archive", is_flag=True, help="Archive originals of which the digest holds everything.")
+@click.option(
+    "--min-size",
+    default=MIN_MEMBERS,
+    show_default=True,
+    type=click.IntRange(2),
+    help="How many related memories a digest needs.",
+)
+@click.option(
+    "--idle",
+    default=IDLE_DAYS,
+    show_default=True,
+    type=click.IntRange(0),
+    help="For how many days nobody used or changed them.",
+)
+@LIMIT.but(default=MAX_DIGESTS, least=1, help="How many digests to make in a day.")
+@click.option("--archive", is_flag=True, help="Archive memories whose digest says all that they say.")
 @DRY_RUN
 @JSON
 @pass_repository
 def compress_command(
     repository: Repository, min_size: int, idle: int, limit: int, archive: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Make digests of memories that belong together and lie idle.
+    """Make digests of related memories that nobody used or changed lately.
 
-    A digest is a memory made of the telling sentences of a cluster; no model is asked. An original that says more than
-    its digest (a number, a name, a negation, code) stays active. Memories that contradict each other are left out. The
-    same memories are never compressed twice: delete a digest to make another.
+    A digest is a memory made of the most telling sentences of related memories; no model is asked. A memory that says
+    more than its digest (a number, a name, a negation, code) stays active. Memories that contradict each other are left
+    out. The same memories are never compressed twice: delete a digest to make another.
     """
     how = Compression(min_size, idle, limit, archive)
     done = with_bar(lambda progress: repository.lifecycle.compress(how, dry_run, user_name(), progress), "compressing")

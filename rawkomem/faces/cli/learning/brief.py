@@ -19,10 +19,10 @@ from ..terminal import note, say, say_json
 @JSON
 @pass_repository
 def brief_command(repository: Repository, goal: tuple[str, ...], budget: int, as_json: bool) -> None:
-    """Tell what earlier work teaches for a goal.
+    """Show what earlier work teaches about a goal.
 
-    What worked, what failed, anti-patterns, the recommended approach and lessons, each with the id of its source. GOAL
-    '-' reads it from standard input.
+    Prints the recommended approach, anti-patterns, lessons, what worked and what failed, each with the id of its
+    source. If GOAL is '-', it is read from standard input.
     """
     text = read_stdin(strict=False) if goal == ("-",) else " ".join(goal)
     found = repository.traces.brief(text, budget)

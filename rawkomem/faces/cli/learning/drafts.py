@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MAX_LISTED = 20
 LABEL_CHARS = 10  # of the column with "agent", "person", "when"
 NOTHING_WAITS = "no drafts wait: hooks and 'rawkomem learn FILE' find them in sessions"
+NOTHING_TO_DEMOTE = "no memory here was stored by the first version of 'learn' and left untouched since"
 MIN_WORDS_CHARS = 40  # of a line of an exchange, on a narrow terminal
 proposed = together(  # the options that change the memory which a draft proposes
     click.option("--title", default="", help="Another title."),
@@ -46,11 +47,12 @@ proposed = together(  # the options that change the memory which a draft propose
 def drafts_command(ctx: click.Context, /, session: str, limit: int, as_json: bool) -> None:
     """List what was found in sessions; keep, edit, merge or drop it.
 
-    A draft is something that a person said, or agreed to, in a session with an agent. Drafts stay on this machine:
-    they are not committed, searched or injected until you keep them. They expire after 30 days.
+    A draft is something that a person said, or agreed to, in a session with an agent, or a lesson that 'rawkomem
+    distill' proposes. Drafts stay on this machine: they are not committed, searched or injected until you keep them.
+    They expire after 30 days.
 
-    Without a command, lists the drafts that wait, newest first, with the exchange that each comes from. Wherever a
-    command takes an ID, the beginning of it is enough.
+    Without a command, lists the drafts, newest first, with the exchange that each comes from. Wherever a command takes
+    an ID, the beginning of it is enough.
     """
     if ctx.invoked_subcommand:
         return
@@ -162,7 +164,7 @@ def merge(repository: Repository, name: str, other: str, as_json: bool) -> None:
 def drop(repository: Repository, names: tuple[str, ...], everything: bool, yes: bool, as_json: bool) -> None:
     """Forget drafts.
 
-    The same words of the same session make no draft again.
+    'rawkomem learn' does not propose a dropped draft again when it reads the same session.
     """
     if bool(names) == everything:
         raise BadInput("which drafts?", "give their ids, or --all: 'rawkomem drafts' lists them")
@@ -188,7 +190,7 @@ def demote(repository: Repository, dry_run: bool, by: str, as_json: bool) -> Non
     """
     moved = repository.drafts.demote(dry_run, who(by))
     done = "would move" if dry_run else paint("moved", "yellow")
-    say_rows(as_json, moved, draft_json, lambda draft: f"{done}  {_head(draft)}", "no such memories")
+    say_rows(as_json, moved, draft_json, lambda draft: f"{done}  {_head(draft)}", NOTHING_TO_DEMOTE)
     if not dry_run:
         repository.core.follow()
 
@@ -203,10 +205,17 @@ def draft_json(draft: Draft) -> dict[str, Any]:
 def tell_next(drafts: Sequence[Draft]) -> None:
     """Print what to do with new drafts."""
     if drafts:
-        note(f"{count(len(drafts), 'draft')} on this machine: not committed, searched or injected until you keep them")
+        made = count(len(drafts), "new draft")
+        note(f"{made}, on this machine only: a draft is not committed, searched or injected until you keep it")
         note(
             f"'rawkomem drafts' shows the exchanges, 'rawkomem drafts keep {drafts[0].id}' stores the first as a memory"
         )
+
+
+def end_of(words: str, room: int) -> str:
+    """Return the end of what an agent said, which the person's words answer."""
+    line = one_line(words, len(words) + 1)
+    return line if len(line) <= room else f"…{line[1 - room :].partition(' ')[2]}"
 
 
 def _chosen(repository: Repository, names: Sequence[str]) -> list[Draft]:
@@ -232,14 +241,8 @@ def _lines(draft: Draft, columns: int) -> Iterator[str]:
     if draft.corrects:
         parts.append(("corrects", ", ".join(draft.corrects)))
     for label, words in parts:
-        yield f"  {label:{LABEL_CHARS}}{_end_of(words, room) if label == AGENT else one_line(words, room)}"
+        yield f"  {label:{LABEL_CHARS}}{end_of(words, room) if label == AGENT else one_line(words, room)}"
     yield paint(f"  {_reasons(draft)}", "dim")
-
-
-def _end_of(words: str, room: int) -> str:
-    """Return the end of what an agent said, which the person's words answer."""
-    line = one_line(words, len(words) + 1)
-    return line if len(line) <= room else f"…{line[1 - room :].partition(' ')[2]}"
 
 
 def _reasons(draft: Draft) -> str:

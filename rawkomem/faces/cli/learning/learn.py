@@ -9,6 +9,7 @@ import click
 
 from ....learn.llm.model import is_learning
 from ....learn.session.run import RESULTS, Run
+from ....learn.session.transcript import MARKDOWN
 from ....repository import Repository
 from ....repository.wings.learning import Learned
 from ....repository.writing import Stored
@@ -23,27 +24,27 @@ from .transcripts import learn_transcripts, tell_gone
 
 @click.command("learn")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True))
-@click.option("--agent", default="", help="Who ran. Default: the host that wrote the transcript.")
+@click.option("--agent", default="", help="The agent that ran. Default: the host that wrote the transcript.")
 @click.option("--task", default="", help="What the run was for. Default: the first thing that a person asked.")
 @click.option("--result", type=click.Choice(RESULTS), help="How it ended.")
 @click.option("--error", default="", help="What went wrong.")
 @click.option("--llm", "ask", is_flag=True, help="Let the configured language model choose and word the drafts.")
-@click.option("--again", is_flag=True, help="Start over; else files and parts that are done are left out.")
+@click.option("--again", is_flag=True, help="Read everything again, also what an earlier run finished.")
 @DRY_RUN
 @JSON
 @pass_repository
 def learn_command(
     repository: Repository, files: tuple[str, ...], ask: bool, again: bool, dry_run: bool, as_json: bool, **told: Any
 ) -> None:
-    """Find what a person said or agreed to in a session, as drafts.
+    """Make drafts of what a person said or agreed to in a session.
 
     A file is a transcript of Claude Code, Codex, OpenCode, Gemini, Cursor or Copilot, a history of SpecStory, or a chat
     log (Markdown or JSON); '-' reads standard input. Corrections, rules, preferences and decisions of the person,
     statements that the person agreed to, fixes, and edits of files such as CLAUDE.md become drafts on this machine:
-    'rawkomem drafts' lists them. Only "remember that …" becomes a memory at once. The same session again adds nothing.
+    'rawkomem drafts' lists them. Only "remember that …" becomes a memory at once. Reading a session twice adds nothing.
 
-    Of a folder, or of several files, the oldest session is first. What is done is remembered, so that a run which you
-    stop goes on where it stopped.
+    If you give a folder or several files, the oldest session is read first. Run the command again to continue a run
+    that was stopped.
     """
     if is_learning():
         note("this runs below a model that rawkomem itself asked: nothing is learned")
@@ -82,11 +83,12 @@ def _tell(learned: Learned, dry_run: bool) -> None:
     heard = learned.heard
     session = f" (session {heard.session})" if heard.session else ""
     counted = ", ".join(f"{number} {name}" for name, number in heard.counts.items())
-    note(f"{count(len(heard.turns), 'turn')} of {heard.host}{session}{f', records: {counted}' if counted else ''}")
+    host = f" of {heard.host}" if heard.host != MARKDOWN else ""
+    note(f"read {count(len(heard.turns), 'turn')}{host}{session}{f', records: {counted}' if counted else ''}")
     if heard.turns and not heard.has_speakers and not heard.warnings:
-        note("no line names who speaks, so nothing in it counts as a person's word")
+        note("no line says who speaks, so nothing counts as a person's word: see 'rawkomem docs learning'")
     if learned.waiting:
-        note(f"{count(len(learned.waiting), 'draft')} of this session known already")
+        note(f"{count(len(learned.waiting), 'draft')} of this session found earlier")
     if not (learned.drafts or learned.requests or learned.again):
         note("nothing new to learn")
     elif dry_run:

@@ -22,6 +22,8 @@ from ..memories.read import IMPORTANCE_COLORS
 from ..options import BY, DRY_RUN, JSON, LIMIT
 from ..terminal import bracketed, day, note, paint, say, say_json, say_rows, wide
 
+NOTHING_FAILED = "no drafts: no recent failure has a rule, a learning or a fix, and none happened twice in 7 days"
+
 
 @click.group("lesson")
 def lesson_command() -> None:
@@ -37,11 +39,17 @@ def lesson_command() -> None:
 @click.option("--oversight", required=True, help="What was missed.")
 @click.option("--fix", required=True, help="How it was resolved.")
 @click.option("--rule", "preventative_rule", required=True, help="What to do, or never to do, from now on.")
-@click.option("--severity", required=True, type=click.Choice(SEVERITIES[::-1], case_sensitive=False), help="How grave.")
+@click.option(
+    "--severity", required=True, type=click.Choice(SEVERITIES[::-1], case_sensitive=False), help="How severe."
+)
 @click.option("--scope", "applicable_scope", required=True, help="When and where the rule applies.")
 @click.option("--inverse", "inverse_lesson", default="", help="What works instead.")
 @click.option(
-    "--confidence", default=DEFAULT_CONFIDENCE, show_default=True, type=click.FloatRange(0, 1), help="In the rule."
+    "--confidence",
+    default=DEFAULT_CONFIDENCE,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="How sure the rule is, 0 to 1.",
 )
 @BY
 @JSON
@@ -84,7 +92,7 @@ def lessons_command(
     repository: Repository, query: tuple[str, ...], limit: int, min_confidence: float | None, pattern: str, wire: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """List lessons, the gravest first.
+    """List lessons, the most severe first.
 
     With QUERY, of those that fit it best. What is not sure enough or too old to be injected is left out.
     """
@@ -127,7 +135,8 @@ def distill_command(repository: Repository, dry_run: bool, as_json: bool) -> Non
         say("\n".join(f"    {line}" for line in told if line.rstrip(".") != draft.title))
     others = len(done.found) - len(new)
     would = "would be made; nothing was written" if dry_run else "made"
-    note(f"{others} known or decided before, {count(len(new), 'draft')} {would}")
+    known = f"{count(others, 'pattern')} known already, " if others else ""
+    note(f"{known}{count(len(new), 'draft')} {would}" if done.found else NOTHING_FAILED)
     if new and not dry_run:
         note(f"'rawkomem drafts keep {new[0].draft.id}' stores the first, 'rawkomem drafts drop ID' drops one")
     for id in done.archived:

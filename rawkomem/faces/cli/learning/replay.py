@@ -40,22 +40,22 @@ MAX_ANSWER_CHARS = 24  # of a person who agrees
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...", type=click.Path(exists=True, dir_okay=False))
 @click.option(
     "--last", default=20, show_default=True, type=click.IntRange(1, 10_000),
-    help="How many sessions of this project, where none is named.",
+    help="How many sessions of this project, if you name none.",
 )  # fmt: skip
-@click.option("--write", is_flag=True, help="Put what no memory says into drafts, without asking.")
+@click.option("--write", is_flag=True, help="Make drafts of the corrections that are not covered; do not ask.")
 @JSON
 @pass_layers
 def replay_command(repository: Repository, sessions: tuple[str, ...], last: int, write: bool, as_json: bool) -> None:
-    """Show what past sessions would be given now, and which corrections that covers.
+    """Show which memories past sessions would get now, and which corrections they cover.
 
-    SESSION is a transcript that 'rawkomem learn' reads, or a file of recorded sessions (JSON, or .xz). Without one: the
-    last sessions of this project that hooks noted, that Claude Code, Codex and Gemini CLI keep, and the histories of
-    SpecStory. Nothing is counted as used. A correction is covered if a memory says so and would have been injected by
-    then. 'rawkomem docs learning' tells how well that is judged.
+    SESSION is a transcript that 'rawkomem learn' reads, or a file of recorded sessions (JSON, or .xz). Without SESSION,
+    replay takes the last sessions of this project: those that hooks saw, the transcripts of Claude Code, Codex and
+    Gemini CLI, and the histories of SpecStory. A replay does not count as a use of a memory. A correction is covered if
+    a memory says the same and would have been injected by then. 'rawkomem docs learning' says how accurate this is.
     """
     pasts = list(_of_files(sessions) if sessions else _last(repository, last))
     if not pasts:
-        raise NotFound("no past session with a prompt was found", _looked(repository, sessions))
+        raise _nothing_found(repository, sessions)
     replayed = []
     for number, past in enumerate(pasts, 1):
         note(f"session {number} of {len(pasts)}: {count(len(past.moments), 'prompt')}")
@@ -92,9 +92,12 @@ def _last(repository: Repository, last: int) -> Iterator[Past]:
             return
 
 
-def _looked(repository: Repository, named: Sequence[str]) -> str:
-    where = named or places(repository.layout).values()
-    return f"looked in {', '.join(where)}; name a transcript: 'rawkomem replay FILE'"
+def _nothing_found(repository: Repository, named: Sequence[str]) -> NotFound:
+    if named:
+        hint = "give a transcript that says who speaks: 'rawkomem docs learning' lists the formats"
+        return NotFound(f"no person says anything in {', '.join(named)}", hint)
+    looked = ", ".join(places(repository.layout).values())
+    return NotFound("no past session was found", f"looked in {looked}; name a transcript: 'rawkomem replay FILE'")
 
 
 def _tell(session: Replayed) -> None:
@@ -182,7 +185,7 @@ def _counts(replayed: Sequence[Replayed]) -> dict[str, Any]:
 def _is_asked(missing: int) -> bool:
     """Ask whether to write drafts, where a person can answer."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        note("--write puts what is not covered into drafts")
+        note("run it again with --write to make drafts of the corrections that are not covered")
         return False
     return click.confirm("Write it as a draft?" if missing == 1 else f"Write these {missing} as drafts?", default=False)
 
@@ -198,7 +201,7 @@ def _tell_written(taken: Taken) -> None:
     for draft, stored in taken.stored:
         say(f"{paint(stored.outcome.what, 'green')}  {one_line(draft.title, wide() - 40)}  {paint(stored.id, 'dim')}")
     if taken.known:
-        note(f"{count(len(taken.known), 'draft')} known already")
+        note(f"{count(len(taken.known), 'correction')} became a draft earlier")
     note("'rawkomem drafts' shows them; 'rawkomem drafts keep ID' makes a memory of one")
 
 

@@ -131,15 +131,15 @@ def trace_show(repository: Repository, id: str, as_json: bool) -> None:
 
 
 @click.group("log", invoke_without_command=True)
-@click.option("--personal", is_flag=True, help="The log of your own repository, which holds all your projects.")
+@click.option("--personal", is_flag=True, help="Show the log of your personal repository: all your projects.")
 @LIMIT
 @JSON
 @click.pass_context
 def log_command(ctx: click.Context, personal: bool, limit: int, as_json: bool) -> None:
     """Keep the experience log: one entry for each task.
 
-    Without a command it lists the last entries. Hooks add one for each session with work in it, also to the log of
-    your own repository where you have one ('rawkomem init --personal').
+    Without a command, lists the last entries. Hooks add an entry for each session in which something was written or
+    run, also to your personal repository if you have one ('rawkomem init --personal').
     """
     if ctx.invoked_subcommand:
         return
@@ -147,7 +147,7 @@ def log_command(ctx: click.Context, personal: bool, limit: int, as_json: bool) -
     found = repository.traces.experiences()[:limit]
     say_rows(as_json, found, _log_json, _log_line)
     if not found and not as_json:
-        tell_nothing(repository, "the log is empty: 'rawkomem log add' adds an entry")
+        note("the log is empty: hooks add an entry for each session, 'rawkomem log add' adds one by hand")
 
 
 def _log_json(memory: Memory) -> dict[str, Any]:

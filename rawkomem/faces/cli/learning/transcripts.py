@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ....learn.drafts.keep import exchange_of
+from ....learn.drafts.keep import AGENT, exchange_of
 from ....text.clean import one_line
 from ....text.count import count
 from ..terminal import fields_of, note, paint, say, say_json, wide
-from .drafts import tell_next
+from .drafts import end_of, tell_next
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,8 @@ def tell_step(step: Step) -> None:
     """Print how far a run is."""
     part = f", part {step.part} of {step.parts}" if step.parts else ""
     so_far = step.failure or f"{count(step.drafts, 'draft')} so far"
-    note(f"file {step.file} of {step.files}{part}: {so_far}  {step.name}")
+    name = "" if step.name in so_far else f"  {step.name}"
+    note(f"file {step.file} of {step.files}{part}: {so_far}{name}")
 
 
 def _tell(gone: Gone, dry_run: bool) -> None:
@@ -58,7 +59,7 @@ def _tell(gone: Gone, dry_run: bool) -> None:
         title = one_line(draft.title, wide())
         say(f"{done}  {paint(draft.kind, 'cyan')}  {title}  {paint(draft.id, 'dim')}")
         for who, words in exchange_of(draft):
-            say(f"       {who}: {one_line(words, wide())}")
+            say(f"       {who}: {end_of(words, wide()) if who == AGENT else one_line(words, wide())}")
     counts = ", ".join(f"{number} {what}" for what, number in gone.counts.items())
     note(f"{count(len(gone.drafts), 'draft')}; {counts}" if counts else count(len(gone.drafts), "draft"))
     if not dry_run:

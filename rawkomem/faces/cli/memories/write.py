@@ -225,7 +225,8 @@ def _tell_remembered(repository: Repository, done: Remembered, as_json: bool) ->
     """Print what became of a memory that rests on a person's words."""
     repository.core.follow()
     contradicts = f"  contradicts {', '.join(done.others)}: 'rawkomem review' decides" if done.others else ""
-    told = f"{paint(done.what, 'green')}  {done.id}  {paint('a person said so', 'dim')}{contradicts}"
+    path = f"{done.stored.path}  " if done.stored else ""
+    told = f"{paint(done.what, 'green')}  {done.id}  {paint(f'{path}a person said so', 'dim')}{contradicts}"
     say_either(as_json, {"what": done.what, "id": done.id, "others": [*done.others]}, told)
 
 
