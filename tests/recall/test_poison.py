@@ -27,6 +27,7 @@ def check(tmp_path, honest: int, tasks: int, how: str) -> None:
         assert default["answered"] >= loose["answered"] and strict["answered"] >= default["answered"]
 
 
+@pytest.mark.slow
 def test_a_small_sample(tmp_path):
     check(tmp_path, honest=150, tasks=30, how=UNCOMMITTED)
 

@@ -59,6 +59,7 @@ def check_commands(rawkomem, shown: str) -> None:
         assert starts(rawkomem, *words, check=None) < MAX_READING_STARTS, words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_a_small_hostile_repository_slows_no_command(name, memories, rawkomem):
     size, shown = SMALL[name]
