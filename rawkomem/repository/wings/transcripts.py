@@ -203,7 +203,7 @@ class Walk:
         return Finder(self._llm, run, self._existing, heard.session, () if self._again else found)
 
     def _keep(self, drafts: Sequence[Draft], heard: Heard) -> None:
-        """Store drafts. One that words anew what a waiting draft says of the same exchange takes its place."""
+        """Store drafts. A draft of the same exchange as a waiting one replaces it."""
         if not drafts:
             return
         waiting = {draft.id: draft for draft in self._store.of_session(heard.session)}

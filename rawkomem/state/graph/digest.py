@@ -45,7 +45,7 @@ BACK_REFERENCES = word_set("it its they them their this that these those he she 
 
 @record
 class Digest:
-    """The text of a digest, and what it does not hold: source id → the first such part of the source."""
+    """The text of a digest. `missing` maps the id of a source to its first part that the text does not hold."""
 
     text: str
     missing: dict[str, str]

@@ -1,4 +1,4 @@
-"""The end of a turn: a process is left behind, finds drafts in what was said, and a later prompt asks for one."""
+"""At the end of a turn a background process looks for drafts. A later prompt asks the agent to store one."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Host:
     def path(self) -> str:
         found = sorted(HOSTS.glob(self.program))
         if not found:
-            pytest.skip(f"for want of {self.name}: make test-hosts")
+            pytest.skip(f"{self.name} is not installed: run make test-hosts")
         return str(found[0])
 
 
