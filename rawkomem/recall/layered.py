@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     Near = Sequence[Sequence[Compared]]
 
+NO_SCALES: dict[str, float] = {}
 VOUCHED, UNVOUCHED = Filter(vouched=1), Filter(unvouched=1)  # what a union is asked for, beside ids as shown
 
 
@@ -175,13 +176,10 @@ class _LayeredStore:
         return self._merged(ask, limit, only)
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
-        scales = self._union.scales(words)
-
         def ask(part: Part, inside: Filter) -> list[Hit]:
-            scale, hits = scales.get(part.name, 1.0), part.sources.store.matching(words, limit, inside, around)
-            return hits if scale == 1.0 else [replace(hit, score=hit.score * scale) for hit in hits]
+            return part.sources.store.matching(words, limit, inside, around)
 
-        return self._merged(ask, limit, only)
+        return self._merged(ask, limit, only, self._union.scales(words))
 
     def compared(self, vectors: Sequence[Any], ids: Sequence[str], tier: str, most: int) -> list[list[Compared]]:
         """Return for each text its cosine with passages of memories, each compared in the space of its layer."""
@@ -226,19 +224,26 @@ class _LayeredStore:
         part, own = self._union.place(id)
         return self._union.ask(part, lambda: part.sources.store.passage(own, number), "")
 
-    def _merged(self, ask: Callable[[Part, Filter], list[Hit]], limit: int, only: Filter) -> list[Hit]:
+    def _merged(
+        self,
+        ask: Callable[[Part, Filter], list[Hit]],
+        limit: int,
+        only: Filter,
+        scales: Mapping[str, float] = NO_SCALES,
+    ) -> list[Hit]:
+        """Return the best hits of all layers under the ids as shown, with scores multiplied by their layer's scale."""
         found: list[Hit] = []
         for part in [*self._union.parts]:
             inside = self._union.filter_of(part, only)
             if inside is not None:
                 hits: list[Hit] = self._union.ask(part, lambda part=part, inside=inside: ask(part, inside), [])  # type: ignore[misc]
-                self._union.name(part, [hit.id for hit in hits])
-                found += [_renamed(hit, self._union.shown(part, hit.id)) for hit in hits]
+                names, scale = self._union.names(part, [hit.id for hit in hits]), scales.get(part.name, 1.0)
+                found += [_shown(hit, name, scale) for hit, name in zip(hits, names, strict=True)]
         return sorted(found, key=lambda hit: -hit.score)[:limit]
 
 
-def _renamed(hit: Hit, id: str) -> Hit:
-    return hit if hit.id == id else replace(hit, id=id)
+def _shown(hit: Hit, id: str, scale: float) -> Hit:
+    return hit if hit.id == id and scale == 1.0 else replace(hit, id=id, score=hit.score * scale)
 
 
 class _Unread:

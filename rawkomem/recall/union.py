@@ -64,13 +64,10 @@ class Union:
 
     def shown(self, part: Part, id: str) -> str:
         """Return the id under which a layer's memory is shown: its own, unless that means another memory."""
-        key = (part.name, id)
-        if key not in self._shown:
-            self.name(part, [id])
-        return self._shown[key]
+        return self._shown.get((part.name, id)) or self.names(part, [id])[0]
 
-    def name(self, part: Part, ids: Sequence[str]) -> None:
-        """Find out under which ids memories of a layer are shown, all of them at once."""
+    def names(self, part: Part, ids: Sequence[str]) -> list[str]:
+        """Return the ids under which memories of a layer are shown; look up together what is not known yet."""
         new = [id for id in dict.fromkeys(ids) if (part.name, id) not in self._shown]
         taken = {id for id in new if id.partition(":")[0] in self._names}
         for other in self.parts[: self.parts.index(part)] if new else ():
@@ -79,6 +76,7 @@ class Union:
             shown = f"{part.name or PROJECT}:{id}" if id in taken else id
             self._shown[part.name, id] = shown
             self._places[shown] = (part, id)
+        return [self._shown[part.name, id] for id in ids]
 
     def by_part(self, ids: Iterable[str]) -> list[tuple[Part, dict[str, str]]]:
         """Return for each layer its memories of shown ids: id in the layer → shown id."""

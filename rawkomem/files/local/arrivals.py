@@ -42,6 +42,10 @@ class Arrivals:
         self._data = _own_data(layout)
         self._lines: frozenset[bytes] = frozenset()
 
+    def knows(self, id: str) -> bool:
+        """Return whether anything is noted of an entry: nothing is of most, which came with a commit."""
+        return f"\n{id}\t".encode() in self._data
+
     def of(self, id: str, digest: str) -> str:
         """Return how an entry arrived, by its first note; empty if there is none, or if it said something else then."""
         begin = f"\n{id}\t".encode()

@@ -10,6 +10,8 @@ from .private import LineFile, open_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..layout import Layout
     from ..lock import Lock
 
@@ -49,6 +51,21 @@ def yield_disk() -> None:
     from ctypes import CDLL  # only a process in the background repays it
 
     CDLL(None).syscall(number, IOPRIO_WHO_PROCESS, 0, IOPRIO_CLASS_IDLE)
+
+
+def unwaited(work: Callable[[], None]) -> None:
+    """Do short work in a copy of this process, for which no host waits; in this one where a copy is not safe."""
+    if not hasattr(os, "fork") or "threading" in sys.modules:  # a copy has one thread, and the others' locks
+        work()
+    elif not os.fork():
+        try:
+            os.setsid()  # a host may end what it started together with its children
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for stream in range(3):
+                os.dup2(nothing, stream)  # a host reads until the last writer is gone
+            work()
+        finally:
+            os._exit(0)
 
 
 def start(layout: Layout, job: Lock, *arguments: str, stdin: int = -1, queue: bool = False) -> bool:

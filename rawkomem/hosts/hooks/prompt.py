@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from ...files.local.said import note_said
-from ...files.local.transcripts import note_transcript
 from ...model.record import replace
 from ...model.task import Task
 from ...recall.inject import Injection
 from ...recall.show.render import render
-from ...redaction.find import redact
-from ...text.spoken.prompt import read_prompt
 from ...text.tokens import count_tokens
 from .session import hear
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ...files.layout import Layout
     from ...files.local.told import Told
     from ...repository import Repository
     from ..host import Call
 
 FORM = "xml"  # the one that says where it ends: what a person says below it is theirs
-
-
-def note_prompt(layout: Layout, call: Call) -> None:
-    """Remember what the person typed, and where the host writes it down: an agent may quote it."""
-    typed = read_prompt(call.prompt)
-    if not typed.is_host and not call.is_subagents:
-        note_said(layout, call.session, redact(typed.ask))
-    if call.transcript:
-        note_transcript(layout, call.session, call.transcript)
 
 
 def recalled(repository: Repository, call: Call, room: int) -> Injection:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from ...files.layout import Layout, find_layout, personal_root
+from ...files.local.background import unwaited
 from ...model.errors import NotFound, RawkoError
 from ...model.user_settings import GUARD
 from ...text.quick_json import write_json
@@ -91,15 +92,21 @@ def _is_first(layout: Layout, call: Call) -> bool:
 
 
 def _inject(repository: Repository, call: Call) -> None:
-    from .prompt import note_prompt, recalled
+    from .prompt import recalled
     from .request import request_for
 
-    note_prompt(repository.layout, call)
     request = request_for(repository.layout, call.session)
     injection = recalled(repository, call, HOSTS[call.host].max_context_bytes - len(request.encode()))
     _say(answer(call, injection.text + request))
     repository.note_use(injection, call.session)
+    unwaited(lambda: _note_prompt(repository.layout, call))
     repository.core.deepen_in_background()
+
+
+def _note_prompt(layout: Layout, call: Call) -> None:
+    from .said import note_prompt
+
+    note_prompt(layout, call)
 
 
 def _open_session(repository: Repository, call: Call) -> None:

@@ -88,9 +88,9 @@ class Believed:
             states = commits.get(memory.id, {})
             ids = (memory.id, *memory.amended_in, *memory.reviewed_in)
             entries = {id: standing_of_entry(states.get(id, UNKNOWN), "") for id in ids}
-            if not all(standing.verified for standing in entries.values()):
+            if not all(standing.verified for standing in entries.values()) and any(map(self._arrived().knows, ids)):
                 digests = self.catalogue.digests_about(memory.id)
-                arrivals = {id: self._arrival(id, digests.get(id, "")) for id in ids}
+                arrivals = {id: self._arrived().of(id, digests.get(id, "")) for id in ids}
                 entries = {id: standing_of_entry(states.get(id, UNKNOWN), arrivals[id]) for id in ids}
             self._standings[memory.id] = self._decided(memory, standing_of(memory, entries), entries[memory.id])
 
@@ -109,9 +109,9 @@ class Believed:
         sources = [source for id in derived_from(memory) if (source := self._find_source(id))]
         return any(source.kind not in RECORDED and not source.vouched for source in sources)
 
-    def _arrival(self, id: str, digest: str) -> str:
+    def _arrived(self) -> Arrivals:
         if self._arrivals is None:
             from ...files.local.arrivals import Arrivals  # a person's commit needs no other witness
 
             self._arrivals = Arrivals(self.layout)
-        return self._arrivals.of(id, digest)
+        return self._arrivals

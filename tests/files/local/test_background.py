@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from rawkomem.files.layout import Layout
 from rawkomem.files.local import background
 from rawkomem.files.local.background import start
 from rawkomem.files.lock import lock
+from tests.commands import ROOT
 
 WORK = "import os, sys; print('errors', file=sys.stderr); open(sys.argv[-1], 'w').write(f'{os.getsid(0)} {sys.stdin.read()}')"
 
@@ -57,3 +60,33 @@ def test_ended_jobs_are_no_zombies(layout, tmp_path):
         assert start(layout, lock(layout, "sender"), str(out)) and until_written(out)
         time.sleep(0.2)
     assert len(background._children) <= 2
+
+
+UNWAITED = """
+import os, select, sys
+from rawkomem.files.local.background import unwaited
+def work():
+    select.select([], [], [], 1.5)
+    print("in nobody's way")
+    open(sys.argv[1], "w").write(str(os.getsid(0)))
+unwaited(work)
+print("answered", flush=True)
+os._exit(0)
+"""
+
+
+def test_nobody_waits_for_what_a_copy_of_the_process_does(tmp_path):
+    out = tmp_path / "out"
+    began = time.monotonic()
+    command = [sys.executable, "-c", UNWAITED, str(out)]
+    answer = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout  # until the pipe closes
+    assert answer == "answered\n" and not out.exists() and time.monotonic() - began < 60
+    assert int(until_written(out)) != os.getsid(0)
+
+
+def test_a_process_with_threads_makes_no_copy():
+    done: list[int] = []
+    background.unwaited(lambda: done.append(os.getpid()))
+    assert done == [os.getpid()]
