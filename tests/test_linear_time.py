@@ -270,7 +270,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "read_blocks": read_blocks,
     "merge": _merged,
     "symbol_text": lambda text: symbol_text(text, "f", "a.py"),
-    "mentions_symbol": lambda text: mentions_symbol(text, "f"),
+    "mentions_symbol": lambda text: mentions_symbol(text, "f", "a.py"),
     "parse_jsonc": parse_jsonc,
     "merge_toml": lambda text: merge_toml(text, {"a": {"b": "c"}}),
     "read_wire": read_wire,

@@ -13,6 +13,7 @@ from ..format.citation import WRITTEN_BLOB_DIGITS, Citation, cited_in, read_cita
 from ..model.errors import BadInput
 from ..model.record import record, replace
 from .index_file import TrackedFiles
+from .known_spans import KnownSpans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,13 +21,16 @@ if TYPE_CHECKING:
 
     from ..files.layout import Layout
     from ..model.entry import Value
+    from .known_spans import Found
 
 FRESH, STALE, GONE, UNKNOWN = "fresh", "stale", "gone", "unknown"
 
-MAX_CITATIONS = 16  # citations of one memory that are looked at: a memory that cites more cites a project
+MAX_CITATIONS = 64  # citations of one memory that are looked at: a memory that cites more cites a project
 MAX_READ_BYTES = 16 * 1024 * 1024  # bytes read and hashed for one answer: a few hundredths of a second
 MAX_SLIDING_BYTES = 2 * 1024 * 1024  # bytes hashed to find cited lines that moved inside their file
-MAX_NAMESAKES = 8  # files of the same name that are tried for a symbol whose file is gone
+MAX_CANDIDATES = 12  # files that are tried for a place whose file is gone
+MIN_MOVED_BYTES = 32  # of a file that is known again by its text: shorter ones are alike by chance
+BOM = b"\xef\xbb\xbf"
 BINARY_PROBE_BYTES = 8000  # git looks for a NUL in that many bytes
 
 
@@ -37,6 +41,9 @@ class Cited:
     citation: Citation
     state: str
     note: str = ""  # where it moved, why it is not fresh
+
+
+TOO_MANY = f"not looked at: a memory may cite {MAX_CITATIONS} places"
 
 
 class _Unknown(Exception):
@@ -50,6 +57,8 @@ class Citations:
         self.project = os.path.realpath(layout.project)
         self.left = budget
         self.seen: dict[str, bytes | _Unknown | None] = {}
+        self.known: KnownSpans | None = KnownSpans(layout)
+        self._files: dict[str, str] = {}
         self._tracked: TrackedFiles | None = None
 
     @property
@@ -59,14 +68,19 @@ class Citations:
             self._tracked = TrackedFiles(self.project)
         return self._tracked
 
-    def of(self, extra: Mapping[str, Value]) -> tuple[Cited, ...]:
-        """Return the state of each citation of a memory."""
-        return tuple(self.check(read_citation(text)) for text in cited_in(extra)[:MAX_CITATIONS])
+    def of(self, extra: Mapping[str, Value], since: int = 0) -> tuple[Cited, ...]:
+        """Return the state of each citation of a memory. `since`: when it last said something, in ms."""
+        texts = cited_in(extra)
+        found = [self.check(read_citation(text), since) for text in texts[:MAX_CITATIONS]]
+        unseen = [Cited(read_citation(text), UNKNOWN, TOO_MANY) for text in texts[MAX_CITATIONS:]]
+        if self.known:
+            self.known.save()
+        return (*found, *unseen)
 
-    def check(self, citation: Citation) -> Cited:
-        """Return the state of one citation."""
+    def check(self, citation: Citation, since: int = 0) -> Cited:
+        """Return the state of one citation, made at a time if that is known."""
         try:
-            return Cited(citation, *self._state(citation))
+            return Cited(citation, *self._state(citation, since))
         except _Unknown as failure:
             return Cited(citation, UNKNOWN, str(failure))
 
@@ -82,46 +96,74 @@ class Citations:
         if found is None:
             raise BadInput(f"{citation.path} has no {_part(citation)}", "cite the file, or spell it as the file does")
         blobs, whole = found
-        blob = next((blob for blob in blobs if whole and self.tracked.holding(blob)), blobs[-1 if whole else 0])
+        usual = blobs[1 if whole and len(blobs) > 1 and b"\r\n" in data else 0]  # as git commits it
+        blob = next((blob for blob in blobs if whole and self.tracked.holding(blob)), usual)
         note = f"{citation.symbol} cannot be told apart in {citation.path}: the whole file counts"
         written = replace(citation, blob=blob[:WRITTEN_BLOB_DIGITS])
         return Cited(written, FRESH, note if whole and citation.symbol else "")
 
-    def _state(self, citation: Citation) -> tuple[str, str]:
-        if os.path.isdir(self._file(citation.path)) and citation.place == citation.path and not citation.blob:
+    def _state(self, citation: Citation, since: int) -> tuple[str, str]:
+        if citation.place == citation.path and not citation.blob and os.path.isdir(self._file(citation.path)):
             return FRESH, ""
-        data = self._read(citation.path)
-        if data is None:
-            return self._elsewhere(citation)
-        found = _identify(citation, data)
+        is_there, found = self._found(citation, citation.path)
+        if not is_there:
+            return self._elsewhere(citation, since)
         if found is None:
             return GONE, f"{citation.path} has no {_part(citation)}"
         if not citation.blob or _is_among(citation.blob, found[0]):
             return FRESH, ""
-        moved = _moved_lines(citation, data)
+        moved = _moved_lines(citation, self._read(citation.path) or b"") if citation.lines else ""
         changed = f"changed since: now {found[0][0][:WRITTEN_BLOB_DIGITS]}"
         return (FRESH, f"now lines {moved}") if moved else (STALE, changed)
 
-    def _elsewhere(self, citation: Citation) -> tuple[str, str]:
+    def _found(self, citation: Citation, path: str) -> tuple[bool, Found | None]:
+        """Return whether a file is there, and what is at the cited place of it."""
+        key = self.known.key(self._file(path), replace(citation, path=path).place) if self.known else ""
+        if self.known and key:
+            is_known, found = self.known.get(key)
+            if is_known:
+                return True, found
+        data = self._read(path)
+        if data is None:
+            return False, None
+        found = _identify(citation, data)
+        if self.known:
+            self.known.put(key, found)
+        return True, found
+
+    def _elsewhere(self, citation: Citation, since: int) -> tuple[str, str]:
         """Return the state of a missing file: perhaps not checked out, or renamed, which the hash proves."""
         absent = self.tracked.why_absent(citation.path)
         if absent:
             return UNKNOWN, absent
-        for path in self._candidates(citation):
-            try:
-                data = self._read(path)
-            except _Unknown:
-                continue
-            found = _identify(citation, data) if data is not None else None
-            if found and _is_among(citation.blob, found[0]):
-                return FRESH, f"moved to {path}"
-        return GONE, f"no file {citation.path}"
+        found = [path for path in self._candidates(citation, since) if self._is_at(citation, path)]
+        if len(found) == 1 or (found and citation.place != citation.path):
+            return FRESH, f"moved to {found[0]}"
+        return GONE, f"no file {citation.path}" + (f"; {', '.join(found)} hold the same text" if found else "")
 
-    def _candidates(self, citation: Citation) -> Sequence[str]:
+    def _is_at(self, citation: Citation, path: str) -> bool:
+        try:
+            found = self._found(citation, path)[1]
+            is_whole = citation.place == citation.path
+            if is_whole and os.path.getsize(self._file(path)) < MIN_MOVED_BYTES:
+                return False
+        except (_Unknown, OSError):
+            return False
+        return found is not None and _is_among(citation.blob, found[0])
+
+    def _candidates(self, citation: Citation, since: int) -> Sequence[str]:
+        """Return files to which a cited one may have moved: none that was there before it was cited, since git says."""
         if not citation.blob:
             return ()
-        namesakes = self.tracked.named(citation.path.rpartition("/")[2])
-        return list(dict.fromkeys([*self.tracked.holding(citation.blob), *namesakes]))[:MAX_NAMESAKES]
+        name, suffix = citation.path.rpartition("/")[2], os.path.splitext(citation.path)[1]
+        later = [entry for entry in self.tracked.entries if entry.changed * 1000 > since]
+        same = [entry.path for entry in later if entry.blob.startswith(citation.blob)]
+        if citation.place == citation.path:
+            return same[:MAX_CANDIDATES]
+        namesakes = [entry.path for entry in later if entry.path.rpartition("/")[2] == name]
+        alike = [entry for entry in later if suffix and entry.path.endswith(suffix)] if since else []
+        alike.sort(key=lambda entry: (-_shared(entry.path, citation.path), -entry.changed))
+        return list(dict.fromkeys([*same, *namesakes, *(entry.path for entry in alike)]))[:MAX_CANDIDATES]
 
     def _read(self, path: str) -> bytes | None:
         """Return the bytes of a file below the project; None if there is none."""
@@ -152,12 +194,15 @@ class Citations:
 
     def _file(self, path: str) -> str:
         """Return the file of a cited path; raise _Unknown if the path leads out of the project or through a link."""
+        if path in self._files:
+            return self._files[path]
         refused = why_refused(path)
         if refused:
             raise _Unknown(f"refused: the path {refused}")
         file = os.path.normpath(os.path.join(self.project, *path.split("/")))
         if os.path.realpath(file) != file:
             raise _Unknown("refused: the path leads through a link; cite the file itself")
+        self._files[path] = file
         return file
 
 
@@ -186,7 +231,7 @@ def _identify(citation: Citation, data: bytes) -> tuple[list[str], bool] | None:
     own = symbol_text(text, citation.symbol, citation.path)
     if own:
         return [_text_id(own), *whole], False
-    return (whole, True) if mentions(text, citation.symbol) else None
+    return (whole, True) if mentions(text, citation.symbol, citation.path) else None
 
 
 def _moved_lines(citation: Citation, data: bytes) -> str:
@@ -204,10 +249,15 @@ def _moved_lines(citation: Citation, data: bytes) -> str:
 
 
 def blob_ids(data: bytes) -> list[str]:
-    r"""Return the blob ids of a file: of its bytes, and of its text with \n line ends, as autocrlf commits it."""
-    if b"\r\n" not in data or b"\0" in data[:BINARY_PROBE_BYTES]:
+    r"""Return the blob ids of a file: of its bytes, and of its text with \n line ends, as autocrlf commits it.
+
+    With or without a byte order mark is the same text.
+    """
+    if b"\0" in data[:BINARY_PROBE_BYTES]:
         return [blob_id(data)]
-    return [blob_id(data), blob_id(data.replace(b"\r\n", b"\n"))]
+    bare = data.removeprefix(BOM)
+    forms = [data, data.replace(b"\r\n", b"\n"), bare, bare.replace(b"\r\n", b"\n"), BOM + bare]
+    return list(map(blob_id, dict.fromkeys(forms)))
 
 
 def blob_id(data: bytes) -> str:
@@ -218,11 +268,17 @@ def blob_id(data: bytes) -> str:
 
 
 def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+    return data.removeprefix(BOM).decode("utf-8", "surrogateescape").replace("\r\n", "\n")
 
 
 def _text_id(text: str) -> str:
     return blob_id((text.rstrip("\n") + "\n").encode("utf-8", "surrogateescape"))
+
+
+def _shared(path: str, other: str) -> int:
+    """Return how many folders two paths share from the top."""
+    pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)
+    return sum(1 for one, two in pairs if one == two)
 
 
 def _is_among(blob: str, ids: list[str]) -> bool:

@@ -26,6 +26,7 @@ class Tracked:
     blob: str
     mode: int
     skipped: bool
+    changed: int  # seconds: when the file on disk was last written or moved, as git saw it
 
 
 class TrackedFiles:
@@ -43,10 +44,6 @@ class TrackedFiles:
     def holding(self, blob: str) -> list[str]:
         """Return the paths whose blob starts like this."""
         return [entry.path for entry in self.entries if entry.blob.startswith(blob)]
-
-    def named(self, name: str) -> list[str]:
-        """Return the paths that end in this file name."""
-        return [entry.path for entry in self.entries if entry.path.rpartition("/")[2] == name]
 
     def why_absent(self, path: str) -> str:
         """Return why a tracked file is not on disk although nobody removed it; empty if there is no such reason."""
@@ -87,7 +84,8 @@ def _entries(data: bytes, prefix: bytes) -> Iterator[Tracked]:
         skipped = bool(more and data[at + ENTRY_HEADER_BYTES] & SKIPPED)
         mode = int.from_bytes(data[at + 24 : at + 28])
         if path.startswith(prefix):
-            yield Tracked(os.fsdecode(path[len(prefix) :]), data[at + 40 : at + 60].hex(), mode, skipped)
+            changed = int.from_bytes(data[at : at + 4])
+            yield Tracked(os.fsdecode(path[len(prefix) :]), data[at + 40 : at + 60].hex(), mode, skipped, changed)
         at = end + 1 if version == 4 else at + ((end - at + 8) & ~7)
 
 

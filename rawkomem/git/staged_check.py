@@ -240,6 +240,7 @@ class _StagedCitations(Citations):
 
     def __init__(self, commit: _Commit):
         super().__init__(commit.layout)
+        self.known = None  # what is staged is not what is on disk
         self.staged = commit.staged
 
     def _read_once(self, path: str) -> bytes | None:

@@ -1,7 +1,8 @@
 """Find the text of a symbol in a source file, in any language, without a parser.
 
-A definition is a line that reads like one; it continues while brackets are open or lines are indented deeper. The text
-is the same on every machine, also for files that do not parse. Citations hash it: changed rules make them stale.
+A definition is a line that reads like one. It continues while brackets are open or lines are indented deeper, and on to
+the next line that surely starts something else: a little too much is a needless warning, too little hides an edit. The
+text is the same on every machine, also for files that do not parse. Citations hash it: changed rules make them stale.
 """
 
 from __future__ import annotations
@@ -24,15 +25,42 @@ DEFINING = _all(
 )
 PLAIN = ("", '"', "'", "export ", "self.")  # what may stand before a name that is assigned: a key may be quoted
 NOT_TYPES = _all("if while for switch return new await throw case else elif catch with in and or not do yield")
-TYPE_SIGNS = "_*&<>:,[]~ \t?"  # besides letters and digits: what stands before the name of a C or Java function
+TYPE_SIGNS = "_*&<>:,[]~ \t?@."  # besides letters and digits: what stands before the name of a C or Java function
 # Languages by the end of the file name:
 HASH = _all("py pyi rb sh bash zsh pl pm r ex exs yaml yml toml nim cr jl mk cmake tf hcl ini cfg conf ps1 gd")
 DASHES = _all("lua sql hs elm adb ads vhd")  # remarks start with --
 BACKTICK = _all("js jsx ts tsx mjs cjs mts cts go vue svelte")  # texts in backticks run over lines
 MARKDOWN = _all("md markdown mdx")
+C = _all("c cc cpp cxx h hh hpp hxx m mm cu ino")
+C_LIKE = C | _all("java cs")  # a type may stand on the line above a name
+NAMES_A_TYPE = _all("const static struct enum union class")  # in C, these may also stand before a type that is used
+HERE_TEXTS = _all("rb sh bash zsh pl pm php cr")  # a text runs from `<<WORD` to a line with that word
+ATTRIBUTES = ("@", "#[", "[[")
+QUOTES_AND_REMARKS = ('"', "'", "`", "/", "#", "--", "$", "<<")
 TRIPLE = ('"""', "'''")
 REGEX_AFTER = "(,=:[!&|?{};+-*%<>~^"  # where a slash starts a regular expression in JavaScript, not a division
-CLOSERS = ("}", ")", "]", "end")
+CLOSERS = "})]>"
+BY_INDENT = _all(
+    "py pyi yaml yml nim gd hs elm toml ini cfg conf"
+)  # here a line on the own indent is always another thing
+# Words that go before a defining one, in any order.
+MODIFIERS = _all(
+    "export default declare pub async static public private protected internal final abstract override virtual inline "
+    "extern unsafe sealed open data suspend partial readonly native synchronized strictfp lateinit inner companion "
+    "implicit lazy case create or replace temporary temp unique materialized local fileprivate mutating convenience "
+    "required dynamic external factory covariant constexpr consteval noinline crossinline tailrec operator infix "
+    "default volatile transient signed unsigned"
+)
+STARTS_NEW = _all(
+    "import from use using require include #include package namespace describe test it alter drop grant comment insert "
+    "select update delete go defimpl defprotocol defstruct attr_reader attr_accessor attr_writer private public "
+    "protected"
+)
+ENDS = ("end", "end;", "end,", "end)", "fi", "done", "esac")  # lines that end a block on its own indent
+GOES_ON = _all(
+    "where rescue ensure else elif elsif elseif catch finally except as language returns return begin do then is while "
+    "and or not with extends implements throws on in of end"
+)
 
 
 def symbol_text(text: str, symbol: str, path: str) -> str:
@@ -47,20 +75,33 @@ def symbol_text(text: str, symbol: str, path: str) -> str:
     else:
         parts = [part for part in symbol.replace("::", ".").split(".") if part]
         spans = _inside(lines, parts, suffix) or _naming(lines, parts, suffix)
-    return "\n".join(line for start, end in spans for line in lines[start:end])
+        for first in range(1, len(parts) - 1):  # `class Outer::Inner` defines both in one line
+            spans = spans or _inside(lines, parts[first:], suffix)
+    numbers = sorted({number for start, end in spans for number in range(start, end)})
+    return "\n".join(lines[number] for number in numbers)
 
 
-def mentions(text: str, symbol: str) -> bool:
-    """Tell whether the last part of a symbol occurs as a word."""
-    name = symbol.replace("::", ".").rpartition(".")[2]
-    return next(_words_at(text, name), -1) >= 0
+def mentions(text: str, symbol: str, path: str) -> bool:
+    """Tell whether the last part of a symbol occurs as a word, outside of remarks."""
+    name, suffix = symbol.replace("::", ".").rpartition(".")[2], path.rpartition(".")[2].lower()
+    return any(name in code and next(_words_at(code, name), -1) >= 0 for code in _uncommented(text.split("\n"), suffix))
+
+
+def _uncommented(lines: list[str], suffix: str) -> Iterator[str]:
+    """Yield lines without remarks; texts stay, because a key or a command may be one."""
+    inside = ""
+    for line in lines:
+        before = inside
+        code, inside = _code(line, inside, suffix, texts=True)
+        if before != "*/" or code:
+            yield "" if not before and _is_remark(line.strip(), suffix) else code
 
 
 def _inside(lines: list[str], parts: list[str], suffix: str) -> list[Span]:
     spans = [(0, len(lines))]
     for depth, part in enumerate(parts):
         spans = _definitions(lines, part, [(start + bool(depth), end) for start, end in spans], suffix)
-    return [(_decorated(lines, start), end) for start, end in spans]
+    return [(_decorated(lines, start, suffix), end) for start, end in spans]
 
 
 def _naming(lines: list[str], parts: list[str], suffix: str) -> list[Span]:
@@ -69,34 +110,56 @@ def _naming(lines: list[str], parts: list[str], suffix: str) -> list[Span]:
         return []
     found = _definitions(lines, parts[-1], [(0, len(lines))], suffix)
     owned = [(start, end) for start, end in found if next(_words_at(lines[start], parts[-2]), -1) >= 0]
-    return [(_decorated(lines, start), end) for start, end in owned]
+    return [(_decorated(lines, start, suffix), end) for start, end in owned]
 
 
 def _definitions(lines: list[str], name: str, spans: list[Span], suffix: str) -> list[Span]:
     """Return the least indented definitions of a name in these spans."""
-    numbers = (number for start, end in spans for number in range(start, end) if name in lines[number])
+    numbers = [number for start, end in spans for number in range(start, end) if name in lines[number]]
     found = [number for number in numbers if _defines(lines, number, name, suffix)]
+    if len(found) > 1:
+        buried = _buried(lines, suffix)
+        found = [number for number in found if number not in buried] or found
     least = min((_indent(lines[n]) for n in found), default=0)
     limits = {n: end for start, end in spans for n in found if start <= n < end}
     return [(n, _end(lines, n, limits[n], suffix)) for n in found if _indent(lines[n]) == least]
 
 
+def _buried(lines: list[str], suffix: str) -> set[int]:
+    """Return the lines that start inside a remark or text of several lines: what they define is an example."""
+    inside, found = "", set()
+    for number, line in enumerate(lines):
+        if inside:
+            found.add(number)
+        inside = _code(line, inside, suffix)[1]
+    return found
+
+
 def _defines(lines: list[str], number: int, name: str, suffix: str) -> bool:
     bare = lines[number].strip()
     return not _is_remark(bare, suffix) and any(
-        _defines_at(lines, number, bare, at, at + len(name)) for at in _words_at(bare, name)
+        _defines_at(lines, number, bare, at, at + len(name), suffix) for at in _words_at(bare, name)
     )
 
 
-def _defines_at(lines: list[str], number: int, bare: str, start: int, end: int) -> bool:
+def _defines_at(lines: list[str], number: int, bare: str, start: int, end: int, suffix: str) -> bool:
     before, after = bare[:start], bare[end:].lstrip()
     owner = _without_owner(before.strip())
     last = owner.rstrip("*&< \t").rpartition(" ")[2].lower()
-    if last in DEFINING or (last == "for" and owner.startswith("impl")) or owner.startswith("impl<"):
+    if last in DEFINING and not (suffix in C and last in NAMES_A_TYPE and _is_type_use(after)):
+        return True
+    if "impl" in owner.split("<", 1)[0].split() and (last == "for" or "impl<" in owner):
         return True
     if before in PLAIN and _assigns(after.lstrip("\"'?! ")):
         return True
-    return after.startswith(("(", "<")) and _is_typed(owner) and _opens_block(lines, number, name_end=bare[end:])
+    if not after.startswith(("(", "<")) or not _is_typed(owner):
+        return False
+    return _opens_block(lines, number, bare[end:], suffix) or (suffix in C_LIKE and bool(owner) and bare.endswith(";"))
+
+
+def _is_type_use(after: str) -> bool:
+    """Tell whether what follows a name of C says that it is used as a type: `const Thing& it`, `struct thing *next`."""
+    return bool(after) and after[0] not in "{:;=<([" and not after.startswith("final")
 
 
 def _assigns(after: str) -> bool:
@@ -126,7 +189,7 @@ def _is_typed(before: str) -> bool:
     return not (set(words) & NOT_TYPES) and all(c.isalnum() or c in TYPE_SIGNS for c in before)
 
 
-def _opens_block(lines: list[str], number: int, name_end: str) -> bool:
+def _opens_block(lines: list[str], number: int, name_end: str, suffix: str) -> bool:
     """Tell whether `{` follows the parameters, before any `;`: a definition, not a call or a declaration."""
     depth = 0
     for line in [name_end, *lines[number + 1 : number + 30]]:  # no list of parameters is longer
@@ -134,75 +197,149 @@ def _opens_block(lines: list[str], number: int, name_end: str) -> bool:
             depth += (c in "([") - (c in ")]")
             if depth <= 0 and c in "{;":
                 return c == "{"
-        if depth <= 0 and line.rstrip().endswith(("}", ",")):
+        if depth <= 0 and line.rstrip().endswith(("}", ",")) and suffix not in C:  # C++ lists members before the block
             return False
     return False
 
 
-def _decorated(lines: list[str], start: int) -> int:
-    """Return where the decorators or attributes directly above a definition start."""
+def _decorated(lines: list[str], start: int, suffix: str) -> int:
+    """Return where the decorators or attributes above a definition start; remarks and blank lines may be in between."""
     own, top, at = _indent(lines[start]), start, start - 1
-    while at >= 0 and lines[at].strip():
-        bare, indent = lines[at].lstrip(), _indent(lines[at])
-        if indent == own and bare.startswith(("@", "#[")):
+    while at >= 0:
+        bare, indent = lines[at].strip(), _indent(lines[at])
+        if indent == own and (_is_attribute(bare, suffix) or (at == top - 1 and _is_upper_half(bare, suffix))):
             top = at
-        elif indent < own or (indent == own and bare[0] not in ")]}"):
+        elif bare and indent <= own and not (indent == own and (bare[0] in CLOSERS or _is_remark(bare, suffix))):
             break
         at -= 1
     return top
 
 
+def _is_attribute(bare: str, suffix: str) -> bool:
+    return bare.startswith(ATTRIBUTES) or (suffix == "cs" and bare.startswith("["))
+
+
+def _is_upper_half(bare: str, suffix: str) -> bool:
+    """Tell whether a line of C above a name belongs to it: a type, or a template."""
+    return suffix in C_LIKE and bool(bare) and bare[-1] not in ";{}:,)" and not bare.startswith(("#", "//", "/*", "*"))
+
+
 def _end(lines: list[str], start: int, limit: int, suffix: str) -> int:
     """Return the line behind the definition that starts here."""
-    own, depth, inside, end, remark = _indent(lines[start]), 0, "", start, False
+    own, depth, inside, end, over = _indent(lines[start]), 0, "", start, False
     for number in range(start, limit):
-        line = lines[number]
-        if number > start and not inside and depth <= 0 and line.strip():
-            bare, indent = line.lstrip(), _indent(line)
-            remark = indent <= own and _is_remark(bare, suffix)
-            closes = indent == own and (bare.startswith(CLOSERS[:3]) or bare.rstrip(" ;") == CLOSERS[3])
-            if indent <= own and not (remark or closes or (indent == own and bare.startswith("{"))):
-                break
-        change, inside = _scan(line, inside, suffix)
-        depth = max(0, depth + change)
-        if line.strip() and not remark:
+        line, bare = lines[number], lines[number].strip()
+        outside = not inside and depth <= 0 and number > start
+        at_edge = outside and bool(bare) and _indent(line) <= own
+        if at_edge and _is_remark(bare, suffix):
+            continue
+        if at_edge and _is_other(bare, _indent(line) < own, over, suffix):
+            break
+        code, inside = _code(line, inside, suffix)
+        depth = max(0, depth + _depth(code))
+        if bare:
             end = number
+            over = not inside and depth <= 0 and _is_over(code.strip(), _indent(line) <= own)
     return end + 1
+
+
+def _is_other(bare: str, is_outer: bool, over: bool, suffix: str) -> bool:
+    """Tell whether a line that is not indented deeper than a definition, outside of brackets, belongs to it no more."""
+    if bare[0] in CLOSERS or bare.rstrip(" ") in ENDS:
+        return is_outer
+    if suffix in BY_INDENT:
+        return True
+    if _is_attribute(bare, suffix):
+        return True
+    words = bare.replace("(", " ").lower().split()
+    first = next((word for word in words if word not in MODIFIERS), "")
+    if first in DEFINING or (first in STARTS_NEW and over):
+        return True
+    return (over or is_outer) and bare[0] not in "{.,:=-+*/|&?" and first.rstrip(":") not in GOES_ON
+
+
+def _is_over(code: str, at_edge: bool) -> bool:
+    """Tell whether a definition may be over behind this line."""
+    if not at_edge:
+        return False
+    return code.endswith((";", "}")) or code in ENDS or code[:1] in CLOSERS
 
 
 def _is_remark(bare: str, suffix: str) -> bool:
     if suffix in HASH:
         return bare.startswith("#")
-    return bare.startswith("--") if suffix in DASHES else bare.startswith(("//", "/*", "*"))
+    if suffix in DASHES:
+        return bare.startswith("--")
+    return bare.startswith(("//", "* ", "*/")) or bare == "*" or (bare.startswith("/*") and _is_open_end(bare))
 
 
-def _scan(line: str, inside: str, suffix: str) -> tuple[int, str]:
-    """Return how a line changes the depth of brackets, and the sign that ends a text or remark it leaves open."""
-    if not inside and not any(sign in line for sign in ('"', "'", "`", "/", "#", "--")):
-        return _depth(line), ""
-    depth = at = 0
+def _is_open_end(bare: str) -> bool:
+    """Tell whether nothing follows the remark that a line starts with."""
+    return not bare.partition("*/")[2].strip()
+
+
+def _code(line: str, inside: str, suffix: str, texts: bool = False) -> tuple[str, str]:
+    """Return a line without remarks and, unless asked for, texts; and the sign that ends a text that it leaves open."""
+    if inside.startswith("\n"):  # a text that ends at a line with this word
+        return (line if texts else ""), ("" if line.strip().rstrip(";") == inside[1:] else inside)
+    if not inside and not any(sign in line for sign in QUOTES_AND_REMARKS):
+        return line, ""
+    here = _here_word(line, suffix) if not inside and "<<" in line else ""
+    code, at = "", 0
     while at < len(line):
+        start = at
         if inside:
             close = line.find(inside, at)
+            at = len(line) if close < 0 else close + len(inside)
+            code += line[start:at] if texts and inside != "*/" else ""
             if close < 0:
-                return depth, inside
-            at, inside = close + len(inside), ""
+                return code, inside
+            inside = ""
             continue
         c = line[at]
         if _starts_remark(line, at, suffix):
             break
         if c == "/" and suffix not in HASH and line.startswith("/*", at):
             at, inside = at + 2, "*/"
-        elif c in "\"'" and line.startswith(TRIPLE, at):
+            continue
+        if c in "\"'" and line.startswith(TRIPLE, at):
             at, inside = at + 3, c * 3
         elif c == "`" and suffix in BACKTICK:
             at, inside = at + 1, c
+        elif c == "$" and suffix == "sql" and (tag := _dollar_tag(line, at)):
+            at, inside = at + len(tag), tag
         elif c in "\"'" or (c == "/" and suffix in BACKTICK and _may_be_regex(line, at)):
             at = _past_text(line, at, suffix)
         else:
-            depth += (c in "([{") - (c in ")]}")
             at += 1
-    return depth, inside
+            code += c
+            continue
+        code += line[start:at] if texts else ""
+    return code, inside or here
+
+
+def _here_word(line: str, suffix: str) -> str:
+    """Return the sign, with a line end before it, of a text in the lines below (`<<EOF`, `<<~'SQL'`); empty if none."""
+    if suffix not in HERE_TEXTS:
+        return ""
+    rest = line.partition("<<")[2].lstrip("<-~")
+    rest = rest.lstrip() if suffix in ("sh", "bash", "zsh") else rest
+    word = _first_word(rest.lstrip("\"'\\"))
+    return f"\n{word}" if word and (word[0].isupper() or word[0] == "_" or rest[:1] in "\"'") else ""
+
+
+def _first_word(text: str) -> str:
+    at = 0
+    while at < len(text) and (text[at].isalnum() or text[at] == "_"):
+        at += 1
+    return text[:at]
+
+
+def _dollar_tag(line: str, at: int) -> str:
+    """Return the sign `$$` or `$name$` that starts a text of SQL here; empty if there is none."""
+    close = line.find("$", at + 1)
+    tag = line[at : close + 1] if close > 0 else ""
+    return tag if tag[1:-1].replace("_", "a").isalnum() or tag == "$$" else ""
 
 
 def _depth(line: str) -> int:

@@ -101,7 +101,7 @@ PYTHON = 'X = {\n  1,\n}\n\n@route(\n    "/a",\n)\ndef f(\n    a,\n):\n    """\n
         ("a.ts", TYPESCRIPT, "A", "export class A", "}"),
         ("a.ts", TYPESCRIPT, "A.load", "  async load", "  }"),
         ("a.ts", TYPESCRIPT, "add", "export const add", "};"),
-        ("a.c", C, "helper", "helper(int a)", "}"),
+        ("a.c", C, "helper", "static int", "}"),
         ("a.c", C, "add", "int add", "}"),
         ("J.java", JAVA, "J.toString", "    @Override", "    }"),
         ("a.rb", RUBY, "A.foo", "  def foo", "  end"),
@@ -131,8 +131,8 @@ def test_symbols_of_other_languages(path, source, symbol, first, last):
 
 
 def test_what_is_not_defined_has_no_text():
-    assert symbol_text(C, "declared", "a.c") == "" and mentions(C, "declared")
-    assert symbol_text("call(f)\n", "f", "a.py") == "" and not mentions("prefix = 1\n", "f")
+    assert "declared" in symbol_text(C, "declared", "a.c")
+    assert symbol_text("call(f)\n", "f", "a.py") == "" and not mentions("prefix = 1\n", "f", "a.py")
 
 
 def test_all_definitions_of_a_name_count():
@@ -140,3 +140,103 @@ def test_all_definitions_of_a_name_count():
     rust = symbol_text(RUST, "T", "a.rs")
     assert rust.startswith("#[derive") and "impl<'a>" in rust
     assert "setter" in symbol_text(source, "A.x", "a.py") and "return 1" in symbol_text(source, "A.x", "a.py")
+
+
+EDITED = {
+    "generic parameters on lines of their own": (
+        "a.ts",
+        "export function pick<\n  T extends { id: string },\n>(items: T[]): T {\n  return items[EDIT];\n}\n\nexport const b = 1\n",
+        "pick",
+    ),
+    "a type of the result in braces": ("a.ts", "function f(): {\n  a: number\n} {\n  return { a: EDIT };\n}\n", "f"),
+    "a where clause": (
+        "a.rs",
+        "pub fn go<T>(t: T) -> u8\nwhere\n    T: Into<u8>,\n{\n    EDIT\n}\n\nfn next() {}\n",
+        "go",
+    ),
+    "a rescue and an ensure": (
+        "a.rb",
+        "class A\n  def go\n    one\n  rescue E\n    two\n  ensure\n    EDIT\n  end\n\n  def b\n  end\nend\n",
+        "A.go",
+    ),
+    "a text to a word": ("a.rb", "def go\n  x = <<TEXT\nat the margin\nTEXT\n  EDIT\nend\n\ndef b\nend\n", "go"),
+    "a body between dollars": (
+        "a.sql",
+        "CREATE FUNCTION go() RETURNS int\nAS $$\nBEGIN\n  SELECT 1;\nEND;\nRETURN EDIT;\n$$ LANGUAGE plpgsql;\n\nCREATE TABLE t (a int);\n",
+        "go",
+    ),
+    "a type above the name": ("a.c", "EDIT static int\ngo(int a)\n{\n\treturn a;\n}\n", "go"),
+    "members before the block": (
+        "a.cpp",
+        "Page::Page(int id,\n    int n)\n    : id_(id),\n      n_(EDIT) {}\n",
+        "Page::Page",
+    ),
+    "an attribute in brackets": (
+        "A.cs",
+        "class A {\n    [Route(EDIT)]\n    public int Go()\n    {\n        return 1;\n    }\n}\n",
+        "A.Go",
+    ),
+    "an overload with an annotation": (
+        "A.java",
+        "class A {\n  int go(int a) {\n    return 1;\n  }\n\n  @Nullable <T> T go(String s) {\n    return EDIT;\n  }\n}\n",
+        "A.go",
+    ),
+    "an extension elsewhere": ("a.swift", "class A {\n}\n\nextension A {\n  func go() { EDIT }\n}\n", "A"),
+    "a colon and a base": ("a.kt", "class A(\n  val x: Int,\n) : Base(),\n  Other {\n  fun go() = EDIT\n}\n", "A"),
+    "a class in a module's name": ("a.rb", "class Outer::Inner\n  def go\n    EDIT\n  end\nend\n", "Outer::Inner.go"),
+    "a decorator above a remark": ("a.py", "@cached(EDIT)\n# why\n\ndef go():\n    pass\n", "go"),
+    "a pipe and a guard": ("a.ex", "defmodule A do\n  def go(x)\n      when x > 1 do\n    EDIT\n  end\nend\n", "A.go"),
+    "a function of PHP": (
+        "a.php",
+        "<?php\nclass A\n{\n    public function go(): int\n    {\n        return EDIT;\n    }\n}\n",
+        "A.go",
+    ),
+    "a trait of Scala": (
+        "a.scala",
+        "trait A {\n  def go(x: Int)(\n      y: Int\n  ): Int = {\n    EDIT\n  }\n}\n",
+        "A.go",
+    ),
+    "a method of Dart": ("a.dart", "class A {\n  Future<int> go(int a) async {\n    return EDIT;\n  }\n}\n", "A.go"),
+    "a function of a shell": ("a.sh", "go() {\n  cat <<EOF\n}\nEOF\n  EDIT\n}\n\nother() {\n  :\n}\n", "go"),
+    "a subroutine of Perl": ("a.pm", "sub go {\n    my $x = shift;\n    return EDIT;\n}\n\nsub b { 1 }\n", "go"),
+    "a receiver of Go": (
+        "a.go",
+        "func (s *S[T]) Go(\n\ta int,\n) (x int, err error) {\n\treturn EDIT, nil\n}\n",
+        "S.Go",
+    ),
+    "a function of R": ("a.R", "go <- function(x,\n                y) {\n  EDIT\n}\n\nother <- function() 1\n", "go"),
+}
+
+
+@pytest.mark.parametrize("case", EDITED)
+def test_an_edit_of_a_symbol_is_in_its_text(case):
+    path, source, symbol = EDITED[case]
+    found = symbol_text(source, symbol, path)
+    whole_file_counts = not found and mentions(source, symbol, path)
+    assert whole_file_counts or "EDIT" in found, found
+
+
+def test_what_follows_a_symbol_is_not_in_its_text():
+    followed = [
+        case for case in EDITED if "next" in EDITED[case][1] or "other" in EDITED[case][1] or "def b" in EDITED[case][1]
+    ]
+    for path, source, symbol in map(EDITED.get, followed):
+        found = symbol_text(source, symbol, path)
+        assert not any(word in found for word in ("next", "other", "def b")), found
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("a.py", "# gizmo was here\nx = 1  # gizmo\n"),
+        ("a.ts", "/* the gizmo\n * gizmo\n */\nlet x // gizmo\n"),
+        ("a.sql", "-- gizmo\nSELECT 1;\n"),
+    ],
+)
+def test_a_remark_is_no_mention(path, source):
+    assert not mentions(source, "gizmo", path) and mentions(source + "gizmo()\n", "gizmo", path)
+
+
+def test_an_example_in_a_text_is_no_definition():
+    source = 'def go():\n    """Show it:\n\ndef go():\n    old\n    """\n    return 1\n'
+    assert symbol_text(source, "go", "a.py") == source.rstrip()

@@ -9,7 +9,8 @@ import pytest
 from rawkomem.files.contents import MAX_FILE_BYTES
 from rawkomem.files.layout import Layout
 from rawkomem.format.citation import read_citation
-from rawkomem.git.citations import FRESH, GONE, STALE, UNKNOWN, Citations, blob_id, place_from
+from rawkomem.git import known_spans
+from rawkomem.git.citations import FRESH, GONE, MAX_CITATIONS, STALE, UNKNOWN, Citations, blob_id, place_from
 from rawkomem.model.errors import BadInput
 from rawkomem.model.task import Task
 from tests.git.gitting import Git
@@ -45,8 +46,8 @@ def no_process(monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", Refused)
 
 
-def state(project, text: str) -> tuple[str, str]:
-    cited = Citations(Layout(str(project / ".rawko"))).check(read_citation(text))
+def state(project, text: str, since: int = 0) -> tuple[str, str]:
+    cited = Citations(Layout(str(project / ".rawko"))).check(read_citation(text), since)
     return cited.state, cited.note
 
 
@@ -99,7 +100,7 @@ def test_a_renamed_file_is_followed(git, project, src):
     assert state(project, whole) == (FRESH, "moved to src/other.py")
     git.commit("rename")
     assert state(project, whole) == (FRESH, "moved to src/other.py")
-    assert state(project, symbol)[0] == GONE  # its text is in no file of this name
+    assert state(project, symbol, since=1) == (FRESH, "moved to src/other.py")
     (project / "lib").mkdir()
     git("mv", "src/other.py", "lib/a.py")
     assert state(project, symbol) == (FRESH, "moved to lib/a.py")
@@ -227,3 +228,69 @@ def test_other_profiles_keep_their_formula_and_still_warn(project, memories, src
     injection = repository.inject(Task("fix the login page", agent="developer"), profile="rawko")
     assert "citations" not in {factor.name for factor in injection.items[0].factors}
     assert "cites code that is gone: src/nowhere.py" in injection.text
+
+
+def test_a_copy_that_was_there_before_is_no_move(git, project, src):
+    (src / "copy.py").write_text(CODE)
+    git.commit()
+    text, later = cite(project, "src/a.py"), (os.stat(src / "copy.py").st_ctime + 1) * 1000
+    git("rm", "-q", "src/a.py")
+    assert state(project, text, since=int(later))[0] == GONE
+
+
+def test_two_files_with_the_same_text_are_no_move(git, project, src):
+    text = cite(project, "src/a.py")
+    for name in ("b.py", "c.py"):
+        (src / name).write_text(CODE)
+    git("rm", "-q", "src/a.py")
+    git("add", ".")
+    found, note = state(project, text)
+    assert found == GONE and "src/b.py, src/c.py hold the same text" in note
+
+
+def test_a_file_of_a_few_bytes_is_not_known_again(git, project, src):
+    for name in ("one", "two"):
+        (src / f"{name}.py").write_text("#\n")
+    git.commit()
+    text = cite(project, "src/one.py")
+    git("rm", "-q", "src/one.py")
+    assert state(project, text)[0] == GONE
+
+
+def test_a_byte_order_mark_changes_nothing(project, src):
+    whole, symbol = cite(project, "src/a.py"), cite(project, "src/a.py#first")
+    (src / "a.py").write_bytes(b"\xef\xbb\xbf" + CODE.encode())
+    assert [state(project, text)[0] for text in (whole, symbol)] == [FRESH] * 2
+    (src / "b.py").write_bytes(b"\xef\xbb\xbfdef alone():\n    return 1\n")
+    assert state(project, cite(project, "src/b.py#alone"))[0] == FRESH
+
+
+def test_a_definition_that_only_a_remark_names_is_gone(project, src):
+    text = cite(project, "src/a.py#second")
+    (src / "a.py").write_text("# second is gone\n")
+    assert state(project, text)[0] == state(project, "src/a.py#second")[0] == GONE
+
+
+def test_places_are_read_once_for_each_state_of_a_file(project, src, monkeypatch):
+    places = [cite(project, f"src/a.py{part}") for part in ("", "#first", "#second", ":1-2", "")]
+    os.utime(src / "a.py", (1, 1))
+    monkeypatch.setattr(known_spans, "MIN_AGE_NS", -(10**18))
+    layout = Layout(str(project / ".rawko"))
+    first = Citations(layout).of({"cites": places})
+    reading = Citations(layout, budget=0)  # what is not known cannot be looked at
+    assert reading.of({"cites": places}) == first and {item.state for item in first} == {FRESH}
+    (src / "a.py").write_text(CODE.replace("return 2", "return 3"))
+    changed = Citations(layout).of({"cites": places})
+    assert [item.state for item in changed] == [STALE, FRESH, STALE, FRESH, STALE]
+
+
+def test_a_file_that_changed_just_now_is_not_remembered(project, src):
+    layout = Layout(str(project / ".rawko"))
+    Citations(layout).of({"cites": [cite(project, "src/a.py#first")]})
+    assert not (project / ".rawko" / "local" / "cited.tsv").exists()
+
+
+def test_citations_that_are_not_looked_at_are_told(project, src):
+    many = [f"src/a.py:{number}" for number in range(1, MAX_CITATIONS + 3)]
+    found = Citations(Layout(str(project / ".rawko"))).of({"cites": many})
+    assert len(found) == MAX_CITATIONS + 2 and found[-1].state == UNKNOWN and "may cite 64" in found[-1].note
