@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from ..files.read import read_data
 from ..model.entry import Entry, Memory
-from ..model.kinds import ACTIVE, KEPT_BOTH
+from ..model.kinds import ACTIVE
 from ..model.problem import Problem, error
 from ..model.record import record
 from ..state.fold import fold
@@ -18,7 +18,6 @@ from ..text.same import identity
 from .staged import Staged, is_memory
 
 DUPLICATES = "duplicates"  # the name of this check
-DUPLICATE_HINT = f"remove one of them, then git add; if you want both: 'rawkomem link ID ID --type {KEPT_BOTH}'"
 
 
 @record
@@ -37,10 +36,11 @@ class Brought:
         self._entries: dict[str, tuple[Entry, ...]] = {}
         self._texts: dict[str, bytes] | None = None
         new = [path for path in filter(is_memory, staged.now) if self._is_new(path)]
-        known = self._known_digests() if new else set()
-        entries = [entry for path in new for entry in self._read(path) if entry.digest not in known]
+        known = self._known() if new else []
+        digests, ids_before = {entry.digest for entry in known}, {entry.id for entry in known}
+        entries = [entry for path in new for entry in self._read(path) if entry.digest not in digests]
         ids = {entry.target: entry.path for entry in entries if entry.creates or entry.kind == "amend"}
-        self.created = {entry.id for entry in entries if entry.creates}
+        self.created = {entry.id for entry in entries if entry.creates and entry.id not in ids_before}
         self.memories = {memory.id: memory for memory in self._folded(ids) if memory.status == ACTIVE}
 
     def holds(self, path: str) -> bool:
@@ -87,12 +87,12 @@ class Brought:
         blob = self.staged.now[path]
         return all(parent.get(path) != blob for parent in self.staged.parents)
 
-    def _known_digests(self) -> set[str]:
-        """Return the digests of the entries in files of the parents that this commit changes or moves."""
+    def _known(self) -> list[Entry]:
+        """Return the entries in files of the parents that this commit changes or moves."""
         left = [(path, parent[path]) for parent in self.staged.parents for path in self.staged.left(parent)]
         blobs = {blob: path for path, blob in left if is_memory(path)}
         contents = self.staged.read(blobs)
-        return {e.digest for blob, path in blobs.items() if blob in contents for e in _entries(contents[blob], path)}
+        return [e for blob, path in blobs.items() if blob in contents for e in _entries(contents[blob], path)]
 
     def _read(self, path: str) -> tuple[Entry, ...]:
         if path not in self._entries:
@@ -114,7 +114,7 @@ def problems_of(brought: Brought) -> list[Problem]:
         error(
             "duplicate",
             f"{twins.memory.id} says exactly what {twins.other.id} says, in {brought.staged.name(twins.other.path)}",
-            DUPLICATE_HINT,
+            f"run 'rawkomem delete {twins.memory.id}', or write what is different about it; then git add",
             twins.memory.line,
             path=brought.staged.name(twins.memory.path),
         )

@@ -8,7 +8,6 @@ from ...model.entry import Plan
 from ...model.kinds import ACTIVE, FADING
 from ...text.overlap import specific
 from ...text.same import DUPLICATE, NEAR_DUPLICATE, facts_in, identity
-from ..belief.conflicts import kept_both
 from ..changes.corroborate import confirming
 from ..changes.supersede import superseding
 from ..derive import derived_from
@@ -96,10 +95,10 @@ def is_independent(one: Memory, other: Memory) -> bool:
 def is_comparable(one: Memory, other: Memory) -> bool:
     """Tell whether one of two memories may be a duplicate: in use, of one kind, window, claim and facts.
 
-    Digests, and pairs of which somebody said that both hold, are no duplicates.
+    Digests are no duplicates.
     """
     usable = all(m.status == ACTIVE and m.kind in FADING and not derived_from(m) for m in (one, other))
-    return usable and not kept_both(one, other) and _facts(one) == _facts(other)
+    return usable and _facts(one) == _facts(other)
 
 
 def same_subject(one: Memory, other: Memory) -> bool:

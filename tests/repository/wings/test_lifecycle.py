@@ -12,6 +12,7 @@ from rawkomem.files.local.usage import note_use
 from rawkomem.model.clock import DAY, now
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.recall.filters import filter_of
+from rawkomem.repository.wings.recall_check import reasons_to_stay
 from rawkomem.state.decide import plan_add
 from tests.terminals import detached, scrubbed
 
@@ -163,33 +164,22 @@ def test_every_fact_of_what_a_digest_archives_is_found_by_its_questions(reposito
             assert any(repository.get(one).source == "compress" and body in repository.get(one).body for one in found)
 
 
-def test_a_source_stays_where_its_question_does_not_find_the_digest(repository):
-    """Twelve notes with the same heading push the digest out of the first results of one source's title."""
-    for title in TEXTS:
-        add(repository, title, 40)
-    repository.lifecycle.digest()
-    for n in range(12):
-        add(repository, f"Sessions {'abcdefghijkl'[n]}", 1, body=f"Sessions in room {n + 1} start at {n + 7} o'clock.")
-    done = repository.lifecycle.digest(archive=True)
-    staying = dict(done.staying)
-    assert any("'Sessions' would not find" in why for why in staying.values())
-    assert {id for id in staying} | {e.about for e in done.plan.entries if e.kind == "archive"} >= {
-        row.id for row in repository.list(filter_of(include=["all"])) if row.title in TEXTS
-    }
-
-
-def test_a_question_of_the_past_keeps_a_memory(repository):
-    add(repository, "Backups of orders", 60, body=HELD)
-    add(repository, "Backups of orders, and who reads them", 0, body=f"{HELD} Maria reads the report.")
-    assert repository.lifecycle.prune(dry_run=True)[0].plan.entries
+def test_a_question_of_the_past_that_finds_only_the_old_memory_keeps_it(repository):
+    old = add(repository, "Backups of orders", 60, body=HELD)
+    report = "The report lists files, sizes and checksums of each run. " * 6
+    holder = add(repository, "Backups of orders, and who reads them", 0, body=f"{HELD} Maria reads it.\n\n{report}")
     for n in range(8):
-        add(repository, f"Report {'abcdefgh'[n]}", 1, body=f"Backups vault-3 02:30: report number {n} of the auditors.")
-    asked = "backups orders database host"
-    repository.search(asked)
-    assert asked in [question for _, question in repository.ledger.asked(5)]
-    before = [found.row.title for found in repository.search(asked, 6)]
-    kept = {entry.about for entry in repository.lifecycle.prune(dry_run=True)[0].plan.entries}
-    assert bool(kept) == ("Backups of orders, and who reads them" in before)
+        shelf = "abcdefgh"[n]
+        add(repository, f"vault-3 shelf {shelf}", 1, body=f"Host vault-3 has disk {shelf} in shelf {n}.")
+    assert [entry.about for entry in repository.lifecycle.prune(dry_run=True)[0].plan.entries] == [old]
+    asked = "what runs on vault-3"
+    repository.search(asked)  # the ledger notes it
+    done, _ = repository.lifecycle.prune(dry_run=True)
+    assert not done.plan.entries and [id for id, _ in done.staying] == [old]
+    memories = repository.lifecycle.census().memories
+    why = reasons_to_stay(repository.core, memories, {old}, {old: holder}, [asked])
+    assert why == {old: f"'{asked}' would not find {holder} among the first 5"}
+    assert reasons_to_stay(repository.core, memories, {old}, {old: holder}) == {}
 
 
 @pytest.mark.parametrize(
