@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,6 @@ from ....model.clock import iso
 from ....model.entry import Entry
 from ....model.errors import Refused
 from ....repository import Repository
-from ....repository.wings.lifecycle import Done, Due
 from ....repository.wings.recall_check import FOUND_AMONG
 from ....state.changes import REGISTRY
 from ....state.derive import sources_in
@@ -29,6 +28,9 @@ from .check_staged import staged_repositories
 from .duplicates import tell_duplicates
 from .plans import APPLY, refuse_both
 from .sync import with_bar
+
+if TYPE_CHECKING:
+    from ....repository.wings.lifecycle import Done, Due  # loads numpy, which --staged does without
 
 LEAVING_KINDS = ("archive", "supersede", "quarantine")
 SIGNS = {
