@@ -104,3 +104,16 @@ def test_every_test_that_the_threat_model_names_exists():
     known = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
     assert {name for name in names if f"def {name}(" not in known} == set() and len(names) > 40
     assert {file for file in files if not (ROOT / file).exists()} == set()
+
+
+def test_skipping_a_check_is_described_in_one_place():
+    """No message and no other page tells how to switch a check of commits off."""
+    pages = {path: path.read_text("utf-8") for path in (*ROOT.glob("docs/**/*.md"), ROOT / "README.md")}
+    escapes = ("RAWKOMEM_SKIP=", "--no-verify", "--no-history", "--no-secrets", "--no-duplicates", "--without ")
+    describing = {path.name for path, text in pages.items() for escape in escapes if escape in text}
+    assert describing <= {"git.md", "cli.md"}, "cli.md is generated and lists every option"
+    assert pages[ROOT / "docs" / "git.md"].count("RAWKOMEM_SKIP=") == 1
+    code = [
+        path for path in ROOT.glob("rawkomem/**/*.py") if any(escape in path.read_text("utf-8") for escape in escapes)
+    ]
+    assert code == []

@@ -29,19 +29,21 @@ from .staged import Staged, is_memory
 Registry = Mapping[str, Predicate]
 
 SKIP = "RAWKOMEM_SKIP"  # environment: checks to leave out for once, where a hook runs and nobody can give options
-APPEND_HINT = f"append an entry instead ('rawkomem amend'); after a purge: {SKIP}=history git commit …"
+APPEND_HINT = "append an entry instead ('rawkomem amend'); after a purge: 'rawkomem docs git', section Exceptions"
 MARKERS_HINT = "keep one side, then git add"
 LEAK_HINT = "remove the secret and change it; 'rawkomem scrub' shows the text without it"
-SETTLE_HINT = "settle it with 'rawkomem consolidate' or 'rawkomem supersede', then git add"
+SETTLE_HINT = "settle it with 'rawkomem consolidate --apply' or 'rawkomem supersede', then git add"
 DERIVED_HINT = "change or delete the memory ('rawkomem amend', 'rawkomem delete'), then git add"
 CONFIRM_HINT = "mend the memory, or confirm it with 'rawkomem cite', then git add"
 
 
-def check_staged(layout: Layout, registry: Registry, skip: Sequence[str] = ()) -> dict[str, list[Problem]]:
+def check_staged(
+    layout: Layout, registry: Registry, skip: Sequence[str] = (), staged: Staged | None = None
+) -> dict[str, list[Problem]]:
     """Return check → its Problems, with paths from the top of the work tree; checks in `skip` do not run."""
     found: dict[str, list[Problem]] = {}
     try:
-        commit = _Commit(layout, Staged(layout), registry)
+        commit = _Commit(layout, staged or Staged(layout), registry)
         for name, check in CHECKS.items():
             if name not in skip:
                 problems = (replace(problem, path=commit.staged.name(problem.path)) for problem in check(commit))

@@ -14,7 +14,7 @@ class Kind:
     folder: str  # below .rawko/
     heading: str = ""  # in MEMORY.md; without one, memories of the kind are not listed there
     groups: bool = False  # holds other memories together: searched and listed, never injected itself
-    fades: bool = False  # archived when nobody uses it; the other kinds are kept by rules of their own
+    fades: bool = False  # `prune` may archive it; the other kinds are kept by rules of their own
     recorded: bool = False  # tells of a task that was done; a program writes it
     needs_when: bool = False  # SPEC-0009 expects it to say when it is of use
 

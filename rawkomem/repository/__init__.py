@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .wings.retention import Retention
     from .wings.sinks import Sinks
     from .wings.skills import Skills
+    from .wings.staging import Staging
     from .wings.store import Store
     from .wings.traces import Traces
     from .wings.transcripts import Transcripts
@@ -95,10 +96,11 @@ class Repository:
     remembering: Remembering = lazy("wings.remembering", "Memories that rest on a quote of a person.")
     ledger: Ledger = lazy("wings.ledger", "The tamper-evident log of what was stored and asked.")
     lessons: Lessons = lazy("wings.lessons", "Lessons from failures, and the intents behind a memory.")
-    lifecycle: Lifecycle = lazy("wings.lifecycle", "Decay, compression, consolidation, removal for good.")
+    lifecycle: Lifecycle = lazy("wings.lifecycle", "Duplicates, digests, faded memories, removal for good.")
     retention: Retention = lazy("wings.retention", "What moves to the archive, and back.")
     sinks: Sinks = lazy("wings.sinks", "Where changes are sent: a daily log, a webhook.")
     skills: Skills = lazy("wings.skills", "Skills: take in, find, rate, export, propose from memories.")
+    staging: Staging = lazy("wings.staging", "What the next commit brings, compared with other memories.")
     store: Store = lazy("wings.store", "The index and its search stores: status, rebuild, copy, publish.")
     traces: Traces = lazy("wings.traces", "Runs and what they taught: traces, the experience log, briefs.")
     transcripts: Transcripts = lazy("wings.transcripts", "Drafts from old transcripts, also by a language model.")

@@ -27,9 +27,9 @@ def held(layout: Layout) -> list[tuple[str, bytes]]:
 
 def test_the_check_of_a_commit_reads_bundles(project, git, rawkomem):
     fill(project, 4, goals=GOALS[:1])
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     git.commit()
-    rawkomem("retention", env=LATER)
+    rawkomem("retention", "--apply", env=LATER)
     git("add", "-A")
     assert rawkomem("check", "--staged").returncode == 0
     git.commit()
@@ -41,10 +41,10 @@ def test_the_check_of_a_commit_reads_bundles(project, git, rawkomem):
 
 def test_a_trace_that_is_in_no_bundle_is_missed(project, git, rawkomem):
     fill(project, 4, goals=GOALS[:1])
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     git.commit()
     (project / ".rawko" / MONTH / "t1.md").unlink()
-    rawkomem("retention", env=LATER)
+    rawkomem("retention", "--apply", env=LATER)
     git("add", "-A")
     told = rawkomem("check", "--staged", check=1)
     assert "trace-1-aaaaaa is gone" in told.stdout + told.stderr
@@ -52,14 +52,14 @@ def test_a_trace_that_is_in_no_bundle_is_missed(project, git, rawkomem):
 
 def test_two_clones_compress_one_month_and_merge(project, git, rawkomem, tmp_path_factory):
     fill(project, 3, goals=GOALS[:1])
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     git.commit()
     other = tmp_path_factory.mktemp("other") / "clone"
     git("clone", "-q", str(project), str(other))
     there = Git(other)
     for folder, number in ((project, 50), (other, 60)):  # each archived another trace of that month, then compressed it
         write(folder / ".rawko", f"{MONTH}/own{number}.md", trace(number, GOALS[0]))
-        Command(folder)("retention", env=LATER)
+        Command(folder)("retention", "--apply", env=LATER)
     git.commit()
     there.commit()
     git("pull", "-q", "--no-rebase", "--no-edit", str(other), "main")  # no driver is set up
@@ -71,12 +71,12 @@ def test_two_clones_compress_one_month_and_merge(project, git, rawkomem, tmp_pat
 
 def test_two_clones_that_compress_the_same_files_make_the_same_bundle(project, git, rawkomem, tmp_path_factory):
     fill(project, 3, goals=GOALS[:1])
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     git.commit()
     other = tmp_path_factory.mktemp("other") / "clone"
     git("clone", "-q", str(project), str(other))
     for folder in (project, other):
-        Command(folder)("retention", env=LATER)
+        Command(folder)("retention", "--apply", env=LATER)
     git.commit()
     Git(other).commit()
     git("pull", "-q", "--no-rebase", "--no-edit", str(other), "main")

@@ -119,4 +119,4 @@ def test_a_run_whose_time_cannot_be_noted_has_run(rawkomem, memories, monkeypatc
     from rawkomem.repository.wings import lifecycle
 
     monkeypatch.setattr(lifecycle, "replace_local", no_space)
-    assert "was not noted" in rawkomem("consolidate").stderr
+    assert "was not noted" in rawkomem("consolidate", "--apply").stderr

@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 MAX_PUBLIC_NAMES = 26  # methods and properties of Repository, without wings
 WINGS = {
     "beliefs", "citations", "drafts", "episodes", "exchange", "graph", "learning", "ledger", "lessons", "lifecycle",
-    "remembering", "retention", "sinks", "skills", "store", "traces", "transcripts",
+    "remembering", "retention", "sinks", "skills", "staging", "store", "traces", "transcripts",
 }  # fmt: skip
 
 

@@ -32,7 +32,8 @@ LOCAL_NAMES = [
 ]  # fmt: skip
 TARGETS = [".bashrc", "empty", "missing"]
 COMMANDS = [
-    ("add", "--title", "T", "--body", "Text."), ("search", "deploy"), ("inject", "deploy"), ("sync",), ("consolidate",),
+    ("add", "--title", "T", "--body", "Text."), ("search", "deploy"), ("inject", "deploy"), ("sync",),
+    ("consolidate", "--apply"),
 ]  # fmt: skip
 
 

@@ -67,7 +67,7 @@ COMMANDS = [
     (("add", "--title", "New", "--body", "Some text."), ""), (("add", "--title", "Victim", "--body", "Text."), ""),
     (("amend", "a", "--title", "Other"), ""), (("feedback", "a", "--helpful"), ""), (("check",), ""), (("sync",), ""),
     (("rebuild",), ""), (("stats",), ""), (("tokens",), ""), (("doctor",), ""), (("init",), ""), (("toc",), ""),
-    (("consolidate",), ""), (("decay", "--dry-run"), ""), (("ledger", "verify"), ""), (("log", "show"), ""),
+    (("consolidate", "--apply"), ""), (("decay", "--dry-run"), ""), (("ledger", "verify"), ""), (("log", "show"), ""),
     (("hook", "claude", "prompt"), PROMPT), (("hook", "claude", "start"), PROMPT), (("import",), ""),
     (("import", "CLAUDE.md"), ""), (("import", "AGENTS.md"), ""), (("export", "--out", "out.jsonl"), ""),
     (("export", "--format", "okf", "--out", "out"), ""), (("purge", "a", "--yes"), ""), (("delete", "a"), ""),

@@ -26,7 +26,7 @@ CLOCK = {"consolidate": "2026-06-01T12:00:00Z", "retention": "2027-07-01T12:00:0
 
 
 def command(project, name: str) -> subprocess.Popen:
-    run = [sys.executable, "-m", "rawkomem", name]
+    run = [sys.executable, "-m", "rawkomem", name, "--apply"]
     env = {**ENVIRONMENT, "RAWKOMEM_NOW": CLOCK[name]}
     return subprocess.Popen(run, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env, text=True)
 

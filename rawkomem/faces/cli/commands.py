@@ -70,9 +70,9 @@ COMMANDS = {
     "skill": ("learning.skill", "Take in, judge, prune and export skills."),
     "synthesize": ("learning.reflect", "Propose skills from learnings and lessons; inert until reviewed."),
     "reflect": ("learning.reflect", "Say what several memories have in common, or prepare that question."),
-    "decay": ("keeping.lifecycle", "Archive memories that faded, and clean broken links."),
-    "compress": ("keeping.lifecycle", "Make digests of related memories that nobody used or changed lately."),
-    "consolidate": ("keeping.lifecycle", "Settle duplicates and contradictions, make digests and learnings, prune."),
+    "consolidate": ("keeping.lifecycle", "Propose to settle duplicates and contradictions, and to learn from traces."),
+    "digest": ("keeping.lifecycle", "Propose digests of related memories that nobody changed lately."),
+    "prune": ("keeping.lifecycle", "Propose to archive memories that faded, and to remove broken links."),
     "lesson": ("learning.lessons", "Store what a failure taught, or take over a lesson from elsewhere."),
     "lessons": ("learning.lessons", "List lessons, the most severe first."),
     "distill": ("learning.lessons", "Propose drafts of lessons from recent failures."),
@@ -81,7 +81,10 @@ COMMANDS = {
     "trace": ("learning.trace", "Record what was done, and how it went."),
     "log": ("learning.trace", "Keep the experience log: one entry for each task."),
     "brief": ("learning.brief", "Show what earlier work teaches about a goal."),
-    "retention": ("keeping.retention", "Move old traces to the archive, and compress what is older than a year."),
+    "retention": (
+        "keeping.retention",
+        "Propose to move old traces to the archive, and to compress what is older than a year.",
+    ),
     "project": ("learning.project", "Exchange memories with the projects of LLMos."),
     "connect": ("setup.connect", "Connect memories with git and with agents' hosts; --remove takes it back."),
     "import": ("learning.exchange", "Take memories over from other tools; they wait for a review."),
@@ -136,6 +139,7 @@ HELP = {
     On any error the hook prints nothing and exits 0; the error is in .rawko/local/hook.log.
     See 'rawkomem docs hosts'.""",
 }
+OLD_NAMES = {"compress": "digest", "decay": "prune"}  # hidden: scripts that use these keep working
 # What people type who know other tools.
 OTHER_WORDS = {
     "remember": "add",
@@ -155,6 +159,7 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        name = OLD_NAMES.get(name, name)
         if name in HOT:
             return _click_of(name)
         if name not in COMMANDS:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...model.entry import Entry
+from ...model.entry import Entry, Plan
 from ...model.errors import BadInput, NotFound, Refused
 from ...model.filters import READABLE, Filter
 from ...model.kinds import ACTIVE, GROUPS
 from ...model.record import replace
 from ...recall.limits import DEFAULT_RESULTS
 from ...state.changes.amend import plan_amend
-from ...state.derive import made_of
+from ...state.derive import derived_from, made_of
 from ...state.graph import episode as decide
-from ...state.graph.digest import agreeing, plan_digest
+from ...state.graph.digest import agreeing, archive_held, digest_of, plan_digest
+from ...text.clean import one_line
+from ...text.count import count
 from ..lazy import Wing
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from ...files.append import Written
     from ...recall.search import Found
     from ...state.graph.episode import Episode
+
+ONLY_BY_NAME = "it is critical or a person vouches for it: 'rawkomem archive' with its id archives it"
 
 
 class Episodes(Wing):
@@ -81,12 +85,34 @@ class Episodes(Wing):
             raise BadInput("there is nothing to keep: no member has any text", "add members first")
         return self._core.writer.write(plan_amend(self.get(name).memory, Entry(kind="amend", body=summary, by=by)))[0]
 
-    def compress(self, name: str, title: str = "", archive: bool = False, by: str = "") -> Sequence[Written]:
-        """Store a digest of active members that do not contradict each other; with `archive`, archive what it holds."""
+    def compress(
+        self, name: str, title: str = "", archive: bool = False, by: str = ""
+    ) -> tuple[Sequence[Written], dict[str, str]]:
+        """Store a digest of active members that do not contradict each other; with `archive`, archive what it holds.
+
+        Return what was written, and member → why it is not archived.
+        """
         episode = self.get(name)
         members = agreeing(episode.active)
         graph = self._repo.graph.load(statuses=(ACTIVE,))
         for known in made_of(graph.memories.values(), members):
             raise Refused(f"{known.id} is a digest of exactly these memories already", "delete it to make another")
         title = title or f"Digest: {episode.memory.title}"
-        return self._core.writer.write(plan_digest(title, members, f"episode {episode.memory.id}", archive, by))
+        written = self._core.writer.write(plan_digest(title, members, f"episode {episode.memory.id}", by))
+        if not archive:
+            return written, {}
+        self._core.follow()
+        plan, staying = self._held(written[0].entry.id, by)
+        return (*written, *(self._core.writer.write(plan) if plan.entries else ())), staying
+
+    def _held(self, id: str, by: str) -> tuple[Plan, dict[str, str]]:
+        """Return the plan that archives the sources of a digest, and source → why it is not archived."""
+        census = self._repo.lifecycle.census()
+        digest = census.memories[id]
+        sources = [census.memories[source] for source in derived_from(digest)]
+        missing = digest_of(sources).missing
+        staying = {one: f"the digest does not say {one_line(text, 80)!r}" for one, text in missing.items()}
+        staying |= {one.id: ONLY_BY_NAME for one in sources if census.is_spared(one)}
+        held = [entry for entry in archive_held(digest, sources, by) if entry.about not in staying]
+        plan = Plan(tuple(held), f"archive {count(len(held), 'memory')} of {id}")
+        return self._repo.lifecycle.recallable(census, plan, {one.id: id for one in sources}, staying), staying

@@ -1,4 +1,4 @@
-"""The life of a repository's memories: decay, compress, consolidate, purge; one run at a time."""
+"""The life of a repository's memories: consolidate, prune, digest, purge; one run at a time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ...files.lock import lock
 from ...files.move import TRACES, move_files, to_archive
 from ...index.views.goals import leaders
 from ...index.views.neighbors import Neighbors
+from ...index.vouching import vouching
 from ...learn.traces.consolidate import FAILED, is_due, learning_of, most_of_one_goal, plan_learnings, unlearned
 from ...model.clock import iso, now, read_time
 from ...model.entry import Plan
@@ -18,16 +19,19 @@ from ...model.filters import DEFAULT, Filter
 from ...model.kinds import ACTIVE, CREATES
 from ...model.record import record, replace
 from ...state.lifecycle.census import Census
-from ...state.lifecycle.compress import Compression, plan_compress, unheld
 from ...state.lifecycle.consolidate import plan_consolidate, steps
-from ...state.lifecycle.decay import Outlook, held_by, look_ahead, plan_decay
-from ...state.lifecycle.strength import FADED_BELOW
+from ...state.lifecycle.digest import Digesting, digests_of, plan_archive_sources, plan_digests, unheld
+from ...state.lifecycle.held import missing_fact
+from ...state.lifecycle.prune import Outlook, held_by, look_ahead, plan_prune
+from ...state.lifecycle.strength import FADED_BELOW, strength_of
 from ...state.run import TRACE, goal_of
+from ...text.clean import one_line
 from ..lazy import Wing
 from ..purging import purge_memory
+from .recall_check import ASKED_AT_ONCE, FOUND_AMONG, MAX_PAST_QUESTIONS, reasons_to_stay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ...files.move import Move
     from ...model.entry import Memory
@@ -40,8 +44,7 @@ DUE_OF_ONE_GOAL = 3  # … or so many of one goal, for the learner in the backgr
 MAX_TRACES_BEHIND = 1_000  # new traces that it looks at; more wait for `rawkomem consolidate`
 LAST_RUN = "consolidated"  # below .rawko/local: the time of the last run; safe to delete
 ENTRIES_AT_ONCE = 500  # entries written before others may write, and progress is told
-FOUND_AMONG = 5  # results for a goal of a trace, among which its learning must be before the trace is put away
-ASKED_AT_ONCE = 100  # questions of one search
+LEAVING = ("archive", "supersede")  # kinds of entries after which searches do not show a memory
 DISTILLED = "distilled"  # how what is made of traces arrives
 
 
@@ -58,7 +61,7 @@ class Done:
     written: bool
     moves: tuple[Move, ...] = ()  # traces that are put away
     unfound: tuple[tuple[str, str], ...] = ()  # (learning, question that does not find it): its traces stay
-    unheld: tuple[tuple[str, str], ...] = ()  # (memory, what its digest does not say): it is not archived
+    staying: tuple[tuple[str, str], ...] = ()  # (memory, why it is not archived or superseded)
 
 
 @record
@@ -72,43 +75,99 @@ class Due:
 
 
 class Lifecycle(Wing):
-    """Decay, compression and consolidation of all memories; removal for good."""
+    """Duplicates, contradictions, digests and faded memories; removal for good."""
 
-    def decay(self, dry_run: bool = False, by: str = "", progress: Progress = _quiet) -> tuple[Done, Outlook]:
-        """Archive what faded and clean links; return that, and how strong each memory was."""
+    def prune(
+        self, dry_run: bool = False, by: str = "", progress: Progress = _quiet, agreed: Collection[str] | None = None
+    ) -> tuple[Done, Outlook]:
+        """Archive what faded or was replaced long ago, and remove links to nothing; return how strong memories were.
+
+        What the recall check speaks against stays, and is in `Done.staying`. `agreed`: archive only these.
+        """
         outlooks: list[Outlook] = []
-
-        def decide(census: Census) -> Plan:
-            outlooks.append(look_ahead(census, FADED_BELOW))
-            return plan_decay(census, by)
-
-        return self._run(decide, dry_run, progress), outlooks[0]
-
-    def compress(
-        self, how: Compression | None = None, dry_run: bool = False, by: str = "", progress: Progress = _quiet
-    ) -> Done:
-        """Make digests of memories that belong together and that nobody used for a while."""
-        how = how or Compression()
         staying: dict[str, str] = {}
 
         def decide(census: Census) -> Plan:
-            plan = plan_compress(census, self._neighbors().pairs, how, by)
-            staying.update(unheld(census.after(plan)) if how.archive else {})
-            return plan
+            outlooks.append(look_ahead(census, FADED_BELOW))
+            return self.recallable(census, _only(plan_prune(census, by), agreed), {}, staying)
 
-        return replace(self._run(decide, dry_run, progress), unheld=tuple(staying.items()))
+        done = self._run(decide, dry_run, progress)
+        return replace(done, staying=tuple(staying.items())), outlooks[0]
 
-    def consolidate(
-        self, dry_run: bool = False, by: str = "", progress: Progress = _quiet, staged: bool = False
+    def digest(
+        self,
+        how: Digesting | None = None,
+        archive: bool = False,
+        dry_run: bool = False,
+        by: str = "",
+        progress: Progress = _quiet,
+        agreed: Collection[str] | None = None,
     ) -> Done:
-        """Merge, settle, digest, prune, and turn traces into learnings; archive those traces unless `staged`."""
+        """Make digests of memories that belong together and that nobody changed for a while.
+
+        With `archive`, archive the sources of digests that say everything and that searches find; `agreed`: only these.
+        """
+        how = how or Digesting()
+        made = self._run(lambda census: plan_digests(census, self._neighbors().pairs, how, by), dry_run, progress)
+        if not archive:
+            return made
+        staying: dict[str, str] = {}
 
         def decide(census: Census) -> Plan:
-            near = self._neighbors()
-            todo = steps(near.later, near.pairs, self._repo.beliefs.predicates(), Compression(), by)
-            return plan_consolidate(census, [*todo, lambda seen: plan_learnings(seen, leaders, by)], progress)
+            census = census.after(made.plan) if dry_run else census
+            plan = _only(plan_archive_sources(census, by), agreed)
+            staying.update(
+                {id: f"its digest does not say {one_line(text, 80)!r}" for id, text in unheld(census).items()}
+            )
+            return self.recallable(census, plan, digests_of(census), staying, made.plan if dry_run else None)
 
-        return self._run(decide, dry_run, progress, put_away=not staged)
+        done = self._run(decide, dry_run, progress)
+        plan = Plan((*made.plan.entries, *done.plan.entries), f"{made.plan.why}; {done.plan.why}")
+        return replace(done, plan=plan, memories=made.memories, staying=tuple(staying.items()))
+
+    def consolidate(self, dry_run: bool = False, by: str = "", progress: Progress = _quiet) -> Done:
+        """Merge duplicates, settle contradictions, and turn traces into learnings; archive those traces.
+
+        A duplicate stays where the recall check speaks against it, and is in `Done.staying`.
+        """
+        staying: dict[str, str] = {}
+
+        def decide(census: Census) -> Plan:
+            dedupe, *others = steps(self._neighbors().later, self._repo.beliefs.predicates(), by)
+
+            def checked(seen: Census) -> Plan:
+                plan = dedupe(seen)
+                return self.recallable(seen, plan, superseded_by(plan), staying)
+
+            return plan_consolidate(
+                census, [checked, *others, lambda seen: plan_learnings(seen, leaders, by)], progress
+            )
+
+        return replace(self._run(decide, dry_run, progress, put_away=True), staying=tuple(staying.items()))
+
+    def recallable(
+        self,
+        census: Census,
+        plan: Plan,
+        holders: Mapping[str, str],
+        staying: dict[str, str],
+        unwritten: Plan | None = None,
+    ) -> Plan:
+        """Return a plan without the entries that would hide what a search finds; add the reasons to `staying`.
+
+        `holders` maps a memory to the one that says the same. One that is not written yet is not searched for.
+        """
+        new = {entry.target for entry in unwritten.entries} if unwritten else set()
+        leaving = {entry.about for entry in plan.entries if entry.kind in LEAVING}
+        known = {id for id in leaving if holders.get(id) not in new}
+        asked = [question for _, question in self._repo.ledger.asked(MAX_PAST_QUESTIONS)] if known else []
+        reasons = reasons_to_stay(self._core, census.memories, known, holders, asked)
+        for id in leaving - known:
+            fact = missing_fact(census.memories[id], census.memories[holders[id]])
+            reasons |= {id: f"its digest does not say {fact!r}"} if fact else {}
+        staying.update(reasons)
+        kept = [entry for entry in plan.entries if not (entry.kind in LEAVING and entry.about in reasons)]
+        return replace(plan, entries=tuple(kept))
 
     def learn_traces(self, dry_run: bool = False, by: str = "", progress: Progress = _quiet) -> Done:
         """Turn traces into learnings, and nothing else."""
@@ -135,8 +194,8 @@ class Lifecycle(Wing):
 
     def strength(self, memory: Memory) -> Strength:
         """Return how alive a memory is, with what that is made of."""
-        census = self.census()
-        return census.strength(memory, len(held_by(census).get(memory.id, ())))
+        census, access = self.census(), self.accesses().get(memory.id, Access())
+        return strength_of(memory, len(held_by(census).get(memory.id, ())), census.now, access.count, access.last)
 
     def accesses(self) -> Mapping[str, Access]:
         """Return how often, and when last, each memory was injected on this machine."""
@@ -154,11 +213,12 @@ class Lifecycle(Wing):
         return purge_memory(self._core, name) if finished is None else finished
 
     def census(self) -> Census:
-        """Return all memories, with what depends on the clock and on this machine."""
+        """Return all memories, with trust, the time, and which of them a person vouches for."""
         memories = {memory.id: memory for memory in self._core.reading.all()}
-        uses = {id: (access.count, access.last) for id, access in self.accesses().items()}
         believed = self._repo.beliefs.all()
-        return Census(memories, now(), lambda memory: believed.trust(memory).value, uses)
+        vouches = self._core.read(lambda: vouching(self._core.layout, self._core.index.catalogue.db)) is not None
+        vouched = frozenset(id for id, memory in memories.items() if vouches and memory.vouched)
+        return Census(memories, now(), lambda memory: believed.trust(memory).value, vouched)
 
     def _neighbors(self) -> Neighbors:
         return Neighbors(self._core.read(lambda: self._core.index.store.vectors(Filter())))
@@ -255,3 +315,15 @@ def learned_files(census: Census, wanted: Callable[[Memory], bool] = lambda memo
         id = learned[memories[0].id].id
         leaving.setdefault(id, []).append(to_archive(path, f"learned in {id}"))
     return leaving
+
+
+def superseded_by(plan: Plan) -> dict[str, str]:
+    """Return memory → the one that takes its place."""
+    return {entry.about: str(entry.extra["supersededBy"]) for entry in plan.entries if entry.kind == "supersede"}
+
+
+def _only(plan: Plan, agreed: Collection[str] | None) -> Plan:
+    """Return a plan without the archive entries that nobody agreed to."""
+    if agreed is None:
+        return plan
+    return replace(plan, entries=tuple(e for e in plan.entries if e.kind != "archive" or e.about in agreed))

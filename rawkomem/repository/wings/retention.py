@@ -129,7 +129,7 @@ def plan_moves(census: Census, keep_days: int) -> dict[str, list[Move]]:
 
 
 def _idle(census: Census, memory: Memory) -> int:
-    """Return how long nobody changed or used a memory; one without a time is never idle."""
+    """Return how long nobody changed a memory; one without a time is never idle."""
     return census.now - census.touched(memory) if census.touched(memory) else 0
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ...format.read_entries import MAX_PATTERNS, MAX_TAGS
 from ...model.entry import Entry, Plan
 from ...model.errors import BadInput
-from ...model.kinds import IMPORTANCE
+from ...model.kinds import ACTIVE, IMPORTANCE
 from ...model.record import record
 from ...text.clean import one_line
 from ...text.language import language, word_set
@@ -98,8 +98,8 @@ def digest_of(memories: Sequence[Memory]) -> Digest:
     return Digest(_text(memories, told), {id: part for id, part in missing.items() if part})
 
 
-def plan_digest(title: str, sources: Sequence[Memory], source: str, archive: bool, by: str) -> Plan:
-    """Store one memory that says what several say; with `archive`, archive those of which it holds everything."""
+def plan_digest(title: str, sources: Sequence[Memory], source: str, by: str) -> Plan:
+    """Store one memory that says what several say."""
     if len(sources) < MIN_SOURCES:
         raise BadInput(
             "a digest needs at least two active memories that do not contradict each other",
@@ -116,9 +116,27 @@ def plan_digest(title: str, sources: Sequence[Memory], source: str, archive: boo
         body=digest.text,
     )
     (written,) = plan_add(derived(entry, [memory.id for memory in sources])).entries
-    held = [memory for memory in sources if memory.id not in digest.missing] if archive else []
-    archived = [archiving(memory, f"compressed into {written.id}", by) for memory in held]
-    return Plan((written, *archived), f"compress {len(sources)} memories")
+    return Plan((written,), f"make a digest of {len(sources)} memories")
+
+
+def archive_held(digest: Memory, sources: Sequence[Memory], by: str) -> list[Entry]:
+    """Return archive entries for unchanged sources that a digest holds, if it says exactly what its sources say."""
+    unchanged = [memory for memory in sources if memory.status == ACTIVE and memory.updated <= digest.created]
+    made = digest_of(sources) if unchanged else None
+    if not made or digest.body.strip() != made.text.strip():
+        return []
+    held = [memory for memory in unchanged if memory.id not in made.missing]
+    return [archiving(memory, f"compressed into {digest.id}", by) for memory in held]
+
+
+def unheld_part(memory: Memory, holder: Memory) -> str:
+    """Return the first part of a memory that another memory does not say; empty if it says everything."""
+    own, other = _source(memory), _source(holder)
+    said = [*other.sentences, _sentence(holder.title, frozenset())]
+    missing = [one for one in own.sentences if not any(_holds(known, one) for known in said)]
+    if own.unquotable and own.unquotable not in holder.body:
+        return own.unquotable
+    return missing[0].text if missing else "" if own.sentences else memory.title
 
 
 def texts_of(memories: Sequence[Memory]) -> list[tuple[str, float]]:

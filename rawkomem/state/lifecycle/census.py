@@ -1,4 +1,7 @@
-"""Census: all memories as they stand, with what depends on the clock or on this machine, for lifecycle decisions."""
+"""Census: all memories as they stand, with trust and the time, for decisions that are committed.
+
+It holds no count of one machine: a decision that depends on such a count would differ from clone to clone.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,22 @@ from ..fold import after, fold
 from .strength import strength_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from ...model.entry import Memory, Plan
     from .strength import Strength
 
+SPARED = "critical"  # SPEC-0009: always included when relevant; what is archived cannot be
+
 
 @record
 class Census:
-    """Memories by id, the time, how far each is believed, and how often and when last each was used."""
+    """Memories by id, the time, how far each is believed, and which of them a person vouches for."""
 
     memories: Mapping[str, Memory]
     now: int
     trust: Callable[[Memory], float]
-    uses: Mapping[str, tuple[int, int]]
+    vouched: Collection[str] = ()
 
     def after(self, plan: Plan) -> Census:
         """Return the census as it is once a plan is written."""
@@ -41,8 +46,12 @@ class Census:
 
     def strength(self, memory: Memory, links: int) -> Strength:
         """Return how alive a memory with so many links is."""
-        return strength_of(memory, links, *self.uses.get(memory.id, (0, 0)), self.now)
+        return strength_of(memory, links, self.now)
 
     def touched(self, memory: Memory) -> int:
-        """Return when a memory was last changed or used."""
-        return max(memory.created, memory.updated, self.uses.get(memory.id, (0, 0))[1])
+        """Return when a memory was last changed."""
+        return max(memory.created, memory.updated)
+
+    def is_spared(self, memory: Memory) -> bool:
+        """Tell whether only a person may archive a memory, by its name: it is critical or somebody vouches for it."""
+        return memory.importance == SPARED or memory.id in self.vouched

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.entry import Plan
-from .compress import Compression, plan_compress
 from .contradict import plan_contradictions
-from .decay import plan_prune
 from .dedupe import plan_corroborate, plan_dedupe
 
 if TYPE_CHECKING:
@@ -15,20 +13,17 @@ if TYPE_CHECKING:
 
     from ..belief.claims import Registry
     from .census import Census
-    from .compress import Pairs
     from .dedupe import Later
 
     Step = Callable[[Census], Plan]
 
 
-def steps(later: Later, pairs: Pairs, registry: Registry, how: Compression, by: str) -> list[Step]:
-    """Return the steps in their order; `later` and `pairs` tell which memories are similar."""
+def steps(later: Later, registry: Registry, by: str) -> list[Step]:
+    """Return the steps in their order; `later` tells which memories are similar."""
     return [
         lambda census: plan_dedupe(census, later, by),
         lambda census: plan_contradictions(census, registry, by),
         lambda census: plan_corroborate(census, later),
-        lambda census: plan_compress(census, pairs, how, by),
-        lambda census: plan_prune(census, by),
     ]
 
 

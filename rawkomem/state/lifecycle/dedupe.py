@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.entry import Plan
+from ...model.kinds import ACTIVE, FADING
 from ...text.overlap import specific
 from ...text.same import DUPLICATE, NEAR_DUPLICATE, facts_in, identity
 from ..changes.corroborate import confirming
@@ -12,6 +13,7 @@ from ..changes.supersede import superseding
 from ..derive import derived_from
 from ..facets import session_of
 from ..references import CORROBORATED
+from .held import missing_fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
@@ -90,6 +92,15 @@ def is_independent(one: Memory, other: Memory) -> bool:
     return bool(_source(one)) and bool(_source(other)) and _source(one) != _source(other)
 
 
+def is_comparable(one: Memory, other: Memory) -> bool:
+    """Tell whether one of two memories may be a duplicate: in use, of one kind, window, claim and facts.
+
+    Digests are no duplicates.
+    """
+    usable = all(m.status == ACTIVE and m.kind in FADING and not derived_from(m) for m in (one, other))
+    return usable and _facts(one) == _facts(other)
+
+
 def same_subject(one: Memory, other: Memory) -> bool:
     """Tell whether every telling word of each title occurs in the other memory."""
     return _has(other, specific(one.title)) and _has(one, specific(other.title))
@@ -98,6 +109,11 @@ def same_subject(one: Memory, other: Memory) -> bool:
 def same_facts(one: Memory, other: Memory) -> bool:
     """Tell whether two memories that are close in meaning say the same: no number, negation or telling word differs."""
     return _facts(one) == _facts(other) and same_subject(one, other)
+
+
+def _says_all(kept: Memory, other: Memory) -> bool:
+    """Tell whether one memory may take the place of another: no name, number or code word gets lost."""
+    return same_subject(kept, other) and not missing_fact(other, kept)
 
 
 def _has(memory: Memory, stems: Sequence[str]) -> bool:
@@ -137,11 +153,11 @@ def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory
     by_id = {memory.id: memory for memory in ranked if memory.id not in gone}
     for id, close in later(list(by_id), DUPLICATE.min_cosine, gone, 0):
         for other, cosine in close:
-            if other not in gone and same_subject(by_id[id], by_id[other]):
+            if other not in gone and _says_all(by_id[id], by_id[other]):
                 gone.add(other)
                 yield by_id[id], by_id[other], cosine
 
 
-def _rank(census: Census, memory: Memory) -> tuple[float, int, int, str]:
-    """Return the sort key: most trusted (in tenths, since a year of age takes one), then most used, then oldest."""
-    return -round(census.trust(memory), 1), -census.uses.get(memory.id, (0, 0))[0], memory.created, memory.id
+def _rank(census: Census, memory: Memory) -> tuple[float, int, str]:
+    """Return the sort key: most trusted (in tenths, since a year of age takes one), then oldest."""
+    return -round(census.trust(memory), 1), memory.created, memory.id

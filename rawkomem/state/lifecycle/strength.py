@@ -24,7 +24,7 @@ STABILITY_EXPONENT = 0.5  # the exponent after as many days without a touch as a
 LINK_STRENGTH, MAX_LINK_STRENGTH = 0.05, 0.3
 USE_STRENGTH, MAX_USE_STRENGTH = 0.02, 0.2
 WEAK_BELOW = 0.3
-FADED_BELOW = 0.15  # below: decay archives it
+FADED_BELOW = 0.15  # below: prune proposes to archive it
 
 
 @record
@@ -47,8 +47,11 @@ class Strength:
         return f"strength {self.value:.2f}: {', '.join(part.why for part in self.parts if part.why)}"
 
 
-def strength_of(memory: Memory, links: int, uses: int, last_use: int, now: int) -> Strength:
-    """Return the strength of a memory with so many links, used so often on this machine and last at that time."""
+def strength_of(memory: Memory, links: int, now: int, uses: int = 0, last_use: int = 0) -> Strength:
+    """Return the strength of a memory with so many links.
+
+    Uses on this machine are for display only: give none where a change of files depends on the strength.
+    """
     parts = strength_parts(memory, links, uses, last_use, now)
     importance, age, touch, category, linked, used = (part.value for part in parts)
     faded = max(importance * age * touch * category, importance * _steadiness(memory, last_use, now))
@@ -62,13 +65,14 @@ def strength_parts(memory: Memory, links: int, uses: int, last_use: int, now: in
     category = category_of(memory)
     weight = CATEGORIES.get(category, 1.0)
     again = f" and {count(memory.reinforcements, 'time')} reinforced" if memory.reinforcements else ""
+    used, touched = f"{count(uses, 'use')} on this machine", "used" if last_use > memory.updated else "changed"
     return (
         Part("importance", importance_of(memory), f"importance {memory.importance}{again}"),
         Part("age", fading(age, AGE_HALF_LIFE_DAYS), f"found {count(round(age), 'day')} ago"),
-        Part("touch", fading(touch, TOUCH_HALF_LIFE_DAYS), f"last changed or used {count(round(touch), 'day')} ago"),
+        Part("touch", fading(touch, TOUCH_HALF_LIFE_DAYS), f"last {touched} {count(round(touch), 'day')} ago"),
         Part("category", weight, f"a {category}" if weight != 1.0 else ""),
         Part("links", min(MAX_LINK_STRENGTH, LINK_STRENGTH * links), count(links, "link") if links else ""),
-        Part("uses", min(MAX_USE_STRENGTH, USE_STRENGTH * uses), count(uses, "use") if uses else ""),
+        Part("uses", min(MAX_USE_STRENGTH, USE_STRENGTH * uses), used if uses else ""),
     )
 
 

@@ -54,7 +54,7 @@ def test_more_traces_amend_the_learning():
         run("t5", "Write a blog article", days=0.1),
     ]
     memories = {**after.memories, **census_of(*more).memories}
-    plan, last = learned(type(after)(memories, after.now, after.trust, after.uses))
+    plan, last = learned(type(after)(memories, after.now, after.trust))
     assert [entry.kind for entry in plan.entries] == ["amend", "learning"]
     amended = last.memories[first.id]
     assert derived_from(amended) == ("t1", "t2", "t4") and "Success rate: 67%" in amended.body
@@ -65,7 +65,7 @@ def test_sources_that_are_gone_still_count_and_speak():
     _, after = learned(census_of(*FFT))
     left = {id: memory for id, memory in after.memories.items() if id not in ("t1", "t2")}
     memories = {**left, **census_of(run("t4", "Create FFT plot from audio data", days=0)).memories}
-    _, last = learned(type(after)(memories, after.now, after.trust, after.uses))
+    _, last = learned(type(after)(memories, after.now, after.trust))
     (learning,) = made_learnings(last)
     assert "Observed in 3 executions\n- Success rate: 67%" in learning.body
     assert all(f"Learned by {id}" in learning.body for id in ("t1", "t4"))

@@ -35,19 +35,19 @@ def test_consolidate(project, repository, rawkomem):
     assert dry.stdout.count("+ learning ") == 4 and "    + ## Recommended Approach" in dry.stdout
     assert dry.stdout.count("> archive") == 4 and "nothing was written" in dry.stderr
     assert paths(project, "traces") == files and not learnings(repository)
-    told = rawkomem("consolidate").stdout
+    told = rawkomem("consolidate", "--apply").stdout
     assert told.count("+ learning ") == 4 and "3 traces to archive/2026-05/" in told
     assert paths(project, "traces") == {}
     assert paths(project, "archive") == {path.replace("traces/", "archive/"): text for path, text in files.items()}
     after = paths(project, ".")
-    assert "nothing to do" in rawkomem("consolidate").stderr and paths(project, ".") == after
+    assert "nothing to do" in rawkomem("consolidate", "--apply").stderr and paths(project, ".") == after
     for goal in GOALS:
         assert repository.search(goal, 5)[0].row.kind == "learning"
 
 
 def test_a_learning_is_believed_no_more_than_its_traces_and_names_them(project, repository, rawkomem):
     fill(project, 4, goals=GOALS[:1])
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     (learning,) = learnings(repository)
     assert derived_from(learning) == tuple(f"trace-{n}-aaaaaa" for n in range(4))
     sources = [repository.beliefs.trust(repository.get(id)).value for id in derived_from(learning)]
@@ -57,7 +57,7 @@ def test_a_learning_is_believed_no_more_than_its_traces_and_names_them(project, 
 
 def test_an_archived_trace_is_still_shown_and_has_a_history(project, repository, rawkomem):
     fill(project, 4, goals=GOALS[:1])
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     assert GOALS[0] in rawkomem("show", "trace-1-aaaaaa").stdout
     assert "archive/2026-05/t1.md:1" in rawkomem("history", "trace-1-aaaaaa").stdout
     assert rawkomem("trace", "list").stdout == "" and "[archived]" in rawkomem("trace", "list", "--archived").stdout
@@ -66,40 +66,37 @@ def test_an_archived_trace_is_still_shown_and_has_a_history(project, repository,
 
 def test_later_traces_amend_the_learning(project, repository, rawkomem):
     fill(project, 4, goals=GOALS[:1])
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     (before,) = learnings(repository)
     fill(project, 2, start=10, goals=GOALS[:1])
-    assert "~ amend" in rawkomem("consolidate").stdout
+    assert "~ amend" in rawkomem("consolidate", "--apply").stdout
     (after,) = learnings(repository)
     assert after.id == before.id and "Observed in 6 executions" in after.body and paths(project, "traces") == {}
 
 
-def test_staged_leaves_the_traces_for_a_review(project, repository, rawkomem):
+def test_a_plan_writes_nothing(project, repository, rawkomem):
     files = fill(project, 6)
-    staged = rawkomem("consolidate", "--staged", check=1)
-    assert "+ learning" in staged.stdout and "2 entries were written: review them" in staged.stderr
-    assert paths(project, "traces") == files and len(learnings(repository)) == 2
-    again = rawkomem("consolidate", "--staged")
-    assert "nothing to do" in again.stderr
+    assert "nothing was written" in rawkomem("consolidate").stderr and paths(project, "traces") == files
+    assert learnings(repository) == []
     assert rawkomem("consolidate", "--apply").stdout.count("> archive") == 2
     assert len(paths(project, "traces")) == 2  # two goals were met only once
 
 
 def test_modes_exclude_each_other(rawkomem):
-    assert "exclude each other" in rawkomem("consolidate", "--staged", "--dry-run", check=2).stderr
+    assert "exclude each other" in rawkomem("consolidate", "--apply", "--dry-run", check=2).stderr
 
 
 def test_if_due(project, rawkomem):
     fill(project, 9)
-    said = json.loads(rawkomem("consolidate", "--if-due", "--json").stdout)
+    said = json.loads(rawkomem("consolidate", "--apply", "--if-due", "--json").stdout)
     assert said == {"due": False, "new_traces": 9, "least": 10, "last_run": ""}
-    assert "not due: 9 new traces" in rawkomem("consolidate", "--if-due").stderr
+    assert "not due: 9 new traces" in rawkomem("consolidate", "--apply", "--if-due").stderr
     fill(project, 10)
-    assert "+ learning" in rawkomem("consolidate", "--if-due").stdout
+    assert "+ learning" in rawkomem("consolidate", "--apply", "--if-due").stdout
     later = {"RAWKOMEM_NOW": "2026-06-09T12:00:00Z"}
     write(project / ".rawko", "traces/2026-05/new.md", trace(77, "Something else entirely"))
-    assert "not due" in rawkomem("consolidate", "--if-due").stderr
-    assert "not due" not in rawkomem("consolidate", "--if-due", env=later).stderr
+    assert "not due" in rawkomem("consolidate", "--apply", "--if-due").stderr
+    assert "not due" not in rawkomem("consolidate", "--apply", "--if-due", env=later).stderr
 
 
 def test_a_learning_that_its_goals_do_not_find_keeps_its_traces(project, repository, rawkomem):
@@ -108,17 +105,17 @@ def test_a_learning_that_its_goals_do_not_find_keeps_its_traces(project, reposit
     for number in range(9):
         text = f"---\ntitle: Zap\nwhenToUse:\n  - When the task is to zap\n---\n\nZap. Zap zap {number}.\n"
         write(project / ".rawko", f"memories/zap{number}.md", text)
-    done = rawkomem("consolidate")
+    done = rawkomem("consolidate", "--apply")
     assert "stay: 'Zap' does not find it among the first 5" in done.stderr, done.stdout
     assert len(paths(project, "traces")) == 3 and len(learnings(repository)) == 1
-    assert rawkomem("consolidate").stdout == ""
+    assert rawkomem("consolidate", "--apply").stdout == ""
 
 
 def test_a_file_with_another_memory_in_it_stays(project, rawkomem):
     fill(project, 3, goals=GOALS[:1])
     file = project / ".rawko" / "traces" / "2026-05" / "t1.md"
     file.write_text(file.read_text() + "\n---\n\n---\ntitle: A note\n---\n\nBeside it.\n")
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     assert list(paths(project, "traces")) == ["traces/2026-05/t1.md"]
 
 
@@ -127,7 +124,7 @@ def test_secrets_of_a_trace_do_not_reach_the_learning(project, repository, rawko
     for number in range(3):
         text = trace(number, GOALS[0], learnings=(f"The token is {secret}",))
         write(project / ".rawko", f"traces/2026-05/t{number}.md", text)
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     (learning,) = learnings(repository)
     assert secret not in "".join(paths(project, "memories").values()) and "[REDACTED_" in learning.body
 
@@ -140,12 +137,12 @@ def test_traces_take_less_than_a_start_of_python_each_and_a_second_run_changes_n
              ("billing service", "audio plot", "customer import", "search index", "login page", "sales report")]  # fmt: skip
     files = fill(project, count, goals=goals)
     repository.sync()
-    starts = cpu_seconds(lambda: rawkomem("consolidate")) / start_seconds()
+    starts = cpu_seconds(lambda: rawkomem("consolidate", "--apply")) / start_seconds()
     assert len(paths(project, "traces")) + len(paths(project, "archive")) == len(files)
     assert sum(len(derived_from(one)) for one in learnings(repository)) == count == len(paths(project, "archive"))
     assert starts <= 0.8 * count, f"{starts:.0f} starts"
     after = paths(project, ".")
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     assert paths(project, ".") == after
 
 

@@ -114,7 +114,7 @@ def test_compress_makes_a_digest_and_archives_only_on_request(filled):
     ids = filled.ids
     cached = [ids["cache"], ids["ttl"], ids["again"]]
     filled.episodes.create("Cache week", cached)
-    (digest,) = filled.episodes.compress("cache-week")
+    ((digest,), _) = filled.episodes.compress("cache-week")
     memory = filled.get(digest.entry.id)
     assert (memory.title, memory.importance, memory.kind) == ("Digest: Cache week", "high", "memory")
     assert memory.extra["derivedFrom"] == cached and memory.tags == ("digest", "cache", "ttl", "again")
@@ -124,7 +124,8 @@ def test_compress_makes_a_digest_and_archives_only_on_request(filled):
     with pytest.raises(Refused, match="digest of exactly these memories"):
         filled.episodes.compress("cache-week")
     filled.delete(memory.id)
-    digest, *archived = filled.episodes.compress("cache-week", "Caching", archive=True)
+    (digest, *archived), staying = filled.episodes.compress("cache-week", "Caching", archive=True)
+    assert staying == {}
     assert filled.get(digest.entry.id).title == "Caching" and len(archived) == 3
     assert {(filled.get(id).status, filled.get(id).reason) for id in cached} == {
         ("archived", f"compressed into {digest.entry.id}")
@@ -183,7 +184,7 @@ def test_refusals_name_what_is_wrong(filled):
         (lambda: filled.episodes.add(made.memory.id, [filled.ids["ttl"]]), "already"),
         (lambda: filled.episodes.remove(made.memory.id, [filled.ids["cake"]]), "none of them is in"),
         (lambda: filled.episodes.create("F", ["nobody"]), "no memory 'nobody'"),
-        (lambda: plan_digest("T", [memory("one")], "", False, ""), "at least two"),
+        (lambda: plan_digest("T", [memory("one")], "", ""), "at least two"),
         (lambda: filled.episodes.keep_summary(made.memory.id, ""), "nothing to keep"),
     ):
         with pytest.raises((BadInput, Refused, NotFound), match=says):

@@ -1,4 +1,4 @@
-"""The life of memories in real files: decay, compress, consolidate by command; kills, and two runs at once."""
+"""The life of memories in real files: prune, digest, consolidate by command; kills, and two runs at once."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from rawkomem.files.local.usage import note_use
 from rawkomem.model.clock import DAY, now
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.recall.filters import filter_of
+from rawkomem.repository.wings.recall_check import reasons_to_stay
 from rawkomem.state.decide import plan_add
-from rawkomem.state.lifecycle.compress import Compression
+from tests.terminals import detached, scrubbed
 
 TEXTS = {
     "Sessions": "Redis caches the sessions of users for an hour, and the login page reads them from there.",
@@ -37,26 +38,85 @@ def statuses(repository) -> dict[str, str]:
     return {row.title: row.status for row in repository.list(filter_of(include=["all"]))}
 
 
-def test_decay(repository, rawkomem):
-    add(repository, "Old", 60)
-    add(repository, "Fresh", 0)
-    used = add(repository, "Used", 60)
-    note_use(repository.layout, now(), "s", 10, [used])
-    dry = rawkomem("decay", "--dry-run")
-    assert "- archive     Old" in dry.stdout and "strength 0.09" in dry.stdout and "nothing was written" in dry.stderr
-    assert set(statuses(repository).values()) == {"active"}
-    done = json.loads(rawkomem("decay", "--json").stdout)
-    assert (done["total"], done["healthy"], done["weakening"], done["archived"], done["dry_run"]) == (3, 1, 1, 1, False)
-    assert statuses(repository) == {"Old": "archived", "Fresh": "active", "Used": "active"}
-    assert "nothing to do" in rawkomem("decay").stderr
+HELD = "Backups of the orders database run at 02:30 on host vault-3."
 
 
-def test_decay_cleans_links(repository, rawkomem):
+def test_prune_prints_a_plan_and_archives_only_what_another_memory_says(repository, rawkomem):
+    add(repository, "Backups of orders", 60, body=HELD)
+    add(repository, "Backups of orders, and who reads them", 0, body=f"{HELD} Maria reads the report.")
+    alone = add(repository, "Why we left Pulsar", 300, body="Brokers needed a restart after each failover.")
+    told = rawkomem("prune")
+    assert "- archive     Backups of orders" in told.stdout and "strength 0.09" in told.stdout
+    assert "nothing was written" in told.stderr and set(statuses(repository).values()) == {"active"}
+    assert f"{alone} stays: no other memory that is found says 'Brokers needed a restart" in told.stderr
+    counts = json.loads(rawkomem("decay", "--json").stdout)  # its old name
+    assert (counts["total"], counts["healthy"], counts["archived"], counts["dry_run"]) == (3, 1, 1, True)
+    assert "only a person at a terminal" in rawkomem("prune", "--apply", check=1).stderr
+    repository.lifecycle.prune()
+    assert statuses(repository) == {
+        "Backups of orders": "archived",
+        "Backups of orders, and who reads them": "active",
+        "Why we left Pulsar": "active",
+    }
+
+
+def test_counts_of_this_machine_change_no_plan(repository, rawkomem):
+    """Another clone, where nobody used anything, must come to the same plans."""
+    old = add(repository, "Backups of orders", 60, body=HELD)
+    add(repository, "Backups of orders, and who reads them", 0, body=f"{HELD} Maria reads the report.")
+    later = add(repository, "Ports", 3, by="a", body="The gateway listens on 9443, behind the proxy.")
+    first = add(repository, "Ports", 9, by="b", body="The gateway listens on 9443 behind the proxy.")
+    for title in TEXTS:
+        add(repository, title, 40)
+
+    def plans() -> list:
+        life = repository.lifecycle
+        done = [life.prune(dry_run=True)[0], life.consolidate(dry_run=True), life.digest(archive=True, dry_run=True)]
+        return [sorted((entry.kind, entry.about, entry.title) for entry in one.plan.entries) for one in done]
+
+    before = plans()
+    assert [len(one) for one in before] == [1, 2, 4]
+    for _ in range(50):
+        note_use(repository.layout, now(), "s", 10, [old, later, repository.list()[0].id])
+    assert plans() == before and ("supersede", later, "") in before[1]
+    assert "used 50 times on this machine" in rawkomem("prune").stdout
+    reasons = [entry.extra["reason"] for entry in repository.lifecycle.prune(dry_run=True)[0].plan.entries]
+    assert "used" not in reasons[0] and repository.get(first).status == "active"
+
+
+@pytest.mark.parametrize("spared", ["critical", "vouched"])
+def test_only_by_name_is_archived_what_is_critical_or_vouched_for(git, repository, rawkomem, spared):
+    importance = {"importance": "critical"} if spared == "critical" else {}
+    old = add(repository, "Backups of orders", 60, body=HELD, **importance)
+    if spared == "vouched":
+        git.commit()
+    add(repository, "Backups of orders, and who reads them", 0, body=f"{HELD} Maria reads the report.")
+    assert [e for e in repository.lifecycle.prune(dry_run=True)[0].plan.entries if e.about == old] == []
+    rawkomem("archive", old)
+    git.commit()
+    assert repository.get(old).status == "archived"
+
+
+def test_a_person_at_a_terminal_carries_a_plan_out(project, repository, terminal):
+    add(repository, "Backups of orders", 60, body=HELD)
+    add(repository, "Backups of orders, and who reads them", 0, body=f"{HELD} Maria reads the report.")
+    env = scrubbed(RAWKOMEM_NOW="2026-06-01T12:00:00Z", RAWKOMEM_EMBEDDER="static")
+    for answer, status in (("n", "active"), ("y", "archived")):
+        line = f"{sys.executable} -m rawkomem prune --apply"
+        detached(terminal, f"echo {answer} | script -qefc '{line}' {project}/shown", project, env)
+        shown = (project / "shown").read_text()
+        assert "Write 1 entry? [y/N]" in shown and "- archive" in shown
+        repository.sync()
+        assert statuses(repository)["Backups of orders"] == status
+        (project / "ended").unlink()
+
+
+def test_prune_cleans_links(repository):
     one, other = add(repository, "One", 0), add(repository, "Other", 0)
     repository.graph.link(one, other)
     repository.delete(other)
-    assert f"unlinked from {other} as related" in rawkomem("decay").stdout
-    assert repository.get(one).links == () and "nothing to do" in rawkomem("decay").stderr
+    repository.lifecycle.prune()
+    assert repository.get(one).links == () and not repository.lifecycle.prune()[0].plan.entries
 
 
 def test_strength_is_shown(repository, rawkomem):
@@ -64,40 +124,87 @@ def test_strength_is_shown(repository, rawkomem):
     assert told["strength"] == 0.0875 and [part["name"] for part in told["strength_parts"]][:2] == ["importance", "age"]
 
 
-def test_compress(repository, rawkomem):
+def test_digest(repository, rawkomem):
     for title in TEXTS:
         add(repository, title, 40)
-    (entry,) = json.loads(rawkomem("compress", "--dry-run", "--json").stdout)["entries"]
-    assert len(entry["derivedFrom"]) == 3
-    assert "+ memory      Digest: " in rawkomem("compress").stdout
-    assert "nothing to do" in rawkomem("compress").stderr
-    assert rawkomem("compress", "--archive").stdout.count("- archive") == 3  # originals of the earlier digest
+    (entry,) = json.loads(rawkomem("compress", "--json").stdout)["entries"]
+    assert len(entry["derivedFrom"]) == 3 and "+ memory      Digest: " in rawkomem("digest").stdout
+    assert "only a person at a terminal" in rawkomem("digest", "--apply", check=1).stderr
+    assert len(repository.list()) == 3
+    repository.lifecycle.digest()
+    assert "nothing to do" in rawkomem("digest").stderr
+    assert rawkomem("digest", "--archive").stdout.count("- archive") == 3  # originals of the earlier digest
+    repository.lifecycle.digest(archive=True)
     assert sorted(statuses(repository).values()) == ["active", "archived", "archived", "archived"]
-    assert "nothing to do" in rawkomem("compress", "--archive").stderr
+    assert "nothing to do" in rawkomem("digest", "--archive").stderr
 
 
-def test_compress_archives_only_what_the_digest_holds(repository, rawkomem):
-    timeout = "The nginx proxy_read_timeout of the {} server is {} seconds."
-    for name, seconds in (("api", 30), ("upload", 300), ("websocket", 3600), ("report", 120)):
-        add(repository, f"nginx timeout of {name}", 40, body=timeout.format(name, seconds))
-    code = add(repository, "nginx timeout of web", 40, body="It is set here.\n\n```\nproxy_read_timeout 45s;\n```")
-    told = json.loads(rawkomem("compress", "--archive", "--json").stdout)
-    body = next(entry["body"] for entry in told["entries"] if entry["kind"] == "memory")
-    assert all(f"is {seconds} seconds." in body for seconds in (30, 300, 3600, 120))
-    assert told["unheld"] == [{"id": code, "text": "proxy_read_timeout 45s;"}]
-    assert repository.get(code).status == "active" and [*statuses(repository).values()].count("archived") == 4
-    assert f"{code} stays active: its digest does not say" in rawkomem("compress", "--archive").stderr
+QUOTAS = (
+    ("storage quota of builders", "Builders get a quota_gib of 40 on volume /mnt/ci-a."),
+    ("storage quota of testers", "Testers get a quota_gib of 25 on volume /mnt/ci-b."),
+    ("storage quota of reviewers", "Reviewers get a quota_gib of 12 on volume /mnt/ci-c."),
+    ("storage quota of interns", "Interns get a quota_gib of 4 on volume /mnt/ci-d, and Priya raises it on request."),
+    ("storage quota of robots", "Robots get no quota_gib on volume /mnt/ci-e unless Omar agrees."),
+)
+
+
+def test_every_fact_of_what_a_digest_archives_is_found_by_its_questions(repository, rawkomem):
+    """Numbers, names and code words of several limits that read alike, with more of the same around them."""
+    ids = [add(repository, title, 40, body=body) for title, body in QUOTAS]
+    code = add(repository, "storage quota of the mirror", 40, body="It is set here.\n\n```\nquota_gib = 900\n```")
+    done = repository.lifecycle.digest(archive=True)
+    digests = [entry.body for entry in done.plan.entries if entry.kind == "memory"]
+    archived = {entry.about for entry in done.plan.entries if entry.kind == "archive"}
+    assert archived and archived <= set(ids) and repository.get(code).status == "active"
+    assert dict(done.staying)[code] == "its digest does not say 'quota_gib = 900'"
+    for id, (title, body) in zip(ids, QUOTAS, strict=True):
+        if id in archived:
+            assert any(body in digest for digest in digests)
+            found = [row.row.id for row in repository.search(title, 5)]
+            assert any(repository.get(one).source == "compress" and body in repository.get(one).body for one in found)
+
+
+def test_a_question_of_the_past_that_finds_only_the_old_memory_keeps_it(repository):
+    old = add(repository, "Backups of orders", 60, body=HELD)
+    report = "The report lists files, sizes and checksums of each run. " * 6
+    holder = add(repository, "Backups of orders, and who reads them", 0, body=f"{HELD} Maria reads it.\n\n{report}")
+    for n in range(8):
+        shelf = "abcdefgh"[n]
+        add(repository, f"vault-3 shelf {shelf}", 1, body=f"Host vault-3 has disk {shelf} in shelf {n}.")
+    assert [entry.about for entry in repository.lifecycle.prune(dry_run=True)[0].plan.entries] == [old]
+    asked = "what runs on vault-3"
+    repository.search(asked)  # the ledger notes it
+    done, _ = repository.lifecycle.prune(dry_run=True)
+    assert not done.plan.entries and [id for id, _ in done.staying] == [old]
+    memories = repository.lifecycle.census().memories
+    why = reasons_to_stay(repository.core, memories, {old}, {old: holder}, [asked])
+    assert why == {old: f"'{asked}' would not find {holder} among the first 5"}
+    assert reasons_to_stay(repository.core, memories, {old}, {old: holder}) == {}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ship releases with `make ship` from the release branch.", "Ship releases with `make push` from the release branch."),
+        ("Ask Yusuf before you rotate the signing keys.", "Ask Irina before you rotate the signing keys."),
+        ("Retries of the mailer are in mail_retry.toml below config.", "Retries of the mailer are in mail_queue.toml below config."),
+    ],
+)  # fmt: skip
+def test_duplicates_that_differ_in_a_name_are_two_memories(repository, one, other):
+    add(repository, "Rule", 9, body=one)
+    add(repository, "Rule", 3, body=other)
+    assert not repository.lifecycle.consolidate(dry_run=True).plan.entries
 
 
 def test_consolidate(repository, rawkomem):
     first = add(repository, "Port", 9, by="planner", body="The service listens on port 8080 behind the proxy.")
     copy = add(repository, "Port", 3, by="tester", body="The service listens on port 8080, behind the proxy.")
     other = add(repository, "Port", 3, by="tester", body="The service listens on port 9090 behind the proxy.")
-    told = rawkomem("consolidate").stdout
+    told = rawkomem("consolidate", "--apply").stdout
     assert f"duplicate of {first}" in told and "~ corroborate" in told
     assert [repository.get(id).status for id in (first, copy, other)] == ["active", "superseded", "active"]
     assert repository.get(first).corroborations == 1 and repository.get(copy).superseded_by == first
-    assert "nothing to do" in rawkomem("consolidate").stderr
+    assert "nothing to do" in rawkomem("consolidate", "--apply").stderr
 
 
 def claim(repository, value: str, days: float, predicate: str = "runs on", via: str = "") -> str:
@@ -114,17 +221,17 @@ def test_consolidate_settles_claims_that_contradict_each_other(repository, rawko
     dry = rawkomem("consolidate", "--dry-run")
     assert f"supersede   Billing: Postgres  {old}  contradicted by {new}" in dry.stdout
     assert repository.get(old).status == "active"
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     assert repository.get(old).superseded_by == new and repository.get(new).status == "active"
-    assert "nothing to do" in rawkomem("consolidate").stderr
+    assert "nothing to do" in rawkomem("consolidate", "--apply").stderr
 
 
 def test_consolidate_lets_nobody_of_low_trust_take_the_place_of_high(repository, rawkomem):
     old, new = claim(repository, "Postgres", 10, via="person"), claim(repository, "MySQL", 1, via="import")
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     assert (repository.get(old).status, repository.get(new).status) == ("active", "quarantined")
     assert [conflict.other.id for conflict in repository.beliefs.conflicts()] == [old]
-    assert "nothing to do" in rawkomem("consolidate").stderr
+    assert "nothing to do" in rawkomem("consolidate", "--apply").stderr
 
 
 @pytest.mark.parametrize(("policy", "status"), [("require_review", "quarantined"), ("keep_both", "active")])
@@ -133,9 +240,9 @@ def test_consolidate_obeys_the_policy_of_a_predicate(project, repository, rawkom
     rule = f"predicates:\n  runs on: {{cardinality: single, conflictPolicy: {policy}}}\n"
     config.write_text(config.read_text("utf-8") + rule, "utf-8")
     old, new = claim(repository, "Postgres", 10, via="person"), claim(repository, "MySQL", 1, via="person")
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     assert (repository.get(old).status, repository.get(new).status) == ("active", status)
-    assert "nothing to do" in rawkomem("consolidate").stderr
+    assert "nothing to do" in rawkomem("consolidate", "--apply").stderr
 
 
 def test_consolidate_leaves_claims_of_other_sessions_and_times_alone(repository, rawkomem):
@@ -143,7 +250,7 @@ def test_consolidate_leaves_claims_of_other_sessions_and_times_alone(repository,
         said = {"subject": "billing", "predicate": "runs on", "value": value, "validFrom": window[0]}
         extra = {"claim": {**said, "validUntil": window[1]} if window[1] else said}
         repository.core.writer.write(plan_add(Entry(title=f"Billing: {value}", at=now(), extra=extra)), "person")
-    assert "nothing to do" in rawkomem("consolidate").stderr
+    assert "nothing to do" in rawkomem("consolidate", "--apply").stderr
 
 
 def fill(repository) -> None:
@@ -169,7 +276,7 @@ def test_a_run_that_was_killed_is_continued_to_the_same_end(project, repository,
 
     fill(repository)
     whole = repository.lifecycle.consolidate()
-    assert {entry.kind for entry in whole.plan.entries} == {"supersede", "corroborate", "archive", "memory"}
+    assert {entry.kind for entry in whole.plan.entries} == {"supersede", "corroborate"}
     other = tmp_path_factory.mktemp("killed")
     write_start(plan_start(str(other)))
     killed = Repository.open(str(other), warn=lambda message: None)
@@ -185,7 +292,7 @@ def test_a_run_that_was_killed_is_continued_to_the_same_end(project, repository,
 def test_two_runs_at_once_do_the_work_once(project, repository):
     fill(repository)
     repository.sync()
-    run = [sys.executable, "-m", "rawkomem", "consolidate", "--json"]
+    run = [sys.executable, "-m", "rawkomem", "consolidate", "--apply", "--json"]
     runs = [
         subprocess.Popen(run, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)
     ]
@@ -195,10 +302,6 @@ def test_two_runs_at_once_do_the_work_once(project, repository):
 
 def test_an_empty_repository(repository):
     """A repository without memories has no life to speak of."""
-    assert (
-        repository.lifecycle.consolidate().plan.entries
-        == ()
-        == repository.lifecycle.compress(Compression()).plan.entries
-    )
-    done, outlook = repository.lifecycle.decay()
+    assert repository.lifecycle.consolidate().plan.entries == () == repository.lifecycle.digest().plan.entries
+    done, outlook = repository.lifecycle.prune()
     assert not done.plan.entries and not outlook.strengths

@@ -34,12 +34,12 @@ def test_idle_traces_that_were_learned_from_leave(project, rawkomem):
     dry = rawkomem("retention", "--dry-run")
     assert "+ learning" in dry.stdout and dry.stdout.count("→") == 4 and "nothing was written" in dry.stderr
     assert names(project, "archive") == []
-    done = json.loads(rawkomem("retention", "--json").stdout)
+    done = json.loads(rawkomem("retention", "--apply", "--json").stdout)
     assert len(done["entries"]) == 1 and len(done["moves"]) == 4
     assert names(project, "traces") == ["2026-05/alone.md", "2026-06/fresh.md"]  # not learned from; not idle
     moved = {name: (project / ".rawko" / "archive" / name).read_text() for name in names(project, "archive")}
     assert moved == {path.removeprefix("traces/"): text for path, text in files.items()}
-    assert "nothing to do" in rawkomem("retention").stderr
+    assert "nothing to do" in rawkomem("retention", "--apply").stderr
 
 
 @by_case("llmos", "archiveOldTraces")
@@ -48,10 +48,10 @@ def test_only_consolidated_traces_are_archived(case, project, rawkomem, reposito
     old = START - given["olderThanDays"] * DAY
     for number, _ in enumerate(given["consolidated"]):
         write(project / ".rawko", f"traces/2026-05/c{number}.md", trace(number, GOALS[0], at=old + number))
-    rawkomem("consolidate", "--staged", check=1)
+    repository.lifecycle.learn_traces()
     for number, id in enumerate(given["active"]):
         write(project / ".rawko", f"traces/2026-05/{id}.md", trace(90 + number, "Repair the coffee machine", at=old))
-    rawkomem("retention")
+    rawkomem("retention", "--apply")
     found = [repository.get(f"trace-{number}-aaaaaa").status for number in (0, 1, 90)]
     assert found == [state or "active" for state in case["expected"]["states"]]
     assert len(names(project, "archive")) == case["expected"]["archived"]
@@ -59,32 +59,32 @@ def test_only_consolidated_traces_are_archived(case, project, rawkomem, reposito
 
 def test_a_setting_lets_unlearned_traces_leave(project, rawkomem):
     write(project / ".rawko", "traces/2026-05/alone.md", trace(1, "Repair the coffee machine"))
-    assert "nothing to do" in rawkomem("retention", env={"RAWKOMEM_NOW": "2027-06-01"}).stderr
+    assert "nothing to do" in rawkomem("retention", "--apply", env={"RAWKOMEM_NOW": "2027-06-01"}).stderr
     (project / ".rawko" / "config.yaml").write_text("keepDays:\n  traces: 30\n")
-    assert "nothing to do" in rawkomem("retention").stderr
-    assert "idle for more than 30 days" in rawkomem("retention", env={"RAWKOMEM_NOW": "2026-07-15"}).stdout
+    assert "nothing to do" in rawkomem("retention", "--apply").stderr
+    assert "idle for more than 30 days" in rawkomem("retention", "--apply", env={"RAWKOMEM_NOW": "2026-07-15"}).stdout
 
 
-def test_a_trace_that_was_used_is_not_idle(project, repository, rawkomem):
+def test_uses_on_this_machine_move_no_trace_and_keep_none(project, repository, rawkomem):
     from rawkomem.files.local.usage import note_use
     from rawkomem.model.clock import now
 
     fill(project, 2, goals=GOALS[:1])
-    rawkomem("consolidate", "--staged", check=1)
+    repository.lifecycle.learn_traces()
     note_use(repository.layout, now(), "s", 1, ["trace-1-aaaaaa"])
-    rawkomem("retention")
-    assert names(project, "traces") == ["2026-05/t1.md"]
+    rawkomem("retention", "--apply")
+    assert names(project, "traces") == []
 
 
 def test_a_year_later_months_are_compressed_and_come_back(project, repository, rawkomem):
     files = fill(project, 4, goals=GOALS[:1])
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     later = {"RAWKOMEM_NOW": "2027-06-02T00:00:00Z"}
     assert "archive/2026-05/ → archive/2026-05.….tar.gz" in rawkomem("retention", "--dry-run", env=later).stdout
     assert names(project, "archive") == [f"2026-05/t{n}.md" for n in range(4)]
-    rawkomem("retention", env=later)
+    rawkomem("retention", "--apply", env=later)
     (bundle,) = names(project, "archive")
-    assert BUNDLE.fullmatch(bundle) and "nothing to do" in rawkomem("retention", env=later).stderr
+    assert BUNDLE.fullmatch(bundle) and "nothing to do" in rawkomem("retention", "--apply", env=later).stderr
     assert "compressed" in rawkomem("retention", "list").stdout
     gone = rawkomem("show", "trace-1-aaaaaa", check=1).stderr
     assert "retention restore trace-1-aaaaaa" in gone and f"archive/{bundle}" in gone
@@ -99,8 +99,8 @@ def test_a_year_later_months_are_compressed_and_come_back(project, repository, r
 
 def test_one_trace_comes_back_from_a_bundle(project, repository, rawkomem):
     fill(project, 3, goals=GOALS[:1])
-    rawkomem("consolidate")
-    rawkomem("retention", env={"RAWKOMEM_NOW": "2027-06-02"})
+    rawkomem("consolidate", "--apply")
+    rawkomem("retention", "--apply", env={"RAWKOMEM_NOW": "2027-06-02"})
     done = json.loads(rawkomem("retention", "restore", "trace-2-aaaaaa", "--json").stdout)
     assert done["unpacked"] == ["archive/2026-05"] and done["moves"][0]["to"] == "traces/2026-05/t2.md"
     assert names(project, "traces") == ["2026-05/t2.md"] and repository.get("trace-2-aaaaaa").status == "active"
@@ -123,11 +123,11 @@ def test_only_months_that_ended_a_year_ago_are_old(project):
     assert retention.old_months(months, at) == ["archive/2025-05", "archive/log/2024-01"]
 
 
-def test_what_is_old_when_it_is_moved_is_compressed_in_the_same_run(project, rawkomem):
+def test_what_is_old_when_it_is_moved_is_compressed_in_the_same_run(project, repository, rawkomem):
     fill(project, 3, goals=GOALS[:1])
-    rawkomem("consolidate", "--staged", check=1)
+    repository.lifecycle.learn_traces()
     later = {"RAWKOMEM_NOW": "2027-07-01"}
     told = rawkomem("retention", "--dry-run", env=later).stdout
-    assert told.count("→") == 4 and rawkomem("retention", env=later).stdout == told
+    assert told.count("→") == 4 and rawkomem("retention", "--apply", env=later).stdout == told
     (bundle,) = names(project, "archive")
-    assert BUNDLE.fullmatch(bundle) and "nothing to do" in rawkomem("retention", env=later).stderr
+    assert BUNDLE.fullmatch(bundle) and "nothing to do" in rawkomem("retention", "--apply", env=later).stderr

@@ -69,7 +69,7 @@ def test_log_add(project, repository, rawkomem):
 @pytest.fixture
 def worked(project, rawkomem):
     fill(project, 4, goals=GOALS[:1])
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     write(project / ".rawko", "traces/2026-06/new.md",
           trace(40, "Deploy the billing service again", "failure", error="The registry said no"))  # fmt: skip
     write(project / ".rawko", "memories/lessons/l.md",

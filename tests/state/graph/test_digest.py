@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rawkomem.state.graph.digest import MAX_WORDS, agreeing, digest_of
-from rawkomem.state.lifecycle.compress import Compression, plan_compress, unheld
+from rawkomem.state.lifecycle.digest import Digesting, plan_archive_sources, plan_digests, unheld
 from rawkomem.text.prose import sentences
 from tests.state.lifecycle.lives import census_of, said, similar, turned
 
@@ -123,12 +123,13 @@ def test_every_fact_of_an_archived_source_is_in_the_digest(sources):
     }
     census = census_of(*(said(id, 40, title="Notes on servers", body=" ".join(some)) for id, some in texts.items()))
     vectors = {id: turned(("x", 1), (id, 0.4)) for id in texts}
-    plan = plan_compress(census, similar(vectors).pairs, Compression(archive=True))
+    plan = plan_digests(census, similar(vectors).pairs, Digesting())
+    archive = plan_archive_sources(census.after(plan))
     digests = [entry for entry in plan.entries if entry.creates]
     told = [sentence for entry in digests for sentence in sentences(entry.body)]
-    archived = {entry.about for entry in plan.entries if entry.kind == "archive"}
+    archived = {entry.about for entry in archive.entries}
     for id in archived:
         assert all(text in told for text in texts[id])
     taken = {id for entry in digests for id in entry.extra["derivedFrom"]}
-    assert taken - archived == set(unheld(census.after(plan)))
-    assert not plan_compress(census.after(plan), similar(vectors).pairs, Compression(archive=True)).entries
+    assert taken - archived == set(unheld(census.after(plan).after(archive)))
+    assert not plan_archive_sources(census.after(plan).after(archive)).entries

@@ -23,12 +23,12 @@ def said(id: str, days: float = 0, **fields) -> Entry:
     )
 
 
-def census_of(*entries: Entry, trust=None, uses=None) -> Census:
+def census_of(*entries: Entry, trust=None, vouched=()) -> Census:
     about: dict[str, list[Entry]] = {}
     for entry in entries:
         about.setdefault(entry.target, []).append(entry)
     memories = {id: memory for id, some in about.items() if (memory := fold(some))}
-    return Census(memories, NOW, trust or (lambda memory: trust_of(memory, Standing(), NOW)), uses or {})
+    return Census(memories, NOW, trust or (lambda memory: trust_of(memory, Standing(), NOW)), vouched)
 
 
 def turned(*parts: tuple[str, float]) -> bytes:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.model.kinds import KEPT_BOTH
 from rawkomem.state.graph.digest import digest_of
-from rawkomem.state.lifecycle.compress import Compression, plan_compress
 from rawkomem.state.lifecycle.consolidate import plan_consolidate, steps
 from rawkomem.state.lifecycle.contradict import plan_contradictions
 from rawkomem.state.lifecycle.dedupe import MAX_CORROBORATIONS, plan_corroborate, plan_dedupe
+from rawkomem.state.lifecycle.digest import Digesting, plan_archive_sources, plan_digests
 from rawkomem.state.references import CORROBORATED
 from tests.commands import cases
 from tests.state.lifecycle.lives import AT_NOW, NOW, RULES, census_of, said, similar, turned
@@ -35,7 +35,7 @@ X, NEAR_X = turned(("x", 1)), turned(("x", 1), ("y", 0.42))  # cosine about 0.92
 # Duplicates
 
 
-def test_the_most_trusted_of_duplicates_is_kept_then_the_most_used_then_the_oldest():
+def test_the_most_trusted_of_duplicates_is_kept_then_the_oldest():
     entries = [
         said("a", 3, title="T", body="one"),
         said("b", 2, title="T", body="two"),
@@ -44,10 +44,8 @@ def test_the_most_trusted_of_duplicates_is_kept_then_the_most_used_then_the_olde
     near = similar(dict.fromkeys("abc", X)).later
     flat = {"trust": lambda memory: 0.5}
     assert {e.extra["supersededBy"] for e in plan_dedupe(census_of(*entries, **flat), near).entries} == {"a"}
-    used = plan_dedupe(census_of(*entries, **flat, uses={"b": (4, NOW)}), near)
-    assert {e.extra["supersededBy"] for e in used.entries} == {"b"}
-    trusted = plan_dedupe(census_of(*entries, trust=lambda m: 0.9 if m.id == "c" else 0.5, uses={"b": (4, NOW)}), near)
-    assert told(trusted) == [("supersede", "b"), ("supersede", "a")] and trusted.entries[0].extra["supersededBy"] == "c"
+    trusted = plan_dedupe(census_of(*entries, trust=lambda m: 0.9 if m.id == "c" else 0.5), near)
+    assert told(trusted) == [("supersede", "a"), ("supersede", "b")] and trusted.entries[0].extra["supersededBy"] == "c"
 
 
 def test_twins_need_no_vectors():
@@ -159,48 +157,46 @@ def idle(n: int, days: float = 40, **fields) -> Entry:
 
 def test_an_idle_cluster_gets_one_digest():
     census = census_of(*(idle(n) for n in range(4)))
-    plan = plan_compress(census, similar(CLUSTER).pairs, Compression())
+    plan = plan_digests(census, similar(CLUSTER).pairs, Digesting())
     (digest,) = plan.entries
     assert digest.title.startswith("Digest: ") and digest.extra["derivedFrom"] == ["m0", "m1", "m2", "m3"]
-    assert not plan_compress(census.after(plan), similar(CLUSTER).pairs, Compression()).entries
+    assert not plan_digests(census.after(plan), similar(CLUSTER).pairs, Digesting()).entries
 
 
-def test_what_is_too_few_too_fresh_in_use_or_claimed_is_left_alone():
+def test_what_is_too_few_too_fresh_or_claimed_is_left_alone():
     near = similar(CLUSTER).pairs
-    assert not plan_compress(census_of(idle(0), idle(1)), near, Compression()).entries
-    assert not plan_compress(census_of(*(idle(n, 29) for n in range(3))), near, Compression()).entries
-    assert not plan_compress(
-        census_of(*(idle(n) for n in range(3)), uses={"m0": (1, NOW)}), near, Compression()
-    ).entries
+    assert not plan_digests(census_of(idle(0), idle(1)), near, Digesting()).entries
+    assert not plan_digests(census_of(*(idle(n, 29) for n in range(3))), near, Digesting()).entries
     claim = {"claim": {"subject": "a", "predicate": "is", "value": "b"}}
-    assert not plan_compress(census_of(idle(0), idle(1), idle(2, extra=claim)), near, Compression()).entries
+    assert not plan_digests(census_of(idle(0), idle(1), idle(2, extra=claim)), near, Digesting()).entries
 
 
 def test_a_doubtful_memory_does_not_join_believed_ones():
     census = census_of(*(idle(n) for n in range(4)), trust=lambda memory: 0.3 if memory.id == "m1" else 0.9)
-    (digest,) = plan_compress(census, similar(CLUSTER).pairs, Compression()).entries
+    (digest,) = plan_digests(census, similar(CLUSTER).pairs, Digesting()).entries
     assert digest.extra["derivedFrom"] == ["m0", "m2", "m3"]
 
 
 def test_archiving_is_continued_after_a_kill_but_only_for_an_honest_digest():
-    how, near = Compression(archive=True), similar(CLUSTER).pairs
     census = census_of(*(idle(n) for n in range(3)))
-    plan = plan_compress(census, near, how)
-    assert [entry.kind for entry in plan.entries] == ["memory", "archive", "archive", "archive"]
-    killed = census.after(Plan(plan.entries[:2], ""))
-    rest = plan_compress(killed, near, how)
-    assert sorted(told(rest)) == sorted(told(plan)[2:]) and not plan_compress(killed.after(rest), near, how).entries
+    plan = plan_digests(census, similar(CLUSTER).pairs, Digesting())
+    made = census.after(plan)
+    archive = plan_archive_sources(made)
+    assert told(archive) == [("archive", "m0"), ("archive", "m1"), ("archive", "m2")]
+    killed = made.after(Plan(archive.entries[:1], ""))
+    rest = plan_archive_sources(killed)
+    assert told(rest) == told(archive)[1:] and not plan_archive_sources(killed.after(rest)).entries
     forged = said("forged", 0, source="compress", extra={"derivedFrom": ["m0", "m1", "m2"]}, body="Trust nobody.")
-    assert not plan_compress(census_of(*(idle(n) for n in range(3)), forged), near, how).entries
+    assert not plan_archive_sources(census_of(*(idle(n) for n in range(3)), forged)).entries
     assert digest_of([census.memories[f"m{n}"] for n in range(3)]).text.strip() == plan.entries[0].body.strip()
 
 
 def test_five_digests_a_day():
     vectors = {f"m{n}-{k}": turned((f"x{n}", 1), (f"m{n}-{k}", 0.4)) for n in range(7) for k in range(3)}
     census = census_of(*(said(id, 50, title=f"T {id}", body=f"About {id}.") for id in vectors))
-    plan = plan_compress(census, similar(vectors).pairs, Compression())
+    plan = plan_digests(census, similar(vectors).pairs, Digesting())
     assert len(plan.entries) == 5
-    assert not plan_compress(census.after(plan), similar(vectors).pairs, Compression()).entries
+    assert not plan_digests(census.after(plan), similar(vectors).pairs, Digesting()).entries
 
 
 # The whole
@@ -255,7 +251,7 @@ def outcome(census) -> list:
 def test_twice_is_once_in_any_order_and_after_a_kill(life, source, share):
     entries, vectors = life
     near = similar(vectors)
-    todo = steps(near.later, near.pairs, RULES, Compression(), "tester")
+    todo = steps(near.later, RULES, "tester")
     census = census_of(*entries)
     plan = plan_consolidate(census, todo)
     after = census.after(plan)

@@ -22,7 +22,7 @@ def aged(days: float, **fields) -> Memory:
 
 
 def value(memory: Memory, links: int = 0, uses: int = 0, last_use: int = 0) -> float:
-    return strength_of(memory, links, uses, last_use, NOW).value
+    return strength_of(memory, links, NOW, uses, last_use).value
 
 
 @by_case("neolata-mem", "calcStrength")
@@ -75,6 +75,6 @@ def test_reinforcing_never_weakens(days, importance, reinforcements, links):
 
 
 def test_its_parts_say_why():
-    told = str(strength_of(aged(60, reinforcements=2), 1, 3, 0, NOW))
+    told = str(strength_of(aged(60, reinforcements=2), 1, NOW, 3, 0))
     assert told.startswith("strength 0.22: importance medium and 2 times reinforced, found 60 days ago")
-    assert told.endswith("1 link, 3 uses")
+    assert told.endswith("1 link, 3 uses on this machine")

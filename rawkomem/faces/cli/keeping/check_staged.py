@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -11,28 +11,29 @@ import click
 from ....files.check import printable
 from ....git.staged import staged_layouts
 from ....git.staged_check import CHECKS, SKIP, check_staged
+from ....git.staged_same import DUPLICATES, problems_of
 from ....model.errors import BadInput, NotFound
 from ....model.problem import Problem
 from ....repository import Repository
 from ....text.count import count
 from ..opening import open_repository
 from ..terminal import fields_of, note, paint, say, say_json
+from .duplicates import propose
+
+NAMES = (*CHECKS, DUPLICATES)  # of all checks of what is staged
 
 
 def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Declare `--staged` and an option to skip each of its checks."""
-    for name in reversed(CHECKS):
+    for name in reversed(NAMES):
         function = click.option(f"--{name}/--no-{name}", default=True, help=f"With --staged: {name}.")(function)
     return click.option("--staged", is_flag=True, help="Instead, fail on what must not be committed.")(function)
 
 
 def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> int:
     """Check what is staged, print the problems and return the exit code. File names that hooks add are ignored."""
-    skip = [*(name for name in CHECKS if not looked_at[name]), *_skipped()]
-    found = [
-        check_staged(repository.layout, repository.beliefs.predicates(), skip)
-        for repository in staged_repositories(folder)
-    ]
+    skip = [*(name for name in NAMES if not looked_at[name]), *_skipped()]
+    found = [_check(repository, skip) for repository in staged_repositories(folder)]
     problems = [(name, problem) for one in found for name, some in one.items() for problem in some]
     if as_json:
         say_json([_as_json(name, problem) for name, problem in problems])
@@ -41,10 +42,21 @@ def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> in
             place = f"{printable(problem.path)}:{problem.line}"
             say(f"{place}: {paint(name, 'red')}: {problem.message}. {paint(problem.hint, 'dim')}")
         if problems:
-            names = " ".join(f"--no-{name}" for name in dict.fromkeys(name for name, _ in problems))
-            reasons = count(len(problems), "reason")
-            note(f"{reasons} not to commit (without these checks: rawkomem check --staged {names})")
+            note(f"{count(len(problems), 'reason')} not to commit")
     return 1 if problems else 0
+
+
+def _check(repository: Repository, skip: Sequence[str]) -> dict[str, list[Problem]]:
+    """Run all checks on one look at git; print proposals about near duplicates and contradictions on stderr."""
+    layout, predicates = repository.layout, repository.beliefs.predicates()
+    if DUPLICATES in skip:
+        return check_staged(layout, predicates, skip)
+    brought = repository.staging.brought()
+    found = check_staged(layout, predicates, skip, brought.staged)
+    if brought.memories:
+        found[DUPLICATES] = problems_of(brought)
+        propose(repository, brought)
+    return found
 
 
 def staged_repositories(folder: str) -> list[Repository]:
@@ -61,9 +73,9 @@ def staged_repositories(folder: str) -> list[Repository]:
 def _skipped() -> list[str]:
     """Return the checks that the environment skips."""
     names = os.environ.get(SKIP, "").replace(",", " ").split()
-    unknown = [name for name in names if name not in CHECKS]
+    unknown = [name for name in names if name not in NAMES]
     if unknown:
-        raise BadInput(f"{SKIP} names no check: {', '.join(unknown)}", "one of " + ", ".join(CHECKS))
+        raise BadInput(f"{SKIP} names no check: {', '.join(unknown)}", "one of " + ", ".join(NAMES))
     return names
 
 

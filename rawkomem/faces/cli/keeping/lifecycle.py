@@ -1,22 +1,23 @@
-"""Implement `rawkomem decay`, `compress` and `consolidate`."""
+"""Implement `rawkomem consolidate`, `prune` and `digest`: each prints a plan, and `--apply` carries it out."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ....files.move import Move
 from ....git.user import user_name
+from ....hosts.person import PERSON, confirmed
 from ....model.clock import iso
 from ....model.entry import Entry
-from ....model.errors import BadInput
+from ....model.errors import Refused
 from ....repository import Repository
-from ....repository.wings.lifecycle import FOUND_AMONG, Done, Due
+from ....repository.wings.recall_check import FOUND_AMONG
 from ....state.changes import REGISTRY
 from ....state.derive import sources_in
-from ....state.lifecycle.compress import IDLE_DAYS, MAX_DIGESTS, MIN_MEMBERS, Compression
+from ....state.lifecycle.digest import IDLE_DAYS, MAX_DIGESTS, MIN_MEMBERS, Digesting
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
@@ -24,7 +25,12 @@ from ..opening import open_repository
 from ..options import DRY_RUN, JSON, LIMIT
 from ..terminal import note, paint, say, say_json, wide
 from .check_staged import staged_repositories
+from .duplicates import tell_duplicates
+from .plans import APPLY, refuse_both
 from .sync import with_bar
+
+if TYPE_CHECKING:
+    from ....repository.wings.lifecycle import Done, Due  # loads numpy, which --staged does without
 
 LEAVING_KINDS = ("archive", "supersede", "quarantine")
 SIGNS = {
@@ -34,29 +40,36 @@ SIGNS = {
 }  # others change a memory that stays
 
 
-@click.command("decay")
+@click.command("prune")
+@APPLY
 @DRY_RUN
 @JSON
 @pass_repository
-def decay_command(repository: Repository, dry_run: bool, as_json: bool) -> None:
-    """Archive memories that faded, and clean broken links.
+def prune_command(repository: Repository, apply: bool, dry_run: bool, as_json: bool) -> None:
+    """Propose to archive memories that faded, and to remove broken links.
 
-    A memory fades with its age and with the time since it was changed or used; importance, links and use hold it. What
-    is archived stays readable, and 'rawkomem list --include archived' shows it. Critical memories never fade.
+    Prints a plan; --apply asks you at the terminal and carries it out. A memory fades with its age and with the time
+    since it was changed; importance and links hold it. Uses on this machine do not count. A memory stays if it is
+    critical, if a person vouches for it, or if no other memory that searches find says the same: 'rawkomem archive'
+    with its id archives such a memory. Memories that were superseded 90 days ago are archived, too.
     """
-    done, outlook = with_bar(lambda progress: repository.lifecycle.decay(dry_run, user_name(), progress), "archiving")
-    weakening = len(outlook.weakening)
+    refuse_both(apply, dry_run)
+    done, outlook = repository.lifecycle.prune(dry_run=True, by=user_name())
+    agreed = _agreed(repository, done, as_json) if apply and done.plan.entries else None
+    if agreed is not None:
+        done, _ = with_bar(lambda bar: repository.lifecycle.prune(False, user_name(), bar, agreed), "archiving")
+    archived = sum(entry.kind == "archive" for entry in done.plan.entries)
     counts = {
         "total": len(outlook.strengths),
-        "healthy": len(outlook.strengths) - weakening - len(outlook.faded),
-        "weakening": weakening,
-        "archived": len(outlook.faded),
-        "links_cleaned": len(done.plan.entries) - len(outlook.faded),
+        "healthy": len(outlook.strengths) - len(outlook.weakening) - len(outlook.faded),
+        "weakening": len(outlook.weakening),
+        "archived": archived,
+        "links_cleaned": len(done.plan.entries) - archived,
     }
-    _tell(done, as_json, counts)
+    _tell(repository, done, as_json, counts)
 
 
-@click.command("compress")
+@click.command("digest")
 @click.option(
     "--min-size",
     default=MIN_MEMBERS,
@@ -69,63 +82,71 @@ def decay_command(repository: Repository, dry_run: bool, as_json: bool) -> None:
     default=IDLE_DAYS,
     show_default=True,
     type=click.IntRange(0),
-    help="For how many days nobody used or changed them.",
+    help="For how many days nobody changed them.",
 )
 @LIMIT.but(default=MAX_DIGESTS, least=1, help="How many digests to make in a day.")
 @click.option("--archive", is_flag=True, help="Archive memories whose digest says all that they say.")
+@APPLY
 @DRY_RUN
 @JSON
 @pass_repository
-def compress_command(
-    repository: Repository, min_size: int, idle: int, limit: int, archive: bool, dry_run: bool, as_json: bool
-) -> None:
-    """Make digests of related memories that nobody used or changed lately.
+def digest_command(
+    repository: Repository, min_size: int, idle: int, limit: int, archive: bool, apply: bool, dry_run: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Propose digests of related memories that nobody changed lately.
 
-    A digest is a memory made of the most telling sentences of related memories; no model is asked. A memory that says
-    more than its digest (a number, a name, a negation, code) stays active. Memories that contradict each other are left
-    out. The same memories are never compressed twice: delete a digest to make another.
+    Prints a plan; --apply asks you at the terminal and carries it out. A digest is a memory made of the most telling
+    sentences of related memories; no model is asked. With --archive, a memory is archived only if its digest says all
+    that it says (numbers, names, negations, code) and if the questions that find the memory find the digest. A memory
+    that is critical, or that a person vouches for, stays. The same memories get one digest: delete it to make another.
     """
-    how = Compression(min_size, idle, limit, archive)
-    done = with_bar(lambda progress: repository.lifecycle.compress(how, dry_run, user_name(), progress), "compressing")
-    _tell(done, as_json)
+    refuse_both(apply, dry_run)
+    how, by = Digesting(min_size, idle, limit), user_name()
+    done = repository.lifecycle.digest(how, archive, dry_run=True, by=by)
+    agreed = _agreed(repository, done, as_json) if apply and done.plan.entries else None
+    if agreed is not None:
+        done = with_bar(lambda bar: repository.lifecycle.digest(how, archive, False, by, bar, agreed), "digesting")
+    _tell(repository, done, as_json)
 
 
 @click.command("consolidate")
-@click.option("--apply", is_flag=True, help="Write, and put the consolidated traces into the archive: the default.")
-@click.option("--staged", is_flag=True, help="Write, but leave the traces for a review: exit code 1 if it wrote.")
+@APPLY
+@click.option("--staged", is_flag=True, help="Look only at memories that are staged in git: see 'rawkomem docs git'.")
 @DRY_RUN
-@click.option("--if-due", is_flag=True, help="Only after enough new traces (10), or a week.")
+@click.option("--if-due", is_flag=True, help="Only after enough new traces (10), or a week. Not with --staged.")
 @JSON
 @click.pass_obj
 def consolidate_command(folder: str, /, apply: bool, staged: bool, dry_run: bool, if_due: bool, as_json: bool) -> int:
-    """Settle duplicates and contradictions, make digests and learnings, prune.
+    """Propose to settle duplicates and contradictions, and to learn from traces.
 
-    In this order: duplicates, contradicting claims, what other sources confirm, digests, what was superseded long ago,
-    is hardly believed or is as good as forgotten; then learnings of traces with the same goal, which are archived when
-    their goals find the learning. Nothing is deleted, and a second run finds nothing to do.
+    Prints a plan; --apply carries it out. In this order: duplicates, contradicting claims, what other sources confirm;
+    then learnings of traces with the same goal, which are archived when their goals find the learning. Nothing is
+    deleted, and a second run finds nothing to do.
+    With --staged: exit code 1 for a staged memory that says exactly what another one says.
     """
-    if apply + staged + dry_run > 1:
-        raise BadInput("--apply, --staged and --dry-run exclude each other", "give one of them")
-    found = staged_repositories(folder) if staged else [open_repository(folder)]
-    due = [one for one in found if not if_due or _is_due(one.lifecycle.due(), as_json)]
-    return max([_consolidate(one, staged, dry_run, as_json) for one in due], default=0)
-
-
-def _consolidate(repository: Repository, staged: bool, dry_run: bool, as_json: bool) -> int:
-    by = user_name()
-    done = with_bar(lambda progress: repository.lifecycle.consolidate(dry_run, by, progress, staged), "consolidating")
-    _tell(done, as_json)
-    entries = done.plan.entries
-    if not staged or not entries:
+    refuse_both(apply, dry_run)
+    if staged:
+        return tell_duplicates(staged_repositories(folder), apply, as_json)
+    repository = open_repository(folder)
+    if if_due and not _is_due(repository.lifecycle.due(), as_json):
         return 0
-    learned = [entry for entry in entries if sources_in(entry.extra) and entry.kind != "memory"]
+    by = user_name()
+    done = with_bar(lambda bar: repository.lifecycle.consolidate(not apply, by, bar), "consolidating")
+    _tell(repository, done, as_json)
+    return 0
+
+
+def _agreed(repository: Repository, done: Done, as_json: bool) -> list[str]:
+    """Show a plan to a person and ask; return what may be archived. Refuse where no person is at a terminal."""
+    if repository.core.via != PERSON:
+        hint = "print the plan without --apply; 'rawkomem archive ID' archives one memory"
+        raise Refused("only a person at a terminal may carry this plan out", hint)
     if not as_json:
-        root = os.path.relpath(repository.layout.root)
-        count = f"{len(entries)} {'entry was' if len(entries) == 1 else 'entries were'}"
-        note(f"{count} written: review them, 'git add {root}', commit again")
-    if learned and not as_json:
-        note(f"{len(learned)} learnings among them: once committed, 'rawkomem consolidate' archives their traces")
-    return 1
+        _tell(repository, done, as_json)
+    if not confirmed(f"Write {count(len(done.plan.entries), 'entry')}?"):
+        raise click.Abort
+    return [entry.about for entry in done.plan.entries if entry.kind == "archive"]
 
 
 def _is_due(due: Due, as_json: bool) -> bool:
@@ -137,30 +158,32 @@ def _is_due(due: Due, as_json: bool) -> bool:
     return due.is_due
 
 
-def _tell(done: Done, as_json: bool, counts: dict[str, int] | None = None) -> None:
+def _tell(repository: Repository, done: Done, as_json: bool, counts: dict[str, int] | None = None) -> None:
     if as_json:
         entries = [_json(done, entry) for entry in done.plan.entries]
         moves = [{"from": move.source, "to": move.target, "why": move.why} for move in done.moves]
         unfound = [{"id": id, "question": question} for id, question in done.unfound]
         put_away = {"moves": moves, "unfound": unfound} if moves or unfound else {}
-        if done.unheld:
-            put_away["unheld"] = [{"id": id, "text": text} for id, text in done.unheld]
+        if done.staying:
+            put_away["staying"] = [{"id": id, "why": why} for id, why in done.staying]
         told = {"dry_run": not done.written, "why": done.plan.why, **(counts or {}), "entries": entries}
         say_json({**told, **put_away})
         return
+    used = {} if done.written else repository.lifecycle.accesses()
     for entry in done.plan.entries:
-        say(_line(done, entry))
+        here = f", used {count(used[entry.about].count, 'time')} on this machine" if entry.about in used else ""
+        say(_line(done, entry) + (here if entry.kind == "archive" else ""))
         if not done.written and sources_in(entry.extra):
             say("".join(paint(f"    + {line}\n", "green") for line in entry.body.split("\n")).rstrip("\n"))
     tell_moves(done)
-    for id, text in done.unheld:
-        note(f"{id} stays active: its digest does not say {one_line(text, 80)!r}")
+    for id, why in done.staying:
+        note(f"{id} stays: {why}")
     if counts:
         note(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items()))
     if not done.plan.entries and not done.moves:
         note("nothing to do")
     elif not done.written:
-        note(f"{count(len(done.plan.entries), 'entry')} would be appended; nothing was written")
+        note(f"{count(len(done.plan.entries), 'entry')} would be appended; nothing was written (--apply writes)")
 
 
 def tell_moves(done: Done) -> None:

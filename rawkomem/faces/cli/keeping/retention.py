@@ -16,23 +16,26 @@ from ..commands import pass_repository
 from ..opening import open_repository
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
+from .plans import APPLY, refuse_both
 
 
 @click.group("retention", invoke_without_command=True)
+@APPLY
 @DRY_RUN
 @JSON
 @click.pass_context
-def retention_command(ctx: click.Context, /, dry_run: bool, as_json: bool) -> None:
-    """Move old traces to the archive, and compress what is older than a year.
+def retention_command(ctx: click.Context, /, apply: bool, dry_run: bool, as_json: bool) -> None:
+    """Propose to move old traces to the archive, and to compress what is older than a year.
 
-    Traces are consolidated first. Those that a learning was made of leave their folder after 24 hours without use;
-    months of the archive become a bundle after a year. No byte of a trace changes and none is deleted; 'retention
-    restore' undoes both.
+    Prints a plan; --apply carries it out. Traces are consolidated first. Those that a learning was made of leave their
+    folder 24 hours after their last change; months of the archive become a bundle after a year. No byte of a trace
+    changes and none is deleted; 'retention restore' undoes both.
     """
     if ctx.invoked_subcommand:
         return
+    refuse_both(apply, dry_run)
     repository = open_repository(ctx.obj)
-    _tell(repository.retention.run(dry_run, user_name()), as_json)
+    _tell(repository.retention.run(not apply, user_name()), as_json)
 
 
 def _tell(done: Retained, as_json: bool) -> None:
@@ -50,7 +53,7 @@ def _tell(done: Retained, as_json: bool) -> None:
     if not (done.plan.entries or done.moves or done.packed):
         note("nothing to do")
     elif not done.written:
-        note("nothing was written or moved")
+        note("nothing was written or moved (--apply does it)")
 
 
 @retention_command.command("list")

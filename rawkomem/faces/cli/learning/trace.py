@@ -36,7 +36,7 @@ def trace_command() -> None:
     """Record what was done, and how it went.
 
     One file for each execution, in the schema of LLMos: see 'rawkomem docs traces'. 'rawkomem brief' tells what
-    earlier ones taught, 'rawkomem consolidate' makes learnings of them.
+    earlier ones taught, 'rawkomem consolidate --apply' makes learnings of them.
     """
 
 

@@ -13,7 +13,6 @@ from ....model.errors import BadInput
 from ....model.filters import Filter
 from ....repository import Repository
 from ....state.derive import sources_in
-from ....state.graph.digest import digest_of
 from ....state.graph.episode import SUMMARY_WORDS, Episode
 from ....text.clean import one_line
 from ....text.count import count
@@ -175,7 +174,7 @@ def compress(repository: Repository, id: str, title: str, archive: bool, as_json
 
     The digest names them in 'derivedFrom' and takes over their conditions and tags.
     """
-    digest, *archived = repository.episodes.compress(id, title, archive, user_name())
+    (digest, *archived), staying = repository.episodes.compress(id, title, archive, user_name())
     repository.core.follow()
     entry, sources = digest.entry, list(sources_in(digest.entry.extra))
     if as_json:
@@ -184,9 +183,8 @@ def compress(repository: Repository, id: str, title: str, archive: bool, as_json
         return
     say(f"{paint('stored', 'green')}  {entry.id}  {paint(entry.path, 'dim')}")
     say(f"from {count(len(sources), 'memory')}, {len(archived)} of them archived")
-    if archive:
-        for id, text in digest_of(repository.get_many(sources)).missing.items():
-            note(f"{id} stays active: the digest does not say {one_line(text, 80)!r}")
+    for id, why in staying.items():
+        note(f"{id} stays active: {why}")
 
 
 def _time(option: str, text: str) -> int:

@@ -10,8 +10,8 @@ import click
 
 from ....files.layout import find_layout
 from ....git.connect import Connection, Wanted, carry_out, plan_connect, plan_remove
-from ....git.staged_check import CHECKS
 from ....hosts.connect.ours import NAMES
+from ..keeping.check_staged import NAMES as CHECKS
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 
@@ -19,7 +19,7 @@ from ..terminal import note, paint, say, say_json
 @click.command("git")
 @DRY_RUN
 @click.option("--remove", is_flag=True, help="Take out what was put in, to the byte.")
-@click.option("--without", multiple=True, type=click.Choice(list(CHECKS)), help="A check that the hook leaves out.")
+@click.option("--without", multiple=True, type=click.Choice(CHECKS), help="A check that the hook leaves out.")
 @click.option("--post-merge", is_flag=True, help="Also bring the index up to date after each merge.")
 @JSON
 @click.pass_obj

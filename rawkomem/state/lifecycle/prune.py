@@ -1,4 +1,4 @@
-"""Decay and prune: archive what faded, and take back links that lead nowhere. Nothing is deleted. Pure."""
+"""Prune: archive what faded, and remove links that lead nowhere. Nothing is deleted. Pure."""
 
 from __future__ import annotations
 
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from .census import Census
     from .strength import Strength
 
-PRUNED_BELOW = 0.05  # strength; neolata
 SUPERSEDED_DAYS = 90
 MIN_DISPUTED_TRUST = 0.2
-SPARED = "critical"  # SPEC-0009: always included when relevant; what is archived cannot be
 LIVING = (ACTIVE, DRAFT, "conflicted", "disputed")
 NO_HOLD = (SUPERSEDES, DERIVED)  # links of history: what replaced a memory or says it shorter does not keep it alive
 
@@ -45,21 +43,10 @@ class Outlook:
         return tuple(sorted(id for id in left if self.strengths[id].value < WEAK_BELOW))
 
 
-def plan_decay(census: Census, by: str = "") -> Plan:
-    """Archive what is weaker than 0.15, and take back links to nothing from what stays."""
-    outlook = look_ahead(census, FADED_BELOW)
-    faded = [(census.memories[id], f"decay: {outlook.strengths[id]}") for id in outlook.faded]
-    staying = [memory for id, memory in sorted(census.memories.items()) if id not in set(outlook.faded)]
-    cleaned = list(_cleaned(staying, census.memories.values(), by))
-    archived = [archiving(memory, reason, by) for memory, reason in faded]
-    why = f"decay: archive {len(faded)}, clean links of {len({entry.about for entry in cleaned})}"
-    return Plan((*archived, *cleaned), why, DECAY)
-
-
 def look_ahead(census: Census, least: float) -> Outlook:
     """Return which memories are weaker than `least`, once those are gone: a link to a fading memory holds nothing."""
     around = held_by(census)
-    may_fade = {id: memory for id, memory in sorted(census.memories.items()) if _may_fade(memory)}
+    may_fade = {id: memory for id, memory in sorted(census.memories.items()) if _may_fade(census, memory)}
     strengths: dict[str, Strength] = {}
     faded: set[str] = set()
     pending = set(may_fade)
@@ -80,20 +67,30 @@ def held_by(census: Census) -> dict[str, set[str]]:
 
 
 def plan_prune(census: Census, by: str = "") -> Plan:
-    """Archive what was superseded long ago, what is disputed and hardly believed, and what is as good as gone."""
-    outlook = look_ahead(census, PRUNED_BELOW)
+    """Archive what faded, was superseded long ago, or is disputed and hardly believed; remove links to nothing.
+
+    A memory that is critical, or that a person vouches for, is in no such plan.
+    """
+    outlook = look_ahead(census, FADED_BELOW)
     done = [(census.memories[id], f"prune: {outlook.strengths[id]}") for id in outlook.faded]
     for id, memory in sorted(census.memories.items()):
         days = (census.now - memory.updated) / DAY
+        if census.is_spared(memory) or id in outlook.faded:
+            continue
         if memory.status == "superseded" and days > SUPERSEDED_DAYS:
             done.append((memory, f"prune: superseded {count(round(days), 'day')} ago"))
-        elif memory.status == "disputed" and id not in outlook.faded and census.trust(memory) < MIN_DISPUTED_TRUST:
+        elif memory.status == "disputed" and census.trust(memory) < MIN_DISPUTED_TRUST:
             done.append((memory, f"prune: disputed, trust {census.trust(memory):.2f}"))
-    return Plan(tuple(archiving(memory, reason, by) for memory, reason in done), f"prune {len(done)} memories")
+    leaving = {memory.id for memory, _ in done}
+    staying = [memory for id, memory in sorted(census.memories.items()) if id not in leaving]
+    cleaned = list(_cleaned(staying, census.memories.values(), by))
+    archived = [archiving(memory, reason, by) for memory, reason in done]
+    why = f"prune: archive {len(done)}, clean links of {len({entry.about for entry in cleaned})}"
+    return Plan((*archived, *cleaned), why, DECAY)
 
 
-def _may_fade(memory: Memory) -> bool:
-    return memory.kind in FADING and memory.status in (ACTIVE, "disputed") and memory.importance != SPARED
+def _may_fade(census: Census, memory: Memory) -> bool:
+    return memory.kind in FADING and memory.status in (ACTIVE, "disputed") and not census.is_spared(memory)
 
 
 def _cleaned(memories: Iterable[Memory], every: Iterable[Memory], by: str) -> Iterable[Entry]:

@@ -1,4 +1,4 @@
-"""Compress: one digest, in the sources' own sentences, for idle memories that belong together. Pure."""
+"""Digests of memories that belong together and that nobody changed lately, in their own sentences. Pure."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ...model.clock import DAY
 from ...model.entry import Plan
 from ...model.kinds import ACTIVE, FADING
 from ...model.record import record
-from ..changes.archive import archiving
+from ...text.count import count
 from ..derive import covered, derived_from
 from ..facets import is_valid
-from ..graph.digest import agreeing, digest_of, plan_digest
+from ..graph.digest import agreeing, archive_held, digest_of, plan_digest
 from ..graph.episode import by_time
 from ..graph.graph import build
 from ..graph.walk import clusters
@@ -19,7 +19,7 @@ from ..graph.walk import clusters
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from ...model.entry import Entry, Memory
+    from ...model.entry import Memory
     from .census import Census
 
     # (ids, least cosine) → pairs that are among each other's closest; see index/views/neighbors.py
@@ -33,27 +33,39 @@ MAX_TRUST_SPREAD = 0.15  # a digest is believed like its least believed source
 
 
 @record
-class Compression:
-    """How to compress: clusters of at least so many, untouched for so long, at most so many digests a day."""
+class Digesting:
+    """What digests are made of: clusters of at least so many, unchanged for so long; at most so many digests a day."""
 
     members: int = MIN_MEMBERS
     idle_days: int = IDLE_DAYS
     max_digests: int = MAX_DIGESTS
-    archive: bool = False
 
 
-def plan_compress(census: Census, pairs: Pairs, how: Compression, by: str = "") -> Plan:
-    """Make digests of idle clusters, the largest first, so many a day; with `archive`, archive sources they hold."""
+def plan_digests(census: Census, pairs: Pairs, how: Digesting, by: str = "") -> Plan:
+    """Make digests of idle clusters, the largest first, so many a day."""
     made_before = covered(census.memories.values())
     room = how.max_digests - sum(_is_recent(memory, census) for memory in census.memories.values())
     plans: list[Plan] = []
     for label, sources in _groups(census, made_before, pairs, how):
         if len(plans) >= room:
             break
-        plans.append(plan_digest(f"Digest: {label}", by_time(sources), SOURCE, how.archive, by))
-    left = [entry for digest in _made(census) for entry in _leftover(census, digest, by)] if how.archive else []
-    entries = (*left, *(entry for plan in plans for entry in plan.entries))
-    return Plan(entries, f"compress {sum(entry.creates for entry in entries)} clusters")
+        plans.append(plan_digest(f"Digest: {label}", by_time(sources), SOURCE, by))
+    return Plan(tuple(entry for plan in plans for entry in plan.entries), f"make {count(len(plans), 'digest')}")
+
+
+def plan_archive_sources(census: Census, by: str = "") -> Plan:
+    """Archive the sources of digests that say all that they say, but for those that only a person may archive."""
+    entries = []
+    for digest in _made(census):
+        sources = [census.memories[id] for id in derived_from(digest) if id in census.memories]
+        held = archive_held(digest, sources, by)
+        entries += [entry for entry in held if not census.is_spared(census.memories[entry.about])]
+    return Plan(tuple(entries), f"archive {count(len(entries), 'memory')} that digests hold")
+
+
+def digests_of(census: Census) -> dict[str, str]:
+    """Return source → the digest in use that was made of it."""
+    return {id: digest.id for digest in _made(census) for id in derived_from(digest)}
 
 
 def unheld(census: Census) -> dict[str, str]:
@@ -67,7 +79,7 @@ def unheld(census: Census) -> dict[str, str]:
 
 
 def _groups(
-    census: Census, covered: Collection[str], pairs: Pairs, how: Compression
+    census: Census, covered: Collection[str], pairs: Pairs, how: Digesting
 ) -> Iterator[tuple[str, list[Memory]]]:
     """Yield (label, memories) to compress. What is covered takes part: else others would regroup."""
     taking = {memory.id: memory for memory in _taking_part(census, covered, how)}
@@ -84,7 +96,7 @@ def _groups(
         taking = {id: memory for id, memory in taking.items() if id in large}
 
 
-def _taking_part(census: Census, covered: Collection[str], how: Compression) -> Iterator[Memory]:
+def _taking_part(census: Census, covered: Collection[str], how: Digesting) -> Iterator[Memory]:
     for memory in census.memories.values():
         if memory.id in covered:
             if memory.status != "deleted":
@@ -115,14 +127,3 @@ def _made(census: Census) -> list[Memory]:
     """Return the digests in use that were made here, by id."""
     digests = (memory for memory in census.memories.values() if memory.status == ACTIVE and memory.source == SOURCE)
     return sorted((memory for memory in digests if derived_from(memory)), key=lambda memory: memory.id)
-
-
-def _leftover(census: Census, digest: Memory, by: str) -> Iterator[Entry]:
-    """Yield archive entries for unchanged sources that a digest holds, if it says exactly what its sources say."""
-    sources = [census.memories[id] for id in derived_from(digest) if id in census.memories]
-    unchanged = [memory for memory in sources if memory.status == ACTIVE and memory.updated <= digest.created]
-    made = digest_of(sources) if unchanged else None
-    if made and digest.body.strip() == made.text.strip():
-        for memory in unchanged:
-            if memory.id not in made.missing:
-                yield archiving(memory, f"compressed into {digest.id}", by)

@@ -1,11 +1,11 @@
-"""Decay and prune: what faded is archived, with what only it held; nothing is deleted, and twice is once."""
+"""Prune: what faded is archived, with what only it held; nothing is deleted, and twice is once."""
 
 from __future__ import annotations
 
 import pytest
 
 from rawkomem.model.entry import Entry
-from rawkomem.state.lifecycle.decay import look_ahead, plan_decay, plan_prune
+from rawkomem.state.lifecycle.prune import look_ahead, plan_prune
 from rawkomem.state.lifecycle.strength import FADED_BELOW
 from tests.state.lifecycle.lives import AT_NOW, NOW, census_of, said
 
@@ -26,12 +26,12 @@ def link(one: str, other: str, **extra) -> Entry:
 def test_weak_ones_are_archived_fresh_ones_stay():
     """neolata's scenario "decay archives weak"; where it deletes the weakest, we archive."""
     census = census_of(said("old", 60), said("dead", 90), said("fresh"))
-    plan = plan_decay(census)
-    assert archived(plan) == ["dead", "old"] and plan.why.startswith("decay")
-    assert plan.entries[1].extra["reason"].startswith("decay: strength 0.09: importance medium, found 60 days ago")
+    plan = plan_prune(census)
+    assert archived(plan) == ["dead", "old"] and plan.why.startswith("prune")
+    assert plan.entries[1].extra["reason"].startswith("prune: strength 0.09: importance medium, found 60 days ago")
     after = census.after(plan)
     assert [after.memories[id].status for id in ("old", "dead", "fresh")] == ["archived", "archived", "active"]
-    assert plan_decay(after).entries == ()
+    assert plan_prune(after).entries == ()
 
 
 def test_reinforced_then_idle_stays():
@@ -46,7 +46,7 @@ def test_reinforced_then_idle_stays():
     "fields", [{"importance": "critical"}, {"kind": "lesson"}, {"kind": "skill"}, {"kind": "trace"}]
 )
 def test_spared(fields):
-    assert not plan_decay(census_of(said("old", 900, **fields))).entries
+    assert not plan_prune(census_of(said("old", 900, **fields))).entries
 
 
 def test_what_a_faded_memory_held_fades_with_it():
@@ -54,12 +54,12 @@ def test_what_a_faded_memory_held_fades_with_it():
     census = census_of(
         said("hub", 900), *(said(f"leaf{n}", 900) for n in range(3)), *(link("hub", f"leaf{n}") for n in range(3))
     )
-    plan = plan_decay(census)
+    plan = plan_prune(census)
     assert archived(plan) == ["hub", "leaf0", "leaf1", "leaf2"]
     held = census_of(
         said("hub", 900), *(said(f"leaf{n}") for n in range(3)), *(link("hub", f"leaf{n}") for n in range(3))
     )
-    assert archived(plan_decay(held)) == []
+    assert archived(plan_prune(held)) == []
 
 
 def test_links_to_nothing_are_taken_back():
@@ -67,24 +67,28 @@ def test_links_to_nothing_are_taken_back():
     census = census_of(
         said("a"), said("gone"), gone, said("b"), link("a", "gone"), link("a", "b"), link("a", "lost", type="causes")
     )
-    plan = plan_decay(census)
+    plan = plan_prune(census)
     assert [(entry.kind, entry.about, entry.extra["to"], entry.extra["removed"]) for entry in plan.entries] == [
         ("link", "a", "gone", "true"),
         ("link", "a", "lost", "true"),
     ]
     after = census.after(plan)
-    assert after.memories["a"].links == (("related", "b"),) and not plan_decay(after).entries
+    assert after.memories["a"].links == (("related", "b"),) and not plan_prune(after).entries
 
 
 def test_a_digest_does_not_hold_what_it_was_made_of():
     census = census_of(said("old", 60), said("digest", extra={"derivedFrom": ["old"]}))
-    assert archived(plan_decay(census)) == ["old"]
+    assert archived(plan_prune(census)) == ["old"]
     assert look_ahead(census, FADED_BELOW).strengths["old"].value == 0.0875
 
 
-def test_use_on_this_machine_holds():
-    census = census_of(said("old", 60), uses={"old": (1, NOW)})
-    assert not plan_decay(census).entries and look_ahead(census, FADED_BELOW).weakening == ("old",)
+def test_what_a_person_vouches_for_is_in_no_plan():
+    superseded = Entry(
+        kind="supersede", id="s", about="replaced", at=NOW - 200 * 86_400_000, extra={"supersededBy": "b"}
+    )
+    entries = said("a", 500), said("b", 500), said("replaced", 500), superseded
+    assert archived(plan_prune(census_of(*entries))) == ["a", "b", "replaced"]
+    assert archived(plan_prune(census_of(*entries, vouched={"a", "replaced"}))) == ["b"]
 
 
 def test_prune():
@@ -93,7 +97,7 @@ def test_prune():
         said("new"),
         said("long-ago", 200), Entry(kind="supersede", id="s1", about="long-ago", at=NOW - 91 * 86_400_000, extra=by_now),
         said("lately", 200), Entry(kind="supersede", id="s2", about="lately", at=NOW - 89 * 86_400_000, extra=by_now),
-        said("forgotten", 80), said("weak", 60),
+        said("forgotten", 80), said("weak", 30),
     )  # fmt: skip
     plan = plan_prune(census)
     assert archived(plan) == ["forgotten", "long-ago"]
@@ -104,7 +108,7 @@ def test_prune_what_is_disputed_and_hardly_believed():
     memories = census_of(said("doubted"), said("believed")).memories
     disputed = {id: type(memory)(**{**memory.__dict__, "status": "disputed"}) for id, memory in memories.items()}
     census = census_of(trust=lambda memory: 0.1 if memory.id == "doubted" else 0.25)
-    census = type(census)(disputed, NOW, census.trust, {})
+    census = type(census)(disputed, NOW, census.trust)
     assert [(entry.about, entry.extra["reason"]) for entry in plan_prune(census).entries] == [
         ("doubted", "prune: disputed, trust 0.10")
     ]

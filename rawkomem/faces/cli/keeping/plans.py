@@ -1,0 +1,15 @@
+"""Declare the options of commands that print a plan and carry it out with `--apply`."""
+
+from __future__ import annotations
+
+import click
+
+from ....model.errors import BadInput
+
+APPLY = click.option("--apply", is_flag=True, help="Carry the plan out. Without it, nothing is written.")
+
+
+def refuse_both(apply: bool, dry_run: bool) -> None:
+    """Refuse `--apply` with `--dry-run`."""
+    if apply and dry_run:
+        raise BadInput("--apply and --dry-run exclude each other", "give one of them")
