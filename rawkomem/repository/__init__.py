@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .wings.store import Store
     from .wings.traces import Traces
     from .wings.transcripts import Transcripts
+    from .wings.undoing import Undoing
     from .writing import Stored, Writing
 
     StrPath = str | PathLike[str]
@@ -103,6 +104,7 @@ class Repository:
     traces: Traces = lazy("wings.traces", "Runs and what they taught: traces, the experience log, briefs.")
     transcripts: Transcripts = lazy("wings.transcripts", "Drafts from old transcripts, also by a language model.")
     layers: Layers = lazy("layers", "The project's memories, the user's own, and those of shared repositories.")
+    undoing: Undoing = lazy("wings.undoing", "The last changes of this machine, and how to take them back.")
     _recalling: Recalling = lazy("recalling")
     _writing: Writing = lazy("writing")
 
