@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .wings.beliefs import Beliefs
     from .wings.citations import Citations
     from .wings.drafts import Drafts
+    from .wings.edits import Edits
     from .wings.episodes import Episodes
     from .wings.exchange import Exchange
     from .wings.graph import Graph
@@ -88,6 +89,7 @@ class Repository:
 
     beliefs: Beliefs = lazy("wings.beliefs", "Trust, disputes, quarantine, review, supersession, validity, conflicts.")
     citations: Citations = lazy("wings.citations", "Places in the code that memories cite.")
+    edits: Edits = lazy("wings.edits", "Edits of committed memories by hand, and what must not be committed.")
     episodes: Episodes = lazy("wings.episodes", "Groups of memories that belong to one stretch of work.")
     exchange: Exchange = lazy("wings.exchange", "Import and export, in all formats.")
     graph: Graph = lazy("wings.graph", "Links between memories, walks, clusters, entities.")

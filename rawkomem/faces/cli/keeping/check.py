@@ -15,7 +15,7 @@ from ..memories.cite import tell_stale
 from ..opening import open_repository
 from ..options import JSON
 from ..terminal import fields_of, note, paint, say, say_json
-from .check_staged import staged_options, tell_staged
+from .check_staged import amend_staged, staged_options, tell_staged
 
 LEVEL_COLORS = {"error": "red", "warning": "yellow", "style": "dim"}
 
@@ -30,13 +30,17 @@ LEVEL_COLORS = {"error": "red", "warning": "yellow", "style": "dim"}
 @click.pass_obj
 def check_command(
     folder: str, /, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, staged: bool,
-    **checks: bool,
+    as_amendment: bool, **checks: bool,
 ) -> int:  # fmt: skip
     """Tell what is wrong with memory files.
 
     Without PATHS: every file of the repository. Exit code 1 when a file cannot be used as a memory; with --stale, when
     a memory cites code that changed or is gone. With --staged: what a commit would bring, for a pre-commit hook.
     """
+    if as_amendment:
+        if not staged:
+            raise BadInput("--as-amendment without --staged", "run 'rawkomem check --staged --as-amendment'")
+        return amend_staged(folder, as_json)
     if staged:
         return tell_staged(folder, checks, as_json)
     if stale:
