@@ -18,7 +18,7 @@ from ..model.kinds import ACTIVE, KEPT_BOTH
 from ..model.problem import ERROR, Problem, error
 from ..model.record import replace
 from ..redaction.find import find_secrets
-from ..state.belief.claims import KEEP_BOTH, UNREGISTERED, Predicate, claim_of, read_claim, rivals_of
+from ..state.belief.claims import KEEP_BOTH, UNREGISTERED, Claim, Predicate, claim_of, read_claim, rivals_of
 from ..state.derive import DERIVED, derived_from, weak_sources
 from ..state.fold import fold
 from .authorship import digests_in
@@ -195,19 +195,31 @@ def _unpacked(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
 
 def _contradictions(commit: Commit) -> list[Problem]:
     """Return a Problem for each claim of this commit that contradicts another one in use."""
+    return [
+        error(
+            "contradiction",
+            f"{memory.id} contradicts {rival.id}: {claim.subject} {claim.predicate} {claim.value}",
+            SETTLE_HINT,
+            memory.line,
+            path=memory.path,
+        )
+        for memory, rival, claim in contradicting(commit)
+    ]
+
+
+def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
+    """Return the memories of this commit whose claim contradicts another one in use, that one, and the claim."""
     changed = commit.changed()
     memories = _claiming(commit, changed)
-    told: dict[frozenset[str], Problem] = {}
+    found: dict[frozenset[str], tuple[Memory, Memory, Claim]] = {}
     for memory in memories:
         claim = claim_of(memory) if memory.path in changed else None
         if claim is None or commit.registry.get(claim.predicate, UNREGISTERED).conflict_policy == KEEP_BOTH:
             continue
         for rival in rivals_of(memory, memories, commit.registry):
             if (KEPT_BOTH, rival.id) not in memory.links and (KEPT_BOTH, memory.id) not in rival.links:
-                what = f"{memory.id} contradicts {rival.id}: {claim.subject} {claim.predicate} {claim.value}"
-                place = error("contradiction", what, SETTLE_HINT, memory.line, path=memory.path)
-                told.setdefault(frozenset((memory.id, rival.id)), place)
-    return list(told.values())
+                found.setdefault(frozenset((memory.id, rival.id)), (memory, rival, claim))
+    return list(found.values())
 
 
 def _claiming(commit: Commit, changed: Mapping[str, bytes]) -> list[Memory]:

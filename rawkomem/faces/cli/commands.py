@@ -89,6 +89,7 @@ COMMANDS = {
     "export": ("learning.exchange", "Write memories for other tools: JSON Lines, Markdown, OKF, neolata."),
     "toc": ("memories.toc", "Write .rawko/MEMORY.md, a page that links to every memory in use."),
     "check": ("keeping.check", "Tell what is wrong with memory files."),
+    "diff": ("keeping.diff", "Show what a branch did to memories, for a review."),
     "status": ("keeping.keep", "Compare files and index, and prove that they agree."),
     "sync": ("", "Bring the index up to date with the files."),
     "watch": ("keeping.watch", "Keep the index up to date while files change."),

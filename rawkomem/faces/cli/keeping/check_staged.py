@@ -25,7 +25,9 @@ from ..terminal import fields_of, note, paint, say, say_json
 def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Declare `--staged` and an option to skip each of its checks."""
     for name in reversed(CHECKS):
-        function = click.option(f"--{name}/--no-{name}", default=True, help=f"With --staged: {name}.")(function)
+        function = click.option(f"--{name}/--no-{name}", default=True, help=f"With --staged or --diff: {name}.")(
+            function
+        )
     help = "With --staged: restore edited committed entries, append what you wrote as amendments, and stage both."
     function = click.option("--as-amendment", is_flag=True, help=help)(function)
     return click.option("--staged", is_flag=True, help="Instead, fail on what must not be committed.")(function)
