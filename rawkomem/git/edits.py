@@ -10,9 +10,10 @@ from ..format.pieces import cut
 from ..format.split import append_holds, join
 from ..model.entry import Entry, Memory, Plan
 from ..model.errors import Refused
-from ..model.problem import ERROR, WARNING, Problem
-from ..model.record import record
+from ..model.problem import WARNING, Problem, error
+from ..model.record import record, replace
 from ..state.changes import REGISTRY
+from ..state.changes.amend import AMENDABLE
 from ..state.changes.delete import plan_delete
 from ..state.compare import edit_in_words
 from ..state.derive import DERIVED
@@ -37,19 +38,26 @@ class Edit:
 
 def as_problem(edit: Edit, depending: Sequence[tuple[str, str]], allowed: bool) -> Problem:
     """Return what an edit did; `depending` holds (reference type, title) of what refers to a removed memory."""
-    level, old, new = WARNING if allowed else ERROR, edit.old, edit.new
-    name = f"{one_line(old.title, MAX_TITLE_CHARS)!r} ({old.id})" if old.creates else f"{old.id}, about {old.about},"
-    if new is not None:
-        return Problem(
-            level, "entry-rewritten", f"{name} was edited: {edit_in_words(old, new)}", KEEP_HINT, new.line, new.path
-        )
-    said = "" if old.creates else f": it {REGISTRY[old.kind].tell(old)}" if old.changes else ""
-    told = [
-        f"{title} {'was made from it' if type in (DERIVED, HERITAGE) else 'refers to it'}" for type, title in depending
-    ]
+    problem = _removed(edit.old, depending) if edit.new is None else _edited(edit.old, edit.new)
+    return replace(problem, level=WARNING) if allowed else problem
+
+
+def _edited(old: Entry, new: Entry) -> Problem:
+    message = f"{_name(old)} was edited: {edit_in_words(old, new)}"
+    return error("entry-rewritten", message, KEEP_HINT, new.line, new.path)
+
+
+def _removed(old: Entry, depending: Sequence[tuple[str, str]]) -> Problem:
+    said = f": it {REGISTRY[old.kind].tell(old)}" if old.changes else ""
+    verbs = dict.fromkeys((DERIVED, HERITAGE), "was made from")
+    told = [f"{title} {verbs.get(type, 'refers to')} it" for type, title in depending]
     more = f" and {len(told) - MAX_DEPENDING} more" if len(told) > MAX_DEPENDING else ""
     also = f"; {', '.join(told[:MAX_DEPENDING])}{more}" if told else ""
-    return Problem(level, "entry-gone", f"{name} was removed{said}{also}", KEEP_HINT, 1, old.path)
+    return error("entry-gone", f"{_name(old)} was removed{said}{also}", KEEP_HINT, path=old.path)
+
+
+def _name(old: Entry) -> str:
+    return f"{one_line(old.title, MAX_TITLE_CHARS)!r} ({old.id})" if old.creates else f"{old.id}, about {old.about},"
 
 
 def depending_on(old: Entry, memories: Iterable[Memory]) -> Iterator[tuple[str, str]]:
@@ -107,8 +115,20 @@ def plan_amendments(
         if after is None:
             entries += plan_delete(before, "removed by hand", by).entries if before.status != "deleted" else ()
         else:
+            _refuse_replaced([edit for edit in edits if edit.old.target == id], after)
             entries += entries_toward(before, after, BY_HAND, by)
     return Plan(tuple(entries), f"keep {len(edits)} edits as amendments")
+
+
+def _refuse_replaced(edits: Sequence[Edit], after: Memory) -> None:
+    """Refuse an edit of words that a later entry replaces: no amendment could say them without changing the memory."""
+    for old, new in ((edit.old, edit.new) for edit in edits if edit.new is not None):
+        if not (old.creates or old.kind == "amend"):
+            continue
+        fields = [field for field in (*AMENDABLE.values(), "body") if getattr(old, field) != getattr(new, field)]
+        if any(getattr(after, field) != getattr(new, field) for field in fields):
+            message = f"you edited words of {old.id} that a later entry replaces"
+            raise Refused(message, f"edit that entry instead, or {_undo_hint(old.path)}")
 
 
 def by_memory(files: Mapping[str, bytes]) -> dict[str, list[Entry]]:

@@ -33,10 +33,11 @@ def plan_undo(
     about: Mapping[str, Sequence[Entry]],
     vouches: Vouches | None = None,
     by: str = "",
+    is_person: bool = True,
 ) -> Plan:
     """Take a change back; `about` holds all entries about its memories, `changes` everything this machine did.
 
-    A later change of the same field by somebody else stays as it is.
+    A later change of the same field by somebody else stays as it is. Only a person declines a change that waits.
     """
     entries: list[Entry] = []
     for id in change.memories:
@@ -48,13 +49,15 @@ def plan_undo(
             entries += plan_delete(now, REASON, by).entries if now.status != "deleted" else ()
             continue
         waiting = [entry for entry in said if entry.id in change.ids and entry.id in now.proposed]
+        if waiting and not is_person:
+            raise Refused(f"the change of {id} waits for a person's review", f"'rawkomem review {id}' declines it")
         if waiting:
             entries += plan_decide(now, waiting, accept=False, reason=REASON, by=by).entries
         left_out = change.ids | _taken_back(changes, said)
         wanted = fold([entry for entry in said if entry.id not in left_out], vouches)
         entries += entries_toward(now, wanted, REASON, by) if wanted else ()
     if not entries:
-        message = f"nothing is left of the change {change.name}: later changes replaced it"
+        message = f"the change {change.name} has no effect now: later changes replaced it, or nobody vouches for it"
         raise Refused(message, "'rawkomem history ID' shows what happened to a memory")
     return Plan(tuple(entries), f"undo {change.name}", undoes=change.name)
 

@@ -167,6 +167,14 @@ def test_what_no_entry_can_say_is_refused_and_nothing_changes(started, memories,
     assert (memories / "cache.md").read_bytes() == mine
 
 
+def test_an_edit_of_words_that_a_later_entry_replaced_is_refused(started, memories, git, repository):
+    repository.amend("mem_1_a", title="Keys")
+    git.commit()
+    edit(memories, git, ("title: Cache keys", "title: Cache names"))
+    with pytest.raises(Refused, match="that a later entry replaces"):
+        repository.edits.as_amendments()
+
+
 def test_unstaged_text_is_never_replaced(started, memories, git, repository):
     edit(memories, git, ("rout ", "route "))
     (memories / "cache.md").write_text("half a thought")

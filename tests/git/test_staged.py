@@ -181,7 +181,7 @@ def test_the_command(started, memories, git, rawkomem):
     told = rawkomem("check", "--staged", ".rawko/memories/new.md", env=agent, check=1)
     assert ".rawko/memories/new.md:8: secrets: a secret" in told.stdout
     assert ".rawko/memories/deploy.md:1: history: 'How we deploy' (mem_1_a) was edited" in told.stdout
-    assert "--no-secrets --no-history" in told.stderr
+    assert "2 reasons not to commit: secrets, history" in told.stderr
     assert rawkomem("check", "--staged", "--no-secrets", "--no-history").stdout == ""
     facts = json.loads(rawkomem("check", "--staged", "--json", env=agent, check=1).stdout)
     assert [(fact["check"], fact["line"]) for fact in facts] == [("secrets", 8), ("history", 1)]

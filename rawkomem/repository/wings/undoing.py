@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...files.local.arrivals import PERSON
 from ...files.local.changes import read_changes
 from ...index.vouching import vouching
 from ...model.entry import Plan
@@ -76,8 +77,9 @@ class Undoing(Wing):
             if not present(change, about):
                 message = f"no file here holds the change {change.name}"
                 raise Refused(message, "switch to the branch that holds it, or choose another: 'rawkomem undo --list'")
+            is_person = self._core.via == PERSON
             vouches = vouching(self._core.layout, self._core.index.catalogue.db)
-            return Undone(change, _steps(change, about), plan_undo(change, changes, about, vouches, by))
+            return Undone(change, _steps(change, about), plan_undo(change, changes, about, vouches, by, is_person))
 
         return self._core.read(read)
 

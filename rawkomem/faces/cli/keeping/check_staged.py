@@ -55,8 +55,7 @@ def _print(problems: Sequence[tuple[str, Problem]]) -> None:
         note(KEEP_HINT)
     if failed:
         number = sum(problem.level == ERROR for _, problem in problems)
-        names = " ".join(f"--no-{name}" for name in failed)
-        note(f"{count(number, 'reason')} not to commit (without these checks: rawkomem check --staged {names})")
+        note(f"{count(number, 'reason')} not to commit: {', '.join(failed)} ('rawkomem docs git' explains the checks)")
 
 
 def amend_staged(folder: str, as_json: bool) -> int:
