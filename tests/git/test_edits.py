@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import sys
+from functools import reduce
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rawkomem.files.read import read_data
+from rawkomem.format.emit import emit_entry
+from rawkomem.format.split import join
+from rawkomem.git.edits import Edit, by_memory, plan_amendments, restored
+from rawkomem.model.entry import Entry
 from rawkomem.model.errors import Refused
+from rawkomem.model.record import replace
 from rawkomem.repository import Repository
+from rawkomem.state.fold import fold
+from rawkomem.state.history import differences
 from tests.git.gitting import AGENT
 from tests.terminals import detached, scrubbed, typed
 
@@ -118,6 +128,52 @@ def test_as_amendment_keeps_both_texts(started, memories, git, repository):
     assert ("owner" in memory.extra, memory.helpful) == (False, 1)
     assert history_of(repository) == [] and git("diff", "--name-only") == ""
     assert git("show", ":.rawko/memories/cache.md").startswith(before.decode().rstrip())
+
+
+ENTRIES = (
+    Entry(id="mem_1_a", title="Cache keys", tags=("web",), at=1_000, by="ada", body="Keys hold the tenant.", extra={"owner": "ada"}),
+    Entry(id="amend_1", kind="amend", about="mem_1_a", at=2_000, importance="high", given=("importance",)),
+    Entry(id="vote_1", kind="feedback", about="mem_1_a", at=3_000, extra={"signal": "helpful"}),
+    Entry(id="archive_1", kind="archive", about="mem_1_a", at=4_000, extra={"reason": "done"}),
+)  # fmt: skip
+PATH = "memories/cache.md"
+
+
+def as_file(entries) -> bytes:
+    return reduce(join, map(emit_entry, entries)).encode() if entries else b""
+
+
+def keyed(data: bytes) -> dict[str, Entry]:
+    return {entry.id: entry for entry in read_data(data, PATH, advice=False).entries}
+
+
+@given(
+    st.sets(st.sampled_from(range(1, 4))),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "title": st.sampled_from(["Keys", "Ключи"]),
+            "body": st.sampled_from(["Keys hold two things.", ""]),
+            "tags": st.sampled_from([(), ("a", "b")]),
+            "extra": st.sampled_from([{}, {"owner": "bob"}, {"team": "web"}]),
+        },
+    ),
+    st.booleans(),
+)
+def test_amendments_say_what_the_edited_file_says(removed, changes, added):
+    """Whatever was edited, cut out or added: no committed byte changes, and the memory says what the person wrote."""
+    mine = [entry for number, entry in enumerate(ENTRIES) if number not in removed]
+    mine[0] = replace(mine[0], **changes)
+    mine += [Entry(id="mem_9_z", title="New", body="New text.", at=9_000)] if added else []
+    committed, staged = as_file(ENTRIES), as_file(mine)
+    old, new = keyed(committed), keyed(staged)
+    edits = [Edit(entry, new.get(id)) for id, entry in old.items() if id not in new or new[id].digest != entry.digest]
+    back = restored(PATH, committed, staged)
+    assert back.startswith(committed) and keyed(back).keys() == {*old, *new}
+    before, wanted = by_memory({PATH: back}), by_memory({PATH: staged})
+    plan = plan_amendments(edits, lambda id: before.get(id, ()), lambda id: wanted.get(id, ()), "ada")
+    now = fold([*before["mem_1_a"], *plan.entries])
+    assert [one for one in differences(fold(wanted["mem_1_a"]), now) if one[0] != "reason"] == []
 
 
 def test_as_amendment_of_a_removed_memory(started, memories, git, repository):

@@ -146,6 +146,7 @@ OTHER_WORDS = {
     "forget": "delete",
     "remove": "delete",
     "edit": "amend",
+    "revert": "undo",
     "help": "--help",
 }
 
