@@ -80,9 +80,10 @@ def test_a_change_of_several_memories_is_one_change(repository):
     assert (repository.get(old.id).status, repository.get(new.id).status) == ("active", "deleted")
 
 
-def test_an_import_is_one_change_and_a_large_one_asks_for_all(project, repository, tmp_path_factory):
+def test_an_import_is_one_change_and_a_large_one_asks_for_all(repository, tmp_path_factory, monkeypatch):
+    monkeypatch.setattr("rawkomem.repository.wings.exchange.ENTRIES_AT_ONCE", 40)  # several writes
     folder = tmp_path_factory.mktemp("from")
-    count = MAX_UNDONE + 160  # more than one write
+    count = MAX_UNDONE + 1
     sections = (f"## Rule {n}\n\nBuild step {n} needs the cache {n} of the compiler.\n\n" for n in range(count))
     (folder / "CLAUDE.md").write_text("# Rules\n\n" + "".join(sections))
     repository.exchange.import_from(str(folder / "CLAUDE.md"))
