@@ -104,7 +104,7 @@ def test_what_could_do_harm_is_the_users_alone(project, monkeypatch):
     settings, warnings = load(project, USERS_OWN)
     own = {row.key for row in ROWS if row.who != BOTH}
     assert settings == Settings() and all("may be set in your own config only" in text for text in warnings)
-    assert len(warnings) == len(own) + 2, "three keys"
+    assert len(warnings) == len(own) + 3, "three keys, and two ends of a store"
     assert all(any(f" {key}" in text for text in warnings) for key in own)
 
 

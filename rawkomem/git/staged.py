@@ -26,7 +26,7 @@ class Staged:
         self._names = [name for name in ("HEAD", self._other_side()) if name and self._is_there(name)]
         self.parents = [self._commit(name) for name in self._names]
         self.base = self._merge_base() if len(self.parents) > 1 else {}
-        self.code = self._changed_code()
+        self.code = self._code_in("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z")
         self._known: dict[str, bytes] = {}
 
     @property
@@ -94,9 +94,9 @@ class Staged:
     def _is_there(self, name: str) -> bool:
         return bool(self.tree.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1)))
 
-    def _changed_code(self) -> set[str]:
-        """Return staged paths of the project outside `.rawko`, as citations name them."""
-        names = self._lines("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z")
+    def _code_in(self, *words: str) -> set[str]:
+        """Return the paths that git lists of the project outside `.rawko`, as citations name them."""
+        names = self._lines(*words)
         below = "" if self._project == "." else f"{self._project}/"
         return {name[len(below) :] for name in names if name.startswith(below) and not name.startswith(self._root)}
 

@@ -5,7 +5,7 @@ Each check examines what this commit changes, and each can be skipped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..files.bundle import bundled_files, folder_of, is_bundle
 from ..files.layout import Layout
@@ -18,18 +18,18 @@ from ..model.kinds import ACTIVE, KEPT_BOTH
 from ..model.problem import ERROR, Problem, error
 from ..model.record import replace
 from ..redaction.find import find_secrets
-from ..state.belief.claims import KEEP_BOTH, UNREGISTERED, Predicate, claim_of, read_claim, rivals_of
+from ..state.belief.claims import KEEP_BOTH, UNREGISTERED, Claim, Predicate, claim_of, read_claim, rivals_of
 from ..state.derive import DERIVED, derived_from, weak_sources
 from ..state.fold import fold
 from .authorship import digests_in
 from .citations import GONE, STALE, Citations
+from .edits import Edit, as_problem, depending_on
 from .run import GitFailed
 from .staged import Staged, is_memory
 
 Registry = Mapping[str, Predicate]
 
 SKIP = "RAWKOMEM_SKIP"  # environment: checks to leave out for once, where a hook runs and nobody can give options
-APPEND_HINT = "append an entry instead ('rawkomem amend'); after a purge: 'rawkomem docs git', section Exceptions"
 MARKERS_HINT = "keep one side, then git add"
 LEAK_HINT = "remove the secret and change it; 'rawkomem scrub' shows the text without it"
 SETTLE_HINT = "settle it with 'rawkomem consolidate --apply' or 'rawkomem supersede', then git add"
@@ -38,26 +38,41 @@ CONFIRM_HINT = "mend the memory, or confirm it with 'rawkomem cite', then git ad
 
 
 def check_staged(
-    layout: Layout, registry: Registry, skip: Sequence[str] = (), staged: Staged | None = None
+    layout: Layout,
+    registry: Registry,
+    skip: Sequence[str] = (),
+    append_only: bool = True,
+    purged: Collection[str] = (),
+    staged: Staged | None = None,
 ) -> dict[str, list[Problem]]:
-    """Return check → its Problems, with paths from the top of the work tree; checks in `skip` do not run."""
-    found: dict[str, list[Problem]] = {}
+    """Return check → its Problems, with paths from the top of the work tree; checks in `skip` do not run.
+
+    Without `append_only`, edits and removals of committed entries are warnings. Those of `purged` memories are fine.
+    """
     try:
-        commit = _Commit(layout, staged or Staged(layout), registry)
-        for name, check in CHECKS.items():
-            if name not in skip:
-                problems = (replace(problem, path=commit.staged.name(problem.path)) for problem in check(commit))
-                found[name] = sorted(problems, key=lambda problem: (problem.path, problem.line))
+        return check_commit(Commit(layout, staged or Staged(layout), registry, append_only, purged), skip)
     except GitFailed as failure:
         raise NotFound(f"git cannot tell what is staged: {failure}", failure.hint) from None
+
+
+def check_commit(commit: Commit, skip: Sequence[str] = ()) -> dict[str, list[Problem]]:
+    """Return check → its Problems, as check_staged does. Raises GitFailed."""
+    found: dict[str, list[Problem]] = {}
+    for name, check in CHECKS.items():
+        if name not in skip:
+            problems = (replace(problem, path=commit.staged.name(problem.path)) for problem in check(commit))
+            found[name] = sorted(problems, key=lambda problem: (problem.path, problem.line))
     return found
 
 
-class _Commit:
-    """A future commit, as the checks see it."""
+class Commit:
+    """A future commit, or the commits of a branch, as the checks see them."""
 
-    def __init__(self, layout: Layout, staged: Staged, registry: Registry):
+    def __init__(self, layout: Layout, staged: Staged, registry: Registry, append_only: bool = True,
+                 purged: Collection[str] = ()):  # fmt: skip
         self.layout, self.staged, self.registry = layout, staged, registry
+        self.purged = purged  # ids of memories whose text a person removed for good
+        self.append_only = append_only  # whether an edit of a committed entry is an error
 
     def texts(self, paths: Iterable[str], of: Mapping[str, str] | None = None) -> dict[str, bytes]:
         """Return path → bytes, staged or in another version."""
@@ -92,7 +107,7 @@ class _Commit:
         return [memory for memory in map(fold, about.values()) if memory and memory.status == ACTIVE]
 
 
-def _secrets(commit: _Commit) -> list[Problem]:
+def _secrets(commit: Commit) -> list[Problem]:
     files = commit.texts(commit.staged.changed())
     return [
         error("secret", f"a secret: {secret.rule}", LEAK_HINT, secret.line, path=path)
@@ -101,7 +116,7 @@ def _secrets(commit: _Commit) -> list[Problem]:
     ]
 
 
-def _frontmatter(commit: _Commit) -> list[Problem]:
+def _frontmatter(commit: Commit) -> list[Problem]:
     """Return Problems of files that cannot be used as memories or are still half merged."""
     found = [error("not-merged", "not merged yet", MARKERS_HINT, path=path) for path in commit.staged.unmerged]
     for path, data in commit.changed().items():
@@ -112,8 +127,27 @@ def _frontmatter(commit: _Commit) -> list[Problem]:
     return found
 
 
-def _history(commit: _Commit) -> list[Problem]:
-    """Return a Problem for each entry that this commit changes or drops.
+def _history(commit: Commit) -> list[Problem]:
+    """Return a Problem for each entry that this commit changes or drops."""
+    return [
+        as_problem(edit, _depending(commit, edit.old) if edit.new is None else (), allowed=not commit.append_only)
+        for edit in edits_of(commit)
+    ]
+
+
+def _depending(commit: Commit, old: Entry) -> list[tuple[str, str]]:
+    """Return what refers to a memory that is removed; only files that name it are parsed."""
+    if not old.creates:
+        return []
+    stem = old.path.rpartition("/")[2].removesuffix(".md")
+    names = [name.encode("utf-8", "surrogateescape") for name in (old.id, stem)]
+    staged = commit.texts(filter(is_memory, commit.staged.now))
+    naming = [path for path, data in staged.items() if any(name in data for name in names)]
+    return list(depending_on(old, commit.memories(naming))) if naming else []
+
+
+def edits_of(commit: Commit) -> list[Edit]:
+    """Return the entries that this commit changes or drops.
 
     In a merge, neither a change of one side nor the resolution of a conflict is a rewrite.
     """
@@ -121,21 +155,15 @@ def _history(commit: _Commit) -> list[Problem]:
     base = commit.digests(staged.base)
     parents = [commit.digests(parent) for parent in staged.parents]
     settled = _ids_that_differ(*parents) if len(parents) > 1 else set()
-    found: dict[str, Problem] = {}
+    found: dict[str, Edit] = {}
     for version, entries in zip(staged.parents, parents, strict=True):
         now = commit.digests_now(version) if entries else {}
         there = {entry.id: entry for entry in now.values()}
         for digest, entry in entries.items():
             taken = digest in base and any(digest not in parent for parent in parents)
             if digest not in now and not taken and not (entry.id in settled and entry.id in there):
-                found.setdefault(digest, _rewritten(entry, there.get(entry.id)))
-    return list(found.values())
-
-
-def _rewritten(entry: Entry, there: Entry | None) -> Problem:
-    if there is None:
-        return error("entry-gone", f"{entry.id} is gone", APPEND_HINT, path=entry.path)
-    return error("entry-rewritten", f"{entry.id} was rewritten", APPEND_HINT, there.line, path=there.path)
+                found.setdefault(digest, Edit(entry, there.get(entry.id)))
+    return [edit for edit in found.values() if edit.old.target not in commit.purged]
 
 
 def _ids_that_differ(ours: Mapping[str, Entry], theirs: Mapping[str, Entry]) -> set[str]:
@@ -166,24 +194,36 @@ def _unpacked(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
         yield from ((f"{folder_of(path)}/{name}", text) for name, text in held.items())
 
 
-def _contradictions(commit: _Commit) -> list[Problem]:
+def _contradictions(commit: Commit) -> list[Problem]:
     """Return a Problem for each claim of this commit that contradicts another one in use."""
+    return [
+        error(
+            "contradiction",
+            f"{memory.id} contradicts {rival.id}: {claim.subject} {claim.predicate} {claim.value}",
+            SETTLE_HINT,
+            memory.line,
+            path=memory.path,
+        )
+        for memory, rival, claim in contradicting(commit)
+    ]
+
+
+def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
+    """Return the memories of this commit whose claim contradicts another one in use, that one, and the claim."""
     changed = commit.changed()
     memories = _claiming(commit, changed)
-    told: dict[frozenset[str], Problem] = {}
+    found: dict[frozenset[str], tuple[Memory, Memory, Claim]] = {}
     for memory in memories:
         claim = claim_of(memory) if memory.path in changed else None
         if claim is None or commit.registry.get(claim.predicate, UNREGISTERED).conflict_policy == KEEP_BOTH:
             continue
         for rival in rivals_of(memory, memories, commit.registry):
             if (KEPT_BOTH, rival.id) not in memory.links and (KEPT_BOTH, memory.id) not in rival.links:
-                what = f"{memory.id} contradicts {rival.id}: {claim.subject} {claim.predicate} {claim.value}"
-                place = error("contradiction", what, SETTLE_HINT, memory.line, path=memory.path)
-                told.setdefault(frozenset((memory.id, rival.id)), place)
-    return list(told.values())
+                found.setdefault(frozenset((memory.id, rival.id)), (memory, rival, claim))
+    return list(found.values())
 
 
-def _claiming(commit: _Commit, changed: Mapping[str, bytes]) -> list[Memory]:
+def _claiming(commit: Commit, changed: Mapping[str, bytes]) -> list[Memory]:
     """Return the memories with claims about the subjects of claims in some files; only files with them are parsed."""
     entries = [entry for path, data in changed.items() if b"claim" in data for entry in _entries(data, path)]
     claims = [claim for entry in entries if (claim := read_claim(entry.extra))]
@@ -195,7 +235,7 @@ def _claiming(commit: _Commit, changed: Mapping[str, bytes]) -> list[Memory]:
     return commit.memories(claiming)
 
 
-def _derived(commit: _Commit) -> list[Problem]:
+def _derived(commit: Commit) -> list[Problem]:
     """Return a Problem for each memory in use that rests on something withdrawn, where this commit brings either."""
     everything = commit.texts(filter(is_memory, commit.staged.now))
     deriving = [path for path, data in everything.items() if DERIVED.encode() in data or b"heritage" in data]
@@ -217,7 +257,7 @@ def _derived(commit: _Commit) -> list[Problem]:
     return found
 
 
-def _citations(commit: _Commit) -> list[Problem]:
+def _citations(commit: Commit) -> list[Problem]:
     """Return a Problem for each stale citation in memories of this commit, or to code that this commit changes."""
     changed, code = commit.changed(), commit.staged.code
     names = [path.encode("utf-8", "surrogateescape") for path in code]
@@ -240,7 +280,7 @@ def _citations(commit: _Commit) -> list[Problem]:
 class _StagedCitations(Citations):
     """Checks citations against the staged code."""
 
-    def __init__(self, commit: _Commit):
+    def __init__(self, commit: Commit):
         super().__init__(commit.layout)
         self.known = None  # what is staged is not what is on disk
         self.staged = commit.staged
@@ -254,7 +294,7 @@ def _entries(data: bytes, path: str) -> Sequence[Entry]:
     return read_data(data, path, advice=False).entries
 
 
-CHECKS: dict[str, Callable[[_Commit], list[Problem]]] = {
+CHECKS: dict[str, Callable[[Commit], list[Problem]]] = {
     "secrets": _secrets,
     "frontmatter": _frontmatter,
     "history": _history,

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from ..redaction.anonymize import Person
 
 TIMEOUT_S = 5.0  # for git to print its settings
+ROLES = ("AUTHOR", "COMMITTER")
+COMMIT_VARIABLES = tuple(f"GIT_{role}_{part}" for role in ROLES for part in ("NAME", "EMAIL"))
 USER_VARIABLES = ("USER", "LOGNAME", "USERNAME")
 
 
@@ -21,6 +23,19 @@ def user_name() -> str:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):
         return next(iter(_known_to_git(os.curdir, "user.name")), "")
+
+
+def committing(folder: str) -> str:
+    """Return author and committer of the commit that a hook runs for, as `Name <e-mail>`, a tab between them."""
+    from .run import Git, GitFailed
+
+    given = {name: os.environ[name] for name in COMMIT_VARIABLES if os.environ.get(name)}
+    try:
+        git = Git(folder, TIMEOUT_S, given)
+        idents = [git.run("var", f"GIT_{role}_IDENT", fine=(0, 128)).decode("utf-8", "replace") for role in ROLES]
+    except (GitFailed, OSError):
+        return ""
+    return "\t".join(f"{ident.rpartition('>')[0]}>" for ident in idents if ">" in ident)
 
 
 def people_here(project: str, others: Sequence[str]) -> list[Person]:

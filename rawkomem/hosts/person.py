@@ -46,16 +46,30 @@ def arrival() -> str:
 
 def agent_above() -> str:
     """Return the variable or the program that shows that an agent runs this process; empty if there is none."""
-    named = next((name for name in AGENT_VARIABLES if os.environ.get(name)), "")
-    return named or agent_among(list(_ancestors()))
+    return _agent_variable() or agent_among(list(_ancestors()))
+
+
+def known_agent() -> str:
+    """Return the variable or the known agent program above this process; empty for any other program, such as an IDE.
+
+    Unlike agent_above(), this does not take a process without a terminal for an agent: people commit in programs, too.
+    """
+    return _agent_variable() or _program_among(list(_ancestors()))
+
+
+def _agent_variable() -> str:
+    return next((name for name in AGENT_VARIABLES if os.environ.get(name)), "")
+
+
+def _program_among(ancestors: list[Process]) -> str:
+    return next((found[0] for process in ancestors if (found := sorted(_names(process) & AGENT_PROGRAMS))), "")
 
 
 def agent_among(ancestors: list[Process]) -> str:
     """Return the agent, or the detached pseudo-terminal, among the ancestors of a process, the nearest first."""
-    for process in ancestors:
-        found = sorted(_names(process) & AGENT_PROGRAMS)
-        if found:
-            return found[0]
+    program = _program_among(ancestors)
+    if program:
+        return program
     top = _top(ancestors)
     if top and _base(top.name) in DETACHED and not any(server in " ".join(top.arguments) for server in SERVERS):
         return top.name

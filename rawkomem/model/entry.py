@@ -151,3 +151,4 @@ class Plan:
     entries: tuple[Entry, ...]
     why: str
     code: str = ""
+    undoes: str = ""  # the change of this machine that it takes back (files/local/changes.py)

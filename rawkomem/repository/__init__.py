@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .wings.beliefs import Beliefs
     from .wings.citations import Citations
     from .wings.drafts import Drafts
+    from .wings.edits import Edits
     from .wings.episodes import Episodes
     from .wings.exchange import Exchange
     from .wings.graph import Graph
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from .wings.store import Store
     from .wings.traces import Traces
     from .wings.transcripts import Transcripts
+    from .wings.undoing import Undoing
     from .writing import Stored, Writing
 
     StrPath = str | PathLike[str]
@@ -88,6 +90,7 @@ class Repository:
 
     beliefs: Beliefs = lazy("wings.beliefs", "Trust, disputes, quarantine, review, supersession, validity, conflicts.")
     citations: Citations = lazy("wings.citations", "Places in the code that memories cite.")
+    edits: Edits = lazy("wings.edits", "Edits of committed memories by hand, and what must not be committed.")
     episodes: Episodes = lazy("wings.episodes", "Groups of memories that belong to one stretch of work.")
     exchange: Exchange = lazy("wings.exchange", "Import and export, in all formats.")
     graph: Graph = lazy("wings.graph", "Links between memories, walks, clusters, entities.")
@@ -105,6 +108,7 @@ class Repository:
     traces: Traces = lazy("wings.traces", "Runs and what they taught: traces, the experience log, briefs.")
     transcripts: Transcripts = lazy("wings.transcripts", "Drafts from old transcripts, also by a language model.")
     layers: Layers = lazy("layers", "The project's memories, the user's own, and those of shared repositories.")
+    undoing: Undoing = lazy("wings.undoing", "The last changes of this machine, and how to take them back.")
     _recalling: Recalling = lazy("recalling")
     _writing: Writing = lazy("writing")
 

@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ..exchange.sinks.queue import Queue
+from ..files.local.changes import note_purge
 from ..files.local.drafts import Drafts
 from ..files.local.intents import clear_folder, close_intent, note_intent, open_intents
 from ..files.local.ledger.forget import forget as forget_in_ledger
@@ -110,6 +111,7 @@ def _complete(core: Core, id: str) -> Sequence[str]:
     core.index.sync()
     if os.path.exists(layout.path(PAGE)):
         core.writer.write_contents()
+    note_purge(layout, id)
     close_intent(layout, id)
     clear_folder(layout)
     return changed

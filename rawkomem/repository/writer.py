@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..files.append import write_locked
 from ..files.local.arrivals import note_arrivals
+from ..files.local.changes import note_change
 from ..files.local.ledger.operation import operation_of
 from ..files.lock import lock
 from ..index.stores.database import DatabaseError
@@ -23,11 +24,27 @@ if TYPE_CHECKING:
 DISTILLED = "distilled"  # how words arrive that a program made from others
 
 
+class OneChange:
+    """Joins all writes inside a `with` block to one change for `undo`."""
+
+    def __init__(self, writer: Writer):
+        self._writer, self._outer = writer, writer.joins
+
+    def __enter__(self) -> None:
+        self._writer.joins = True
+
+    def __exit__(self, *failure: object) -> None:
+        self._writer.joins = self._outer
+        if not self._outer:
+            self._writer.change = ""
+
+
 class Writer:
     """Writes entries into the files of one repository."""
 
     def __init__(self, core: Core):
         self._core = core
+        self.joins, self.change = False, ""  # whether the next write continues a change, and its name
 
     def write(self, plan: Plan, via: str = "") -> Sequence[Written]:
         """Carry out a plan. `via` says how it arrived: person, agent, import, distilled, or a source class."""
@@ -50,6 +67,7 @@ class Writer:
             written = write_locked(
                 core.layout, plan, core.warn, may_be_retry, lambda entries: self._note_arrivals(entries, via)
             )
+            self._try(lambda: self._note_change(plan, written), "'rawkomem undo' will not know of it")
         core.written = (*core.written, *dict.fromkeys(item.entry.target for item in written))
         self._tell_others(plan, [item.entry for item in written if not item.again])
         self.follow_page()
@@ -70,6 +88,17 @@ class Writer:
         people = people_here(self._core.layout.project, self._core.settings.names)
         entries = (anonymize_entry(entry, people) if _unseen(entry, way) else entry for entry in plan.entries)
         return replace(plan, entries=tuple(entries))
+
+    def as_one_change(self) -> OneChange:
+        """Return a block in which all writes are one change for `undo`."""
+        return OneChange(self)
+
+    def _note_change(self, plan: Plan, written: Sequence[Written]) -> None:
+        """Record the entries for `undo`, under the write lock."""
+        entries = [item.entry for item in written if not item.again]
+        if entries:
+            name = note_change(self._core.layout, entries, plan.undoes, self.change)
+            self.change = name if self.joins else ""
 
     def _note_arrivals(self, entries: Sequence[Entry], via: str) -> None:
         """Record how entries arrive, before they are written: whoever reads them next decides by it."""

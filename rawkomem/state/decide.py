@@ -59,7 +59,7 @@ def plan_change(
 def check_in_use(memory: Memory) -> None:
     """Refuse to change a memory that is deleted."""
     if memory.status == "deleted":
-        raise Refused(f"{memory.id} is deleted", "add it again")
+        raise Refused(f"{memory.id} is deleted", f"'rawkomem restore {memory.id}' brings it back")
 
 
 def check_entry(entry: Entry) -> None:

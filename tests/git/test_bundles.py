@@ -46,8 +46,8 @@ def test_a_trace_that_is_in_no_bundle_is_missed(project, git, rawkomem):
     (project / ".rawko" / MONTH / "t1.md").unlink()
     rawkomem("retention", "--apply", env=LATER)
     git("add", "-A")
-    told = rawkomem("check", "--staged", check=1)
-    assert "trace-1-aaaaaa is gone" in told.stdout + told.stderr
+    told = rawkomem("check", "--staged", check=1, env={"CLAUDECODE": "1"})
+    assert "(trace-1-aaaaaa) was removed" in told.stdout + told.stderr
 
 
 def test_two_clones_compress_one_month_and_merge(project, git, rawkomem, tmp_path_factory):

@@ -93,10 +93,16 @@ def test_rewritten_and_dropped_entries(started, memories, git):
     git.commit()
     (memories / "deploy.md").write_text(GOOD.replace("Push to main", "Push to staging") + AMEND)
     git("add", "-A")
-    assert found(started) == {"history": [".rawko/memories/deploy.md:1: mem_1_a was rewritten"]}
+    assert found(started) == {
+        "history": [
+            ".rawko/memories/deploy.md:1: 'How we deploy' (mem_1_a) was edited: text: 1 word removed, 1 word added"
+        ]
+    }
     (memories / "deploy.md").write_text(GOOD)
     git("add", "-A")
-    assert found(started) == {"history": [".rawko/memories/deploy.md:1: amend_1 is gone"]}
+    assert found(started) == {
+        "history": [".rawko/memories/deploy.md:1: amend_1, about mem_1_a, was removed: it changed text"]
+    }
     (memories / "deploy.md").unlink()
     git("add", "-A")
     assert len(found(started)["history"]) == 2
@@ -158,10 +164,12 @@ def test_a_merge_takes_what_one_side_changed_and_reports_what_it_loses(started, 
     assert found(started) == {}
     (memories / "deploy.md").write_text(GOOD)
     git("add", "-A")
-    assert found(started) == {"history": [".rawko/memories/deploy.md:1: amend_1 is gone"]}
+    assert found(started) == {
+        "history": [".rawko/memories/deploy.md:1: amend_1, about mem_1_a, was removed: it changed text"]
+    }
     git("checkout", "-q", "side", "--", ".rawko/memories/deploy.md")
     git("rm", "-qf", ".rawko/memories/new.md")
-    assert found(started) == {"history": [".rawko/memories/new.md:1: mem_3_c is gone"]}
+    assert found(started) == {"history": [".rawko/memories/new.md:1: 'How we deploy' (mem_3_c) was removed"]}
 
 
 def test_the_command(started, memories, git, rawkomem):
@@ -169,12 +177,13 @@ def test_the_command(started, memories, git, rawkomem):
     (memories / "new.md").write_text(f"{GOOD.replace('mem_1_a', 'mem_2_a')}token: {KEY}\n")
     (memories / "deploy.md").write_text(GOOD.replace("main", "staging"))
     git("add", "-A")
-    told = rawkomem("check", "--staged", ".rawko/memories/new.md", check=1)
+    agent = {"CLAUDECODE": "1"}
+    told = rawkomem("check", "--staged", ".rawko/memories/new.md", env=agent, check=1)
     assert ".rawko/memories/new.md:8: secrets: a secret" in told.stdout
-    assert ".rawko/memories/deploy.md:1: history: mem_1_a was rewritten. append an entry" in told.stdout
-    assert "2 reasons not to commit" in told.stderr and "--no-" not in told.stdout + told.stderr
+    assert ".rawko/memories/deploy.md:1: history: 'How we deploy' (mem_1_a) was edited" in told.stdout
+    assert "2 reasons not to commit: secrets, history" in told.stderr and "--no-" not in told.stdout + told.stderr
     assert rawkomem("check", "--staged", "--no-secrets", "--no-history").stdout == ""
-    facts = json.loads(rawkomem("check", "--staged", "--json", check=1).stdout)
+    facts = json.loads(rawkomem("check", "--staged", "--json", env=agent, check=1).stdout)
     assert [(fact["check"], fact["line"]) for fact in facts] == [("secrets", 8), ("history", 1)]
 
 

@@ -186,7 +186,6 @@ def test_nothing_is_decided_about_what_is_deleted(repository, keys):
         repository.beliefs.reinforce,
         repository.beliefs.dispute,
         repository.beliefs.archive,
-        repository.beliefs.restore,
         repository.beliefs.quarantine,
     ):
         with pytest.raises(Refused, match="deleted"):

@@ -52,9 +52,10 @@ COMMANDS = {
     "supersede": ("memories.believe", "Put a memory into the place of an older one."),
     "validity": ("memories.believe", "Say from when until when a memory holds."),
     "archive": ("memories.believe", "Take a memory out of use; 'restore' brings it back."),
-    "restore": ("memories.believe", "Bring back a memory that was archived, disputed or superseded."),
+    "restore": ("memories.believe", "Bring back a memory that was deleted, archived, disputed or superseded."),
+    "undo": ("memories.undo", "Take back the last change that this machine made."),
     "cite": ("memories.cite", "Cite code, so that a memory is doubted when the code changes."),
-    "delete": ("memories.write", "Hide a memory; its text stays in the file."),
+    "delete": ("memories.write", "Hide a memory; 'restore' brings it back."),
     "purge": ("memories.write", "Remove a memory's text for good (asks; rewrites files)."),
     "link": ("memories.link", "Link two memories."),
     "unlink": ("memories.link", "Take back the links between two memories."),
@@ -91,6 +92,7 @@ COMMANDS = {
     "export": ("learning.exchange", "Write memories for other tools: JSON Lines, Markdown, OKF, neolata."),
     "toc": ("memories.toc", "Write .rawko/MEMORY.md, a page that links to every memory in use."),
     "check": ("keeping.check", "Tell what is wrong with memory files."),
+    "diff": ("keeping.diff", "Show what a branch did to memories, for a review."),
     "status": ("keeping.keep", "Compare files and index, and prove that they agree."),
     "sync": ("", "Bring the index up to date with the files."),
     "watch": ("keeping.watch", "Keep the index up to date while files change."),
@@ -148,6 +150,7 @@ OTHER_WORDS = {
     "forget": "delete",
     "remove": "delete",
     "edit": "amend",
+    "revert": "undo",
     "help": "--help",
 }
 

@@ -89,7 +89,7 @@ async def amend(documents: Documents, *given: Any) -> dict[str, str]:
     if document is None or memory is None:
         raise BadInput("no memory to amend here", "put the cursor into an entry whose frontmatter can be read")
     if memory.status == DELETED:
-        raise Refused(f"{memory.id} is deleted", "add it anew")
+        raise Refused(f"{memory.id} is deleted", f"'rawkomem restore {memory.id}' brings it back")
     entry = Entry("amend", new_id("amend"), memory.id, at=now(), by=user_name(), body=memory.body)
     added = _appended(document.text, emit_entry(redact_entry(entry)))
     last = len(document.lines) - 1

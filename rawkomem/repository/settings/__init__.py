@@ -47,6 +47,7 @@ class Settings:
     keep_days: int = 0  # days after which a trace is archived that no learning was made of; 0: never
     store: StoreSettings = StoreSettings()
     sources: tuple[str, ...] = ()  # folders of shared repositories, which are only read
+    append_only: bool = False  # whether a commit must not edit or remove committed memories
     contents: bool = False  # whether MEMORY.md follows every write
     profile: str = ""  # how memories are scored for an injection; empty: the default
     others: tuple[tuple[str, Any], ...] = ()  # of rows that fill no field

@@ -95,8 +95,10 @@ def _agent_author_fields(value: Any) -> Mapping[str, Any]:
     return {"commits": False} if value == "off" else {"identities": value}
 
 
-def _url_fields(value: str) -> Mapping[str, Any]:
-    return {"store.url_env": value.removeprefix(ENV)} if value.startswith(ENV) else {"store.url": value}
+def _store_fields(value: Mapping[str, str]) -> Mapping[str, Any]:
+    url = value.get("url", "")
+    place = {"store.url_env": url.removeprefix(ENV)} if url.startswith(ENV) else {"store.url": url} if url else {}
+    return {**place, "store.repository": value.get("repository", "")}
 
 
 def _limit_fields(value: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -197,6 +199,10 @@ ROWS = (
     Row("ledger", choice(*LEDGER), USER, LEDGER[0],
         "`writes` leaves recalls out, `off` notes nothing ([ledger](yamo.md#the-ledger)).",
         "ledger"),
+    Row("appendOnly", YES_NO, BOTH, False,
+        "`on`: `check --staged` refuses a commit that edits or removes a committed memory by hand. Agents' commits are"
+        " always refused ([git](git.md#editing-by-hand)).",
+        "append_only", broken=True),
     Row("contents", YES_NO, BOTH, False,
         "`on`: every write updates `.rawko/MEMORY.md` ([toc](exchange.md#memorymd)).",
         "contents"),
@@ -211,12 +217,10 @@ ROWS = (
         "The search store: `sqlite`, or one that an installed package provides: `lancedb`, `postgres` …"
         " ([scale](scale.md)).",
         "store.name", short="store"),
-    Row("store.url", TEXT, USER, "",
-        "The store's address or folder; `env:NAME` takes it from the environment variable NAME.",
-        _url_fields),
-    Row("store.repository", TEXT, USER, "",
-        "The repository's name in a shared database, instead of the id of its first commit.",
-        "store.repository"),
+    Row("store", group({"url": TEXT, "repository": TEXT}), USER, {},
+        "`url`: the store's address or folder; `env:NAME` takes it from the environment variable NAME. `repository`:"
+        " the repository's name in a shared database, instead of the id of its first commit.",
+        _store_fields),
     Row("profile", PROFILE, BOTH, DEFAULT,
         "How memories are scored for an injection where nobody names a profile: by commands, hooks, MCP and the library"
         " ([profiles](recall.md#profiles)).",

@@ -21,7 +21,7 @@ from ...state.belief.prose import contradictions
 from ...state.belief.trust import standing_of_entry, trust_of
 from ...state.changes.archive import plan_archive
 from ...state.changes.dispute import plan_dispute
-from ...state.changes.quarantine import plan_quarantine
+from ...state.changes.quarantine import is_by_hand, plan_quarantine
 from ...state.changes.reinforce import plan_reinforce
 from ...state.changes.review import REJECT, Review, plan_decide, plan_restore, plan_review
 from ...state.changes.supersede import plan_supersede
@@ -110,11 +110,13 @@ class Beliefs(Wing):
         return self._decide(decide)
 
     def restore(self, name: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
-        """Bring back a memory that was archived, disputed or superseded."""
+        """Bring back a memory that was deleted, archived, disputed, superseded, or quarantined by hand."""
 
         def decide() -> Plan:
             memory, rivals = self._with_rivals(name)
-            return plan_restore(self._to_review(memory, rivals, settle, reason, by))
+            held = [step.entry for step in self._repo.history(memory.id) if step.entry.kind == "quarantine"]
+            by_hand = memory.status == "quarantined" and is_by_hand(held[-1])
+            return plan_restore(self._to_review(memory, rivals, settle, reason, by), by_hand)
 
         return self._decide(decide)
 
@@ -211,11 +213,12 @@ class Beliefs(Wing):
             alone = f"nothing from {place!r}{' alone' if action == REJECT else ''}"
             raise NotFound(f"{alone} waits for a review", "'rawkomem quarantine list' shows what waits")
         plain = [memory.id for memory in held if not memory.conflicts_with and "claim" not in memory.extra]
-        for start in range(0, len(plain), REVIEWS_AT_ONCE):
-            self._review_plain(plain[start : start + REVIEWS_AT_ONCE], action, settle, reason, by)
-        for memory in held:
-            if memory.id not in plain:  # what it contradicts, another review may just have changed
-                self.review(memory.id, action, settle, reason, by)
+        with self._core.writer.as_one_change():
+            for start in range(0, len(plain), REVIEWS_AT_ONCE):
+                self._review_plain(plain[start : start + REVIEWS_AT_ONCE], action, settle, reason, by)
+            for memory in held:
+                if memory.id not in plain:  # what it contradicts, another review may just have changed
+                    self.review(memory.id, action, settle, reason, by)
         return self._repo.get_many([memory.id for memory in held])
 
     def _review_plain(self, ids: Sequence[str], action: str, settle: str, reason: str, by: str) -> None:

@@ -59,7 +59,7 @@ class Exchange(Wing):
     def import_all(self, paths: Sequence[str], kind: str = "", dry_run: bool = False) -> list[Import]:
         """Import from several files and folders: what more than one of them says is stored once."""
         read = [self._read_source(path, kind) for path in paths]
-        with lock(self._core.layout, "import"):
+        with lock(self._core.layout, "import"), self._core.writer.as_one_change():
             here = Here(self._core.reading.all())
             decided = [decide_import(entries, kind, here, source) for source, kind, entries in read]
             everything = [item for items in decided for item in items]
@@ -133,8 +133,9 @@ class Exchange(Wing):
         known = self._core.read(lambda: {entry.id for entry in entries if self._core.index.catalogue.row(entry.id)})
         new = tuple(plan_add(entry).entries[0] for entry in entries if entry.id not in known)
         why = f"import {len(new)} memories of LLMos"
-        for start in range(0, 0 if dry_run else len(new), ENTRIES_AT_ONCE):
-            self._core.writer.write(Plan(new[start : start + ENTRIES_AT_ONCE], why), VIA)
+        with self._core.writer.as_one_change():
+            for start in range(0, 0 if dry_run else len(new), ENTRIES_AT_ONCE):
+                self._core.writer.write(Plan(new[start : start + ENTRIES_AT_ONCE], why), VIA)
         return Plan(new, why)
 
     def export_llmos(self, folder: str, project: str = "") -> Sequence[str]:

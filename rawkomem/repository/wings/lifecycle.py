@@ -248,13 +248,14 @@ class Lifecycle(Wing):
 
     def _write(self, plan: Plan, progress: Progress) -> None:
         """Write a plan in parts. Each entry stands for itself: whoever runs again after a kill goes on from there."""
-        for start in range(0, len(plan.entries), ENTRIES_AT_ONCE):
-            part = plan.entries[start : start + ENTRIES_AT_ONCE]
-            for via, made_of_traces in ((DISTILLED, True), ("", False)):
-                entries = tuple(entry for entry in part if (FAILED in entry.extra) == made_of_traces)
-                if entries:
-                    self._core.writer.write(replace(plan, entries=entries), via)
-            progress(min(start + ENTRIES_AT_ONCE, len(plan.entries)), len(plan.entries))
+        with self._core.writer.as_one_change():
+            for start in range(0, len(plan.entries), ENTRIES_AT_ONCE):
+                part = plan.entries[start : start + ENTRIES_AT_ONCE]
+                for via, made_of_traces in ((DISTILLED, True), ("", False)):
+                    entries = tuple(entry for entry in part if (FAILED in entry.extra) == made_of_traces)
+                    if entries:
+                        self._core.writer.write(replace(plan, entries=entries), via)
+                progress(min(start + ENTRIES_AT_ONCE, len(plan.entries)), len(plan.entries))
         if plan.entries:
             self._core.follow()
             self._core.written = ()  # there is more to do: where that fails, the command fails

@@ -11,7 +11,8 @@ from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput, Refused
 from ...model.record import replace
 from ..decide import check_entry, check_in_use, plan_about
-from . import Change, Fields, listed
+from ..keys import Key, texts
+from . import Change, Fields, ids, listed
 
 if TYPE_CHECKING:
     from ...format.citation import Citation
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 # frontmatter key → field of Memory, for the keys an amend may change; other keys are merged into `extra`
 AMENDABLE = {key: field for field, key in KEY_OF.items()}
+REMOVES, BODY = "removes", "body"
 FIXED = ("claim", "provenance")  # another claim, or the claim of another source, is another memory
 
 
@@ -42,17 +44,22 @@ def plan_cite(memory: Memory, citations: Sequence[Citation], by: str) -> Plan:
 def _reduce(fields: Fields, entry: Entry) -> Fields:
     """Set what the entry gives. Reviews before it no longer count: they were about other words."""
     named = {AMENDABLE[key]: getattr(entry, AMENDABLE[key]) for key in entry.given if key in AMENDABLE}
-    body = {"body": entry.body} if entry.body else {}
-    changed = {key: value for key, value in entry.extra.items() if key not in FIXED}
+    removed = ids(entry, REMOVES)
+    body = {"body": entry.body} if entry.body else {"body": ""} if BODY in removed else {}
+    changed = {key: value for key, value in entry.extra.items() if key not in (*FIXED, REMOVES)}
+    kept = {key: value for key, value in fields["extra"].items() if key not in removed or key in FIXED}
     amended = (*fields.get("amended_in", ()), entry.id)
     at = {"amended": max(fields.get("amended", 0), entry.at)} if named or body else {}  # citing code changes no word
-    return {**named, **body, **at, "amended_in": amended, "reviewed_in": (), "extra": {**fields["extra"], **changed}}
+    return {**named, **body, **at, "amended_in": amended, "reviewed_in": (), "extra": {**kept, **changed}}
 
 
 def _tell(entry: Entry) -> str:
     named = tuple(key for key in entry.given if key in AMENDABLE)
-    extra = tuple(key for key in entry.extra if key not in (*FIXED, *named))
-    return f"changed {listed((*named, *extra, *(('text',) if entry.body else ())))}"
+    extra = tuple(key for key in entry.extra if key not in (*FIXED, REMOVES, *named))
+    removed = tuple("text" if key == BODY else key for key in ids(entry, REMOVES))
+    changed = (*named, *extra, *(("text",) if entry.body else ()))
+    said = [f"{word} {listed(keys)}" for word, keys in (("changed", changed), ("removed", removed)) if keys]
+    return ", ".join(said) or "changed nothing"
 
 
-CHANGE = Change(_reduce, _tell, {})
+CHANGE = Change(_reduce, _tell, {REMOVES: Key("Keys that the memory no longer has; body: its text", texts())})

@@ -1,15 +1,19 @@
-"""feedback: a vote. The memory helped, or it did harm."""
+"""feedback: a vote. The memory helped, or it did harm. `signal: none` takes one vote or one confirmation back."""
 
 from __future__ import annotations
 
 from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput
-from ..decide import plan_change
+from ..decide import about, plan_change
 from ..keys import REASON, Key
 from . import Change, Fields
 
 SIGNALS = HELPFUL, HARMFUL = ("helpful", "harmful")
 SIGNS = {HELPFUL: "+", HARMFUL: "-"}
+NONE = "none"  # the signal of an entry that withdraws something
+COUNTS = {HELPFUL: "helpful", HARMFUL: "harmful", "reinforce": "reinforcements", "dispute": "disputes"}  # → field
+CORROBORATE = "corroborate"
+WITHDRAWABLE = (*COUNTS, CORROBORATE)
 
 
 def plan_feedback(memory: Memory, signal: str, reason: str, by: str) -> Plan:
@@ -19,14 +23,48 @@ def plan_feedback(memory: Memory, signal: str, reason: str, by: str) -> Plan:
     return plan_change(memory, "feedback", by, f"{signal}: {memory.id}", {"signal": signal, "reason": reason})
 
 
+def withdrawing(memory: Memory, what: str, by: str, whose: str | None = None) -> Entry:
+    """Return the entry that takes back the last vote, reinforcement, dispute or corroboration (`whose`) of a memory."""
+    assert what in WITHDRAWABLE
+    extra: Fields = {"signal": NONE, "withdraws": what, **({} if whose is None else {"whose": whose})}
+    return about(memory, Entry(kind="feedback", by=by, extra=extra))
+
+
+def _withdraw(fields: Fields, entry: Entry) -> Fields:
+    what = str(entry.extra.get("withdraws"))
+    if what == CORROBORATE:
+        return _withdraw_source(fields, entry)
+    field = COUNTS.get(what, "")
+    if not fields.get(field, 0):
+        return {}
+    before, _, later = fields.get("votes", "").rpartition(SIGNS.get(what, " "))
+    votes = {"votes": before + later} if what in SIGNS else {}
+    return {field: fields[field] - 1, **votes}
+
+
+def _withdraw_source(fields: Fields, entry: Entry) -> Fields:
+    known, whose = fields.get("confirmed_by", ()), entry.extra.get("whose")
+    left = tuple(source for source in known if source != whose)
+    fewer = len(known) - len(left)
+    count, repeated = fields.get("corroborations", 0), fields.get("repeated", 0)
+    return {"confirmed_by": left, "corroborations": max(0, count - fewer), "repeated": max(0, repeated - 1)}
+
+
 def _reduce(fields: Fields, entry: Entry) -> Fields:
     signal = str(entry.extra.get("signal"))
+    if signal == NONE:
+        return _withdraw(fields, entry)
     sign = SIGNS.get(signal)
     return {signal: fields.get(signal, 0) + 1, "votes": fields.get("votes", "") + sign} if sign else {}
 
 
 def _tell(entry: Entry) -> str:
+    if entry.extra.get("signal") == NONE:
+        return f"took back: {entry.extra.get('withdraws', 'nothing')}"
     return f"voted {entry.extra.get('signal', 'nothing')}"
 
 
-CHANGE = Change(_reduce, _tell, {"signal": Key("The vote of a feedback", {"enum": [*SIGNALS]}), "reason": REASON})
+VOTE = Key("The vote of a feedback; none: it takes something back", {"enum": [*SIGNALS, NONE]})
+WITHDRAWS = Key("What a feedback with the signal none takes back, once", {"enum": [*WITHDRAWABLE]})
+WHOSE = Key("The source of the corroboration that is taken back")
+CHANGE = Change(_reduce, _tell, {"signal": VOTE, "withdraws": WITHDRAWS, "whose": WHOSE, "reason": REASON})

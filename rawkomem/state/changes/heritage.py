@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput
 from ...model.record import record
-from ..decide import check_in_use, plan_about
+from ..decide import about, check_in_use, plan_about
 from ..keys import Key, texts
 from . import Change, Fields, ids, listed
 
@@ -41,24 +43,39 @@ def plan_heritage(memory: Memory, chain: HeritageChain, by: str = "") -> Plan:
     return plan_about(memory, Entry(kind="heritage", by=by, extra=extra), f"heritage of {memory.id}")
 
 
+def inheriting(memory: Memory, sources: Sequence[str], by: str, removed: bool = False) -> Entry:
+    """Return the entry that adds or removes memories that a memory comes from."""
+    extra: Fields = {"from": [*sources], **({"removed": "true"} if removed else {})}
+    return about(memory, Entry(kind="heritage", by=by, extra=extra))
+
+
 def _levels(value: object) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
 def _reduce(fields: Fields, entry: Entry) -> Fields:
-    """Add sources; a chain of intents takes the place of the one before."""
-    sources = tuple(dict.fromkeys((*fields.get("heritage", ()), *ids(entry, "from"))))
+    """Add sources, or remove them; a chain of intents takes the place of the one before."""
+    named, known = ids(entry, "from"), fields.get("heritage", ())
+    others = tuple(id for id in known if id not in named)
+    sources = others if _removes(entry) else tuple(dict.fromkeys((*known, *named)))
     if not any(key in entry.extra for key in CHAIN):
         return {"heritage": sources}
     chain = {key: list(ids(entry, key)[-MAX_LEVELS:]) for key in CHAIN}
     return {"heritage": sources, "extra": {**fields["extra"], **chain}}
 
 
+def _removes(entry: Entry) -> bool:
+    return entry.extra.get("removed") == "true"
+
+
 def _tell(entry: Entry) -> str:
     sources, intents = ids(entry, "from"), ids(entry, CHAIN[0])
+    if _removes(entry):
+        return f"does not come from {listed(sources)}"
     return f"comes from {listed(sources)}" if sources else f"was led to by: {' → '.join(intents)}"
 
 
 SOURCES = Key("The memories that a heritage comes from", texts(), refers=True)
 LEVELS = Key("The intents that led to it, what was supposed, and why: the first cause first", texts())
-CHANGE = Change(_reduce, _tell, {"from": SOURCES, **dict.fromkeys(CHAIN, LEVELS)})
+REMOVED = Key("true: the sources are removed")
+CHANGE = Change(_reduce, _tell, {"from": SOURCES, "removed": REMOVED, **dict.fromkeys(CHAIN, LEVELS)})

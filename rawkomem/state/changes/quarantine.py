@@ -9,9 +9,10 @@ from ...model.errors import Refused
 from ...model.kinds import ACTIVE
 from ..decide import about, plan_change
 from ..fold import created
-from ..keys import CONFLICTS, REASON
+from ..keys import CONFLICTS, REASON, Key
 from . import Change, Fields, ids, listed, with_status
 
+MANUAL = "manual"
 TRUST_INSUFFICIENT, NEEDS_REVIEW = "trust_insufficient", "predicate_requires_review"  # reasons of claims
 
 
@@ -19,7 +20,14 @@ def plan_quarantine(memory: Memory, reason: str, by: str) -> Plan:
     """Hold a memory back until somebody reviews it."""
     if memory.status != ACTIVE:
         raise Refused(f"{memory.id} is {memory.status}: only active memories can be quarantined", "nothing to do")
-    return plan_change(memory, "quarantine", by, f"quarantine {memory.id}", {"reason": reason or "manual"})
+    return plan_change(
+        memory, "quarantine", by, f"quarantine {memory.id}", {"reason": reason or MANUAL, "cause": MANUAL}
+    )
+
+
+def is_by_hand(entry: Entry) -> bool:
+    """Tell whether somebody quarantined a memory that was in use, so that `restore` may end it."""
+    return MANUAL in (entry.extra.get("cause"), entry.extra.get("reason"))
 
 
 def holding(memory: Memory, reason: str, by: str, rivals: Iterable[str] = ()) -> Entry:
@@ -49,4 +57,5 @@ def _tell(entry: Entry) -> str:
     return f"held for a review: contradicts {listed(rivals)}" if rivals else "held for a review"
 
 
-CHANGE = Change(_reduce, _tell, {"conflictsWith": CONFLICTS, "reason": REASON})
+CAUSE = Key("manual: somebody held back a memory that was in use")
+CHANGE = Change(_reduce, _tell, {"cause": CAUSE, "conflictsWith": CONFLICTS, "reason": REASON})

@@ -8,7 +8,7 @@ from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput, Refused
 from ...model.kinds import ACTIVE, KEPT_BOTH
 from ...model.record import record
-from ..decide import plan_change
+from ..decide import about, check_by, plan_change
 from ..fold import after
 from ..keys import CONFLICTS, REASON, Key, texts
 from ..vouch import ACCEPTS, DECLINES, SEPARATOR, named
@@ -20,7 +20,7 @@ from .supersede import outweighs, superseding
 ACTIONS = ACTIVATE, REJECT = ("activate", "reject")
 DECIDE = "decide"  # an action that only accepts or declines changes
 SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = ("", "supersede", "keep_both")  # how an activation settles a conflict
-HIDDEN = ("superseded", "disputed", "archived")  # what `restore` brings back; quarantine ends with a review
+HIDDEN = ("superseded", "disputed", "archived", "deleted")  # what `restore` brings back
 
 
 def plan_decide(memory: Memory, changes: Sequence[Entry], accept: bool, reason: str, by: str) -> Plan:
@@ -61,11 +61,11 @@ def plan_review(review: Review, action: str) -> Plan:
     return _plan_active(review)
 
 
-def plan_restore(review: Review) -> Plan:
-    """Bring a memory back that was archived, disputed or superseded; its conflicts are settled as in a review."""
+def plan_restore(review: Review, quarantined_by_hand: bool = False) -> Plan:
+    """Bring a memory back that is out of use; its conflicts are settled as in a review."""
     memory = review.memory
-    if memory.status not in HIDDEN:
-        hint = {"quarantined": "use 'rawkomem review'", "deleted": "add it again"}.get(memory.status, "nothing to do")
+    if memory.status not in HIDDEN and not quarantined_by_hand:
+        hint = "use 'rawkomem review'" if memory.status == "quarantined" else "nothing to do"
         raise Refused(f"{memory.id} is {memory.status}", hint)
     return _plan_active(review)
 
@@ -81,7 +81,9 @@ def _plan_active(review: Review) -> Plan:
             "action": ACTIVATE, "reason": review.reason, "conflictsWith": left, ACCEPTS: [*map(named, review.words)],
             DECLINES: [*map(named, review.others)],
         }  # fmt: skip
-        entries += plan_change(memory, "review", by, "", extra).entries
+        check_by(by)
+        said = {key: value for key, value in extra.items() if value}
+        entries.append(about(memory, Entry(kind="review", by=by, extra=said)))
     if settle == KEEP_BOTH and rivals:
         entries.append(linking(after(memory, entries), names, KEPT_BOTH, by))
     elif wins:

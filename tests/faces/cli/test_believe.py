@@ -139,7 +139,8 @@ def test_quarantine_archive_restore_validity(rawkomem, add):
     id = add("UTC")["id"]
     assert "quarantined" in rawkomem("quarantine", id, "--reason", "odd").stdout
     assert "only active memories" in rawkomem("quarantine", id, check=1).stderr
-    assert "use 'rawkomem review'" in rawkomem("restore", id, check=1).stderr
+    assert "was quarantined: odd" in rawkomem("restore", id).stderr
+    rawkomem("quarantine", id)
     rawkomem("review", id, "--activate")
     rawkomem("archive", id)
     assert rawkomem("list").stdout == ""

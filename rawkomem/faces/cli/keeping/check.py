@@ -15,7 +15,7 @@ from ..memories.cite import tell_stale
 from ..opening import open_repository
 from ..options import JSON
 from ..terminal import fields_of, note, paint, say, say_json
-from .check_staged import staged_options, tell_staged
+from .check_staged import amend_staged, staged_options, tell_staged
 
 LEVEL_COLORS = {"error": "red", "warning": "yellow", "style": "dim"}
 
@@ -26,17 +26,29 @@ LEVEL_COLORS = {"error": "red", "warning": "yellow", "style": "dim"}
 @click.option("--style", is_flag=True, help="Also tell which memories are shorter or longer than ideal.")
 @click.option("--quiet", "-q", is_flag=True, help="Leave content rules out.")
 @click.option("--stale", is_flag=True, help="Instead, list citations of code that changed or is gone.")
+@click.option("--diff", "span", metavar="BASE...HEAD", default="", help="Instead, check what a branch changed.")
+@click.option("--format", "form", type=click.Choice(("text", "github", "json")), default="text",
+              help="With --diff: for people, as annotations of GitHub Actions, or JSON.")  # fmt: skip
 @staged_options
 @click.pass_obj
 def check_command(
     folder: str, /, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, staged: bool,
-    **checks: bool,
+    as_amendment: bool, span: str, form: str, **checks: bool,
 ) -> int:  # fmt: skip
     """Tell what is wrong with memory files.
 
     Without PATHS: every file of the repository. Exit code 1 when a file cannot be used as a memory; with --stale, when
-    a memory cites code that changed or is gone. With --staged: what a commit would bring, for a pre-commit hook.
+    a memory cites code that changed or is gone. With --staged: what a commit would bring, for a pre-commit hook. With
+    --diff: what a branch brings, for a review; exit code 1 on errors.
     """
+    if as_amendment:
+        if not staged:
+            raise BadInput("--as-amendment without --staged", "run 'rawkomem check --staged --as-amendment'")
+        return amend_staged(folder, as_json)
+    if span:
+        from .diff import tell_branch
+
+        return tell_branch(folder, span, "json" if as_json else form, checks)
     if staged:
         return tell_staged(folder, checks, as_json)
     if stale:

@@ -9,11 +9,14 @@ from typing import Any
 import click
 
 from ....files.check import printable
+from ....git.edits import KEEP_HINT
 from ....git.staged import staged_layouts
-from ....git.staged_check import CHECKS, SKIP, check_staged
+from ....git.staged_check import CHECKS, SKIP
 from ....git.staged_same import DUPLICATES, problems_of
+from ....git.user import user_name
+from ....hosts.person import known_agent
 from ....model.errors import BadInput, NotFound
-from ....model.problem import Problem
+from ....model.problem import ERROR, Problem
 from ....repository import Repository
 from ....text.count import count
 from ..opening import open_repository
@@ -26,33 +29,60 @@ NAMES = (*CHECKS, DUPLICATES)  # of all checks of what is staged
 def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Declare `--staged` and an option to skip each of its checks."""
     for name in reversed(NAMES):
-        function = click.option(f"--{name}/--no-{name}", default=True, help=f"With --staged: {name}.")(function)
+        where = "--staged" if name == DUPLICATES else "--staged or --diff"
+        function = click.option(f"--{name}/--no-{name}", default=True, help=f"With {where}: {name}.")(function)
+    help = "With --staged: restore edited committed entries, append what you wrote as amendments, and stage both."
+    function = click.option("--as-amendment", is_flag=True, help=help)(function)
     return click.option("--staged", is_flag=True, help="Instead, fail on what must not be committed.")(function)
 
 
 def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> int:
     """Check what is staged, print the problems and return the exit code. File names that hooks add are ignored."""
-    skip = [*(name for name in NAMES if not looked_at[name]), *_skipped()]
-    found = [_check(repository, skip) for repository in staged_repositories(folder)]
+    skip = skipped(looked_at)
+    agent = bool(known_agent())
+    found = [_check(repository, skip, agent) for repository in staged_repositories(folder)]
     problems = [(name, problem) for one in found for name, some in one.items() for problem in some]
     if as_json:
-        say_json([_as_json(name, problem) for name, problem in problems])
+        say_json([as_json_of(name, problem) for name, problem in problems])
     else:
-        for name, problem in problems:
-            place = f"{printable(problem.path)}:{problem.line}"
-            say(f"{place}: {paint(name, 'red')}: {problem.message}. {paint(problem.hint, 'dim')}")
-        if problems:
-            note(f"{count(len(problems), 'reason')} not to commit")
-    return 1 if problems else 0
+        _print(problems)
+    return 1 if any(problem.level == ERROR for _, problem in problems) else 0
 
 
-def _check(repository: Repository, skip: Sequence[str]) -> dict[str, list[Problem]]:
+def _print(problems: Sequence[tuple[str, Problem]]) -> None:
+    for name, problem in problems:
+        style, hint = ("red", f" {paint(problem.hint, 'dim')}") if problem.level == ERROR else ("yellow", "")
+        say(f"{printable(problem.path)}:{problem.line}: {paint(name, style)}: {problem.message}.{hint}")
+    failed = dict.fromkeys(name for name, problem in problems if problem.level == ERROR)
+    if any(problem.level != ERROR for _, problem in problems):
+        note(KEEP_HINT)
+    if failed:
+        number = sum(problem.level == ERROR for _, problem in problems)
+        note(f"{count(number, 'reason')} not to commit: {', '.join(failed)} ('rawkomem docs git' explains the checks)")
+
+
+def amend_staged(folder: str, as_json: bool) -> int:
+    """Turn edits of committed memories into amendments and print what was done."""
+    for repository in staged_repositories(folder):
+        done = repository.edits.as_amendments(user_name())
+        if as_json:
+            entries = [fields_of(item.entry, "id", "kind", "about", "path") for item in done.written]
+            say_json({"edits": len(done.edits), "entries": entries, "copies": [*done.copies]})
+            continue
+        for item in done.written:
+            say(f"{paint('appended', 'green')}  {item.entry.kind} {item.entry.about}  {paint(item.entry.path, 'dim')}")
+        for copy in done.copies:
+            note(f"your edited file is kept in .rawko/{copy}")
+        note("the committed text is back, the result is staged" if done.edits else "no committed memory was edited")
+    return 0
+
+
+def _check(repository: Repository, skip: Sequence[str], agent: bool) -> dict[str, list[Problem]]:
     """Run all checks on one look at git; print proposals about near duplicates and contradictions on stderr."""
-    layout, predicates = repository.layout, repository.beliefs.predicates()
     if DUPLICATES in skip:
-        return check_staged(layout, predicates, skip)
+        return repository.edits.check(skip, agent)
     brought = repository.staging.brought()
-    found = check_staged(layout, predicates, skip, brought.staged)
+    found = repository.edits.check(skip, agent, brought.staged)
     if brought.memories:
         found[DUPLICATES] = problems_of(brought)
         propose(repository, brought)
@@ -70,15 +100,16 @@ def staged_repositories(folder: str) -> list[Repository]:
     return [open_repository(layout.root) for layout in found]
 
 
-def _skipped() -> list[str]:
-    """Return the checks that the environment skips."""
+def skipped(looked_at: Mapping[str, bool]) -> list[str]:
+    """Return the checks that options or the environment skip."""
     names = os.environ.get(SKIP, "").replace(",", " ").split()
     unknown = [name for name in names if name not in NAMES]
     if unknown:
         raise BadInput(f"{SKIP} names no check: {', '.join(unknown)}", "one of " + ", ".join(NAMES))
-    return names
+    return [*(name for name in NAMES if not looked_at[name]), *names]
 
 
-def _as_json(name: str, problem: Problem) -> dict[str, object]:
-    said = fields_of(problem, "line", "code", "message", "hint")
+def as_json_of(name: str, problem: Problem) -> dict[str, object]:
+    """Return a problem of a check for JSON."""
+    said = fields_of(problem, "line", "level", "code", "message", "hint")
     return {"check": name, "file": printable(problem.path), **said}

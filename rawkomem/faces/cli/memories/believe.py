@@ -96,8 +96,15 @@ def held(repository: Repository) -> Sequence[Memory]:
 def restore_command(
     repository: Repository, id: str, supersede: bool, keep_both: bool, reason: str, by: str
 ) -> Sequence[Written]:
-    """Bring back a memory that was archived, disputed or superseded."""
-    return repository.beliefs.restore(id, settle(supersede, keep_both), reason, by)
+    """Bring back a memory that was deleted, archived, disputed or superseded.
+
+    Also one that was quarantined by hand. What waits for a decision since it was stored is for 'rawkomem review'.
+    """
+    before = repository.get(id)
+    written = repository.beliefs.restore(id, settle(supersede, keep_both), reason, by)
+    newer = f" by {before.superseded_by}" if before.status == "superseded" else ""
+    note(f"{before.id} was {before.status}{newer}{f': {before.reason}' if before.reason else ''}")
+    return written
 
 
 @decision("archive", "archived")

@@ -20,6 +20,7 @@ from ....repository.wings.remembering import Remembered
 from ....repository.writing import Stored
 from ....state.belief.claims import ON_CONFLICT, SCOPES
 from ....state.belief.trust import BASES
+from ....text.clean import one_line
 from ..commands import pass_repository
 from ..opening import open_personal, open_repository
 from ..options import BY, JSON, PERSONAL, REASON, YES, together
@@ -100,14 +101,20 @@ def amend_command(repository: Repository, id: str, **given: Any) -> None:
 @click.command("delete")
 @click.argument("id")
 @REASON
+@YES
 @JSON
 @pass_repository
-def delete_command(repository: Repository, id: str, reason: str, as_json: bool) -> None:
-    """Hide a memory; its text stays in the file.
+def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_json: bool) -> None:
+    """Hide a memory; 'restore' brings it back.
 
-    Appends a tombstone: the memory is no longer listed, found or injected.
+    Appends a tombstone: the memory is no longer listed, found or injected, and its text stays in the file. Asks at a
+    terminal.
     """
+    if not yes and not as_json and sys.stdin.isatty():
+        memory = repository.get(id)
+        click.confirm(f"Delete {one_line(memory.title or memory.path, 80)!r} ({memory.id})?", abort=True)
     _report(repository, repository.delete(id, reason, user_name()), "deleted", as_json)
+    note(f"'rawkomem restore {id}' brings it back")
 
 
 @click.command("purge")

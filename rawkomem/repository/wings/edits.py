@@ -1,0 +1,145 @@
+"""Edits of committed memories by hand: what a commit would do to them, and how to keep both texts."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ...files.contents import read_bytes
+from ...files.local.changes import read_changes
+from ...files.local.private import replace_local
+from ...files.lock import lock
+from ...files.replace import Replacing
+from ...git.edits import by_memory, plan_amendments, restored
+from ...git.run import GitFailed
+from ...git.staged import LITERAL_PATHS, Staged, is_memory
+from ...git.staged_check import Commit, check_staged, edits_of
+from ...git.user import committing
+from ...model.clock import iso, now
+from ...model.errors import NotFound, Refused, Unwritable
+from ...model.record import record
+from ...state.belief.committer import AGENT, AGENTS, state_of
+from ..lazy import Wing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ...files.append import Written
+    from ...git.edits import Edit
+    from ...model.problem import Problem
+
+COPIES = "edits"  # folder below .rawko/local with the files as somebody edited them
+
+
+@record
+class Amended:
+    """What became of edits by hand: the edits, the entries that say the same, and the copies of the edited files."""
+
+    edits: tuple[Edit, ...]
+    written: tuple[Written, ...] = ()
+    copies: tuple[str, ...] = ()
+
+
+class Edits(Wing):
+    """What a person changed in committed files."""
+
+    def check(self, skip: Sequence[str], agent: bool, staged: Staged | None = None) -> dict[str, list[Problem]]:
+        """Return what must not be committed. An agent must not edit committed entries, whatever the settings say."""
+        core = self._core
+        agent = agent or self.is_agents_commit()
+        purged = () if agent else self._purged()
+        registry = self._repo.beliefs.predicates()
+        return check_staged(core.layout, registry, skip, agent or core.settings.append_only, purged, staged)
+
+    def is_agents_commit(self) -> bool:
+        """Tell whether git would name an agent as author or committer."""
+        settings = self._core.settings
+        if not settings.commits:
+            return False
+        who = committing(self._core.layout.project)
+        return bool(who) and state_of(who, (*AGENTS, *settings.identities)) == AGENT
+
+    def as_amendments(self, by: str = "") -> Amended:
+        """Bring committed entries back, append what the edited ones say, and stage the result.
+
+        Refused, with nothing changed, if a file differs from what is staged, in a merge, and where no entry can say
+        what was edited. The edited files are kept below `.rawko/local/edits`.
+        """
+        try:
+            return self._amend(by)
+        except GitFailed as failure:
+            raise NotFound(f"git cannot tell what is staged: {failure}", failure.hint) from None
+
+    def _purged(self) -> set[str]:
+        return {change.purged for change in read_changes(self._core.layout) if change.purged}
+
+    def _amend(self, by: str) -> Amended:
+        core = self._core
+        commit = Commit(core.layout, Staged(core.layout), {}, purged=self._purged())
+        staged = commit.staged
+        if len(staged.parents) > 1 or staged.unmerged:
+            raise Refused("a merge is in progress", "finish the merge first, then edit memories")
+        edits = edits_of(commit)
+        if not edits:
+            return Amended(())
+        paths = sorted({path for edit in edits for path in (edit.old.path, edit.new.path if edit.new else "") if path})
+        _refuse_unstaged(staged, core.layout.root, paths)
+        committed = commit.texts([path for path in paths if path in staged.head], staged.head)
+        edited = commit.texts([path for path in paths if path in staged.now])
+        files = {path: restored(path, data, edited.get(path)) for path, data in committed.items()}
+        wanted = commit.texts(filter(is_memory, staged.now))
+        before, after = by_memory({**wanted, **files}), by_memory(wanted)
+        plan = plan_amendments(edits, lambda id: before.get(id, ()), lambda id: after.get(id, ()), by)
+        mine = {path: read_bytes(core.layout.path(path)) for path in edited if path in files}
+        files = {path: _checked_out(data, mine.get(path), edited.get(path)) for path, data in files.items()}
+        copies = self._copy(mine)
+        self._replace(files)
+        try:
+            written = core.writer.write(plan) if plan.entries else ()
+        except BaseException:
+            self._replace({path: mine.get(path) for path in files})
+            raise
+        places = [*files, *(item.entry.path for item in written)]
+        staged.tree.git.run(LITERAL_PATHS, "add", "--", *(staged.name(path) for path in dict.fromkeys(places)))
+        return Amended(tuple(edits), tuple(written), copies)
+
+    def _copy(self, files: Mapping[str, bytes]) -> tuple[str, ...]:
+        """Keep files as they were edited; return their paths below `.rawko`."""
+        folder = f"{COPIES}/{iso(now()).replace(':', '')}"
+        try:
+            for path, data in files.items():
+                replace_local(self._core.layout, f"{folder}/{path}", data, durable=True)
+        except OSError as failure:
+            raise Unwritable(f"cannot keep a copy in local/{folder}: {failure.strerror}", "check free space") from None
+        return tuple(f"local/{folder}/{path}" for path in files)
+
+    def _replace(self, files: Mapping[str, bytes | None]) -> None:
+        """Give files these bytes, together; None removes a file."""
+        layout = self._core.layout
+        with lock(layout, "write"):
+            changing = Replacing(layout, self._core.warn)
+            for path, data in files.items():
+                file = layout.path(path)
+                changing.read(file)
+                os.makedirs(os.path.dirname(file), exist_ok=True)
+                changing.remove(file) if data is None else changing.put(file, data)
+            saved = changing.finish()
+        if saved:
+            raise Refused(f"{layout.relative(min(saved))} changed while it was restored", "try again")
+
+
+def _checked_out(data: bytes, mine: bytes | None, staged: bytes | None) -> bytes:
+    """Return committed bytes as git checks them out: with Windows line ends where the edited file has them."""
+    if mine is None or staged is None or b"\r" in staged or mine == staged or mine.replace(b"\r\n", b"\n") != staged:
+        return data
+    return data.replace(b"\n", b"\r\n")
+
+
+def _refuse_unstaged(staged: Staged, root: str, paths: Sequence[str]) -> None:
+    """Refuse to restore files whose text in the work tree is not what is staged: it would be lost."""
+    names = [staged.name(path) for path in paths]
+    differing = staged.tree.git.run(LITERAL_PATHS, "diff", "--name-only", "--no-ext-diff", "-z", "--", *names)
+    unstaged = [name for name in differing.decode("utf-8", "surrogateescape").split("\0") if name]
+    unstaged += [staged.name(path) for path in paths if path not in staged.now and os.path.lexists(f"{root}/{path}")]
+    if unstaged:
+        raise Refused(f"{unstaged[0]} differs from what is staged", f"stage it first: git add {unstaged[0]}")

@@ -1,0 +1,105 @@
+"""Taking back what this machine wrote: the last change, or the change of an entry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...files.local.arrivals import PERSON
+from ...files.local.changes import read_changes
+from ...index.vouching import vouching
+from ...model.entry import Plan
+from ...model.errors import NotFound, Refused
+from ...model.record import record
+from ...state.history import history
+from ...state.undo import last_change, plan_undo, present
+from ..lazy import Wing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ...files.append import Written
+    from ...model.change import Change
+    from ...model.entry import Entry
+    from ...state.history import Step
+
+MAX_UNDONE = 50  # memories; more than that is taken back only with `everything`
+
+
+@record
+class Undone:
+    """A change that was, or would be, taken back: its own steps, and the entries that take it back."""
+
+    change: Change
+    steps: tuple[Step, ...]
+    plan: Plan
+    written: tuple[Written, ...] = ()
+
+
+class Undoing(Wing):
+    """Knows the changes of this machine and takes them back, by appending."""
+
+    def undo(self, entry: str = "", everything: bool = False, by: str = "", dry_run: bool = False) -> Undone:
+        """Take back the last change, or the one that wrote an entry; NotFound if there is none, else Refused.
+
+        A change of more than 50 memories, such as a large import, needs `everything`.
+        """
+        found: list[Undone] = []
+
+        def decide() -> Plan:
+            found.append(self._decide(entry, everything, by))
+            return found[0].plan
+
+        if dry_run:
+            decide()
+            return found[0]
+        written = self._core.writer.write_decided(decide)
+        return Undone(found[0].change, found[0].steps, found[0].plan, tuple(written))
+
+    def changes(self, limit: int) -> list[tuple[Change, tuple[Step, ...]]]:
+        """Return the last changes that can be taken back and what each did, the latest first."""
+        done = read_changes(self._core.layout)
+        undone = {change.undoes for change in done}
+        found = [one for one in reversed(done) if not (one.undoes or one.purged or one.name in undone)][:limit]
+        return self._core.read(lambda: [(change, _steps(change, self._about(change))) for change in found])
+
+    def _about(self, change: Change) -> dict[str, Sequence[Entry]]:
+        return {id: self._core.reading.entries(id) for id in change.memories}
+
+    def _decide(self, entry: str, everything: bool, by: str) -> Undone:
+        changes = read_changes(self._core.layout)
+        change = _chosen(changes, entry)
+        if len(change.memories) > MAX_UNDONE and not everything:
+            message = f"the last change ({change.name}) wrote {len(change.memories)} memories"
+            raise Refused(message, "'rawkomem undo --all' takes all of them back")
+
+        def read() -> Undone:
+            about = self._about(change)
+            if not present(change, about):
+                message = f"no file here holds the change {change.name}"
+                raise Refused(message, "switch to the branch that holds it, or choose another: 'rawkomem undo --list'")
+            is_person = self._core.via == PERSON
+            vouches = vouching(self._core.layout, self._core.index.catalogue.db)
+            return Undone(change, _steps(change, about), plan_undo(change, changes, about, vouches, by, is_person))
+
+        return self._core.read(read)
+
+
+def _chosen(changes: Sequence[Change], entry: str) -> Change:
+    if entry:
+        named = [change for change in changes if entry in change.ids]
+        if not named:
+            raise NotFound(f"this machine made no change {entry!r}", "'rawkomem undo --list' shows its changes")
+        if any(other.undoes == named[-1].name for other in changes):
+            raise Refused(f"the change {entry} is undone already", "nothing to do")
+        return named[-1]
+    change = last_change(changes)
+    if change is None:
+        raise NotFound("there is no change to undo", "'rawkomem history ID' shows what happened to a memory")
+    if change.purged:
+        hint = "'rawkomem undo --list' shows earlier changes, 'rawkomem undo CHANGE' takes one back"
+        raise Refused(f"the last change was the purge of {change.purged}: its text is gone for good", hint)
+    return change
+
+
+def _steps(change: Change, about: Mapping[str, Sequence[Entry]]) -> tuple[Step, ...]:
+    return tuple(step for said in about.values() for step in history(said) if step.entry.id in change.ids)

@@ -1,0 +1,147 @@
+"""`undo`, `restore` and `delete`: nothing that a command did is lost, and nothing is rewritten."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from rawkomem.files.local.changes import read_changes
+from rawkomem.model.errors import Refused
+from rawkomem.repository.wings.undoing import MAX_UNDONE
+from tests.terminals import detached, scrubbed, typed
+
+KEPT = ("status", "title", "helpful", "harmful", "reinforcements", "disputes", "links", "valid_until", "superseded_by")
+
+
+@pytest.fixture
+def memory(rawkomem) -> str:
+    told = rawkomem("add", "--title", "Queue jobs", "--tag", "ops", "--body", "Use one queue.", "--json")
+    return json.loads(told.stdout)["id"]
+
+
+def show(rawkomem, id: str) -> dict:
+    return json.loads(rawkomem("show", id, "--json").stdout)
+
+
+def test_undo_twice_goes_back_twice_and_rewrites_nothing(rawkomem, memory, memories):
+    rawkomem("amend", memory, "--title", "Jobs", "--body", "Use two queues.")
+    rawkomem("amend", memory, "--tag", "db")
+    before = {file: file.read_bytes() for file in memories.rglob("*.md")}
+    rawkomem("undo")
+    rawkomem("undo")
+    now = show(rawkomem, memory)
+    assert (now["title"], now["body"], now["tags"]) == ("Queue jobs", "Use one queue.", ["ops"])
+    assert all(file.read_bytes().startswith(data) for file, data in before.items())
+    told = rawkomem("undo").stdout
+    assert "created → deleted" in told
+    assert show(rawkomem, memory)["status"] == "deleted"
+    assert "there is no change to undo" in rawkomem("undo", check=1).stderr
+    rawkomem("restore", memory)
+    assert show(rawkomem, memory)["status"] == "active"
+
+
+def test_a_dry_run_writes_nothing_and_says_what_would_happen(rawkomem, memory, memories):
+    rawkomem("feedback", memory, "--harmful")
+    before = {file: file.read_bytes() for file in memories.rglob("*.md")}
+    assert "would undo  voted harmful → took back: harmful" in rawkomem("undo", "--dry-run").stdout
+    assert before == {file: file.read_bytes() for file in memories.rglob("*.md")}
+    assert show(rawkomem, memory)["harmful"] == 1
+    rawkomem("undo")
+    assert show(rawkomem, memory)["harmful"] == 0
+
+
+def test_votes_links_and_windows(rawkomem, memory):
+    other = json.loads(rawkomem("add", "--title", "Retry jobs", "--body", "Three times.", "--json").stdout)["id"]
+    before = show(rawkomem, memory)
+    for words in (
+        ("feedback", memory, "--helpful"),
+        ("reinforce", memory),
+        ("dispute", memory),
+        ("link", memory, other),
+        ("validity", memory, "--until", "2030-01-01"),
+        ("supersede", memory, other, "--anyway"),
+        ("quarantine", memory),
+        ("archive", memory),
+    ):
+        rawkomem(*words)
+        rawkomem("undo")
+        now = show(rawkomem, memory)
+        assert {key: now[key] for key in KEPT} == {key: before[key] for key in KEPT}, words
+
+
+def test_a_change_of_several_memories_is_one_change(repository):
+    claim = {"subject": "api", "predicate": "port", "value": "80"}
+    old = repository.add("Port 80", claim=claim)
+    new = repository.add("Port 81", claim={**claim, "value": "81"})
+    assert repository.get(old.id).status == "superseded"
+    repository.undoing.undo()
+    assert (repository.get(old.id).status, repository.get(new.id).status) == ("active", "deleted")
+
+
+def test_an_import_is_one_change_and_a_large_one_asks_for_all(repository, tmp_path_factory, monkeypatch):
+    monkeypatch.setattr("rawkomem.repository.wings.exchange.ENTRIES_AT_ONCE", 40)  # several writes
+    folder = tmp_path_factory.mktemp("from")
+    count = MAX_UNDONE + 1
+    sections = (f"## Rule {n}\n\nBuild step {n} needs the cache {n} of the compiler.\n\n" for n in range(count))
+    (folder / "CLAUDE.md").write_text("# Rules\n\n" + "".join(sections))
+    repository.exchange.import_from(str(folder / "CLAUDE.md"))
+    changes = read_changes(repository.layout)
+    assert len(changes) == 1 and len(changes[0].memories) == count
+    with pytest.raises(Refused, match=f"wrote {count} memories"):
+        repository.undoing.undo()
+    repository.undoing.undo(everything=True)
+    assert {memory.status for memory in repository.core.reading.all()} == {"deleted"}
+
+
+def test_a_purge_cannot_be_undone_and_an_earlier_change_can(rawkomem, memory, memories):
+    rawkomem("feedback", memory, "--helpful")
+    other = json.loads(rawkomem("add", "--title", "A leak", "--body", "x", "--json").stdout)["id"]
+    rawkomem("purge", other, "--yes")
+    told = rawkomem("undo", check=1).stderr
+    assert f"the purge of {other}" in told and "undo --list" in told
+    listed = json.loads(rawkomem("undo", "--list", "--json").stdout)
+    vote = next(item["change"] for item in listed if item["told"] == ["voted helpful"])
+    rawkomem("undo", vote)
+    assert show(rawkomem, memory)["helpful"] == 0
+    assert "undone already" in rawkomem("undo", vote, check=1).stderr
+    assert "made no change 'amend_x'" in rawkomem("undo", "amend_x", check=1).stderr
+
+
+def test_a_change_on_another_branch_is_not_here(rawkomem, git, memory, memories):
+    git.commit()
+    git("checkout", "-qb", "side")
+    rawkomem("add", "--title", "Only here", "--body", "x")
+    git.commit()
+    git("checkout", "-q", "main")
+    assert "no file here holds the change" in rawkomem("undo", check=1).stderr
+
+
+@pytest.mark.parametrize("away", [("delete",), ("archive",), ("quarantine", "--reason", "looks wrong")])
+def test_restore_brings_back(rawkomem, memory, away):
+    command, *more = away
+    rawkomem(command, memory, *more)
+    assert "restored  Queue jobs" in rawkomem("restore", memory).stdout
+    assert show(rawkomem, memory)["status"] == "active"
+    assert "is active (nothing to do)" in rawkomem("restore", memory, check=1).stderr
+
+
+def test_restore_leaves_what_waits_for_a_review(repository):
+    claim = {"subject": "api", "predicate": "port", "value": "80"}
+    repository.add("Port 80", claim=claim, via="person")
+    held = repository.add("Port 81", claim={**claim, "value": "81"}, via="tool_output")
+    assert repository.get(held.id).status == "quarantined"
+    with pytest.raises(Refused, match="is quarantined"):
+        repository.beliefs.restore(held.id)
+
+
+def test_delete_asks_at_a_terminal_with_the_title(project, rawkomem, memory, terminal):
+    shown, env = project / "shown", scrubbed(NO_COLOR="1")
+    line = f"{sys.executable} -m rawkomem delete {memory}"
+    detached(terminal, typed(line, shown), project, env)
+    assert "Delete" in shown.read_text() and "Queue jobs" in shown.read_text()
+    assert show(rawkomem, memory)["status"] == "active", "nobody answered"
+    (project / "ended").unlink()
+    detached(terminal, typed(f"{line} --yes", shown), project, env)
+    assert show(rawkomem, memory)["status"] == "deleted"

@@ -1,0 +1,264 @@
+"""Editing and removing committed memories by hand: reported, allowed for people, and kept as history on request."""
+
+from __future__ import annotations
+
+import sys
+from functools import reduce
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rawkomem.files.read import read_data
+from rawkomem.format.emit import emit_entry
+from rawkomem.format.split import join
+from rawkomem.git.edits import Edit, by_memory, plan_amendments, restored
+from rawkomem.model.entry import Entry
+from rawkomem.model.errors import Refused
+from rawkomem.model.record import replace
+from rawkomem.repository import Repository
+from rawkomem.state.fold import fold
+from rawkomem.state.history import differences
+from tests.git.gitting import AGENT
+from tests.terminals import detached, scrubbed, typed
+
+CACHE = """---
+id: mem_1_a
+title: Cache keys
+tags: [web, cache]
+owner: ada
+---
+
+Keys hold the tenant, then the rout and the language.
+"""
+VOTE = "\n---\n\n---\nid: feedback_1\nkind: feedback\nabout: mem_1_a\nat: 2026-01-02T00:00:00Z\nsignal: helpful\n---\n"
+DIGEST = "---\nid: mem_2_b\ntitle: Digest of caching\nderivedFrom: [mem_1_a]\n---\n\nSee [[cache]].\n"
+OTHER = "---\nid: mem_3_c\ntitle: Ports\n---\n\nApi on 80.\n"
+
+
+@pytest.fixture
+def started(project, memories, git):
+    (memories / "cache.md").write_text(CACHE + VOTE)
+    (memories / "digest.md").write_text(DIGEST)
+    git.commit()
+    return project
+
+
+@pytest.fixture
+def repository(project):
+    """The repository of `project`, opened by a person."""
+    with Repository.open(str(project), via="person") as opened:
+        yield opened
+
+
+def edit(memories, git, *changes: tuple[str, str]) -> None:
+    text = (memories / "cache.md").read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (memories / "cache.md").write_text(text)
+    git("add", "-A")
+
+
+def history_of(repository, agent: bool = False) -> list[tuple[str, str]]:
+    return [(problem.level, problem.message) for problem in repository.edits.check((), agent)["history"]]
+
+
+def test_a_person_may_edit_and_is_told_what_changed(started, memories, git, repository):
+    edit(memories, git, ("rout ", "route "), ("[web, cache]", "[web]"), ("owner: ada", "owner: bob"))
+    said = "'Cache keys' (mem_1_a) was edited: changed tags, owner; text: 1 word removed, 1 word added"
+    assert history_of(repository) == [("warning", said)]
+    assert history_of(repository, agent=True) == [("error", said)]
+
+
+def test_a_person_may_remove_and_is_told_what_depends_on_it(started, memories, git, repository):
+    git("rm", "-q", ".rawko/memories/cache.md")
+    told = history_of(repository)
+    assert told[0] == ("warning", "'Cache keys' (mem_1_a) was removed; 'Digest of caching' (mem_2_b) was made from it")
+    assert told[1] == ("warning", "feedback_1, about mem_1_a, was removed: it voted helpful")
+
+
+def test_append_only_is_a_setting(started, memories, git):
+    (started / ".rawko" / "config.yaml").write_text("appendOnly: on\n")
+    edit(memories, git, ("rout ", "route "))
+    with Repository.open(str(started)) as repository:
+        assert [level for level, _ in history_of(repository)] == ["error"]
+
+
+def test_an_agents_commit_is_refused_by_its_author(started, memories, git, rawkomem, monkeypatch):
+    edit(memories, git, ("rout ", "route "))
+    monkeypatch.setenv("GIT_AUTHOR_NAME", AGENT[0])
+    monkeypatch.setenv("GIT_AUTHOR_EMAIL", AGENT[1])
+    told = rawkomem("check", "--staged", check=1)
+    assert "was edited" in told.stdout and "--as-amendment" in told.stdout
+
+
+def test_the_hook_passes_at_a_terminal_and_gives_one_line_of_advice(started, memories, git, terminal):
+    edit(memories, git, ("rout ", "route "))
+    shown = started / "shown"
+    detached(terminal, typed(f"{sys.executable} -m rawkomem check --staged; echo exit $?", shown), started, scrubbed())
+    assert "was edited" in shown.read_text() and "exit 0" in shown.read_text()
+    assert shown.read_text().count("--as-amendment") == 1
+    (started / "ended").unlink()
+    env = scrubbed(CLAUDECODE="1")
+    detached(terminal, typed(f"{sys.executable} -m rawkomem check --staged; echo exit $?", shown), started, env)
+    assert "exit 1" in shown.read_text()
+
+
+def test_a_purge_is_committed_without_skipping_a_check(started, memories, git, repository):
+    repository.lifecycle.purge("mem_1_a")
+    git("add", "-A")
+    assert history_of(repository) == []
+    assert [level for level, _ in history_of(repository, agent=True)] == ["error", "error"]
+    assert repository.edits.as_amendments().edits == (), "a purged text is not brought back"
+
+
+def test_as_amendment_keeps_both_texts(started, memories, git, repository):
+    before = (memories / "cache.md").read_bytes()
+    edit(memories, git, ("rout ", "route "), ("title: Cache keys", "title: Keys of the cache"), ("owner: ada\n", ""))
+    mine = (memories / "cache.md").read_bytes()
+    done = repository.edits.as_amendments("ada")
+    assert (memories / "cache.md").read_bytes().startswith(before)
+    assert [(started / ".rawko" / copy).read_bytes() for copy in done.copies] == [mine]
+    memory = repository.get("mem_1_a")
+    assert (memory.title, memory.body) == (
+        "Keys of the cache",
+        "Keys hold the tenant, then the route and the language.",
+    )
+    assert ("owner" in memory.extra, memory.helpful) == (False, 1)
+    assert history_of(repository) == [] and git("diff", "--name-only") == ""
+    assert git("show", ":.rawko/memories/cache.md").startswith(before.decode().rstrip())
+
+
+ENTRIES = (
+    Entry(id="mem_1_a", title="Cache keys", tags=("web",), at=1_000, by="ada", body="Keys hold the tenant.", extra={"owner": "ada"}),
+    Entry(id="amend_1", kind="amend", about="mem_1_a", at=2_000, importance="high", given=("importance",)),
+    Entry(id="vote_1", kind="feedback", about="mem_1_a", at=3_000, extra={"signal": "helpful"}),
+    Entry(id="archive_1", kind="archive", about="mem_1_a", at=4_000, extra={"reason": "done"}),
+)  # fmt: skip
+PATH = "memories/cache.md"
+
+
+def as_file(entries) -> bytes:
+    return reduce(join, map(emit_entry, entries)).encode() if entries else b""
+
+
+def keyed(data: bytes) -> dict[str, Entry]:
+    return {entry.id: entry for entry in read_data(data, PATH, advice=False).entries}
+
+
+@given(
+    st.sets(st.sampled_from(range(1, 4))),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "title": st.sampled_from(["Keys", "Ключи"]),
+            "body": st.sampled_from(["Keys hold two things.", ""]),
+            "tags": st.sampled_from([(), ("a", "b")]),
+            "extra": st.sampled_from([{}, {"owner": "bob"}, {"team": "web"}]),
+        },
+    ),
+    st.booleans(),
+)
+def test_amendments_say_what_the_edited_file_says(removed, changes, added):
+    """Whatever was edited, cut out or added: no committed byte changes, and the memory says what the person wrote."""
+    mine = [entry for number, entry in enumerate(ENTRIES) if number not in removed]
+    mine[0] = replace(mine[0], **changes)
+    mine += [Entry(id="mem_9_z", title="New", body="New text.", at=9_000)] if added else []
+    committed, staged = as_file(ENTRIES), as_file(mine)
+    old, new = keyed(committed), keyed(staged)
+    edits = [Edit(entry, new.get(id)) for id, entry in old.items() if id not in new or new[id].digest != entry.digest]
+    back = restored(PATH, committed, staged)
+    assert back.startswith(committed) and keyed(back).keys() == {*old, *new}
+    before, wanted = by_memory({PATH: back}), by_memory({PATH: staged})
+    plan = plan_amendments(edits, lambda id: before.get(id, ()), lambda id: wanted.get(id, ()), "ada")
+    now = fold([*before["mem_1_a"], *plan.entries])
+    assert [one for one in differences(fold(wanted["mem_1_a"]), now) if one[0] != "reason"] == []
+
+
+def test_as_amendment_of_a_removed_memory(started, memories, git, repository):
+    before = (memories / "cache.md").read_bytes()
+    git("rm", "-q", ".rawko/memories/cache.md")
+    repository.edits.as_amendments("ada")
+    assert (memories / "cache.md").read_bytes().startswith(before)
+    assert repository.get("mem_1_a").status == "deleted"
+    assert history_of(repository) == []
+
+
+def test_as_amendment_of_a_removed_vote(started, memories, git, repository):
+    (memories / "cache.md").write_text(CACHE)
+    git("add", "-A")
+    repository.edits.as_amendments("ada")
+    assert repository.get("mem_1_a").helpful == 0 and history_of(repository) == []
+
+
+def test_as_amendment_keeps_entries_that_were_added_beside_the_edit(started, memories, git, repository):
+    before = (memories / "cache.md").read_bytes()
+    edit(memories, git, ("rout ", "route "), ("signal: helpful\n---\n", f"signal: helpful\n---\n\n---\n\n{OTHER}"))
+    repository.edits.as_amendments("ada")
+    data = (memories / "cache.md").read_bytes()
+    assert data.startswith(before) and OTHER.encode() in data
+    assert repository.get("mem_3_c").body == "Api on 80."
+    ids = [entry.id for entry in read_data(data, "memories/cache.md").entries]
+    assert ids[:3] == ["mem_1_a", "feedback_1", "mem_3_c"]
+
+
+def test_windows_line_ends_and_a_byte_order_mark_stay(started, memories, git, repository):
+    crlf = b"\xef\xbb\xbf" + CACHE.replace("\n", "\r\n").encode()
+    (memories / "cache.md").write_bytes(crlf)
+    git.commit()
+    (memories / "cache.md").write_bytes(crlf.replace(b"rout ", b"route "))
+    git("add", "-A")
+    repository.edits.as_amendments("ada")
+    assert (memories / "cache.md").read_bytes().startswith(crlf)
+    assert repository.get("mem_1_a").body.endswith("route and the language.")
+
+
+@pytest.mark.parametrize("change", [("owner: ada", "discoveredBy: eve"), ("id: mem_1_a", "id: mem_1_a\nkind: lesson")])
+def test_what_no_entry_can_say_is_refused_and_nothing_changes(started, memories, git, repository, change):
+    edit(memories, git, change)
+    mine = (memories / "cache.md").read_bytes()
+    with pytest.raises(Refused, match="no entry can change"):
+        repository.edits.as_amendments()
+    assert (memories / "cache.md").read_bytes() == mine
+
+
+def test_an_edit_of_words_that_a_later_entry_replaced_is_refused(started, memories, git, repository):
+    repository.amend("mem_1_a", title="Keys")
+    git.commit()
+    edit(memories, git, ("title: Cache keys", "title: Cache names"))
+    with pytest.raises(Refused, match="that a later entry replaces"):
+        repository.edits.as_amendments()
+
+
+def test_unstaged_text_is_never_replaced(started, memories, git, repository):
+    edit(memories, git, ("rout ", "route "))
+    (memories / "cache.md").write_text("half a thought")
+    with pytest.raises(Refused, match="differs from what is staged"):
+        repository.edits.as_amendments()
+    assert (memories / "cache.md").read_text() == "half a thought"
+    git("checkout", "-q", "--", ".rawko")
+    git("rm", "-q", "--cached", ".rawko/memories/cache.md")
+    with pytest.raises(Refused, match="differs from what is staged"):
+        repository.edits.as_amendments()
+
+
+def test_a_merge_in_progress_is_refused(started, memories, git, repository):
+    git("checkout", "-qb", "side")
+    edit(memories, git, ("rout ", "route "))
+    git.commit()
+    git("checkout", "-q", "main")
+    (memories / "new.md").write_text(OTHER)
+    git.commit()
+    git("merge", "-q", "--no-commit", "--no-ff", "side")
+    with pytest.raises(Refused, match="a merge is in progress"):
+        repository.edits.as_amendments()
+
+
+def test_the_command(started, memories, git, rawkomem):
+    assert "no committed memory was edited" in rawkomem("check", "--staged", "--as-amendment").stderr
+    edit(memories, git, ("rout ", "route "))
+    told = rawkomem("check", "--staged", "--as-amendment")
+    assert "appended  amend mem_1_a" in told.stdout and "local/edits/" in told.stderr
+    git("commit", "-qm", "as an amendment")
+    assert "without --staged" in rawkomem("check", "--as-amendment", check=2).stderr
