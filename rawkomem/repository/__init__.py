@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .wings.drafts import Drafts
     from .wings.episodes import Episodes
     from .wings.exchange import Exchange
+    from .wings.gathering import Gathering
     from .wings.graph import Graph
     from .wings.learning import Learning
     from .wings.ledger import Ledger
@@ -89,6 +90,7 @@ class Repository:
     citations: Citations = lazy("wings.citations", "Places in the code that memories cite.")
     episodes: Episodes = lazy("wings.episodes", "Groups of memories that belong to one stretch of work.")
     exchange: Exchange = lazy("wings.exchange", "Import and export, in all formats.")
+    gathering: Gathering = lazy("wings.gathering", "Changes that have files of their own, moved into the memories'.")
     graph: Graph = lazy("wings.graph", "Links between memories, walks, clusters, entities.")
     learning: Learning = lazy("wings.learning", "Drafts from a session's transcript.")
     drafts: Drafts = lazy("wings.drafts", "Drafts that wait on this machine.")

@@ -82,6 +82,7 @@ COMMANDS = {
     "log": ("learning.trace", "Keep the experience log: one entry for each task."),
     "brief": ("learning.brief", "Show what earlier work teaches about a goal."),
     "retention": ("keeping.retention", "Move old traces to the archive, and compress what is older than a year."),
+    "gather": ("keeping.gather", "Move committed changes into the files of their memories."),
     "project": ("learning.project", "Exchange memories with the projects of LLMos."),
     "connect": ("setup.connect", "Connect memories with git and with agents' hosts; --remove takes it back."),
     "import": ("learning.exchange", "Take memories over from other tools; they wait for a review."),
