@@ -103,7 +103,10 @@ def _stored_before(layout: Layout, entry: Entry, plan: Sequence[Entry]) -> Entry
 
 
 def _entries_near(layout: Layout, entry: Entry) -> Iterator[Entry]:
-    """Yield the entries of the first files that an entry may go to; files without its first line are not parsed."""
+    """Yield the entries of the first files that an entry may go to; memory files without its first line are not parsed.
+
+    Of an amendment, these are also files of single changes.
+    """
     first_line = entry.body.strip("\n").partition("\n")[0].encode("utf-8", "replace")
     own = takewhile(lambda path: is_plain_file(layout.path(path)), islice(_candidates(entry), MAX_READ_SIBLINGS))
     for path in [*own, *(amendments_near(layout, entry, RETRY_MS) if entry.changes else ())]:
@@ -112,7 +115,7 @@ def _entries_near(layout: Layout, entry: Entry) -> Iterator[Entry]:
             data = read_bytes(file)
         except OSError:
             continue  # the append tells what is wrong with it
-        if first_line in data:
+        if is_change_file(path) or first_line in data:
             yield from read_data(data, path, advice=False).entries
 
 

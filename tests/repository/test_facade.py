@@ -16,8 +16,8 @@ from tests.conftest import ROOT
 
 MAX_PUBLIC_NAMES = 26  # methods and properties of Repository, without wings
 WINGS = {
-    "beliefs", "citations", "drafts", "episodes", "exchange", "graph", "learning", "ledger", "lessons", "lifecycle",
-    "remembering", "retention", "sinks", "skills", "store", "traces", "transcripts",
+    "beliefs", "citations", "drafts", "episodes", "exchange", "gathering", "graph", "learning", "ledger", "lessons",
+    "lifecycle", "remembering", "retention", "sinks", "skills", "store", "traces", "transcripts",
 }  # fmt: skip
 
 

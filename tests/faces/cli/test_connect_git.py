@@ -419,7 +419,7 @@ def test_a_hook_at_the_top_checks_repositories_below(git, project, rawkomem, tmp
     rawkomem("check", "--staged", cwd=top.folder)
     told = rawkomem("consolidate", "--staged", cwd=top.folder, check=1).stderr
     assert f"written: review them, 'git add {below}/.rawko', commit again" in told
-    assert top("diff", "--name-only"), "nothing was added for them"
+    assert "?? " in top("status", "--porcelain"), "nothing was added for them"
     rawkomem("consolidate", "--staged", cwd=top.folder)
 
 
