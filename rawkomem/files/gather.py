@@ -6,7 +6,7 @@ leaves an entry in one place or in both, and the next run finishes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ..format.pieces import cut
 from ..model.entry import Entry, Memory
@@ -50,38 +50,40 @@ class _File:
     entries: tuple[Entry, ...]
     texts: tuple[str, ...]  # of the entries, to the character
 
+    @property
+    def abouts(self) -> set[str]:
+        return {entry.about for entry in self.entries}
+
 
 def gather(
     layout: Layout,
-    find: Callable[[str], Known],
+    find: Callable[[Collection[str]], Mapping[str, Known]],
     committed: Collection[str] | None = None,
     wanted: Callable[[Memory], bool] = lambda memory: True,
     dry_run: bool = False,
 ) -> Gathered:
     """Move the changes of wanted memories, for a caller that holds the lock.
 
-    `find` returns what is known of an id; only `committed` files are moved, or all if that is None.
+    `find` returns what is known of some ids; only `committed` files are moved, or all if that is None.
     """
     remove_leftovers(layout)
-    asked: dict[str, Known] = {}
+    paths = [path for path in stamps(sweep(layout).listing) if is_change_file(path) and is_text(path)]
+    small = [file for path in paths if (file := _read(layout, path))]
+    known = find({about for file in small for about in file.abouts})
     moving: list[_File] = []
     left: list[Left] = []
-    for path in filter(is_text, stamps(sweep(layout).listing)):
-        if not is_change_file(path) or (file := _read(layout, path)) is None:
+    for file in small:
+        about = [known[about] for about in file.abouts]
+        if any(memory and not wanted(memory) for memory, _ in about):
             continue
-        abouts = {entry.about for entry in file.entries}
-        asked |= {about: find(about) for about in abouts - asked.keys()}
-        known = [asked[about] for about in abouts]
-        if any(memory and not wanted(memory) for memory, _ in known):
-            continue
-        why = "" if committed is None or path in committed else "not committed yet"
-        why = why or _why_unreadable(file) or next(filter(None, map(_why_homeless, known)), "")
+        why = "" if committed is None or file.path in committed else "not committed yet"
+        why = why or _why_unreadable(file) or next(filter(None, map(_why_homeless, about)), "")
         if why:
-            left.append(Left(path, why))
+            left.append(Left(file.path, why))
         else:
             moving.append(file)
     files = Replacing(layout)
-    placed = tuple(_placed(layout, files, moving, asked))
+    placed = tuple(_placed(layout, files, moving, known))
     if not dry_run and moving:
         if saved := files.finish():
             raise Refused(f"{layout.relative(min(saved))} changed while we read it", "try again")
@@ -116,7 +118,7 @@ def _why_homeless(known: Known) -> str:
     return "the memory that it is about is a draft" if memory.status == DRAFT else ""
 
 
-def _placed(layout: Layout, files: Replacing, moving: Sequence[_File], known: dict[str, Known]) -> Iterator[Entry]:
+def _placed(layout: Layout, files: Replacing, moving: Sequence[_File], known: Mapping[str, Known]) -> Iterator[Entry]:
     """Append the entries that are nowhere else, and yield each with its new path; prove that no other one changed."""
     pairs = [pair for file in moving for pair in zip(file.entries, file.texts, strict=True)]
     arrived: dict[str, list[Entry]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 
 from rawkomem import Repository
 from rawkomem.files.contents import read_bytes
@@ -129,6 +130,7 @@ def merge_pair(folder, seed: int, patch) -> int:
     for id in history.base_ids:
         assert history.repository.get(id).entries == memories(one)[id].entries
     history.repository.close()
+    shutil.rmtree(folder)
     return sum(entry.path.startswith("changes/") for entry in one.values())
 
 

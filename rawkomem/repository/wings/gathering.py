@@ -11,7 +11,7 @@ from ...git.tracked import committed_files
 from ..lazy import Wing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from ...files.gather import Known
     from ...model.entry import Memory
@@ -34,6 +34,6 @@ class Gathering(Wing):
         self._core.index.expect_changes()
         return gather(self._core.layout, self._known, wanted=wanted)
 
-    def _known(self, id: str) -> Known:
+    def _known(self, ids: Collection[str]) -> dict[str, Known]:
         reading = self._core.reading
-        return self._core.read(lambda: (reading.find(id), reading.entries(id)))
+        return self._core.read(lambda: {id: (reading.find(id), reading.entries(id)) for id in ids})
