@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import islice, takewhile
 
 from ..format.emit import emit_entry
 from ..format.split import append_holds, join
 from ..model.entry import Entry, Plan
 from ..model.errors import BadInput, Refused
-from ..model.ids import is_id, slug
+from ..model.ids import is_id, order_key, slug
 from ..model.kinds import CREATES
 from ..model.problem import ERROR
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry, was_redacted
+from .change_file import amendments_near, change_path, is_change_file, keep_folder
 from .contents import is_plain_file, read_bytes
 from .layout import Layout
 from .lock import lock
@@ -53,12 +54,14 @@ def write_locked(
     warn: Callable[[str], None] | None = None,
     may_be_retry: Callable[[Entry], bool] = lambda entry: False,
     before: Callable[[Sequence[Entry]], None] | None = None,
+    tracked: Callable[[Collection[str]], Collection[str]] = lambda paths: (),
 ) -> list[Written]:
     """Append the plan's entries for a caller that holds the repository lock; all of them or, on a failure, none.
 
     `warn` is told what fails after the entries are in place. `may_be_retry` tells for which entries the same memory, a
     few minutes old, is taken to be the work of a killed command. `before` is given the entries as they will be written,
-    with their digests, right before the first one is.
+    with their digests, right before the first one is. `tracked` tells which of some files git tracks: a change of such
+    a file's memory goes to a file of its own, where two branches cannot collide.
     """
     remove_leftovers(layout)
     if odd := next((entry.id for entry in plan.entries if not is_id(entry.id)), ""):
@@ -67,6 +70,8 @@ def write_locked(
     known = {e.id: same for e in redacted if may_be_retry(e) and (same := _stored_before(layout, e, redacted))}
     texts = {entry.id: _readable(emit_entry(entry)) for entry in redacted if entry.id not in known}
     new = [replace(entry, digest=texts[entry.id][1]) for entry in redacted if entry.id in texts]
+    shared = tracked({entry.path for entry in new if entry.changes and entry.path})
+    new = [replace(e, path=change_path(e)) if e.changes and e.path in shared else e for e in new]
     steps = _steps([(entry, texts[entry.id][0]) for entry in new])
     if before and new:
         before(new)
@@ -90,6 +95,7 @@ def _stored_before(layout: Layout, entry: Entry, plan: Sequence[Entry]) -> Entry
     if any(other.about == entry.id for other in plan):
         return None
     near = [known for known in _entries_near(layout, entry) if (known.kind, known.about) == (entry.kind, entry.about)]
+    near.sort(key=lambda known: order_key(known.at, known.id))
     for known in near if entry.creates else near[-1:]:
         if 0 <= entry.at - known.at <= RETRY_MS and _said(known) == _said(entry):
             return known
@@ -97,17 +103,19 @@ def _stored_before(layout: Layout, entry: Entry, plan: Sequence[Entry]) -> Entry
 
 
 def _entries_near(layout: Layout, entry: Entry) -> Iterator[Entry]:
-    """Yield the entries of the first files that an entry may go to; files without its first line are not parsed."""
+    """Yield the entries of the first files that an entry may go to; memory files without its first line are not parsed.
+
+    Of an amendment, these are also files of single changes.
+    """
     first_line = entry.body.strip("\n").partition("\n")[0].encode("utf-8", "replace")
-    for path in islice(_candidates(entry), MAX_READ_SIBLINGS):
+    own = takewhile(lambda path: is_plain_file(layout.path(path)), islice(_candidates(entry), MAX_READ_SIBLINGS))
+    for path in [*own, *(amendments_near(layout, entry, RETRY_MS) if entry.changes else ())]:
         file = layout.path(path)
-        if not is_plain_file(file):
-            return
         try:
             data = read_bytes(file)
         except OSError:
             continue  # the append tells what is wrong with it
-        if first_line in data:
+        if is_change_file(path) or first_line in data:
             yield from read_data(data, path, advice=False).entries
 
 
@@ -142,7 +150,7 @@ def _write_all(
     for _ in range(MAX_RETRIES):
         files = Replacing(layout, warn)
         for entries, text in todo:
-            path = _append(layout, files, entries[0], text)
+            path = place(layout, files, entries[0], text)
             paths |= {entry.id: path for entry in entries}
         meddled = files.finish()
         if not meddled:
@@ -160,10 +168,15 @@ def append_text(layout: Layout, path: str, text: str) -> str:
     return paths[path]
 
 
-def _append(layout: Layout, files: Replacing, entry: Entry, text: str) -> str:
+def place(layout: Layout, files: Replacing, entry: Entry, text: str) -> str:
+    """Append a text to the first file that may hold the entry; return its path."""
     for path in _candidates(entry):
         file = layout.path(path)
         refuse_links(layout, os.path.dirname(file))
+        if is_change_file(path):
+            if os.path.lexists(file):
+                continue
+            keep_folder(layout, files, path)
         if _append_to(files, file, text):
             return path
     raise Refused(f"no free file name for {entry.title or entry.id!r}", "rename it")

@@ -12,7 +12,7 @@ from ..model.entry import Entry, Memory
 from ..model.errors import RawkoError
 from ..model.ids import RESERVED
 from ..model.kinds import GROUPS, RECORDED
-from ..model.problem import Problem, error, style, warning
+from ..model.problem import STYLE, Problem, error, style, warning
 from ..model.record import record, replace
 from ..redaction.find import redact
 from ..state.belief.prose import contradictions
@@ -20,6 +20,7 @@ from ..state.derive import DERIVED
 from ..state.fold import fold
 from ..state.references import HERITAGE, SUPERSEDES, Names, references
 from ..text.count import count
+from .change_file import is_change_file
 from .layout import Layout
 from .page import PAGE, is_generated, read_page
 from .read import Reading, read_data, read_file
@@ -113,7 +114,8 @@ def _markdown_in(path: str) -> list[str]:
 
 def _with_rules(reading: Reading) -> Reading:
     name = os.path.basename(reading.path)
-    problems = [*_name_problems(name), *(p for entry in reading.entries for p in _content_problems(entry))]
+    named = [p for p in _name_problems(name) if p.level != STYLE or not is_change_file(reading.path)]
+    problems = [*named, *(p for entry in reading.entries for p in _content_problems(entry))]
     return replace(reading, problems=(*reading.problems, *(replace(p, path=reading.path) for p in problems)))
 
 
@@ -160,6 +162,9 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
 
 
 def _ids_twice(entries: Sequence[Entry]) -> list[Problem]:
+    """Return a Problem for each entry whose id another has; the copy that an interrupted gather left is none."""
+    gathered = {(entry.id, entry.digest) for entry in entries if not is_change_file(entry.path)}
+    entries = [e for e in entries if not is_change_file(e.path) or (e.id, e.digest) not in gathered]
     counts = Counter(entry.id for entry in entries)
     return [_id_twice(entry, f"{counts[entry.id]} times") for entry in entries if counts[entry.id] > 1]
 

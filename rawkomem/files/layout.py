@@ -11,7 +11,9 @@ from ..model.record import record
 FOLDER = ".rawko"
 TRUST = "RAWKOMEM_TRUST"  # the environment variable that names projects of other users
 PERSONAL = "personal"  # the user's own repository: its folder, and its name among layers
-AREAS = ("memories", "traces", "log", "archive")  # what the index follows, in the order people read it
+CHANGED = "changes"  # the area of changes that each have a file of their own, so that branches merge without a driver
+AREAS = ("memories", "traces", "log", "archive", CHANGED)  # what the index follows, in the order people read it
+LOCAL = "local"  # what belongs to this machine, and is left behind when git checks out a branch without memories
 
 
 @record
@@ -24,7 +26,7 @@ class Layout:
     @property
     def local(self) -> str:
         """Return the git-ignored folder of the index, usage counts, locks and caches."""
-        return self.elsewhere or os.path.join(self.root, "local")
+        return self.elsewhere or os.path.join(self.root, LOCAL)
 
     @property
     def config(self) -> str:
@@ -61,19 +63,39 @@ def find_layout(start: str = "", personal: bool = False) -> Layout:
     With `personal`, the user's own repository is returned where there is no other.
     """
     start = os.path.abspath(start or os.environ.get("RAWKOMEM_DIR") or os.getcwd())
-    folder = start
+    folder, bare = start, ""
     while True:
         if os.path.basename(folder) == FOLDER and os.path.isdir(os.path.join(folder, AREAS[0])):
             return _checked(folder)
         root = os.path.join(folder, FOLDER)
-        if os.path.isdir(root):
+        if _is_repository(root):
             return _checked(root)
+        bare = bare or (root if os.path.isdir(root) else "")
         parent = os.path.dirname(folder)
         if parent == folder:
             if personal and os.path.isdir(personal_root()):
                 return _checked(personal_root())
-            raise NotFound(f"no {FOLDER} folder in {start} or above it", "run 'rawkomem init' in your project")
+            raise _not_found(start, bare)
         folder = parent
+
+
+def _not_found(start: str, bare: str) -> NotFound:
+    if bare:
+        message = f"no repository here: {bare} holds only what belongs to this machine"
+        return NotFound(message, "check out a branch with memories, or run 'rawkomem init' in your project")
+    return NotFound(f"no {FOLDER} folder in {start} or above it", "run 'rawkomem init' in your project")
+
+
+def _is_repository(root: str) -> bool:
+    """Tell whether a .rawko folder holds more than what belongs to this machine."""
+    if os.path.isdir(os.path.join(root, AREAS[0])):
+        return True
+    try:
+        return os.listdir(root) != [LOCAL]
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True  # it is there, and the command says why it cannot be read
 
 
 def _checked(root: str) -> Layout:

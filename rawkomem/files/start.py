@@ -27,6 +27,8 @@ ATTRIBUTES = """\
 # Memories have the same bytes on every system, and are merged entry by entry once 'rawkomem connect git' has run.
 *.md text eol=lf
 *.md merge=rawkomem
+# The generated page keeps the lines of both sides; the next write, or 'rawkomem toc', puts them in order.
+MEMORY.md merge=union
 """
 
 

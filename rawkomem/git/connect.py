@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from ..files.layout import Layout
+from ..files.page import PAGE
 from ..files.whole import is_below, read_whole, refuse_exit, replace_whole
 from ..model.errors import NotFound, Refused, Unwritable
 from ..model.record import record
@@ -25,7 +26,8 @@ from .worktree import WorkTree, work_tree
 T = TypeVar("T")
 
 DRIVER = "merge.rawkomem"
-ATTRIBUTE = "*.md merge=rawkomem"
+# The generated page keeps the lines of both sides until it is written anew.
+ATTRIBUTES = ("*.md merge=rawkomem", f"{PAGE} merge=union")
 IGNORED = "/local/"
 HOOK_CONFIG_VERSION = (2, 54)  # the first git that takes hooks from its settings, several for one event
 CHECK, MERGE, SYNC = "pre-commit", "pre-merge-commit", "post-merge"  # git checks a merge without conflicts by MERGE
@@ -178,8 +180,10 @@ class _Connecting:
         """Yield changes of committed files, which tell a clone that memories have a merge driver."""
         attributes, ignore = self._own(".gitattributes"), self._own(".gitignore")
         known = read_whole(attributes, self.layout.root)
-        if ATTRIBUTE.encode() not in (known or b""):
-            after = put_block(known, self.name, f"{ATTRIBUTE}\n")
+        others = cut_block(known, self.name) if known else b""
+        missing = [line for line in ATTRIBUTES if line.encode() not in (others or b"")]
+        after = put_block(known, self.name, "".join(f"{line}\n" for line in missing)) if missing else known
+        if after and after != known:
             yield FileChange(attributes, known, after, "memories are merged entry by entry")
         probe = os.path.join(self.layout.local, "index.db")
         if not self.tree.git.run("check-ignore", "--", self.tree.path(probe), fine=(0, 1)):

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..files.bundle import bundled_files, folder_of, is_bundle
+from ..files.change_file import is_change_file
 from ..files.layout import Layout
-from ..files.read import read_data
+from ..files.read import implicit_id, read_data
 from ..format.citation import cited_in, read_citation
 from ..model.clock import now
 from ..model.entry import Entry, Memory
@@ -73,6 +74,7 @@ class Commit:
         self.layout, self.staged, self.registry = layout, staged, registry
         self.purged = purged  # ids of memories whose text a person removed for good
         self.append_only = append_only  # whether an edit of a committed entry is an error
+        self._everywhere: set[str] | None = None  # digests of all staged entries, once they are asked for
 
     def texts(self, paths: Iterable[str], of: Mapping[str, str] | None = None) -> dict[str, bytes]:
         """Return path → bytes, staged or in another version."""
@@ -88,6 +90,23 @@ class Commit:
         """Return digest → entry of the files and bundles of a version that changed or are gone."""
         return _digests(self.texts(filter(_holds_memories, self.staged.left(version)), version))
 
+    def touched(self) -> dict[str, bytes]:
+        """Return the changed files, and those of memories that a changed file elsewhere tells something about."""
+        changed = self.changed()
+        abouts = {e.about for path in filter(is_change_file, changed) for e in _entries(changed[path], path)}
+        everything = self.texts(filter(is_memory, self.staged.now)) if abouts else {}
+        return changed | {path: data for path, data in everything.items() if _speaks_of(data, path, abouts)}
+
+    def concerned(self) -> set[str]:
+        """Return the ids of the memories that this commit brings or changes."""
+        return {entry.target for path, data in self.changed().items() for entry in _entries(data, path)}
+
+    def is_anywhere(self, digest: str) -> bool:
+        """Tell whether any staged file holds an entry, also one that no commit changed since."""
+        if self._everywhere is None:
+            self._everywhere = set(_digests(self.texts(filter(is_memory, self.staged.now))))
+        return digest in self._everywhere
+
     def digests_now(self, since: Mapping[str, str]) -> dict[str, Entry]:
         """Return digest → entry of the staged files that a version lacks, and of all staged bundles."""
         new = set(filter(is_memory, self.staged.changed(since)))
@@ -98,8 +117,7 @@ class Commit:
         everything = self.texts(filter(is_memory, self.staged.now))
         entries = [entry for path in files for entry in _entries(everything[path], path)]
         ids = {entry.target for entry in entries}
-        names = [id.encode() for id in ids]
-        others = [path for path, data in everything.items() if path not in files and any(n in data for n in names)]
+        others = [path for path, data in everything.items() if path not in files and _speaks_of(data, path, ids)]
         about: dict[str, list[Entry]] = {}
         for entry in (*entries, *(entry for path in others for entry in _entries(everything[path], path))):
             if entry.target in ids:
@@ -161,7 +179,8 @@ def edits_of(commit: Commit) -> list[Edit]:
         there = {entry.id: entry for entry in now.values()}
         for digest, entry in entries.items():
             taken = digest in base and any(digest not in parent for parent in parents)
-            if digest not in now and not taken and not (entry.id in settled and entry.id in there):
+            lost = digest not in now and not taken and not (entry.id in settled and entry.id in there)
+            if lost and not commit.is_anywhere(digest):
                 found.setdefault(digest, Edit(entry, there.get(entry.id)))
     return [edit for edit in found.values() if edit.old.target not in commit.purged]
 
@@ -210,11 +229,11 @@ def _contradictions(commit: Commit) -> list[Problem]:
 
 def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
     """Return the memories of this commit whose claim contradicts another one in use, that one, and the claim."""
-    changed = commit.changed()
-    memories = _claiming(commit, changed)
+    concerned = commit.concerned()
+    memories = _claiming(commit)
     found: dict[frozenset[str], tuple[Memory, Memory, Claim]] = {}
     for memory in memories:
-        claim = claim_of(memory) if memory.path in changed else None
+        claim = claim_of(memory) if memory.id in concerned else None
         if claim is None or commit.registry.get(claim.predicate, UNREGISTERED).conflict_policy == KEEP_BOTH:
             continue
         for rival in rivals_of(memory, memories, commit.registry):
@@ -223,9 +242,9 @@ def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
     return list(found.values())
 
 
-def _claiming(commit: Commit, changed: Mapping[str, bytes]) -> list[Memory]:
-    """Return the memories with claims about the subjects of claims in some files; only files with them are parsed."""
-    entries = [entry for path, data in changed.items() if b"claim" in data for entry in _entries(data, path)]
+def _claiming(commit: Commit) -> list[Memory]:
+    """Return the memories with claims about the subjects of touched claims; only files with them are parsed."""
+    entries = [entry for path, data in commit.touched().items() if b"claim" in data for entry in _entries(data, path)]
     claims = [claim for entry in entries if (claim := read_claim(entry.extra))]
     if not claims:
         return []
@@ -259,17 +278,17 @@ def _derived(commit: Commit) -> list[Problem]:
 
 def _citations(commit: Commit) -> list[Problem]:
     """Return a Problem for each stale citation in memories of this commit, or to code that this commit changes."""
-    changed, code = commit.changed(), commit.staged.code
+    touched, concerned, code = commit.touched(), commit.concerned(), commit.staged.code
     names = [path.encode("utf-8", "surrogateescape") for path in code]
     everything = commit.texts(filter(is_memory, commit.staged.now))
     cites = {path: data for path, data in everything.items() if b"cites" in data}
-    citing = [path for path, data in cites.items() if path in changed or any(name in data for name in names)]
+    citing = [path for path, data in cites.items() if path in touched or any(name in data for name in names)]
     looking = _StagedCitations(commit)
     found = []
     for memory in commit.memories(citing) if citing else ():
         for text in cited_in(memory.extra):
             citation = read_citation(text)
-            if memory.path in changed or citation.path in code:
+            if memory.id in concerned or citation.path in code:
                 cited = looking.check(citation)
                 if cited.state in (STALE, GONE):
                     what = f"{memory.id} cites {citation.place}: {cited.note or cited.state}"
@@ -288,6 +307,12 @@ class _StagedCitations(Citations):
     def _read_once(self, path: str) -> bytes | None:
         self._file(path)  # refuses what leads out of the project
         return self.staged.code_file(path)
+
+
+def _speaks_of(data: bytes, path: str, ids: Iterable[str]) -> bool:
+    """Tell whether a file may hold entries about some ids; a file that names no id has one by its own name."""
+    stem = implicit_id(path)
+    return any(id.encode() in data or id.partition("#")[0] == stem for id in ids)
 
 
 def _entries(data: bytes, path: str) -> Sequence[Entry]:

@@ -6,6 +6,7 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from ..files.change_file import is_change_file
 from ..files.contents import hash_of
 from ..files.read import QUARANTINE, read_file
 from ..model.entry import Entry, Memory
@@ -62,6 +63,8 @@ class Ingest:
             fresh.append((seen, stamp, docs))
             if seen.grown and docs[0] == self.catalogue.entry_doc(path, seen.above):
                 self._note_new(seen.reading.entries[1:], docs[1:])
+            elif is_change_file(path) and not self.catalogue.hash_of(path):
+                self._note_new(seen.reading.entries, docs)
             else:
                 targets |= self.catalogue.targets_of(path, seen.above) | {e.target for e in seen.reading.entries}
         vanished = list(gone)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .wings.edits import Edits
     from .wings.episodes import Episodes
     from .wings.exchange import Exchange
+    from .wings.gathering import Gathering
     from .wings.graph import Graph
     from .wings.learning import Learning
     from .wings.ledger import Ledger
@@ -93,6 +94,7 @@ class Repository:
     edits: Edits = lazy("wings.edits", "Edits of committed memories by hand, and what must not be committed.")
     episodes: Episodes = lazy("wings.episodes", "Groups of memories that belong to one stretch of work.")
     exchange: Exchange = lazy("wings.exchange", "Import and export, in all formats.")
+    gathering: Gathering = lazy("wings.gathering", "Changes that have files of their own, moved into the memories'.")
     graph: Graph = lazy("wings.graph", "Links between memories, walks, clusters, entities.")
     learning: Learning = lazy("wings.learning", "Drafts from a session's transcript.")
     drafts: Drafts = lazy("wings.drafts", "Drafts that wait on this machine.")

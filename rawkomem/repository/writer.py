@@ -7,6 +7,7 @@ from ..files.local.arrivals import note_arrivals
 from ..files.local.changes import note_change
 from ..files.local.ledger.operation import operation_of
 from ..files.lock import lock
+from ..git.tracked import tracked_files
 from ..index.stores.database import DatabaseError
 from ..model.errors import BadInput, RawkoError
 from ..model.kinds import RECORDED
@@ -65,7 +66,12 @@ class Writer:
             core.index.expect_changes()
             # Its rename is the only commit point.
             written = write_locked(
-                core.layout, plan, core.warn, may_be_retry, lambda entries: self._note_arrivals(entries, via)
+                core.layout,
+                plan,
+                core.warn,
+                may_be_retry,
+                lambda entries: self._note_arrivals(entries, via),
+                lambda paths: tracked_files(core.layout, paths),
             )
             self._try(lambda: self._note_change(plan, written), "'rawkomem undo' will not know of it")
         core.written = (*core.written, *dict.fromkeys(item.entry.target for item in written))

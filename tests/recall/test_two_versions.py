@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +40,10 @@ def agent(vouched, project):
 def person(vouched, project):
     with Repository.open(str(project), via="person") as opened:
         yield opened
+
+
+def file_of(repository, written) -> Path:
+    return Path(repository.layout.path(written.entry.path))
 
 
 def shown(repository, **options) -> dict[str, str]:
@@ -97,17 +102,15 @@ def test_accepting_and_declining(vouched, agent, person):
         person.beliefs.decide("two", True)
 
 
-def test_what_was_accepted_cannot_be_edited_afterwards(vouched, agent, person, memories):
-    agent.amend("one", Entry(body="Better text."))
+def test_what_was_accepted_cannot_be_edited_afterwards(vouched, agent, person):
+    file = file_of(vouched, agent.amend("one", Entry(body="Better text.")))
     person.beliefs.decide("one", True)
-    file = memories / "one.md"
     file.write_text(file.read_text().replace("Better text.", "Evil text."))
     assert shown(vouched)["one"] == RULE
 
 
-def test_what_a_person_typed_cannot_be_edited_afterwards(vouched, agent, person, memories):
-    person.amend("one", Entry(body="My words."))
-    file = memories / "one.md"
+def test_what_a_person_typed_cannot_be_edited_afterwards(vouched, agent, person):
+    file = file_of(vouched, person.amend("one", Entry(body="My words.")))
     file.write_text(file.read_text().replace("My words.", "Evil words."))
     assert shown(vouched)["one"] == RULE and vouched.get("one").proposed
 

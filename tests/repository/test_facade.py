@@ -16,8 +16,9 @@ from tests.conftest import ROOT
 
 MAX_PUBLIC_NAMES = 26  # methods and properties of Repository, without wings
 WINGS = {
-    "beliefs", "citations", "drafts", "edits", "episodes", "exchange", "graph", "learning", "ledger", "lessons",
-    "lifecycle", "remembering", "retention", "sinks", "skills", "staging", "store", "traces", "transcripts", "undoing",
+    "beliefs", "citations", "drafts", "edits", "episodes", "exchange", "gathering", "graph", "learning", "ledger",
+    "lessons", "lifecycle", "remembering", "retention", "sinks", "skills", "staging", "store", "traces", "transcripts",
+    "undoing",
 }  # fmt: skip
 
 

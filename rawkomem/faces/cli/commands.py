@@ -86,6 +86,7 @@ COMMANDS = {
         "keeping.retention",
         "Propose to move old traces to the archive, and to compress what is older than a year.",
     ),
+    "gather": ("keeping.gather", "Move committed changes into the files of their memories."),
     "project": ("learning.project", "Exchange memories with the projects of LLMos."),
     "connect": ("setup.connect", "Connect memories with git and with agents' hosts; --remove takes it back."),
     "import": ("learning.exchange", "Take memories over from other tools; they wait for a review."),

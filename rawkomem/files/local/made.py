@@ -14,6 +14,7 @@ from .descriptor import drop_lock, try_lock
 from .marker import FILE_MODE, FOLDER_MODE, MARKER, SAFE_FLAGS, is_made_here, read_secret, secret_path
 
 SECRET_BYTES = 32
+IGNORE_ALL = b"*\n"  # for git on a branch without memories, which has no .rawko/.gitignore
 LOCK_FILE = "secret.lock"  # in the user's config folder
 LOCK_WAIT_S, PAUSE_S = 30.0, 0.003
 ASIDE = "aside-"  # what the name of a folder begins with that was set aside; it lies in the new local folder
@@ -89,6 +90,7 @@ def _new_folder(local: str) -> str:
     os.makedirs(os.path.dirname(local), exist_ok=True)
     os.mkdir(fresh, FOLDER_MODE)
     _create(os.path.join(fresh, MARKER), _secret(secret_path(os.lstat(fresh).st_ino)))
+    _create(os.path.join(fresh, ".gitignore"), IGNORE_ALL)
     return fresh
 
 

@@ -57,6 +57,8 @@ class Retention(Wing):
         with lock(self._core.layout, "write"):
             done = move_files(self._core.layout, moves)
             packed = old_months(months_in(self._core.layout), now())
+            if packed:
+                self._repo.gathering.gather_locked(lambda memory: os.path.dirname(memory.path) in packed)
             for month in packed:
                 pack(self._core.layout, month)
         self._core.follow()

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ....files.check import printable
+from ....files.layout import FOLDER
 from ....git.edits import KEEP_HINT
 from ....git.staged import staged_layouts
 from ....git.staged_check import CHECKS, SKIP
@@ -95,7 +96,7 @@ def staged_repositories(folder: str) -> list[Repository]:
         return [open_repository(folder)]
     except NotFound:
         found = staged_layouts(folder)
-    if not found:  # a branch without memories: a hook that is there for all branches stops nobody
+    if not found and not os.path.isdir(os.path.join(folder, FOLDER)):  # silent on a branch without memories
         note("no memories here: nothing to check")
     return [open_repository(layout.root) for layout in found]
 

@@ -1,0 +1,260 @@
+"""Changes in files of their own, and gathering them: where they go, who vouches, merges, commits, crashes."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from rawkomem import Repository
+from rawkomem.files.check import check_repository
+from rawkomem.files.gather import _remove
+from rawkomem.files.layout import find_layout
+from rawkomem.git.authorship import provenance_of
+from rawkomem.model.errors import NotFound
+from tests.commands import ROOT
+from tests.git.gitting import AGENT
+from tests.git.test_staged import claim, found
+
+
+@pytest.fixture
+def shared(git, project):
+    """A repository with one committed memory, and a person at it."""
+    with Repository.open(str(project), via="person") as opened:
+        opened.add("Push to main.", title="How we deploy", id="mem_1_a")
+        git.commit()
+        yield opened
+
+
+@pytest.fixture
+def file(memories):
+    return memories / "how-we-deploy.md"
+
+
+def paths(project) -> list[str]:
+    root = project / ".rawko"
+    return sorted(str(path.relative_to(root)) for path in (root / "changes").rglob("*.md"))
+
+
+def problems(project) -> list[str]:
+    return [problem.code for one in check_repository(find_layout(str(project))) for problem in one.problems
+            if problem.level == "error"]  # fmt: skip
+
+
+# Where a change goes
+
+
+def test_a_change_of_a_tracked_memory_gets_a_file_of_its_own(shared, project, file, monkeypatch):
+    monkeypatch.setenv("RAWKOMEM_NOW", "2026-12-31T23:59:59Z")
+    before = file.read_bytes()
+    vote = shared.feedback("mem_1_a", "helpful").entry
+    assert vote.path == f"changes/2026-12/how-we-deploy-feedback-{vote.id[-6:]}.md" == paths(project)[0]
+    assert file.read_bytes() == before and shared.get("mem_1_a").helpful == 1
+    assert [step.entry.path for step in shared.history("mem_1_a")][1] == vote.path
+    assert not problems(project)
+
+
+def test_without_git_and_while_untracked_it_is_appended(project, memories, git):
+    with Repository.open(str(project), via="person") as opened:
+        opened.add("Text.", title="New")
+        assert opened.feedback("new", "helpful").entry.path == "memories/new.md"
+        git("add", "-A")
+        assert opened.feedback("new", "helpful").entry.path.startswith("changes/")
+        os.rename(project / ".git", project / "no-git")
+        assert opened.feedback("new", "helpful").entry.path == "memories/new.md"
+
+
+def test_an_id_that_somebody_gave_is_hashed_and_a_taken_name_gets_a_number(shared, project):
+    from rawkomem.model.entry import Entry, Plan
+    from rawkomem.state.decide import about
+
+    memory = shared.get("mem_1_a")
+    for id in ("own id", "x_abcdef", "y_abcdef"):
+        shared.core.writer.write(Plan((about(memory, Entry(kind="reinforce", id=id, at=1_767_225_600_000)),), "test"))
+    names = [path.rpartition("-reinforce-")[2] for path in paths(project)]
+    assert sorted(map(len, names)) == [9, 9, 11] and {"abcdef.md", "abcdef-2.md"} < {*names}
+
+
+def test_a_retry_of_an_amendment_is_known_again(shared, project):
+    first = shared.amend("mem_1_a", body="Push a tag.")
+    assert shared.amend("mem_1_a", body="Push a tag.").again
+    assert not shared.amend("mem_1_a", body="Ask Ada.").again
+    assert not shared.amend("mem_1_a", body="Push a tag.").again, "another one followed"
+    assert first.entry.path in paths(project) and len(paths(project)) == 3
+
+
+def test_purging_removes_the_text_of_changes(shared, project, git):
+    shared.amend("mem_1_a", body="The password is swordfish.")
+    git.commit()
+    shared.lifecycle.purge("mem_1_a")
+    assert not paths(project) and not shared.list()
+
+
+def test_who_committed_a_change_file_vouches_for_it(shared, project, git):
+    with Repository.open(str(project), via="agent") as agent:
+        by_agent = agent.amend("mem_1_a", body="Send tokens away.").entry
+        git.commit("agent", AGENT)
+        by_person = shared.feedback("mem_1_a", "helpful").entry
+        git.commit("person")
+        assert provenance_of(shared.layout)[0] == {"mem_1_a": "person", by_agent.id: "agent", by_person.id: "person"}
+        assert shared.get("mem_1_a").proposed == (by_agent.id,)
+        agent.gathering.run()
+        git.commit("an agent gathers", AGENT)
+        assert provenance_of(shared.layout)[0] == {"mem_1_a": "person", by_agent.id: "agent", by_person.id: "person"}
+        assert shared.get("mem_1_a").proposed == (by_agent.id,) and shared.get("mem_1_a").helpful == 1
+
+
+# Gathering
+
+
+def test_gather_appends_in_order_and_can_be_committed(shared, project, file, git, rawkomem):
+    first = shared.amend("mem_1_a", body="Push a tag.").entry
+    second = shared.feedback("mem_1_a", "helpful").entry
+    git.commit()
+    before, memory, kept = file.read_text(), shared.get("mem_1_a"), shared.feedback("mem_1_a", "harmful").entry
+    assert rawkomem("gather", "--dry-run").stdout.count("→ memories/how-we-deploy.md") == 2
+    assert file.read_text() == before and len(paths(project)) == 3
+    told = rawkomem("gather")
+    assert told.stdout.index(first.id) < told.stdout.index(second.id) and "not committed yet" in told.stderr
+    assert file.read_text().startswith(before) and paths(project) == [kept.path]
+    assert shared.get("mem_1_a").entries == memory.entries + 1 and shared.get("mem_1_a").body == "Push a tag."
+    git("add", "-A")
+    assert found(project) == {} and not problems(project)
+    assert "nothing to gather" in rawkomem("gather").stderr
+
+
+def test_a_gather_that_loses_an_entry_cannot_be_committed(shared, project, file, git):
+    shared.feedback("mem_1_a", "helpful")
+    lost = shared.feedback("mem_1_a", "helpful").entry
+    git.commit()
+    shared.gathering.run()
+    text = file.read_text()
+    file.write_text(text[: text.index(f"\n---\n\n---\nid: {lost.id}")])
+    git("add", "-A")
+    assert [problem.split(": ")[1] for problem in found(project)["history"]] == [f"{lost.id} is gone"]
+
+
+def test_changes_without_a_home_stay(shared, project, file, git, rawkomem):
+    orphan, waiting = shared.add("Old.", title="Old").id, shared.add("Draft.", title="Draft").id
+    git.commit()
+    left = [shared.feedback(id, "helpful").entry.path for id in (orphan, waiting)]
+    (project / ".rawko/memories/old.md").unlink()
+    draft = project / ".rawko/memories/draft.md"
+    draft.write_text(draft.read_text().replace("title: Draft\n", ""))
+    nameless = project / ".rawko/changes/2026-01/by-hand.md"
+    nameless.parent.mkdir()
+    nameless.write_text("---\nkind: reinforce\nabout: mem_1_a\n---\n")
+    git.commit()
+    told = rawkomem("gather").stderr
+    assert f"left {left[0]}: there is no file of the memory" in told and f"left {left[1]}: the memory" in told
+    assert "left changes/2026-01/by-hand.md: an entry in it has no id or no time" in told
+    assert len(paths(project)) == 3 and "nothing to gather" in told
+
+
+def test_a_gather_that_was_killed_is_finished_by_the_next(shared, project, file, git, monkeypatch):
+    vote = shared.feedback("mem_1_a", "helpful").entry
+    git.commit()
+    monkeypatch.setattr("rawkomem.files.gather._remove", lambda layout, moving: None)
+    shared.gathering.run()
+    assert paths(project) == [vote.path] and vote.id in file.read_text() and shared.get("mem_1_a").helpful == 1
+    assert not problems(project), "a copy is no second entry"
+    git.commit("both copies")
+    monkeypatch.setattr("rawkomem.files.gather._remove", _remove)
+    shared.gathering.run()
+    assert not paths(project) and file.read_text().count(vote.id) == 1 and shared.get("mem_1_a").helpful == 1
+    git("add", "-A")
+    assert found(project) == {}, "the entry is in a file that this commit does not change"
+
+
+# Merges
+
+
+def test_a_month_that_was_gathered_is_not_taken_for_a_renamed_folder(shared, git, monkeypatch):
+    """Git moves new files of a folder that vanished to where its files seem to have gone, and calls it a conflict."""
+
+    def vote(day: str) -> str:
+        monkeypatch.setenv("RAWKOMEM_NOW", f"{day}T00:00:00Z")
+        id = shared.feedback("mem_1_a", "helpful", by="ada").entry.id
+        git.commit()
+        return id
+
+    ids = [vote("2030-01-01"), vote("2030-01-02")]
+    git("checkout", "-q", "-b", "gathering")
+    shared.gathering.run()
+    git.commit()
+    ids += [vote("2030-02-01"), vote("2030-02-02")]
+    git("checkout", "-q", "main")
+    ids.append(vote("2030-01-03"))
+    git("merge", "-q", "--no-edit", "gathering")
+    assert {step.entry.id for step in shared.history("mem_1_a")} == {"mem_1_a", *ids}
+
+
+def test_two_branches_that_both_gather_need_the_driver(shared, git, file, rawkomem):
+    ids = []
+    for branch in ("one", "two"):
+        git("checkout", "-q", "-b", branch, "main")
+        ids.append(shared.feedback("mem_1_a", "helpful", by=branch).entry.id)
+        git.commit()
+        shared.gathering.run()
+        git.commit()
+    git("merge", "-q", "one", check=False)
+    assert git("diff", "--name-only", "--diff-filter=U") == ".rawko/memories/how-we-deploy.md"
+    git("merge", "--abort")
+    rawkomem("connect", "git")
+    git("merge", "-q", "--no-edit", "one", env={"PYTHONPATH": str(ROOT)})
+    assert [id for id in ids if id in file.read_text()] == ids and shared.get("mem_1_a").helpful == 2
+
+
+def test_the_generated_page_merges_without_a_driver(project, git, rawkomem):
+    (project / ".rawko/config.yaml").write_text("contents: on\n")
+    rawkomem("add", "--title", "Middle", "--body", "Text.")
+    git.commit()
+    for branch, title in (("one", "Alpha"), ("two", "Beta")):
+        git("checkout", "-q", "-b", branch, "main")
+        rawkomem("add", "--title", title, "--body", f"{title} text.")
+        git.commit()
+    git("merge", "-q", "--no-edit", "one")
+    page = (project / ".rawko/MEMORY.md").read_text()
+    assert all(f"[{title}]" in page for title in ("Alpha", "Beta", "Middle")) and "<<<<" not in page
+
+
+# Commits
+
+
+def test_a_change_elsewhere_brings_a_contradiction_into_use(shared, project, memories, git):
+    for id, value in (("mem_2_a", "80"), ("mem_3_a", "81")):
+        (memories / f"{value}.md").write_text(claim(id, value))
+        if id == "mem_2_a":
+            shared.sync()
+    shared.beliefs.archive("mem_2_a")
+    git.commit()
+    assert found(project) == {}
+    review = "---\nid: review_1\nkind: review\nabout: mem_2_a\nat: 2030-01-01T00:00:00Z\naction: activate\n---\n"
+    (project / ".rawko/changes").mkdir()
+    (project / ".rawko/changes/by-hand.md").write_text(review)
+    git("add", "-A")
+    assert list(found(project)) == ["contradictions"]
+
+
+# A branch without memories
+
+
+def test_a_branch_without_memories_is_no_repository(project, git, rawkomem, tmp_path_factory):
+    (project / "code.py").write_text("x = 1\n")
+    git("add", "code.py")
+    git("commit", "-q", "-m", "code")
+    git("checkout", "-q", "-b", "memories")
+    rawkomem("add", "--title", "Deploy", "--body", "Push to main.")
+    git.commit()
+    git("checkout", "-q", "main")
+    assert os.listdir(project / ".rawko") == ["local"] and not git("status", "--porcelain")
+    for words in (("search", "deploy"), ("inject", "deploy"), ("list",), ("add", "--title", "x", "--body", "y")):
+        told = rawkomem(*words, check=NotFound.exit_code)
+        assert told.stderr.startswith("rawkomem: no repository here: ") and told.stderr.count("\n") == 1
+        assert not told.stdout
+    silent = rawkomem("hook", "claude-code", "prompt", input='{"prompt": "deploy"}')
+    assert (silent.stdout, silent.stderr) == ("", "")
+    checked = rawkomem("check", "--staged")
+    assert (checked.stdout, checked.stderr) == ("", "")
+    git("checkout", "-q", "memories")
+    assert "Push to main." in rawkomem("search", "deploy").stdout
