@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from ..model.entry import Entry, Memory
 from ..model.errors import RawkoError
-from ..model.ids import RESERVED
 from ..model.kinds import GROUPS, RECORDED
+from ..model.names import RESERVED, folded, kebab
 from ..model.problem import Problem, error, style, warning
 from ..model.record import record, replace
 from ..redaction.find import redact
@@ -29,6 +28,7 @@ IDEAL_WORDS = (200, 500)  # SPEC-0009
 MAX_WORDS = 2_000
 NOT_IDEAL = "not-ideal-length"  # the code of the remark that is true of most good memories
 KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md")
+TRACE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT[0-9Z-]+_")
 UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # what Windows refuses
 HISTORY = (SUPERSEDES, HERITAGE, DERIVED)  # links that may well lead to what is deleted
 MAX_QUOTED_CHARS = 80  # characters of a sentence in a message
@@ -126,9 +126,15 @@ def _name_problems(name: str) -> list[Problem]:
         return [warning("unsafe-name", f"file name {shown} is not allowed on Windows", "use a kebab-case name")]
     if len(os.fsencode(name)) > MAX_NAME_BYTES:
         return [warning("long-name", f"file name is longer than {MAX_NAME_BYTES} bytes", "shorten it")]
-    if not KEBAB.fullmatch(name):
+    if not KEBAB.fullmatch(name) and not _is_kebab(name.removesuffix(".md")):
         return [style("not-kebab-case", f"file name {shown} is not kebab-case", "use-words-like-this.md")]
     return []
+
+
+def _is_kebab(stem: str) -> bool:
+    """Tell whether a name, or what follows the time in a trace's name, is kebab-case in any script."""
+    stem = TRACE_TIME.sub("", stem)
+    return not stem.isascii() and kebab(stem) == stem
 
 
 def _content_problems(entry: Entry) -> list[Problem]:
@@ -150,7 +156,7 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
     groups: dict[str, list[str]] = {}
     hint = "rename one of them"
     for path in paths:
-        groups.setdefault(unicodedata.normalize("NFC", path).casefold(), []).append(path)
+        groups.setdefault(folded(path), []).append(path)
     return [
         warning("name-clash", f"same name as {printable(other)!r} on macOS and Windows", hint, path=path)
         for group in groups.values()

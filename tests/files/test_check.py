@@ -46,11 +46,19 @@ def test_content_rules_never_change_a_verdict(tmp_path, words, said):
     assert bool(checked.problems) == bool(said)
 
 
-@pytest.mark.parametrize("name", ["Not Kebab.md", "snake_Case.md", "UPPER.md", "a--b.md", "ünïcode.md"])
+@pytest.mark.parametrize("name", ["Not Kebab.md", "snake_Case.md", "UPPER.md", "a--b.md", "Ünïcode.md", "日本 語.md"])
 def test_a_name_that_is_not_kebab_case_is_a_matter_of_style(tmp_path, name):
     (tmp_path / name).write_text(front() + IDEAL, "utf-8")
     (checked,) = check_files([str(tmp_path / name)])
     assert checked.verdict == "accept" and "not kebab-case" in checked.problems[0].message
+
+
+@pytest.mark.parametrize(
+    "name", ["ünïcode.md", "日本語-の-規約.md", "हिन्दी-नियम.md", "2026-01-23T10-30-00-000Z_план.md"]
+)
+def test_kebab_case_has_letters_of_every_script(tmp_path, name):
+    (tmp_path / name).write_text(front() + IDEAL, "utf-8")
+    assert check_files([str(tmp_path / name)])[0].problems == ()
 
 
 def test_a_folder_is_checked_with_all_its_files(tmp_path):
