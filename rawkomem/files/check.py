@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from ..model.entry import Entry, Memory
 from ..model.errors import RawkoError
 from ..model.kinds import GROUPS, RECORDED
 from ..model.names import RESERVED, folded, kebab
-from ..model.problem import Problem, error, style, warning
+from ..model.problem import ERROR, Problem, error, style, warning
 from ..model.record import record, replace
 from ..redaction.find import redact
 from ..state.belief.prose import contradictions
@@ -24,6 +25,7 @@ from .page import PAGE, is_generated, read_page
 from .read import Reading, read_data, read_file
 from .scan import is_text, stamps, sweep
 
+ALWAYS_TOLD = ("unsafe-name", "long-name", "secret")  # also of a deleted memory, whose file is still there
 IDEAL_WORDS = (200, 500)  # SPEC-0009
 MAX_WORDS = 2_000
 NOT_IDEAL = "not-ideal-length"  # the code of the remark that is true of most good memories
@@ -59,12 +61,28 @@ def check_repository(layout: Layout) -> list[Checked]:
     memories = _folded(entries)
     across = [*seen.problems, *_clashes(readings), *_ids_twice(entries), *_dangling(entries)]
     across += [*_broken_links(memories), *_contradicted(memories)]
+    deleted = {memory.id for memory in memories if memory.status == "deleted"}
+    readings = {path: _without_deleted(reading, deleted) for path, reading in readings.items()}
     extra: dict[str, list[Problem]] = {}
     for problem in across:
         extra.setdefault(problem.path, []).append(problem)
     checked = [_checked(reading, extra.pop(path, [])) for path, reading in readings.items()]
     checked += [_checked(Reading(path), problems) for path, problems in extra.items()]
     return sorted(checked, key=lambda item: item.file)
+
+
+def _without_deleted(reading: Reading, deleted: Container[str]) -> Reading:
+    """Return what was read of a file without advice on the entries about deleted memories; errors stay."""
+    gone = [entry.target in deleted for entry in reading.entries]
+    lines = [entry.line for entry in reading.entries]
+
+    def is_advice(problem: Problem) -> bool:
+        number = bisect_right(lines, problem.line)
+        return problem.level != ERROR and problem.code not in ALWAYS_TOLD and number > 0 and gone[number - 1]
+
+    if not any(gone):
+        return reading
+    return replace(reading, problems=tuple(problem for problem in reading.problems if not is_advice(problem)))
 
 
 def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:

@@ -151,7 +151,7 @@ def _open(text: str, lines: _Lines, opening: re.Match[str], problems: list[Probl
 
 
 def _body_start(text: str, closing: re.Match[str]) -> int:
-    """Return where the body starts; `...` and a `---` line below it that opens no entry close a frontmatter together."""
+    """Return where the body starts: below `...` and a `---` line that follows it, unless that line opens an entry."""
     start = min(closing.end() + 1, len(text))
     rule = DELIMITER.match(text, start) if text.startswith("...", closing.start()) else None
     if rule is None:
