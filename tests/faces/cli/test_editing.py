@@ -14,7 +14,7 @@ import pytest
 
 from rawkomem.files.local.private import make_private_folder
 from rawkomem.files.local.unsaved import forget_unsaved, keep_text, unsaved_texts, without_remark
-from rawkomem.files.lock import lock
+from rawkomem.files.lock import PURPOSES, lock
 from tests.commands import START
 from tests.terminals import detached, scrubbed, typed, wait_for
 
@@ -83,9 +83,11 @@ def test_the_latest_text_is_opened_again_without_a_path_as_the_kind_it_was_for(r
     assert json.loads(rawkomem("list", "--json").stdout)[0]["kind"] == "lesson"
 
 
-def test_a_text_that_is_good_is_stored_again_as_it_is(rawkomem, repository, editor):
+def test_a_text_that_is_good_is_stored_again_as_it_is(rawkomem, repository, editor, monkeypatch):
+    file, _, *rest = PURPOSES["write"]
+    monkeypatch.setitem(PURPOSES, "write", (file, 0.1, *rest))
     with lock(repository.layout, "write"):
-        refused = rawkomem("add", "-e", env={**editor(TEXT.format(title="T")), "RAWKOMEM_LOCK_WAIT_S": "0"}, check=1)
+        refused = rawkomem("add", "-e", env=editor(TEXT.format(title="T")), check=1)
     rawkomem(*resumed(refused.stderr), env=editor())
     assert repository.get("t").title == "T" and unsaved_texts(repository.layout) == []
 
