@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ..recall.score import Scored
     from ..recall.search import Answer, Found
     from ..state.history import Step
-    from .doubts import Doubt
     from .layers import Layers
     from .recalling import Recalling
     from .settings import Settings
@@ -197,14 +196,6 @@ class Repository:
         Of an Entry, the fields that differ from their defaults are changed.
         """
         return self._writing.amend(name, entry, fields, via)
-
-    def doubts(self, entry: Entry, about: str = "") -> Sequence[Doubt]:
-        """Return what speaks against storing an entry as it is, or as a change of the memory `about`.
-
-        A condition that cannot work or fires on nearly every task, a title that is taken, words of a template. `add`
-        refuses conditions that cannot work, and warns of those that fire on nearly every task.
-        """
-        return self._writing.doubts(entry, about)
 
     def delete(self, name: str, reason: str = "", by: str = "") -> Written:
         """Hide a memory by appending a tombstone; its text stays in the file and in history."""

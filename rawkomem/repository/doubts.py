@@ -34,7 +34,8 @@ class Doubt:
 
 
 def doubts_about(core: Core, entry: Entry, about: str = "") -> list[Doubt]:
-    """Return what speaks against storing an entry, or a change of the memory `about`."""
+    """Return what speaks against storing an entry, or a change of the memory that `about` names."""
+    about = about and core.reading.get(about).id
     found = [*unusable_conditions(entry.when)]
     for pattern in entry.when:
         if not why_unusable(pattern) and (said := why_too_common(pattern)):

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ..files.append import Written
     from ..model.entry import Entry
     from ..state.belief.claims import Outcome
-    from .doubts import Doubt
 
 
 @record
@@ -115,12 +114,6 @@ class Writing(Wing):
                 raise BadInput(f"{doubt.message}: nothing was stored", doubt.hint)
             for said in warnings_about(entry.when):
                 self._core.warn(said)
-
-    def doubts(self, entry: Entry, about: str) -> list[Doubt]:
-        """Return what speaks against storing an entry, or a change of the memory `about`."""
-        from .doubts import doubts_about
-
-        return doubts_about(self._core, entry, about and self._repo.get(about).id)
 
     def delete(self, name: str, reason: str, by: str) -> Written:
         """Append a tombstone."""

@@ -19,7 +19,7 @@ from ...model.task import Task
 from ...recall.filters import filter_of
 from ...recall.inject import Injection
 from ...repository import Repository
-from ...repository.doubts import SAME_TITLE
+from ...repository.doubts import SAME_TITLE, doubts_about
 from ...state.changes.feedback import SIGNALS
 from ...text.safe import safe_id
 from .answers import (
@@ -122,7 +122,7 @@ def remember(
 
 def _refuse(repository: Repository, entry: Entry, about: str = "", says_so: bool = False) -> None:
     """Refuse an entry that should not be stored as it is; a person's word may have the title that it corrects."""
-    for doubt in repository.doubts(entry, about):
+    for doubt in doubts_about(repository.core, entry, about):
         if doubt.code == SAME_TITLE and not says_so:
             hint = f"to change it, call 'remember' with amends: {doubt.concerns}; else give another title"
             raise BadInput(f"{doubt.message}: nothing was stored", hint)

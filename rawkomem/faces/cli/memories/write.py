@@ -20,7 +20,7 @@ from ....model.kinds import CREATES, GROUPS, IMPORTANCE
 from ....model.names import file_stem
 from ....model.record import as_dict, replace
 from ....repository import Repository
-from ....repository.doubts import SAME_TITLE, UNUSABLE
+from ....repository.doubts import SAME_TITLE, UNUSABLE, doubts_about
 from ....repository.wings.remembering import Remembered
 from ....repository.writing import Stored
 from ....state.belief.claims import ON_CONFLICT, SCOPES
@@ -189,7 +189,7 @@ def _undoubted(
     repository: Repository, entry: Entry, anyway: bool, about: str = "", spares: tuple[str, ...] = ()
 ) -> Entry:
     """Return the entry to store, without conditions that cannot work; ask a person first, refuse anybody else."""
-    doubts = [doubt for doubt in repository.doubts(entry, about) if doubt.code not in spares]
+    doubts = [doubt for doubt in doubts_about(repository.core, entry, about) if doubt.code not in spares]
     if doubts and not anyway:
         _ask(repository, doubts)
     useless = [doubt.concerns for doubt in doubts if doubt.code == UNUSABLE]
