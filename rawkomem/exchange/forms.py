@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ..format.emit import emit_entry
 from ..model.clock import iso
 from ..model.entry import Entry
-from ..model.ids import slug
 from ..model.kinds import CREATES
+from ..model.names import file_stem, numbered
 from ..model.record import replace
 from ..state.facets import IMPORTED
 from ..text.clean import one_line
@@ -114,10 +114,9 @@ def _named(memories: Iterable[Memory], folder_of: Callable[[Memory], str]) -> di
     """Return the memories by file name, sorted; of equal titles, later memories get a number."""
     taken: dict[str, Memory] = {}
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
-        stem = slug(memory.title or memory.id)
-        name, number = f"{folder_of(memory)}{stem}.md", 1
-        while name in taken or name.rpartition("/")[2] in RESERVED_FILES:
-            number += 1
-            name = f"{folder_of(memory)}{stem}-{number}.md"
-        taken[name] = memory
+        folder = folder_of(memory)
+        names = (f"{stem}.md" for stem in numbered(file_stem(memory.title or memory.id)))
+        taken[next(folder + name for name in names if folder + name not in taken and name not in RESERVED_FILES)] = (
+            memory
+        )
     return dict(sorted(taken.items()))

@@ -15,6 +15,7 @@ from ..state.changes.quarantine import plan_held
 from ..state.changes.supersede import superseding
 from ..state.decide import plan_add
 from ..state.facets import IMPORTED
+from ..text.when import why_unusable
 from .copies import INSTRUCTIONS, Copies, paths_in
 from .formats import FORMATS
 from .place import place_of
@@ -40,6 +41,7 @@ class Decided:
     plan: Plan
     other: str = ""  # the memory that it is a newer version of, or that says the same
     redacted: bool = False
+    left_out: int = 0  # conditions that cannot be used
 
 
 class Here:
@@ -72,11 +74,12 @@ def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Sourc
     decided: list[Decided] = []
     for given in entries:
         try:
-            found = _decide(given, kind, here)
+            usable = tuple(pattern for pattern in given.when if not why_unusable(pattern))
+            found = _decide(replace(given, when=usable), kind, here)
         except RawkoError as failure:
             source.skip(given.title or place_of(given.extra), failure.message)
             continue
-        decided.append(found)
+        decided.append(replace(found, left_out=len(given.when) - len(usable)))
         if found.plan.entries:
             here.add(found.entry)
     return decided

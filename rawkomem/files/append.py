@@ -11,8 +11,9 @@ from ..format.emit import emit_entry
 from ..format.split import append_holds, join
 from ..model.entry import Entry, Plan
 from ..model.errors import BadInput, Refused
-from ..model.ids import is_id, order_key, slug
+from ..model.ids import is_id, order_key
 from ..model.kinds import CREATES
+from ..model.names import file_stem, folded, numbered
 from ..model.problem import ERROR
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry, was_redacted
@@ -26,7 +27,7 @@ from .replace import Replacing, refuse_links, remove_leftovers
 Step = tuple[list[Entry], str]  # entries, and their text as one piece
 
 FULL_FILE_BYTES = 64 * 1024  # above it the next entry starts a sibling file: a change reads and folds a whole file
-MAX_SIBLINGS = 10_000  # names that are tried
+MAX_SIBLINGS = 10_000  # names that are tried for an entry about a known memory
 MAX_RETRIES = 20  # tries when somebody else saves a file between our read and our rename
 RETRY_MS = 10 * 60 * 1000  # milliseconds in which the same memory again is a retry of a killed command
 MAX_READ_SIBLINGS = 4  # files with the name of a title, in which the same memory is looked for
@@ -149,8 +150,10 @@ def _write_all(
     """Write these steps together and record each entry's path; try again when another program saves a file."""
     for _ in range(MAX_RETRIES):
         files = Replacing(layout, warn)
+        taken: dict[str, set[str]] = {}
         for entries, text in todo:
-            path = place(layout, files, entries[0], text)
+            is_new = entries[0].creates and not entries[0].path
+            path = _create(layout, files, entries[0], text, taken) if is_new else place(layout, files, entries[0], text)
             paths |= {entry.id: path for entry in entries}
         meddled = files.finish()
         if not meddled:
@@ -168,9 +171,22 @@ def append_text(layout: Layout, path: str, text: str) -> str:
     return paths[path]
 
 
+def _create(layout: Layout, files: Replacing, entry: Entry, text: str, taken: dict[str, set[str]]) -> str:
+    """Put a new memory into a file of its own and return its path; `taken` are the names in use, by folder."""
+    folder = layout.path(CREATES[entry.kind].folder)
+    refuse_links(layout, folder)
+    if folder not in taken:
+        taken[folder] = {folded(name) for name in os.listdir(folder)} if os.path.isdir(folder) else set()
+    path = next(path for path in _candidates(entry) if folded(os.path.basename(path)) not in taken[folder])
+    taken[folder].add(folded(os.path.basename(path)))
+    files.read(layout.path(path))
+    files.put(layout.path(path), text.encode())
+    return path
+
+
 def place(layout: Layout, files: Replacing, entry: Entry, text: str) -> str:
     """Append a text to the first file that may hold the entry; return its path."""
-    for path in _candidates(entry):
+    for path in islice(_candidates(entry), MAX_SIBLINGS):
         file = layout.path(path)
         refuse_links(layout, os.path.dirname(file))
         if is_change_file(path):
@@ -197,15 +213,13 @@ def _readable(text: str) -> tuple[str, str]:
 
 
 def _candidates(entry: Entry) -> Iterable[str]:
-    """Yield where the entry may go: the file it is about, the file of its title, then siblings with a number."""
+    """Return where the entry may go: the file it is about, the file of its title, then siblings with a number."""
     if entry.path:
         stem = entry.path.removesuffix(".md")
     else:
         folder = CREATES.get(entry.kind, CREATES["memory"]).folder
-        stem = f"{folder}/{slug(entry.title or entry.about)}"
-    yield f"{stem}.md"
-    for number in range(2, MAX_SIBLINGS):
-        yield f"{stem}-{number}.md"
+        stem = f"{folder}/{file_stem(entry.title or entry.about)}"
+    return (f"{name}.md" for name in numbered(stem))
 
 
 def _append_to(files: Replacing, file: str, entry: str) -> bool:

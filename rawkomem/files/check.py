@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from ..model.entry import Entry, Memory
 from ..model.errors import RawkoError
-from ..model.ids import RESERVED
 from ..model.kinds import GROUPS, RECORDED
-from ..model.problem import STYLE, Problem, error, style, warning
+from ..model.names import RESERVED, folded, kebab
+from ..model.problem import ERROR, STYLE, Problem, error, style, warning
 from ..model.record import record, replace
 from ..redaction.find import redact
 from ..state.belief.prose import contradictions
@@ -26,10 +26,12 @@ from .page import PAGE, is_generated, read_page
 from .read import Reading, read_data, read_file
 from .scan import is_text, stamps, sweep
 
+ALWAYS_TOLD = ("unsafe-name", "long-name", "secret")  # also of a deleted memory, whose file is still there
 IDEAL_WORDS = (200, 500)  # SPEC-0009
 MAX_WORDS = 2_000
 NOT_IDEAL = "not-ideal-length"  # the code of the remark that is true of most good memories
 KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md")
+TRACE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT[0-9Z-]+_")
 UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # what Windows refuses
 HISTORY = (SUPERSEDES, HERITAGE, DERIVED)  # links that may well lead to what is deleted
 MAX_QUOTED_CHARS = 80  # characters of a sentence in a message
@@ -60,12 +62,28 @@ def check_repository(layout: Layout) -> list[Checked]:
     memories = _folded(entries)
     across = [*seen.problems, *_clashes(readings), *_ids_twice(entries), *_dangling(entries)]
     across += [*_broken_links(memories), *_contradicted(memories)]
+    deleted = {memory.id for memory in memories if memory.status == "deleted"}
+    readings = {path: _without_deleted(reading, deleted) for path, reading in readings.items()}
     extra: dict[str, list[Problem]] = {}
     for problem in across:
         extra.setdefault(problem.path, []).append(problem)
     checked = [_checked(reading, extra.pop(path, [])) for path, reading in readings.items()]
     checked += [_checked(Reading(path), problems) for path, problems in extra.items()]
     return sorted(checked, key=lambda item: item.file)
+
+
+def _without_deleted(reading: Reading, deleted: Container[str]) -> Reading:
+    """Return what was read of a file without advice on the entries about deleted memories; errors stay."""
+    gone = [entry.target in deleted for entry in reading.entries]
+    lines = [entry.line for entry in reading.entries]
+
+    def is_advice(problem: Problem) -> bool:
+        number = bisect_right(lines, problem.line)
+        return problem.level != ERROR and problem.code not in ALWAYS_TOLD and number > 0 and gone[number - 1]
+
+    if not any(gone):
+        return reading
+    return replace(reading, problems=tuple(problem for problem in reading.problems if not is_advice(problem)))
 
 
 def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
@@ -128,9 +146,15 @@ def _name_problems(name: str) -> list[Problem]:
         return [warning("unsafe-name", f"file name {shown} is not allowed on Windows", "use a kebab-case name")]
     if len(os.fsencode(name)) > MAX_NAME_BYTES:
         return [warning("long-name", f"file name is longer than {MAX_NAME_BYTES} bytes", "shorten it")]
-    if not KEBAB.fullmatch(name):
+    if not KEBAB.fullmatch(name) and not _is_kebab(name.removesuffix(".md")):
         return [style("not-kebab-case", f"file name {shown} is not kebab-case", "use-words-like-this.md")]
     return []
+
+
+def _is_kebab(stem: str) -> bool:
+    """Tell whether a name, or what follows the time in a trace's name, is kebab-case in any script."""
+    stem = TRACE_TIME.sub("", stem)
+    return not stem.isascii() and kebab(stem) == stem
 
 
 def _content_problems(entry: Entry) -> list[Problem]:
@@ -152,7 +176,7 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
     groups: dict[str, list[str]] = {}
     hint = "rename one of them"
     for path in paths:
-        groups.setdefault(unicodedata.normalize("NFC", path).casefold(), []).append(path)
+        groups.setdefault(folded(path), []).append(path)
     return [
         warning("name-clash", f"same name as {printable(other)!r} on macOS and Windows", hint, path=path)
         for group in groups.values()

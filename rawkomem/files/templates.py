@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-import frontmatter
-
 from ..format.field import Unreadable
-from ..format.handler import RawkoHandler
 from ..model.errors import BadInput
 from .given_text import read_text_file
 from .whole import leads_out
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ..model.entry import Value
     from .layout import Layout
@@ -25,6 +22,10 @@ SHIPPED = (os.path.join(PACKAGE, "templates"), os.path.join(os.path.dirname(PACK
 
 def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str:
     """Return the template of a kind with these frontmatter values, ready for an editor."""
+    import frontmatter  # two starts, for an editor only
+
+    from ..format.handler import RawkoHandler
+
     file = find_template(layout, kind)
     handler = RawkoHandler()
     try:
@@ -37,8 +38,22 @@ def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str
 
 def find_template(layout: Layout, kind: str) -> str:
     """Return the file of a kind's template."""
+    for _, file in _templates(layout, kind):
+        return file
+    raise BadInput(f"no template for kind {kind!r}", f"put {kind}.md into {layout.templates}")
+
+
+def read_templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:
+    """Yield whether a template of a kind is a shipped one, and its text; one that cannot be read is left out."""
+    for is_shipped, file in _templates(layout, kind):
+        try:
+            yield is_shipped, read_text_file(file)
+        except BadInput:
+            continue
+
+
+def _templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:
     for folder in (layout.templates, *SHIPPED):
         file = os.path.join(folder, f"{kind}.md")
         if os.path.isfile(file) and not leads_out(file, layout.root):
-            return file
-    raise BadInput(f"no template for kind {kind!r}", f"put {kind}.md into {layout.templates}")
+            yield folder != layout.templates, file

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from frontmatter.default_handlers import BaseHandler
 
 from .emit import emit_fields
 from .frontmatter import read_frontmatter
+from .split import CLOSING
 
 
 class RawkoHandler(BaseHandler):
     """A handler for `frontmatter.loads(text, handler=RawkoHandler())` without aliases, tags or duplicate keys."""
 
-    FM_BOUNDARY = re.compile(r"^---[ \t]*$", re.MULTILINE)
+    FM_BOUNDARY = CLOSING
     START_DELIMITER = END_DELIMITER = "---"
 
     def load(self, fm: str, **kwargs: object) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from ..model.record import record
-from .split import DELIMITER, SEPARATOR
+from .split import CLOSING, SEPARATOR
 
 # One separator with the blank lines around it; what stands above a second one belongs to the body.
 GAP = re.compile(r"(?<=\n)(?:[ \t]*\n)*---[ \t]*\n(?:[ \t]*\n)*\Z")
@@ -35,7 +35,7 @@ def cut(text: str, lines: Sequence[int]) -> tuple[str, list[Piece]]:
 
 
 def _piece(text: str, last: bool) -> Piece:
-    closing = DELIMITER.search(text, text.find("\n") + 1)
+    closing = CLOSING.search(text, text.find("\n") + 1)
     body = closing.end() + 1 if closing else 0
     gap = None if last else GAP.search(text, min(body, len(text)))
     said = text[: gap.start() if gap else len(text)].rstrip(BLANK)

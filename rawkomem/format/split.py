@@ -1,7 +1,7 @@
 """Splits a file into blocks: one frontmatter and its body each.
 
 A new entry starts only where a `---` line outside code fences and HTML comments opens a YAML mapping with one of the
-TELLING_KEYS that another `---` line closes. Any other `---` is a horizontal rule or a separator.
+TELLING_KEYS that another `---` line, or YAML's `...`, closes. Any other `---` is a horizontal rule or a separator.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .llmos_keys import MARKS
 # The only lines that can change the state: delimiters, code fences, HTML comment starts.
 TELLING = re.compile(r"^(?:(---)[ \t]*$| {0,3}(`{3,}|~{3,})([^\n]*)$| {0,3}(<!--))", re.MULTILINE)
 DELIMITER = re.compile(r"^---[ \t]*$", re.MULTILINE)
+CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)  # `...` ends a document in YAML and for pandoc
 TELLING_KEYS = ("title", "kind", *MARKS)
 KEY = "|".join(TELLING_KEYS)
 LOOKS_LIKE_ENTRY = re.compile(rf"^(?:{KEY})[ \t]*:|\A\s*\{{[^\n]*\"(?:{KEY})\"", re.MULTILINE)
@@ -131,7 +132,7 @@ class _Opened:
 def _open(text: str, lines: _Lines, opening: re.Match[str], problems: list[Problem], first: bool) -> _Opened | Problem:
     """Read the frontmatter that a `---` line opens. For later blocks a Problem means: not an entry after all."""
     begin = min(opening.end() + 1, len(text))
-    closing = DELIMITER.search(text, begin, begin + 4 * MAX_BYTES)
+    closing = CLOSING.search(text, begin, begin + 4 * MAX_BYTES)
     if not closing:
         line = lines.at(opening.start())
         return error("open-frontmatter", "frontmatter is never closed", "close it with a --- line", line)
@@ -139,7 +140,7 @@ def _open(text: str, lines: _Lines, opening: re.Match[str], problems: list[Probl
     if not first and not LOOKS_LIKE_ENTRY.search(inside):
         return RULE
     line = lines.at(opening.start())
-    body = min(closing.end() + 1, len(text))
+    body = _body_start(text, closing)
     try:
         fields, odd = read_frontmatter(inside, line + 1)
     except Unreadable as failure:
@@ -149,11 +150,22 @@ def _open(text: str, lines: _Lines, opening: re.Match[str], problems: list[Probl
     return _Opened(fields, opening.start(), body, line, [*problems, *odd, *_second_document(text, lines, body)])
 
 
+def _body_start(text: str, closing: re.Match[str]) -> int:
+    """Return where the body starts: below `...` and a `---` line that follows it, unless that line opens an entry."""
+    start = min(closing.end() + 1, len(text))
+    rule = DELIMITER.match(text, start) if text.startswith("...", closing.start()) else None
+    if rule is None:
+        return start
+    inside = min(rule.end() + 1, len(text))
+    end = CLOSING.search(text, inside, inside + 4 * MAX_BYTES)
+    return start if end and LOOKS_LIKE_ENTRY.search(text[inside : end.start()]) else inside
+
+
 def _second_document(text: str, lines: _Lines, body: int) -> list[Problem]:
-    """Return an error where the text right below a frontmatter is a mapping that closes with `---` too."""
+    """Return an error where the text right below a frontmatter is a mapping that is closed, too."""
     if not LOOKS_LIKE_ENTRY.match(text, body):
         return []
-    closing = DELIMITER.search(text, body, body + MAX_BYTES)
+    closing = CLOSING.search(text, body, body + MAX_BYTES)
     if not closing:
         return []
     try:

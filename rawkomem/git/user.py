@@ -6,8 +6,11 @@ import getpass
 import os
 from typing import TYPE_CHECKING
 
+from ..files.contents import read_bytes
+from .head import find_git
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ..redaction.anonymize import Person
 
@@ -18,11 +21,54 @@ USER_VARIABLES = ("USER", "LOGNAME", "USERNAME")
 
 
 def user_name() -> str:
-    """Return the account's name; in a container without one, the name that git signs with, or nothing."""
+    """Return the name that git signs with in this folder; without one, the account's name, or nothing."""
+    named = os.environ.get("GIT_AUTHOR_NAME", "").strip() or _name_in_settings()
+    if named:
+        return named
     try:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):
-        return next(iter(_known_to_git(os.curdir, "user.name")), "")
+        return ""
+
+
+def _name_in_settings() -> str:
+    """Return user.name of the settings of this project or of the user, without a process unless they include others."""
+    for file in _settings_files():
+        try:
+            text = read_bytes(file).decode("utf-8", "replace")
+        except OSError:
+            continue
+        if "[include" in text.lower():
+            return next(iter(_known_to_git(os.curdir, "user.name")), "")
+        if name := _name_in(text):
+            return name
+    return ""
+
+
+def _settings_files() -> Iterator[str]:
+    """Yield the files of git's settings, those that win first."""
+    git = find_git(os.curdir)
+    if git:
+        yield os.path.join(git.common, "config")
+    if "GIT_CONFIG_GLOBAL" in os.environ:
+        yield os.environ["GIT_CONFIG_GLOBAL"]
+        return
+    home = os.path.expanduser("~")
+    yield os.path.join(home, ".gitconfig")
+    yield os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git", "config")
+
+
+def _name_in(settings: str) -> str:
+    """Return the last user.name of a file of settings."""
+    section, found = "", ""
+    for line in settings.splitlines():
+        line = line.strip()
+        if line.startswith("["):
+            section = line.partition("]")[0][1:].strip().lower()
+        key, _, value = line.partition("=")
+        if section == "user" and key.strip().lower() == "name":
+            found = value.strip().strip('"').strip()
+    return found
 
 
 def committing(folder: str) -> str:

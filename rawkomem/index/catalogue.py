@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-SCHEMA_VERSION = "13"
+SCHEMA_VERSION = "14"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
 MAX_NAME_CHARS = 4_096  # characters that anybody may mean a memory by: a path's limit; SQLite gives up on long patterns
 
@@ -51,6 +51,7 @@ CREATE INDEX memories_state ON memories (id, status, vouched);
 CREATE INDEX memories_vouched ON memories (vouched) WHERE vouched = 0;
 CREATE INDEX memories_waiting ON memories (waiting) WHERE waiting > 0;
 CREATE INDEX memories_path ON memories (path, line);
+CREATE INDEX memories_title ON memories (status, title);
 CREATE TABLE conditions (n INTEGER PRIMARY KEY, memory TEXT, packed TEXT, size INTEGER);
 CREATE INDEX conditions_memory ON conditions (memory);
 CREATE INDEX conditions_size ON conditions (size, n) WHERE size > 0;
@@ -279,6 +280,12 @@ class Catalogue:
     def docs(self) -> list[str]:
         """Return every whole memory as JSON, by id."""
         return self._texts("SELECT doc FROM memories ORDER BY id")
+
+    def titled(self, title: str) -> list[str]:
+        """Return the ids of active memories with a title, whatever its case and its spaces."""
+        wanted = " ".join(title.split()).casefold()
+        active = rows(self.db, "SELECT id, title FROM memories INDEXED BY memories_title WHERE status = 'active'")
+        return [id for id, other in active if " ".join(other.split()).casefold() == wanted]
 
     def resolve(self, name: str) -> list[str]:
         """Return the ids a name may mean: the id itself, else ids that start with it, else the memories of a file."""

@@ -1,4 +1,4 @@
-"""Ids of entries and names of files."""
+"""Ids of entries, and names in ASCII."""
 
 from __future__ import annotations
 
@@ -50,9 +50,14 @@ def safe_id(text: str) -> str:
 
 
 def slug(title: str) -> str:
-    """Return a kebab-case file stem: ASCII letters, digits and single hyphens; a short hash where nothing is left."""
+    """Return a text in ASCII letters, digits and single hyphens; a short hash where nothing is left.
+
+    For names that other programs restrict. Files had these names before `names.file_stem`.
+    """
     import unicodedata
     from hashlib import sha256
+
+    from .names import RESERVED
 
     plain = unicodedata.normalize("NFKD", title).lower()
     words = "".join(c if c.isascii() and c.isalnum() else " " if c in " \t\n-" else "" for c in plain).split()
@@ -60,10 +65,6 @@ def slug(title: str) -> str:
     if not stem or (len(stem) < 3 and not title.isascii()):
         return f"memory-{sha256(title.encode()).hexdigest()[:8]}"
     return stem if stem not in RESERVED else f"{stem}-memory"
-
-
-# Names of Windows devices.
-RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
 
 
 def holds_id(text: str, id: str) -> bool:

@@ -17,6 +17,7 @@ from ..files.local.intents import clear_folder, close_intent, note_intent, open_
 from ..files.local.ledger.forget import forget as forget_in_ledger
 from ..files.local.said import forget_said
 from ..files.local.transcripts import forget_talks
+from ..files.local.unsaved import forget_unsaved
 from ..files.lock import lock
 from ..files.page import PAGE
 from ..files.purge import entries_about, purge
@@ -100,6 +101,8 @@ def _complete(core: Core, id: str) -> Sequence[str]:
     Drafts(layout).forget([part for entry in entries for part in (entry.title, entry.body, _quote(entry))])
     forget_said(layout)
     forget_talks(layout)
+    for path in forget_unsaved(layout, [entry.body for entry in entries]):
+        core.warn(f"removed {path}, an unsaved text with words of that memory")
     changed = purge(layout, id)
     core.forget_answers()
     core.index.expect_changes()

@@ -106,16 +106,12 @@ class Writing(Wing):
         """Refuse conditions that can never work, and warn of those that fire on nearly every task."""
         if not any(entry.when for entry in entries):
             return
-        from ..text.clean import one_line
-        from ..text.when import MAX_SHOWN_CHARS, warnings_about, why_unusable
+        from ..text.when import warnings_about
+        from .doubts import unusable_conditions
 
         for entry in entries:
-            for pattern in entry.when:
-                note = why_unusable(pattern)
-                if note:
-                    wrong = note.text.rpartition(": it ")[0] or note.text
-                    said = f"whenToUse {one_line(pattern, MAX_SHOWN_CHARS)!r} {wrong}: nothing was stored"
-                    raise BadInput(said, note.hint)
+            for doubt in unusable_conditions(entry.when):
+                raise BadInput(f"{doubt.message}: nothing was stored", doubt.hint)
             for said in warnings_about(entry.when):
                 self._core.warn(said)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..format.mentions import mentions
 from ..model.ids import slug
+from ..model.names import file_stem
 from .derive import DERIVED, sources_in
 
 if TYPE_CHECKING:
@@ -26,13 +27,15 @@ class Names:
     def __init__(self, memories: Iterable[Memory]):
         self.ids: set[str] = set()
         self.files: dict[str, list[str]] = {}
+        self.titles: dict[str, list[str]] = {}
         seen: set[str] = set()
         for memory in sorted(memories, key=lambda memory: (memory.path, memory.line, memory.id)):
             self.ids.add(memory.id)
+            self.titles.setdefault(_title(memory.title), []).append(memory.id)
             if memory.path in seen:
                 continue
             seen.add(memory.path)
-            below = memory.path.partition("/")[2].removesuffix(".md").casefold()
+            below = unicodedata.normalize("NFC", memory.path.partition("/")[2].removesuffix(".md")).casefold()
             for name in {below, below.rpartition("/")[2]}:
                 self.files.setdefault(name, []).append(memory.id)
 
@@ -42,10 +45,20 @@ class Names:
         for candidate in dict.fromkeys((name, name.partition("#")[0].strip())):  # `name#heading`; an id may hold a #
             if candidate in self.ids:
                 return [candidate]
-            found = self.files.get(candidate.casefold()) or self.files.get(slug(candidate))
-            if found and candidate:
+            if candidate and (found := self._of_file(candidate)):
                 return found
         return []
+
+    def _of_file(self, name: str) -> list[str]:
+        """Return the memory of a file's name, else of a title that no other memory has, else of a title's file."""
+        of_title = self.titles.get(_title(name), [])
+        stems = (file_stem(name), slug(name))  # files keep the names that they got before
+        named = self.files.get(name.casefold()) or (of_title if len(of_title) == 1 else [])
+        return named or next((self.files[stem] for stem in stems if stem in self.files), [])
+
+
+def _title(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def references(memory: Memory) -> Iterator[tuple[str, str]]:

@@ -62,6 +62,7 @@ EVERYDAY = (
 )
 
 
+COMMON_HINT = "name a subject instead"
 UNBALANCED_HINT = "close it, or write plain alternatives: login|sign in"
 
 
@@ -174,14 +175,14 @@ def _unbalanced(condition: Condition) -> Note | None:
 
 
 def warnings_about(patterns: Iterable[str]) -> list[str]:
-    """Return a sentence for each pattern that fires on words that nearly every task holds."""
-    found = []
-    for pattern in patterns:
-        common = _common(read_condition(pattern))
-        if common:
-            shown = clean(pattern)[:MAX_SHOWN_CHARS]
-            found.append(f"whenToUse {shown!r} fires on nearly every task ({common}): name a subject instead")
-    return found
+    """Return a sentence for each pattern that fires on words that nearly every task holds, with what to do."""
+    return [f"{said}: {COMMON_HINT}" for pattern in patterns if (said := why_too_common(pattern))]
+
+
+def why_too_common(pattern: str) -> str:
+    """Return a sentence on a pattern that fires on words that nearly every task holds; empty for any other."""
+    common = _common(read_condition(pattern))
+    return f"whenToUse {clean(pattern)[:MAX_SHOWN_CHARS]!r} fires on nearly every task ({common})" if common else ""
 
 
 def _common(condition: Condition) -> str:

@@ -334,3 +334,16 @@ def test_the_docs_name_every_format():
     page = (ROOT / "docs" / "exchange.md").read_text(encoding="utf-8")
     assert [name for name in readable() if f"| `{name}` |" not in page] == []
     assert [name for name in writable() if f"- **{name}**:" not in page] == []
+
+
+def test_conditions_that_cannot_be_used_are_left_out_and_counted(rawkomem, repository, project):
+    said = {
+        "format": "rawkomem/1",
+        "id": "mem_1_aaaaaa",
+        "kind": "memory",
+        "title": "T",
+        "whenToUse": ["[open", "vacuum|analyze", ".*"],
+    }
+    (project / "x.jsonl").write_text(json.dumps({**said, "body": "Body."}) + "\n")
+    assert "left out 2 conditions" in rawkomem("import", str(project / "x.jsonl")).stderr
+    assert repository.get("mem_1_aaaaaa").when == ("vacuum|analyze",)

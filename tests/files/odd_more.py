@@ -92,7 +92,7 @@ BASE = [
 ]  # fmt: skip
 
 DELIM = [
-    raw("dots-close", REFUSE, "---\ntitle: T\n...\nbody\n", says="never closed", line=1),
+    raw("dots-close", WARN, "---\ntitle: T\n...\nbody\n", 1, entry={"title": "T", "body": "body"}),
     raw("dots-and-dashes-close", WARN, "---\ntitle: T\n...\n---\nbody\n", 1, entry={"title": "T", "body": "body"}),
     raw("four-dashes-open", REFUSE, "----\ntitle: T\n---\nbody\n", says="frontmatter"),
     raw("four-dashes-close", REFUSE, "---\ntitle: T\n----\nbody\n", says="never closed"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,11 @@ from tests.files.plain_user import run_plain
 def entry(title: str = "Use apsw", body: str = "Because.", **fields) -> Entry:
     given = fields.pop("id", "mem_1_aaaaaa")
     return Entry(id=given, title=title, body=body, at=1769164200000, by="me", **fields)
+
+
+def below(body: str = "Because.", **fields) -> Entry:
+    """An entry for the file memories/t.md, which may be there already."""
+    return entry("T", body, path="memories/t.md", **fields)
 
 
 @pytest.fixture
@@ -74,7 +80,7 @@ def test_not_a_byte_before_changes(write, memories, before):
     file = memories / "t.md"
     file.write_bytes(before.encode())
     old = entries_of(file)
-    assert write(entry("T", "new")) == "memories/t.md"
+    assert write(below("new")) == "memories/t.md"
     assert file.read_bytes().startswith(before.encode())
     assert entries_of(file)[:-1] == old and entries_of(file)[-1].body == "new"
 
@@ -82,7 +88,7 @@ def test_not_a_byte_before_changes(write, memories, before):
 def test_an_appended_entry_follows_the_line_ends_of_the_file(write, memories):
     file = memories / "t.md"
     file.write_bytes((front() + "\nbody\n").replace("\n", "\r\n").encode())
-    write(entry("T", "one\n\ntwo"))
+    write(below("one\n\ntwo"))
     assert b"\n" not in file.read_bytes().replace(b"\r\n", b"")
 
 
@@ -101,7 +107,7 @@ def test_a_file_that_would_swallow_or_refuse_the_entry_is_left_alone(write, memo
     file = memories / "t.md"
     file.write_bytes(before.encode("latin-1"))
     old = file.read_bytes()
-    path = write(entry("T", "new"))
+    path = write(below("new"))
     if path == "memories/t.md":  # a draft above is no obstacle: the entry reads back as it is
         assert file.read_bytes().startswith(old) and entries_of(file)[-1].body == "new"
     else:
@@ -110,14 +116,28 @@ def test_a_file_that_would_swallow_or_refuse_the_entry_is_left_alone(write, memo
 
 
 def test_an_open_fence_starts_a_new_file(write, memories):
-    write(entry("T", "```\nopen"))
-    assert write(entry("T", "second", id="mem_2")) == "memories/t-2.md"
-    assert write(entry("T", "third", id="mem_3")) == "memories/t-2.md"
+    write(below("```\nopen"))
+    assert write(below("second", id="mem_2")) == "memories/t-2.md"
+    assert write(below("third", id="mem_3")) == "memories/t-2.md"
 
 
-def test_two_titles_with_one_slug_share_a_file(write, memories):
-    assert write(entry("Use apsw!")) == write(entry("use  APSW", id="mem_2")) == "memories/use-apsw.md"
-    assert [e.title for e in entries_of(memories / "use-apsw.md")] == ["Use apsw!", "use APSW"]
+def test_two_titles_with_one_name_have_a_file_each(write, memories):
+    assert write(entry("Use apsw!"), entry("use  APSW", id="mem_2")) == "memories/use-apsw-2.md"
+    assert write(entry("Use: apsw", id="mem_3")) == "memories/use-apsw-3.md"
+    assert [len(entries_of(file)) for file in memories.glob("*.md")] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("there", ["Use-Apsw.md", "USE-APSW.MD", "use-apsw.md"])
+def test_a_name_that_differs_in_case_alone_is_taken(write, memories, there):
+    (memories / there).write_text("somebody's own", "utf-8")
+    assert write(entry("Use apsw")) == "memories/use-apsw-2.md"
+    assert (memories / there).read_text("utf-8") == "somebody's own"
+
+
+def test_a_name_that_differs_in_its_normal_form_alone_is_taken(write, memories):
+    (memories / unicodedata.normalize("NFD", "größe-é.md")).write_text(front() + "\nbody\n", "utf-8")
+    (memories / unicodedata.normalize("NFD", "Grösse-É.md")).write_text(front() + "\nbody\n", "utf-8")
+    assert write(entry("Größe É")) == "memories/grösse-é-2.md"
 
 
 @pytest.mark.parametrize(
@@ -128,8 +148,8 @@ def test_each_kind_has_its_folder(write, kind, folder):
 
 
 def test_a_full_file_is_followed_by_a_sibling(write, memories):
-    write(entry("T", "x" * FULL_FILE_BYTES))
-    assert write(entry("T", "small", id="mem_2")) == "memories/t-2.md"
+    write(below("x" * FULL_FILE_BYTES))
+    assert write(below("small", id="mem_2")) == "memories/t-2.md"
 
 
 def test_a_change_goes_to_the_file_of_its_memory(repository, memories):
@@ -142,7 +162,7 @@ def test_the_mode_of_a_file_is_kept(write, memories):
     file = memories / "t.md"
     file.write_text(front() + "\nbody\n", "utf-8")
     file.chmod(0o640)
-    write(entry("T"))
+    write(below())
     assert file.stat().st_mode & 0o777 == 0o640
 
 
@@ -168,11 +188,12 @@ def test_a_file_that_changes_between_read_and_rename_is_read_again(write, memori
             file.write_text(front() + f"\n{save}\n", "utf-8")
 
     monkeypatch.setattr(replace, "_write_durably", meddle)
-    write(entry("T", "ours"))
+    write(below("ours"))
     assert [e.body for e in entries_of(file)] == ["second save", "ours"]
 
 
-def test_a_file_that_appears_between_look_and_rename_is_appended_to(write, memories, monkeypatch):
+@pytest.mark.parametrize("ours", [below("ours"), entry("T", "ours")])
+def test_a_file_that_appears_between_look_and_rename_is_kept(write, memories, monkeypatch, ours):
     durably, file, done = replace._write_durably, memories / "t.md", []
 
     def meddle(*arguments):
@@ -181,8 +202,10 @@ def test_a_file_that_appears_between_look_and_rename_is_appended_to(write, memor
             done.append(file.write_text(front() + "\ntheirs\n", "utf-8"))
 
     monkeypatch.setattr(replace, "_write_durably", meddle)
-    write(entry("T", "ours"))
-    assert [e.body for e in entries_of(file)] == ["theirs", "ours"]
+    written = write(ours)
+    files = [file] if ours.path else [file, memories / "t-2.md"]
+    assert [e.body for one in files for e in entries_of(one)] == ["theirs", "ours"]
+    assert written == f"memories/{files[-1].name}"
 
 
 def test_a_file_that_never_rests_is_refused(write, memories, monkeypatch):
@@ -197,7 +220,7 @@ def test_a_file_that_never_rests_is_refused(write, memories, monkeypatch):
     monkeypatch.setattr(replace, "_write_durably", meddle)
     monkeypatch.setattr(append.time, "sleep", lambda seconds: None)
     with pytest.raises(Refused, match="keeps changing"):
-        write(entry("T"))
+        write(below())
     assert len(entries_of(file)) == 1
 
 
@@ -300,7 +323,7 @@ from rawkomem.files.local.private import make_private_folder
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.model.errors import RawkoError
 try:
-    write_plan(Layout(sys.argv[1]), Plan((Entry(id="mem_2", title=sys.argv[2], body=sys.argv[3]),), "a test"))
+    write_plan(Layout(sys.argv[1]), Plan((Entry(id="mem_2", title=sys.argv[2], body=sys.argv[3], path="memories/t.md"),), "a test"))
 except RawkoError as failure:
     print(f"{type(failure).__name__}: {failure.message}")
 """
@@ -314,18 +337,18 @@ def test_a_full_disk_is_told_and_files_stay(tmp_path):
     try:
         write_start(plan_start(str(tmp_path)))
         layout = Layout(str(tmp_path / ".rawko"))
-        write_plan(layout, Plan((entry("T", "x" * 50_000),), "fits"))
+        write_plan(layout, Plan((below("x" * 50_000),), "fits"))
         file, filler = tmp_path / ".rawko" / "memories" / "t.md", tmp_path / "filler"
         before = file.read_bytes()
         filler.write_bytes(b"f" * 160_000)
         with pytest.raises(Unwritable, match="No space left"):
-            write_plan(layout, Plan((entry("T", "y" * 5_000, id="mem_2"),), "does not"))
+            write_plan(layout, Plan((below("y" * 5_000, id="mem_2"),), "does not"))
         with pytest.raises(Unwritable, match="No space left"):
             write_plan(layout, Plan((entry("Other", "y" * 60_000, id="mem_3"),), "neither"))
         assert file.read_bytes() == before and sorted(os.listdir(file.parent)) == [".gitkeep", "t.md"]
         assert os.listdir(os.path.join(layout.local, "tmp")) == []
         filler.unlink()
-        write_plan(layout, Plan((entry("T", "y" * 5_000, id="mem_4"),), "fits again"))
+        write_plan(layout, Plan((below("y" * 5_000, id="mem_4"),), "fits again"))
         assert [e.id for e in entries_of(file)] == ["mem_1_aaaaaa", "mem_4"]
     finally:
         subprocess.run(["umount", "-l", str(tmp_path)], check=True)
@@ -356,7 +379,7 @@ def test_whatever_is_appended_reads_back_and_changes_nothing_before(tmp_path_fac
     layout = Layout(str(project / ".rawko"))
     expected: dict[str, list[str]] = {}
     for number, (lines, newline) in enumerate(bodies):
-        new = entry("T", newline.join(lines), id=f"mem_{number}")
+        new = below(newline.join(lines), id=f"mem_{number}")
         files = {path: path.read_bytes() for path in Path(layout.root, "memories").glob("*.md")}
         try:
             path = write_plan(layout, Plan((new,), "law"))[0].entry.path
@@ -381,7 +404,7 @@ def test_a_plan_for_many_files_leaves_all_of_them_old_where_one_cannot_be_writte
 
 
 ADD_TWO = ADD.replace(
-    'Plan((Entry(id="mem_2", title=sys.argv[2], body=sys.argv[3]),), "a test")',
+    'Plan((Entry(id="mem_2", title=sys.argv[2], body=sys.argv[3], path="memories/t.md"),), "a test")',
     "Plan((Entry(id='mem_1', title='First'), Entry(id='mem_2', title='Second', kind='lesson')), 'a test')",
 )
 
@@ -395,7 +418,7 @@ def test_a_folder_is_synced_once_for_all_the_files_in_it(write, monkeypatch):
 
 
 def test_entries_of_one_plan_that_share_a_file_are_all_in_it(write, memories):
-    write(*[entry("T", f"body {number}", id=f"mem_{number}_aaaaaa") for number in range(5)])
+    write(*[below(f"body {number}", id=f"mem_{number}_aaaaaa") for number in range(5)])
     assert [e.body for e in entries_of(memories / "t.md")] == [f"body {number}" for number in range(5)]
 
 
@@ -409,6 +432,7 @@ def test_only_the_file_that_somebody_saved_meanwhile_is_written_again(write, mem
             done.append((memories / "a.md").write_text(front() + "\ntheirs\n", "utf-8"))
 
     monkeypatch.setattr(replace, "_write_durably", meddle)
-    write(entry("A", "one", id="mem_1_aaaaaa"), entry("B", "two", id="mem_2_aaaaaa"), entry("A", "three", id="mem_3_a"))
+    first, third = (entry("A", body, id=f"mem_{body}", path="memories/a.md") for body in ("one", "three"))
+    write(first, entry("B", "two", id="mem_2_aaaaaa"), third)
     assert [e.body for e in entries_of(memories / "a.md")] == ["theirs", "one", "three"]
     assert [e.body for e in entries_of(memories / "b.md")] == ["two"]

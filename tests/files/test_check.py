@@ -46,11 +46,19 @@ def test_content_rules_never_change_a_verdict(tmp_path, words, said):
     assert bool(checked.problems) == bool(said)
 
 
-@pytest.mark.parametrize("name", ["Not Kebab.md", "snake_Case.md", "UPPER.md", "a--b.md", "ünïcode.md"])
+@pytest.mark.parametrize("name", ["Not Kebab.md", "snake_Case.md", "UPPER.md", "a--b.md", "Ünïcode.md", "日本 語.md"])
 def test_a_name_that_is_not_kebab_case_is_a_matter_of_style(tmp_path, name):
     (tmp_path / name).write_text(front() + IDEAL, "utf-8")
     (checked,) = check_files([str(tmp_path / name)])
     assert checked.verdict == "accept" and "not kebab-case" in checked.problems[0].message
+
+
+@pytest.mark.parametrize(
+    "name", ["ünïcode.md", "日本語-の-規約.md", "हिन्दी-नियम.md", "2026-01-23T10-30-00-000Z_план.md"]
+)
+def test_kebab_case_has_letters_of_every_script(tmp_path, name):
+    (tmp_path / name).write_text(front() + IDEAL, "utf-8")
+    assert check_files([str(tmp_path / name)])[0].problems == ()
 
 
 def test_a_folder_is_checked_with_all_its_files(tmp_path):
@@ -133,3 +141,28 @@ def test_a_link_to_a_deleted_memory_is_told(project, memories):
 def test_an_episode_needs_no_text(project, memories):
     (memories / "e.md").write_text("---\nkind: episode\ntitle: E\nmembers: [x]\n---\n", "utf-8")
     assert told(check(project)) == ["e.md:1 style member link to 'x': no such memory"]
+
+
+def test_nothing_is_advised_on_a_deleted_memory(project, memories, repository):
+    """Neither on its text nor on its frontmatter; what is wrong with the memory below it is still told."""
+    (memories / "two.md").write_text(
+        "---\nid: gone\ntitle: Gone\nimportance: huge\nwhenToUse: ['(x|', '.*']\n---\n\n[[Nothing]]\n\n---\n\n"
+        "---\nid: kept\ntitle: Kept\nimportance: vast\n---\n\nShort.\n",
+        "utf-8",
+    )
+    (memories / "Left Over.md").write_text("---\ntitle: Left over\n---\n\nShort.\n", "utf-8")
+    before = told(check(project))
+    assert any("two.md:4 " in line for line in before) and any("Left Over" in line for line in before)
+    repository.delete("gone")
+    repository.delete("Left Over")
+    after = told(check(project))
+    assert after and all("two.md:" in line and "Gone" not in line for line in after), after
+    assert [line for line in before if "vast" in line] == [line for line in after if "vast" in line] != []
+    assert not any("huge" in line or "(x|" in line or "'.*'" in line for line in after)
+
+
+def test_a_secret_in_a_deleted_memory_is_still_told(project, memories, repository):
+    key = "AKIA" + "QYLPMN5HFIQR7XYA"
+    (memories / "key.md").write_text(f"---\ntitle: Key\n---\n\nUse {key}.\n", "utf-8")
+    repository.delete("key")
+    assert any("a secret" in line for line in told(check(project)))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rawkomem.format.pieces import cut, glue
 from rawkomem.format.split import append_holds, join, split
 
 
@@ -106,3 +107,33 @@ def test_append_law(first, second):
 def test_any_text_splits_without_an_exception(text):
     blocks = split(text)
     assert bool(blocks) == bool(text.strip())
+
+
+@pytest.mark.parametrize("end", ["...", "... ", "...\t"])
+def test_yamls_document_end_closes_a_frontmatter(end):
+    text = f"---\ntitle: Pandoc\ntags: [a]\n{end}\n\nAbove.\n...\nBelow.\n\n---\n\n" + entry("Next", "two")
+    text = join(text, f"---\nkind: amend\nabout: x\n{end}\n\nthree\n")
+    assert [block.body for block in split(text)] == ["Above.\n...\nBelow.", "two", "three"]
+    assert [block.line for block in split(text)] == [1, 12, 20]
+    assert not any(block.problems for block in split(text))
+
+
+def test_a_yaml_stream_of_documents_is_an_entry_each():
+    blocks = split("---\ntitle: A\n...\n---\ntitle: B\n...\nbody\n")
+    assert said("---\ntitle: A\n...\n---\ntitle: B\n...\nbody\n") == said(entry("A", "") + entry("B", "body"))
+    assert [block.line for block in blocks] == [1, 4]
+
+
+def test_dots_after_a_rule_are_text():
+    text = entry("A", "one\n\n---\n\nand so on\n...\n\nmore")
+    assert len(split(text)) == 1 and split(text)[0].body.endswith("more")
+
+
+def test_entries_after_the_document_end_are_appended_and_cut_like_others():
+    text = "---\ntitle: A\n...\n\none\n"
+    assert append_holds(text, entry("B", "two")) and append_holds(entry("B", "two"), text)
+    joined = join(text, entry("B", "two"))
+    lead, pieces = cut(joined, [block.line for block in split(joined)])
+    assert [piece.text for piece in pieces] == [text.rstrip(), entry("B", "two").rstrip()] and glue(
+        lead, pieces
+    ) == joined

@@ -10,7 +10,8 @@ import pytest
 from rawkomem.git.user import user_name
 
 
-def test_the_account(monkeypatch):
+def test_the_account(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOGNAME", "ada")
     assert user_name() == "ada"
 
@@ -26,7 +27,7 @@ def test_a_container_that_knows_no_name_for_its_user(failure, git, project, monk
     git("config", "user.name", "Ada Person")
     assert user_name() == "Ada Person"
     monkeypatch.setenv("PATH", os.devnull)
-    assert user_name() == ""
+    assert user_name() == "Ada Person"  # without a process
 
 
 def test_nothing_else_asks_the_system():
@@ -34,3 +35,33 @@ def test_nothing_else_asks_the_system():
 
     asking = [file.name for file in (ROOT / "rawkomem").rglob("*.py") if "getuser" in file.read_text(encoding="utf-8")]
     assert asking == ["user.py"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ("[user]\n\tname = Grace Hopper\n\temail = g@example.org\n", "Grace Hopper"),
+        ('[core]\n  name = no\n[User]\n  Name = "Zoë O\'Neil"\n', "Zoë O'Neil"),
+        ("[user]\n  email = g@example.org\n", ""),
+        ('[user "x"]\n  name = no\n', ""),
+    ],
+)
+def test_git_s_name_comes_before_the_account_s(tmp_path, monkeypatch, settings, name):
+    (tmp_path / "gitconfig").write_text(settings, "utf-8")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    monkeypatch.delenv("GIT_AUTHOR_NAME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert user_name() == (name or getpass.getuser())
+
+
+def test_the_project_s_name_wins_and_included_files_count(git, project, tmp_path, monkeypatch):
+    monkeypatch.delenv("GIT_AUTHOR_NAME", raising=False)
+    monkeypatch.chdir(project)
+    (tmp_path / "work").write_text("[user]\n  name = At Work\n", "utf-8")
+    (tmp_path / "gitconfig").write_text(f"[include]\n  path = {tmp_path}/work\n", "utf-8")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    assert user_name() == "At Work"
+    git("config", "user.name", "In Here")
+    assert user_name() == "In Here"
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "For Now")
+    assert user_name() == "For Now"

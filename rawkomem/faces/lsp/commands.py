@@ -6,7 +6,6 @@ it is stored when the person saves the file.
 from __future__ import annotations
 
 import os
-from itertools import chain, count
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -20,8 +19,9 @@ from ...git.user import user_name
 from ...model.clock import iso, now
 from ...model.entry import Entry, Memory
 from ...model.errors import BadInput, NotFound, Refused
-from ...model.ids import new_id, slug
+from ...model.ids import new_id
 from ...model.kinds import CREATES, GROUPS
+from ...model.names import file_stem, numbered
 from ...redaction.entry import redact_entry
 from .documents import Document, Documents, line_start, uri_of
 from .lines import units
@@ -75,8 +75,7 @@ def _can_create(documents: Documents) -> bool:
 def _free_uri(documents: Documents, shelf: Shelf, kind: str, title: str) -> str:
     """Return a file name for a title that neither the disk nor the editor uses yet."""
     folder = CREATES[kind].folder
-    names = chain([slug(title)], (f"{slug(title)}-{number}" for number in count(2)))
-    uris = (uri_of(shelf, f"{folder}/{name}.md") for name in names)
+    uris = (uri_of(shelf, f"{folder}/{name}.md") for name in numbered(file_stem(title)))
     held = documents.open_uris()
     return next(uri for uri in uris if uri not in held and not os.path.lexists(to_fs_path(uri) or ""))
 

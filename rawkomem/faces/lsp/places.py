@@ -59,7 +59,7 @@ def fronts(lines: Sequence[str]) -> list[Front]:
     for start in starts:
         if start < len(lines) and lines[start].lstrip("\ufeff").rstrip() == "---":
             rest = range(start + 1, len(lines))
-            found.append(Front(start, next((at for at in rest if lines[at].rstrip() == "---"), len(lines))))
+            found.append(Front(start, next((at for at in rest if lines[at].rstrip() in ("---", "...")), len(lines))))
     return found
 
 

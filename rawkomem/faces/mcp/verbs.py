@@ -19,6 +19,7 @@ from ...model.task import Task
 from ...recall.filters import filter_of
 from ...recall.inject import Injection
 from ...repository import Repository
+from ...repository.doubts import SAME_TITLE, doubts_about
 from ...state.changes.feedback import SIGNALS
 from ...text.safe import safe_id
 from .answers import (
@@ -109,12 +110,24 @@ def remember(
         owner, own = repository.layers.owner(amends)
         if quote:
             owner.remembering.check_quote(quote)
+        _refuse(owner, entry, own)
         written = owner.amend(own, entry)
         return what_was_amended(written, owner.get(written.entry.about))
+    _refuse(_project(repository), entry, says_so=bool(quote.strip()))
     if quote.strip():
         return what_was_remembered(_project(repository).remembering.remember(entry, quote, caller.name))
     _project(repository).remembering.refuse_planted(entry)
     return what_was_stored(_project(repository).add(entry))
+
+
+def _refuse(repository: Repository, entry: Entry, about: str = "", says_so: bool = False) -> None:
+    """Refuse an entry that should not be stored as it is; a person's word may have the title that it corrects."""
+    for doubt in doubts_about(repository.core, entry, about):
+        if doubt.code == SAME_TITLE and not says_so:
+            hint = f"to change it, call 'remember' with amends: {doubt.concerns}; else give another title"
+            raise BadInput(f"{doubt.message}: nothing was stored", hint)
+        if doubt.code != SAME_TITLE:
+            raise BadInput(f"{doubt.message}: nothing was stored", doubt.hint)
 
 
 def brief(repository: Repository, caller: Caller, goal: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ...format.emit import emit_fields
-from ...format.split import DELIMITER
+from ...format.split import CLOSING
 from ...model.record import record
 
 Tagged = tuple[str, Sequence[str]]  # an entry's lines, and the tags they hold
@@ -48,7 +48,7 @@ def _united(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> 
 
 def _apart(text: str) -> _Apart | None:
     """Return the entry without the lines of its tags; None if these lines are not clear."""
-    closing = DELIMITER.search(text, text.find("\n") + 1)
+    closing = CLOSING.search(text, text.find("\n") + 1)
     if closing is None:
         return None
     found = list(TAGS.finditer(text, 0, closing.end()))

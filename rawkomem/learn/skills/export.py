@@ -15,6 +15,7 @@ from ...format.emit import emit_fields
 from ...model.errors import Refused, Unwritable
 from ...model.ids import slug
 from ...model.kinds import ACTIVE
+from ...model.names import kebab
 from ...model.record import record
 from ...text.clean import clean, one_line
 from ...text.summary import summarize
@@ -59,7 +60,7 @@ def export_skill(memory: Memory, folder: str, inside: str) -> Exported:
 
 def portable_name(title: str) -> str:
     """Return a name that every host takes, for skill and folder: at most 64 lower-case letters, digits and hyphens."""
-    return slug(title.replace("_", " ").replace("/", " ").replace(".", " ").replace(":", " "))
+    return slug(kebab(title) or title)
 
 
 def portable(memory: Memory, name: str) -> str:

@@ -9,6 +9,7 @@ from ...format.sections import items
 from ...model.clock import iso, now
 from ...model.entry import Entry
 from ...model.errors import BadInput
+from ...model.names import file_stem
 from ...model.record import record, replace
 from ...state.decide import plan_add
 from ...state.run import OUTCOMES
@@ -110,7 +111,8 @@ def trace_path(at: int, agent: str) -> str:
     """Return `traces/2026-01/2026-01-23T10-30-00-000Z_planner.md`: the time with : and . as -, then who."""
     stamp = iso(at)
     stamp = stamp if "." in stamp else stamp.replace("Z", ".000Z")
-    name = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in agent).strip("-")[:64] or AGENT
+    name = "".join(c if c.isalnum() or c in "-_" else "-" for c in agent).strip("-")[:64] or AGENT
+    name = name if name.isascii() else file_stem(agent)
     return f"traces/{stamp[:7]}/{stamp.replace(':', '-').replace('.', '-')}_{name}.md"
 
 

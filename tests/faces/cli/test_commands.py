@@ -68,13 +68,13 @@ def test_purge_asks_and_then_removes_for_good(rawkomem, memories):
 
 
 def test_add_from_flags_file_and_editor(rawkomem, memories, project):
-    rawkomem("add", "--title", "From flags", "--when", "a|b", "-w", r"find.*\.md", "-b", "Text.", "-i", "critical")
+    rawkomem(
+        "add", "--title", "From flags", "--when", "anchor|buoy", "-w", r"find.*\.md", "-b", "Text.", "-i", "critical"
+    )
     (project / "note.md").write_text("# From a file\n\nText.\n")
     rawkomem("add", "--file", "note.md")
     editor = project / "editor.py"
-    editor.write_text(
-        "import sys\np = sys.argv[1]\nt = open(p).read().replace('title: \"\"', 'title: From the editor')\nopen(p, 'w').write(t)\n"
-    )
+    editor.write_text("import sys\nopen(sys.argv[1], 'w').write('---\\ntitle: From the editor\\n---\\nText.')\n")
     rawkomem("add", "--edit", "--kind", "lesson", env={"EDITOR": f"{sys.executable} {editor}", "VISUAL": ""})
     titles = {row["title"]: row["kind"] for row in json.loads(rawkomem("list", "--json").stdout)}
     assert titles == {"From flags": "memory", "From a file": "memory", "From the editor": "lesson"}

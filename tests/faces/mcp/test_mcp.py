@@ -276,6 +276,10 @@ def test_odd_and_huge_arguments_are_answered_in_one_line(ask):
         ("search", {"query": "x", "limit": 1.5}, "is not of type 'integer'"),
         ("remember", {"title": "t", "text": "b", "when": "not a list"}, "is not of type 'array'"),
         ("remember", {"title": "t", "text": "b", "importance": "extreme"}, "is not one of"),
+        ("remember", {"title": "t", "text": "b", "when": ["[open|shut"]}, "different numbers"),
+        ("remember", {"title": "t", "text": "b", "when": ["the|queue"]}, "nearly every task"),
+        ("remember", {"title": "retry  WITH jitter", "text": "Once."}, "amends: mem_1700000000000_abc123"),
+        ("remember", {"title": "t", "text": "b", "amends": "retry-with-jitter", "when": [".*"]}, "matches everything"),
         ("remember", {"title": "t", "text": "b", "amends": "nobody"}, "no memory"),
         ("feedback", {"id": "retry-with-jitter", "signal": "meh"}, "is not one of"),
     ]

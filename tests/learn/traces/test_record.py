@@ -22,7 +22,14 @@ def test_the_name_of_a_file(case):
 
 @pytest.mark.parametrize(
     ("agent", "name"),
-    [("", "agent"), ("../up", "up"), ("José B.", "Jos--B"), ("ok_1-x", "ok_1-x"), ("a" * 99, "a" * 64)],
+    [
+        ("", "agent"),
+        ("../up", "up"),
+        ("José B.", "josé-b"),
+        ("план/../x", "план-x"),
+        ("ok_1-x", "ok_1-x"),
+        ("a" * 99, "a" * 64),
+    ],
 )
 def test_an_agent_cannot_lead_out_of_the_folder(agent, name):
     assert trace_path(AT - 123, agent) == f"traces/2026-01/2026-01-23T10-30-00-000Z_{name}.md"

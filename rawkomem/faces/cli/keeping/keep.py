@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ....files.local.unsaved import unsaved_texts
 from ....index.status import Status
 from ....model.record import as_dict
 from ....repository import Repository
@@ -25,14 +26,26 @@ def status_command(repository: Repository, as_json: bool) -> int:
     status = repository.store.status()
     layers = repository.layers.standings()
     drafts = len(repository.drafts.all())
+    unsaved = unsaved_texts(repository.layout)
     if as_json:
         problems = [f"{problem.path}: {problem.message}" for problem in status.problems]
         told = {"layers": [as_dict(layer) for layer in layers]} if layers else {}
-        say_json({**as_dict(status), "problems": problems, "fresh": status.fresh, "drafts": drafts, **told})
+        say_json(
+            {
+                **as_dict(status),
+                "problems": problems,
+                "fresh": status.fresh,
+                "drafts": drafts,
+                "unsaved": unsaved,
+                **told,
+            }
+        )
     else:
         _print_status(status)
         if drafts:
             say(f"drafts      {paint(count(drafts, 'draft'), 'yellow')} on this machine: 'rawkomem drafts' shows them")
+        for path in unsaved:
+            say(f"unsaved     a text that was not stored: {path}")
         for layer in layers:
             say(f"layer       {layer.told}")
     return 0 if status.fresh else 1

@@ -11,9 +11,11 @@ from ....format.emit import emit_fields
 from ....hosts.person import PERSON, confirmed
 from ....learn.drafts.keep import AGENT, EVIDENCE, exchange_of
 from ....model.errors import BadInput
+from ....model.names import file_stem
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
+from ..editing import RESUME, unsaved_path, write_in_editor
 from ..memories.decided import who
 from ..memories.write import say_stored
 from ..opening import open_repository
@@ -127,9 +129,12 @@ def keep(
 @drafts_command.command("edit")
 @click.argument("name", metavar="ID")
 @proposed
+@RESUME
 @JSON
 @pass_repository
-def edit(repository: Repository, name: str, title: str, text: str, when: tuple[str, ...], as_json: bool) -> None:
+def edit(
+    repository: Repository, name: str, title: str, text: str, when: tuple[str, ...], resume: str, as_json: bool
+) -> None:
     """Change the title, text or conditions that a draft proposes.
 
     Without options, opens them in $EDITOR. The words of the exchange stay as they were said.
@@ -137,7 +142,7 @@ def edit(repository: Repository, name: str, title: str, text: str, when: tuple[s
     if title or text or when:
         draft = repository.drafts.edit(name, title, text, when or None)
     else:
-        draft = _edit_in_editor(repository, repository.drafts.get(name))
+        draft = _edit_in_editor(repository, repository.drafts.get(name), resume)
     say_either(as_json, draft_json(draft), f"{paint('changed', 'green')}  {_head(draft)}")
 
 
@@ -294,10 +299,13 @@ def _kept_json(draft: Draft, stored: Stored) -> dict[str, Any]:
     return {**told, "title": stored.entry.title, "redacted": stored.redacted, "corrects": [*draft.corrects]}
 
 
-def _edit_in_editor(repository: Repository, draft: Draft) -> Draft:
+def _edit_in_editor(repository: Repository, draft: Draft, resume: str) -> Draft:
     head = emit_fields({"title": draft.title, "whenToUse": [*draft.when]})
-    saved = click.edit(f"---\n{head}---\n\n{draft.text}\n", extension=".md")
-    if saved is None:
-        raise BadInput("nothing was saved in the editor: the draft stays as it was", "save the file to change it")
-    entry = entry_from_text(saved)
-    return repository.drafts.edit(draft.id, entry.title, entry.body.strip(), entry.when)
+    what = f"draft-{file_stem(draft.id)}"
+
+    def store(text: str) -> Draft:
+        entry = entry_from_text(text)
+        return repository.drafts.edit(draft.id, entry.title, entry.body.strip(), entry.when)
+
+    start = f"---\n{head}---\n\n{draft.text}\n"
+    return write_in_editor(repository, what, lambda: start, store, unsaved_path(repository, resume, what))

@@ -123,6 +123,9 @@ def _tell_import(done: Import, dry_run: bool) -> None:
     redacted = sum(item.redacted for item in done.news)
     if redacted:
         note(f"{redacted} held secrets or personal data, which {'would be' if dry_run else 'were'} redacted")
+    left_out = sum(item.left_out for item in done.news)
+    if left_out:
+        note(f"left out {count(left_out, 'condition')} that cannot be used")
     if news and not dry_run:
         _tell_waiting(done)
 

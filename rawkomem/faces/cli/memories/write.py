@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -12,22 +14,30 @@ from ....files.append import Written
 from ....files.given_text import read_stdin, read_stream
 from ....format.compose import compose, entry_from_text
 from ....git.user import user_name
+from ....hosts.person import PERSON, confirmed
 from ....model.errors import BadInput
 from ....model.kinds import CREATES, GROUPS, IMPORTANCE
+from ....model.names import file_stem
 from ....model.record import as_dict, replace
 from ....repository import Repository
+from ....repository.doubts import SAME_TITLE, UNUSABLE, doubts_about
 from ....repository.wings.remembering import Remembered
 from ....repository.writing import Stored
 from ....state.belief.claims import ON_CONFLICT, SCOPES
 from ....state.belief.trust import BASES
 from ....text.clean import one_line
+from ....text.count import count
 from ..commands import pass_repository
+from ..editing import RESUME, unsaved_path, write_in_editor
 from ..opening import open_personal, open_repository
 from ..options import BY, JSON, PERSONAL, REASON, YES, together
-from ..terminal import fields_of, note, paint, say, say_either, say_json
+from ..terminal import fields_of, note, on_one_line, paint, say, say_either, say_json
 
 if TYPE_CHECKING:
-    from ....model.entry import Value
+    from ....model.entry import Entry, Value
+    from ....repository.doubts import Doubt
+
+    T = TypeVar("T")
 
 KINDS = [kind for kind in CREATES if kind not in GROUPS]  # 'rawkomem episode' makes episodes
 SOURCES = [name for name in BASES if name != "unknown"]  # classes of source; other words are a place
@@ -43,6 +53,8 @@ fields = together(  # the options that describe an entry
     click.option("--body", "-b", default="", help="The text; '-' reads it from standard input."),
     click.option("--file", "-f", "file", type=click.File("rb"), help="Read the text from a file."),
     click.option("--edit", "-e", is_flag=True, help="Write it in $EDITOR, on a template."),
+    RESUME,
+    click.option("--anyway", is_flag=True, help="Store it also if its title is taken or a condition is of no use."),
     JSON,
 )
 
@@ -72,15 +84,22 @@ def add_command(folder: str, /, kind: str, on_conflict: str, personal: bool, quo
     review: see 'rawkomem docs belief'.
     """
     repository = open_personal() if personal else open_repository(folder)
-    text = _text(given, lambda: _template(repository, kind, given))
-    entry = compose(entry_from_text(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
-    entry = replace(entry, extra={**entry.extra, **_claimed(given)})
-    if quote:
-        _tell_remembered(repository, repository.remembering.remember(entry, quote, entry.by), given["as_json"])
+    resume = unsaved_path(repository, given["resume"], "add")
+    kind = _kind_of(resume) or kind
+
+    def store(text: str) -> Stored | Remembered:
+        entry = compose(entry_from_text(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
+        entry = replace(entry, extra={**entry.extra, **_claimed(given)})
+        entry = _undoubted(repository, entry, given["anyway"], spares=(SAME_TITLE,) if quote else ())
+        return repository.remembering.remember(entry, quote, entry.by) if quote else repository.add(entry, on_conflict)
+
+    template = partial(_template, repository, kind, given)
+    stored = _from_text(repository, f"add-{kind}", given, template, store, resume)
+    if isinstance(stored, Remembered):
+        _tell_remembered(repository, stored, given["as_json"])
         return
-    stored = repository.add(entry, on_conflict)
     say_stored(repository, stored, given["as_json"])
-    if not entry.body.strip():
+    if not stored.entry.body.strip():
         note(f"stored without a text: add one with 'rawkomem amend {stored.outcome.id} --body …'")
 
 
@@ -93,9 +112,16 @@ def amend_command(repository: Repository, id: str, **given: Any) -> None:
 
     Only what you give changes; the earlier text stays in the file as history.
     """
-    text = _text(given, lambda: repository.get(id).body, optional=True)
-    entry = compose(entry_from_text(text), kind="amend", by=given["by"] or user_name(), **_flags(given))
-    _report(repository, repository.amend(id, entry), "amended", given["as_json"])
+    what = f"amend-{file_stem(id)}"
+    resume = unsaved_path(repository, given["resume"], what)
+
+    def store(text: str) -> Written:
+        entry = compose(entry_from_text(text), kind="amend", by=given["by"] or user_name(), **_flags(given))
+        return repository.amend(id, _undoubted(repository, entry, given["anyway"], id))
+
+    template = partial(_body, repository, id)
+    written = _from_text(repository, what, given, template, store, resume, optional=True)
+    _report(repository, written, "amended", given["as_json"])
 
 
 @click.command("delete")
@@ -139,20 +165,58 @@ def purge_command(repository: Repository, id: str, yes: bool) -> None:
         note("what sinks were told before is out of reach: look into the daily log and behind the webhook")
 
 
-def _text(given: dict[str, Any], draft: Callable[[], str], optional: bool = False) -> str:
-    """Return the text that the user passes, from whichever place."""
+def _from_text(
+    repository: Repository, what: str, given: dict[str, Any], template: Callable[[], str], store: Callable[[str], T],
+    resume: str, optional: bool = False,
+) -> T:  # fmt: skip
+    """Store the text that the user passes, from whichever place, and return what `store` returns."""
     if given["file"]:
-        return read_stream(given["file"], given["file"].name)
+        return store(read_stream(given["file"], given["file"].name))
     if given["body"] and given["body"] != "-":
-        return str(given["body"])
-    if given["edit"] or (not optional and given["body"] != "-" and sys.stdin.isatty()):
-        text = click.edit(draft(), extension=".md")
-        if text is None:
-            raise BadInput("nothing was saved in the editor: nothing stored", "save the file to store it")
-        return text
+        return store(str(given["body"]))
+    if resume or given["edit"] or (not optional and given["body"] != "-" and sys.stdin.isatty()):
+        return write_in_editor(repository, what, template, store, resume)
     if given["body"] == "-" or (not sys.stdin.isatty() and not optional):
-        return read_stdin()
-    return ""
+        return store(read_stdin())
+    return store("")
+
+
+def _body(repository: Repository, id: str) -> str:
+    return repository.get(id).body + "\n"
+
+
+def _kind_of(unsaved: str) -> str:
+    """Return the kind of memory that an unsaved text is to become, if the user names no other; empty if unknown."""
+    source = click.get_current_context().get_parameter_source("kind")
+    named = source is not click.core.ParameterSource.DEFAULT
+    return "" if named else next((kind for kind in KINDS if f"-add-{kind}" in os.path.basename(unsaved)), "")
+
+
+def _undoubted(
+    repository: Repository, entry: Entry, anyway: bool, about: str = "", spares: tuple[str, ...] = ()
+) -> Entry:
+    """Return the entry to store, without conditions that cannot work; ask a person first, refuse anybody else."""
+    doubts = [doubt for doubt in doubts_about(repository.core, entry, about) if doubt.code not in spares]
+    if doubts and not anyway:
+        _ask(repository, doubts)
+    useless = [doubt.concerns for doubt in doubts if doubt.code == UNUSABLE]
+    if useless:
+        note(
+            f"{count(len(useless), 'condition')} left out: a memory cannot be found by {', '.join(map(repr, useless))}"
+        )
+    return replace(entry, when=tuple(pattern for pattern in entry.when if pattern not in useless))
+
+
+def _ask(repository: Repository, doubts: Sequence[Doubt]) -> None:
+    """Return if a person stores an entry in spite of doubts; else raise BadInput."""
+    if repository.core.via == PERSON:
+        for doubt in doubts:
+            note(f"{on_one_line(doubt.message)} ({doubt.hint})")
+        if confirmed("Store it anyway?"):
+            return
+        raise BadInput("nothing was stored", doubts[0].hint)
+    more = f" (and {len(doubts) - 1} more)" if len(doubts) > 1 else ""
+    raise BadInput(f"{doubts[0].message}{more}: nothing was stored", f"{doubts[0].hint}; --anyway stores it as it is")
 
 
 def _flags(given: dict[str, Any]) -> dict[str, Any]:
@@ -187,7 +251,7 @@ def _pairs(text: str) -> dict[str, Value]:
 
 
 def _template(repository: Repository, kind: str, given: dict[str, Any]) -> str:
-    from ....files.templates import fill_template  # python-frontmatter: two starts, for an editor only
+    from ....files.templates import fill_template  # for an editor only
 
     return fill_template(repository.layout, kind, _template_values(given))
 

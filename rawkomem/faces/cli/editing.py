@@ -1,0 +1,129 @@
+"""Let a person write a text in $EDITOR and store it; a text that is refused is kept and can be opened again."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING, NoReturn, TypeVar
+
+import click
+
+from ...files.given_text import read_text_file
+from ...files.local.unsaved import discard_text, find_unsaved, keep_text, remark_on, without_remark
+from ...hosts.person import PERSON, confirmed
+from ...model.errors import BadInput, RawkoError, WrittenUnseen
+from .terminal import complain, note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...repository import Repository
+
+    T = TypeVar("T")
+
+LATEST = "latest"
+RESUME = click.option(
+    "--resume",
+    is_flag=False,
+    flag_value=LATEST,
+    default="",
+    metavar="[PATH]",
+    help="Open a text again that was not stored: the latest, or the one in PATH.",
+)
+NOTHING_SAVED = "nothing was saved in the editor: nothing was stored"
+SAVE_HINT = "write your text and save the file to store it"
+
+
+def write_in_editor(
+    repository: Repository, what: str, template: Callable[[], str], store: Callable[[str], T], resume: str = ""
+) -> T:
+    """Open a template or an unsaved text in the editor, store what is written, and return what `store` returns.
+
+    `what` names the purpose of the text, `resume` is the path of an unsaved text. The file that the editor works on is
+    removed once the text is stored.
+    """
+    start = None if resume else template()
+    path = resume or keep_text(repository.layout, what, start or "")
+    while True:
+        _edit(path, start)
+        try:
+            text = without_remark(read_text_file(path))
+            if text == start or not text.strip():
+                discard_text(path)
+                raise BadInput(NOTHING_SAVED, SAVE_HINT)
+            done = store(text)
+        except WrittenUnseen:
+            discard_text(path)
+            raise
+        except RawkoError as failure:
+            if not os.path.exists(path):
+                raise
+            _offer_again(repository, path, failure)
+            start = None
+        except BaseException:
+            _tell_kept(path)
+            raise
+        else:
+            discard_text(path)
+            return done
+
+
+def unsaved_path(repository: Repository, given: str, what: str) -> str:
+    """Return the path that the option --resume means; empty if it is not given."""
+    return find_unsaved(repository.layout, "" if given == LATEST else given, what) if given else ""
+
+
+def _edit(path: str, start: str | None) -> None:
+    """Run the editor on a file. If it fails, tell where the text is, or remove it if it is still the template."""
+    try:
+        click.edit(filename=path)
+    except BaseException as failure:
+        if start is None or _bytes(path) != start.encode("utf-8", "replace"):
+            _tell_kept(path)
+        else:
+            discard_text(path)
+        if not isinstance(failure, click.ClickException):
+            raise
+        hint = "set $EDITOR to an editor that works, such as 'nano' or 'code --wait'"
+        raise BadInput(f"the editor failed, nothing was stored: {failure.format_message()}", hint) from None
+
+
+def _offer_again(repository: Repository, path: str, failure: RawkoError) -> None:
+    """Tell why a text was refused; return if a person wants to go on with it, else tell where it is, and exit."""
+    code = complain(failure)
+    if repository.core.via != PERSON or not confirmed("Open your text again in the editor?"):
+        _tell_kept(path)
+        _exit(code)
+    try:
+        text = without_remark(read_text_file(path))
+    except BadInput:  # not UTF-8: the editor that wrote it can show it
+        return
+    remark_on(path, text, f"{failure.message} ({failure.hint})" if failure.hint else failure.message)
+
+
+def _exit(code: int) -> NoReturn:
+    raise SystemExit(code)
+
+
+def _tell_kept(path: str) -> None:
+    note(f"your text is kept in {path}")
+    note(f"open it again: {_command(path)}")
+
+
+def _command(path: str) -> str:
+    """Return the command line of this process with an option that opens the text again."""
+    words = [word for word in sys.argv[1:] if word not in ("--edit", "-e") and not word.startswith("--resume=")]
+    if "--resume" in words:
+        at = words.index("--resume")
+        has_value = words[at + 1 : at + 2] and not words[at + 1].startswith("-")
+        del words[at : at + 2 if has_value else at + 1]
+    return shlex.join(["rawkomem", *words, "--resume", path])
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except OSError:
+        return b""

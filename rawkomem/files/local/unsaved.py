@@ -1,0 +1,127 @@
+"""Keep each text that a person writes in an editor as a file in `.rawko/local/unsaved`, until it is stored.
+
+The editor works on that file, so a killed command loses nothing. Where the folder cannot be written, the file is in
+the system's temporary folder.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from stat import S_ISREG
+from typing import TYPE_CHECKING
+
+from ...model.clock import iso, now
+from ...model.errors import BadInput, NotFound, RawkoError, Unwritable
+from ...model.names import file_stem, numbered
+from ..layout import is_own
+from .private import local_path, open_private, replace_private, write_all
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from io import FileIO
+
+    from ..layout import Layout
+
+FOLDER = "unsaved"
+STAMP_CHARS = 19  # of the time that a name begins with
+TEMPORARY_PREFIX = "rawkomem-unsaved-"
+REMARK, REMARK_END = "<!-- rawkomem: not stored: ", "-->\n"
+REMARK_HINT = "Lines are counted without this comment, which is removed again."
+MIN_LINE_CHARS = 8  # of a line that tells that a text holds words of a memory
+
+
+def keep_text(layout: Layout, what: str, text: str) -> str:
+    """Write a text to a new file whose name says when and what it is for; return its path."""
+    stem = f"{iso(now())[:STAMP_CHARS].replace(':', '-')}-{file_stem(what)}"
+    try:
+        path, stream = _new_file(layout, stem)
+    except (OSError, RawkoError):
+        try:
+            descriptor, path = tempfile.mkstemp(".md", f"{TEMPORARY_PREFIX}{file_stem(what)}-")
+        except OSError as failure:
+            where = tempfile.gettempdir()
+            hint = "check permissions and free space"
+            raise Unwritable(f"cannot keep a text in {where}: {failure.strerror}", hint) from None
+        stream = open(descriptor, "wb", buffering=0)  # noqa: SIM115
+    with stream:
+        write_all(stream, text.encode("utf-8", "replace"))
+    return path
+
+
+def _new_file(layout: Layout, stem: str) -> tuple[str, FileIO]:
+    """Create a file in the folder of unsaved texts. Raises OSError or a RawkoError."""
+    for name in numbered(stem):
+        path = local_path(layout, f"{FOLDER}/{name}.md")
+        try:
+            return path, open_private(path, "x")
+        except FileExistsError:
+            continue
+    raise AssertionError("numbers do not end")
+
+
+def unsaved_texts(layout: Layout, what: str = "") -> list[str]:
+    """Return the paths of texts that were not stored, the latest last; `what` is how their purpose begins."""
+    try:
+        folder = os.path.dirname(local_path(layout, f"{FOLDER}/x"))
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".md"))
+    except (OSError, RawkoError):
+        return []
+    return [os.path.join(folder, name) for name in names if name[STAMP_CHARS + 1 :].startswith(what)]
+
+
+def find_unsaved(layout: Layout, path: str, what: str = "") -> str:
+    """Return the path of a text that was not stored: the given one, or else the latest for `what`."""
+    if not path:
+        kept = unsaved_texts(layout, what)
+        if not kept:
+            raise NotFound("there is no unsaved text", "write one with 'rawkomem add --edit'")
+        return kept[-1]
+    path = os.path.abspath(path)
+    folder, name = os.path.split(path)
+    is_ours = folder == os.path.join(os.path.abspath(layout.local), FOLDER) or (
+        folder == os.path.abspath(tempfile.gettempdir()) and name.startswith(TEMPORARY_PREFIX)
+    )
+    try:
+        seen = os.lstat(path)
+    except OSError as failure:
+        raise NotFound(f"cannot open {path}: {failure.strerror}", "'rawkomem status' lists unsaved texts") from None
+    if not is_ours or not S_ISREG(seen.st_mode) or not is_own(seen):
+        raise BadInput(f"{path} is no unsaved text of this repository", "store a file of your own with --file")
+    return path
+
+
+def remark_on(path: str, text: str, problem: str) -> None:
+    """Put a problem above an unsaved text as a comment; where the disk refuses that, the text stays as it is."""
+    said = " ".join(problem.split()).replace("--", "- -")
+    try:
+        replace_private(path, f"{REMARK}{said}\n{REMARK_HINT} {REMARK_END}{text}".encode("utf-8", "replace"))
+    except OSError:
+        pass
+
+
+def without_remark(text: str) -> str:
+    """Return a text without the comment that `remark_on` put above it."""
+    head, found, rest = text.partition(REMARK_END)
+    return rest if found and head.startswith(REMARK) else text
+
+
+def discard_text(path: str) -> None:
+    """Remove an unsaved text that is stored, or that says nothing; where the disk refuses that, the file stays."""
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+def forget_unsaved(layout: Layout, texts: Iterable[str]) -> list[str]:
+    """Remove each unsaved text that shares a line with texts which are removed for good; return their paths."""
+    lines = {line.strip() for text in texts for line in text.split("\n") if len(line.strip()) >= MIN_LINE_CHARS}
+    gone = []
+    for path in unsaved_texts(layout):
+        with open_private(path, "r") as stream:
+            text = stream.readall().decode("utf-8", "replace")
+        if any(line in text for line in lines):
+            os.unlink(path)
+            gone.append(path)
+    return gone

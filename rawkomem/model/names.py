@@ -1,0 +1,73 @@
+"""Make names of files from titles: letters of every script, safe on Linux, macOS and Windows."""
+
+from __future__ import annotations
+
+import unicodedata
+from hashlib import sha256
+from itertools import count
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_STEM_CHARS = 64  # SPEC-0009
+MAX_STEM_BYTES = 80  # a sign of Chinese has three bytes
+APOSTROPHES = "'\u2019\u02bc"  # they join a word: don't
+KEPT_CATEGORIES = ("Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No")
+MARKS = ("Mn", "Mc")  # vowel signs and accents, which belong to the letter before
+INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f"  # letters and marks that nobody sees
+# Names of Windows devices.
+RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
+
+
+def file_stem(title: str) -> str:
+    """Return the name of a title's file without `.md`; a short hash where the title holds no letter or digit."""
+    stem = _cut(kebab(title))
+    if not stem:
+        return f"memory-{sha256(title.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return stem if stem not in RESERVED else f"{stem}-memory"
+
+
+def kebab(text: str) -> str:
+    """Return the words of a text in lower case with hyphens between them; `C++` and `C#` keep their signs as words."""
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    out = ""
+    for at, sign in enumerate(text):
+        out += _written(sign, out[-1:], text[at + 1 : at + 2])
+    return "-".join(out.split())
+
+
+def _written(sign: str, before: str, after: str) -> str:
+    """Return how a sign is written in a name, between what is written before it and the sign after it."""
+    category = unicodedata.category(sign)
+    if sign in INVISIBLE or sign in APOSTROPHES or category == "Cf" or 0xFE00 <= ord(sign) <= 0xFE0F:
+        return ""
+    if category in KEPT_CATEGORIES or (category in MARKS and before.strip() and ord(sign) < 0xE0000):
+        return sign
+    if sign == "+":
+        return " plus "
+    return " sharp " if sign == "#" and before.isalpha() and not after.isalnum() else " "
+
+
+def _cut(stem: str) -> str:
+    """Return a name that is short enough, without a half letter or a hyphen at its end."""
+    end = min(len(stem), MAX_STEM_CHARS)
+    while (
+        len(stem[:end].encode("utf-8", "replace")) > MAX_STEM_BYTES
+        or unicodedata.category(stem[end : end + 1] or "-") in MARKS
+    ):
+        end -= 1
+    return stem[:end].strip("-")
+
+
+def numbered(stem: str) -> Iterator[str]:
+    """Yield names to try for a file, without end: the stem, stem-2, stem-3 …"""
+    yield stem
+    yield from (f"{stem}-{number}" for number in count(2))
+
+
+def folded(name: str) -> str:
+    """Return a name as macOS and Windows compare it."""
+    return (
+        name.lower() if name.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    )
