@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     Saying = tuple[str, str, frozenset[str]]  # title, body, and the files that it is about
 
+REVIEW, SUPERSEDED = "review", "superseded"
+HELD = {REVIEW: "for your review", SUPERSEDED: "superseded by another memory there"}  # code → why it is held back
 FOREIGN_KEYS = ("supersedes", "supersededBy", "conflictsWith")  # decisions of another repository: none of them is ours
 
 
@@ -40,6 +42,7 @@ class Decided:
     plan: Plan
     other: str = ""  # the memory that it is a newer version of, or that says the same
     redacted: bool = False
+    held: str = ""  # why it is not in use: see HELD
 
 
 class Here:
@@ -85,7 +88,9 @@ def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Sourc
 def _decide(given: Entry, kind: str, here: Here) -> Decided:
     entry = redact_entry(given)
     place = f"{kind}:{place_of(entry.extra)}"
-    said = {key: value for key, value in entry.extra.items() if key not in FOREIGN_KEYS}
+    row = FORMATS.get(kind)
+    keeps = row is not None and row.keeps_decisions
+    said = {key: value for key, value in entry.extra.items() if keeps or key not in FOREIGN_KEYS}
     entry = replace(entry, body=as_read(entry.body), extra={**said, IMPORTED: place})
     entry = replace(entry, id=entry.id or _id_of(entry, place))
     older = here.places.get(place)
@@ -100,14 +105,16 @@ def _decide(given: Entry, kind: str, here: Here) -> Decided:
         entry = replace(entry, title=other_title(replace(entry, extra=given.extra), here.titles))
     (new,) = plan_add(entry).entries
     reason, redacted = f"imported from {place.partition(':')[2]} ({kind})", was_redacted(given, redact_entry(given))
-    if older is None or (kind in FORMATS and FORMATS[kind].shares_places):
-        return Decided("added", new, plan_held(new, reason, new.by), redacted=redacted)
+    if keeps and "supersededBy" in said:
+        return Decided("added", new, Plan((new,), reason), redacted=redacted, held=SUPERSEDED)
+    if older is None or (row is not None and row.shares_places):
+        return Decided("added", new, plan_held(new, reason, new.by), redacted=redacted, held=REVIEW)
     if older.status == ACTIVE:
         plan = plan_held(new, f"{reason}: a newer version of {older.id}", new.by, (older.id,))
     else:
         held = plan_held(new, reason, new.by)
         plan = Plan((*held.entries, superseding(older, new.id, "a newer version was imported", new.by)), held.why)
-    return Decided("changed", new, plan, older.id, redacted)
+    return Decided("changed", new, plan, older.id, redacted, REVIEW)
 
 
 def _saying(said: Entry | Memory) -> Saying:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ...exchange.copies import with_places
 from ...exchange.folder import Exported, write_folder, write_text
 from ...exchange.formats import format_of, read_format, usual_sources, write_format
 from ...exchange.forms import json_lines
+from ...exchange.place import ALSO_IN
 from ...exchange.plan import Decided, Here, decide_import, entries_to_write
 from ...exchange.source import Source
 from ...exchange.stores import FORMAT
 from ...files.lock import lock
 from ...files.whole import leads_out, refuse_exit
 from ...learn.traces.llmos import read_llmos, write_llmos
+from ...model.aliases import ALIASES, NAMES
 from ...model.entry import Plan
 from ...model.errors import BadInput, Refused, Unwritable
 from ...model.kinds import ACTIVE
 from ...model.record import record
 from ...state.decide import plan_add
+from ...state.facets import IMPORTED
 from ..lazy import Wing
 from .neolata import Imported, export_neolata, import_neolata
 
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 
 ENTRIES_AT_ONCE = 200  # entries written under one lock
 VIA = "import"
+READ_KEYS = {*NAMES, *ALIASES, IMPORTED, ALSO_IN, "category", "claim", "provenance", "quote", "intent", "topic"}
 LLMOS_KINDS = ("trace", "experience", "learning", "memory", "lesson")  # that LLMos knows
 
 
@@ -42,11 +47,23 @@ class Import:
     kind: str
     decided: tuple[Decided, ...]
     skipped: tuple[tuple[str, str], ...]  # (place, why)
+    unreadable: int = 0  # how many of the skipped could not be read
 
     @property
     def news(self) -> tuple[Decided, ...]:
         """Return what was, or would be, written."""
         return tuple(item for item in self.decided if item.plan.entries)
+
+    @property
+    def held(self) -> dict[str, int]:
+        """Return how many memories are held back, by the code of the reason."""
+        return dict(Counter(item.held for item in self.news if item.held))
+
+    @property
+    def kept_fields(self) -> dict[str, int]:
+        """Return the fields that mean nothing to us and are kept, with the number of memories that have each."""
+        found = Counter(key for item in self.news for key in item.entry.extra if key not in READ_KEYS)
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 class Exchange(Wing):
@@ -68,7 +85,10 @@ class Exchange(Wing):
                 for plan in entries_to_write(items, ENTRIES_AT_ONCE):
                     self._core.writer.write(plan, VIA)
         found = zip(read, decided, strict=True)
-        return [Import(source.path, kind, tuple(items), tuple(source.skipped)) for (source, kind, _), items in found]
+        return [
+            Import(source.path, kind, tuple(items), tuple(source.skipped), source.unreadable)
+            for (source, kind, _), items in found
+        ]
 
     def _read_source(self, path: str, kind: str) -> tuple[Source, str, list[Entry]]:
         source = Source(path, self._core.layout.project)
