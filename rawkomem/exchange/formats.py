@@ -70,8 +70,8 @@ ROWS = (
 OTHERS_FOLDERS = (*SKIPPED_FOLDERS, "vendor", "third_party", "venv", "dist", "build", "target")  # not the project's own
 MAX_FOLDERS = 5_000  # folders of a project that are searched for instructions
 FORMATS = {row.name: row for row in ROWS}
-HINTS = {
-    ".db": "of databases, only memories.db of Memory Lane is read",  # ending of a file that no format recognizes → what to do with it
+HINTS = {  # ending of a file that no format recognizes → what to do with it
+    ".db": "of databases, only memories.db of Memory Lane is read",
     ".zip": "unpack it, and name the file or folder inside",
     ".jsonl": "'rawkomem learn FILE' reads transcripts of sessions",
 }

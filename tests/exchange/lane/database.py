@@ -57,7 +57,7 @@ def build(file, rows=ROWS, more: str = "") -> str:
         full = {"created_at": AT, "updated_at": AT, "embedding": struct.pack("<4f", 1, 2, 3, 4), **row}
         values = [json.dumps(value) if isinstance(value, (dict, list)) else value for value in full.values()]
         marks = ", ".join("?" * len(full))
-        connection.execute(f"INSERT INTO memories ({', '.join(full)}) VALUES ({marks})", values)  # noqa: S608
+        connection.execute(f"INSERT INTO memories ({', '.join(full)}) VALUES ({marks})", values)
     connection.executescript(more)
     connection.commit()
     connection.close()
