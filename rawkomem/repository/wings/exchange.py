@@ -10,13 +10,15 @@ from ...exchange.copies import with_places
 from ...exchange.folder import Exported, write_folder, write_text
 from ...exchange.formats import format_of, read_format, usual_sources, write_format
 from ...exchange.forms import json_lines
+from ...exchange.llmos.origin import origin_of
+from ...exchange.llmos.read import read_llmos
+from ...exchange.llmos.write import write_llmos
 from ...exchange.place import ALSO_IN
 from ...exchange.plan import Decided, Here, decide_import, entries_to_write
 from ...exchange.source import Source
 from ...exchange.stores import FORMAT
 from ...files.lock import lock
 from ...files.whole import leads_out, refuse_exit
-from ...learn.traces.llmos import read_llmos, write_llmos
 from ...model.aliases import ALIASES, NAMES
 from ...model.entry import Plan
 from ...model.errors import BadInput, Refused, Unwritable
@@ -64,6 +66,15 @@ class Import:
         """Return the fields that mean nothing to us and are kept, with the number of memories that have each."""
         found = Counter(key for item in self.news for key in item.entry.extra if key not in READ_KEYS)
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+@record
+class LlmosImport:
+    """What an import of LLMos projects stored, or would store."""
+
+    entries: tuple[Entry, ...]
+    known: int  # memories that were here already
+    skipped: tuple[tuple[str, str], ...]  # (place, why)
 
 
 class Exchange(Wing):
@@ -147,29 +158,38 @@ class Exchange(Wing):
         self._refuse_inside(folder)
         return export_neolata(self._repo, folder)
 
-    def import_llmos(self, folder: str, dry_run: bool = False) -> Plan:
-        """Store what a folder of LLMos projects holds and is not known yet; return the plan."""
-        entries = read_llmos(folder)
+    def import_llmos(self, folder: str, dry_run: bool = False) -> LlmosImport:
+        """Store what a folder of LLMos projects holds and is not known yet; return what was read and stored."""
+        held = read_llmos(folder)
+        entries = held.entries
         known = self._core.read(lambda: {entry.id for entry in entries if self._core.index.catalogue.row(entry.id)})
         new = tuple(plan_add(entry).entries[0] for entry in entries if entry.id not in known)
         why = f"import {len(new)} memories of LLMos"
         for start in range(0, 0 if dry_run else len(new), ENTRIES_AT_ONCE):
             self._core.writer.write(Plan(new[start : start + ENTRIES_AT_ONCE], why), VIA)
-        return Plan(new, why)
+        return LlmosImport(new, len(known), held.skipped)
 
     def export_llmos(self, folder: str, project: str = "") -> Sequence[str]:
         """Write what is in use, and archived traces, as a project of LLMos; return the files that were written."""
+        rename = bool(project)
         project = project or os.path.basename(self._core.layout.project)
         if not project or "/" in project or "\\" in project or project.startswith("."):
             raise BadInput(f"{project!r} is no name for a project", "give --name with a plain name")
         self._refuse_inside(folder)
         of_kind = [memory for memory in self._core.reading.all() if memory.kind in LLMOS_KINDS]
-        leaving = [one for one in of_kind if one.status == ACTIVE or (one.kind, one.status) == ("trace", "archived")]
-        return write_llmos(folder, project, leaving)
+        leaving = [one for one in of_kind if one.status == ACTIVE or _is_put_away(one)]
+        return write_llmos(folder, project, leaving, rename)
 
     def write_contents(self, file: str = "") -> tuple[str, bool]:
         """Write MEMORY.md, which links to every memory in use; return its path, and whether it changed."""
         return self._core.writer.write_contents(file)
+
+
+def _is_put_away(memory: Memory) -> bool:
+    """Return whether a memory is archived as its folder says, and has its place in a project of LLMos."""
+    if memory.status != "archived":
+        return False
+    return memory.kind == "trace" or (memory.path.startswith("archive/") and origin_of(memory.extra) is not None)
 
 
 def _is_export(file: str) -> bool:
