@@ -5,10 +5,13 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from ..format.emit import emit_entry
+from ..format.read_entries import read_entries
 from ..learn.skills.text import as_read
 from ..model.entry import Entry, Plan
-from ..model.errors import RawkoError
+from ..model.errors import BadInput, RawkoError
 from ..model.kinds import ACTIVE, CREATES
+from ..model.problem import ERROR
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry, was_redacted
 from ..state.changes.quarantine import plan_held
@@ -104,6 +107,7 @@ def _decide(given: Entry, kind: str, here: Here) -> Decided:
     if kind == INSTRUCTIONS and entry.title.casefold() in here.titles:
         entry = replace(entry, title=other_title(replace(entry, extra=given.extra), here.titles))
     (new,) = plan_add(entry).entries
+    _check_readable(new)
     reason, redacted = f"imported from {place.partition(':')[2]} ({kind})", was_redacted(given, redact_entry(given))
     if keeps and "supersededBy" in said:
         return Decided("added", new, Plan((new,), reason), redacted=redacted, held=SUPERSEDED)
@@ -115,6 +119,16 @@ def _decide(given: Entry, kind: str, here: Here) -> Decided:
         held = plan_held(new, reason, new.by)
         plan = Plan((*held.entries, superseding(older, new.id, "a newer version was imported", new.by)), held.why)
     return Decided("changed", new, plan, older.id, redacted, REVIEW)
+
+
+def _check_readable(new: Entry) -> None:
+    """Raise BadInput for an entry that would not read back as one, so that it costs no other memory of the import."""
+    entries, problems = read_entries(emit_entry(new), advice=False)
+    wrong = next((problem.message for problem in problems if problem.level == ERROR), "")
+    if wrong or len(entries) != 1:
+        raise BadInput(
+            f"it cannot be written as one entry: {wrong or 'it reads as several'}", "change it at its source"
+        )
 
 
 def _saying(said: Entry | Memory) -> Saying:

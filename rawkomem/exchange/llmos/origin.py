@@ -19,7 +19,7 @@ MAX_KEPT_CHARS = 30_000  # of the bytes around a text: a frontmatter has 64 KiB
 
 @record
 class Origin:
-    """A place in a folder of LLMos. The text of a memory stands between `before` and `after`, or is `text` as a whole."""
+    """A place in a folder of LLMos. A memory's text stands between `before` and `after`, or is `text` as a whole."""
 
     file: str
     number: int

@@ -1,7 +1,7 @@
 """Reads projects of LLMos (`projects/*/{context.md,memory/…}`, `system/memory_log.md`) as entries.
 
-Every file is cut into pieces that are the whole file when put together again; each piece becomes a memory that remembers
-its place. A repeated import adds nothing: a trace keeps its id, and what has none gets one from what it says.
+Every file is cut into pieces that are the whole file when put together again; each piece becomes a memory that knows its
+place. A repeated import adds nothing: a trace keeps its id, and what has none gets one from what it says.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from hashlib import sha256
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ...files.contents import MAX_FILE_BYTES, read_bytes
@@ -142,7 +143,7 @@ def _blocks(text: str, path: str, project: str) -> list[tuple[Entry, str]]:
         return []
     lines = text.splitlines(keepends=True) if "\r" not in text.replace("\r\n", "") else []
     starts = [0, *(entry.line - 1 for entry in given[1:]), len(lines)]
-    pieces = ["".join(lines[start:end]) for start, end in zip(starts, starts[1:], strict=False)]
+    pieces = ["".join(lines[start:end]) for start, end in pairwise(starts)]
     return [(_own(entry, path, project), raw) for entry, raw in zip(given, pieces, strict=True)]
 
 
