@@ -14,7 +14,7 @@ from ..model.record import replace
 from ..state.facets import IMPORTED
 from ..state.fold import fold
 from .entry import a_name, entry_from, moment, texts
-from .headings import cut
+from .headings import cut, heading_text
 from .instructions import tidy
 from .markdown.front import read_front
 from .markdown.note import HASHTAG, name_of, said, with_abstract
@@ -84,10 +84,9 @@ def read_basic_memory(source: Source) -> Iterator[Entry]:
             "observations": [*dict.fromkeys(category for category, _ in observations)],
             "relations": [f"{type} [[{to}]]" for type, to in relations],
         }
-        extra = {**given.pop("extra"), **{key: value for key, value in about.items() if value}}
-        made = entry_from(
-            page, str(front.fields.get("title") or page.stem), front.body, **{**given, "tags": tags}, extra=extra
-        )
+        extra = {**given["extra"], **{key: value for key, value in about.items() if value}}
+        title = str(front.fields.get("title") or page.stem)
+        made = entry_from(page, title, front.body, **{**given, "tags": tags, "extra": extra})
         yield replace(made, related=tuple(dict.fromkeys(slug(to.rpartition("/")[2]) for _, to in relations)))
 
 
@@ -154,7 +153,7 @@ def _note(page: Page, source: Source, title: str) -> Iterator[Entry]:
     front = _front(page, source)
     fields, given = front.fields, said(front.fields, front.body, page.stem)
     body = strip_page(with_abstract(fields, front.body)).strip("\n")
-    heading = body.partition("\n")[0].lstrip("# ").strip() if body.startswith("#") else ""
+    heading = heading_text(body.partition("\n")[0]) if body.startswith("#") else ""
     named = str(fields.get("title") or "") or (str(fields.get("name") or "") if page.stem == SKILL else "")
     title = title or named or heading or name_of(page.stem)
     if not count_words(body):

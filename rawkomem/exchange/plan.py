@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..format.emit import emit_entry
 from ..format.read_entries import read_entries
 from ..learn.skills.text import as_read
+from ..model.aliases import names_of
 from ..model.entry import Entry, Plan
 from ..model.errors import BadInput, RawkoError
 from ..model.kinds import ACTIVE, CREATES
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 REVIEW, SUPERSEDED = "review", "superseded"
 HELD = {REVIEW: "for your review", SUPERSEDED: "superseded by another memory there"}  # code → why it is held back
-FOREIGN_KEYS = ("supersedes", "supersededBy", "conflictsWith")  # decisions of another repository: none of them is ours
+# Decisions of another repository: none of them is ours.
+FOREIGN_KEYS = tuple(name for key in ("supersedes", "supersededBy", "conflictsWith") for name in names_of(key))
 
 
 @record

@@ -10,7 +10,7 @@ import apsw
 from ...model.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     Row = dict[str, str]  # column → value as text; empty where it is NULL
 
@@ -44,13 +44,18 @@ def open_foreign(file: str) -> apsw.Connection:
                 connection.config(getattr(apsw, f"SQLITE_DBCONFIG_{name}"), 0)
             connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
             connection.execute("PRAGMA query_only = 1")
-            looks = iter(range(MAX_LOOKS))
-            connection.set_progress_handler(lambda looks=looks: next(looks, None) is None, MAX_STEPS_AT_ONCE)
+            connection.set_progress_handler(_stop_after(MAX_LOOKS), MAX_STEPS_AT_ONCE)
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
             return connection
         except apsw.Error as error:
             failure = error
     raise BadInput(f"{file} cannot be read as a database: {failure}", "is it complete, and SQLite's?")
+
+
+def _stop_after(looks: int) -> Callable[[], bool]:
+    """Return a handler that ends a query after so many calls."""
+    left = iter(range(looks))
+    return lambda: next(left, None) is None
 
 
 def columns_of(connection: apsw.Connection, table: str) -> list[str]:

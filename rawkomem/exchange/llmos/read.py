@@ -1,6 +1,6 @@
 """Reads projects of LLMos (`projects/*/{context.md,memory/…}`, `system/memory_log.md`) as entries.
 
-Every file is cut into pieces that are the whole file when put together again; each piece becomes a memory that knows its
+Every file is cut into pieces that make the whole file when put together; each piece becomes a memory that knows its
 place. A repeated import adds nothing: a trace keeps its id, and what has none gets one from what it says.
 """
 

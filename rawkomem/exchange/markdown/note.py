@@ -1,7 +1,7 @@
 """What a foreign note says, in our keys: its fields, the date in its name, and the signs in its text.
 
-Obsidian: aliases, `#tags` and `#nested/tags`, `key:: value` of Dataview. Jekyll: a date in the name, categories. pandoc:
-lists of authors, an abstract. Wikilinks and callouts stay in the text, where they mean the same.
+Obsidian: aliases, `#tags` and `#nested/tags`, `key:: value` of Dataview. Jekyll: a date in the name, categories.
+pandoc: lists of authors, an abstract. Wikilinks and callouts stay in the text, where they mean the same.
 """
 
 from __future__ import annotations
