@@ -50,10 +50,12 @@ def is_lane(source: Source) -> bool:
     if source.is_folder or not is_database(source.path):
         return False
     try:
-        with open_foreign(source.path) as connection:
-            return set(NEEDED_COLUMNS) <= set(columns_of(connection, TABLE))
+        connection = open_foreign(source.path)
+        columns = columns_of(connection, TABLE)
+        connection.close()
     except (apsw.Error, BadInput):
         return False
+    return set(NEEDED_COLUMNS) <= set(columns)
 
 
 def read_lane(source: Source) -> Iterator[Entry]:
