@@ -10,6 +10,8 @@ from rawkomem.format.near import near_key
 from rawkomem.format.read_entries import KEYS, read_entries
 from rawkomem.model.aliases import ALIASES, KEPT, NAMES
 from rawkomem.model.clock import read_time
+from rawkomem.model.record import replace
+from rawkomem.recall.factors import FACTORS
 from rawkomem.state.facets import facets_of
 from rawkomem.state.fold import fold
 from tests.commands import ROOT
@@ -105,3 +107,17 @@ def test_the_docs_list_every_row():
     assert {ours: tuple(names) for ours, *names in rows} == NAMES
     kept = [line.rpartition(" | ") for line in second.split("\n") if line.startswith("| `")]
     assert {key: why.strip(" |") for keys, _, why in kept for key in re.findall(r"`([^`]+)`", keys)} == KEPT
+
+
+@pytest.mark.parametrize(
+    "front, votes, value",
+    [("feedback_score: 1.5", (0, 0), 1.5), ("feedbackScore: 0.5", (1, 0), 0.55), ("feedback_score: 9", (0, 0), 2.0),
+     ("feedback_score: nan", (1, 0), 1.1), ("feedback_score: null", (0, 1), 0.5)],
+)  # fmt: skip
+def test_votes_of_another_system_count_and_later_ones_multiply(front, votes, value):
+    memory = replace(folded(front), helpful=votes[0], harmful=votes[1])
+    assert FACTORS["feedback"][0](memory, None, None)[0] == pytest.approx(value)
+
+
+def test_a_memory_without_votes_has_no_feedback():
+    assert FACTORS["feedback"][0](folded("feedback_score: 1.0"), None, None) is None
