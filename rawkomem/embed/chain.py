@@ -37,8 +37,14 @@ class EmbedderSettings:
     timeout: float = 30.0  # seconds for one request: a local model may have to be loaded first
 
 
-def open_embedder(settings: EmbedderSettings, warn: Callable[[str], None]) -> Embedder:
-    """Return the configured embedder; the bundled one, after exactly one warning, when that cannot be opened."""
+def open_embedder(
+    settings: EmbedderSettings, warn: Callable[[str], None], known: Callable[[], tuple[str, int]] | None = None
+) -> Embedder:
+    """Return the configured embedder. When that cannot be opened, warn once and return the bundled one.
+
+    `known` tells name and dimensions of the embedder that the index was made with: if it is the configured one, its
+    index is kept, and an embedder of empty vectors is returned.
+    """
     if settings.provider in (AUTO, BUNDLED):
         return bundled()
     if settings.provider not in PROVIDERS:
@@ -47,9 +53,22 @@ def open_embedder(settings: EmbedderSettings, warn: Callable[[str], None]) -> Em
     try:
         return configured(settings)
     except RawkoError as error:
+        name, dims = known() if known and PROVIDERS[settings.provider] == ENDPOINT else ("", 0)
+        if name and _is_by(settings, name):
+            from .absent import Absent
+
+            text = f"embedder {settings.provider!r} does not answer, so this search is by words: {error.message}."
+            warn(f"{text} {error.hint}".strip())
+            return Absent(name, dims)
         text = f"embedder {settings.provider!r} not used, the bundled one instead: {error.message}. {error.hint}"
         warn(" ".join(text.split()))
         return bundled()
+
+
+def _is_by(settings: EmbedderSettings, name: str) -> bool:
+    from .endpoint import is_by
+
+    return is_by(settings, name)
 
 
 def open_deep(settings: EmbedderSettings) -> Embedder | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 EMBEDDINGS = Api("/embeddings", "embedder.provider", "embedder.model", "keys.embedder")
+NAME_PREFIX = "openai:"  # of the names of these embedders, which the index keeps
 BATCH_TEXTS = 64  # texts in one request; Cohere takes at most 96
 URLS = {  # where each provider is found when the settings name no url
     "openai": "https://api.openai.com/v1",
@@ -29,6 +30,7 @@ URLS = {  # where each provider is found when the settings name no url
     "ollama": "http://localhost:11434/v1",
     "lmstudio": "http://localhost:1234/v1",
 }
+MODELS = {"lmstudio": "mixedbread-ai/mxbai-embed-large-v1"}  # that a provider is asked for when the settings name none
 PROBE = "memory"  # any word: shows that the server answers, and with how many numbers
 
 
@@ -36,9 +38,9 @@ class EndpointEmbedder:
     """Embeds by request. Opening it sends one word, so that a server that is down is known before any work."""
 
     def __init__(self, settings: EmbedderSettings, pauses: tuple[float, ...] = PAUSES):
-        if not settings.model:
+        self._model = model_of(settings)
+        if not self._model:
             raise EmbedderFailed("no model is named", "Set embedder.model, for example to text-embedding-3-small.")
-        self._model = settings.model
         self._asked = settings.dims
         self.dims = settings.dims
         url = embeddings_url(settings)
@@ -46,7 +48,7 @@ class EndpointEmbedder:
         self.server: subprocess.Popen[bytes] | None = None
         self._probe(settings.start)
         target = self._post.client.target
-        self.name = f"openai:{target.host}:{target.port}/{self._model}:{self.dims}"
+        self.name = f"{NAME_PREFIX}{target.host}:{target.port}/{self._model}:{self.dims}"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one vector per text; blank texts are not sent, since OpenAI refuses them."""
@@ -86,6 +88,16 @@ class EndpointEmbedder:
             raise unusable("a vector with something else than finite numbers")
         largest = max(map(abs, vector)) or 1.0  # squares of very large or small numbers would leave the range of floats
         return pack([number / largest for number in vector])
+
+
+def model_of(settings: EmbedderSettings) -> str:
+    """Return the model that the settings name, or the provider's usual one; empty where it has none."""
+    return settings.model or MODELS.get(settings.provider, "")
+
+
+def is_by(settings: EmbedderSettings, name: str) -> bool:
+    """Return whether an embedder of that name asks the model of these settings."""
+    return name.startswith(NAME_PREFIX) and f"/{model_of(settings)}:" in name
 
 
 def translated(ask: Callable[[], T]) -> T:

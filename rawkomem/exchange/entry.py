@@ -103,7 +103,9 @@ def importance_of(value: object) -> str:
     """Return our word for an importance that is one already, or a number from 0 to 1 or to 10."""
     if isinstance(value, str):
         word = value.strip().lower()
-        return word if word in ("low", "medium", "high", "critical") else "medium"
+        if word in ("low", "medium", "high", "critical"):
+            return word
+        value = float(word) if word.replace(".", "", 1).isdecimal() and len(word) < 8 else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return "medium"
     share = value / 10 if value > 1 else value

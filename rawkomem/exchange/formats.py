@@ -15,6 +15,7 @@ from .claude_memory import is_claude_memory, read_claude_memory
 from .cursor import is_cursor, read_cursor
 from .forms import json_lines_files, markdown_files, okf_files
 from .instructions import NESTED, is_instructions, read_instructions
+from .lane.memories import is_lane, read_lane
 from .neolata import is_neolata, neolata_files, read_neolata
 from .notes import is_basic_memory, is_markdown, is_serena, read_basic_memory, read_markdown, read_serena
 from .source import SKIPPED_FOLDERS
@@ -43,6 +44,7 @@ class Format:
     export_name: str = ""  # in `export --format`, where it differs from the name
     one_file: bool = False  # it is written as one file, not as a folder
     shares_places: bool = False  # several memories come from one place: none is a newer version of another
+    keeps_decisions: bool = False  # which memory took the place of which: both come with the import
     usual: tuple[str, ...] = ()  # where a project keeps it
 
 
@@ -56,6 +58,7 @@ ROWS = (
     Format("cursor", "Cursor rules", is_cursor, read_cursor, usual=(".cursor/rules", ".cursorrules")),
     Format("serena", "memories of Serena", is_serena, read_serena, usual=(".serena/memories",)),
     Format("claude-memory", "Claude's auto memory", is_claude_memory, read_claude_memory),
+    Format("memory-lane", "memories.db of Memory Lane", is_lane, read_lane, keeps_decisions=True),
     Format("neolata", "a file or folder of neolata", is_neolata, read_neolata, neolata_files),
     Format("chatgpt", "conversations.json of ChatGPT", is_chatgpt, read_chatgpt, shares_places=True),
     Format("mem0", "JSON of mem0", is_mem0, read_mem0),
@@ -68,6 +71,7 @@ OTHERS_FOLDERS = (*SKIPPED_FOLDERS, "vendor", "third_party", "venv", "dist", "bu
 MAX_FOLDERS = 5_000  # folders of a project that are searched for instructions
 FORMATS = {row.name: row for row in ROWS}
 HINTS = {  # ending of a file that no format recognizes → what to do with it
+    ".db": "of databases, only memories.db of Memory Lane is read",
     ".zip": "unpack it, and name the file or folder inside",
     ".jsonl": "'rawkomem learn FILE' reads transcripts of sessions",
 }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..model.record import record
 from ..text.chunk import fence_after
+from .strip import LINK, PICTURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,13 +33,19 @@ def cut(text: str) -> list[Section]:
     return [section for section in _cut(text, CUT_LEVEL, ()) if section.body]
 
 
+def heading_text(line: str) -> str:
+    """Return what a heading says: without its signs, pictures and badges, and with the words of its links."""
+    said = LINK.sub(r"\1", PICTURE.sub("", line.lstrip("#")))
+    return " ".join(said.strip(" #\t").split())
+
+
 def _cut(text: str, deepest: int, above: tuple[str, ...]) -> Iterator[Section]:
     trail: list[tuple[int, str]] = []
     said: list[str] = []
     for level, line in _lines(text):
         if 0 < level <= deepest:
             yield from _closed(said, (*above, *(name for _, name in trail)), deepest)
-            trail = [(at, name) for at, name in trail if at < level] + [(level, line.lstrip("#").strip(" #\t"))]
+            trail = [(at, name) for at, name in trail if at < level] + [(level, heading_text(line))]
             said = []
         else:
             said.append(line)

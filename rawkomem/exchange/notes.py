@@ -4,32 +4,37 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..files.page import is_generated
 from ..files.read import read_data
-from ..learn.skills.text import split_front
+from ..model.ids import slug
 from ..model.kinds import CREATES
 from ..model.record import replace
 from ..state.facets import IMPORTED
 from ..state.fold import fold
-from .conditions import from_description
-from .entry import a_name, entry_from, importance_of, moment, texts
-from .headings import cut
-from .instructions import GLOBS, tidy
+from .entry import a_name, entry_from, moment, texts
+from .headings import cut, heading_text
+from .instructions import tidy
+from .markdown.front import read_front
+from .markdown.note import HASHTAG, name_of, said, with_abstract
 from .strip import count_words, strip_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from ..model.entry import Entry, Memory, Value
+    from .markdown.front import Front
     from .source import Page, Source
 
 MAX_NOTE_WORDS = 2_000  # words of a memory (SPEC-0009); a longer note is cut at its headings
 SKILL = "SKILL"  # the file of a skill; its frontmatter names it
 RESERVED_FILES = ("index.md", "log.md")  # of OKF: lists of what the other files say
 OBSERVATION = re.compile(r"^- \[([^\]\n]{1,40})\] (.+)$", re.MULTILINE)
-HASHTAG = re.compile(r"(?<=\s)#([A-Za-z][\w/-]+)")
+RELATION = re.compile(r"^- ([^\[\n]{1,60}?) \[\[([^\]|#\n]{1,200})", re.MULTILINE)
+# Keys that notes of our own form have; a title alone may be any tool's.
+OWN_KEYS = {"id", "kind", "whenToUse", "discoveredAt", "discoveredBy", "importance"}
+OKF_KEYS = {"type", "timestamp", "description"}
 OWN_ID = re.compile(r"(?:mem|lesson|skill|learning|reflection|exp|ep)_[A-Za-z0-9_-]{6,80}|trace-[a-z0-9-]{6,80}")
 # Keys that OKF and our own exports add for other readers; on the way back they say nothing new.
 ADDED_KEYS = ("description", "timestamp", "resource", IMPORTED)
@@ -52,23 +57,37 @@ def is_basic_memory(source: Source) -> bool:
         return False
     pages = list(source.pages(".md"))[:20]
     source.skipped.clear()
-    return bool(pages) and 2 * sum("permalink" in split_front(page.text)[0] for page in pages) > len(pages)
+    return bool(pages) and 2 * sum(_has_permalink(page) for page in pages) > len(pages)
+
+
+def _has_permalink(page: Page) -> bool:
+    """Return whether a note has a permalink as basic-memory writes it; Jekyll's begin with a slash."""
+    fields = read_front(page.text).fields
+    return "layout" not in fields and not str(fields.get("permalink") or "/").startswith("/")
 
 
 def read_serena(source: Source) -> Iterator[Entry]:
     """Yield a memory for each file; their names are what Serena shows to agents, so they are the titles."""
     pages = source.pages(".md")
-    yield from tidy([entry for page in pages for entry in _note(page, page.stem.replace("_", " ").replace("-", " "))])
+    yield from tidy([entry for page in pages for entry in _note(page, source, name_of(page.stem))])
 
 
 def read_basic_memory(source: Source) -> Iterator[Entry]:
     """Yield a memory for each note; tags of its observations count as its own."""
     for page in source.pages(".md"):
-        fields, body = split_front(page.text)
-        tags = [*texts(fields.get("tags")), *HASHTAG.findall("\n".join(text for _, text in OBSERVATION.findall(body)))]
-        extra: dict[str, Value] = {"permalink": str(fields["permalink"])} if fields.get("permalink") else {}
-        at = moment(fields.get("created")) or moment(fields.get("date"))
-        yield entry_from(page, str(fields.get("title") or page.stem), body, tags=tags, at=at, extra=extra)
+        front = _front(page, source)
+        observations = OBSERVATION.findall(front.body)
+        relations = [(type.strip(), to.strip()) for type, to in RELATION.findall(front.body) if type[:1] != "["]
+        given = said(front.fields, front.body, page.stem)
+        tags = [*texts(front.fields.get("tags")), *HASHTAG.findall(" ".join(text for _, text in observations))]
+        about: dict[str, list[Value]] = {
+            "observations": [*dict.fromkeys(category for category, _ in observations)],
+            "relations": [f"{type} [[{to}]]" for type, to in relations],
+        }
+        extra = {**given["extra"], **{key: value for key, value in about.items() if value}}
+        title = str(front.fields.get("title") or page.stem)
+        made = entry_from(page, title, front.body, **{**given, "tags": tags, "extra": extra})
+        yield replace(made, related=tuple(dict.fromkeys(slug(to.rpartition("/")[2]) for _, to in relations)))
 
 
 def read_markdown(source: Source) -> Iterator[Entry]:
@@ -79,7 +98,7 @@ def read_markdown(source: Source) -> Iterator[Entry]:
             continue
         own = _own(page)
         yield from own
-        notes += () if own else _note(page, "")
+        notes += () if own else _note(page, source, "")
     yield from tidy(notes)
 
 
@@ -87,13 +106,24 @@ def _own(page: Page) -> list[Entry]:
     """Return the memories of a file in our form, each as its entries leave it; empty for any other file."""
     reading = read_data(page.text.encode(), f"memories/{page.stem}.md", advice=False)
     entries = [entry for entry in reading.entries if not entry.draft]
-    if len(entries) != len(reading.entries):
+    if len(entries) != len(reading.entries) or not any(_is_own_form(entry) for entry in entries):
         return []
     about: dict[str, list[Entry]] = {}
     for entry in entries:
         about.setdefault(entry.target, []).append(entry)
     folded = [memory for group in about.values() if (memory := fold(group)) and memory.status == "active"]
     return [_entry_of(page, memory) for memory in folded]
+
+
+def _is_own_form(entry: Entry) -> bool:
+    return bool(OWN_KEYS & {*entry.given}) or {*entry.given} >= OKF_KEYS
+
+
+def _front(page: Page, source: Source) -> Front:
+    front = read_front(page.text)
+    if front.problem:
+        source.skip(page.place, f"{front.problem}: the text is taken over")
+    return front
 
 
 def _entry_of(page: Page, memory: Memory) -> Entry:
@@ -119,30 +149,19 @@ def _entry_of(page: Page, memory: Memory) -> Entry:
     )
 
 
-def _note(page: Page, title: str) -> Iterator[Entry]:
-    fields, body = split_front(page.text)
-    body = strip_page(body).strip("\n")
-    heading = body.partition("\n")[0].lstrip("# ").strip() if body.startswith("#") else ""
+def _note(page: Page, source: Source, title: str) -> Iterator[Entry]:
+    front = _front(page, source)
+    fields, given = front.fields, said(front.fields, front.body, page.stem)
+    body = strip_page(with_abstract(fields, front.body)).strip("\n")
+    heading = heading_text(body.partition("\n")[0]) if body.startswith("#") else ""
     named = str(fields.get("title") or "") or (str(fields.get("name") or "") if page.stem == SKILL else "")
-    title = title or named or heading or page.stem.replace("_", " ").replace("-", " ")
+    title = title or named or heading or name_of(page.stem)
     if not count_words(body):
+        source.skip(page.place, "it has no text")
         return
     if len(body.split()) > MAX_NOTE_WORDS:
         for section in cut(body):
             name = section.title if section.title == title else f"{title}: {section.title}" if section.title else title
-            yield entry_from(page, name, section.body, " / ".join(section.trail), **_said(fields))
+            yield entry_from(page, name, section.body, " / ".join(section.trail), **given)
     else:
-        yield entry_from(page, title, body, **_said(fields))
-
-
-def _said(fields: Mapping[str, Value]) -> dict[str, Any]:
-    """Return what a note's frontmatter tells in words that most tools share; skills and commands have descriptions."""
-    given = texts(fields.get("whenToUse")) or texts(fields.get("when_to_use"))
-    globs = [glob for key in GLOBS for glob in texts(fields.get(key))]
-    return {
-        "when": given or globs + from_description(str(fields.get("description") or "")),
-        "tags": texts(fields.get("tags")) or texts(fields.get("keywords")),
-        "importance": importance_of(fields.get("importance")),
-        "at": moment(fields.get("created")) or moment(fields.get("date")) or moment(fields.get("timestamp")),
-        "by": str(fields.get("author") or ""),
-    }
+        yield entry_from(page, title, body, **given)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from ..format.emit import emit_entry
+from ..format.read_entries import read_entries
 from ..learn.skills.text import as_read
+from ..model.aliases import names_of
 from ..model.entry import Entry, Plan
-from ..model.errors import RawkoError
+from ..model.errors import BadInput, RawkoError
 from ..model.kinds import ACTIVE, CREATES
+from ..model.problem import ERROR
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry, was_redacted
 from ..state.changes.quarantine import plan_held
@@ -29,7 +33,10 @@ if TYPE_CHECKING:
 
     Saying = tuple[str, str, frozenset[str]]  # title, body, and the files that it is about
 
-FOREIGN_KEYS = ("supersedes", "supersededBy", "conflictsWith")  # decisions of another repository: none of them is ours
+REVIEW, SUPERSEDED = "review", "superseded"
+HELD = {REVIEW: "for your review", SUPERSEDED: "superseded by another memory there"}  # code → why it is held back
+# Decisions of another repository: none of them is ours.
+FOREIGN_KEYS = tuple(name for key in ("supersedes", "supersededBy", "conflictsWith") for name in names_of(key))
 
 
 @record
@@ -42,6 +49,7 @@ class Decided:
     other: str = ""  # the memory that it is a newer version of, or that says the same
     redacted: bool = False
     left_out: int = 0  # conditions that cannot be used
+    held: str = ""  # why it is not in use: see HELD
 
 
 class Here:
@@ -88,7 +96,9 @@ def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Sourc
 def _decide(given: Entry, kind: str, here: Here) -> Decided:
     entry = redact_entry(given)
     place = f"{kind}:{place_of(entry.extra)}"
-    said = {key: value for key, value in entry.extra.items() if key not in FOREIGN_KEYS}
+    row = FORMATS.get(kind)
+    keeps = row is not None and row.keeps_decisions
+    said = {key: value for key, value in entry.extra.items() if keeps or key not in FOREIGN_KEYS}
     entry = replace(entry, body=as_read(entry.body), extra={**said, IMPORTED: place})
     entry = replace(entry, id=entry.id or _id_of(entry, place))
     older = here.places.get(place)
@@ -102,15 +112,28 @@ def _decide(given: Entry, kind: str, here: Here) -> Decided:
     if kind == INSTRUCTIONS and entry.title.casefold() in here.titles:
         entry = replace(entry, title=other_title(replace(entry, extra=given.extra), here.titles))
     (new,) = plan_add(entry).entries
+    _check_readable(new)
     reason, redacted = f"imported from {place.partition(':')[2]} ({kind})", was_redacted(given, redact_entry(given))
-    if older is None or (kind in FORMATS and FORMATS[kind].shares_places):
-        return Decided("added", new, plan_held(new, reason, new.by), redacted=redacted)
+    if keeps and "supersededBy" in said:
+        return Decided("added", new, Plan((new,), reason), redacted=redacted, held=SUPERSEDED)
+    if older is None or (row is not None and row.shares_places):
+        return Decided("added", new, plan_held(new, reason, new.by), redacted=redacted, held=REVIEW)
     if older.status == ACTIVE:
         plan = plan_held(new, f"{reason}: a newer version of {older.id}", new.by, (older.id,))
     else:
         held = plan_held(new, reason, new.by)
         plan = Plan((*held.entries, superseding(older, new.id, "a newer version was imported", new.by)), held.why)
-    return Decided("changed", new, plan, older.id, redacted)
+    return Decided("changed", new, plan, older.id, redacted, REVIEW)
+
+
+def _check_readable(new: Entry) -> None:
+    """Raise BadInput for an entry that would not read back as one, so that it costs no other memory of the import."""
+    entries, problems = read_entries(emit_entry(new), advice=False)
+    wrong = next((problem.message for problem in problems if problem.level == ERROR), "")
+    if wrong or len(entries) != 1:
+        raise BadInput(
+            f"it cannot be written as one entry: {wrong or 'it reads as several'}", "change it at its source"
+        )
 
 
 def _saying(said: Entry | Memory) -> Saying:

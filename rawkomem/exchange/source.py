@@ -45,11 +45,17 @@ class Source:
             raise NotFound(f"there is no file or folder {path}", "name a file or a folder")
         self.project = project
         self.skipped: list[tuple[str, str]] = []  # (place, why)
+        self.unreadable = 0  # how many of them could not be read
         self._document: Any = None
 
     def skip(self, place: str, why: str) -> None:
         """Note that something is not taken over."""
         self.skipped.append((place, why))
+
+    def refuse(self, place: str, why: str) -> None:
+        """Note that something is not taken over because it cannot be read."""
+        self.skip(place, why)
+        self.unreadable += 1
 
     def place(self, file: str) -> str:
         """Return a name for a file that is the same on every machine that has the same files."""
@@ -86,11 +92,11 @@ class Source:
             data = read_bytes(file)
             at = min(now(), int(os.stat(file).st_mtime * 1000))
         except OSError as failure:
-            self.skip(place, f"cannot be read: {failure.strerror}")
+            self.refuse(place, f"cannot be read: {failure.strerror}")
             return None
         text, refused, _ = decode(data)
         if refused or len(data) > MAX_FILE_BYTES:
-            self.skip(place, refused.message if refused else "too large")
+            self.refuse(place, refused.message if refused else "too large")
             return None
         return Page(place, text, at, file)
 

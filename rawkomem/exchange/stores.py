@@ -102,16 +102,16 @@ def _whole(source: Source, item: Item) -> Entry:
 
 def _values(said: Any) -> dict[str, Value]:
     """Return the other keys of a memory as a file could hold them, without those that have a meaning of their own."""
-    held = _value(said) if isinstance(said, dict) else {}
+    held = as_values(said) if isinstance(said, dict) else {}
     return {key: value for key, value in held.items() if key not in KEYS} if isinstance(held, dict) else {}
 
 
-def _value(value: Any, depth: int = 0) -> Value:
+def as_values(value: Any, depth: int = 0) -> Value:
     """Return a value of JSON in our words: text, lists and mappings; what is nothing, or too deep, is an empty text."""
     if isinstance(value, dict) and depth < MAX_DEPTH:
-        return {clean(str(key)): _value(item, depth + 1) for key, item in value.items() if str(key) not in DROPPED}
+        return {clean(str(key)): as_values(item, depth + 1) for key, item in value.items() if str(key) not in DROPPED}
     if isinstance(value, list) and depth < MAX_DEPTH:
-        return [_value(item, depth + 1) for item in value]
+        return [as_values(item, depth + 1) for item in value]
     if isinstance(value, str):
         return clean(value)
     return "" if value is None or isinstance(value, (dict, list)) else json.dumps(value)

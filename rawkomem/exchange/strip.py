@@ -19,6 +19,13 @@ INCLUDE = re.compile(
 )
 # One or more tags and nothing else; `<https://…>` is a link, and four spaces start code.
 TAG_LINE = re.compile(r"^ {0,3}(?:</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>[ \t]*)+$", re.MULTILINE)
+IMAGE = r"!\[[^\]\n]{0,200}\]\([^)\n]{0,500}\)"
+PICTURE = re.compile(rf"\[[ \t]?{IMAGE}[ \t]?\]\([^)\n]{{0,500}}\)|{IMAGE}|<img\b[^>\n]{{0,500}}>")
+LINK = re.compile(r"\[([^\]\[\n]{1,200})\]\([^)\n]{0,500}\)")
+# Pictures that lead elsewhere, or are badges, and nothing else: they say how a build went today.
+BADGE_IMAGE = r"!\[[^\]\n]{0,200}\]\([^)\n]{0,300}(?:badge|shields\.io)[^)\n]{0,300}\)"
+BADGE = rf"\[[ \t]?{IMAGE}[ \t]?\]\([^)\n]{{0,500}}\)|{BADGE_IMAGE}"
+BADGE_LINE = re.compile(rf"^ {{0,3}}(?:{BADGE})(?:[ \t]*(?:{BADGE}))*[ \t]*$", re.MULTILINE)
 REFERENCE = re.compile(r"(?<!\S)@[\w./~-]+")
 
 
@@ -33,7 +40,7 @@ def count_words(text: str) -> int:
 
 
 def _strip_prose(text: str) -> str:
-    for noise in (OPENING, INCLUDE, TAG_LINE):
+    for noise in (OPENING, INCLUDE, TAG_LINE, BADGE_LINE):
         text = noise.sub("", text)
     return text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
+from ..model.aliases import NAMES, is_nothing
 from ..model.clock import DAY, now, read_time
 from ..model.entry import Entry
 from ..model.ids import ID_LENGTH, is_id, safe_id
@@ -31,6 +32,8 @@ KEYS = {
     "id", "kind", "about", "title", "whenToUse", "tags", "importance", "discoveredAt", "at", "discoveredBy", "by",
     "discoveredIn", "source", "relatedMemories",
 }  # fmt: skip
+RENAMED = {name: ours for ours in sorted(KEYS & NAMES.keys()) for name in NAMES[ours]}  # their name → our key
+SHORT = {"discoveredAt": "at", "discoveredBy": "by"}  # other names of our keys
 CLAIM = ("subject", "predicate", "value")  # what a claim needs
 DROPPED = {"__proto__", "constructor", "prototype"}  # RFC-0011: never metadata keys
 MAX_TAGS = 64  # a memory with more is a dump, not a label
@@ -72,8 +75,17 @@ def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
     if block.fields is None:
         entry = unchecked(Entry, body=body, draft=True, line=block.line)
     else:
-        entry = told(_FieldReader(native(block.fields), block.line, problems, advice).entry(body))
+        entry = told(_FieldReader(_with_our_names(native(block.fields)), block.line, problems, advice).entry(body))
     return replace(entry, conflicted=conflicted, leaks=bool(secrets)), problems + secrets
+
+
+def _with_our_names(fields: Mapping[str, Field]) -> Mapping[str, Field]:
+    """Return the fields with our key beside each foreign name of it that has a value, unless our key is there."""
+    foreign = [name for name in RENAMED if name in fields and not fields[name].missing]
+    if not foreign:
+        return fields
+    ours = {RENAMED[name]: fields[name] for name in reversed(foreign)}
+    return {**{key: field for key, field in ours.items() if SHORT.get(key) not in fields}, **fields}
 
 
 def _body_problems(block: Block, conflicted: bool) -> list[Problem]:
@@ -303,6 +315,7 @@ class _FieldReader:
 
     def _related(self) -> tuple[str, ...]:
         items = self._items("relatedMemories")
+        items = [item for item in items if not is_nothing(item)]
         inside = [item for item in items if is_inside(item)]
         if len(inside) < len(items):
             message = "a related memory outside the memories folder is ignored"
@@ -328,6 +341,8 @@ class _FieldReader:
         if imitated := confusable_with(key, KEYS):
             message = f"key {clean(key)!r} looks like {imitated!r} but is not"
             self._warn("look-alike-key", key, message, f"write {imitated}")
+        elif self.advice and (meant := _meant(key)):
+            self._warn("near-miss-key", key, f"unknown key {key!r}: did you mean {meant!r}?", f"write {meant}")
         elif not (key[:1].isalpha() or key.startswith(("_", "-", "."))) or key in ("true", "false", "null"):
             self._warn("odd-key", key, f"key {clean(key)[:40]!r} is not a name", "start keys with a letter")
         if len(str(field.value)) > MAX_VALUE_LENGTH:
@@ -337,6 +352,12 @@ class _FieldReader:
     def _refuse_nul(self, key: str, value: object) -> None:
         if _holds_nul(value):
             self._add(error, "nul", key, f"NUL character in {clean(key)[:40]!r}", "remove it")
+
+
+def _meant(key: str) -> str:
+    from .near import near_key  # only `check` gives advice
+
+    return near_key(key)
 
 
 def _is_claim(value: object) -> bool:

@@ -12,7 +12,7 @@ import time
 from ..files.layout import Layout
 from ..files.lock import lock_in
 from ..files.scan import Sweep, Sweeping, sweep
-from ..model.errors import IndexBroken, Unwritable
+from ..model.errors import IndexBroken, RawkoError, Unwritable
 from ..text.chunk import CHUNKER
 from ..text.count import count
 from ..text.language import language_code
@@ -40,6 +40,7 @@ NEVER_SWEPT = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and 
 MAX_SWEPT_FILES = 4_000  # files, some 20 ms: up to that many are swept for every answer
 SWEEP_PAUSE_FACTOR = 10  # … more of them after ten times what the last sweep took, by a process that stays open
 MAX_ANSWER_SYNC_S = 5.0  # seconds of processor time that a question may wait for a sync; hosts end slow hooks
+EMBEDDER_RETRY_S = 60.0  # seconds until an open process asks an embedder again that did not answer
 MAX_MISSING, MAX_MISSING_SHARE = 3, 0.05  # memories that may lack vectors in the second tier for it to be used
 
 
@@ -66,6 +67,7 @@ class Index:
         self._path = ""
         self.told = False  # whether the caller has warned already that the index is being made anew
         self._embedder: Embedder | None = None
+        self._retry_at = 0.0  # when an embedder that did not answer is asked again; 0: it answered
         self._deep: Embedder | None = None
         self._swept = NEVER_SWEPT
         self._stop_at = 0.0  # processor time at which a sync stops; 0: when it is done
@@ -101,9 +103,30 @@ class Index:
     @property
     def embedder(self) -> Embedder:
         """Return the embedder of this index's vector space."""
-        if self._embedder is None:
+        if self._embedder is None or 0 < self._retry_at < time.monotonic():
+            self._retry_at = 0.0
             self._embedder = self.open_embedder()
+            self._note_absence()
         return self._embedder
+
+    def _note_absence(self) -> None:
+        if self.is_embedder_absent:
+            self._retry_at = time.monotonic() + EMBEDDER_RETRY_S
+
+    @property
+    def is_embedder_absent(self) -> bool:
+        """Tell whether the embedder did not answer: its index is kept, and questions are answered by words."""
+        return getattr(self._embedder, "is_absent", False)
+
+    def made_with(self) -> tuple[str, int]:
+        """Return name and dimensions of the embedder that this index was made with; empty where there is none yet."""
+        try:
+            meta = self.catalogue.meta() if os.path.exists(self.path) else {}
+        except BROKEN:
+            self.release()
+            return "", 0
+        dims = str(meta.get("dims", ""))
+        return str(meta.get("embedder", "")), int(dims) if dims.isdecimal() else 0
 
     def deep(self) -> Embedder | None:
         """Return the second tier's embedder if nearly all memories have their vectors there; else None."""
@@ -230,9 +253,29 @@ class Index:
         return self.sync(progress)
 
     def answer(self, ask: Callable[[], T]) -> T:
-        """Return what `ask` returns on a fresh index: it runs during the sweep, and again after a sync if files
-        changed.
-        """
+        """Return what `ask` returns on a fresh index. If the embedder stops answering meanwhile, ask by words."""
+        try:
+            return self._answer(ask)
+        except RawkoError as failure:
+            if not self._has_lost_embedder(failure):
+                raise
+        return self._answer(ask)
+
+    def _has_lost_embedder(self, failure: RawkoError) -> bool:
+        """Put an empty embedder into the place of one that failed, with a warning; return whether one failed."""
+        from ..embed.failure import EmbedderFailed
+
+        if not isinstance(failure, EmbedderFailed) or self._embedder is None or self.is_embedder_absent:
+            return False
+        from ..embed.absent import Absent
+
+        self._embedder = Absent(self._embedder.name, self._embedder.dims)
+        self._note_absence()
+        self.warn(f"the embedder does not answer, so this search is by words: {failure.message}. {failure.hint}")
+        return True
+
+    def _answer(self, ask: Callable[[], T]) -> T:
+        """Run `ask` during the sweep, and again after a sync if files changed."""
         sweeping = None if self._is_recent() else Sweeping(self.layout)
         started = time.monotonic()
         listing, found = self._ask(ask)

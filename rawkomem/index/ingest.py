@@ -6,6 +6,7 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from ..embed.absent import Absent
 from ..files.change_file import is_change_file
 from ..files.contents import hash_of
 from ..files.read import QUARANTINE, read_file
@@ -161,8 +162,14 @@ class Ingest:
         return [fresh for fresh in digested if self.catalogue.is_new(fresh[0].id, fresh[2])]
 
     def _embedded(self, documents: list[Fresh]) -> Sequence[Document]:
+        if not documents:
+            return []
         found = zip(documents, vectors_of(self.embedder, [(memory, own) for memory, own, _ in documents]), strict=True)
-        return [_document(*fresh, vectors) for fresh, vectors in found]
+        made = [_document(*fresh, vectors) for fresh, vectors in found]
+        if isinstance(self.embedder, Absent):
+            for memory, _, _ in documents:
+                self.catalogue.doubt(memory.id)  # read and embed it again with the next sync
+        return made
 
 
 def _document(memory: Memory, pieces: list[Piece], digest: str, vectors: list[bytes]) -> Document:

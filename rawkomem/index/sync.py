@@ -117,6 +117,8 @@ def _make_tables(index: Index, writer: apsw.Connection, path: str) -> None:
         index.commit_outside()
         catalogue.set_meta("inode", own_inode(path))
         catalogue.set_meta("fingerprint", index.fingerprint)
+        catalogue.set_meta("embedder", index.embedder.name)
+        catalogue.set_meta("dims", str(index.embedder.dims))
 
 
 def _mend(index: Index, writer: apsw.Connection) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ..model.clock import DAY
+from ..model.aliases import said
+from ..model.clock import DAY, read_time
 from ..model.record import record
 from ..state.facets import type_of
 from ..text.condition import WORDS
@@ -121,10 +122,10 @@ def decay_factor(days: float) -> float:
 
 
 def _decay(memory: Memory, signals: Signals, question: Question) -> Value:
-    touched = max(signals.accessed, memory.created)
+    touched = max(signals.accessed, memory.created, _time_said(memory, "lastAccessedAt"))
     days = max(0.0, (question.at - touched) / DAY) if touched else 0.0
-    said = str(memory.extra.get("confidence_score", memory.extra.get("confidence", "")))
-    confidence = float(said) if said.isdecimal() and float(said) <= 100 else DEFAULT_CONFIDENCE
+    given = str(said(memory.extra, "confidence"))
+    confidence = float(given) if given.isdecimal() and float(given) <= 100 else DEFAULT_CONFIDENCE
     value = decay_factor(days)
     return value, (count(round(days), "day"), effective_confidence(confidence, value), confidence)
 
@@ -140,8 +141,25 @@ def feedback_score(helpful: int, harmful: int) -> float:
 
 
 def _feedback(memory: Memory, signals: Signals, question: Question) -> Value:
-    votes = (memory.helpful, memory.harmful)
-    return (feedback_score(*votes), votes) if any(votes) else None
+    votes, before = (memory.helpful, memory.harmful), score_before(memory)
+    if not any(votes) and before == 1.0:
+        return None
+    value = max(MIN_FEEDBACK, min(MAX_FEEDBACK, before * feedback_score(*votes)))
+    return value, (*votes, f", {before:g} from before" if before != 1.0 else "")
+
+
+def score_before(memory: Memory) -> float:
+    """Return what votes in another system had added up to, by the memory's own frontmatter; 1 where it does not say."""
+    try:
+        value = float(str(said(memory.extra, "feedbackScore")) or 1.0)
+    except ValueError:
+        return 1.0
+    return max(MIN_FEEDBACK, min(MAX_FEEDBACK, value)) if math.isfinite(value) else 1.0
+
+
+def _time_said(memory: Memory, key: str) -> int:
+    given = said(memory.extra, key)
+    return (read_time(given)[0] or 0) if isinstance(given, str) and given else 0
 
 
 def _disputes(memory: Memory, signals: Signals, question: Question) -> Value:
@@ -187,7 +205,7 @@ FACTORS: dict[str, tuple[Compute, str]] = {  # name → how it is computed, and 
     "trust": (_trust, "{}"),
     "taxonomy": (lambda m, s, q: (TAXONOMY.get(type_of(m), UNTYPED_WEIGHT), (type_of(m) or "not given",)), "type {}"),
     "decay": (_decay, "last used {} ago: confidence {} of {:g}"),
-    "feedback": (_feedback, "{} helpful, {} harmful"),
+    "feedback": (_feedback, "{} helpful, {} harmful{}"),
     "disputes": (_disputes, "{} disputed, {} reinforced or confirmed"),
     "intent": (_intent, "the task asks for {}"),
     "citations": (_citations, "multiplies the score; cites {}"),

@@ -111,7 +111,7 @@ class Core:
         return self.with_layers and (os.path.isdir(personal_root()) or bool(self.settings.sources))
 
     def _open_embedder(self) -> Embedder:
-        return open_embedder(self.settings.embedder, self.warn)
+        return open_embedder(self.settings.embedder, self.warn, self.index.made_with)
 
     def _open_store(self, dims: int) -> OutsideStore | None:
         if self.settings.store.name in (SQLITE, MEMORY):

@@ -114,7 +114,8 @@ def _freshness(repository: Repository) -> Finding:
 def _embedder(repository: Repository) -> Finding:
     embedder = repository.core.index.embedder
     wanted = repository.settings.embedder.provider
-    ok = wanted in (AUTO, BUNDLED) or not embedder.name.startswith(BUNDLED)
+    answers = not repository.core.index.is_embedder_absent
+    ok = answers and (wanted in (AUTO, BUNDLED) or not embedder.name.startswith(BUNDLED))
     return Finding(
         "embedder", ok, f"{embedder.name}, {embedder.dims} dimensions", "" if ok else f"{wanted} did not open"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..model.aliases import is_nothing, names_of, said
 from ..model.filters import Facets
 from ..model.kinds import IMPORTANCE
 
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 
 
 COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
-# facet → the frontmatter keys that may hold it; the second names are those of the source designs
-KEYS = {"type": ("type", "memory_type"), "category": ("category",), "session": ("session", "sessionId")}
+KEYS = {facet: names_of(facet) for facet in ("type", "category", "session")}  # facet → the keys that may hold it
 IMPORTED = "importedFrom"  # `kind:path#section`: by it a later import knows the memory again
 
 
@@ -52,7 +52,7 @@ def claimed_for(memory: Memory) -> str:
     claim = memory.extra.get("claim")
     if not isinstance(claim, dict) or claim.get("scope") != "session":
         return ""
-    return str(claim.get("session") or claim.get("sessionId") or _first(memory, "session"))
+    return str(said(claim, "session") or _first(memory, "session"))
 
 
 def claimed_about(memory: Memory) -> tuple[str, str] | None:
@@ -100,4 +100,4 @@ def _first(memory: Memory, facet: str) -> str:
 def _values(memory: Memory, facet: str) -> list[str]:
     given = [memory.extra[key] for key in KEYS[facet] if key in memory.extra]
     flat = [item for value in given for item in (value if isinstance(value, list) else [value])]
-    return [item.strip() for item in flat if isinstance(item, str) and item.strip()]
+    return [item.strip() for item in flat if isinstance(item, str) and not is_nothing(item)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..model.aliases import said
 from ..model.entry import Entry, Memory
 from ..model.ids import order_key
 from ..model.kinds import ACTIVE, CHANGES, DRAFT
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 # Fields that a memory takes from the entry that creates it.
 COPIED = ("id", "kind", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body", "extra",
           "path", "line")  # fmt: skip
+MAX_COUNT_DIGITS = 6  # of a number that a file gives
 ARCHIVE = "archive/"  # a file that was moved there is archived without an entry; moving it back undoes that
 
 
@@ -96,9 +98,10 @@ def _rank(entry: Entry, vouches: Vouches | None, accepted: Collection[str]) -> t
 def _create(entry: Entry) -> Fields:
     status = DRAFT if entry.draft else "conflicted" if entry.conflicted else ACTIVE
     put_away = status == ACTIVE and entry.path.startswith(ARCHIVE)
+    newer = next(iter(ids(entry, "supersededBy")), "")
     return {
         **{name: getattr(entry, name) for name in COPIED},
-        "status": "archived" if put_away else status,
+        "status": "archived" if put_away else "superseded" if newer and status == ACTIVE else status,
         "reason": f"lies in {ARCHIVE}" if put_away else "",
         "created": entry.at,
         "updated": entry.at,
@@ -106,8 +109,10 @@ def _create(entry: Entry) -> Fields:
         "valid_until": _claimed(entry, "validUntil"),
         "supersedes": ids(entry, "supersedes"),
         "conflicts_with": ids(entry, "conflictsWith"),
-        "first_observed": entry.at,
-        "last_observed": entry.at,
+        "superseded_by": newer,
+        "repeated": _times_observed(entry) - 1,
+        "first_observed": time_of(said(entry.extra, "firstObservedAt")) or entry.at,
+        "last_observed": time_of(said(entry.extra, "lastObservedAt")) or entry.at,
         "links": tuple(("member", id) for id in ids(entry, "members")) if entry.kind == "episode" else (),
         "entries": 1,
     }
@@ -116,4 +121,10 @@ def _create(entry: Entry) -> Fields:
 def _claimed(entry: Entry, key: str) -> int:
     """Return an end of the window of an entry, or of the claim in it: a claim's window is that of the memory."""
     claim = entry.extra.get("claim")
-    return time_of(entry.extra.get(key)) or (time_of(claim.get(key)) if isinstance(claim, dict) else 0)
+    return time_of(said(entry.extra, key)) or (time_of(said(claim, key)) if isinstance(claim, dict) else 0)
+
+
+def _times_observed(entry: Entry) -> int:
+    """Return how often an entry says that it was said, the first time included."""
+    given = str(said(entry.extra, "timesObserved"))
+    return max(1, int(given)) if given.isdecimal() and len(given) <= MAX_COUNT_DIGITS else 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from ..model.aliases import names_of
 from ..model.record import record
 
 TYPE_CHECKING = False
@@ -21,7 +22,7 @@ FOLDERS = (
     (("docs",), "feature", "-docs"),
     (("skill", "tool", "tools"), "agent", ""),
 )
-KEYS = ("entities", "entity", "entity_slugs")  # frontmatter
+KEYS = names_of("entities")  # frontmatter
 GLUE_SIGNS = ("_", "-", "/", ".", ":", "@")  # before a kind they make it part of something else: a URL, a longer name
 MAX_NAMED_ENTITIES = 8  # candidates and known entities that a message lists
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from .lane.database import ROWS, build
+
 CLAUDE_MD = """\
 # CLAUDE.md
 
@@ -126,5 +128,7 @@ def write_all(folder) -> dict[str, str]:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     (folder / "auto" / "MEMORY.md").write_text("# Memory\n\n- [Deploys](deploy.md) — Fridays\n", encoding="utf-8")
+    build(folder / "memories.db", ROWS[:1])
     as_folders = ("claude-memory", "cursor", "serena", "basic-memory", "markdown")
-    return {kind: path.rpartition("/")[0] if kind in as_folders else path for kind, (path, _) in files.items()}
+    found = {kind: path.rpartition("/")[0] if kind in as_folders else path for kind, (path, _) in files.items()}
+    return {**found, "memory-lane": "memories.db"}

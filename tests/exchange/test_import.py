@@ -29,6 +29,7 @@ TITLES = {
     "serena": {"task completion"},
     "basic-memory": {"Coffee Brewing"},
     "mem0": {"Prefers tabs over spaces in Go", "Deploys with Nomad instead of Kubernetes"},
+    "memory-lane": {"Use pnpm, not npm: the lock file is pnpm's."},
     "neolata": {"The staging budget is 500 USD"},
     "chatgpt": {"Use Postgres instead of MySQL"},
     "markdown": {"Release steps"},
@@ -201,7 +202,9 @@ def test_unreadable_files_cost_only_themselves(repository, project):
     (folder / "empty.md").write_text("")
     os.symlink("/etc/hostname", folder / "link.md")
     done = repository.exchange.import_from(str(folder))
-    assert titles(done) == {"Good"} and {place for place, _ in done.skipped} == {"notes/binary.md", "notes/link.md"}
+    assert titles(done) == {"Good"} and {place for place, _ in done.skipped} == {
+        "notes/binary.md", "notes/link.md", "notes/empty.md",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -227,3 +227,17 @@ def test_the_command_tells_copies(project, rawkomem):
     assert "(the same as mem_" in rawkomem("import", "CLAUDE.md", "GEMINI.md", "--dry-run").stdout
     told = json.loads(rawkomem("import", "CLAUDE.md", "GEMINI.md", "--json").stdout)
     assert told["sources"][0]["memories"][0]["also_in"] == ["GEMINI.md#Lockfile"]
+
+
+def test_badges_are_neither_titles_nor_conditions(project, repository):
+    badge = "[![Docs](https://readthedocs.org/projects/pots/badge/?version=latest)](https://pots.readthedocs.io)"
+    (project / "GEMINI.md").write_text(
+        f"# Pots {badge}\n\n{badge} ![cov](https://img.shields.io/codecov/c/pots)\n\n"
+        f"## Glazing {badge} ##\n\nDip the `celadon` twice, then wipe the foot.\n\n"
+        "## See [the kiln guide](https://kilns.example/guide)\n\nFire to cone six for ten hours.\n\n"
+        "## Layout\n\n![The studio](studio.png)\n\nShelves are numbered from the door.\n"
+    )
+    entries = [item.entry for item in repository.exchange.import_from(str(project / "GEMINI.md")).news]
+    assert {entry.title for entry in entries} == {"Glazing", "See the kiln guide", "Layout"}
+    said = " ".join([*(entry.body for entry in entries), *(line for entry in entries for line in entry.when)])
+    assert "readthedocs" not in said and "shields" not in said and "`celadon`" in said and "studio.png" in said

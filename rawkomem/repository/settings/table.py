@@ -146,7 +146,8 @@ ROWS = (
         " API as far as `/v1` ([recall](recall.md#two-tiers-of-vectors)).",
         embedder_fields, short="embedder", repository=choice(*LOCAL)),
     Row("embedder.model", TEXT, USER, "",
-        "The model of a provider; `NAME@512` asks for 512 dimensions.",
+        "The model of a provider; `NAME@512` asks for 512 dimensions. Default for `lmstudio`:"
+        " `mixedbread-ai/mxbai-embed-large-v1`.",
         _model_fields),
     Row("embedder.start", TEXT, USER, "",
         "A command that starts a local server which does not run.",

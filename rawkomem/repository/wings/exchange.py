@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ...exchange.copies import with_places
 from ...exchange.folder import Exported, write_folder, write_text
 from ...exchange.formats import format_of, read_format, usual_sources, write_format
 from ...exchange.forms import json_lines
+from ...exchange.llmos.origin import origin_of
+from ...exchange.llmos.read import read_llmos
+from ...exchange.llmos.write import write_llmos
+from ...exchange.place import ALSO_IN
 from ...exchange.plan import Decided, Here, decide_import, entries_to_write
 from ...exchange.source import Source
 from ...exchange.stores import FORMAT
 from ...files.lock import lock
 from ...files.whole import leads_out, refuse_exit
-from ...learn.traces.llmos import read_llmos, write_llmos
+from ...model.aliases import ALIASES, NAMES
 from ...model.entry import Plan
 from ...model.errors import BadInput, Refused, Unwritable
 from ...model.kinds import ACTIVE
 from ...model.record import record
 from ...state.decide import plan_add
+from ...state.facets import IMPORTED
 from ..lazy import Wing
 from .neolata import Imported, export_neolata, import_neolata
 
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
 
 ENTRIES_AT_ONCE = 200  # entries written under one lock
 VIA = "import"
+READ_KEYS = {*NAMES, *ALIASES, IMPORTED, ALSO_IN, "category", "claim", "provenance", "quote", "intent", "topic"}
 LLMOS_KINDS = ("trace", "experience", "learning", "memory", "lesson")  # that LLMos knows
 
 
@@ -42,11 +49,32 @@ class Import:
     kind: str
     decided: tuple[Decided, ...]
     skipped: tuple[tuple[str, str], ...]  # (place, why)
+    unreadable: int = 0  # how many of the skipped could not be read
 
     @property
     def news(self) -> tuple[Decided, ...]:
         """Return what was, or would be, written."""
         return tuple(item for item in self.decided if item.plan.entries)
+
+    @property
+    def held(self) -> dict[str, int]:
+        """Return how many memories are held back, by the code of the reason."""
+        return dict(Counter(item.held for item in self.news if item.held))
+
+    @property
+    def kept_fields(self) -> dict[str, int]:
+        """Return the fields that mean nothing to us and are kept, with the number of memories that have each."""
+        found = Counter(key for item in self.news for key in item.entry.extra if key not in READ_KEYS)
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+@record
+class LlmosImport:
+    """What an import of LLMos projects stored, or would store."""
+
+    entries: tuple[Entry, ...]
+    known: int  # memories that were here already
+    skipped: tuple[tuple[str, str], ...]  # (place, why)
 
 
 class Exchange(Wing):
@@ -68,7 +96,10 @@ class Exchange(Wing):
                 for plan in entries_to_write(items, ENTRIES_AT_ONCE):
                     self._core.writer.write(plan, VIA)
         found = zip(read, decided, strict=True)
-        return [Import(source.path, kind, tuple(items), tuple(source.skipped)) for (source, kind, _), items in found]
+        return [
+            Import(source.path, kind, tuple(items), tuple(source.skipped), source.unreadable)
+            for (source, kind, _), items in found
+        ]
 
     def _read_source(self, path: str, kind: str) -> tuple[Source, str, list[Entry]]:
         source = Source(path, self._core.layout.project)
@@ -127,30 +158,39 @@ class Exchange(Wing):
         self._refuse_inside(folder)
         return export_neolata(self._repo, folder)
 
-    def import_llmos(self, folder: str, dry_run: bool = False) -> Plan:
-        """Store what a folder of LLMos projects holds and is not known yet; return the plan."""
-        entries = read_llmos(folder)
+    def import_llmos(self, folder: str, dry_run: bool = False) -> LlmosImport:
+        """Store what a folder of LLMos projects holds and is not known yet; return what was read and stored."""
+        held = read_llmos(folder)
+        entries = held.entries
         known = self._core.read(lambda: {entry.id for entry in entries if self._core.index.catalogue.row(entry.id)})
         new = tuple(plan_add(entry).entries[0] for entry in entries if entry.id not in known)
         why = f"import {len(new)} memories of LLMos"
         with self._core.writer.as_one_change():
             for start in range(0, 0 if dry_run else len(new), ENTRIES_AT_ONCE):
                 self._core.writer.write(Plan(new[start : start + ENTRIES_AT_ONCE], why), VIA)
-        return Plan(new, why)
+        return LlmosImport(new, len(known), held.skipped)
 
     def export_llmos(self, folder: str, project: str = "") -> Sequence[str]:
         """Write what is in use, and archived traces, as a project of LLMos; return the files that were written."""
+        rename = bool(project)
         project = project or os.path.basename(self._core.layout.project)
         if not project or "/" in project or "\\" in project or project.startswith("."):
             raise BadInput(f"{project!r} is no name for a project", "give --name with a plain name")
         self._refuse_inside(folder)
         of_kind = [memory for memory in self._core.reading.all() if memory.kind in LLMOS_KINDS]
-        leaving = [one for one in of_kind if one.status == ACTIVE or (one.kind, one.status) == ("trace", "archived")]
-        return write_llmos(folder, project, leaving)
+        leaving = [one for one in of_kind if one.status == ACTIVE or _is_put_away(one)]
+        return write_llmos(folder, project, leaving, rename)
 
     def write_contents(self, file: str = "") -> tuple[str, bool]:
         """Write MEMORY.md, which links to every memory in use; return its path, and whether it changed."""
         return self._core.writer.write_contents(file)
+
+
+def _is_put_away(memory: Memory) -> bool:
+    """Return whether a memory is archived as its folder says, and has its place in a project of LLMos."""
+    if memory.status != "archived":
+        return False
+    return memory.kind == "trace" or (memory.path.startswith("archive/") and origin_of(memory.extra) is not None)
 
 
 def _is_export(file: str) -> bool:

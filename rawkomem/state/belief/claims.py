@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...model.aliases import said
 from ...model.entry import Entry, Plan
 from ...model.errors import BadInput
 from ...model.kinds import ACTIVE, KEPT_BOTH
@@ -112,15 +113,15 @@ def read_claim(extra: Mapping[str, Value]) -> Claim | None:
     text = {key: value.strip() for key, value in given.items() if isinstance(value, str)}
     if not text.get("subject") or not text.get("predicate") or "value" not in text:
         return None
-    session = text.get("session") or text.get("sessionId") or str(extra.get("session", ""))
+    session = str(said(text, "session") or said(extra, "session"))
     scope = text.get("scope", GLOBAL)
     return Claim(
         subject=text["subject"],
         predicate=text["predicate"],
         value=str(given["value"]),
         exclusive=text.get("exclusive", "true").lower() != "false",
-        valid_from=time_of(text.get("validFrom") or extra.get("validFrom")),
-        valid_until=time_of(text.get("validUntil") or extra.get("validUntil")),
+        valid_from=time_of(said(text, "validFrom") or said(extra, "validFrom")),
+        valid_until=time_of(said(text, "validUntil") or said(extra, "validUntil")),
         scope=scope,
         session=session if scope == SESSION else "",
     )

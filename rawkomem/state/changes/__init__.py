@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...model.aliases import is_nothing, said
 from ...model.clock import read_time
 from ...model.entry import Entry, Memory
 from ...model.record import record
@@ -44,9 +45,9 @@ def with_status(status: str) -> Reducer:
 
 
 def ids(entry: Entry, key: str) -> tuple[str, ...]:
-    """Return the texts of a key that holds one text or a list; empty ones are left out."""
-    value = entry.extra.get(key, [])
-    return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item)
+    """Return the texts of a key that holds one text or a list; what names nothing (`null`) is left out."""
+    value = said(entry.extra, key)
+    return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if not is_nothing(item))
 
 
 def time_of(value: object) -> int:

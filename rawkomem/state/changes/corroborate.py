@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from ...model.aliases import said as said_under
 from ...model.entry import Entry, Memory, Plan
 from ..decide import about, plan_about
 from ..keys import ID, REASON, Key
 from ..references import CORROBORATED
 from . import Change, Fields, ids, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ...model.entry import Value
 
 
 def plan_corroborate(known: Memory, said: Entry) -> Plan:
@@ -43,9 +49,9 @@ def _reduce(fields: Fields, entry: Entry) -> Fields:
     }
 
 
-def _source(by: str, extra: Mapping[str, object]) -> str:
+def _source(by: str, extra: Mapping[str, Value]) -> str:
     """Return who speaks: a name, else the session it was said in."""
-    return by.strip().lower() or str(extra.get("session", extra.get("sessionId", "")))
+    return by.strip().lower() or str(said_under(extra, "session"))
 
 
 def _tell(entry: Entry) -> str:

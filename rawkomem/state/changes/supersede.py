@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...model.aliases import said
 from ...model.entry import Entry, Memory, Plan
 from ...model.errors import Refused
 from ...model.kinds import ACTIVE
@@ -56,12 +57,12 @@ def plan_supersede(
 
 
 def _reduce(fields: Fields, entry: Entry) -> Fields:
-    newer = str(entry.extra.get("supersededBy", ""))
+    newer = str(said(entry.extra, "supersededBy"))
     return {**with_status("superseded")(fields, entry), "superseded_by": newer} if newer else {}
 
 
 def _tell(entry: Entry) -> str:
-    return f"superseded by {entry.extra.get('supersededBy', 'nothing')}"
+    return f"superseded by {said(entry.extra, 'supersededBy') or 'nothing'}"
 
 
 NEWER = Key("The memory that took its place", ID, refers=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...model.aliases import names_of, said
 from ...model.clock import iso, read_moment
 from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput
@@ -34,13 +35,17 @@ def _moment(key: str, text: str) -> str:
 
 
 def _reduce(fields: Fields, entry: Entry) -> Fields:
-    return {field: time_of(entry.extra.get(key)) for key, field in ENDS.items() if key in entry.given}
+    return {field: time_of(said(entry.extra, key)) for key, field in ENDS.items() if _gives(entry, key)}
+
+
+def _gives(entry: Entry, key: str) -> bool:
+    return any(name in entry.given for name in names_of(key))
 
 
 def _tell(entry: Entry) -> str:
     words = {"validFrom": "from", "validUntil": "until"}
-    said = [f"{words[key]} {iso(time_of(entry.extra.get(key))) or 'any time'}" for key in ENDS if key in entry.given]
-    return f"valid {' '.join(said)}" if said else "no window given"
+    ends = [f"{words[key]} {iso(time_of(said(entry.extra, key))) or 'any time'}" for key in ENDS if _gives(entry, key)]
+    return f"valid {' '.join(ends)}" if ends else "no window given"
 
 
 FROM, UNTIL = Key("When it begins to hold"), Key("When it ceases to hold")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections import Counter
 from typing import Any
 
 import click
 
 from ....exchange.formats import readable, writable
 from ....exchange.place import ALSO_IN, place_of
-from ....exchange.plan import Decided
+from ....exchange.plan import HELD, REVIEW, Decided
 from ....model.errors import BadInput
 from ....model.record import as_dict
 from ....recall.filters import filter_of
@@ -25,6 +26,7 @@ from ..options import DRY_RUN, FILTERS, JSON, together
 from ..terminal import note, paint, say, say_json, wide
 
 FORMS = list(writable())
+MAX_FIELDS_SHOWN = 20  # names of kept fields in the summary; --json has all
 OUTCOME_COLORS = {"added": "green", "changed": "yellow", "known": "dim"}
 
 
@@ -53,9 +55,11 @@ def import_command(
         repository.core.follow()
     if as_json:
         say_json({"dry_run": dry_run, "sources": [_import_json(item) for item in done]})
-        return
-    for item in done:
+    for item in () if as_json else done:
         _tell_import(item, dry_run)
+    failed = [_shown(item.path) for item in done if not item.news and item.unreadable]
+    if failed:
+        raise BadInput(f"nothing was added from {', '.join(failed)}: see what was skipped", "fix or remove those files")
 
 
 @click.command("export")
@@ -119,23 +123,35 @@ def _tell_import(done: Import, dry_run: bool) -> None:
     news = len(done.news)
     known = len(done.decided) - news
     what = "would be added" if dry_run else "added"
-    note(f"{_shown(done.path)} ({done.kind}): {news} {what}, {known} known, {len(done.skipped)} skipped")
+    total = f"{_shown(done.path)} ({done.kind}): {len(done.decided)} read, {news} {what}, {known} known"
+    note(f"{total}, {len(done.skipped)} skipped")
+    for code, number in done.held.items():
+        if code != REVIEW:
+            note(f"{number} held back: {HELD[code]}")
+    if done.kept_fields:
+        names = [f"{name} ({number})" for name, number in done.kept_fields.items()]
+        note(f"fields kept that have no meaning here: {', '.join(names[:MAX_FIELDS_SHOWN])}{_more(names)}")
     redacted = sum(item.redacted for item in done.news)
     if redacted:
         note(f"{redacted} held secrets or personal data, which {'would be' if dry_run else 'were'} redacted")
     left_out = sum(item.left_out for item in done.news)
     if left_out:
         note(f"left out {count(left_out, 'condition')} that cannot be used")
-    if news and not dry_run:
+    if done.held.get(REVIEW) and not dry_run:
         _tell_waiting(done)
 
 
 def _tell_waiting(done: Import) -> None:
     """Print how to read and activate the memories of this import."""
     name = shlex.quote(_name_of(done))
-    note(f"{len(done.news)} {'waits' if len(done.news) == 1 else 'wait'} for your review")
+    waiting = done.held[REVIEW]
+    note(f"{waiting} {'waits' if waiting == 1 else 'wait'} for your review")
     note(f"read: rawkomem quarantine list --from {name}, then rawkomem show ID")
     note(f"let in: rawkomem review --all-from {name} --activate")
+
+
+def _more(names: list[str]) -> str:
+    return f" and {len(names) - MAX_FIELDS_SHOWN} more" if len(names) > MAX_FIELDS_SHOWN else ""
 
 
 def _name_of(done: Import) -> str:
@@ -157,7 +173,13 @@ def _tell_decided(item: Decided, dry_run: bool) -> None:
 def _import_json(done: Import) -> dict[str, Any]:
     skipped = [{"place": place, "why": why} for place, why in done.skipped]
     memories = [_decided_json(item) for item in done.decided]
-    return {"path": done.path, "kind": done.kind, "memories": memories, "skipped": skipped}
+    counts = Counter(item.what for item in done.decided)
+    summary = {
+        "read": len(memories), **{what: counts[what] for what in OUTCOME_COLORS}, "skipped": len(skipped),
+        "unreadable": done.unreadable, "held": done.held, "redacted": sum(item.redacted for item in done.news),
+        "kept_fields": done.kept_fields,
+    }  # fmt: skip
+    return {"path": done.path, "kind": done.kind, "memories": memories, "skipped": skipped, "summary": summary}
 
 
 def _decided_json(item: Decided) -> dict[str, Any]:
@@ -166,4 +188,12 @@ def _decided_json(item: Decided) -> dict[str, Any]:
     lists = {"whenToUse": [*entry.when], "tags": [*entry.tags]}
     said = {"title": entry.title, **lists, "importance": entry.importance, "from": place_of(entry.extra)}
     text = {"also_in": entry.extra.get(ALSO_IN, []), "text": entry.body}
-    return {"what": item.what, "id": id, "newer_than": older, **said, **text, "redacted": item.redacted}
+    return {
+        "what": item.what,
+        "id": id,
+        "newer_than": older,
+        **said,
+        **text,
+        "redacted": item.redacted,
+        "held": item.held,
+    }

@@ -25,18 +25,22 @@ def project_command() -> None:
 def project_import(repository: Repository, source: str, dry_run: bool, as_json: bool) -> None:
     """Store what lies in projects/*/memory below DIR, or in the memory of one project.
 
-    Traces, the experience log, and the sections of learnings.md, patterns.md and decisions.md. What is here already is
-    passed over: repeating it adds nothing.
+    Traces, the experience log, context.md, and the sections of learnings.md, patterns.md and decisions.md; caches and
+    outputs of tools are kept in the archive. Repeating an import adds nothing.
     """
-    plan = repository.exchange.import_llmos(source, dry_run)
+    done = repository.exchange.import_llmos(source, dry_run)
     repository.core.follow()
     if as_json:
-        told = [{"kind": entry.kind, "id": entry.id, "title": entry.title} for entry in plan.entries]
-        say_json({"dry_run": dry_run, "entries": told})
+        told = [{"kind": entry.kind, "id": entry.id, "title": entry.title} for entry in done.entries]
+        skipped = [{"place": place, "why": why} for place, why in done.skipped]
+        say_json({"dry_run": dry_run, "entries": told, "known": done.known, "skipped": skipped})
         return
-    for entry in plan.entries:
+    for entry in done.entries:
         say(f"{paint('+', 'green')} {entry.kind:10} {one_line(entry.title, 100)}  {paint(entry.id, 'dim')}")
-    note(f"{len(plan.entries)} {'would be stored' if dry_run else 'stored'}")
+    for place, why in done.skipped:
+        say(f"{paint('skipped', 'dim')}  {one_line(place, 80)}: {one_line(why, 100)}")
+    stored = f"{len(done.entries)} {'would be stored' if dry_run else 'stored'}"
+    note(f"{len(done.entries) + done.known} read, {stored}, {done.known} known, {len(done.skipped)} skipped")
 
 
 @project_command.command("export")
@@ -47,7 +51,8 @@ def project_import(repository: Repository, source: str, dry_run: bool, as_json: 
 def project_export(repository: Repository, target: str, name: str, as_json: bool) -> None:
     """Write traces, learnings, decisions and the log below DIR as LLMos keeps them.
 
-    Files that are there are appended to, never replaced; repeating it adds nothing.
+    What came from LLMos is written as it stood there. Existing files are appended to, never replaced; repeating an
+    export adds nothing.
     """
     written = repository.exchange.export_llmos(target, name)
     if as_json:

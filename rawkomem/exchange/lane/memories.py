@@ -1,0 +1,143 @@
+"""Memory Lane's `memories.db` (v4.1) as entries: what a memory says, its type, window, votes and observations."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from ...model.errors import BadInput
+from ...model.record import replace
+from ..entry import entry_from, moment, texts
+from ..notes import OWN_ID
+from ..source import Page
+from ..stores import as_values
+from .database import MAX_ROWS, MAX_VALUE_CHARS, columns_of, is_database, open_foreign, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...model.entry import Entry, Value
+    from ..source import Source
+    from .database import Row
+
+TABLE = "memories"
+NEEDED_COLUMNS = ("id", "content")
+SKIPPED_COLUMNS = ("embedding",)  # made from the text
+READ_COLUMNS = ("id", "content", "metadata", "tags", "created_at")  # that the entry itself holds
+LISTS = ("auto_tags", "keywords")  # columns that hold a JSON array
+IMPORTANCE = {  # type → our word for its weight; all others are of medium importance
+    **dict.fromkeys(("correction", "decision", "commitment"), "high"),
+    **dict.fromkeys(("pattern_seed", "cross_agent", "workflow_note", "gap"), "low"),
+}
+RENAMED = {  # their key → ours; all others keep their name
+    "memory_type": "type", "confidence_score": "confidence", "valid_from": "validFrom", "valid_until": "validUntil",
+    "superseded_by": "supersededBy", "feedback_score": "feedbackScore", "times_observed": "timesObserved",
+    "first_observed_at": "firstObservedAt", "last_observed_at": "lastObservedAt", "last_accessed_at": "lastAccessedAt",
+}  # fmt: skip
+USUAL = {  # values that say nothing
+    "collection": ("memory-lane",), "decay_factor": ("1.0", "1"), "feedback_count": ("0",), "access_count": ("0",),
+    "feedbackScore": ("1.0", "1"), "timesObserved": ("1",),
+}  # fmt: skip
+CONDITIONS = ("whenToUse", "when_to_use", "triggers", "conditions")
+LONGEST_EXTRA_CHARS = 4_000  # of one further value: a frontmatter is a label
+
+
+def is_lane(source: Source) -> bool:
+    """Return whether a file is a database with Memory Lane's table."""
+    if source.is_folder or not is_database(source.path):
+        return False
+    try:
+        connection = open_foreign(source.path)
+        columns = columns_of(connection, TABLE)
+        connection.close()
+    except (apsw.Error, BadInput):
+        return False
+    return set(NEEDED_COLUMNS) <= set(columns)
+
+
+def read_lane(source: Source) -> Iterator[Entry]:
+    """Yield a memory for each row. One that another took the place of says so, under that one's new id."""
+    connection, place = open_foreign(source.path), source.place(source.path)
+    try:
+        columns = [name for name in columns_of(connection, TABLE) if name not in SKIPPED_COLUMNS]
+        if not set(NEEDED_COLUMNS) <= set(columns):
+            raise BadInput(
+                f"{source.path} has no table {TABLE} with an id and a content", "name Memory Lane's database"
+            )
+        for number, row in enumerate(rows_of(connection, TABLE, columns)):
+            if number == MAX_ROWS:
+                source.refuse(place, f"more than {MAX_ROWS:,} memories: the rest is not read")
+                return
+            name = f"{place}#{row['id'] or number + 1}"
+            if not row["content"].strip():
+                source.skip(name, "it has no text")
+            elif any(len(value) > MAX_VALUE_CHARS for value in row.values()):
+                source.refuse(name, "too large")
+            else:
+                yield _entry(source, row, place)
+    except apsw.Error as failure:
+        source.refuse(place, f"the database is damaged: {failure}")
+    finally:
+        connection.close()
+
+
+def _entry(source: Source, row: Row, place: str) -> Entry:
+    given = _parsed(row.get("metadata", ""))
+    if row.get("metadata", "").strip() and not isinstance(given, dict):
+        source.skip(f"{place}#{row['id']}", "its metadata is no JSON object: only the columns are taken over")
+    about: dict[str, Any] = given if isinstance(given, dict) else {}
+    extra = _extra(row, about)
+    tags = [*_listed(row.get("tags", "")), *texts(as_values(about.get("tags") or []))]
+    when = [condition for key in CONDITIONS for condition in texts(as_values(about.get(key) or []))]
+    type = str(extra.get("type", "")).lower()
+    made = entry_from(
+        Page(place, "", moment(row.get("created_at")) or moment(row.get("updated_at"))),
+        row["content"].strip().partition("\n")[0],
+        row["content"],
+        row["id"],
+        when,
+        tags,
+        IMPORTANCE.get(type, "medium"),
+        extra=extra,
+    )
+    return replace(made, id=id_of(row["id"]))
+
+
+def _extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
+    """Return the other fields of a row and of its metadata; a column counts before the metadata's field."""
+    columns: dict[str, Value] = {key: value for key, value in row.items() if key not in READ_COLUMNS and value}
+    columns |= {key: [*_listed(row[key])] for key in LISTS if row.get(key)}
+    fields = as_values({key: value for key, value in about.items() if key not in ("tags", *CONDITIONS)})
+    assert isinstance(fields, dict)
+    named = {RENAMED.get(key, key): value for key, value in {**fields, **columns}.items() if value}
+    for key in ("supersedes", "supersededBy"):
+        if key in named:
+            named[key] = [id_of(id) for id in texts(named[key])]
+    return {key: _short(value) for key, value in named.items() if value and value not in USUAL.get(key, ())}
+
+
+def _short(value: Value) -> Value:
+    return value[:LONGEST_EXTRA_CHARS] if isinstance(value, str) else value
+
+
+def id_of(id: str) -> str:
+    """Return the id of ours that stands for one of Memory Lane's."""
+    return (
+        id if OWN_ID.fullmatch(id) else f"mem_{sha256(f'memory-lane {id}'.encode('utf-8', 'replace')).hexdigest()[:12]}"
+    )
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _listed(text: str) -> list[str]:
+    """Return the texts of a column that holds a JSON array, or words with commas."""
+    value = _parsed(text)
+    return texts(as_values(value)) if isinstance(value, list) else texts(text)

@@ -1,0 +1,117 @@
+"""What a foreign note says, in our keys: its fields, the date in its name, and the signs in its text.
+
+Obsidian: aliases, `#tags` and `#nested/tags`, `key:: value` of Dataview. Jekyll: a date in the name, categories.
+pandoc: lists of authors, an abstract. Wikilinks and callouts stay in the text, where they mean the same.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ...format.read_entries import KEYS
+from ...model.aliases import NAMES, is_nothing
+from ...text.prose import prose_lines
+from ..conditions import from_description
+from ..entry import a_name, importance_of, moment, texts
+from ..instructions import GLOBS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ...model.entry import Value
+
+TAGS = ("tags", "tag", "keywords", "categories")
+TIMES = ("created", "date", "created_at", "createdAt", "discoveredAt", "timestamp")
+AUTHORS = ("discoveredBy", "author", "authors")
+READ = {*TAGS, *TIMES, *AUTHORS, *GLOBS, *NAMES["whenToUse"], "title", "whenToUse", "description", "importance", "name"}
+WIKI_SIGNS = ("[[", "> [!")  # of a text that has tags in it, too
+HASHTAG = re.compile(r"(?:^|(?<=[\s(]))#([^\W\d_][\w/-]*)")
+DATAVIEW = re.compile(
+    r"^(?:[-*] )?([A-Za-z][\w -]{0,40}?)::[ \t]+(\S.*)$|\[([A-Za-z][\w -]{0,40}?)::[ \t]+([^\]\n]+)\]"
+)
+DATED_NAME = re.compile(r"(\d{4}-\d\d-\d\d)-(.+)")
+MAX_KEPT_CHARS = 20_000  # of all fields that are kept: a frontmatter is a label
+RENAMED = "original_{}"  # a field whose name means something else to us
+
+
+def said(fields: Mapping[str, Value], body: str, stem: str) -> dict[str, Any]:
+    """Return the arguments of entry_from that a note's fields and text give."""
+    fields = {**_dataview(body), **_by_our_case(fields)}
+    given = _first(fields, "whenToUse", *NAMES["whenToUse"])
+    globs = [glob for key in GLOBS for glob in texts(fields.get(key))]
+    dated = DATED_NAME.fullmatch(stem)
+    times = [moment(fields[key]) for key in TIMES if key in fields] + [moment(dated[1]) if dated else 0]
+    return {
+        "when": given or globs + from_description(_text(fields.get("description"))),
+        "tags": [*_tags(fields), *_inline_tags(fields, body)],
+        "importance": importance_of(fields.get("importance")),
+        "at": next((at for at in times if at), 0),
+        "by": next((name for name in _authors(fields) if a_name(name)), ""),
+        "extra": kept(fields),
+    }
+
+
+def name_of(stem: str) -> str:
+    """Return what a file's name says, without the date that Jekyll puts before it."""
+    dated = DATED_NAME.fullmatch(stem)
+    return (dated[2] if dated else stem).replace("_", " ").replace("-", " ")
+
+
+def with_abstract(fields: Mapping[str, Value], body: str) -> str:
+    """Return the text of a note below its abstract, which pandoc prints and keeps among the fields."""
+    abstract = _text(fields.get("abstract")).strip()
+    return body if not abstract or abstract in body else f"{abstract}\n\n{body}"
+
+
+def kept(fields: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the fields that are not read; a name that means something else to us gets another one."""
+    found: dict[str, Value] = {}
+    left = MAX_KEPT_CHARS
+    for key, value in fields.items():
+        if key in READ or is_nothing(value) or value in ([], {}):
+            continue
+        left -= len(str(value))
+        if left > 0:
+            found[RENAMED.format(key) if key in KEYS and key != "source" else key] = value
+    return found
+
+
+def _by_our_case(fields: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the fields with the keys that we read in our spelling: `Tags` is `tags`."""
+    ours = {key.lower(): key for key in READ}
+    return {ours.get(key.lower(), key): value for key, value in fields.items()}
+
+
+def _dataview(body: str) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for line in prose_lines(body) if "::" in body else ():
+        for key, value, inner, other in DATAVIEW.findall(line.strip()):
+            found.setdefault((key or inner).strip(), (value or other).strip())
+    return found
+
+
+def _tags(fields: Mapping[str, Value]) -> list[str]:
+    found = [tag for key in TAGS for tag in texts(fields.get(key))]
+    words = [word for tag in found for word in (tag.split() if "#" in tag else [tag])]
+    return [word.lstrip("#") for word in words]
+
+
+def _inline_tags(fields: Mapping[str, Value], body: str) -> list[str]:
+    if not any(sign in body for sign in WIKI_SIGNS) and "aliases" not in fields:
+        return []  # in other Markdown, `#word` may be anything
+    return [tag.rstrip("/-") for line in prose_lines(body) for tag in HASHTAG.findall(line)]
+
+
+def _authors(fields: Mapping[str, Value]) -> list[str]:
+    given = next((fields[key] for key in AUTHORS if fields.get(key)), "")
+    listed = given if isinstance(given, list) else [given]
+    return [_text(item.get("name")) if isinstance(item, dict) else _text(item) for item in listed]
+
+
+def _first(fields: Mapping[str, Value], *keys: str) -> list[str]:
+    return next((found for key in keys if (found := texts(fields.get(key)))), [])
+
+
+def _text(value: Value | None) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,89 @@
+"""The frontmatter keys of other memory systems: which of our keys each stands for, and which are only kept.
+
+The one table of such names. Readers of a key ask `said` or `names_of`; docs/format.md lists the rows.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .entry import Value
+
+NOTHING = ("", "~", "null", "none", "undefined")  # values, in any case, that name nothing
+# our key → other names of it; our key counts where a file has both
+NAMES: dict[str, tuple[str, ...]] = {
+    "whenToUse": ("when_to_use",),
+    "tags": ("tag",),
+    "discoveredAt": ("discovered_at", "created_at", "createdAt"),
+    "discoveredBy": ("discovered_by", "agent_id", "agentId"),
+    "discoveredIn": ("discovered_in",),
+    "relatedMemories": ("related_memories",),
+    "type": ("memory_type", "memoryType"),
+    "entities": ("entity", "entity_slugs", "entitySlugs"),
+    "session": ("session_id", "sessionId"),
+    "confidence": ("confidence_score", "confidenceScore"),
+    "validFrom": ("valid_from",),
+    "validUntil": ("valid_until",),
+    "supersedes": (),
+    "supersededBy": ("superseded_by",),
+    "conflictsWith": ("conflicts_with",),
+    "derivedFrom": ("derived_from",),
+    "feedbackScore": ("feedback_score",),
+    "timesObserved": ("times_observed",),
+    "firstObservedAt": ("first_observed_at",),
+    "lastObservedAt": ("last_observed_at",),
+    "lastAccessedAt": ("last_accessed_at", "last_accessed", "lastAccessed"),
+}
+# Keys that are kept and shown, and change nothing → why.
+KEPT = {
+    "access_count": "uses are counted on each machine",
+    "accessCount": "uses are counted on each machine",
+    "feedback_count": "`feedback_score` says what the votes add up to",
+    "feedbackCount": "`feedback_score` says what the votes add up to",
+    "decay_factor": "decay is computed when a memory is recalled",
+    "decayFactor": "decay is computed when a memory is recalled",
+    "importance_score": "`importance` has four words",
+    "importanceScore": "`importance` has four words",
+    "updated_at": "the last entry about a memory says when it changed",
+    "updatedAt": "the last entry about a memory says when it changed",
+    "event_time": "the text says when something happened",
+    "eventTime": "the text says when something happened",
+    "lane_version": "Memory Lane's version",
+    "collection": "Memory Lane's collection",
+    "source_chunk": "the words that Memory Lane's memory rests on",
+    "auto_tags": "tags that Memory Lane made up",
+    "keywords": "the text is searched by all its words",
+    "embedding": "vectors are computed from the text",
+    "status": "`archive`, `supersede` and `review` entries say how a memory stands",
+    "quarantine": "a `quarantine` entry holds a memory back",
+    "reinforcements": "`reinforce` entries are counted",
+    "disputes": "`dispute` entries are counted",
+    "links": "`relatedMemories` and `link` entries name other memories",
+    "skill_name": "shown and filtered as YAMO's metadata",
+    "rationale": "shown as YAMO's metadata",
+    "hypothesis": "shown as YAMO's metadata",
+    "lesson_pattern_id": "a lesson's pattern is computed from its fields",
+    "source_skill_id": "shown and filtered as YAMO's metadata",
+}
+ALIASES = {name: ours for ours, names in NAMES.items() for name in names}
+
+
+def names_of(ours: str) -> tuple[str, ...]:
+    """Return our key, then its other names."""
+    return (ours, *NAMES.get(ours, ()))
+
+
+def said(extra: Mapping[str, Value], ours: str) -> Value:
+    """Return the value of one of our keys, whatever a file calls it; empty where it says nothing."""
+    for name in names_of(ours):
+        value = extra.get(name)
+        if value is not None and not is_nothing(value):
+            return value
+    return ""
+
+
+def is_nothing(value: object) -> bool:
+    """Return whether a value names nothing: an empty text, or a word such as `null` or `none`."""
+    return isinstance(value, str) and value.strip().lower() in NOTHING

@@ -1,0 +1,125 @@
+"""Memory Lane's database is imported without loss, and a hostile one costs only itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem.exchange.lane.memories import id_of
+from rawkomem.model.clock import read_time
+from rawkomem.model.errors import BadInput, RawkoError
+from rawkomem.recall.factors import score_before
+from rawkomem.state.facets import type_of
+from rawkomem.text.entities import entities_of
+
+from .database import AT, ROWS, build
+
+
+@pytest.fixture
+def database(tmp_path):
+    """A database with four memories, one of them superseded."""
+    return build(tmp_path / "memories.db")
+
+
+def test_what_a_row_says_comes_over(repository, database):
+    done = repository.exchange.import_from(database)
+    assert done.kind == "memory-lane" and len(done.news) == 4 and not done.skipped
+    assert done.held == {"review": 3, "superseded": 1}
+    memory = repository.get(id_of(ROWS[0]["id"]))
+    assert (memory.status, type_of(memory), memory.importance) == ("quarantined", "correction", "high")
+    assert memory.tags == ("tooling", "packages") and memory.created == read_time(AT)[0]
+    assert memory.extra["confidence"] == "95" and "project:shop" in entities_of(memory)
+    assert score_before(memory) == 1.21 and memory.times_observed == 4
+    assert memory.first_observed == read_time("2025-10-01")[0] and memory.last_observed == read_time("2025-11-02")[0]
+    assert memory.extra["source_chunk"] == "no, pnpm please" and memory.extra["keywords"] == ["pnpm", "lockfile"]
+    assert memory.extra["access_count"] == "9" and "embedding" not in memory.extra
+
+
+def test_windows_and_supersession_come_over(repository, database):
+    repository.exchange.import_from(database)
+    old, new = (repository.get(id_of(row["id"])) for row in ROWS[1:3])
+    assert (old.status, old.superseded_by) == ("superseded", new.id) and new.supersedes == (old.id,)
+    assert new.valid_from == read_time("2025-06-01")[0] and new.valid_until == read_time("2031-01-01")[0]
+    assert "feature:release" in entities_of(new)
+    assert repository.get(id_of(ROWS[3]["id"])).importance == "low"
+
+
+def test_a_second_import_adds_nothing(repository, database):
+    repository.exchange.import_from(database)
+    again = repository.exchange.import_from(database)
+    assert not again.news and len(again.decided) == 4 and again.unreadable == 0
+
+
+def test_the_summary_counts_what_was_kept(project, database, rawkomem):
+    told = json.loads(rawkomem("import", database, "--json").stdout)["sources"][0]["summary"]
+    assert (told["read"], told["added"], told["known"], told["skipped"]) == (4, 4, 0, 0)
+    assert told["held"] == {"review": 3, "superseded": 1} and told["kept_fields"]["mood"] == 1
+    assert told["kept_fields"]["lane_version"] == 4
+
+
+def test_the_summary_for_people(project, database, rawkomem):
+    said = rawkomem("import", database).stderr
+    assert "4 read, 4 added, 0 known, 0 skipped" in said and "1 held back: superseded" in said
+    assert "lane_version (4)" in said and "3 wait for your review" in said
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "ALTER TABLE memories RENAME TO held; CREATE VIEW memories AS SELECT * FROM held;",
+        "DROP TABLE memories; CREATE VIRTUAL TABLE memories USING fts5(id, content);",
+        "DROP TABLE memories; CREATE VIEW memories AS WITH RECURSIVE n(id, content) AS (SELECT 1, 'x' UNION ALL "
+        "SELECT id + 1, content FROM n) SELECT * FROM n;",
+    ],
+)
+def test_views_and_virtual_tables_are_not_run(repository, tmp_path, more):
+    file = build(tmp_path / "memories.db", more=more)
+    with pytest.raises(BadInput):
+        repository.exchange.import_from(file)
+    with pytest.raises(BadInput):
+        repository.exchange.import_from(file, "memory-lane")
+
+
+def test_broken_rows_cost_themselves(repository, tmp_path):
+    bad = [
+        {"id": "empty", "content": "  "},
+        {"id": "huge", "content": "x" * 1_000_002},
+        {"id": "odd", "content": "Kilns cool overnight.", "metadata": "[1, 2"},
+        {"id": "window", "content": "Backwards.", "valid_from": "2026-01-02", "valid_until": "2026-01-01"},
+        {"id": "deep", "content": "Deep metadata.", "metadata": "[" * 50_000},
+        {"id": "bytes", "content": b"\xff\xfe caf\xe9 opens early"},
+    ]
+    done = repository.exchange.import_from(build(tmp_path / "memories.db", [*bad, ROWS[3]]))
+    assert {item.entry.title for item in done.news} >= {"Kilns cool overnight.", ROWS[3]["content"], "Deep metadata."}
+    skipped = dict(done.skipped)
+    assert {place.rpartition("#")[2] for place in skipped} >= {
+        "empty",
+        "huge",
+        "odd",
+        "deep",
+    } and "Backwards." in skipped
+    assert done.unreadable == 1
+
+
+def test_a_cut_off_database_is_said_and_fails(project, tmp_path, rawkomem):
+    file = tmp_path / "memories.db"
+    build(file, [{"id": str(n), "content": f"Memory {n}. " + "word " * 300} for n in range(200)])
+    file.write_bytes(file.read_bytes()[:8192])
+    assert rawkomem("import", str(file), "--from", "memory-lane", check=2).returncode == 2
+
+
+def test_nothing_is_written_to_the_database(repository, tmp_path):
+    file = tmp_path / "memories.db"
+    build(file)
+    before, names = file.read_bytes(), sorted(path.name for path in tmp_path.iterdir())
+    repository.exchange.import_from(str(file))
+    assert file.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+
+
+def test_a_text_file_called_memories_db_is_refused(repository, tmp_path):
+    file = tmp_path / "memories.db"
+    file.write_text("not a database")
+    with pytest.raises(RawkoError):
+        repository.exchange.import_from(str(file), "memory-lane")

@@ -1,0 +1,98 @@
+"""A folder of LLMos comes in whole, and goes out byte by byte as it was."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem.exchange.llmos.origin import origin_of
+from rawkomem.model.entry import Memory
+from rawkomem.state.facets import category_of
+
+from .folder import FILES, LOG, read, write
+
+
+@pytest.fixture
+def llmos(tmp_path_factory):
+    """A folder with two projects."""
+    return write(tmp_path_factory.mktemp("llmos"))
+
+
+def test_in_and_out_byte_by_byte(repository, llmos, tmp_path_factory):
+    done = repository.exchange.import_llmos(str(llmos))
+    assert not done.skipped and len(done.entries) == 19
+    repository.sync()
+    target = tmp_path_factory.mktemp("target")
+    repository.exchange.export_llmos(str(target))
+    found = read(target)
+    assert found.keys() == FILES.keys()
+    for name, text in FILES.items():
+        assert found[name] == text, name
+    assert not repository.exchange.export_llmos(str(target)) and read(target) == found
+    assert not repository.exchange.import_llmos(str(target)).entries
+
+
+def test_what_each_file_becomes(repository, llmos):
+    repository.exchange.import_llmos(str(llmos))
+    memories = {memory.title: memory for memory in repository.core.reading.all()}
+    context = memories["Context of quantum"]
+    assert (context.status, context.importance, category_of(context)) == ("active", "high", "context")
+    assert "We simulate ears." in context.body
+    assert memories["quantum: short_term/context_cache.md"].status == "archived"
+    assert memories["quantum: short_term/tool_results/plot.json"].status == "archived"
+    assert memories["Export audio"].kind == "trace" and memories["Export audio"].found_in == "quantum"
+    assert "make plots" in memories["Learning: Overlapping windows"].body
+
+
+def test_decisions_do_not_land_among_patterns(repository, tmp_path_factory):
+    repository.add("We keep SQLite.", title="SQLite", extra={"type": "decision"})
+    repository.add("We ship on Mondays.", title="Mondays", tags=["decisions"])
+    repository.add("We sign tags.", title="Signing", extra={"category": "Decision"})
+    repository.add("Tests come first.", title="Tests first")
+    target = tmp_path_factory.mktemp("target")
+    repository.exchange.export_llmos(str(target), "here")
+    long_term = target / "projects/here/memory/long_term"
+    decisions, patterns = ((long_term / name).read_text() for name in ("decisions.md", "patterns.md"))
+    assert all(title in decisions and title not in patterns for title in ("SQLite", "Mondays", "Signing"))
+    assert "Tests first" in patterns
+
+
+def test_a_changed_memory_goes_out_changed(repository, llmos, tmp_path_factory):
+    repository.exchange.import_llmos(str(llmos))
+    (one,) = [memory for memory in repository.core.reading.all() if memory.title == "Small steps"]
+    repository.amend(one.id, body="## Small steps\n\nTwo files at a time.")
+    repository.add("Ears have hair cells.", title="Hair cells")
+    target = tmp_path_factory.mktemp("target")
+    repository.exchange.export_llmos(str(target))
+    found = read(target)
+    name = "projects/quantum/memory/long_term/patterns.md"
+    assert "Two files at a time." in found[name] and "One file at a time." not in found[name]
+    assert found[name].startswith("# Patterns\n\nFound by the consolidator.\n\n## Read before write")
+    assert {file: text for file, text in found.items() if file in FILES and FILES[file] != text}.keys() == {name}
+
+
+def test_a_log_with_a_heading_and_one_project_alone(repository, tmp_path_factory):
+    root = write(tmp_path_factory.mktemp("llmos"), {"system/memory_log.md": LOG, **dict(list(FILES.items())[1:])})
+    repository.exchange.import_llmos(str(root))
+    alone = repository.exchange.import_llmos(str(root / "projects" / "shop"))
+    assert not alone.entries and alone.known == 2
+    target = tmp_path_factory.mktemp("target")
+    repository.exchange.export_llmos(str(target))
+    assert read(target)["system/memory_log.md"] == LOG
+
+
+def test_what_cannot_be_taken_over_is_said(project, llmos, rawkomem):
+    (llmos / "projects/shop/memory/short_term/tool_results").mkdir(parents=True)
+    (llmos / "projects/shop/memory/short_term/tool_results/image.png").write_bytes(b"\x89PNG\xff\xfe")
+    (llmos / "projects/shop/memory/long_term/empty.md").write_text("")
+    told = json.loads(rawkomem("project", "import", str(llmos), "--dry-run", "--json").stdout)
+    assert {row["place"].rpartition("/")[2] for row in told["skipped"]} == {"image.png", "empty.md"}
+    said = rawkomem("project", "import", str(llmos))
+    assert "image.png: not UTF-8 text" in said.stdout and "19 stored, 0 known, 2 skipped" in said.stderr
+
+
+@pytest.mark.parametrize("file", ["../../etc/passwd", "/etc/passwd", "projects/../../x/y", "projects/.git/config", "x"])
+def test_a_memory_cannot_name_a_file_outside(file):
+    memory = Memory("mem_1", extra={"llmos": {"file": file, "number": "0", "text": "x"}})
+    assert origin_of(memory.extra) is None

@@ -1,0 +1,198 @@
+"""Notes of Obsidian, basic-memory, Jekyll, Hugo and pandoc say in our keys what they say in theirs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem.exchange.formats import format_of, read_format
+from rawkomem.exchange.markdown.front import MAX_NODES, read_front
+from rawkomem.exchange.source import Source
+from rawkomem.model.clock import iso
+
+OBSIDIAN = """\
+---
+aliases: [Kiln log, Firings]
+tags: "#studio #studio/kiln"
+cssclasses: wide
+mood: calm
+---
+# Firing log
+
+status:: open
+- cone:: 6
+We glaze with [[Celadon|the green one]], see #glaze/celadon and (#cone6), not issue #12.
+
+> [!warning] Hot
+> Wait a day.
+
+```sh
+echo "#nocode"  # comment:: nothing
+```
+Priority [priority:: 2] matters.
+"""
+JEKYLL = """\
+---
+layout: post
+title: "Why we fire twice"
+date: 2024-05-06 10:00:00 +0200
+categories: [pottery, process]
+author: mira
+permalink: /twice/
+---
+The bisque firing hardens the clay.
+"""
+HUGO = """\
++++
+title = "Wax resist"
+date = 2023-01-02T03:04:05Z
+draft = false
+tags = ["wax", "glaze"]
+weight = 10
+[params]
+level = "two"
++++
+
+Brush it on before dipping.
+"""
+JSON_NOTE = """\
+{
+  "title": "Clay bodies",
+  "tags": ["clay"],
+  "shelf": {"row": 3}
+}
+
+Stoneware for pots.
+"""
+PANDOC = """\
+---yaml
+title: Shrinkage of stoneware
+author:
+  - name: Ida Kern
+    affiliation: Institute
+  - Bo
+abstract: |
+  Stoneware shrinks by twelve percent.
+date: 2022-02-03
+bibliography: refs.bib
+...
+
+# Method
+
+We measured tiles.
+"""
+TITLE_BLOCK = "% Drying\n  slowly\n% Ann; Ben\n% 2021-03-04\n\nCover the pots.\n"
+BASIC = """\
+---
+title: Raku
+type: note
+permalink: pottery/raku
+tags:
+- fire
+status: draft
+---
+# Raku
+
+- [technique] Pull pots while red #reduction (outdoors)
+- [safety] Wear gloves
+
+- requires [[Sawdust Bin]]
+- part_of [[pottery/Firing|Firing]]
+"""
+
+
+def entries(tmp_path, name: str, text: str, kind: str = ""):
+    file = tmp_path / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    source = Source(str(file))
+    kind = kind or format_of(source)
+    return read_format(kind, source), source, kind
+
+
+def test_obsidian(tmp_path):
+    (entry,), _, _ = entries(tmp_path, "vault/Firing log.md", OBSIDIAN)
+    assert entry.title == "Firing log" and entry.tags == ("studio", "studio/kiln", "glaze/celadon", "cone6")
+    assert entry.extra["aliases"] == ["Kiln log", "Firings"] and entry.extra["mood"] == "calm"
+    assert (entry.extra["status"], entry.extra["cone"], entry.extra["priority"]) == ("open", "6", "2")
+    assert "comment" not in entry.extra and "[[Celadon|the green one]]" in entry.body and "> [!warning]" in entry.body
+
+
+def test_jekyll(tmp_path):
+    (entry,), _, _ = entries(tmp_path, "_posts/2024-05-01-why-twice.md", JEKYLL)
+    assert entry.title == "Why we fire twice" and entry.tags == ("pottery", "process") and entry.by == "mira"
+    assert iso(entry.at).startswith("2024-05-06T08:00") and entry.extra["permalink"] == "/twice/"
+    (dated,), _, _ = entries(tmp_path, "_posts/2023-07-08-cold-wax.md", "Use cold wax for fine lines.\n")
+    assert dated.title == "cold wax" and iso(dated.at).startswith("2023-07-08")
+
+
+def test_toml_and_json(tmp_path):
+    (hugo,), _, _ = entries(tmp_path, "wax.md", HUGO)
+    assert (hugo.title, hugo.tags, hugo.body) == ("Wax resist", ("wax", "glaze"), "Brush it on before dipping.")
+    assert iso(hugo.at).startswith("2023-01-02T03:04:05") and hugo.extra["params"] == {"level": "two"}
+    assert hugo.extra["draft"] == "false" and hugo.extra["weight"] == "10"
+    (note,), _, _ = entries(tmp_path, "clay.md", JSON_NOTE)
+    assert (note.title, note.tags, note.body) == ("Clay bodies", ("clay",), "Stoneware for pots.")
+    assert note.extra["shelf"] == {"row": "3"}
+
+
+def test_pandoc(tmp_path):
+    (entry,), _, _ = entries(tmp_path, "paper.md", PANDOC)
+    assert entry.title == "Shrinkage of stoneware" and entry.by == "Ida Kern" and iso(entry.at).startswith("2022-02-03")
+    assert entry.body.startswith("Stoneware shrinks by twelve percent.") and entry.extra["bibliography"] == "refs.bib"
+    (block,), _, _ = entries(tmp_path, "block.md", TITLE_BLOCK)
+    assert (block.title, block.by, block.body) == ("Drying slowly", "Ann", "Cover the pots.")
+    assert iso(block.at).startswith("2021-03-04")
+
+
+def test_basic_memory(tmp_path):
+    (entry,), _, kind = entries(tmp_path, "raku.md", BASIC)
+    assert kind == "basic-memory" and entry.title == "Raku" and entry.tags == ("fire", "reduction")
+    assert entry.extra["permalink"] == "pottery/raku" and entry.extra["status"] == "draft"
+    assert entry.extra["observations"] == ["technique", "safety"]
+    assert entry.extra["relations"] == ["requires [[Sawdust Bin]]", "part_of [[pottery/Firing]]"]
+    assert entry.related == ("sawdust-bin", "firing")
+
+
+def test_a_field_of_a_reserved_name_is_kept_under_another(tmp_path):
+    (entry,), _, _ = entries(
+        tmp_path, "x.md", "---\nname: x\nabout: glaze\nid: 77\n---\nText about glazes.\n", "markdown"
+    )
+    assert entry.extra["original_about"] == "glaze" and entry.extra["original_id"] == "77" and not entry.about
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{b}: &{b} [*{a}, *{a}, *{a}, *{a}, *{a}, *{a}, *{a}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+)
+MERGES = "a: &a {k: 1}\n" + "".join(
+    f"{b}: &{b}\n  <<: [*{a}, *{a}, *{a}, *{a}]\n" for a, b in zip("abcdefghijklm", "bcdefghijklmn", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    "front",
+    [BOMB, MERGES, "a: " + "[" * 5_000, "a: !!python/object/apply:os.system [echo]\n", "a: &a [*a]\n", "k: v\n" * 40_000,
+     "- a\n- b\n", "x: " + "1" * 60_000 + "\n", "\tbad: [\n"],
+)  # fmt: skip
+def test_hostile_frontmatter_costs_only_itself(front):
+    found = read_front(f"---\n{front}\n---\n\nThe text stays.\n")
+    assert "The text stays." in found.body
+    assert len(json.dumps(found.fields)) < 40 * MAX_NODES + 70_000
+
+
+def test_what_cannot_be_read_is_said_and_the_text_comes(tmp_path, repository):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "bomb.md").write_text(f"---\n{BOMB}---\n\nThe text of a bomb is harmless here.\n")
+    (folder / "blank.md").write_text("---\nname: x\n---\n\n")
+    done = repository.exchange.import_from(str(folder))
+    assert len(done.news) == 1 and {place.rpartition("/")[2] for place, _ in done.skipped} == {"bomb.md", "blank.md"}
+
+
+def test_only_unreadable_input_is_a_failure(project, tmp_path, rawkomem):
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "note.md").write_bytes(b"\xff\xfe\x00\x00broken\x80")
+    assert rawkomem("import", str(tmp_path / "bad"), check=2).stderr.count("nothing was added") == 1
+    (tmp_path / "bad" / "good.md").write_text("Celadon is a glaze with iron.\n")
+    assert "1 added" in rawkomem("import", str(tmp_path / "bad")).stderr
