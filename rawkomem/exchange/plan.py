@@ -11,6 +11,7 @@ from ..model.errors import RawkoError
 from ..model.kinds import ACTIVE, CREATES
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry, was_redacted
+from ..state.belief.arrived import ARRIVED
 from ..state.changes.quarantine import plan_held
 from ..state.changes.supersede import superseding
 from ..state.decide import plan_add
@@ -50,6 +51,7 @@ class Here:
         self.said: dict[Saying, str] = {}
         self.places: dict[str, Memory] = {}
         self.copies = Copies()
+        self.added: set[str] = set()  # ids of what this import adds
         self.titles: set[str] = set()  # of what this import adds, case-folded
         for memory in memories:
             self.ids.add(memory.id)
@@ -62,6 +64,7 @@ class Here:
     def add(self, new: Entry) -> None:
         """Remember what is about to be written, for the rest of the import."""
         self.ids.add(new.id)
+        self.added.add(new.id)
         self.titles.add(new.title.casefold())
         self.said.setdefault(_saying(new), new.id)
         self.copies.add(new)
@@ -85,11 +88,16 @@ def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Sourc
 def _decide(given: Entry, kind: str, here: Here) -> Decided:
     entry = redact_entry(given)
     place = f"{kind}:{place_of(entry.extra)}"
-    said = {key: value for key, value in entry.extra.items() if key not in FOREIGN_KEYS}
+    row = FORMATS.get(kind)
+    restores = row is not None and row.restores
+    dropped = FOREIGN_KEYS if restores else (*FOREIGN_KEYS, ARRIVED)
+    said = {key: value for key, value in entry.extra.items() if key not in dropped}
     entry = replace(entry, body=as_read(entry.body), extra={**said, IMPORTED: place})
     entry = replace(entry, id=entry.id or _id_of(entry, place))
     older = here.places.get(place)
     same = entry.id if entry.id in here.ids else here.said.get(_saying(entry), "")
+    if restores and same in here.added:
+        same = ""  # two that say the same there stay two: others refer to them
     if not same and older is None:
         same = here.copies.find(entry)
     if not same and older and _says_same(older, entry):
@@ -100,7 +108,7 @@ def _decide(given: Entry, kind: str, here: Here) -> Decided:
         entry = replace(entry, title=other_title(replace(entry, extra=given.extra), here.titles))
     (new,) = plan_add(entry).entries
     reason, redacted = f"imported from {place.partition(':')[2]} ({kind})", was_redacted(given, redact_entry(given))
-    if older is None or (kind in FORMATS and FORMATS[kind].shares_places):
+    if older is None or (row and row.shares_places):
         return Decided("added", new, plan_held(new, reason, new.by), redacted=redacted)
     if older.status == ACTIVE:
         plan = plan_held(new, f"{reason}: a newer version of {older.id}", new.by, (older.id,))

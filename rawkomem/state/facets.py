@@ -25,6 +25,7 @@ COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
 # facet → the frontmatter keys that may hold it; the second names are those of the source designs
 KEYS = {"type": ("type", "memory_type"), "category": ("category",), "session": ("session", "sessionId")}
 IMPORTED = "importedFrom"  # `kind:path#section`: by it a later import knows the memory again
+EVENT_TIME = "eventTime"  # when the thing happened that a memory tells of
 
 
 def imported_from(memory: Memory) -> str:
