@@ -226,6 +226,8 @@ def entry_of(item: Item, place: str) -> Entry:
 def kept_of(item: Item) -> tuple[dict[str, Value], list[str]]:
     """Return the fields of an item that we would not write as they are, and the names of those too large to keep."""
     said = {name: value for name, value in item.items() if name not in DERIVED and value is not None}
+    usual: Item = {"links": [], "updated_at": item.get("created_at")}  # what is written where nothing is kept
+    said = {name: value for name, value in said.items() if name not in usual or value != usual[name]}
     for field in FIELDS:
         written = field.write(field.read(item))
         if written == said.get(field.name):
