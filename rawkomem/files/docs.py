@@ -25,9 +25,7 @@ def read_page(name: str) -> str:
     places = (MIGRATE,) if MIGRATE in folders else ("", MIGRATE)
     for folder in (os.path.join(shipped, place) for place in places for shipped in SHIPPED):
         try:
-            with open(
-                os.path.join(folder, file), encoding="utf-8"
-            ) as stream:
+            with open(os.path.join(folder, file), encoding="utf-8") as stream:
                 return stream.read()
         except OSError:
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from ...model.kinds import ACTIVE
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 REFUSED = ("deleted", "rejected")  # statuses of what nobody wants any more
 CONFLICTS_KEPT, CLUSTERS_KEPT = (
-    "conflicts",
-    "clusters",
+    "pendingConflicts",
+    "labeledClusters",
 )  # fields that we keep with a memory; they have files of their own
 MAX_LINKS = 200  # links of one memory that are followed here
 MAX_MEMBERS = 1_000  # of an episode: neolata's largest batch
@@ -62,7 +63,7 @@ def _with_records(store: Store, source: Source) -> dict[str, dict[str, list[Item
     here = {str(item["id"]) for item in store.memories if _is_wanted(item)}
     for name, records in ((CONFLICTS_KEPT, store.conflicts), (CLUSTERS_KEPT, store.clusters)):
         for one in records:
-            members = [one.get("newId"), one.get("existingId"), *_list(one.get("memoryIds"))]
+            members = [one.get("newId"), one.get("existingId"), *list_of(one.get("memoryIds"))]
             holder = next((str(id) for id in members if str(id) in here), "")
             if holder:
                 found.setdefault(holder, {}).setdefault(name, []).append(one)
@@ -96,14 +97,19 @@ def _state(item: Item, store: Store, known: Container[str]) -> dict[str, Value]:
 
 def votes_of(item: Item, name: str) -> int:
     """Return a count of votes, as many as are taken over."""
+    return min(count_of(item, name), MAX_VOTES)
+
+
+def count_of(item: Item, name: str) -> int:
+    """Return a count, at least 0; what is no number counts nothing."""
     value = item.get(name)
-    return max(0, min(int(value), MAX_VOTES)) if isinstance(value, (int, float)) and value == value else 0
+    return max(0, int(value)) if isinstance(value, (int, float)) and math.isfinite(value) else 0
 
 
 def links_of(item: Item, known: Container[str]) -> dict[str, Value]:
     """Return type → ids of the memories that an item is linked to; similar ones become related ones here."""
     found: dict[str, list[Value]] = {}
-    for link in _list(item.get("links"))[:MAX_LINKS]:
+    for link in list_of(item.get("links"))[:MAX_LINKS]:
         if isinstance(link, dict) and (id := id_of(link.get("id"))) in known and link.get("type") != SUPERSEDES:
             ids = found.setdefault(type_of(link), [])
             if id not in ids and id != id_of(item["id"]):
@@ -121,7 +127,7 @@ def type_of(link: Item) -> str:
 def _episode(item: Item, known: Container[str], place: str) -> Entry:
     """Return an episode, with those of its members that are known."""
     title, summary = str(item.get("name") or "Episode"), item.get("summary")
-    members = _list(item.get("memoryIds"))
+    members = list_of(item.get("memoryIds"))
     page = Page(place, "", moment(item.get("created_at")))
     made = entry_from(
         page,
@@ -141,5 +147,6 @@ def _known_ids(given: list[Any], known: Container[str]) -> list[Value]:
     return [id for id in map(id_of, given[:MAX_MEMBERS]) if id in known]
 
 
-def _list(value: object) -> list[Any]:
+def list_of(value: object) -> list[Any]:
+    """Return a list, or an empty one for anything else."""
     return value if isinstance(value, list) else []

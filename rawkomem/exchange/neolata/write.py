@@ -15,7 +15,7 @@ from ...state.belief.trust import claimed_source, compute_trust
 from ..entry import entry_from
 from ..source import Page
 from .fields import ARCHIVED_AT, ARCHIVED_WHY, FIELDS, WINDOW, id_of, read_kept, stamp, write_fields
-from .read import CLUSTERS_KEPT, CONFLICTS_KEPT, RELATED, SIMILAR, SUPERSEDES, type_of
+from .read import CLUSTERS_KEPT, CONFLICTS_KEPT, RELATED, SIMILAR, SUPERSEDES, count_of, list_of, type_of
 from .store import ARCHIVE, CLUSTERS, CONFLICTS, EPISODES, GRAPH
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def neolata_files(
         ARCHIVE: [item for id, item in items.items() if id in archived],
         EPISODES: [_episode(memory, kept[memory.id], names) for memory in memories if memory.kind == "episode"],
         CONFLICTS: _conflicts(plain, kept, leaving, items),
-        CLUSTERS: [cluster for fields in kept.values() for cluster in fields.get(CLUSTERS_KEPT, [])],
+        CLUSTERS: [cluster for fields in kept.values() for cluster in list_of(fields.get(CLUSTERS_KEPT))],
     }
     return {name: json.dumps(own, ensure_ascii=False, indent=2) + "\n" for name, own in files.items()}
 
@@ -93,11 +93,13 @@ def _item(memory: Memory, kept: Item, leaving: Leaving) -> Item:
     known = {field.name for field in FIELDS} | {CONFLICTS_KEPT, CLUSTERS_KEPT}
     item |= {name: value for name, value in kept.items() if name not in known}
     votes = {name: _votes(memory, kept, name) for name in VOTES}
-    item |= {name: count for name, count in votes.items() if count or name in kept or ARRIVED not in memory.extra}
+    item |= {
+        name: count for name, count in votes.items() if count != count_of(kept, name) or ARRIVED not in memory.extra
+    }
     links = _links(memory, kept, leaving)
     item |= {"embedding": None, "links": links}
     stood = _stood_as(memory) == memory.status
-    voted = any(votes[name] != (kept.get(name) or 0) for name in VOTES) or memory.corroborations > 0
+    voted = any(votes[name] != count_of(kept, name) for name in VOTES) or memory.corroborations > 0
     item |= _trusted(memory, kept, leaving, votes, voted)
     item |= _placed(memory, kept, leaving, stood)
     same = (
@@ -136,9 +138,8 @@ def _votes(memory: Memory, kept: Item, name: str) -> int:
     """Return the votes of both sides: those that came along became entries by the review that let the memory in."""
     state = memory.extra.get(ARRIVED)
     brought = int(str(state.get(name) or 0)) if isinstance(state, dict) and memory.reviewed_in else 0
-    there = kept.get(name)
     here: int = memory.reinforcements if name == "reinforcements" else memory.disputes
-    return (int(there) if isinstance(there, (int, float)) else 0) + max(0, here - brought)
+    return count_of(kept, name) + max(0, here - brought)
 
 
 def _trusted(memory: Memory, kept: Item, leaving: Leaving, votes: Mapping[str, int], voted: bool) -> Item:
@@ -151,7 +152,7 @@ def _trusted(memory: Memory, kept: Item, leaving: Leaving, votes: Mapping[str, i
     if not voted:
         return {}
     given: Item = there if isinstance(there, dict) else {"source": "inference", "corroboration": 1}
-    corroboration = int(given.get("corroboration") or 1) + memory.corroborations
+    corroboration = max(1, count_of(given, "corroboration")) + memory.corroborations
     age = max(0, now() - memory.created) / DAY
     value = compute_trust(str(given.get("source")), corroboration, votes["reinforcements"], votes["disputes"], age)
     return {
@@ -163,7 +164,7 @@ def _trusted(memory: Memory, kept: Item, leaving: Leaving, votes: Mapping[str, i
 def _placed(memory: Memory, kept: Item, leaving: Leaving, stood: bool) -> Item:
     """Return what goes with a status: what superseded it, why it is held or put away, and what it superseded."""
     older = [leaving.names[id] for id in leaving.newer.get(memory.id, [])]
-    supersedes = [*dict.fromkeys((*(kept.get("supersedes") or []), *older))]
+    supersedes = [*dict.fromkeys((*map(str, list_of(kept.get("supersedes"))), *older))]
     placed: Item = {"supersedes": supersedes or None}
     if stood:
         return {**placed, ARCHIVED_AT: None} if kept.get(ARCHIVED_AT) == "unknown" else placed
@@ -190,7 +191,8 @@ def _links(memory: Memory, kept: Item, leaving: Leaving) -> list[Item]:
     brought = state.get("links") if isinstance(state, dict) else None
     came = {(type, str(id)) for type, ids in (brought.items() if isinstance(brought, dict) else ()) for id in ids}
     removed = came - {*memory.links} if memory.reviewed_in else set()
-    links = [link for link in kept.get("links") or [] if (type_of(link), id_of(link.get("id"))) not in removed]
+    there = [link for link in list_of(kept.get("links")) if isinstance(link, dict)]
+    links = [link for link in there if (type_of(link), id_of(link.get("id"))) not in removed]
     known = {str(link.get("id")) for link in links}
     for type, id in memory.links:
         if (
@@ -224,8 +226,9 @@ def _link_back(items: Mapping[str, Item], memories: Sequence[Memory], names: Map
 def _episode(memory: Memory, kept: Item, names: Mapping[str, str]) -> Item:
     """Return an episode in neolata's fields; members that are not here stay in it."""
     here = [names.get(id, id) for type, id in memory.links if type == "member"]
-    strange = [id for id in kept.get("memoryIds") or [] if id_of(id) not in names]
-    members = kept.get("memoryIds") if {*here, *strange} == {*(kept.get("memoryIds") or [])} else [*here, *strange]
+    there = [*map(str, list_of(kept.get("memoryIds")))]
+    strange = [id for id in there if id_of(id) not in names]
+    members = there if {*here, *strange} == {*there} else [*here, *strange]
     title = str(kept.get("name") or "")
     return {
         "agents": [],
@@ -247,7 +250,7 @@ def _conflicts(
     ours = {name: id for id, name in leaving.names.items()}
     told: list[Item] = []
     for fields in kept.values():
-        for conflict in fields.get(CONFLICTS_KEPT) or []:
+        for conflict in list_of(fields.get(CONFLICTS_KEPT)):
             pair = [leaving.held.get(ours.get(str(conflict.get(name)), "")) for name in ("newId", "existingId")]
             told.append({**conflict, **_settled(conflict, *pair)})
     known = {frozenset((str(one.get("newId")), str(one.get("existingId")))) for one in told}

@@ -8,6 +8,7 @@ import pytest
 
 from rawkomem.model.errors import BadInput
 from rawkomem.model.filters import Filter
+from rawkomem.repository import Repository
 
 from .trips import EVERYTHING, items_in, open_in
 
@@ -96,6 +97,19 @@ def test_a_review_gives_back_what_neolata_decided(let_in):
     assert {("member", "mem_1"), ("member", "mem_3")} == set(let_in.get("ep_1").links)
     assert [(one.memory.id, one.other.id) for one in let_in.beliefs.conflicts()] == [("mem_4", "mem_3")]
     assert let_in.search("redis port")[0].row.id == "mem_1"
+
+
+def test_where_people_vouch_a_person_lets_it_in(git, project, folder):
+    """Votes, links and statuses count as the reviewer's own entries; what an import wrote by itself would not."""
+    with Repository.open(str(project), via="person") as here:
+        here.add("Vouched for by a person")
+        here.exchange.import_from(str(folder))
+        git("add", "-A")
+        git("commit", "-qm", "import")
+        here.beliefs.review_all("neolata", "activate")
+        one = here.get("mem_1")
+        assert statuses(here) == STATUSES and one.vouched and not one.proposed
+        assert (one.reinforcements, one.disputes, one.links) == (2, 1, (("related", "mem_2"),))
 
 
 def test_what_is_held_there_is_used_after_a_second_review(let_in):

@@ -10,11 +10,21 @@ from ...commands import cases
 from .rules import WORDS, Neolata, a_series, random_store
 from .trips import items_in, there_and_back
 
-USUAL_STORES, ALL_STORES = 6, 200
+FEW, MANY, ALL = 6, 60, 200  # stores: of the default lane, of the slow one, with RAWKOMEM_FULL
 
 
-@pytest.mark.parametrize("seed", range(cases(ALL_STORES, USUAL_STORES)))
+@pytest.mark.parametrize("seed", range(FEW))
 def test_a_store_comes_back_as_it_was(seed, tmp_path):
+    comes_back(seed, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(FEW, cases(ALL, MANY)))
+def test_many_stores_come_back_as_they_were(seed, tmp_path):
+    comes_back(seed, tmp_path)
+
+
+def comes_back(seed, tmp_path):
     store = random_store(seed)
     store.save(tmp_path / "store")
     out = there_and_back(tmp_path / "store", tmp_path / "work")
