@@ -6,6 +6,7 @@ OTHER_PYTHONS ?= 3.12 3.13
 FAST := not slow and not models and not stores and not servers and not page and not hosts
 # worksteal: a process that runs out of tests takes half of what the other has left.
 PARALLEL := -n 2 --dist worksteal
+NEOLATA := @jeremiaheth/neolata-mem@0.8.4
 HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102 @google/gemini-cli@0.61.0
 
 .PHONY: demo test lint types layers suite test-slow test-models test-stores test-servers test-page test-hosts test-pythons bench docs clean
@@ -41,6 +42,8 @@ suite: .venv/ready
 test-slow: .venv/ready       ## torture: kills, storms, fuzzing, failing system calls (they need strace); RAWKOMEM_FULL=1 runs every case, for hours
 	@command -v strace >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq strace; } || \
 	  echo "strace is not installed: failing system calls are skipped"
+	@command -v npm >/dev/null && npm install --prefix .hosts --no-audit --no-fund --ignore-scripts --silent $(NEOLATA) || \
+	  echo "$(NEOLATA) cannot be installed: its round trips are skipped"
 	$(BIN)/pytest $(PARALLEL) -m slow
 
 test-models: .venv/ready     ## the sentence-transformers provider with real weights (installs torch)

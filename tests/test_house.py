@@ -72,7 +72,8 @@ def test_no_import_cycles():
 ROOMS = ("belief", "bench", "cli", "exchange", "format", "git", "graph", "hosts", "learning", "lessons", "lifecycle", "lsp", "mcp",
          "mesh", "recall", "redaction", "settings", "sinks", "skills", "traces", "web")  # fmt: skip
 INNER = ("changes", "connect", "contextual", "cues", "drafts", "embed", "faces", "files", "hooks", "index", "keeping", "lance", "lane",
-         "languages", "learn", "ledger", "llm", "llmos", "local", "markdown", "memories", "merge", "model", "net", "postgres", "relevance",
+         "languages", "learn", "ledger", "llm", "llmos", "local", "markdown", "memories", "merge", "model", "neolata", "net", "postgres",
+         "relevance",
          "replay", "repository", "scripts", "scrub", "session", "setup", "show", "spoken", "state", "stores", "text", "views", "wings")  # fmt: skip
 
 

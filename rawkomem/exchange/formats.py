@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ..model.entry import Entry, Memory
+    from ..state.belief.trust import Trust
     from .source import Source
 
     Sniff = Callable[[Source], bool]
     Reader = Callable[[Source], Iterator[Entry]]
-    Writer = Callable[[Sequence[Memory], str], dict[str, str]]  # memories, project name → file name → text
+    Writer = Callable[..., dict[str, str]]  # memories, project name[, trust in a memory] → file name → text
 
 
 @record
@@ -45,6 +46,8 @@ class Format:
     one_file: bool = False  # it is written as one file, not as a folder
     shares_places: bool = False  # several memories come from one place: none is a newer version of another
     keeps_decisions: bool = False  # which memory took the place of which: both come with the import
+    restores: bool = False  # ids and what was decided there come along: a review lets a memory in as it stood there
+    whole: bool = False  # it has words for every status: unless a filter says otherwise, all but deleted is written
     usual: tuple[str, ...] = ()  # where a project keeps it
 
 
@@ -59,7 +62,15 @@ ROWS = (
     Format("serena", "memories of Serena", is_serena, read_serena, usual=(".serena/memories",)),
     Format("claude-memory", "Claude's auto memory", is_claude_memory, read_claude_memory),
     Format("memory-lane", "memories.db of Memory Lane", is_lane, read_lane, keeps_decisions=True),
-    Format("neolata", "a file or folder of neolata", is_neolata, read_neolata, neolata_files),
+    Format(
+        "neolata",
+        "a file, folder or dump of neolata",
+        is_neolata,
+        read_neolata,
+        neolata_files,
+        restores=True,
+        whole=True,
+    ),
     Format("chatgpt", "conversations.json of ChatGPT", is_chatgpt, read_chatgpt, shares_places=True),
     Format("mem0", "JSON of mem0", is_mem0, read_mem0),
     Format("rawkomem", "an export of rawkomem", is_own, read_own, json_lines_files, export_name="jsonl", one_file=True),
@@ -105,12 +116,14 @@ def read_format(name: str, source: Source) -> list[Entry]:
     return list(row.read(source))
 
 
-def write_format(name: str, memories: Sequence[Memory], project: str) -> dict[str, str]:
+def write_format(
+    name: str, memories: Sequence[Memory], project: str, trust: Callable[[Memory], Trust] | None = None
+) -> dict[str, str]:
     """Return the texts of an export, by file name; an unknown format raises BadInput."""
     row = writable().get(name)
     if row is None or row.write is None:
         raise BadInput(f"unknown format {name!r}", "one of " + ", ".join(writable()))
-    return row.write(memories, project)
+    return row.write(memories, project, trust) if row.whole else row.write(memories, project)
 
 
 def usual_sources(project: str, home: str) -> list[str]:

@@ -15,6 +15,7 @@ from ..model.kinds import ACTIVE, CREATES
 from ..model.problem import ERROR
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry, was_redacted
+from ..state.belief.arrived import ARRIVED
 from ..state.changes.quarantine import plan_held
 from ..state.changes.supersede import superseding
 from ..state.decide import plan_add
@@ -60,6 +61,7 @@ class Here:
         self.said: dict[Saying, str] = {}
         self.places: dict[str, Memory] = {}
         self.copies = Copies()
+        self.added: set[str] = set()  # ids of what this import adds
         self.titles: set[str] = set()  # of what this import adds, case-folded
         for memory in memories:
             self.ids.add(memory.id)
@@ -72,6 +74,7 @@ class Here:
     def add(self, new: Entry) -> None:
         """Remember what is about to be written, for the rest of the import."""
         self.ids.add(new.id)
+        self.added.add(new.id)
         self.titles.add(new.title.casefold())
         self.said.setdefault(_saying(new), new.id)
         self.copies.add(new)
@@ -98,11 +101,16 @@ def _decide(given: Entry, kind: str, here: Here) -> Decided:
     place = f"{kind}:{place_of(entry.extra)}"
     row = FORMATS.get(kind)
     keeps = row is not None and row.keeps_decisions
-    said = {key: value for key, value in entry.extra.items() if keeps or key not in FOREIGN_KEYS}
+    restores = row is not None and row.restores
+    dropped = () if keeps else FOREIGN_KEYS
+    dropped = dropped if restores else (*dropped, ARRIVED)
+    said = {key: value for key, value in entry.extra.items() if key not in dropped}
     entry = replace(entry, body=as_read(entry.body), extra={**said, IMPORTED: place})
     entry = replace(entry, id=entry.id or _id_of(entry, place))
     older = here.places.get(place)
     same = entry.id if entry.id in here.ids else here.said.get(_saying(entry), "")
+    if restores and same in here.added:
+        same = ""  # two that say the same there stay two: others refer to them
     if not same and older is None:
         same = here.copies.find(entry)
     if not same and older and _says_same(older, entry):
@@ -123,7 +131,7 @@ def _decide(given: Entry, kind: str, here: Here) -> Decided:
     else:
         held = plan_held(new, reason, new.by)
         plan = Plan((*held.entries, superseding(older, new.id, "a newer version was imported", new.by)), held.why)
-    return Decided("changed", new, plan, older.id, redacted, REVIEW)
+    return Decided("changed", new, plan, older.id, redacted, held=REVIEW)
 
 
 def _check_readable(new: Entry) -> None:

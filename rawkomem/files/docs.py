@@ -8,6 +8,7 @@ from ..model.errors import BadInput
 from .templates import PACKAGE
 
 SHIPPED = (os.path.join(PACKAGE, "docs"), os.path.join(os.path.dirname(PACKAGE), "docs"))  # wheel, checkout
+MIGRATE = "migrate"  # folder of the pages about other systems
 OVERVIEW = "README"  # the page that lists all others
 
 
@@ -19,10 +20,12 @@ def list_pages() -> list[tuple[str, str]]:
 
 def read_page(name: str) -> str:
     """Return the text of a page; `hosts`, `hosts.md` and `docs/hosts.md` name the same page."""
-    stem = os.path.basename(name).removesuffix(".md")
-    for folder in SHIPPED:
+    *folders, last = name.split("/")
+    file = os.path.basename(last).removesuffix(".md") + ".md"
+    places = (MIGRATE,) if MIGRATE in folders else ("", MIGRATE)
+    for folder in (os.path.join(shipped, place) for place in places for shipped in SHIPPED):
         try:
-            with open(os.path.join(folder, f"{stem}.md"), encoding="utf-8") as stream:
+            with open(os.path.join(folder, file), encoding="utf-8") as stream:
                 return stream.read()
         except OSError:
             continue

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-SCHEMA_VERSION = "14"
+SCHEMA_VERSION = "15"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
 MAX_NAME_CHARS = 4_096  # characters that anybody may mean a memory by: a path's limit; SQLite gives up on long patterns
 

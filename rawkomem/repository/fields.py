@@ -18,6 +18,7 @@ OWN = (*KEY_OF, "body", "by")  # fields of an Entry that may be given, and chang
 ONCE = ("kind", "id", "at")  # fields that only a new memory gets
 IN_EXTRA = {  # keyword → key in the frontmatter
     **{name: name for name in ("type", "category", "entity", "session", "claim")},
+    "event_time": "eventTime",
     "valid_from": "validFrom",
     "valid_until": "validUntil",
 }

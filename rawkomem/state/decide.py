@@ -77,6 +77,9 @@ def check_entry(entry: Entry) -> None:
     if any(not tag.strip() or len(tag) > TAG_CHARS for tag in entry.tags) or len(entry.tags) > MAX_TAGS:
         raise BadInput(f"tags are at most {MAX_TAGS} labels of 1 to {TAG_CHARS} characters", "shorten them")
     check_window(entry.extra)
+    happened = entry.extra.get("eventTime")
+    if happened and not (isinstance(happened, str) and read_time(happened)[0]):
+        raise BadInput(f"eventTime {happened!r} names no time", "write 2026-01-23 or 2026-01-23T10:30:00Z")
 
 
 def check_by(by: str) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
 KEYS = {facet: names_of(facet) for facet in ("type", "category", "session")}  # facet → the keys that may hold it
 IMPORTED = "importedFrom"  # `kind:path#section`: by it a later import knows the memory again
+EVENT_TIME = "eventTime"  # when the thing happened that a memory tells of
 
 
 def imported_from(memory: Memory) -> str:

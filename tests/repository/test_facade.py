@@ -327,3 +327,13 @@ def test_the_graph_can_be_walked(repository):
     assert [step.id for step in repository.graph.path("a", "c")] == ids
     assert [step.id for step in repository.graph.traverse("a", hops=1)] == ids[:2]
     assert [{*cluster.ids} for cluster in repository.graph.clusters()] == [{*ids}]
+
+
+def test_the_time_of_an_event_is_kept_and_checked(repository):
+    id = repository.add("The outage began at noon", event_time="2026-03-04T12:00:00Z").entry.id
+    assert repository.get(id).extra["eventTime"] == "2026-03-04T12:00:00Z"
+    assert '"eventTime": "2026-03-04T12:00:00Z"' in repository.exchange.export_text()
+    before, later = (Filter(where=f"event_at {sign} 1772625600001") for sign in ("<", ">"))
+    assert [row.id for row in repository.list(before)] == [id] and not repository.list(later)
+    with pytest.raises(BadInput, match="names no time"):
+        repository.add("The outage ended", event_time="yesterday-ish")

@@ -276,7 +276,8 @@ class Beliefs(Wing):
     def _rivals(self, memory: Memory) -> Sequence[Memory]:
         """Return what a memory contradicts, by its claim or as an entry says, as far as it is in use."""
         claim = read_claim(memory.extra)
-        others = self.claiming(*claim.key) if claim else ()
+        ended = 0 < memory.valid_until <= now()  # what no longer holds takes the place of nothing
+        others = self.claiming(*claim.key) if claim and not ended else ()
         named = [one.other for one in self._core.read(lambda: open_conflicts([memory], self._core.reading.find))]
         rivals = {other.id: other for other in (*rivals_of(memory, others, self.predicates()), *named)}
         return [rivals[id] for id in sorted(rivals)]

@@ -27,7 +27,6 @@ from ...model.record import record
 from ...state.decide import plan_add
 from ...state.facets import IMPORTED
 from ..lazy import Wing
-from .neolata import Imported, export_neolata, import_neolata
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,7 +136,7 @@ class Exchange(Wing):
         """Write the memories inside a filter as the files of a format into a folder; return what was written."""
         self._refuse_inside(folder)
         name = os.path.basename(self._core.layout.project)
-        return write_folder(folder, write_format(form, self._chosen(only), name))
+        return write_folder(folder, write_format(form, self._chosen(only), name, self._repo.beliefs.trust))
 
     def _chosen(self, only: Filter | None) -> list[Memory]:
         return sorted(self._core.reading.inside(only), key=lambda memory: (memory.created, memory.id))
@@ -147,16 +146,7 @@ class Exchange(Wing):
             raise Refused("memories are not exported into the repository itself", "name a folder outside of .rawko")
         refuse_exit(path, self._core.layout.project)
 
-    # Folders and projects of two other systems, as they stand
-
-    def import_neolata(self, folder: str) -> Imported:
-        """Store the memories and episodes of a neolata folder that are not known yet, with their status."""
-        return import_neolata(self._repo, folder)
-
-    def export_neolata(self, folder: str) -> int:
-        """Write all memories, whatever their status, into a folder as neolata reads it; return how many."""
-        self._refuse_inside(folder)
-        return export_neolata(self._repo, folder)
+    # Projects of LLMos
 
     def import_llmos(self, folder: str, dry_run: bool = False) -> LlmosImport:
         """Store what a folder of LLMos projects holds and is not known yet; return what was read and stored."""

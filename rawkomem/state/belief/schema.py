@@ -43,6 +43,8 @@ MEMORY_KEYS = {
     "supersedes": Key("Memories that it took the place of", texts(), refers=True),
     "claim": Key("What it claims: subject, predicate, value", CLAIMED),
     "provenance": Key("source: the class of source that the entry names for itself", PROVENANCE),
+    "eventTime": Key("When the thing happened: 2026-01-23 or 2026-01-23T10:30:00Z"),
+    "importedState": Key("How it stood where it was imported from; a review lets it in like that", {"type": "object"}),
     "type": Key("Memory Lane's type; of a link, what kind of link", {**SCALAR, "examples": [*TYPES]}),
     "category": Key("decision, finding, preference, insight, fact, event, task or another word"),
     "entity": Key("What it is about: project:api, person:mark", texts()),

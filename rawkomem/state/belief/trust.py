@@ -32,6 +32,8 @@ ARRIVALS = {
     "said": "user_implicit",
 }
 
+MAX_AGE_LOSS = 0.1  # trust that age takes away at most, in a year
+
 COMMITTED = {PERSON: "committed by a person", AGENT: "committed by an agent", UNCOMMITTED: "uncommitted"}
 
 
@@ -133,4 +135,4 @@ def compute_trust(source: str, corroboration: int, reinforcements: int, disputes
 def _amounts(corroboration: int, reinforcements: int, disputes: int, age_days: float) -> tuple[float, float, float]:
     votes = reinforcements + disputes
     swing = (reinforcements - disputes) / votes * 0.15 if votes else 0.0
-    return min(0.2, (corroboration - 1) * 0.05), swing, -min(0.1, age_days / 365 * 0.1)
+    return min(0.2, (corroboration - 1) * 0.05), swing, -min(MAX_AGE_LOSS, age_days / 365 * MAX_AGE_LOSS)

@@ -8,6 +8,7 @@ from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput, Refused
 from ...model.kinds import ACTIVE, KEPT_BOTH
 from ...model.record import record
+from ..belief.arrived import arrived_as, carried, open_there, settled_there, standing_again, status_there
 from ..decide import about, check_by, plan_change
 from ..fold import after
 from ..keys import CONFLICTS, REASON, Key, texts
@@ -71,26 +72,39 @@ def plan_restore(review: Review, quarantined_by_hand: bool = False) -> Plan:
 
 
 def _plan_active(review: Review) -> Plan:
-    memory, rivals, settle, by = review.memory, review.rivals, review.settle, review.by
+    memory, settle, by = review.memory, review.settle, review.by
+    entries = carried(memory, by)
+    if settle == BY_TRUST and status_there(memory) != ACTIVE:
+        entries += _letting_pass(review, after(memory, entries), ())
+        entries += standing_again(after(memory, entries), arrived_as(memory), by)
+        return Plan(tuple(entries), f"let in {memory.id} as it stood there: {status_there(memory)}")
+    others = settled_there(memory, review.rivals) if settle == BY_TRUST else []
+    beside, waiting = {one.id for one in others}, open_there(memory, others)
+    rivals = [rival for rival in review.rivals if rival.id not in beside]
     wins = settle == SUPERSEDE or (settle == BY_TRUST and outweighs(memory, rivals, review.trust))
-    entries: list[Entry] = []
     names = [rival.id for rival in rivals]
     if memory.status != ACTIVE or not memory.vouched:
-        left: list[str] = [] if wins or settle == KEEP_BOTH else [*names]
-        extra: Fields = {
-            "action": ACTIVATE, "reason": review.reason, "conflictsWith": left, ACCEPTS: [*map(named, review.words)],
-            DECLINES: [*map(named, review.others)],
-        }  # fmt: skip
-        check_by(by)
-        said = {key: value for key, value in extra.items() if value}
-        entries.append(about(memory, Entry(kind="review", by=by, extra=said)))
-    if settle == KEEP_BOTH and rivals:
-        entries.append(linking(after(memory, entries), names, KEPT_BOTH, by))
-    elif wins:
+        left = waiting if wins or settle == KEEP_BOTH else [*names, *waiting]
+        entries += _letting_pass(review, after(memory, entries), left)
+    both = names if settle == KEEP_BOTH else sorted(beside - {*waiting})
+    if both:
+        entries.append(linking(after(memory, entries), both, KEPT_BOTH, by))
+    if wins and settle != KEEP_BOTH:
         entries += [superseding(rival, memory.id, review.reason or "activated in a review", by) for rival in rivals]
     if not entries:
         raise Refused(f"{memory.id} is trusted less than what it contradicts", "settle it: --supersede or --keep-both")
     return Plan(tuple(entries), f"activate {memory.id}")
+
+
+def _letting_pass(review: Review, memory: Memory, left: Sequence[str]) -> tuple[Entry, ...]:
+    """Return the entry by which a reviewer vouches for a memory's words; `left` are conflicts that stay open."""
+    extra: Fields = {
+        "action": ACTIVATE, "reason": review.reason, "conflictsWith": [*left],
+        ACCEPTS: [*map(named, review.words)], DECLINES: [*map(named, review.others)],
+    }  # fmt: skip
+    check_by(review.by)
+    said = {key: value for key, value in extra.items() if value}
+    return (about(memory, Entry(kind="review", by=review.by, extra=said)),)  # also for a deleted memory
 
 
 def _reduce(fields: Fields, entry: Entry) -> Fields:

@@ -10,7 +10,7 @@ from ...model.entry import Entry, Memory, Plan
 from ...model.errors import Refused
 from ...model.kinds import ACTIVE
 from ..belief.conflicts import chain
-from ..belief.trust import BASES, claimed_source
+from ..belief.trust import BASES, MAX_AGE_LOSS, claimed_source
 from ..decide import about
 from ..keys import ID, REASON, Key
 from . import Change, Fields, Trust, with_status
@@ -25,14 +25,24 @@ TRUST_DECIMALS = 6  # in which two trusts are compared: two claims of one moment
 def outweighs(memory: Memory, rivals: Sequence[Memory], trust: Trust) -> bool:
     """Tell whether a memory is trusted at least as much as each of its rivals: the newer one wins ties.
 
-    Of two that are trusted alike and both declare their source, the better source wins.
+    What is ahead by no more than age takes away is a tie, too, if the rival declares a better source: agents' words
+    are all capped at one number, and the word of a user among them must not give way to a guess for being older.
     """
-    return all(_weight(memory, rival, trust) >= _weight(rival, memory, trust) for rival in rivals)
+    return all(_outweighs(memory, rival, trust) for rival in rivals)
 
 
-def _weight(memory: Memory, rival: Memory, trust: Trust) -> tuple[float, float]:
-    own, other = claimed_source(memory.extra), claimed_source(rival.extra)
-    return round(trust(memory), TRUST_DECIMALS), BASES[own] if own and other else 0.0
+def _outweighs(memory: Memory, rival: Memory, trust: Trust) -> bool:
+    own, other = trust(memory), trust(rival)
+    lead = round(own - other, TRUST_DECIMALS)
+    if not 0 <= lead <= MAX_AGE_LOSS:
+        return lead > 0
+    return _declared(memory, own) >= _declared(rival, other)
+
+
+def _declared(memory: Memory, trust: float) -> float:
+    """Return the trust that a memory's source would have without a cap; where it declares none, what it has."""
+    claimed = claimed_source(memory.extra)
+    return BASES[claimed] if claimed else round(trust, TRUST_DECIMALS)
 
 
 def superseding(old: Memory, newer: str, reason: str, by: str) -> Entry:

@@ -6,9 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 from ...format.lesson import pattern_of
+from ...model.aliases import said
 from ...model.entry import Memory
+from ..changes import time_of
 from ..changes.heritage import CHAIN
-from ..facets import session_of, type_of
+from ..facets import EVENT_TIME, session_of, type_of
 from .strength import importance_of
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ def columns(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]
         "importance": memory.importance,
         "created_at": memory.created,
         "updated_at": memory.updated,
+        "event_at": time_of(said(memory.extra, EVENT_TIME)) or None,
         "skill_name": _text(memory.extra.get("skill_name")),
         **promoted(memory, accesses, last_access),
     }

@@ -120,6 +120,7 @@ def test_pages_can_be_read_without_a_checkout(rawkomem):
     assert "settings" in listed and "every setting" in listed
     for name in ("settings", "settings.md", "docs/settings.md"):
         assert rawkomem("docs", name).stdout.startswith("# Settings\n")
+    assert rawkomem("docs", "migrate/neolata").stdout.startswith("# From neolata-mem")
     assert "there is no page 'nothing'" in rawkomem("docs", "nothing", check=2).stderr
 
 

@@ -14,6 +14,8 @@ from ....exchange.formats import readable, writable
 from ....exchange.place import ALSO_IN, place_of
 from ....exchange.plan import HELD, REVIEW, Decided
 from ....model.errors import BadInput
+from ....model.filters import EXPIRED
+from ....model.kinds import STATUSES
 from ....model.record import as_dict
 from ....recall.filters import filter_of
 from ....repository import Repository
@@ -27,6 +29,7 @@ from ..terminal import note, paint, say, say_json, wide
 
 FORMS = list(writable())
 MAX_FIELDS_SHOWN = 20  # names of kept fields in the summary; --json has all
+EVERY_STATUS = (*(status for status in STATUSES if status != "deleted"), EXPIRED)
 OUTCOME_COLORS = {"added": "green", "changed": "yellow", "known": "dim"}
 
 
@@ -71,9 +74,12 @@ def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: 
     """Write memories for other tools: JSON Lines, Markdown, OKF, neolata.
 
     jsonl is one memory a line, whole; markdown one clean file for each; okf a folder in the Open Knowledge Format;
-    neolata a folder as its jsonStorage writes it. Exports what 'rawkomem list' shows with the same filters. Files that
-    rawkomem did not write are never replaced.
+    neolata a folder as its jsonStorage writes it. Exports what 'rawkomem list' shows with the same filters; neolata
+    knows statuses, so that without --include all but deleted memories are written. Files that rawkomem did not write
+    are never replaced.
     """
+    if writable()[form].whole and not which.get("include"):
+        which["include"] = EVERY_STATUS
     repository, only = open_repository(folder), filter_of(**which)
     if writable()[form].one_file:
         if not out or out == "-":

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ....files.local.usage import Access
+from ....model.aliases import said
 from ....model.clock import iso
 from ....model.record import as_dict
 from ....recall.filters import filter_of
 from ....recall.show.labels import from_layer
 from ....repository import Repository
 from ....state.belief.claims import claim_of
+from ....state.facets import EVENT_TIME
 from ....state.lifecycle.promoted import promoted
 from ....text.clean import one_line
 from ....text.count import count
@@ -132,6 +134,7 @@ def _facts(memory: Memory, access: Access) -> list[tuple[str, str]]:
         "whenToUse": "; ".join(memory.when),
         "tags": ", ".join(memory.tags),
         "found": " ".join(part for part in (iso(memory.created), f"by {memory.by}" if memory.by else "") if part),
+        "happened": str(said(memory.extra, EVENT_TIME)),
         "in": memory.found_in,
         "source": memory.source,
         "related": ", ".join(memory.related),

@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 from ....hosts.person import confirmed
+from ....model.entry import Memory
 from ....model.errors import BadInput
+from ....model.kinds import ACTIVE
 from ....repository import Repository
 from ....repository.wings.beliefs import Proposal
 from ....text.clean import one_line
@@ -70,8 +72,8 @@ def review_command(
         written = repository.beliefs.decide(id, verdict == "accept", changes, reason, by)
         report(repository, id, written, DECISIONS[verdict], as_json)
     elif id:
-        done = "rejected" if verdict == "reject" else "activated"
-        report(repository, id, repository.beliefs.review(id, verdict, how_settled, reason, by), done, as_json)
+        written = repository.beliefs.review(id, verdict, how_settled, reason, by)
+        report(repository, id, written, _done(repository.get(id), verdict), as_json)
     elif place:
         _review_all(repository, place, verdict, (how_settled, reason, by), as_json)
     else:
@@ -87,13 +89,19 @@ def _confirm(repository: Repository, id: str | None, place: str) -> None:
 
 
 def _review_all(repository: Repository, place: str, verdict: str, how: tuple[str, str, str], as_json: bool) -> None:
-    done = "rejected" if verdict == "reject" else "activated"
     say_rows(
         as_json,
         repository.beliefs.review_all(place, verdict, *how),
-        lambda memory: {**side(memory), "done": done},
-        lambda memory: f"{paint(done, 'green')}  {name_of(memory)}",
+        lambda memory: {**side(memory), "done": _done(memory, verdict)},
+        lambda memory: f"{paint(_done(memory, verdict), 'green')}  {name_of(memory)}",
     )
+
+
+def _done(memory: Memory, verdict: str) -> str:
+    """Return what a review did; a memory that was not in use where it comes from is let in like that."""
+    if verdict == "reject":
+        return "rejected"
+    return "activated" if memory.status == ACTIVE else f"let in as {memory.status}"
 
 
 def _show_waiting(repository: Repository, id: str | None, place: str, as_json: bool) -> None:
