@@ -50,7 +50,8 @@ class Writer:
             written = write_locked(
                 core.layout, plan, core.warn, may_be_retry, lambda entries: self._note_arrivals(entries, via)
             )
-        core.written = (*core.written, *dict.fromkeys(item.entry.target for item in written))
+        targets = (*dict.fromkeys(item.entry.target for item in written),)
+        core.written, core.unpublished = (*core.written, *targets), (*core.unpublished, *targets)
         self._tell_others(plan, [item.entry for item in written if not item.again])
         self.follow_page()
         return written
