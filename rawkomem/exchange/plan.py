@@ -11,13 +11,15 @@ from ..model.errors import RawkoError
 from ..model.kinds import ACTIVE, CREATES
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry, was_redacted
+from ..state.changes.archive import archiving
 from ..state.changes.quarantine import plan_held
 from ..state.changes.supersede import superseding
 from ..state.decide import plan_add
 from ..state.facets import IMPORTED
+from ..state.fold import created
 from .copies import INSTRUCTIONS, Copies, paths_in
 from .formats import FORMATS
-from .place import place_of
+from .place import GONE_THERE, place_of
 from .titles import other_title
 
 if TYPE_CHECKING:
@@ -100,6 +102,9 @@ def _decide(given: Entry, kind: str, here: Here) -> Decided:
         entry = replace(entry, title=other_title(replace(entry, extra=given.extra), here.titles))
     (new,) = plan_add(entry).entries
     reason, redacted = f"imported from {place.partition(':')[2]} ({kind})", was_redacted(given, redact_entry(given))
+    if GONE_THERE in new.extra:
+        why = f"{reason}: it is {new.extra[GONE_THERE]} there"
+        return Decided("added", new, Plan((new, archiving(created(new), why, new.by)), reason), redacted=redacted)
     if older is None or (kind in FORMATS and FORMATS[kind].shares_places):
         return Decided("added", new, plan_held(new, reason, new.by), redacted=redacted)
     if older.status == ACTIVE:

@@ -26,6 +26,8 @@ PLACES = {
 }
 OTHER_METADATA_KEY = "metadata"  # the frontmatter key of all other metadata, as JSON: numbers stay numbers
 SCRUBBED_KEY = "scrubber"  # the frontmatter key that says by which profile of the scrubber a text is embedded
+COLUMNS_KEY = "meshColumns"  # the frontmatter key of columns that a database of memory-mesh had, as JSON
+STORE_KEY = "store"  # in the metadata of rows that we write: they are ours
 # RFC-0011 §9.2 points to 0.8 and more, and calls 0.4 and less auxiliary.
 LOWEST_SCORES = {"critical": 0.9, "high": 0.8, "medium": 0.41}
 SCORE_DIGITS = 6  # of a score: a column of float32 gives 0.4000000059 for 0.4
@@ -42,7 +44,7 @@ def extra_of(given: Mapping[str, Any]) -> dict[str, Value]:
 def given_in(extra: Mapping[str, Value]) -> dict[str, Any]:
     """Return the metadata that a frontmatter holds, by the RFC's keys."""
     placed = {key: extra[place] for key, place in PLACES.items() if extra.get(place)}
-    return {**placed, **json_object(extra.get(OTHER_METADATA_KEY))}
+    return {**json_object(extra.get(COLUMNS_KEY)), **placed, **json_object(extra.get(OTHER_METADATA_KEY))}
 
 
 def json_object(said: object) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from ..model.filters import Filter
 from ..model.kinds import ACTIVE
 from ..model.record import record
 from ..state.derive import derived_from
+from ..state.facets import IMPORTED
 from ..state.lifecycle.mesh_row import entry_row
 
 if TYPE_CHECKING:
@@ -113,16 +114,25 @@ def skill_rows(core: Core) -> list[dict[str, Any]]:
 def skill_row(skill: Skill, vector: list[float]) -> dict[str, Any]:
     """Return a row of synthesized_skills."""
     memory = skill.memory
-    about = {"reliability": skill.reliability, "use_count": skill.uses, "last_used": skill.last_used or None}
     return {
         "id": memory.id,
         "name": memory.title,
         "intent": intent_of(memory),
         "yamo_text": yamo_text_of(memory),
         "vector": vector,
-        "metadata": {**given_in(memory.extra), **about, "tags": [*memory.tags], "created_at": memory.created},
+        "metadata": _skill_metadata(skill),
         "created_at": memory.created,
     }
+
+
+def _skill_metadata(skill: Skill) -> dict[str, Any]:
+    """Return what is known of a skill: as another memory-mesh counted it, until somebody votes on it here."""
+    memory, given = skill.memory, given_in(skill.memory.extra)
+    source = {"source": memory.source} if memory.source else {}
+    if IMPORTED in memory.extra and not skill.uses:
+        return {**given, **source}
+    about = {"reliability": skill.reliability, "use_count": skill.uses, "last_used": skill.last_used or None}
+    return {**given, **source, **about, "tags": [*memory.tags], "created_at": memory.created}
 
 
 def yamo_text_of(memory: Memory) -> str:

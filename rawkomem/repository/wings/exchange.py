@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from ...exchange.copies import with_places
 from ...exchange.folder import Exported, write_folder, write_text
-from ...exchange.formats import format_of, read_format, usual_sources, write_format
+from ...exchange.formats import FORMATS, format_of, read_format, usual_sources, write_format
 from ...exchange.forms import json_lines
 from ...exchange.plan import Decided, Here, decide_import, entries_to_write
 from ...exchange.source import Source
 from ...exchange.stores import FORMAT
+from ...files.local.ledger.seal import append_rows
 from ...files.lock import lock
 from ...files.whole import leads_out, refuse_exit
 from ...learn.traces.llmos import read_llmos, write_llmos
@@ -21,7 +22,9 @@ from ...model.kinds import ACTIVE
 from ...model.record import record
 from ...state.decide import plan_add
 from ..lazy import Wing
+from ..tables import SEAL_WAIT_S
 from .neolata import Imported, export_neolata, import_neolata
+from .yamo import export_yamo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 ENTRIES_AT_ONCE = 200  # entries written under one lock
 VIA = "import"
+YAMO = "yamo"  # the format that is a database
 LLMOS_KINDS = ("trace", "experience", "learning", "memory", "lesson")  # that LLMos knows
 
 
@@ -42,6 +46,7 @@ class Import:
     kind: str
     decided: tuple[Decided, ...]
     skipped: tuple[tuple[str, str], ...]  # (place, why)
+    blocks: int = 0  # operations that were added to the ledger
 
     @property
     def news(self) -> tuple[Decided, ...]:
@@ -67,8 +72,22 @@ class Exchange(Wing):
             for items in [] if dry_run else decided:
                 for plan in entries_to_write(items, ENTRIES_AT_ONCE):
                     self._core.writer.write(plan, VIA)
-        found = zip(read, decided, strict=True)
-        return [Import(source.path, kind, tuple(items), tuple(source.skipped)) for (source, kind, _), items in found]
+        blocks = [0 if dry_run else self._log(source, kind) for source, kind, _ in read]
+        found = zip(read, decided, blocks, strict=True)
+        return [
+            Import(source.path, kind, tuple(items), tuple(source.skipped), logged)
+            for (source, kind, _), items, logged in found
+        ]
+
+    def _log(self, source: Source, kind: str) -> int:
+        """Add the operations that a source logged to the ledger; return how many were new."""
+        read = FORMATS[kind].blocks
+        if read is None or self._core.settings.ledger == "off":
+            return 0
+        blocks, unusable = read(source)
+        if unusable:
+            source.skip("blocks", f"{unusable} tell of operations that the ledger does not have")
+        return append_rows(self._core.layout, blocks, SEAL_WAIT_S) if blocks else 0
 
     def _read_source(self, path: str, kind: str) -> tuple[Source, str, list[Entry]]:
         source = Source(path, self._core.layout.project)
@@ -105,6 +124,8 @@ class Exchange(Wing):
     def export_folder(self, folder: str, form: str, only: Filter | None = None) -> Exported:
         """Write the memories inside a filter as the files of a format into a folder; return what was written."""
         self._refuse_inside(folder)
+        if form == YAMO:
+            return export_yamo(self._repo, folder, self._chosen(only))
         name = os.path.basename(self._core.layout.project)
         return write_folder(folder, write_format(form, self._chosen(only), name))
 

@@ -64,11 +64,11 @@ def import_command(
 @together(*FILTERS, JSON)
 @click.pass_obj
 def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: Any) -> None:
-    """Write memories for other tools: JSON Lines, Markdown, OKF, neolata.
+    """Write memories for other tools: JSON Lines, Markdown, OKF, neolata, memory-mesh.
 
     jsonl is one memory a line, whole; markdown one clean file for each; okf a folder in the Open Knowledge Format;
-    neolata a folder as its jsonStorage writes it. Exports what 'rawkomem list' shows with the same filters. Files that
-    rawkomem did not write are never replaced.
+    neolata a folder as its jsonStorage writes it; yamo a LanceDB as memory-mesh reads it. Exports what 'rawkomem list'
+    shows with the same filters. Files that rawkomem did not write are never replaced.
     """
     repository, only = open_repository(folder), filter_of(**which)
     if writable()[form].one_file:
@@ -123,6 +123,8 @@ def _tell_import(done: Import, dry_run: bool) -> None:
     redacted = sum(item.redacted for item in done.news)
     if redacted:
         note(f"{redacted} held secrets or personal data, which {'would be' if dry_run else 'were'} redacted")
+    if done.blocks:
+        note(f"{count(done.blocks, 'block')} added to the ledger: see 'rawkomem ledger show'")
     if news and not dry_run:
         _tell_waiting(done)
 
@@ -154,7 +156,7 @@ def _tell_decided(item: Decided, dry_run: bool) -> None:
 def _import_json(done: Import) -> dict[str, Any]:
     skipped = [{"place": place, "why": why} for place, why in done.skipped]
     memories = [_decided_json(item) for item in done.decided]
-    return {"path": done.path, "kind": done.kind, "memories": memories, "skipped": skipped}
+    return {"path": done.path, "kind": done.kind, "memories": memories, "skipped": skipped, "blocks": done.blocks}
 
 
 def _decided_json(item: Decided) -> dict[str, Any]:

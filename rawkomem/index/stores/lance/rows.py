@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from ....format.mesh_metadata import STORE_KEY
 from ....model.entry import Memory
 from ....model.kinds import IMPORTANCE
 from ....state.lifecycle.mesh_row import entry_row
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-STORE = {"store": "rawkomem"}  # in the metadata of each row that we write to the tables of the RFC
+STORE = {STORE_KEY: "rawkomem"}  # in the metadata of each row that we write to the tables of the RFC
 OURS = f"metadata LIKE '%{json.dumps(STORE)[1:-1]}%'"
 
 
