@@ -15,6 +15,7 @@ from ..model.record import record
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+CHANGED = "block-changed"  # the code of a problem
 RFC, ANCHORED = "RFC-0011", "anchored"  # the two rules
 
 
@@ -48,7 +49,7 @@ def verify_blocks(rows: Sequence[Mapping[str, Any]]) -> BlocksVerdict:
     held = {row["block_hash"] for row in rows if row["block_hash"]}
     rules = [_rule(row) for row in rows]
     problems = [
-        error("block-changed", f"block {row['id']} does not have the hash that it states", "its text was changed")
+        error(CHANGED, f"block {row['id']} does not have the hash that it states", "its text was changed")
         for row, rule in zip(rows, rules, strict=True)
         if rule is None
     ]

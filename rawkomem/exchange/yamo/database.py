@@ -54,6 +54,8 @@ def lance_folder(path: str) -> str:
 def open_database(path: str) -> Database:
     """Open the database of a memory-mesh; raise BadInput for a LanceDB of something else."""
     folder = lance_folder(path)
+    if not folder:
+        raise BadInput(f"{path} is no LanceDB folder", "name the folder that holds memory_entries.lance")
     db = connect(folder)
     tables: dict[str, list[Any]] = {}
     others: list[str] = []

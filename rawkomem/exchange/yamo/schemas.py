@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from ...index.stores.lance.rfc import BLOCKS, ENTRIES, MOMENT, SKILLS, TEXT, blocks, entries_v2, optional, skills
+from ...index.stores.lance.rfc import (
+    BLOCKS,
+    ENTRIES,
+    MOMENT,
+    SKILLS,
+    TEXT,
+    blocks,
+    entries_v2,
+    optional,
+    skills,
+    table_names,
+)
+
+__all__ = ["BLOCKS", "ENTRIES", "SKILLS", "schema_of", "table_names"]
 
 LIFECYCLE = optional(superseded_at=MOMENT, state=TEXT, pinned=pa.bool_(), defer_until=MOMENT)
 

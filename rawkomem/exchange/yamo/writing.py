@@ -69,14 +69,14 @@ def write_database(folder: str, content: Content) -> Exported:
     """Write all rows into a folder that is new, empty, or a database of memory-mesh."""
     if not lance_folder(folder):
         _refuse_other_files(folder)
-    from .schemas import BLOCKS, ENTRIES, SKILLS, schema_of
-
     db = connect(lance_folder(folder) or folder)
+    from .schemas import BLOCKS, ENTRIES, SKILLS, schema_of, table_names  # needs what `connect` looked for
+
     parts = {ENTRIES: (content.entries, "content"), BLOCKS: (content.blocks, ""), SKILLS: (content.skills, "intent")}
     written: list[str] = []
     unchanged: list[str] = []
     try:
-        names = set(db.table_names(limit=10_000))
+        names = table_names(db)
         for name, (rows, embedded) in parts.items():
             table = (
                 db.open_table(name) if name in names else db.create_table(name, schema=schema_of(name, content.dims))

@@ -38,6 +38,7 @@ from .records import (
     block_of,
     checked_metadata,
     entry_of,
+    lesson_id_of,
     name_of,
     record_of,
     reflection_of,
@@ -194,12 +195,15 @@ class SyncMemoryMesh:
         ]
 
     def _memory(self, id: str) -> Memory | None:
-        """Return the memory of exactly this id, unless it is deleted."""
-        try:
-            memory = self.repository.get(id)
-        except (NotFound, BadInput):
-            return None
-        return memory if memory.id == id and memory.status != "deleted" else None
+        """Return the memory of exactly this id, or the lesson whose memory id it is, unless it is deleted."""
+        for name in (id, lesson_id_of(id)):
+            try:
+                memory = self.repository.get(name)
+            except (NotFound, BadInput):
+                continue
+            if memory.id == name and memory.status != "deleted":
+                return memory
+        return None
 
     # Reflection and synthesis
 
@@ -244,8 +248,9 @@ class SyncMemoryMesh:
     @_shown
     def insert_heritage(self, memory_id: str, heritage: HeritageChain | Given) -> None:
         """Record the chain of intents that led to a memory."""
-        chain = self._chain(heritage)
-        self.repository.lessons.inherit(memory_id, chain.intents, chain.hypotheses, chain.rationales, self._by)
+        chain, memory = self._chain(heritage), self._memory(memory_id)
+        id = memory.id if memory else memory_id
+        self.repository.lessons.inherit(id, chain.intents, chain.hypotheses, chain.rationales, self._by)
 
     def get_memories_by_pattern(self, pattern_id: str) -> list[MemoryRecord]:
         """Return the lessons of a pattern, then other memories whose metadata names it."""

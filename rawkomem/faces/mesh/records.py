@@ -25,6 +25,7 @@ MAX_CONTENT_CHARS = 100_000  # characters
 MAX_TITLE_CHARS = 80
 FORBIDDEN_KEYS = ("__proto__", "constructor", "prototype")
 SCRUBBED_BY = "mesh"  # the profile of the scrubber (RFC-0011 §6.2)
+MEMORY_PREFIX, LESSON_PREFIX = "mem_", "lesson_"
 ENTRY_KEYS = ("tags", "source")  # keys of every entry
 
 
@@ -123,8 +124,13 @@ def block_of(lesson: Lesson) -> LessonBlock:
         context.confidence,
         context.applicable_scope,
         lesson.wire,
-        lesson.id,
+        lesson.id.replace(LESSON_PREFIX, MEMORY_PREFIX, 1),
     )
+
+
+def lesson_id_of(memory_id: str) -> str:
+    """Return the id of the lesson whose memory has this id: a lesson is its own memory, by two names (§1.1, §4.2)."""
+    return LESSON_PREFIX + memory_id.removeprefix(MEMORY_PREFIX)
 
 
 def reflection_of(shape: Mapping[str, Any]) -> ReflectionResult:
