@@ -66,8 +66,10 @@ def read_blocks(source: Source) -> tuple[list[Row], int]:
 
 
 def _block(row: Mapping[str, Any]) -> Row:
-    texts = (str(row.get(name) or "") for name in ("id", "agent_id", "operation_type"))
-    return Row(*texts, timestamp=int(row.get("timestamp") or 0), yamo_text=str(row.get("yamo_text") or ""))
+    id, agent, operation, text = (
+        str(row.get(name) or "") for name in ("id", "agent_id", "operation_type", "yamo_text")
+    )
+    return Row(id, agent, operation, int(row.get("timestamp") or 0), text)
 
 
 def _related(database: Database) -> dict[str, tuple[str, ...]]:
