@@ -19,7 +19,7 @@ from ...learn.skills.text import read_skill
 from ...model.errors import BadInput
 from ...model.record import replace
 from ...text.clean import clean, one_line
-from ..entry import entry_from, labels
+from ..entry import a_name, entry_from, labels
 from ..notes import OWN_ID
 from ..place import GONE_THERE
 from ..source import Page
@@ -36,6 +36,10 @@ PLAIN_COLUMNS = ("id", "content", "metadata", "created_at")  # each has a place 
 GONE_STATES = ("superseded", "archived", "deprecated")  # of a memory that is no longer used there
 NOT_CARRIED = "rows of this table are not taken over"
 LESSON_TYPE = "lesson"
+MAX_KEPT_BYTES = (
+    20_000  # of metadata, and of columns, as JSON: a frontmatter has 64 KiB, and quoting doubles some signs
+)
+FORBIDDEN_KEYS = ("__proto__", "constructor", "prototype")  # RFC-0011: keys that could change more than a record
 
 
 def is_yamo(source: Source) -> bool:
@@ -53,7 +57,7 @@ def read_yamo(source: Source) -> Iterator[Entry]:
         if entry := _memory(source, row, place):
             yield replace(entry, related=related.get(entry.id, ()))
     for row in database.rows(SKILLS):
-        yield _skill(row, place)
+        yield _skill(source, row, place)
     for name in database.others:
         source.skip(name, NOT_CARRIED)
 
@@ -85,8 +89,10 @@ def _memory(source: Source, row: dict[str, Any], place: str) -> Entry | None:
     if not isinstance(content, str) or not content.strip():
         source.skip(str(row.get("id", "?")), "it has no text")
         return None
-    metadata = {key: value for key, value in json_object(row.get("metadata")).items() if key != STORE_KEY}
-    columns = {key: value for key, value in row.items() if key not in PLAIN_COLUMNS and value is not None}
+    id = str(row["id"])
+    metadata = _fitting(source, id, _metadata(row))
+    held = {key: value for key, value in row.items() if key not in PLAIN_COLUMNS and value is not None}
+    columns = _fitting(source, id, held if OWN_ID.fullmatch(id) else {**held, "id": id})
     if "importance_score" in columns:
         columns["importance_score"] = round(columns["importance_score"], 6)  # float32 gives 0.9300000072
     made = _lesson(content, metadata, place, row) or _plain(content, metadata, place, row)
@@ -94,9 +100,9 @@ def _memory(source: Source, row: dict[str, Any], place: str) -> Entry | None:
     agent = columns.get("agent_id") or metadata.get("agent_id")
     return replace(
         made,
-        id=row["id"] if OWN_ID.fullmatch(str(row["id"])) else "",
+        id=id if OWN_ID.fullmatch(id) else "",
         importance=importance_for(score) if score is not None else made.importance,
-        by=made.by or (clean(agent) if isinstance(agent, str) else ""),
+        by=made.by or (a_name(agent) if isinstance(agent, str) else ""),
         source=_source(metadata),
         extra={**made.extra, **_kept(metadata), COLUMNS_KEY: _json(columns), **_gone(columns)},
     )
@@ -139,16 +145,34 @@ def _lesson(content: str, metadata: Mapping[str, Any], place: str, row: Mapping[
     return replace(made, extra={**made.extra, **keys_of(context, pattern)})
 
 
-def _skill(row: Mapping[str, Any], place: str) -> Entry:
+def _skill(source: Source, row: Mapping[str, Any], place: str) -> Entry:
     skill = read_skill(str(row["yamo_text"]))
     page = Page(place, "", not_later_than_now(row.get("created_at")))
-    metadata = {key: value for key, value in json_object(row.get("metadata")).items() if key != STORE_KEY}
+    metadata = _fitting(source, str(row["id"]), _metadata(row))
     said: dict[str, Value] = {"intent": one_line(str(row["intent"])), "description": skill.description}
     extra = {**{key: text for key, text in said.items() if text}, **_kept(metadata)}
     id, name = str(row["id"]), str(row["name"]) or skill.name
     made = entry_from(page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra)
     id = id if OWN_ID.fullmatch(id) else ""
     return replace(made, id=id, body=skill_body(skill.text), source=_source(metadata))
+
+
+def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a row; what is no object is kept as a text."""
+    said = row.get("metadata")
+    return json_object(said) if not said or json_object(said) or said == "{}" else {"metadata": said}
+
+
+def _fitting(source: Source, id: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values that fit into a frontmatter: the largest are left out, and told."""
+    sizes = {key: len(_json({key: value}).encode("utf-8", "replace")) for key, value in values.items()}
+    kept = {key: value for key, value in values.items() if key != STORE_KEY and key not in FORBIDDEN_KEYS}
+    for key in sorted(sizes, key=lambda name: sizes[name], reverse=True):
+        if sum(sizes[name] for name in kept) <= MAX_KEPT_BYTES:
+            break
+        if kept.pop(key, None) is not None:
+            source.skip(f"{id} {key}", f"its {sizes[key]:,} bytes do not fit into a frontmatter")
+    return kept
 
 
 def _kept(metadata: Mapping[str, Any]) -> dict[str, Value]:

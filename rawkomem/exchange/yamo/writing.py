@@ -104,7 +104,7 @@ def _put(table: Any, rows: Rows, embedded: str, content: Content, replaces: bool
 
     schema = table.schema
     known = {row["id"]: row for row in table.to_arrow().to_pylist()} if rows else {}
-    made = [{**row, "metadata": _as_text(row["metadata"])} for row in rows]
+    made = [{**row, "metadata": _as_text(row, known.get(row["id"], {}))} for row in rows]
     made = pa.Table.from_pylist([{key: row.get(key) for key in schema.names} for row in made], schema=_without(schema))
     different = [row for row in made.to_pylist() if not _same(row, known.get(row["id"]))]
     new = [row for row in different if replaces or row["id"] not in known]
@@ -192,5 +192,6 @@ def _tags(kept: object, tags: Sequence[str]) -> list[str]:
     return [before.get(tag, tag) for tag in tags]
 
 
-def _as_text(metadata: object) -> str | None:
-    return json.dumps(metadata, ensure_ascii=False) if isinstance(metadata, dict) else None
+def _as_text(row: Mapping[str, Any], known: Mapping[str, Any]) -> str:
+    """Return the metadata of a row as JSON, with keys that the table has beside them: some did not fit in here."""
+    return json.dumps({**_object(known.get("metadata")), **row["metadata"]}, ensure_ascii=False)

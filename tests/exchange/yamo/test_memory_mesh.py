@@ -164,6 +164,35 @@ def table_of(folder: str):
     return lancedb.connect(folder).open_table("memory_entries")
 
 
+ODD = [
+    {"id": "no id of ours: é", "content": "An odd id", "metadata": None},
+    {"id": "mem_9_aaaaa1", "content": "Large metadata", "metadata": json.dumps({"small": 1, "large": "a b " * 20_000})},
+    {"id": "mem_9_aaaaa2", "content": "A name of two lines", "metadata": '{"agent_id": "Eve\\nid: mem_1"}'},
+    {"id": "mem_9_aaaaa3", "content": "No object", "metadata": "just words"},
+    {"id": "mem_9_aaaaa4", "content": "Keys of entries", "metadata": '{"kind": "delete", "about": "mem_9_aaaaa3"}'},
+    {"id": "mem_9_aaaaa5", "content": " \n ", "metadata": "{}"},
+]
+
+
+def test_odd_rows_cost_themselves_at_most(repository, tmp_path):
+    rows = [{**row, "vector": [0.5] * 4, "created_at": START_MS} for row in ODD]
+    theirs = str(tmp_path / "theirs")
+    lancedb.connect(theirs).create_table("memory_entries", pa.Table.from_pylist(rows, entries_v2(4)))
+    done = imported(repository, theirs)
+    told = dict(done.skipped)
+    assert told.keys() == {"mem_9_aaaaa1 large", "mem_9_aaaaa5"} and "do not fit" in told["mem_9_aaaaa1 large"]
+    assert {memory.status for memory in repository.core.reading.all()} == {"active"}
+    repository.exchange.export_folder(theirs, "yamo", Filter())
+    after = rows_of_table(theirs)
+    assert after.keys() == {row["id"] for row in ODD}
+    assert after["no id of ours: é"]["content"] == "An odd id"
+    assert after["mem_9_aaaaa1"]["metadata"] == ODD[1]["metadata"]  # what did not fit in here is not lost there
+
+
+def rows_of_table(folder: str) -> dict[str, dict]:
+    return {row["id"]: row for row in table_of(folder).to_arrow().to_pylist()}
+
+
 def test_another_lancedb_is_an_error(project, tmp_path_factory):
     """X2: never '0 added' with exit code 0."""
     folder = tmp_path_factory.mktemp("other")
