@@ -70,7 +70,7 @@ def test_no_import_cycles():
 
 
 ROOMS = ("belief", "bench", "cli", "exchange", "format", "git", "graph", "hosts", "learning", "lessons", "lifecycle", "lsp", "mcp",
-         "mesh", "recall", "redaction", "settings", "sinks", "skills", "traces", "web")  # fmt: skip
+         "mesh", "recall", "redaction", "settings", "sinks", "skills", "traces", "web", "yamo")  # fmt: skip
 INNER = ("changes", "connect", "contextual", "cues", "drafts", "embed", "faces", "files", "hooks", "index", "keeping", "lance", "lane",
          "languages", "learn", "ledger", "llm", "llmos", "local", "markdown", "memories", "merge", "model", "neolata", "net", "postgres",
          "relevance",

@@ -20,16 +20,19 @@ from .neolata import is_neolata, neolata_files, read_neolata
 from .notes import is_basic_memory, is_markdown, is_serena, read_basic_memory, read_markdown, read_serena
 from .source import SKIPPED_FOLDERS
 from .stores import is_mem0, is_own, read_mem0, read_own
+from .yamo.reading import is_yamo, read_blocks, read_yamo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from ..files.local.ledger.chain import Row
     from ..model.entry import Entry, Memory
     from ..state.belief.trust import Trust
     from .source import Source
 
     Sniff = Callable[[Source], bool]
     Reader = Callable[[Source], Iterator[Entry]]
+    Blocks = Callable[[Source], tuple[list[Row], int]]  # blocks for the ledger, and how many it cannot hold
     Writer = Callable[..., dict[str, str]]  # memories, project name[, trust in a memory] → file name → text
 
 
@@ -49,6 +52,8 @@ class Format:
     restores: bool = False  # ids and what was decided there come along: a review lets a memory in as it stood there
     whole: bool = False  # it has words for every status: unless a filter says otherwise, all but deleted is written
     usual: tuple[str, ...] = ()  # where a project keeps it
+    is_database: bool = False  # it is written row by row, not as files
+    blocks: Blocks | None = None  # reads the operations that it logged
 
 
 INSTRUCTIONS = (
@@ -71,6 +76,7 @@ ROWS = (
         restores=True,
         whole=True,
     ),
+    Format("yamo", "a LanceDB of YAMO memory-mesh", is_yamo, read_yamo, is_database=True, blocks=read_blocks),
     Format("chatgpt", "conversations.json of ChatGPT", is_chatgpt, read_chatgpt, shares_places=True),
     Format("mem0", "JSON of mem0", is_mem0, read_mem0),
     Format("rawkomem", "an export of rawkomem", is_own, read_own, json_lines_files, export_name="jsonl", one_file=True),
@@ -95,7 +101,7 @@ def readable() -> dict[str, Format]:
 
 def writable() -> dict[str, Format]:
     """Return the formats that can be exported, by the name that `--format` takes; the default comes first."""
-    rows = sorted((row for row in FORMATS.values() if row.write), key=lambda row: not row.one_file)
+    rows = sorted((row for row in FORMATS.values() if row.write or row.is_database), key=lambda row: not row.one_file)
     return {row.export_name or row.name: row for row in rows}
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 
 ALSO_IN = "alsoIn"  # the other places of a memory
+GONE_THERE = "goneThere"  # the frontmatter key: its status where its own system no longer uses it
 
 
 def place_of(extra: Mapping[str, Value]) -> str:

@@ -16,14 +16,16 @@ from ..model.problem import ERROR
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry, was_redacted
 from ..state.belief.arrived import ARRIVED
+from ..state.changes.archive import archiving
 from ..state.changes.quarantine import plan_held
 from ..state.changes.supersede import superseding
 from ..state.decide import plan_add
 from ..state.facets import IMPORTED
+from ..state.fold import created
 from ..text.when import why_unusable
 from .copies import INSTRUCTIONS, Copies, paths_in
 from .formats import FORMATS
-from .place import place_of
+from .place import GONE_THERE, place_of
 from .titles import other_title
 
 if TYPE_CHECKING:
@@ -34,8 +36,13 @@ if TYPE_CHECKING:
 
     Saying = tuple[str, str, frozenset[str]]  # title, body, and the files that it is about
 
-REVIEW, SUPERSEDED = "review", "superseded"
-HELD = {REVIEW: "for your review", SUPERSEDED: "superseded by another memory there"}  # code → why it is held back
+REVIEW, SUPERSEDED, ARCHIVED = "review", "superseded", "archived"
+# code → why it is held back
+HELD = {
+    REVIEW: "for your review",
+    SUPERSEDED: "superseded by another memory there",
+    ARCHIVED: "archived, because it was no longer used there",
+}
 # Decisions of another repository: none of them is ours.
 FOREIGN_KEYS = tuple(name for key in ("supersedes", "supersededBy", "conflictsWith") for name in names_of(key))
 
@@ -124,6 +131,9 @@ def _decide(given: Entry, kind: str, here: Here) -> Decided:
     reason, redacted = f"imported from {place.partition(':')[2]} ({kind})", was_redacted(given, redact_entry(given))
     if keeps and "supersededBy" in said:
         return Decided("added", new, Plan((new,), reason), redacted=redacted, held=SUPERSEDED)
+    if GONE_THERE in new.extra:
+        plan = Plan((new, archiving(created(new), f"{reason}: it is {new.extra[GONE_THERE]} there", new.by)), reason)
+        return Decided("added", new, plan, redacted=redacted, held=ARCHIVED)
     if older is None or (row is not None and row.shares_places):
         return Decided("added", new, plan_held(new, reason, new.by), redacted=redacted, held=REVIEW)
     if older.status == ACTIVE:

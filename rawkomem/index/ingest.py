@@ -10,6 +10,7 @@ from ..embed.absent import Absent
 from ..files.change_file import is_change_file
 from ..files.contents import hash_of
 from ..files.read import QUARANTINE, read_file
+from ..format.mesh_metadata import OTHER_METADATA_KEY, SCRUBBED_KEY, given_in
 from ..model.entry import Entry, Memory
 from ..model.ids import order_key
 from ..model.record import as_dict
@@ -175,10 +176,12 @@ class Ingest:
 def _document(memory: Memory, pieces: list[Piece], digest: str, vectors: list[bytes]) -> Document:
     """Return a memory as the store keeps it."""
     passages = tuple(Passage(vector=vector, **as_dict(p)) for p, vector in zip(pieces, vectors, strict=True))
-    return Document(facets_of(memory), memory.title, passages, digest)
+    return Document(facets_of(memory), memory.title, passages, digest, memory)
 
 
 def _digest(memory: Memory, pieces: list[Piece]) -> str:
     """Return a hash over everything that goes into a document but the vectors."""
-    said = (memory.title, facets_of(memory), [as_dict(piece) for piece in pieces])
+    said: tuple[object, ...] = (memory.title, facets_of(memory), [as_dict(piece) for piece in pieces])
+    if SCRUBBED_KEY in memory.extra or OTHER_METADATA_KEY in memory.extra:
+        said = (*said, sorted(given_in(memory.extra).items()), memory.extra.get(SCRUBBED_KEY))
     return sha256(repr(said).encode()).hexdigest()

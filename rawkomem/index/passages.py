@@ -11,6 +11,7 @@ import sys
 from array import array
 from typing import TYPE_CHECKING
 
+from ..format.mesh_metadata import SCRUBBED_KEY
 from ..model.record import record, replace
 from ..redaction.scrub.segment import passages
 from ..text.scripts.compounds import spelled_out
@@ -93,7 +94,12 @@ def embedded_text(memory: Memory, piece: Piece) -> str:
     if piece.field == WHEN:
         return piece.text
     heading = piece.heading if piece.heading != memory.title else ""
-    return "\n".join(part for part in (memory.title, heading, piece.text) if part)
+    parts = [part for part in (memory.title, heading, piece.text) if part]
+    if SCRUBBED_KEY in memory.extra:  # a mesh added it: RFC-0011 §6 asks for six stages before a vector
+        from ..redaction.scrub.plain import scrubbed_text
+
+        parts = [scrubbed_text(part) for part in parts]
+    return "\n".join(parts)
 
 
 def vectors_of(embedder: Embedder, documents: Sequence[tuple[Memory, list[Piece]]]) -> list[list[bytes]]:

@@ -326,6 +326,7 @@ class Repository:
         authors = self.core.authors()
         if authors:
             authors.refresh()
+        self.core.follow_tables()
         return report
 
     def check(self) -> Sequence[Checked]:

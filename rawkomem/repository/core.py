@@ -93,6 +93,7 @@ class Core:
         self.finishing = False
         self.others: list[Core] = []  # of the other layers, once a recall opened them
         self.written: tuple[str, ...] = ()  # ids of what this command, or this call of a server, wrote
+        self.unpublished: tuple[str, ...] = ()  # ids of what was written, until follow_tables shows them
         self.finished_purges: dict[str, Sequence[str]] = {}  # id → paths: interrupted ones that this process ended
         self.finish_purges()
 
@@ -149,6 +150,21 @@ class Core:
             self.index.follow_commits()
         except (RawkoError, OSError, DatabaseError) as failure:
             self.warn(f"written, but the index is not up to date: {failure}")
+            return
+        self.follow_tables()
+
+    def follow_tables(self, *ids: str) -> None:
+        """Show what was written, and these memories, in the tables of RFC-0011, if there are any: see tables.py."""
+        ids, self.unpublished = (*dict.fromkeys((*self.unpublished, *ids)),), ()
+        if self.settings.store.name in (SQLITE, MEMORY):
+            return
+        from .tables import has_tables, publish_new
+
+        try:
+            if has_tables(self):
+                publish_new(self, ids)
+        except (RawkoError, OSError, DatabaseError) as failure:
+            self.warn(f"written, but the tables for other programs are not up to date: {failure}")
 
     def waits_for_review(self, entry: Entry) -> bool:
         """Return whether a change that was just written is only a proposal; False where the index cannot tell."""

@@ -74,7 +74,8 @@ class Writer:
                 lambda paths: tracked_files(core.layout, paths),
             )
             self._try(lambda: self._note_change(plan, written), "'rawkomem undo' will not know of it")
-        core.written = (*core.written, *dict.fromkeys(item.entry.target for item in written))
+        targets = (*dict.fromkeys(item.entry.target for item in written),)
+        core.written, core.unpublished = (*core.written, *targets), (*core.unpublished, *targets)
         self._tell_others(plan, [item.entry for item in written if not item.again])
         self.follow_page()
         return written

@@ -90,7 +90,7 @@ COMMANDS = {
     "project": ("learning.project", "Exchange memories with the projects of LLMos."),
     "connect": ("setup.connect", "Connect memories with git and with agents' hosts; --remove takes it back."),
     "import": ("learning.exchange", "Take memories over from other tools; they wait for a review."),
-    "export": ("learning.exchange", "Write memories for other tools: JSON Lines, Markdown, OKF, neolata."),
+    "export": ("learning.exchange", "Write memories for other tools: JSON Lines, Markdown, OKF, neolata, memory-mesh."),
     "toc": ("memories.toc", "Write .rawko/MEMORY.md, a page that links to every memory in use."),
     "check": ("keeping.check", "Tell what is wrong with memory files."),
     "diff": ("keeping.diff", "Show what a branch did to memories, for a review."),

@@ -100,7 +100,7 @@ class MemoryContextManager:
 
     async def _lessons(self, query: str, limit: int, known: set[str]) -> list[MemoryRecord]:
         blocks = await self.mesh.query_lessons(query, limit=limit)
-        found = [await self.mesh.get(block.memory_id) for block in blocks if block.memory_id not in known]
+        found = [await self.mesh.get(block.lesson_id) for block in blocks if block.lesson_id not in known]
         return [record for record in found if record]
 
     def format_memories_for_prompt(

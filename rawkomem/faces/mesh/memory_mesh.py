@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
-from ...files.local.usage import note_use
+from ...files.local.usage import accesses, note_use
 from ...format.lesson import LessonContext as Lesson
+from ...format.mesh_metadata import extra_of
 from ...model.clock import now
 from ...model.entry import Memory
 from ...model.errors import BadInput, NotFound
@@ -36,7 +38,7 @@ from .records import (
     block_of,
     checked_metadata,
     entry_of,
-    extra_of,
+    lesson_id_of,
     name_of,
     record_of,
     reflection_of,
@@ -60,9 +62,27 @@ from .types import (
     SynthesisResult,
 )
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Given = Mapping[str, Any]
 CANDIDATES_PER_RESULT = 2  # RFC-0011 §5.1: twice as many candidates as results
 LESSON_ORDER = "severity desc"  # the order of lessons that the RFC asks for (§8.2)
+
+
+def _shown(method: Callable[P, T]) -> Callable[P, T]:
+    """Return the method so that what it wrote or asked is in the tables of RFC-0011 when it returns."""
+
+    @wraps(method)
+    def followed(*given: P.args, **named: P.kwargs) -> T:
+        answer = method(*given, **named)
+        mesh = given[0]
+        assert isinstance(mesh, SyncMemoryMesh)
+        if mesh.options.enable_memory:
+            mesh.repository.core.follow_tables(*mesh.recalled)
+            mesh.recalled = ()
+        return answer
+
+    return followed
 
 
 class SyncMemoryMesh:
@@ -71,6 +91,7 @@ class SyncMemoryMesh:
     def __init__(self, options: MemoryMeshOptions | Given | None = None, **named: Any):
         self.options = checked(read_options(MemoryMeshOptions, options, named))
         self._repository: Repository | None = None
+        self.recalled: tuple[str, ...] = ()  # ids that a search found and that count as used
 
     # Lifecycle
 
@@ -98,6 +119,7 @@ class SyncMemoryMesh:
 
     # Memories
 
+    @_shown
     def add(self, content: str, metadata: Given | None = None) -> MemoryRecord:
         """Store a memory, or return the one that already says the same."""
         entry = entry_of(content, {} if metadata is None else metadata, self.options.agent_id)
@@ -127,11 +149,16 @@ class SyncMemoryMesh:
         rows = self.repository.list()
         return self._records(self.repository.get_many([row.id for row in rows[: limit or None]]))
 
-    def _records(self, memories: Sequence[Memory]) -> list[MemoryRecord]:
-        """Return memories as records that say, where people vouch for memories, whether anybody does for them."""
-        labels = labels_by_id(self.repository.beliefs.all(), memories)
-        return [record_of(memory, labels.get(memory.id, ())) for memory in memories]
+    def _records(self, memories: Sequence[Memory], counted: bool = True) -> list[MemoryRecord]:
+        """Return memories as records that say, where people vouch for memories, whether anybody does for them.
 
+        With `counted`, they tell how often this machine used them.
+        """
+        labels = labels_by_id(self.repository.beliefs.all(), memories)
+        used = accesses(self.repository.layout) if counted else {}
+        return [record_of(memory, labels.get(memory.id, ()), used.get(memory.id)) for memory in memories]
+
+    @_shown
     def delete(self, id: str) -> None:
         """Delete a memory by appending a tombstone; its text stays in the file."""
         memory = self._memory(id)
@@ -139,6 +166,7 @@ class SyncMemoryMesh:
             raise NotFound(f"Record not found: {id}", "'memory-mesh search' finds ids")
         self.repository.delete(memory.id, by=self._by)
 
+    @_shown
     def search(self, /, query: str, options: SearchOptions | Given | None = None, **named: Any) -> list[SearchResult]:
         """Return the memories that fit a question best, by reciprocal rank fusion of words and meaning (§5.1)."""
         asked = read_options(SearchOptions, options, named)
@@ -149,7 +177,8 @@ class SyncMemoryMesh:
         best = (ranked[0].signals.ranks, ranked[0].relevance) if ranked else (0.0, 0.0)
         self.repository.core.note_recalls([(query, len(ranked), *best)], limit, asked.filter)
         if ranked and self.options.enable_memory:
-            note_use(self.repository.layout, now(), "", 0, [item.row.id for item in ranked])
+            self.recalled = tuple(item.row.id for item in ranked)
+            note_use(self.repository.layout, now(), "", 0, self.recalled)
         return self._results(ranked)
 
     def likeness(self, content: str) -> float:
@@ -159,22 +188,26 @@ class SyncMemoryMesh:
     def _results(self, ranked: Sequence[Found]) -> list[SearchResult]:
         """Return results with scores as shares of the best score."""
         best = ranked[0].signals.ranks or 1.0 if ranked else 1.0
-        records = self._records(self.repository.get_many([item.row.id for item in ranked]))
+        records = self._records(self.repository.get_many([item.row.id for item in ranked]), counted=False)
         return [
             SearchResult(**vars(record), score=round(item.signals.ranks / best, 2), relevance=round(item.relevance, 4))
             for item, record in zip(ranked, records, strict=True)
         ]
 
     def _memory(self, id: str) -> Memory | None:
-        """Return the memory of exactly this id, unless it is deleted."""
-        try:
-            memory = self.repository.get(id)
-        except (NotFound, BadInput):
-            return None
-        return memory if memory.id == id and memory.status != "deleted" else None
+        """Return the memory of exactly this id, or the lesson whose memory id it is, unless it is deleted."""
+        for name in (id, lesson_id_of(id)):
+            try:
+                memory = self.repository.get(name)
+            except (NotFound, BadInput):
+                continue
+            if memory.id == name and memory.status != "deleted":
+                return memory
+        return None
 
     # Reflection and synthesis
 
+    @_shown
     def reflect(self, /, options: ReflectOptions | Given | None = None, **named: Any) -> ReflectionResult:
         """Reflect on memories (§3.4): with a model, store a reflection; without, return the prompt for one."""
         asked = read_options(ReflectOptions, options, named)
@@ -182,6 +215,7 @@ class SyncMemoryMesh:
         shape = self.repository.skills.reflect(asked.topic, asked.lookback, llm, self._dry, self._by)
         return reflection_of(shape)
 
+    @_shown
     def synthesize(self, /, options: SynthesisOptions | Given | None = None, **named: Any) -> SynthesisResult:
         """Propose a skill from what was learned; it is inert until reviewed."""
         topic = read_options(SynthesisOptions, options, named).topic
@@ -195,6 +229,7 @@ class SyncMemoryMesh:
 
     # Lessons
 
+    @_shown
     def distill_lesson(self, context: LessonContext | Given) -> LessonBlock:
         """Store a lesson (§8.3), or return the lesson of its pattern that is at least as confident."""
         told = Lesson(**vars(read_options(LessonContext, context)))
@@ -210,15 +245,18 @@ class SyncMemoryMesh:
             raise BadInput(f"unknown order {asked.order_by!r}", f"there is one: {QueryOptions.order_by}")
         return [block_of(lesson) for lesson in self.repository.lessons.search(query, checked_limit(asked.limit))]
 
+    @_shown
     def insert_heritage(self, memory_id: str, heritage: HeritageChain | Given) -> None:
         """Record the chain of intents that led to a memory."""
-        chain = self._chain(heritage)
-        self.repository.lessons.inherit(memory_id, chain.intents, chain.hypotheses, chain.rationales, self._by)
+        chain, memory = self._chain(heritage), self._memory(memory_id)
+        id = memory.id if memory else memory_id
+        self.repository.lessons.inherit(id, chain.intents, chain.hypotheses, chain.rationales, self._by)
 
     def get_memories_by_pattern(self, pattern_id: str) -> list[MemoryRecord]:
-        """Return the lessons of a pattern."""
+        """Return the lessons of a pattern, then other memories whose metadata names it."""
         ids = [lesson.id for lesson in self.repository.lessons.by_pattern(pattern_id)]
-        return self._records(self.repository.get_many(ids))
+        named = self.repository.list(filter=f"lesson_pattern_id = '{pattern_id.replace(chr(39), chr(39) * 2)}'")
+        return self._records(self.repository.get_many([*ids, *(row.id for row in named if row.id not in ids)]))
 
     def _chain_in(self, metadata: Given) -> Heritage | None:
         """Return the chain that comes with a memory, if chains are stored."""
@@ -236,6 +274,7 @@ class SyncMemoryMesh:
 
     # Skills
 
+    @_shown
     def ingest_skill(self, yamo_text: str, metadata: Given | None = None, source_file_path: str = "") -> SkillRecord:
         """Add a skill, or return the identical one."""
         extra = extra_of(checked_metadata({} if metadata is None else metadata))
@@ -254,11 +293,13 @@ class SyncMemoryMesh:
         limit = checked_limit(read_options(SkillOptions, options, named).limit)
         return [skill_result_of(skill) for skill in self.repository.skills.list(limit)]
 
+    @_shown
     def update_skill_reliability(self, id: str, success: bool) -> ReliabilityUpdate:
         """Record how a use of a skill went."""
         skill = self.repository.skills.feedback(id, success, by=self._by)
         return ReliabilityUpdate(skill.memory.id, skill.reliability, skill.uses)
 
+    @_shown
     def prune_skills(self, threshold: float = 0.3) -> PruneResult:
         """Archive unreliable skills."""
         pruned = self.repository.skills.prune(threshold, self._dry, self._by)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ...format.lesson import pattern_of
+from ...files.local.usage import Access
+from ...format.mesh_metadata import PLACES, SCRUBBED_KEY, extra_of, given_in, importance_for, score_in
 from ...learn.lessons.lesson import Lesson
 from ...learn.skills.skill import Skill
 from ...model.clock import iso
@@ -14,33 +15,17 @@ from ...model.entry import Entry, Memory
 from ...model.errors import BadInput
 from ...model.record import replace
 from ...redaction.entry import redact_entry
-from ...state.facets import session_of, type_of
-from ...state.lifecycle.promoted import chain_of, memory_type
+from ...state.lifecycle.mesh_row import metadata_of
+from ...state.lifecycle.promoted import MEMORY_TYPES
 from ...text.clean import one_line
 from .options import DEFAULT_AGENT
 from .types import LessonBlock, MemoryRecord, ReflectionResult, SkillRecord, SkillResult
 
-if TYPE_CHECKING:
-    from ...model.entry import Value
-
 MAX_CONTENT_CHARS = 100_000  # characters
 MAX_TITLE_CHARS = 80
 FORBIDDEN_KEYS = ("__proto__", "constructor", "prototype")
-# Metadata that has a place in the frontmatter, read by people and by the rest of this program: the RFC's key → ours.
-PLACES = {
-    "type": "type",
-    "rationale": "rationale",
-    "hypothesis": "hypothesis",
-    "skill_name": "skill_name",
-    "session_id": "session",
-    "status": "status",
-    "error": "error",
-    "error_pattern": "error_pattern",
-    "fix": "fix",
-    "preventative_rule": "preventative_rule",
-    "source_skill_id": "source_skill_id",
-}
-OTHER_METADATA_KEY = "metadata"  # the frontmatter key of all other metadata, as JSON: numbers stay numbers
+SCRUBBED_BY = "mesh"  # the profile of the scrubber (RFC-0011 §6.2)
+MEMORY_PREFIX, LESSON_PREFIX = "mem_", "lesson_"
 ENTRY_KEYS = ("tags", "source")  # keys of every entry
 
 
@@ -55,22 +40,30 @@ def entry_of(content: object, metadata: object, agent: str) -> Entry:
     if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
         raise BadInput("tags must be a list of texts", 'such as ["auth", "#lesson_learned"]')
     source = given.pop("source") if isinstance(given.get("source"), str) else ""
-    entry = redact_entry(Entry(tags=tuple(tags), by=name_of(agent), source=source, extra=extra_of(given), body=body))
+    score = _checked_score(given)
+    _check_type(given)
+    made = Entry(tags=tuple(tags), by=name_of(agent), source=source, body=body)
+    importance = importance_for(score) if score is not None else made.importance
+    entry = redact_entry(replace(made, importance=importance, extra={**extra_of(given), SCRUBBED_KEY: SCRUBBED_BY}))
     first = next(line for line in entry.body.splitlines() if line.strip())
     return replace(entry, title=one_line(first.lstrip("# ") or first, MAX_TITLE_CHARS))
+
+
+def _checked_score(given: Mapping[str, Any]) -> float | None:
+    score = score_in(given)
+    if score is None and given.get("importance_score") is not None:
+        raise BadInput(f"importance_score {given['importance_score']!r} is not from 0 to 1", "such as 0.8")
+    return score
+
+
+def _check_type(given: Mapping[str, Any]) -> None:
+    if given.get("memory_type") not in (None, *MEMORY_TYPES):
+        raise BadInput(f"unknown memory_type {given['memory_type']!r}", "one of " + ", ".join(MEMORY_TYPES))
 
 
 def name_of(agent: str) -> str:
     """Return the name of the caller, or an empty text."""
     return "" if agent == DEFAULT_AGENT else agent
-
-
-def extra_of(given: Mapping[str, Any]) -> dict[str, Value]:
-    """Return checked metadata as frontmatter."""
-    texts = {key: value for key, value in given.items() if key in PLACES and isinstance(value, str)}
-    rest = {key: value for key, value in given.items() if key not in texts}
-    extra: dict[str, Value] = {PLACES[key]: text for key, text in texts.items() if text}
-    return {**extra, OTHER_METADATA_KEY: json.dumps(rest, ensure_ascii=False, sort_keys=True)} if rest else extra
 
 
 def checked_content(content: object) -> str:
@@ -113,40 +106,11 @@ def _refuse(value: object) -> None:
 # What is handed out
 
 
-def record_of(memory: Memory, labels: tuple[str, ...] = ()) -> MemoryRecord:
-    """Return a memory as a record."""
+def record_of(memory: Memory, labels: tuple[str, ...] = (), used: Access | None = None) -> MemoryRecord:
+    """Return a memory as a record; `used`: how often on this machine."""
+    metadata = metadata_of(memory, used.count, used.last) if used else metadata_of(memory)
     content = memory.body or memory.title
-    return MemoryRecord(memory.id, content, metadata_of(memory), iso(memory.created), labels=labels)
-
-
-def metadata_of(memory: Memory) -> dict[str, Any]:
-    """Return what a memory says, by the RFC's keys, without empty values."""
-    known = {
-        "type": type_of(memory) or memory.kind,
-        "memory_type": memory_type(memory),
-        "source": memory.source,
-        "tags": list(memory.tags),
-        "session_id": session_of(memory),
-        "agent_id": memory.by,
-        "importance": memory.importance,
-        "lesson_pattern_id": pattern_of(memory.extra),
-    }
-    chain = {"heritage_chain": chain_of(memory)}
-    return {**_said(known), **_given(memory.extra), **_said(chain)}
-
-
-def _said(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value}
-
-
-def _given(extra: Mapping[str, Value]) -> dict[str, Any]:
-    """Return the metadata that was stored, by the RFC's keys."""
-    placed = {key: extra[place] for key, place in PLACES.items() if extra.get(place)}
-    try:
-        rest = json.loads(str(extra.get(OTHER_METADATA_KEY, "{}")))
-    except ValueError:
-        rest = {}
-    return {**placed, **(rest if isinstance(rest, dict) else {})}
+    return MemoryRecord(memory.id, content, metadata, iso(memory.created), labels=labels)
 
 
 def block_of(lesson: Lesson) -> LessonBlock:
@@ -160,8 +124,13 @@ def block_of(lesson: Lesson) -> LessonBlock:
         context.confidence,
         context.applicable_scope,
         lesson.wire,
-        lesson.id,
+        lesson.id.replace(LESSON_PREFIX, MEMORY_PREFIX, 1),
     )
+
+
+def lesson_id_of(memory_id: str) -> str:
+    """Return the id of the lesson whose memory has this id: a lesson is its own memory, by two names (§1.1, §4.2)."""
+    return LESSON_PREFIX + memory_id.removeprefix(MEMORY_PREFIX)
 
 
 def reflection_of(shape: Mapping[str, Any]) -> ReflectionResult:
@@ -191,4 +160,4 @@ def skill_result_of(skill: Skill, score: float = 0.0) -> SkillResult:
 
 def _skill_metadata(skill: Skill) -> dict[str, Any]:
     known = {"reliability": skill.reliability, "use_count": skill.uses, "tags": list(skill.memory.tags)}
-    return {**known, **_given(skill.memory.extra)}
+    return {**known, **given_in(skill.memory.extra)}

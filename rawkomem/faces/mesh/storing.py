@@ -9,6 +9,7 @@ from ...files.lock import lock
 from ...model.entry import Entry, Memory
 from ...model.filters import DEFAULT
 from ...model.record import replace
+from ...redaction.scrub.plain import scrubbed_text
 from ...repository import Repository
 from ...state.facets import session_of, type_of
 from ...state.fold import created
@@ -37,7 +38,8 @@ def _same(repository: Repository, new: Memory) -> Memory | None:
     """Return an active memory that says the same: identical or a near duplicate, with the same facts."""
     session = session_of(new)
     only = replace(DEFAULT, kinds=("memory",), sessions=(session,) if session else ())
-    found = repository.core.look([new.body[:MAX_QUERY_CHARS]], MAX_NEIGHBORS, only)[0].found
+    asked = scrubbed_text(new.body)[:MAX_QUERY_CHARS]
+    found = repository.core.look([asked], MAX_NEIGHBORS, only)[0].found
     memories = repository.get_many([item.row.id for item in found])
     for item, known in zip(found, memories, strict=True):
         alike = known.body == new.body or (item.relevance >= DUPLICATE.min_cosine and same_facts(new, known))

@@ -6,6 +6,7 @@ from ...model.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ...model.entry import Memory
     from ...model.filters import Facets
 
 BATCH_FILES = 256  # in one transaction of a sync: an abort repeats at most as many; a smaller batch is the last
@@ -35,6 +36,7 @@ class Document:
     title: str
     passages: tuple[Passage, ...]
     digest: str = ""  # over all of the above but the vectors
+    memory: Memory | None = None  # as files tell it, for stores with tables for other programs
 
     @property
     def id(self) -> str:

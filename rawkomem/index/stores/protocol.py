@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...model.filters import Filter
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..open_store import StoreHome
 
 Row = dict[str, Any]
+Missing = Callable[[int], tuple[str, list[Row]] | None]
 
 
 class SearchStore(Protocol):
@@ -98,6 +99,16 @@ class StorePlugin:
     ) -> int:
         """Fill the tables of RFC-0011; `memories` are columns by id. Return how many memories have a row."""
         raise NotImplementedError
+
+    def publish_new(
+        self, home: StoreHome, dims: int, memories: Mapping[str, Row], missing: Missing, skills: Sequence[Row] | None
+    ) -> bool:
+        """Add what is new: columns of these memories, missing blocks, and skills unless None.
+
+        `missing` takes how many blocks the table has, and returns the id of the last of them with the rows behind it,
+        or None. Return False if the table does not go on there: then `publish` is called.
+        """
+        return False
 
     def migrate(self, place: str) -> Migrated:
         """Bring the tables at a folder or url from RFC-0011's schema V1 to V2."""

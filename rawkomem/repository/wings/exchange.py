@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...exchange.copies import with_places
 from ...exchange.folder import Exported, write_folder, write_text
-from ...exchange.formats import format_of, read_format, usual_sources, write_format
+from ...exchange.formats import FORMATS, format_of, read_format, usual_sources, write_format
 from ...exchange.forms import json_lines
 from ...exchange.llmos.origin import origin_of
 from ...exchange.llmos.read import read_llmos
@@ -17,6 +17,7 @@ from ...exchange.place import ALSO_IN
 from ...exchange.plan import Decided, Here, decide_import, entries_to_write
 from ...exchange.source import Source
 from ...exchange.stores import FORMAT
+from ...files.local.ledger.seal import append_rows
 from ...files.lock import lock
 from ...files.whole import leads_out, refuse_exit
 from ...model.aliases import ALIASES, NAMES
@@ -27,6 +28,8 @@ from ...model.record import record
 from ...state.decide import plan_add
 from ...state.facets import IMPORTED
 from ..lazy import Wing
+from ..tables import SEAL_WAIT_S
+from .yamo import export_yamo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 ENTRIES_AT_ONCE = 200  # entries written under one lock
 VIA = "import"
 READ_KEYS = {*NAMES, *ALIASES, IMPORTED, ALSO_IN, "category", "claim", "provenance", "quote", "intent", "topic"}
+YAMO = "yamo"  # the format that is a database
 LLMOS_KINDS = ("trace", "experience", "learning", "memory", "lesson")  # that LLMos knows
 
 
@@ -49,6 +53,7 @@ class Import:
     decided: tuple[Decided, ...]
     skipped: tuple[tuple[str, str], ...]  # (place, why)
     unreadable: int = 0  # how many of the skipped could not be read
+    blocks: int = 0  # operations that were added to the ledger
 
     @property
     def news(self) -> tuple[Decided, ...]:
@@ -94,11 +99,22 @@ class Exchange(Wing):
             for items in [] if dry_run else decided:
                 for plan in entries_to_write(items, ENTRIES_AT_ONCE):
                     self._core.writer.write(plan, VIA)
-        found = zip(read, decided, strict=True)
+        blocks = [0 if dry_run else self._log(source, kind) for source, kind, _ in read]
+        found = zip(read, decided, blocks, strict=True)
         return [
-            Import(source.path, kind, tuple(items), tuple(source.skipped), source.unreadable)
-            for (source, kind, _), items in found
+            Import(source.path, kind, tuple(items), tuple(source.skipped), source.unreadable, logged)
+            for (source, kind, _), items, logged in found
         ]
+
+    def _log(self, source: Source, kind: str) -> int:
+        """Add the operations that a source logged to the ledger; return how many were new."""
+        read = FORMATS[kind].blocks
+        if read is None or self._core.settings.ledger == "off":
+            return 0
+        blocks, unusable = read(source)
+        if unusable:
+            source.skip("blocks", f"{unusable} tell of operations that the ledger does not have")
+        return append_rows(self._core.layout, blocks, SEAL_WAIT_S) if blocks else 0
 
     def _read_source(self, path: str, kind: str) -> tuple[Source, str, list[Entry]]:
         source = Source(path, self._core.layout.project)
@@ -135,6 +151,8 @@ class Exchange(Wing):
     def export_folder(self, folder: str, form: str, only: Filter | None = None) -> Exported:
         """Write the memories inside a filter as the files of a format into a folder; return what was written."""
         self._refuse_inside(folder)
+        if form == YAMO:
+            return export_yamo(self._repo, folder, self._chosen(only))
         name = os.path.basename(self._core.layout.project)
         return write_folder(folder, write_format(form, self._chosen(only), name, self._repo.beliefs.trust))
 

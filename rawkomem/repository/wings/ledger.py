@@ -14,6 +14,7 @@ from ..lazy import Wing
 if TYPE_CHECKING:
     from ...files.local.ledger.chain import Row
     from ...files.local.ledger.verify import Verdict
+    from ...format.yamo_chain import BlocksVerdict
 
 SEAL_WAIT_S = 30.0  # for another process that seals
 
@@ -28,6 +29,13 @@ class Ledger(Wing):
             return verdict
         self._seal()
         return check.verify(self._core.layout)
+
+    def verify_database(self, folder: str) -> BlocksVerdict:
+        """Verify the blocks in a LanceDB folder by the rule of RFC-0011; raise BadInput where there are none."""
+        from ...exchange.yamo.database import BLOCKS, open_database
+        from ...format.yamo_chain import verify_blocks
+
+        return verify_blocks([*open_database(folder).rows(BLOCKS)])
 
     def blocks(self, operation: str = "", name: str = "") -> list[Row]:
         """Return blocks in order, of one operation or all; with a name, those whose id it is or whose text has it."""

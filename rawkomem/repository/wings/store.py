@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ...index.status import Status
     from ...index.stores.protocol import Migrated, StorePlugin
     from ...model.entry import Value
-    from .publish import Published
+    from ..tables import Published
 
     Progress = Callable[[int, int], None]
 

@@ -6,12 +6,14 @@ import json
 from typing import TYPE_CHECKING
 
 from ...format.lesson import pattern_of
+from ...format.mesh_metadata import OTHER_METADATA_KEY, given_in, importance_for, json_object, score_in
 from ...model.aliases import said
+from ...model.clock import read_time
 from ...model.entry import Memory
 from ..changes import time_of
 from ..changes.heritage import CHAIN
 from ..facets import EVENT_TIME, session_of, type_of
-from .strength import importance_of
+from .strength import REINFORCED_IMPORTANCE, importance_of
 
 if TYPE_CHECKING:
     from ...model.entry import Value
@@ -21,19 +23,31 @@ MEMORY_TYPES = ("global", "session", "agent", "lesson", "reflection")
 
 
 def promoted(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]:
-    """Return the V2 columns of a memory; None where it does not say. Times are milliseconds, the heritage is JSON."""
+    """Return the V2 columns of a memory; None where it does not say. Times are milliseconds, the heritage is JSON.
+
+    What its metadata states for a column holds; uses on this machine are added to those that it states.
+    """
+    given = given_in(memory.extra)
     chain = chain_of(memory)
     return {
         "session_id": session_of(memory) or None,
-        "agent_id": memory.by or None,
+        "agent_id": _text(given.get("agent_id")) or memory.by or None,
         "memory_type": memory_type(memory),
-        "importance_score": importance_of(memory),
-        "access_count": accesses,
-        "last_accessed": last_access or None,
+        "importance_score": score_of(memory),
+        "access_count": accesses + _whole(given.get("access_count")),
+        "last_accessed": max(last_access, _moment(given.get("last_accessed"))) or None,
         "heritage_chain": json.dumps(chain, ensure_ascii=False) if chain else None,
-        "lesson_pattern_id": pattern_of(memory.extra) or None,
-        "source_skill_id": _text(memory.extra.get("source_skill_id")),
+        "lesson_pattern_id": pattern_of(memory.extra) or _text(given.get("lesson_pattern_id")),
+        "source_skill_id": _text(given.get("source_skill_id")),
     }
+
+
+def score_of(memory: Memory) -> float:
+    """Return the importance as a number: the one that its metadata states, until somebody gives it another word."""
+    stated = score_in(given_in(memory.extra))
+    if stated is None or importance_for(stated) != memory.importance:
+        return importance_of(memory)
+    return min(1.0, stated + REINFORCED_IMPORTANCE * memory.reinforcements)
 
 
 def columns(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]:
@@ -52,13 +66,18 @@ def columns(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]
         "updated_at": memory.updated,
         "event_at": time_of(said(memory.extra, EVENT_TIME)) or None,
         "skill_name": _text(memory.extra.get("skill_name")),
+        "rationale": _text(memory.extra.get("rationale")),
+        "hypothesis": _text(memory.extra.get("hypothesis")),
+        "metadata": _text(memory.extra.get(OTHER_METADATA_KEY)),
         **promoted(memory, accesses, last_access),
     }
 
 
 def memory_type(memory: Memory) -> str:
     """Return which of the RFC's five it is; whatever its type says in free text."""
-    return memory_type_of(memory.kind, type_of(memory), session_of(memory))
+    stated = given_in(memory.extra).get("memory_type")
+    type = stated if stated in MEMORY_TYPES else type_of(memory)
+    return memory_type_of(memory.kind, type, session_of(memory))
 
 
 def memory_type_of(kind: str, type: str, session: str) -> str:
@@ -76,11 +95,25 @@ def chain_of(memory: Memory) -> dict[str, list[Value]]:
     for key in CHAIN:
         said = memory.extra.get(key, [])
         chain[key] = said if isinstance(said, list) else [said]
-    return chain if any(chain.values()) else {}
+    if any(chain.values()):
+        return chain
+    stated = json_object(given_in(memory.extra).get("heritage_chain"))
+    return {key: stated.get(key, []) for key in CHAIN} if any(stated.get(key) for key in CHAIN) else {}
 
 
-def _text(value: Value | None) -> str | None:
+def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _moment(value: object) -> int:
+    """Return the milliseconds since 1970 that a number or an ISO time says; 0 where it says none."""
+    if isinstance(value, str):
+        return read_time(value)[0] or 0
+    return _whole(value)
 
 
 FIELDS = tuple(columns(Memory(""), 0, 0))  # what a filter may name

@@ -10,6 +10,7 @@ from ....files.local.ledger.chain import Row
 from ....files.local.ledger.verify import Verdict
 from ....format.yamo import read_block
 from ....format.yamo_blocks import OPERATIONS
+from ....format.yamo_chain import CHANGED, text_hash
 from ....model.clock import iso
 from ....model.record import as_dict
 from ....repository import Repository
@@ -40,13 +41,17 @@ def ledger_command() -> None:
 
 
 @ledger_command.command("verify")
+@click.option("--database", default="", help="Verify the table yamo_blocks of this LanceDB folder instead.")
 @JSON
 @pass_repository
-def verify_command(repository: Repository, as_json: bool) -> int:
+def verify_command(repository: Repository, database: str, as_json: bool) -> int:
     """Follow the chain from the first block to the last. Exit code 1 where it is broken.
 
-    Write the last hash down elsewhere: then nobody can replace the whole ledger unnoticed.
+    Write the last hash down elsewhere: then nobody can replace the whole ledger unnoticed. Blocks of a database are
+    verified by the rule of RFC-0011 (the hash of a block's text), or by that of memory-mesh's anchors.
     """
+    if database:
+        return _verify_database(repository, database, as_json)
     verdict = repository.ledger.verify()
     if as_json:
         problems = [as_dict(problem) for problem in verdict.problems]
@@ -54,6 +59,21 @@ def verify_command(repository: Repository, as_json: bool) -> int:
         say_json({**as_dict(verdict), **told, "whole": not verdict.problems})
     else:
         _print(verdict)
+    return 1 if verdict.problems else 0
+
+
+def _verify_database(repository: Repository, folder: str, as_json: bool) -> int:
+    verdict = repository.ledger.verify_database(folder)
+    if as_json:
+        problems = [as_dict(problem) for problem in verdict.problems]
+        say_json({**as_dict(verdict), "problems": problems, "whole": not verdict.problems})
+    else:
+        for problem in verdict.problems:
+            say(f"{paint('broken', 'red')}  {problem.message} ({problem.hint})")
+        state = paint("broken", "red") if verdict.problems else paint("whole", "green")
+        bare = verdict.blocks - verdict.by_rfc - verdict.anchored - sum(p.code == CHANGED for p in verdict.problems)
+        hashed = f"{verdict.by_rfc} hashed by RFC-0011, {verdict.anchored} by anchors, {bare} without a hash"
+        say(f"{state}  {verdict.blocks} blocks: {hashed}")
     return 1 if verdict.problems else 0
 
 
@@ -84,7 +104,7 @@ def export_command(repository: Repository, operation: str | None, as_json: bool)
 
 
 def _json(row: Row) -> dict[str, Any]:
-    return {**as_dict(row), "timestamp": iso(row.timestamp)}
+    return {**as_dict(row), "timestamp": iso(row.timestamp), "text_hash": text_hash(row.yamo_text)}
 
 
 def _line(row: Row) -> str:

@@ -71,12 +71,12 @@ def import_command(
 @together(*FILTERS, JSON)
 @click.pass_obj
 def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: Any) -> None:
-    """Write memories for other tools: JSON Lines, Markdown, OKF, neolata.
+    """Write memories for other tools: JSON Lines, Markdown, OKF, neolata, memory-mesh.
 
     jsonl is one memory a line, whole; markdown one clean file for each; okf a folder in the Open Knowledge Format;
-    neolata a folder as its jsonStorage writes it. Exports what 'rawkomem list' shows with the same filters; neolata
-    knows statuses, so that without --include all but deleted memories are written. Files that rawkomem did not write
-    are never replaced.
+    neolata a folder as its jsonStorage writes it; yamo a LanceDB as memory-mesh reads it. Exports what 'rawkomem list'
+    shows with the same filters; neolata knows statuses, so that without --include all but deleted memories are
+    written. Files that rawkomem did not write are never replaced.
     """
     if writable()[form].whole and not which.get("include"):
         which["include"] = EVERY_STATUS
@@ -143,6 +143,8 @@ def _tell_import(done: Import, dry_run: bool) -> None:
     left_out = sum(item.left_out for item in done.news)
     if left_out:
         note(f"left out {count(left_out, 'condition')} that cannot be used")
+    if done.blocks:
+        note(f"{count(done.blocks, 'block')} added to the ledger: see 'rawkomem ledger show'")
     if done.held.get(REVIEW) and not dry_run:
         _tell_waiting(done)
 
@@ -183,7 +185,7 @@ def _import_json(done: Import) -> dict[str, Any]:
     summary = {
         "read": len(memories), **{what: counts[what] for what in OUTCOME_COLORS}, "skipped": len(skipped),
         "unreadable": done.unreadable, "held": done.held, "redacted": sum(item.redacted for item in done.news),
-        "kept_fields": done.kept_fields,
+        "kept_fields": done.kept_fields, "blocks": done.blocks,
     }  # fmt: skip
     return {"path": done.path, "kind": done.kind, "memories": memories, "skipped": skipped, "summary": summary}
 

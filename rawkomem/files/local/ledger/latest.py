@@ -9,7 +9,7 @@ from itertools import islice
 from ....model.errors import RawkoError
 from ...layout import Layout
 from ..private import LineFile
-from .chain import BLOCKS, Row, names, row_of
+from .chain import BLOCKS, Head, Row, file_lines, names, number_of, read_head, row_of
 from .seal import waiting_row
 from .spool import BATCH, FOLDER, ledger_path
 
@@ -19,6 +19,17 @@ MAX_BLOCK_FILES = 2  # that are looked at: some thousands of operations
 def latest(layout: Layout, operation: str, most: int) -> list[Row]:
     """Return the last operations of a kind, the latest first: those that wait to be sealed, then blocks."""
     return [*islice((row for row in _backwards(layout) if row.operation_type == operation), most)]
+
+
+def last_blocks(layout: Layout, most: int | None = None) -> list[Row]:
+    """Return the last sealed blocks, or all of them, in their order."""
+    found: list[Row] = []
+    head = read_head(layout) or Head()
+    for name in reversed(names(layout, BLOCKS)):
+        if (most is not None and len(found) >= most) or number_of(name) < head.first_file:
+            break
+        found = [*(row for _, line in file_lines(layout, number_of(name)) if (row := row_of(line))), *found]
+    return found if most is None else found[-most:] if most else []
 
 
 def _backwards(layout: Layout) -> Iterator[Row]:

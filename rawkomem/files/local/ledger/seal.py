@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 
 from ....format.yamo import emit_block
 from ....format.yamo_blocks import AGENT, build
 from ....model.clock import iso, now
-from ....model.errors import Unwritable
+from ....model.errors import Busy, Unwritable
 from ....model.record import replace
 from ...layout import Layout
 from ...lock import lock
@@ -48,6 +49,29 @@ def seal(layout: Layout, wait: float = 0.0) -> int:
         raise Unwritable(f"cannot write the ledger: {failure.strerror}", "check permissions and free space") from None
     finally:
         sealing.release()
+
+
+def append_rows(layout: Layout, rows: Sequence[Row], wait: float) -> int:
+    """Append blocks of another ledger, each id once; return how many were new. Raise Busy where another one seals."""
+    sealing = lock(layout, "ledger-seal")
+    if not sealing.acquire(wait):
+        raise Busy("another process writes to the ledger", "try again")
+    try:
+        seal_locked(layout)
+        head = read_head(layout)
+        start = _mended(layout, head) if head else _found(layout)
+        known = {fields_of(line).get("id") for _, line in lines(layout)}
+        new = [row for row in rows if row.id not in known]
+        head, files = chain(start, new)
+        for number, added in files.items():
+            with open_local(layout, blocks_name(number), "a") as stream:
+                write_all(stream, b"".join(added), durable=True)
+        write_head(layout, head)
+    except OSError as failure:
+        raise Unwritable(f"cannot write the ledger: {failure.strerror}", "check permissions and free space") from None
+    finally:
+        sealing.release()
+    return len(new)
 
 
 def seal_locked(layout: Layout) -> int:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ...open_store import StoreHome
-    from ..protocol import Migrated, OutsideStore, Row
+    from ..protocol import Migrated, Missing, OutsideStore, Row
 
 
 class LancePlugin(StorePlugin):
@@ -42,9 +42,23 @@ class LancePlugin(StorePlugin):
         """Fill the tables of RFC-0011 with what the store does not know."""
         from .publish import publish
 
-        place = self.place(home)
-        try:
+        with self._writing(self.place(home)) as place:
             return publish(place, dims, memories, blocks, skills)
+
+    def publish_new(
+        self, home: StoreHome, dims: int, memories: Mapping[str, Row], missing: Missing, skills: Sequence[Row] | None
+    ) -> bool:
+        """Add to these tables what is new."""
+        from .publish import publish_new
+
+        with self._writing(self.place(home)) as place:
+            return publish_new(place, dims, memories, missing, skills)
+
+    @contextmanager
+    def _writing(self, place: str) -> Iterator[str]:
+        """Raise IndexBroken for whatever the engine raises meanwhile."""
+        try:
+            yield place
         except (ValueError, OSError, RuntimeError) as failure:
             raise IndexBroken(f"the tables cannot be written: {told(failure, place)}", "try again") from None
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .rfc import ENTRIES, published
-from .rows import OURS, STORE
+from .conditions import among
+from .rfc import BLOCKS, ENTRIES, SKILLS, blocks, published, skills
+from .rows import OURS, marked
 from .tables import Tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from ..protocol import Missing
 
     Row = dict[str, Any]
 
@@ -30,13 +32,34 @@ def publish(place: str, dims: int, known: Mapping[str, Row], ledger: Sequence[Ro
     return filled
 
 
-def _fill_entries(tables: Tables, known: Mapping[str, Row]) -> int:
-    found = tables[ENTRIES].search().where(OURS).limit(None).to_arrow()
+def publish_new(place: str, dims: int, known: Mapping[str, Row], missing: Missing, made: Sequence[Row] | None) -> bool:
+    """Add what is new; return False, with nothing written, where the blocks do not go on where the table ends."""
+    tables = Tables(place, dims)
+    tables.begin()
+    try:
+        table = tables.db.open_table(BLOCKS)
+        found = missing(table.count_rows(OURS))
+        if found is None or (found[0] and not table.count_rows(among("id", [found[0]]))):
+            return False
+        if found[1]:
+            table.add(pa.Table.from_pylist([marked(row) for row in found[1]], schema=blocks()))
+        if known:
+            _fill_entries(tables, known, among("id", [*known]))
+        if made is not None:
+            _replace(tables.db, SKILLS, skills(dims), made)
+    finally:
+        tables.stop()
+    return True
+
+
+def _fill_entries(tables: Tables, known: Mapping[str, Row], where: str = "true") -> int:
+    """Update our rows from what is known; return how many there are."""
+    found = tables[ENTRIES].search().where(f"{OURS} AND {where}").limit(None).to_arrow()
     ids = found["id"].to_pylist()
-    columns = {name for row in known.values() for name in row}
-    for name in columns & set(found.schema.names):
+    rows = {id: marked(known[id]) if id in known else {} for id in ids}
+    for name in {column for row in rows.values() for column in row} & set(found.schema.names) - {"id"}:
         field = found.schema.field(name)
-        filled = pa.array([known.get(id, {}).get(name) for id in ids], type=field.type)
+        filled = pa.array([rows[id].get(name) for id in ids], type=field.type)
         found = found.set_column(found.schema.get_field_index(name), field, filled)
     if ids:
         tables[ENTRIES].merge_insert("id").when_matched_update_all().execute(found)
@@ -45,6 +68,6 @@ def _fill_entries(tables: Tables, known: Mapping[str, Row]) -> int:
 
 def _replace(db: Any, name: str, schema: pa.Schema, rows: Sequence[Row]) -> None:
     """Replace our rows of a table."""
-    marked = [{**row, "metadata": json.dumps({**STORE, **row.get("metadata", {})})} for row in rows]
+    filled = pa.Table.from_pylist([marked(row) for row in rows], schema=schema)
     merging = db.open_table(name).merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
-    merging.when_not_matched_by_source_delete(OURS).execute(pa.Table.from_pylist(marked, schema=schema))
+    merging.when_not_matched_by_source_delete(OURS).execute(filled)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ....state.lifecycle.promoted import memory_type_of
-from ....state.lifecycle.strength import IMPORTANCES
+from ....format.mesh_metadata import STORE_KEY
+from ....model.entry import Memory
+from ....model.kinds import IMPORTANCE
+from ....state.lifecycle.mesh_row import entry_row
 from ..documents import BODY, Document, Passage
 from ..sqlite import comparable, head_of
 from .conditions import RENAMED
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-STORE = {"store": "rawkomem"}  # in the metadata of each row that we write to the tables of the RFC
+STORE = {STORE_KEY: "rawkomem"}  # in the metadata of each row that we write to the tables of the RFC
 OURS = f"metadata LIKE '%{json.dumps(STORE)[1:-1]}%'"
 
 
@@ -42,21 +44,8 @@ def passage_row(n: int, document: Document, at: int, passage: Passage) -> dict[s
 
 def entry_rows(documents: Sequence[Document], dims: int) -> pa.Table:
     """Return the rows of memory_entries; what is not known here is null."""
-    scores = list(IMPORTANCES.values())
     schema = entries_v2(dims)
-    rows = [
-        {
-            "id": document.id,
-            "content": "\n\n".join(passage.text for passage in document.passages if passage.field == BODY),
-            "metadata": json.dumps(_metadata(document), ensure_ascii=False),
-            "created_at": document.facets.created,
-            "session_id": document.facets.session or None,
-            "agent_id": document.facets.by or None,
-            "memory_type": memory_type_of(document.facets.kind, document.facets.type, document.facets.session),
-            "importance_score": scores[document.facets.importance],
-        }
-        for document in documents
-    ]
+    rows = [_entry_row(document) for document in documents]
     vectors = np.concatenate([_whole(document, dims) for document in documents])
     columns = {"vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors), dims)}
     columns |= {
@@ -67,18 +56,33 @@ def entry_rows(documents: Sequence[Document], dims: int) -> pa.Table:
     return pa.table([columns[name] for name in schema.names], schema=schema)
 
 
-def _metadata(document: Document) -> dict[str, Any]:
-    said = {
-        **STORE,
-        "type": document.facets.type or document.facets.kind,
-        "source": document.facets.by,
-        "tags": list(document.facets.tags),
-        "title": document.title,
-        "status": document.facets.status,
-        "category": document.facets.category,
-        "entities": list(document.facets.entities),
-    }
-    return {key: value for key, value in said.items() if value}
+def marked(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row for a table of the RFC whose metadata, as JSON text, says that it is ours."""
+    return {**row, "metadata": json.dumps({**STORE, **row.get("metadata", {})}, ensure_ascii=False)}
+
+
+def _entry_row(document: Document) -> dict[str, Any]:
+    """Return the row of a document; how often this machine used it is not known here."""
+    row = entry_row(document.memory or _memory(document))
+    return marked({**row, "access_count": row["access_count"] or None})
+
+
+def _memory(document: Document) -> Memory:
+    """Return what a document alone tells of a memory, where no files stand behind it."""
+    facets = document.facets
+    return Memory(
+        document.id,
+        facets.kind,
+        title=document.title,
+        body="\n\n".join(passage.text for passage in document.passages if passage.field == BODY),
+        tags=facets.tags,
+        importance=IMPORTANCE[facets.importance],
+        status=facets.status,
+        by=facets.by,
+        created=facets.created,
+        updated=facets.created,
+        extra={"type": facets.type, "session": facets.session},
+    )
 
 
 def _whole(document: Document, dims: int) -> NDArray[np.float32]:

@@ -1,0 +1,197 @@
+"""Writes a database as memory-mesh reads it: memory_entries in schema V2, yamo_blocks, synthesized_skills.
+
+A database that is there already keeps its other rows, and the vectors of rows whose text is the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from ...format.mesh_metadata import COLUMNS_KEY, OTHER_METADATA_KEY, PLACES, STORE_KEY, json_object
+from ...learn.lessons.lesson import TAG, lesson_of
+from ...model.errors import BadInput, Refused, Unwritable
+from ...model.kinds import DEFAULT_IMPORTANCE
+from ...model.record import record
+from ...state.lifecycle.mesh_row import entry_row
+from ..entry import as_body, labels
+from ..folder import Exported
+from .database import connect, lance_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ...model.entry import Memory
+
+    Embed = Callable[[Sequence[str]], list[list[float]]]  # texts → vectors
+    Rows = list[dict[str, Any]]
+
+FENCED = re.compile(r"\A(`{3,})markdown\n(.*)\n\1\Z", re.DOTALL)
+DEFAULT_TYPE = "event"  # RFC-0011 §9.1: of a memory that states none
+OWN_COLUMNS = ("id", "content", "metadata", "created_at")
+LIVE_COLUMNS = ("importance_score", "access_count", "last_accessed")  # columns that change by use
+LESSON = "lesson"
+
+
+@record
+class Content:
+    """What is written: rows without vectors, and what makes vectors of their texts."""
+
+    entries: Rows
+    blocks: Rows
+    skills: Rows
+    dims: int
+    embed: Embed
+
+
+def mesh_row(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[str, Any]:
+    """Return a memory as memory-mesh would hold it; one that came from there with the columns that it had."""
+    row = entry_row(memory, accesses, last_access)
+    said = {**row, "content": _content(memory, row["content"]), "metadata": _metadata(memory, row["metadata"])}
+    if COLUMNS_KEY not in memory.extra:
+        return said
+    kept = json_object(memory.extra[COLUMNS_KEY])
+    live = {name: row[name] for name in LIVE_COLUMNS if name in kept or _changed_here(memory, row, name)}
+    return {**{name: said[name] for name in OWN_COLUMNS}, **kept, **live}
+
+
+def _changed_here(memory: Memory, row: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a memory that came without this column has a value of its own by now."""
+    if name == "importance_score":
+        usual = memory.extra.get("severity", DEFAULT_IMPORTANCE) if memory.kind == LESSON else DEFAULT_IMPORTANCE
+        return bool(memory.reinforcements) or memory.importance != usual
+    return bool(row[name])
+
+
+def write_database(folder: str, content: Content) -> Exported:
+    """Write all rows into a folder that is new, empty, or a database of memory-mesh."""
+    if not lance_folder(folder):
+        _refuse_other_files(folder)
+    db = connect(lance_folder(folder) or folder)
+    from .schemas import BLOCKS, ENTRIES, SKILLS, schema_of, table_names  # needs what `connect` looked for
+
+    parts = {ENTRIES: (content.entries, "content"), BLOCKS: (content.blocks, ""), SKILLS: (content.skills, "intent")}
+    written: list[str] = []
+    unchanged: list[str] = []
+    try:
+        names = table_names(db)
+        for name, (rows, embedded) in parts.items():
+            table = (
+                db.open_table(name) if name in names else db.create_table(name, schema=schema_of(name, content.dims))
+            )
+            new, same = _put(table, rows, embedded, content, replaces=name != BLOCKS)
+            written += new
+            unchanged += same
+    except (OSError, RuntimeError) as failure:
+        said = str(failure).partition("\n")[0][:200]
+        raise Unwritable(f"cannot write {folder}: {said}", "check permissions and free space") from None
+    return Exported(tuple(written), tuple(unchanged), ())
+
+
+def _refuse_other_files(folder: str) -> None:
+    if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+        raise Refused(f"{folder} is not empty, and no memory-mesh database", "name another folder")
+
+
+def _put(table: Any, rows: Rows, embedded: str, content: Content, replaces: bool) -> tuple[list[str], list[str]]:
+    """Write the rows that differ from those of the table; return the ids of these, and of the others.
+
+    Without `replaces`, rows that are there stay as they are.
+    """
+    import pyarrow as pa
+
+    schema = table.schema
+    known = {row["id"]: row for row in table.to_arrow().to_pylist()} if rows else {}
+    made = [{**row, "metadata": _as_text(row, known.get(row["id"], {}))} for row in rows]
+    made = pa.Table.from_pylist([{key: row.get(key) for key in schema.names} for row in made], schema=_without(schema))
+    different = [row for row in made.to_pylist() if not _same(row, known.get(row["id"]))]
+    new = [row for row in different if replaces or row["id"] not in known]
+    if embedded:
+        _add_vectors(new, known, embedded, schema, content)
+    if new:
+        merging = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
+        merging.execute(pa.Table.from_pylist(new, schema=schema))
+    ids = {row["id"] for row in new}
+    return [*ids], [row["id"] for row in rows if row["id"] not in ids]
+
+
+def _without(schema: Any) -> Any:
+    """Return a schema without its vector, to give values the types of their columns."""
+    import pyarrow as pa
+
+    return pa.schema([field for field in schema if field.name != "vector"])
+
+
+def _same(row: Mapping[str, Any], known: Mapping[str, Any] | None) -> bool:
+    if known is None:
+        return False
+    same = all(value == known.get(name) for name, value in row.items() if name != "metadata")
+    return same and _object(row["metadata"]) == _object(known["metadata"])
+
+
+def _object(metadata: str | None) -> dict[str, Any]:
+    return {key: value for key, value in json_object(metadata).items() if key != STORE_KEY}
+
+
+def _add_vectors(rows: Rows, known: Mapping[str, Any], embedded: str, schema: Any, content: Content) -> None:
+    """Give each row its vector: the one that the table has for this text, else a new one."""
+    lacking = [row for row in rows if known.get(row["id"], {}).get(embedded) != row[embedded]]
+    size = schema.field("vector").type.list_size
+    if lacking and size != content.dims:
+        message = f"vectors there have {size} numbers, those made here {content.dims}"
+        raise BadInput(message, "export into a new folder, and let memory-mesh embed again")
+    made = dict(zip([row["id"] for row in lacking], content.embed([row[embedded] for row in lacking]), strict=True))
+    for row in rows:
+        row["vector"] = made.get(row["id"]) or known[row["id"]]["vector"]
+
+
+def _content(memory: Memory, text: str) -> str:
+    """Return the text as it was before an import put it in a fence, and of a lesson the line that memory-mesh has."""
+    if memory.kind == "lesson" and COLUMNS_KEY in memory.extra:
+        return text.partition("\n\n")[0]
+    fenced = FENCED.match(text)
+    return fenced[2] if fenced and as_body(fenced[2]) == text else text
+
+
+def _metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a row: of an imported memory what it had, with what changed here since."""
+    kept = json_object(memory.extra.get(OTHER_METADATA_KEY))
+    placed = {key: memory.extra[place] for key, place in PLACES.items() if memory.extra.get(place)}
+    own = {"tags": _tags(kept.get("tags"), memory.tags), "source": kept.get("source", memory.source)}
+    if COLUMNS_KEY in memory.extra:
+        return {**kept, **placed, **{key: value for key, value in own.items() if value}}
+    titled = {} if memory.body.startswith(memory.title) else {"title": memory.title}
+    types = {"type": said.get("type", DEFAULT_TYPE)}
+    lesson = _lesson(memory) if memory.kind == LESSON else {}
+    return {**types, **titled, **kept, **placed, **{key: value for key, value in own.items() if value}, **lesson}
+
+
+def _lesson(memory: Memory) -> dict[str, Any]:
+    """Return what memory-mesh looks lessons up by."""
+    lesson = lesson_of(memory)
+    return {
+        "type": LESSON,
+        "tags": [TAG, *(tag for tag in memory.tags if tag.lstrip("#") != TAG.lstrip("#"))],
+        "lesson_id": memory.id,
+        "lesson_pattern_id": lesson.pattern_id,
+        "severity": lesson.context.severity,
+        "oversight": lesson.context.oversight,
+        "preventative_rule": lesson.context.preventative_rule,
+        "rule_confidence": lesson.context.confidence,
+        "applicable_scope": lesson.context.applicable_scope,
+        "inverse_lesson": lesson.context.inverse_lesson,
+        "yamo_wire_format": lesson.wire,
+    }
+
+
+def _tags(kept: object, tags: Sequence[str]) -> list[str]:
+    """Return today's tags, each as memory-mesh wrote it."""
+    before = {labels([tag])[0]: tag for tag in kept if labels([tag])} if isinstance(kept, list) else {}
+    return [before.get(tag, tag) for tag in tags]
+
+
+def _as_text(row: Mapping[str, Any], known: Mapping[str, Any]) -> str:
+    """Return the metadata of a row as JSON, with keys that the table has beside them: some did not fit in here."""
+    return json.dumps({**_object(known.get("metadata")), **row["metadata"]}, ensure_ascii=False)

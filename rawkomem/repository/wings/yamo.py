@@ -1,0 +1,42 @@
+"""Writes a repository as a database of memory-mesh."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from ...exchange.yamo.writing import Content, mesh_row, write_database
+from ...files.local.ledger.latest import last_blocks
+from ...files.local.ledger.seal import seal
+from ...files.local.usage import Access, accesses
+from ...learn.skills.skill import KIND, skill_of
+from ..tables import SEAL_WAIT_S, block_rows, skill_row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...exchange.folder import Exported
+    from ...model.entry import Memory
+    from .. import Repository
+
+
+def export_yamo(repository: Repository, folder: str, memories: Sequence[Memory]) -> Exported:
+    """Write these memories and skills, and all blocks of the ledger; vectors by the model that memory-mesh uses."""
+    core = repository.core
+    seal(core.layout, SEAL_WAIT_S)
+    used = accesses(core.layout)
+    counted = [(memory, used.get(memory.id, Access())) for memory in memories]
+    entries = [mesh_row(memory, access.count, access.last) for memory, access in counted if memory.kind != KIND]
+    skills = [
+        skill_row(skill_of(memory, access.count, access.last), []) for memory, access in counted if memory.kind == KIND
+    ]
+    embedder = core.index.open_deep() if core.index.open_deep else None
+    if embedder is None:
+        embedder = core.index.embedder
+        core.warn(f"the vectors are those of {embedder.name}: memory-mesh finds these memories by their words only")
+    made = embedder
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        return [list(array("f", vector)) for vector in made.embed(list(texts))] if texts else []
+
+    return write_database(folder, Content(entries, block_rows(last_blocks(core.layout)), skills, made.dims, embed))

@@ -1,0 +1,227 @@
+"""Databases of memory-mesh, in and out. tests/data/README.md says who wrote the samples."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
+
+import lancedb
+import pyarrow as pa
+
+from rawkomem.exchange.yamo.database import open_database
+from rawkomem.index.stores.lance.rfc import entries_v1, entries_v2
+from rawkomem.model.errors import BadInput, Refused
+from rawkomem.model.filters import Filter
+from tests.commands import Command
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.stores
+
+START_MS = 1_772_000_000_000
+
+
+@pytest.fixture(params=["v1", "v2"])
+def sample(request, tmp_path_factory) -> str:
+    """A database that LanceDB for Node wrote with the schema of @yamo/memory-mesh."""
+    return unpacked(request.param, tmp_path_factory)
+
+
+@pytest.fixture
+def newer(tmp_path_factory) -> str:
+    return unpacked("v2", tmp_path_factory)
+
+
+def unpacked(name: str, tmp_path_factory) -> str:
+    folder = tmp_path_factory.mktemp("mesh")
+    with tarfile.open(ROOT / "tests" / "data" / "memory_mesh" / f"{name}.tar.gz") as packed:
+        packed.extractall(folder, filter="data")
+    return str(folder / name)
+
+
+def rows_of(folder: str, what: str) -> dict[str, dict]:
+    """The rows by id, metadata as objects; columns without a value count as missing."""
+    found = {}
+    for row in open_database(folder).rows(what):
+        row["metadata"] = json.loads(row["metadata"] or "{}")
+        found[row["id"]] = {key: value for key, value in row.items() if value is not None}
+    return found
+
+
+def imported(repository, folder: str):
+    done = repository.exchange.import_from(folder)
+    repository.beliefs.review_all("yamo", "activate")
+    repository.sync()
+    return done
+
+
+def test_all_rows_come_in(repository, sample):
+    """X2"""
+    theirs = rows_of(sample, "memories")
+    done = repository.exchange.import_from(sample)
+    repository.sync()
+    assert (done.kind, len(done.news)) == ("yamo", len(theirs) + 2) and done.blocks == len(rows_of(sample, "blocks"))
+    memories = {memory.id: memory for memory in repository.core.reading.all()}
+    assert theirs.keys() < memories.keys()
+    for id, row in theirs.items():
+        assert memories[id].created == row["created_at"] and memories[id].extra["importedFrom"].endswith(f"#{id}")
+    again = repository.exchange.import_from(sample)
+    assert (len(again.news), again.blocks) == (0, 0)
+
+
+def test_what_a_row_says_has_its_place(repository, newer):
+    theirs = rows_of(newer, "memories")
+    imported(repository, newer)
+    lesson = next(row for row in theirs.values() if row["metadata"]["type"] == "lesson")
+    (found,) = repository.lessons.by_pattern(lesson["metadata"]["lesson_pattern_id"])
+    assert found.context.preventative_rule == lesson["metadata"]["preventative_rule"]
+    assert (found.context.situation, found.context.confidence) == ("The queue grew; it never shrank", 0.82)
+    scored = next(row for row in theirs.values() if row.get("importance_score", 0) >= 0.9)
+    assert repository.get(scored["id"]).importance == "critical"
+    wanted = f"importance_score = {round(scored['importance_score'], 6)} AND agent_id = 'scout'"
+    assert scored["id"] in {row.id for row in repository.list(filter=wanted)}
+    skill = next(iter(repository.skills.list()))
+    assert "stop at the first alarm" in skill.memory.body and skill.memory.tags == ("release", "ops")
+    related = [memory for memory in repository.core.reading.all() if memory.related]
+    assert [memory.related for memory in related] == [(list(theirs)[1],)]
+
+
+def test_what_is_gone_there_is_archived_here(repository, newer):
+    theirs = rows_of(newer, "memories")
+    gone = {id for id, row in theirs.items() if row.get("state") in ("archived", "superseded")}
+    imported(repository, newer)
+    assert len(gone) == 2
+    assert gone == {memory.id for memory in repository.core.reading.inside(Filter(statuses=("archived",)))}
+
+
+def test_an_export_gives_the_same_rows_back(repository, sample, tmp_path):
+    imported(repository, sample)
+    out = str(tmp_path / "out")
+    repository.exchange.export_folder(out, "yamo", Filter())
+    assert rows_of(out, "memories") == rows_of(sample, "memories")
+    for id, row in rows_of(sample, "skills").items():
+        assert {**rows_of(out, "skills")[id], "yamo_text": row["yamo_text"].rstrip()} == {
+            **row,
+            "yamo_text": row["yamo_text"].rstrip(),
+        }
+    blocks = rows_of(out, "blocks")
+    assert all(blocks[id]["yamo_text"] == row["yamo_text"] for id, row in rows_of(sample, "blocks").items())
+    assert repository.ledger.verify_database(out).by_rfc == len(blocks)
+    again = repository.exchange.export_folder(out, "yamo", Filter())
+    assert again.written == ()
+
+
+def test_five_hundred_rows_go_in_and_out(repository, tmp_path):
+    """V2 by the RFC's own schema, without the columns that the package adds."""
+    rows = [made(number) for number in range(500)]
+    theirs = str(tmp_path / "theirs")
+    lancedb.connect(theirs).create_table("memory_entries", pa.Table.from_pylist(rows, entries_v2(4)))
+    assert len(imported(repository, theirs).news) == 500
+    repository.exchange.export_folder(theirs, "yamo", Filter())
+    table = lancedb.connect(theirs).open_table("memory_entries").to_arrow().sort_by("id")
+    assert table == pa.Table.from_pylist(rows, entries_v2(4)).sort_by("id")  # vectors, too: no text changed
+
+
+def made(number: int) -> dict:
+    said = {"type": "note", "ticket": number, "source": f"desk {number % 5}"}
+    return {
+        "id": f"mem_{START_MS + number}_{number:06x}",
+        "vector": [0.5, -0.5, 0.5, number / 1000],
+        "content": f"Ticket {number} was closed by shard {number % 13}",
+        "metadata": json.dumps(said),
+        "created_at": START_MS + number,
+        "session_id": f"desk-{number % 7}" if number % 2 else None,
+        "importance_score": number % 100 / 100 if number % 3 else None,
+        "lesson_pattern_id": "feedc0de00112233" if number % 50 == 0 else None,
+    }
+
+
+def test_an_export_into_their_database_leaves_their_rows(repository, newer):
+    before = {row["id"]: row for row in table_of(newer).to_arrow().to_pylist()}
+    imported(repository, newer)
+    one, other, *_ = before
+    repository.amend(one, tags=("today",))
+    done = repository.exchange.export_folder(newer, "yamo", Filter(ids=(one, other)))
+    after = {row["id"]: row for row in table_of(newer).to_arrow().to_pylist()}
+    assert after.keys() == before.keys() and {id for id in before if after[id] != before[id]} == {one}
+    assert json.loads(after[one]["metadata"])["tags"] == ["today"] and after[one]["vector"] == before[one]["vector"]
+    assert one in done.written and other in done.unchanged
+
+
+def test_vectors_of_another_length_are_an_error(repository, newer):
+    imported(repository, newer)
+    one = next(iter(rows_of(newer, "memories")))
+    repository.amend(one, body="A text of today.")
+    with pytest.raises(BadInput, match="vectors there have 8 numbers, those made here 384"):
+        repository.exchange.export_folder(newer, "yamo", Filter())
+
+
+def table_of(folder: str):
+    return lancedb.connect(folder).open_table("memory_entries")
+
+
+ODD = [
+    {"id": "no id of ours: é", "content": "An odd id", "metadata": None},
+    {"id": "mem_9_aaaaa1", "content": "Large metadata", "metadata": json.dumps({"small": 1, "large": "a b " * 20_000})},
+    {"id": "mem_9_aaaaa2", "content": "A name of two lines", "metadata": '{"agent_id": "Eve\\nid: mem_1"}'},
+    {"id": "mem_9_aaaaa3", "content": "No object", "metadata": "just words"},
+    {"id": "mem_9_aaaaa4", "content": "Keys of entries", "metadata": '{"kind": "delete", "about": "mem_9_aaaaa3"}'},
+    {"id": "mem_9_aaaaa5", "content": " \n ", "metadata": "{}"},
+]
+
+
+def test_odd_rows_cost_themselves_at_most(repository, tmp_path):
+    rows = [{**row, "vector": [0.5] * 4, "created_at": START_MS} for row in ODD]
+    theirs = str(tmp_path / "theirs")
+    lancedb.connect(theirs).create_table("memory_entries", pa.Table.from_pylist(rows, entries_v2(4)))
+    done = imported(repository, theirs)
+    told = dict(done.skipped)
+    assert told.keys() == {"mem_9_aaaaa1 large", "mem_9_aaaaa5"} and "do not fit" in told["mem_9_aaaaa1 large"]
+    assert {memory.status for memory in repository.core.reading.all()} == {"active"}
+    repository.exchange.export_folder(theirs, "yamo", Filter())
+    after = rows_of_table(theirs)
+    assert after.keys() == {row["id"] for row in ODD}
+    assert after["no id of ours: é"]["content"] == "An odd id"
+    assert after["mem_9_aaaaa1"]["metadata"] == ODD[1]["metadata"]  # what did not fit in here is not lost there
+
+
+def rows_of_table(folder: str) -> dict[str, dict]:
+    return {row["id"]: row for row in table_of(folder).to_arrow().to_pylist()}
+
+
+def test_another_lancedb_is_an_error(project, tmp_path_factory):
+    """X2: never '0 added' with exit code 0."""
+    folder = tmp_path_factory.mktemp("other")
+    lancedb.connect(str(folder)).create_table("songs", [{"title": "Nine", "vector": [0.5, 0.5]}])
+    done = Command(project)("import", str(folder), check=2)
+    assert "not one of memory-mesh: it has songs" in done.stderr
+
+
+def test_a_database_below_the_usual_folder_is_found(repository, tmp_path):
+    rows = [{key: value for key, value in made(7).items() if key in entries_v1(4).names}]
+    place = tmp_path / "agent" / "data" / "lancedb"
+    lancedb.connect(str(place)).create_table("notes_of_mine", pa.Table.from_pylist(rows, entries_v1(4)))
+    assert [item.entry.id for item in repository.exchange.import_from(str(tmp_path / "agent")).news] == [rows[0]["id"]]
+
+
+def test_a_folder_with_other_files_is_not_written(repository, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("Dear")
+    with pytest.raises(Refused, match="not empty"):
+        repository.exchange.export_folder(str(tmp_path / "full"), "yamo")
+
+
+def test_blocks_of_a_database_are_verified(repository, newer, tmp_path):
+    """RFC-0011 §2.3: the hash of the text; and a text that somebody changed is found."""
+    imported(repository, newer)
+    out = str(tmp_path / "out")
+    repository.exchange.export_folder(out, "yamo", Filter())
+    table = lancedb.connect(out).open_table("yamo_blocks")
+    changed = table.to_arrow().to_pylist()[4]["id"]
+    table.update(where=f"id = '{changed}'", values={"yamo_text": "agent: Mallory;"})
+    done = Command(Path(repository.layout.project))("ledger", "verify", "--database", out, check=1)
+    assert f"block {changed} does not have the hash" in done.stdout

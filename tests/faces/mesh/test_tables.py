@@ -1,0 +1,110 @@
+"""The tables of RFC-0011 hold what happened as soon as it did, without `store publish`."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
+
+import lancedb
+
+from rawkomem.faces.mesh import SyncMemoryMesh
+from rawkomem.format.yamo import read_block
+from rawkomem.format.yamo_chain import verify_blocks
+from tests.commands import Command
+from tests.faces.mesh.conftest import LESSON, write_user_config
+
+pytestmark = pytest.mark.stores
+
+SKILL = """\
+agent: HarbourMaster;
+intent: moor_a_boat;
+context:
+  tide;low;
+constraints:
+  - never moor at buoy nine;
+  - ask for the wind; twice;
+output:
+  berth;number;
+log: skill_defined;
+handoff: End;
+"""
+
+
+@pytest.fixture
+def mesh(project):
+    write_user_config("store: lancedb\n")
+    mesh = SyncMemoryMesh(db_dir=str(project), agent_id="Tester")
+    yield mesh
+    mesh.close()
+
+
+def rows(mesh, table: str) -> list[dict]:
+    db = lancedb.connect(os.path.join(mesh.repository.layout.local, "lancedb"))
+    found = db.open_table(table).to_arrow().to_pylist()
+    return [{**row, "metadata": json.loads(row["metadata"])} for row in found]
+
+
+def test_metadata_and_columns_are_those_that_were_given(mesh):
+    """X4"""
+    given = {"source": "harbour log", "rationale": "tides", "hypothesis": "saves a day", "skill_name": "Navigator"}
+    custom = {"importance_score": 0.37, "agent_id": "scout", "depth_m": 4.5, "crew": {"size": 3}}
+    record = mesh.add("<b>Buoy seven</b> is the *outer* one", {**given, **custom})
+    (row,) = rows(mesh, "memory_entries")
+    assert (row["id"], row["content"]) == (record.id, "Buoy seven is the outer one")
+    assert {**given, **custom}.items() <= row["metadata"].items()
+    assert row["importance_score"] == pytest.approx(0.37) and row["agent_id"] == "scout"
+    mesh.search("which buoy is the outer one")
+    assert [row["access_count"] for row in rows(mesh, "memory_entries")] == [1]
+
+
+def test_every_operation_is_a_block_at_once(mesh):
+    """X4: retain, recall, lesson and delete; each hash is that of its text."""
+    record = mesh.add("The pier is closed in winter")
+    assert [row["operation_type"] for row in rows(mesh, "yamo_blocks")] == ["retain"]
+    mesh.search("when is the pier closed")
+    lesson = mesh.distill_lesson(LESSON)
+    mesh.delete(record.id)
+    blocks = sorted(rows(mesh, "yamo_blocks"), key=lambda row: row["timestamp"])
+    assert [row["operation_type"] for row in blocks] == ["retain", "recall", "lesson", "delete"]
+    assert blocks[2]["yamo_text"] == lesson.wire_format
+    deleted, _ = read_block(blocks[3]["yamo_text"])
+    assert deleted.value("output", "memory_deleted") == record.id
+    verdict = verify_blocks(blocks)
+    assert (verdict.blocks, verdict.by_rfc, verdict.problems) == (4, 4, ())
+    assert [row["id"] for row in rows(mesh, "memory_entries")] == [lesson.lesson_id]
+
+
+def test_a_skill_is_its_own_text(mesh):
+    """X4: with its constraints; a vote and a pruning show at once."""
+    skill = mesh.ingest_skill(SKILL)
+    (row,) = rows(mesh, "synthesized_skills")
+    assert (row["id"], row["name"], row["intent"]) == (skill.id, "HarbourMaster", "moor_a_boat")
+    assert row["yamo_text"] == SKILL.rstrip() and row["metadata"]["reliability"] == 0.5
+    mesh.update_skill_reliability(skill.id, False)
+    assert rows(mesh, "synthesized_skills")[0]["metadata"]["reliability"] == 0.3
+    mesh.update_skill_reliability(skill.id, False)
+    mesh.prune_skills()
+    assert rows(mesh, "synthesized_skills") == []
+
+
+def test_a_command_fills_the_tables_too(mesh, project):
+    Command(project)("add", "The crane lifts four tons", "--title", "Crane")
+    assert [row["metadata"]["title"] for row in rows(mesh, "memory_entries")] == ["Crane"]
+    assert [row["operation_type"] for row in rows(mesh, "yamo_blocks")] == ["retain"]
+
+
+def test_blocks_that_do_not_go_on_are_written_anew(mesh):
+    mesh.add("The crane lifts four tons")
+    mesh.add("The barge carries sand")
+    place = os.path.join(mesh.repository.layout.local, "lancedb")
+    table = lancedb.connect(place).open_table("yamo_blocks")
+    table.delete(f"id = '{table.to_arrow().to_pylist()[-1]['id']}'")
+    table.add([{**table.to_arrow().to_pylist()[0], "id": "yamo_retain_1_ffffff"}])
+    mesh.add("The pilot boards at dawn")
+    blocks = rows(mesh, "yamo_blocks")
+    assert [row["id"] for row in mesh.repository.ledger.blocks()] == [row["id"] for row in blocks]
+    assert verify_blocks(blocks).problems == ()
