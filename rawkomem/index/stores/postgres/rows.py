@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..documents import Document, Passage
 
-BIGINT, BIGINTS = 20, 1016  # oids
+BIGINT, BIGINTS, VARBIT = 20, 1016, 1562  # oids
 HALVES = [packed(">e", number) for number in (*range(128), *range(-128, 0))]  # by the byte of an int8
 HIGH, LOW = (bytes(half[at] for half in HALVES) for at in (0, 1))
 
@@ -47,7 +47,20 @@ RENAMED = {"by": "agent"}  # facet → its column, where that has another name
 
 
 class Vector(bytes):
-    """Whole numbers from -127 to 127, a byte for each dimension, as the SQLite store packs them."""
+    """Whole numbers from -127 to 127, a byte for each dimension, as the SQLite store packs them; and their bits."""
+
+    bits: BitString
+
+
+class BitString(bytes):
+    """One bit for each dimension."""
+
+
+def packed_vector(fine: bytes, bits: bytes) -> Vector:
+    """Return a vector with its bits."""
+    vector = Vector(fine)
+    vector.bits = BitString(bits)
+    return vector
 
 
 class Tokens(bytes):
@@ -60,6 +73,14 @@ class _TokensDumper(Dumper):
 
     def dump(self, obj: Tokens) -> Buffer:
         return obj
+
+
+class _BitsDumper(Dumper):
+    format = Format.BINARY
+    oid = VARBIT
+
+    def dump(self, obj: BitString) -> Buffer:
+        return packed(">i", 8 * len(obj)) + obj
 
 
 class _VectorDumper(Dumper):
@@ -83,6 +104,7 @@ def speak_vectors(connection: Connection[Any], oid: int) -> None:
     """Teach a connection to send and read `halfvec`, whose oid is another in every database."""
     connection.adapters.register_dumper(Vector, type("VectorDumper", (_VectorDumper,), {"oid": oid}))
     connection.adapters.register_dumper(Tokens, _TokensDumper)
+    connection.adapters.register_dumper(BitString, _BitsDumper)
     connection.adapters.register_loader(oid, _VectorLoader)
 
 
@@ -107,7 +129,7 @@ class Version:
 def versions_of(documents: Sequence[Document]) -> list[Version]:
     """Return documents with their vectors packed, all at once."""
     fine = iter(pack_all([passage.vector for document in documents for passage in document.passages]))
-    return [Version(document, [Vector(next(fine)[0]) for _ in document.passages]) for document in documents]
+    return [Version(document, [packed_vector(*next(fine)) for _ in document.passages]) for document in documents]
 
 
 def _hash(document: Document, vectors: Sequence[Vector]) -> bytes:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SCHEMA = "rawkomem"
 MIGRATION_LOCK = 7_306_921_544  # the advisory lock; a number of our own, as any other
 MIN_SERVER_VERSION = 150_000  # the first with views that have their reader's rights (security_invoker)
-MIN_VECTOR_VERSION = (0, 8)  # iterative scans, without which a filter could leave fewer hits than there are
+MIN_VECTOR_VERSION = (0, 7)  # the first with halfvec
 
 # Milliseconds. A reader is a person or an agent who waits; a writer may wait for another clone's batch, and a client
 # that fell asleep within a transaction must not hold up the others.
@@ -25,9 +25,6 @@ SETTINGS = {
     "lock_timeout": "60000",
     "idle_in_transaction_session_timeout": "60000",
     "jit": "off",  # compiling takes longer than our statements
-    "hnsw.iterative_scan": "strict_order",  # goes on until a filter has let enough through
-    "hnsw.ef_search": "200",  # 0.998 of the ten nearest among 15,000 texts of the development sets; 100: 0.996
-    "hnsw.max_scan_tuples": "200000",
 }
 
 
