@@ -34,7 +34,8 @@ class Document:
     facets: Facets
     title: str
     passages: tuple[Passage, ...]
-    digest: str = ""  # over all of the above but the vectors
+    digest: str = ""  # over all of this but the vectors
+    told: str = ""  # JSON for other programs that read the store; only where it says that it `tells`
 
     @property
     def id(self) -> str:

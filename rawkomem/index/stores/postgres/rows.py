@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from ..documents import Document, Passage
 
-BIGINT, BIGINTS, VARBIT = 20, 1016, 1562  # oids
+BIGINT, BIGINTS, VARBIT, JSONB = 20, 1016, 1562, 3802  # oids
 HALVES = [packed(">e", number) for number in (*range(128), *range(-128, 0))]  # by the byte of an int8
 HIGH, LOW = (bytes(half[at] for half in HALVES) for at in (0, 1))
 
 
-HASHED = "vouched"  # what a hash is of, besides what it always was of: a version of before lacks that column
+HASHED = "told"  # what a hash is of, besides what it always was of: a version of before lacks that column
 
 # The facets that the table `versions` has (sql/0001_index.sql): a filter on any other arrives as ids.
 COLUMNS = (
@@ -67,6 +67,10 @@ class Tokens(bytes):
     """A bigint[] as the server reads it."""
 
 
+class Told(bytes):
+    """JSON as the server reads it."""
+
+
 class _TokensDumper(Dumper):
     format = Format.BINARY
     oid = BIGINTS
@@ -81,6 +85,14 @@ class _BitsDumper(Dumper):
 
     def dump(self, obj: BitString) -> Buffer:
         return packed(">i", 8 * len(obj)) + obj
+
+
+class _ToldDumper(Dumper):
+    format = Format.BINARY
+    oid = JSONB
+
+    def dump(self, obj: Told) -> Buffer:
+        return b"\x01" + obj
 
 
 class _VectorDumper(Dumper):
@@ -105,6 +117,7 @@ def speak_vectors(connection: Connection[Any], oid: int) -> None:
     connection.adapters.register_dumper(Vector, type("VectorDumper", (_VectorDumper,), {"oid": oid}))
     connection.adapters.register_dumper(Tokens, _TokensDumper)
     connection.adapters.register_dumper(BitString, _BitsDumper)
+    connection.adapters.register_dumper(Told, _ToldDumper)
     connection.adapters.register_loader(oid, _VectorLoader)
 
 
@@ -123,7 +136,8 @@ class Version:
         plain = (d.kind, d.status, storable(self.document.title), d.importance, d.created)
         lower = (*names([d.by]), names(d.tags), *names([d.type, d.category]), names(d.entities), storable(d.session))
         said = (storable(d.by), [storable(tag) for tag in d.tags], storable(d.category))
-        return (storable(d.id), self.hash, *plain, *lower, *said, *sizes, d.vouched)
+        told = Told((self.document.told or "{}").replace("\\u0000", "\\ufffd").encode())
+        return (storable(d.id), self.hash, *plain, *lower, *said, *sizes, d.vouched, told)
 
 
 def versions_of(documents: Sequence[Document]) -> list[Version]:
@@ -135,7 +149,7 @@ def versions_of(documents: Sequence[Document]) -> list[Version]:
 def _hash(document: Document, vectors: Sequence[Vector]) -> bytes:
     """Return a hash of a version with its vectors: clones with other models or other terms must not get ours."""
     passages = [(p.text, p.field, p.heading, p.line, p.around) for p in document.passages]
-    said = (HASHED, SPREADING, document.title, document.facets, passages)
+    said = (HASHED, SPREADING, document.title, document.facets, passages, document.told)
     return sha256(repr(said).encode() + b"".join(vectors)).digest()
 
 

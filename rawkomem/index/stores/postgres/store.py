@@ -40,6 +40,7 @@ class PostgresStore:
     """Implements OutsideStore, which documents the methods, for one clone of a repository."""
 
     columns = COLUMNS
+    tells = True  # the views of neolata's tables show it
 
     def __init__(self, connections: Connections, repository: str, clone: str, dims: int):
         self.dims = dims

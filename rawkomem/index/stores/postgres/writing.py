@@ -27,7 +27,7 @@ COLUMNS = {
     "versions": "n int8, repository int4, id text, hash bytea, kind text, status text, title text, importance int2,"
     " created int8, agent text, tags text[], type text, category text, entities text[], session text, said_by text,"
     " said_tags text[], said_category text, passages int4, tokens int4, arounds int4, around_tokens int4,"
-    " vouched int2",
+    " vouched int2, told jsonb",
     "passages": "version int8, number int4, field text, alone bool, heading text, line int4, text text",
     "vectors": "owner int8, number int4, repository int4, dims int4, vector halfvec",
     "deep_vectors": "owner int8, number int4, repository int4, dims int4, vector halfvec",
