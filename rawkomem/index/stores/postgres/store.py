@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 MAX_EXACT_PASSAGES = 10_000  # passages; comparing them all takes some 20 ms, and is never wrong
 ANALYZE_AFTER_CHANGES = 1_000  # changed memories after which the planner's statistics are taken anew
-ANALYZED_TABLES = "holdings, versions, passages, vectors, deep_vectors, words, arounds"
+ANALYZED_TABLES = "repositories, clones, holdings, versions, passages, vectors, deep_vectors, words, arounds"
 
 
 class PostgresStore:
