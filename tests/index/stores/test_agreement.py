@@ -154,7 +154,8 @@ def test_lancedb_misses_next_to_nothing(tmp_path, real, monkeypatch):
     from rawkomem.index.stores.lance import tables
     from rawkomem.index.stores.lance.store import LanceStore
 
-    for name, value in (("SETTLE_PASSAGES", 4_000), ("MAX_EXACT_PASSAGES", 2_000), ("PARTITION_PASSAGES", 1_000)):
+    for name, value in (("SETTLE_PASSAGES", 4_000), ("MAX_FILL_PASSAGES", 4_000), ("MAX_EXACT_PASSAGES", 2_000),
+                        ("PARTITION_PASSAGES", 1_000)):  # fmt: skip
         monkeypatch.setattr(tables, name, value)
     store = LanceStore(str(tmp_path / "lance"), real[0].shape[1])
     put_all(store, real[0])

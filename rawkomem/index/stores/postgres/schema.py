@@ -79,13 +79,15 @@ def _extension(connection: Connection[Any]) -> str:
         with connection.transaction():
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
     except (errors.FeatureNotSupported, errors.UndefinedFile):
-        raise StoreFailed("the server has no pgvector", "install pgvector 0.8 or newer on the server") from None
+        raise StoreFailed("the server has no pgvector", "install pgvector 0.7 or newer on the server") from None
     except errors.InsufficientPrivilege:
         raise StoreFailed("pgvector is not switched on, and this user may not do it", hint) from None
     found = "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
     where, version = _row(connection, found + " WHERE e.extname = 'vector'")
     if tuple(int(part) for part in version.split(".")[:2]) < MIN_VECTOR_VERSION:
-        raise StoreFailed(f"pgvector {version} is too old", "install 0.8, then run: ALTER EXTENSION vector UPDATE;")
+        raise StoreFailed(
+            f"pgvector {version} is too old", "install 0.8 or newer, then run: ALTER EXTENSION vector UPDATE;"
+        )
     return str(where)
 
 
