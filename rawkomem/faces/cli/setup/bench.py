@@ -237,6 +237,5 @@ def scale_command(memories: tuple[int, ...], stores: tuple[str, ...], vectors: i
     for row in rows:
         recall = f"{row.recall:.3f}" if row.recall else ""
         times = f"{row.index_s:.0f} | {row.p50_ms:.0f} | {row.p95_ms:.0f}"
-        say(
-            f"| {row.store} | {row.memories:,} | {row.passages:,} | {times} | {row.mb:.0f} | {row.load:.1f} | {recall} |"
-        )
+        sizes = f"{row.mb:.0f} | {row.load:.1f}"
+        say(f"| {row.store} | {row.memories:,} | {row.passages:,} | {times} | {sizes} | {recall} |")

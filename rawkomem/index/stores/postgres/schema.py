@@ -85,9 +85,7 @@ def _extension(connection: Connection[Any]) -> str:
     found = "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
     where, version = _row(connection, found + " WHERE e.extname = 'vector'")
     if tuple(int(part) for part in version.split(".")[:2]) < MIN_VECTOR_VERSION:
-        raise StoreFailed(
-            f"pgvector {version} is too old", "install 0.8 or newer, then run: ALTER EXTENSION vector UPDATE;"
-        )
+        raise StoreFailed(f"pgvector {version} is too old", "install 0.7, then run: ALTER EXTENSION vector UPDATE;")
     return str(where)
 
 
