@@ -17,7 +17,7 @@ EXTRA_KEYS = ("claim", "provenance")
 def told_of(memory: Memory) -> str:
     """Return it as JSON; a reference comes with all names that may be meant, the likeliest first."""
     below = memory.path.partition("/")[2].removesuffix(".md").casefold()
-    said = {
+    said: dict[str, object] = {
         **{key: memory.extra[key] for key in EXTRA_KEYS if key in memory.extra},
         "references": [{"type": type, "names": _names(name)} for type, name in references(memory)],
         "path": memory.path,
