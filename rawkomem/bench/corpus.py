@@ -13,6 +13,7 @@ from ..files.start import plan_start, write_start
 from ..format.emit import emit_entry, emit_fields
 from ..format.split import SEPARATOR
 from ..model.entry import Entry
+from ..model.errors import BadInput
 from ..model.record import replace
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Value
 
+PIECE_WORDS = 24  # of a piece of a real text
 VOCABULARY_WORDS = 8_000  # distinct words; a team's notes hold about that many
 MEMORY_BYTES = 4_000
 SUBJECTS, SUBJECT_WORDS = 2_000, 300  # what short texts are about, and the words of each
@@ -80,6 +82,22 @@ def short_texts(count: int, seed: int = 7) -> Iterator[str]:
     for _ in range(count):
         about = chance.choices(chance.choice(subjects), cum_weights=own, k=chance.randint(10, 30))
         yield " ".join([*about, *chance.choices(words, cum_weights=weights, k=10)])
+
+
+def real_texts(path: str, count: int) -> Iterator[str]:
+    """Return so many pieces of a text file, plain or .xz, in random order; pieces of a small file overlap."""
+    import lzma
+
+    with (lzma.open if path.endswith(".xz") else open)(path, "rt", encoding="utf-8", errors="replace") as stream:
+        words = stream.read().split()
+    if len(words) < PIECE_WORDS + count:
+        raise BadInput(f"{path} has {len(words)} words: too few for {count} pieces", "name a larger file")
+    step = (len(words) - PIECE_WORDS) / count
+    order = list(range(count))
+    random.Random(7).shuffle(order)
+    for number in order:
+        start = int(number * step)
+        yield " ".join(words[start : start + PIECE_WORDS])
 
 
 def memory_text(chance: random.Random, words: list[str], weights: list[float], number: int) -> str:

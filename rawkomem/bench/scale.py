@@ -20,7 +20,7 @@ from ..model.filters import Facets, Filter
 from ..model.record import record
 from ..repository import Repository
 from ..repository.wings.store import store_size
-from .corpus import make_repository, short_texts
+from .corpus import make_repository, real_texts, short_texts
 from .speed import embedder, queries
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ T = TypeVar("T")
 WARM_UP_SEARCHES = 5  # searches before the clock counts: caches fill
 SEARCHES = 60
 MAX_NEAREST = 100  # as many as a search asks for
+MIN_SHOWN_FILES = 5_000  # files of a fill whose progress is shown
 EXACT_TOP = 10  # results that are compared with an exact scan
 BATCH_VECTORS = 4_999  # vectors put in one go; the last batch is a smaller one, as that of a sync is
 
@@ -51,6 +52,7 @@ class Scale:
     p50_ms: float
     p95_ms: float
     mb: float
+    load: float  # of the machine in the last minute, when the store was measured: 1 for each busy core
     recall: float = 0.0  # of the exact top 10, where vectors alone were measured
 
 
@@ -67,7 +69,7 @@ def _measure(project: str, memories: int, name: str, say: Callable[[str], None])
     repository = Repository.open(project, warn=lambda message: None, store=name)
     try:
         repository.core.index.outside()  # opening loads packages, which is no part of indexing
-        report = repository.core.index.sync()
+        report = repository.core.index.sync(_shown(name, say))
         passages = len(repository.core.index.store.vectors(Filter()))
         texts = queries()
         p50, p95, _ = _times(lambda n: repository.search(f"{texts[n % len(texts)]} {n}"))
@@ -78,7 +80,20 @@ def _measure(project: str, memories: int, name: str, say: Callable[[str], None])
     finally:
         repository.close()
     say(f"{name}: {report.seconds:.1f} s, p50 {p50:.0f} ms, p95 {p95:.0f} ms, {megabytes:.0f} MB")
-    return Scale(name, memories, passages, report.seconds, p50, p95, megabytes)
+    return Scale(name, memories, passages, report.seconds, p50, p95, megabytes, os.getloadavg()[0])
+
+
+def _shown(name: str, say: Callable[[str], None]) -> Callable[[int, int], None]:
+    """Return a function that tells of every tenth of a fill."""
+    told = 0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal told
+        if done * 10 // max(total, 1) > told and total >= MIN_SHOWN_FILES:
+            told = done * 10 // total
+            say(f"{name}: {done} of {total} files")
+
+    return progress
 
 
 def _times(ask: Callable[[int], T]) -> tuple[float, float, list[T]]:
@@ -93,15 +108,15 @@ def _times(ask: Callable[[int], T]) -> tuple[float, float, list[T]]:
     return times[len(times) // 2], times[len(times) * 95 // 100], given
 
 
-def measure_vectors(count: int, name: str, say: Callable[[str], None]) -> Scale:
-    """Fill one store with vectors of short texts, and ask it for those nearest to further texts."""
+def measure_vectors(count: int, name: str, say: Callable[[str], None], file: str = "") -> Scale:
+    """Fill one store with vectors of pieces of a text file, else of made-up texts; ask for those nearest to others."""
     if name in (SQLITE, MEMORY):
         hint = f"--store {' or '.join(plugin_names())}"
         raise BadInput("--vectors fills stores outside of the index's database", hint)
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         layout = Layout(os.path.join(project, FOLDER))
         say(f"embedding {count} texts")
-        vectors = _embedded(WARM_UP_SEARCHES + SEARCHES + count)
+        vectors = _embedded(WARM_UP_SEARCHES + SEARCHES + count, file)
         asked, vectors = vectors[: WARM_UP_SEARCHES + SEARCHES], vectors[WARM_UP_SEARCHES + SEARCHES :]
         store = open_store(layout, StoreSettings(name), vectors.shape[1])
         try:
@@ -115,12 +130,12 @@ def measure_vectors(count: int, name: str, say: Callable[[str], None]) -> Scale:
         finally:
             store.close()
     say(f"{name}: {count} vectors in {seconds:.0f} s, p50 {p50:.1f} ms, p95 {p95:.1f} ms, recall {recall:.3f}")
-    return Scale(name, count, count, seconds, p50, p95, megabytes, recall)
+    return Scale(name, count, count, seconds, p50, p95, megabytes, os.getloadavg()[0], recall)
 
 
-def _embedded(count: int) -> NDArray[np.float32]:
+def _embedded(count: int, file: str = "") -> NDArray[np.float32]:
     embedder = StaticEmbedder()
-    texts = short_texts(count)
+    texts = real_texts(file, count) if file else short_texts(count)
     batches = iter(lambda: embedder.embed([*islice(texts, BATCH_VECTORS)]), [])
     return np.concatenate([np.frombuffer(b"".join(batch), dtype="<f4").reshape(len(batch), -1) for batch in batches])
 

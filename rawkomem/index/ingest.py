@@ -24,6 +24,7 @@ from .lists import known_memory, memory_of
 from .passages import Piece, pieces_of, vectors_of, with_surroundings
 from .stores.documents import Document, Passage
 from .tail import Seen, pack_tail, read_for_index, read_grown, unpack_tail
+from .told import told_of
 from .vouching import Vouching, vouching
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from .catalogue import Catalogue
     from .stores.protocol import SearchStore
 
-    Fresh = tuple[Memory, list[Piece], str]  # a memory, its pieces, and their digest
+    Fresh = tuple[Memory, list[Piece], str, str]  # a memory, its pieces, what is told of it, and the digest of all
 
 
 class Ingest:
@@ -48,6 +49,7 @@ class Ingest:
         self.ahead = ahead or {}
         self.catalogue = catalogue
         self.store = store
+        self.tells = getattr(store, "tells", False)
         self.embedder = embedder
         self.folded: dict[str, Memory] = {}
         self.new: dict[str, list[str]] = {}  # memory → entries about it that were appended, as JSON
@@ -159,29 +161,32 @@ class Ingest:
             memories = [memory for memory in known if memory.status != "deleted" and memory.vouched == vouched]
             pieces = with_surroundings([pieces_of(memory) for memory in memories])
             pairs = zip(memories, pieces, strict=True)
-            digested += [(memory, own, _digest(memory, own)) for memory, own in pairs]
-        return [fresh for fresh in digested if self.catalogue.is_new(fresh[0].id, fresh[2])]
+            told = ((memory, own, told_of(memory) if self.tells else "") for memory, own in pairs)
+            digested += [(*known, _digest(*known)) for known in told]
+        return [fresh for fresh in digested if self.catalogue.is_new(fresh[0].id, fresh[3])]
 
     def _embedded(self, documents: list[Fresh]) -> Sequence[Document]:
         if not documents:
             return []
-        found = zip(documents, vectors_of(self.embedder, [(memory, own) for memory, own, _ in documents]), strict=True)
+        found = zip(documents, vectors_of(self.embedder, [(memory, own) for memory, own, *_ in documents]), strict=True)
         made = [_document(*fresh, vectors) for fresh, vectors in found]
         if isinstance(self.embedder, Absent):
-            for memory, _, _ in documents:
+            for memory, *_ in documents:
                 self.catalogue.doubt(memory.id)  # read and embed it again with the next sync
         return made
 
 
-def _document(memory: Memory, pieces: list[Piece], digest: str, vectors: list[bytes]) -> Document:
+def _document(memory: Memory, pieces: list[Piece], told: str, digest: str, vectors: list[bytes]) -> Document:
     """Return a memory as the store keeps it."""
     passages = tuple(Passage(vector=vector, **as_dict(p)) for p, vector in zip(pieces, vectors, strict=True))
-    return Document(facets_of(memory), memory.title, passages, digest, memory)
+    return Document(facets_of(memory), memory.title, passages, digest, memory, told)
 
 
-def _digest(memory: Memory, pieces: list[Piece]) -> str:
+def _digest(memory: Memory, pieces: list[Piece], told: str) -> str:
     """Return a hash over everything that goes into a document but the vectors."""
     said: tuple[object, ...] = (memory.title, facets_of(memory), [as_dict(piece) for piece in pieces])
     if SCRUBBED_KEY in memory.extra or OTHER_METADATA_KEY in memory.extra:
         said = (*said, sorted(given_in(memory.extra).items()), memory.extra.get(SCRUBBED_KEY))
+    if told:
+        said = (*said, told)
     return sha256(repr(said).encode()).hexdigest()

@@ -37,6 +37,7 @@ class Document:
     passages: tuple[Passage, ...]
     digest: str = ""  # over all of the above but the vectors
     memory: Memory | None = None  # as files tell it, for stores with tables for other programs
+    told: str = ""  # JSON for other programs that read the store; only where it says that it `tells`
 
     @property
     def id(self) -> str:

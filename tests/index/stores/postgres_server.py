@@ -19,7 +19,7 @@ PASSWORD = "s3cr3t-of-the-tests"
 SETTINGS = {
     "fsync": "off",
     "shared_buffers": "256MB",
-    "max_connections": "60",
+    "max_connections": "200",
     "listen_addresses": "127.0.0.1",
     "max_parallel_maintenance_workers": "0",  # the package's pgvector for ARM dies of an illegal instruction with more
 }

@@ -68,6 +68,7 @@ def test_writers_at_once(make):
 def test_an_index_over_vectors_misses_next_to_nothing(make, monkeypatch):
     """At least 0.98 of the exact top 10; with a filter, too, and for what came after the index was made."""
     monkeypatch.setattr(tables, "SETTLE_PASSAGES", 1_000)
+    monkeypatch.setattr(tables, "MAX_FILL_PASSAGES", 1_000)
     monkeypatch.setattr(tables, "MAX_EXACT_PASSAGES", 1_000)
     monkeypatch.setattr(tables, "PARTITION_PASSAGES", 400)
     exact, indexed = make(), make()

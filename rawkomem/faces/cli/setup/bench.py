@@ -216,8 +216,9 @@ def _print_figures(figures: Figures) -> None:
     "--vectors", default=0, type=click.IntRange(0, 10_000_000),
     help="Instead: so many vectors of short texts in each store, asked for their nearest.",
 )  # fmt: skip
+@click.option("--texts", default="", help="With --vectors: a text file, plain or .xz, whose pieces are embedded.")
 @JSON
-def scale_command(memories: tuple[int, ...], stores: tuple[str, ...], vectors: int, as_json: bool) -> None:
+def scale_command(memories: tuple[int, ...], stores: tuple[str, ...], vectors: int, texts: str, as_json: bool) -> None:
     """How search stores compare: time to fill them, warm searches, size.
 
     In this process, in a temporary folder; a warm search is one of a process that stays open.
@@ -225,15 +226,16 @@ def scale_command(memories: tuple[int, ...], stores: tuple[str, ...], vectors: i
     from ....bench.scale import measure_stores, measure_vectors
 
     if vectors:
-        rows = [measure_vectors(vectors, store, note) for store in stores]
+        rows = [measure_vectors(vectors, store, note, texts) for store in stores]
     else:
         rows = [row for count in memories for row in measure_stores(count, stores, note)]
     if as_json:
         say_json([as_dict(row) for row in rows])
         return
-    say("| store | memories | passages | index, s | search p50, ms | p95, ms | size, MB | recall |")
-    say("|---|---|---|---|---|---|---|---|")
+    say("| store | memories | passages | index, s | search p50, ms | p95, ms | size, MB | load | recall |")
+    say("|---|---|---|---|---|---|---|---|---|")
     for row in rows:
         recall = f"{row.recall:.3f}" if row.recall else ""
         times = f"{row.index_s:.0f} | {row.p50_ms:.0f} | {row.p95_ms:.0f}"
-        say(f"| {row.store} | {row.memories:,} | {row.passages:,} | {times} | {row.mb:.0f} | {recall} |")
+        sizes = f"{row.mb:.0f} | {row.load:.1f}"
+        say(f"| {row.store} | {row.memories:,} | {row.passages:,} | {times} | {sizes} | {recall} |")

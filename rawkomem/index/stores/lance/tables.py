@@ -52,20 +52,26 @@ WORDS, BESIDE = "postings", "beside"
 VERSIONED = (PASSAGES, DEEP_VECTORS, HELD, WORDS, BESIDE)
 MAX_IDS = 500  # in one condition
 SETTLE_PASSAGES = 20_000  # passages more than when indexes were last made, or half as many more: they are made again
+MAX_FILL_PASSAGES = 1_000_000  # passages that come before the end of a sync until indexes are made: once is enough
 MAX_UNINDEXED_PASSAGES = 5_000  # at the end of a sync: comparing them takes some milliseconds
+MAX_LAST_COMMITS = 8  # commits of a sync that has ended, after which the tables are put in order
 MAX_LOOSE_COMMITS = 64  # commits, each of which leaves a small file in every table that it wrote to
 MAX_EXACT_PASSAGES = 20_000  # an exact scan of more takes longer than an index, which is a copy of one bit a number
 PARTITION_PASSAGES = 10_000  # passages in a partition of that index
 CLUSTERING_ROUNDS = 3  # since all partitions are searched, better ones find no more
-VERSIONS_KEPT = timedelta(minutes=10)  # how long versions stay for readers that still look at them
+VERSIONS_KEPT = timedelta(seconds=10)  # how long versions stay for questions that are being answered from them
+FILL_VERSIONS_KEPT = timedelta(seconds=1)  # the same at the end of a first fill, whose versions double its size
 AT_ONCE = timedelta(milliseconds=1)
 FOREVER = timedelta(days=36_500)
 
 INTEGERS = {"importance": pa.int32(), "created": pa.int64(), "vouched": pa.int32()}  # the other facets are texts
 FILTERED = optional(**{RENAMED.get(name, name): INTEGERS.get(name, TEXT) for name in COLUMNS if name != "id"})
 PLACE = required(n=pa.int32(), id=TEXT, number=pa.int32(), field=TEXT, alone=pa.bool_())
+PACKED = {"lance-encoding:compression": "zstd"}  # a passage is in its own text, and in the surroundings of others
 TEXTS = (
-    *optional(head=TEXT, text=TEXT, around=TEXT, heading=TEXT, line=pa.int32()),
+    *optional(head=TEXT),
+    *(pa.field(name, TEXT, metadata=PACKED) for name in ("text", "around")),
+    *optional(heading=TEXT, line=pa.int32()),
     *optional(words=pa.int32(), beside=pa.int32()),  # tokens; with surroundings, -1 where the passage stands alone
 )
 HELD_SCHEMA = pa.schema([*required(id=TEXT), *optional(digest=TEXT, deep=pa.bool_())])
@@ -247,10 +253,11 @@ class Tables:
         if self._erased:
             self._forget_published()
         last = sum(document is not None for document in changed.values()) < BATCH_FILES
+        kept = VERSIONS_KEPT if self.state.settled else FILL_VERSIONS_KEPT
         settled = self._settle(last)
         self._say(replace(self.state, versions=self._versions()))
         if settled:  # what was erased may be a text that must be gone: then no old version stays
-            self._tidy(AT_ONCE if self._erased else VERSIONS_KEPT)
+            self._tidy(AT_ONCE if self._erased else kept)
             self._say(replace(self.state, versions=self._versions()))
         self.stop()
 
@@ -305,10 +312,12 @@ class Tables:
     def _settle(self, last: bool) -> bool:
         """Compact the tables after many commits, and index them again after many rows; return whether it was done."""
         passages = self._tables[PASSAGES].count_rows()
-        grown = passages - self.state.settled >= max(SETTLE_PASSAGES, self.state.settled // 2)
+        added = passages - self.state.settled
+        grown = added >= max(SETTLE_PASSAGES, self.state.settled // 2) and (last or added >= MAX_FILL_PASSAGES)
         self.state = replace(self.state, loose=self.state.loose + 1)
         waiting = last and self.state.settled and passages - self.state.tidy >= MAX_UNINDEXED_PASSAGES
-        if not grown and not waiting and not self._erased and self.state.loose < MAX_LOOSE_COMMITS:
+        most = MAX_LAST_COMMITS if last and self.state.settled else MAX_LOOSE_COMMITS
+        if not grown and not waiting and not self._erased and self.state.loose < most:
             return False
         self._tidy(FOREVER)  # until the commit, readers look at older versions
         self.state = replace(self.state, loose=0, tidy=passages)

@@ -8,56 +8,96 @@ from ....model.filters import ALL_OF, ANY_OF, AT_LEAST, BEFORE, Filter, asked
 from ..bm25 import K1, B, phrases
 from ..documents import BODY, DEEP, REST, Hit
 from ..sqlite import MAX_RANKED_PASSAGES, MIN_IDF, SCALE, SCORE_DIGITS, pack, rarest
-from .rows import RENAMED, Vector, number_of, storable
+from .rows import RENAMED, BitString, Vector, number_of, storable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from psycopg import Connection
 
+    from .bits import Bits
     from .writing import Clone
 
     Values = dict[str, object]
+    Kept = dict[str, Bits | None]  # table → its bits; None where it was asked once
     Place = tuple[str, int]  # of a passage: the memory's id, and its number in it
 
-SPARE_ROWS = 32  # rows asked of HNSW beyond the limit, so that ties are broken by id and not by chance
+CANDIDATES_PER_HIT = 10  # vectors with the closest bits that are compared, for each one asked for
+MIN_CANDIDATES, MAX_CANDIDATES = 1_000, 30_000  # beyond the latter, comparing all takes no longer
+MORE_CANDIDATES = 5  # times as many, where a filter left less than half of them
 COMPARED = {ANY_OF: "= ANY({})", ALL_OF: "@> {}::text[]", AT_LEAST: ">= {}", BEFORE: "< {}"}
 HELD = "holdings h JOIN versions v ON v.n = h.version"
 
 
 def nearest(
-    connection: Connection[Any], us: Clone, vector: bytes, limit: int, only: Filter, tier: str, exact: bool
+    connection: Connection[Any], us: Clone, vector: bytes, limit: int, only: Filter, tier: str, exact: bool, kept: Kept
 ) -> list[Hit]:
-    """Return the passages closest to a vector of this tier, best first."""
-    asked = Vector(pack(vector)[0])
-    if not any(asked):
+    """Return the passages closest to a vector of this tier, best first: of all, or of those with the closest bits."""
+    fine, bits = pack(vector)
+    if not any(fine):
         return []
-    table, column = ("deep_vectors", "deep") if tier == DEEP else ("vectors", "version")
     where, values = conditions(only)
     where += " AND h.deep IS NULL" if tier == REST else ""
-    values |= {"clone": us.clone, "asked": asked, "limit": limit, "more": limit + SPARE_ROWS}
-    found = _exactly(table, column, where) if exact else _closely(us, table, column, where, len(asked))
-    return _hits(connection, found, "distance", values, lambda distance: 1 - distance * distance / (2 * SCALE * SCALE))
+    values |= {"clone": us.clone, "asked": Vector(fine), "limit": limit}
+    vectors, held = ("deep_vectors", "deep") if tier == DEEP else ("vectors", "version")
+    if exact:
+        return _by_distance(connection, _exactly(vectors, held, where), values)[0]
+    wanted = close = max(MIN_CANDIDATES, CANDIDATES_PER_HIT * limit)
+    while close <= MAX_CANDIDATES:
+        sql, more = _candidates(connection, us, tier, bits, len(fine), close, kept)
+        found, inside = _by_distance(connection, _among(sql, vectors, held, where), {**values, **more})
+        if 2 * inside >= wanted:
+            return found
+        close *= MORE_CANDIDATES  # the filter let few through, or most are other clones'
+    return _by_distance(connection, _exactly(vectors, held, where), values)[0]
 
 
-def _exactly(table: str, column: str, where: str) -> str:
-    return (
-        f"SELECT h.id, h.version, x.number, x.vector <-> %(asked)b AS distance FROM {HELD}"
-        f" JOIN {table} x ON x.owner = h.{column} WHERE h.clone = %(clone)s {where}"
-        " ORDER BY distance, h.id, x.number LIMIT %(limit)s"
+def _by_distance(connection: Connection[Any], inside: str, values: Values) -> tuple[list[Hit], int]:
+    """Return the best of a query for vectors, and how many there are; it calls them `i`, their vectors `x`."""
+    sql = (
+        f"SELECT b.id, b.number, b.distance, p.field, p.alone, b.count FROM (SELECT i.id, i.version, x.number,"
+        f" x.vector <-> %(asked)b AS distance, count(*) OVER () FROM {inside}"
+        " ORDER BY distance, i.id, x.number LIMIT %(limit)s) b JOIN passages p ON p.version = b.version"
+        " AND p.number = b.number ORDER BY b.distance, b.id, b.number"
     )
+    found = connection.execute(sql.encode(), values).fetchall()
+    hits = [Hit(row[0], row[1], 1 - row[2] * row[2] / (2 * SCALE * SCALE), row[3], row[4]) for row in found]
+    return hits, found[0][5] if found else 0
 
 
-def _closely(us: Clone, table: str, column: str, where: str, dims: int) -> str:
-    """Return a query that uses the partial index of this repository; its filter is asked of each row in turn."""
-    # A scalar query, which the planner cannot turn into a join that would be sorted.
-    inside = f"SELECT true FROM {HELD} WHERE h.clone = %(clone)s AND h.{column} = x.owner {where} LIMIT 1"
-    distance = f"x.vector::halfvec({dims}) <-> %(asked)b"
-    return (
-        f"SELECT h.id, h.version, c.number, c.distance FROM (SELECT x.owner, x.number, {distance} AS distance"
-        f" FROM {table} x WHERE x.repository = {us.repository} AND x.dims = {dims} AND ({inside})"
-        f" ORDER BY {distance} LIMIT %(more)s) c JOIN holdings h ON h.clone = %(clone)s AND h.{column} = c.owner"
+def _exactly(vectors: str, held: str, where: str) -> str:
+    inside = f"SELECT h.id, h.version, h.{held} AS owner FROM {HELD} WHERE h.clone = %(clone)s {where}"
+    return f"({inside}) i JOIN {vectors} x ON x.owner = i.owner"
+
+
+def _among(candidates: str, vectors: str, held: str, where: str) -> str:
+    inside = (
+        f"WITH close AS MATERIALIZED ({candidates}) SELECT h.id, h.version, c.owner, c.number FROM close c"
+        f" JOIN holdings h ON h.clone = %(clone)s AND h.{held} = c.owner JOIN versions v ON v.n = h.version"
+        f" WHERE true {where}"
     )
+    return f"({inside}) i JOIN {vectors} x ON x.owner = i.owner AND x.number = i.number"
+
+
+def _candidates(
+    connection: Connection[Any], us: Clone, tier: str, bits: bytes, dims: int, close: int, kept: Kept
+) -> tuple[str, Values]:
+    """Return a query for the vectors with the closest bits: a process that has asked before keeps all bits."""
+    table = "deep_bits" if tier == DEEP else "bits"
+    if table not in kept:
+        kept[table] = None
+        where = f"repository = {us.repository} AND dims = {dims}"
+        sql = f"SELECT owner, number FROM {table} WHERE {where} ORDER BY bit_count(bits # %(bits)b) LIMIT {close}"
+        return sql, {"bits": BitString(bits)}
+    from .bits import Bits  # numpy: only a process that stays open repays it
+
+    known = kept[table]
+    if known is None or (known.of.repository, known.of.generation) != (us.repository, us.generation):
+        known = kept[table] = Bits(us, table, dims)
+    known.refresh(connection)
+    owners, numbers = known.closest(bits, close)
+    sql = "SELECT * FROM unnest(%(owners)s::int8[], %(numbers)s::int4[]) AS u (owner, number)"
+    return sql, {"owners": owners, "numbers": numbers}
 
 
 def count_inside(connection: Connection[Any], us: Clone, only: Filter, most: int) -> int:
@@ -109,7 +149,7 @@ def matching(
         )
         SELECT r.id, r.owner AS version, r.number, r.score FROM ranked r JOIN versions v ON v.n = r.owner
          WHERE true {where} ORDER BY r.score DESC, r.id, r.number LIMIT %(limit)s"""
-    return _hits(connection, sql, "score DESC", {**values, "clone": us.clone, "limit": limit}, float)
+    return _hits(connection, sql, {**values, "clone": us.clone, "limit": limit})
 
 
 def _found(table: str, asked: list[list[int]]) -> str:
@@ -143,15 +183,14 @@ def _telling(connection: Connection[Any], table: str, asked: list[list[int]]) ->
     return rarest(counted, MAX_RANKED_PASSAGES)
 
 
-def _hits(connection: Connection[Any], inner: str, order: str, values: Values, score: Any) -> list[Hit]:
+def _hits(connection: Connection[Any], inner: str, values: Values) -> list[Hit]:
     """Return the best rows of a query with the fields of their passages; equals by id and place."""
     sql = (
-        f"SELECT b.id, b.number, b.{order.split()[0]}, p.field, p.alone FROM ({inner}) b"
+        f"SELECT b.id, b.number, b.score, p.field, p.alone FROM ({inner}) b"
         " JOIN passages p ON p.version = b.version AND p.number = b.number"
-        f" ORDER BY b.{order}, b.id, b.number LIMIT %(limit)s"
+        " ORDER BY b.score DESC, b.id, b.number LIMIT %(limit)s"
     )
-    found = connection.execute(sql.encode(), values).fetchall()
-    return [Hit(id, number, score(value), field, alone) for id, number, value, field, alone in found]
+    return [Hit(*row) for row in connection.execute(sql.encode(), values).fetchall()]
 
 
 def vectors(connection: Connection[Any], us: Clone, only: Filter) -> list[tuple[str, bytes]]:

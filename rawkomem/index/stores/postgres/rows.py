@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from ..documents import Document, Passage
 
-BIGINT, BIGINTS = 20, 1016  # oids
+BIGINT, BIGINTS, VARBIT, JSONB = 20, 1016, 1562, 3802  # oids
 HALVES = [packed(">e", number) for number in (*range(128), *range(-128, 0))]  # by the byte of an int8
 HIGH, LOW = (bytes(half[at] for half in HALVES) for at in (0, 1))
 
 
-HASHED = "vouched"  # what a hash is of, besides what it always was of: a version of before lacks that column
+HASHED = "told"  # what a hash is of, besides what it always was of: a version of before lacks that column
 
 # The facets that the table `versions` has (sql/0001_index.sql): a filter on any other arrives as ids.
 COLUMNS = (
@@ -47,11 +47,28 @@ RENAMED = {"by": "agent"}  # facet → its column, where that has another name
 
 
 class Vector(bytes):
-    """Whole numbers from -127 to 127, a byte for each dimension, as the SQLite store packs them."""
+    """Whole numbers from -127 to 127, a byte for each dimension, as the SQLite store packs them; and their bits."""
+
+    bits: BitString
+
+
+class BitString(bytes):
+    """One bit for each dimension."""
+
+
+def packed_vector(fine: bytes, bits: bytes) -> Vector:
+    """Return a vector with its bits."""
+    vector = Vector(fine)
+    vector.bits = BitString(bits)
+    return vector
 
 
 class Tokens(bytes):
     """A bigint[] as the server reads it."""
+
+
+class Told(bytes):
+    """JSON as the server reads it."""
 
 
 class _TokensDumper(Dumper):
@@ -60,6 +77,22 @@ class _TokensDumper(Dumper):
 
     def dump(self, obj: Tokens) -> Buffer:
         return obj
+
+
+class _BitsDumper(Dumper):
+    format = Format.BINARY
+    oid = VARBIT
+
+    def dump(self, obj: BitString) -> Buffer:
+        return packed(">i", 8 * len(obj)) + obj
+
+
+class _ToldDumper(Dumper):
+    format = Format.BINARY
+    oid = JSONB
+
+    def dump(self, obj: Told) -> Buffer:
+        return b"\x01" + obj
 
 
 class _VectorDumper(Dumper):
@@ -83,6 +116,8 @@ def speak_vectors(connection: Connection[Any], oid: int) -> None:
     """Teach a connection to send and read `halfvec`, whose oid is another in every database."""
     connection.adapters.register_dumper(Vector, type("VectorDumper", (_VectorDumper,), {"oid": oid}))
     connection.adapters.register_dumper(Tokens, _TokensDumper)
+    connection.adapters.register_dumper(BitString, _BitsDumper)
+    connection.adapters.register_dumper(Told, _ToldDumper)
     connection.adapters.register_loader(oid, _VectorLoader)
 
 
@@ -101,19 +136,20 @@ class Version:
         plain = (d.kind, d.status, storable(self.document.title), d.importance, d.created)
         lower = (*names([d.by]), names(d.tags), *names([d.type, d.category]), names(d.entities), storable(d.session))
         said = (storable(d.by), [storable(tag) for tag in d.tags], storable(d.category))
-        return (storable(d.id), self.hash, *plain, *lower, *said, *sizes, d.vouched)
+        told = Told((self.document.told or "{}").replace("\\u0000", "\\ufffd").encode())
+        return (storable(d.id), self.hash, *plain, *lower, *said, *sizes, d.vouched, told)
 
 
 def versions_of(documents: Sequence[Document]) -> list[Version]:
     """Return documents with their vectors packed, all at once."""
     fine = iter(pack_all([passage.vector for document in documents for passage in document.passages]))
-    return [Version(document, [Vector(next(fine)[0]) for _ in document.passages]) for document in documents]
+    return [Version(document, [packed_vector(*next(fine)) for _ in document.passages]) for document in documents]
 
 
 def _hash(document: Document, vectors: Sequence[Vector]) -> bytes:
     """Return a hash of a version with its vectors: clones with other models or other terms must not get ours."""
     passages = [(p.text, p.field, p.heading, p.line, p.around) for p in document.passages]
-    said = (HASHED, SPREADING, document.title, document.facets, passages)
+    said = (HASHED, SPREADING, document.title, document.facets, passages, document.told)
     return sha256(repr(said).encode() + b"".join(vectors)).digest()
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SCHEMA = "rawkomem"
 MIGRATION_LOCK = 7_306_921_544  # the advisory lock; a number of our own, as any other
 MIN_SERVER_VERSION = 150_000  # the first with views that have their reader's rights (security_invoker)
-MIN_VECTOR_VERSION = (0, 8)  # iterative scans, without which a filter could leave fewer hits than there are
+MIN_VECTOR_VERSION = (0, 7)  # the first with halfvec
 
 # Milliseconds. A reader is a person or an agent who waits; a writer may wait for another clone's batch, and a client
 # that fell asleep within a transaction must not hold up the others.
@@ -25,9 +25,6 @@ SETTINGS = {
     "lock_timeout": "60000",
     "idle_in_transaction_session_timeout": "60000",
     "jit": "off",  # compiling takes longer than our statements
-    "hnsw.iterative_scan": "strict_order",  # goes on until a filter has let enough through
-    "hnsw.ef_search": "200",  # 0.998 of the ten nearest among 15,000 texts of the development sets; 100: 0.996
-    "hnsw.max_scan_tuples": "200000",
 }
 
 
@@ -82,13 +79,13 @@ def _extension(connection: Connection[Any]) -> str:
         with connection.transaction():
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
     except (errors.FeatureNotSupported, errors.UndefinedFile):
-        raise StoreFailed("the server has no pgvector", "install pgvector 0.8 or newer on the server") from None
+        raise StoreFailed("the server has no pgvector", "install pgvector 0.7 or newer on the server") from None
     except errors.InsufficientPrivilege:
         raise StoreFailed("pgvector is not switched on, and this user may not do it", hint) from None
     found = "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
     where, version = _row(connection, found + " WHERE e.extname = 'vector'")
     if tuple(int(part) for part in version.split(".")[:2]) < MIN_VECTOR_VERSION:
-        raise StoreFailed(f"pgvector {version} is too old", "install 0.8, then run: ALTER EXTENSION vector UPDATE;")
+        raise StoreFailed(f"pgvector {version} is too old", "install 0.7, then run: ALTER EXTENSION vector UPDATE;")
     return str(where)
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..documents import BATCH_FILES, DEEP, FIRST, REST
+from ..documents import BATCH_FILES, FIRST, REST
 from ..sqlite import HUGE_PASSAGES
 from . import asking, writing
-from .ann import has_index, make_index, missing_index
 from .rows import COLUMNS, storable
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from ....model.filters import Filter
     from ..documents import Document, Hit
-    from .asking import Place
+    from .asking import Kept, Place
     from .connection import Connections
     from .writing import Clone
 
@@ -34,13 +33,14 @@ T = TypeVar("T")
 
 MAX_EXACT_PASSAGES = 10_000  # passages; comparing them all takes some 20 ms, and is never wrong
 ANALYZE_AFTER_CHANGES = 1_000  # changed memories after which the planner's statistics are taken anew
-ANALYZED_TABLES = "holdings, versions, passages, vectors, deep_vectors, words, arounds"
+ANALYZED_TABLES = "repositories, clones, holdings, versions, passages, vectors, deep_vectors, words, arounds"
 
 
 class PostgresStore:
     """Implements OutsideStore, which documents the methods, for one clone of a repository."""
 
     columns = COLUMNS
+    tells = True  # the views of neolata's tables show it
 
     def __init__(self, connections: Connections, repository: str, clone: str, dims: int):
         self.dims = dims
@@ -50,6 +50,7 @@ class PostgresStore:
         self._applied = 0  # how many of them the writer has seen
         self._writer: Connection | None = None  # in a transaction that holds the repository's lock
         self._small: dict[tuple[Filter, str], bool] = {}  # of a filter and a tier, whether all inside it are compared
+        self._kept: Kept = {}
         self._hits: set[Place] = set()  # found since the generation was asked for
         self._texts: dict[Place, str] = {}
         self._put = self._unsettled = 0  # memories put since the last commit; since statistics were taken
@@ -141,16 +142,11 @@ class PostgresStore:
             raise
 
     def _settle(self) -> None:
-        """After a sync, update statistics if much changed, and index the vectors if there are many."""
+        """After a sync, update statistics if much changed."""
         if self._unsettled >= ANALYZE_AFTER_CHANGES:
             self._unsettled = 0
             self._connections.run(lambda connection: connection.execute(f"ANALYZE {ANALYZED_TABLES}"))
             self.generation()
-        if self._us.passages > MAX_EXACT_PASSAGES:
-            for tier in (FIRST, DEEP):
-                if missing := self._ask(partial(missing_index, tier=tier)):
-                    self._connections.alone(partial(make_index, us=self._us, wanted=missing))
-                    self._small.clear()
 
     def close(self) -> None:
         """Close all connections; discard what was not committed."""
@@ -169,16 +165,17 @@ class PostgresStore:
     def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
         if not limit:
             return []
-        exact = tier == REST or self._compares_all(only, tier, len(vector) // 4)
-        return self._found(partial(asking.nearest, vector=vector, limit=limit, only=only, tier=tier, exact=exact))
+        exact = tier == REST or self._compares_all(only, tier)
+        ask = partial(asking.nearest, vector=vector, limit=limit, only=only, tier=tier, exact=exact, kept=self._kept)
+        return self._found(ask)
 
-    def _compares_all(self, only: Filter, tier: str, dims: int) -> bool:
-        """Tell whether few are inside the filter, which HNSW would search long for, or there is no index."""
+    def _compares_all(self, only: Filter, tier: str) -> bool:
+        """Tell whether few are inside the filter: then all of them are compared."""
         if self._us.passages <= MAX_EXACT_PASSAGES:
             return True
         if (only, tier) not in self._small:
-            few = self._ask(partial(asking.count_inside, only=only, most=MAX_EXACT_PASSAGES + 1)) <= MAX_EXACT_PASSAGES
-            self._small[only, tier] = few or not self._ask(partial(has_index, tier=tier, dims=dims))
+            inside = self._ask(partial(asking.count_inside, only=only, most=MAX_EXACT_PASSAGES + 1))
+            self._small[only, tier] = inside <= MAX_EXACT_PASSAGES
         return self._small[only, tier]
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:

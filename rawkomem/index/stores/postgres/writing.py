@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....model.record import record
 from ..sqlite import pack_all
-from .rows import Vector, Version, hash_of_vectors, storable, terms_of, tokens_of, versions_of
+from .rows import Vector, Version, hash_of_vectors, packed_vector, storable, terms_of, tokens_of, versions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,10 +27,12 @@ COLUMNS = {
     "versions": "n int8, repository int4, id text, hash bytea, kind text, status text, title text, importance int2,"
     " created int8, agent text, tags text[], type text, category text, entities text[], session text, said_by text,"
     " said_tags text[], said_category text, passages int4, tokens int4, arounds int4, around_tokens int4,"
-    " vouched int2",
+    " vouched int2, told jsonb",
     "passages": "version int8, number int4, field text, alone bool, heading text, line int4, text text",
     "vectors": "owner int8, number int4, repository int4, dims int4, vector halfvec",
     "deep_vectors": "owner int8, number int4, repository int4, dims int4, vector halfvec",
+    "bits": "repository int4, dims int4, owner int8, number int4, bits varbit",
+    "deep_bits": "repository int4, dims int4, owner int8, number int4, bits varbit",
     "words": "owner int8, number int4, tokens int8[]",
     "arounds": "owner int8, number int4, tokens int8[]",
     "depths": "n int8, version int8, hash bytea",
@@ -118,7 +120,9 @@ def _numbers(connection: Connection[Any], table: str, count: int) -> list[int]:
 
 
 def _add(connection: Connection[Any], us: Clone, numbered: Sequence[tuple[int, Version]]) -> None:
-    rows: dict[str, list[Row]] = {table: [] for table in ("versions", "passages", "vectors", "words", "arounds")}
+    rows: dict[str, list[Row]] = {
+        table: [] for table in ("versions", "passages", "vectors", "bits", "words", "arounds")
+    }
     for n, version in numbered:
         document = version.document
         terms = [terms_of(document, passage) for passage in document.passages]
@@ -131,6 +135,7 @@ def _add(connection: Connection[Any], us: Clone, numbered: Sequence[tuple[int, V
             if around:
                 rows["arounds"].append((n, number, tokens_of(us.repository, around)))
         rows["vectors"] += _vector_rows(us, n, version.vectors)
+        rows["bits"] += _bit_rows(us, n, version.vectors)
     for table, own_rows in rows.items():
         _copy(connection, table, own_rows)
 
@@ -139,6 +144,12 @@ def _vector_rows(us: Clone, owner: int, vectors: Sequence[Vector]) -> Iterable[R
     """Return a row for each vector that is not all zeros: nothing is close to those."""
     numbered = enumerate(vectors)
     return ((owner, number, us.repository, len(vector), vector) for number, vector in numbered if any(vector))
+
+
+def _bit_rows(us: Clone, owner: int, vectors: Sequence[Vector]) -> Iterable[Row]:
+    """Return the bits of the same vectors."""
+    numbered = enumerate(vectors)
+    return ((us.repository, len(v), owner, number, v.bits) for number, v in numbered if any(v))
 
 
 def _copy(connection: Connection[Any], table: str, rows: Iterable[Row]) -> None:
@@ -176,13 +187,14 @@ def deepen(connection: Connection[Any], us: Clone, vectors: Mapping[str, Sequenc
     ids = {storable(id): own for id, own in vectors.items()}
     found = connection.execute(sql.encode(), (list(ids), [len(own) for own in ids.values()], us.clone)).fetchall()
     fine = iter(pack_all([vector for id, _ in found for vector in ids[id]]))
-    sets = {(id, version): [Vector(next(fine)[0]) for _ in ids[id]] for id, version in found}
+    sets = {(id, version): [packed_vector(*next(fine)) for _ in ids[id]] for id, version in found}
     hashes = {version: hash_of_vectors(own) for (_, version), own in sets.items()}
     known = _known_depths(connection, hashes)
     fresh = [(version, own) for (_, version), own in sets.items() if version not in known]
     numbered = list(zip(_numbers(connection, "depths", len(fresh)), fresh, strict=True))
     _copy(connection, "depths", ((n, version, hashes[version]) for n, (version, _) in numbered))
     _copy(connection, "deep_vectors", (row for n, (_, own) in numbered for row in _vector_rows(us, n, own)))
+    _copy(connection, "deep_bits", (row for n, (_, own) in numbered for row in _bit_rows(us, n, own)))
     known |= {version: n for n, (version, _) in numbered}
     connection.execute(
         "UPDATE holdings h SET deep = given.deep FROM unnest(%s::int8[], %s::int8[]) AS given (version, deep)"
