@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ import pytest
 
 from rawkomem.bench.corpus import make_repository
 from rawkomem.bench.speed import _fill_second_tier, command
+from rawkomem.git.known_spans import MIN_AGE_NS
 from tests.commands import ROOT
 from tests.cpu import cpu_seconds, start_seconds
 
@@ -23,6 +25,7 @@ pytestmark = pytest.mark.slow
 
 MEMORIES, LAYER_MEMORIES = 2_000, 200
 MAX_INJECT_STARTS, MAX_CONTEXTUAL_STARTS, MAX_HOOK_STARTS, MAX_LAYER_STARTS = 6.5, 16, 7.5, 2
+MAX_CITATIONS_STARTS = 1
 RUNS = 11
 TRANSCRIPT_BYTES = 1_000_000
 TASK = "how do we rotate the signing keys of the payment service before the release? the old ones expire on friday"
@@ -133,3 +136,27 @@ def test_contextual_vectors(other, monkeypatch):
     _fill_second_tier(str(other.project))
     (took,) = starts(lambda: other.inject("auto"))
     assert took <= MAX_CONTEXTUAL_STARTS
+
+
+CITED_FILES, CITING_MEMORIES, CITATIONS_EACH = 50, 40, 13
+FUNCTION = 'def step_{0}(order, *, retries=3):\n    """Do step {0} of the order."""\n    for _ in range(retries):\n        order.go({0})\n\n\n'
+
+
+def cite_much(user: User) -> None:
+    """Let the memories that the task finds cite 520 functions in 50 files."""
+    for number in range(CITED_FILES):
+        (user.project / f"steps_{number}.py").write_text("".join(FUNCTION.format(n) for n in range(40)))
+        os.utime(user.project / f"steps_{number}.py", (1, 1))
+    time.sleep(MIN_AGE_NS / 1e9)
+    found = json.loads(user.run(["search", TASK, "-n", str(CITING_MEMORIES), "--json"]))
+    for number, row in enumerate(found["found"] if isinstance(found, dict) else found):
+        places = [f"steps_{(number + n) % CITED_FILES}.py#step_{n}" for n in range(CITATIONS_EACH)]
+        user.run(["cite", row["id"], *places])
+    user.run(["sync"])
+
+
+def test_citations(alone, other):
+    """Measured: see docs/bench.md. Every candidate cites, so that each injection looks at several hundred places."""
+    cite_much(other)
+    took, less = starts(other.inject, alone.inject)
+    assert took - less <= MAX_CITATIONS_STARTS

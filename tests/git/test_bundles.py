@@ -94,12 +94,12 @@ def test_a_secret_in_a_bundle_is_found(project, git, rawkomem):
 
 def test_a_change_of_a_trace_goes_into_the_bundle_with_it(project, git, rawkomem):
     fill(project, 4, goals=GOALS[:1])
-    rawkomem("consolidate")
+    rawkomem("consolidate", "--apply")
     git.commit()
     rawkomem("feedback", "trace-1-aaaaaa", "--helpful")
     (vote,) = (project / ".rawko" / "changes").rglob("*.md")
     git.commit()
-    rawkomem("retention", env=LATER)
+    rawkomem("retention", "--apply", env=LATER)
     layout = Layout(str(project / ".rawko"))
     assert not vote.exists() and any(b"kind: feedback" in data for _, data in held(layout))
     git("add", "-A")

@@ -131,7 +131,9 @@ def test_a_gather_that_loses_an_entry_cannot_be_committed(shared, project, file,
     text = file.read_text()
     file.write_text(text[: text.index(f"\n---\n\n---\nid: {lost.id}")])
     git("add", "-A")
-    assert [problem.split(": ")[1] for problem in found(project)["history"]] == [f"{lost.id} is gone"]
+    assert [problem.split(": ")[1] for problem in found(project)["history"]] == [
+        f"{lost.id}, about mem_1_a, was removed"
+    ]
 
 
 def test_changes_without_a_home_stay(shared, project, file, git, rawkomem):

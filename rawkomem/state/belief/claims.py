@@ -199,17 +199,12 @@ def _overlap(a: Claim, b: Claim) -> bool:
 def rivals_of(memory: Memory, others: Sequence[Memory], registry: Registry) -> list[Memory]:
     """Return the active memories among some whose claims contradict this one's, by id."""
     claim = claim_of(memory)
-    if claim is None or 0 < claim.valid_until <= memory.created:
-        return []  # what had ended when it was said contradicts nothing that holds
+    if claim is None:
+        return []
+    claim = replace(claim, valid_from=claim.valid_from or memory.created)  # what ended before it was said is no rival
     found = ((other, claim_of(other)) for other in others if other.status == ACTIVE and other.id != memory.id)
-    said = _since_said(claim, memory)
-    rivals = [other for other, its in found if its and conflicting(said, _since_said(its, other), registry)]
+    rivals = [other for other, its in found if its and conflicting(claim, its, registry)]
     return sorted(rivals, key=lambda other: other.id)
-
-
-def _since_said(claim: Claim, memory: Memory) -> Claim:
-    """Return a claim that holds from when it was said, unless it says from when: what ended before is no rival."""
-    return replace(claim, valid_from=claim.valid_from or memory.created)
 
 
 def plan_claim(

@@ -32,11 +32,17 @@ def outweighs(memory: Memory, rivals: Sequence[Memory], trust: Trust) -> bool:
 
 
 def _outweighs(memory: Memory, rival: Memory, trust: Trust) -> bool:
+    if _had_ended(memory, memory.created) and not _had_ended(rival, memory.created):
+        return False  # what was over when it was said says nothing about today
     own, other = trust(memory), trust(rival)
     lead = round(own - other, TRUST_DECIMALS)
     if not 0 <= lead <= MAX_AGE_LOSS:
         return lead > 0
     return _declared(memory, own) >= _declared(rival, other)
+
+
+def _had_ended(memory: Memory, at: int) -> bool:
+    return 0 < memory.valid_until <= at
 
 
 def _declared(memory: Memory, trust: float) -> float:
