@@ -128,4 +128,7 @@ def test_the_page_about_hosts_agrees_with_the_records():
     rows = [line for line in (ROOT / "docs" / "hosts.md").read_text().splitlines() if line.startswith("| ")]
     for name in connectable():
         (row,) = [row for row in rows if row.startswith(f"| {name} |")]
-        assert f"`{HOSTS[name].project}`" in row and all(f"`{event}`" in row for event, _ in HOSTS[name].events)
+        host = HOSTS[name]
+        file = host.project or host.mcp.project or host.mcp.user
+        events = host.events if host.has_hooks else ()
+        assert f"`{file}`" in row and all(f"`{event}`" in row for event, _ in events)
