@@ -13,14 +13,14 @@ from ..repository.doctor import Finding
 from ..text.count import count
 from .connect.jsonc import parse
 from .connect.plan import is_connected, plan_connect
-from .connect.settings import connectable, servers_file, settings_file, time_limit_s
-from .hooks.calls import calls, slow_calls
-from .records import HOSTS
+from .connect.settings import connectable, servers_file, settings_file
+from .hooks.slow import calls, slow_calls
+from .records import HOSTS, time_limit_s
 from .replay.find import sessions_of
 
 if TYPE_CHECKING:
     from ..files.layout import Layout
-    from .hooks.calls import Called
+    from .hooks.slow import Called
 
 HOUR, MINUTE = DAY // 24, DAY // 1440  # in milliseconds
 SLOW_DAYS = 7  # calls that are looked at

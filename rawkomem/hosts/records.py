@@ -189,6 +189,14 @@ HOSTS = {
     ),
 }
 
+TIME_LIMITS_S = {START: 10, PROMPT: 5, COMPACT: 5, TURN: 10, END: 5}  # the last two leave a process behind
+
+
+def time_limit_s(name: str, event: str) -> int:
+    """Return how many seconds a host waits for the answer to one of our events."""
+    return {**TIME_LIMITS_S, **dict(HOSTS[name].max_seconds)}.get(event, TIME_LIMITS_S[PROMPT])
+
+
 ALIASES = {  # what people call a host besides: the name of its program or of its package → of its record
     "claude-code": "claude", "codex-cli": "codex", "opencode-ai": "opencode", "cursor-agent": "cursor",
     "copilot-cli": "copilot", "gemini-cli": "gemini",

@@ -11,7 +11,7 @@ import pytest
 from rawkomem.files.layout import find_layout
 from rawkomem.hosts import health
 from rawkomem.hosts.connect.plan import carry_out, plan_connect
-from rawkomem.hosts.hooks import calls
+from rawkomem.hosts.hooks import calls, slow
 from rawkomem.model.clock import DAY, now
 from tests.hosts.connect.test_connect import home  # noqa: F401
 
@@ -86,13 +86,13 @@ def test_slow_calls(took_ms, said, connected):
 
 def test_a_slow_call_is_told_once(connected):
     called(connected, took_ms=9_000)
-    assert [call.took_ms for call in calls.untold_slow_calls(connected)] == [9_000]
-    assert calls.untold_slow_calls(connected) == []
+    assert [call.took_ms for call in slow.untold_slow_calls(connected)] == [9_000]
+    assert slow.untold_slow_calls(connected) == []
 
 
 def test_a_call_that_just_began_is_not_slow(connected):
     calls.begin(connected, "claude", "prompt")
-    assert calls.slow_calls(calls.calls(connected)) == []
+    assert slow.slow_calls(slow.calls(connected)) == []
 
 
 def test_lines_that_cannot_be_read_are_skipped(connected):
@@ -101,7 +101,7 @@ def test_lines_that_cannot_be_read_are_skipped(connected):
         stream.write(
             "x\tbegan\tclaude\tprompt\t1\n1\tbegan\tnobody\tprompt\t1\n\t\n1\tended\tclaude\tprompt\t1\t" + "9" * 5000
         )
-    assert len(calls.calls(connected)) == 1
+    assert len(slow.calls(connected)) == 1
 
 
 def test_the_command_tells_it(connected, project, rawkomem, home):  # noqa: F811

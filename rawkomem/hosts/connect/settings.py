@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from ..host import COMPACT, END, PROMPT, START, TURN
-from ..records import HOSTS
+from ..records import HOSTS, time_limit_s
 from .ours import guarded
 
-TIME_LIMITS_S = {START: 10, PROMPT: 5, COMPACT: 5, TURN: 10, END: 5}  # the last two leave a process behind
 SKILL = "rawkomem/SKILL.md"  # below a folder of skills
 
 
@@ -59,11 +57,6 @@ def files_to_remove(project: str) -> list[str]:
 
 def _mentioned(path: str, project: str) -> str:
     return os.path.expanduser(path) if path.startswith("~/") else os.path.join(project, *path.split("/"))
-
-
-def time_limit_s(name: str, event: str) -> int:
-    """Return how many seconds a host waits for the answer to one of our events."""
-    return {**TIME_LIMITS_S, **dict(HOSTS[name].max_seconds)}.get(event, TIME_LIMITS_S[PROMPT])
 
 
 def handlers(name: str) -> dict[str, Mapping[str, object]]:

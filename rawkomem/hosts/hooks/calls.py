@@ -1,7 +1,8 @@
 """Note each call of a hook in `.rawko/local/hook.calls`: when, which host, which event, and how long it took.
 
 A call has a line when it begins and one when it ends. A call without an end was stopped: the host waits only so long.
-Failures are ignored: a hook must not fail because it cannot be noted.
+Failures are ignored: a hook must not fail because it cannot be noted. A prompt waits for this module, so it only writes
+and looks at the last lines; slow.py reads them.
 """
 
 from __future__ import annotations
@@ -9,95 +10,50 @@ from __future__ import annotations
 import os
 import time
 
-from ...files.local.private import LineFile, local_path
-from ...files.local.told import is_number
+from ...files.local.private import LineFile, local_path, open_local
 from ...model.clock import now
 from ...model.errors import RawkoError
-from ...model.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...files.layout import Layout
 
 CALLS_FILE = "hook.calls"
-MAX_FILE_BYTES = 32 * 1024  # about 400 calls; the older half is dropped
+MAX_FILE_BYTES = 32 * 1024  # about 300 calls; the older half is dropped
+TAIL_BYTES = 1024  # hold about ten calls
+MAX_SHORT_MS = b"2999"  # no host waits less
 BEGAN, ENDED, TOLD = "began", "ended", "told"
-
-
-@record
-class Called:
-    """A call of a hook."""
-
-    at: int  # milliseconds since 1970
-    host: str
-    event: str
-    took_ms: int = -1  # -1: it did not end
 
 
 def begin(layout: Layout, host: str, event: str) -> float:
     """Note that a call begins, and return the time to pass to `end`."""
-    _append(layout, BEGAN, host, event)
+    note(layout, BEGAN, host, event)
     return time.perf_counter()
 
 
 def end(layout: Layout, host: str, event: str, began: float) -> None:
     """Note that a call ends."""
-    _append(layout, ENDED, host, event, str(round(1000 * (time.perf_counter() - began))))
+    note(layout, ENDED, host, event, str(round(1000 * (time.perf_counter() - began))))
 
 
-def calls(layout: Layout) -> list[Called]:
-    """Return the latest calls, the oldest first; none if they cannot be read."""
-    return _read(_lines(layout))
-
-
-def slow_calls(found: list[Called]) -> list[Called]:
-    """Return the calls that took longer than their host waits, or never ended."""
-    from ..connect.settings import time_limit_s
-
-    slow = []
-    for call in found:
-        limit_ms = 1000 * time_limit_s(call.host, call.event)
-        if call.took_ms > limit_ms or (call.took_ms < 0 and now() - call.at > limit_ms):
-            slow.append(call)
-    return slow
-
-
-def untold_slow_calls(layout: Layout) -> list[Called]:
-    """Return the slow calls since the last time that this was asked, and note that they are told now."""
-    lines = _lines(layout)
-    last = max((at for at, line in enumerate(lines) if len(line) > 1 and line[1] == TOLD), default=-1)
-    slow = slow_calls(_read(lines[last + 1 :]))
-    if slow:
-        _append(layout, TOLD, "", "")
-    return slow
-
-
-def _read(lines: list[list[str]]) -> list[Called]:
-    from ..records import HOSTS
-
-    found: list[Called] = []
-    open_calls: dict[str, int] = {}  # process, host and event → where its call is
-    for at, what, host, event, process, *took in (line for line in lines if len(line) > 4):
-        if not is_number(at) or host not in HOSTS:
-            continue
-        key = f"{process} {host} {event}"
-        if what == BEGAN:
-            open_calls[key] = len(found)
-            found.append(Called(int(at), host, event))
-        elif what == ENDED and key in open_calls and took and is_number(took[0]):
-            place = open_calls.pop(key)
-            found[place] = Called(found[place].at, host, event, int(took[0]))
-    return found
-
-
-def _lines(layout: Layout) -> list[list[str]]:
+def may_be_slow(layout: Layout) -> bool:
+    """Tell whether one of the last calls was stopped, still runs, or took long, and nobody was told."""
     try:
-        return [line.split("\t") for line in LineFile(local_path(layout, CALLS_FILE)).lines()]
-    except RawkoError:
-        return []
+        with open_local(layout, CALLS_FILE, "r") as stream:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL_BYTES))
+            tail = stream.read()
+    except OSError:
+        return False
+    since = tail.rpartition(b"\ttold\t")[2]
+    since = since[max(0, since.find(b"\tbegan\t")) :]  # the end of a call whose beginning was cut off does not count
+    if since.count(b"\tbegan\t") > since.count(b"\tended\t") + 1:  # one is the present call
+        return True
+    took = [line.rpartition(b"\t")[2] for line in since.split(b"\n") if b"\tended\t" in line]
+    return any(len(ms) > len(MAX_SHORT_MS) or (len(ms) == len(MAX_SHORT_MS) and ms > MAX_SHORT_MS) for ms in took)
 
 
-def _append(layout: Layout, what: str, host: str, event: str, *more: str) -> None:
+def note(layout: Layout, what: str, host: str, event: str, *more: str) -> None:
+    """Append a line."""
     try:
         line = "\t".join((str(now()), what, host, event, str(os.getpid()), *more))
         LineFile(local_path(layout, CALLS_FILE), MAX_FILE_BYTES).append(line)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
+
 from ...files.local.private import LineFile, local_path
 from ...model.errors import RawkoError
-from .calls import untold_slow_calls
+from .calls import may_be_slow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...files.layout import Layout
     from ...recall.inject import Injection
     from ...repository.wings.learning import Learned
-    from .calls import Called
+    from .slow import Called
 
 NEWS_FILE = "hook.news"  # what the background learner did since the last prompt
 MAX_NEWS_BYTES = 4 * 1024
@@ -21,7 +23,7 @@ MAX_TITLE_CHARS = 60
 
 def notice_of(layout: Layout, injection: Injection | None = None) -> str:
     """Return what the person should know at this moment; empty if there is nothing."""
-    said = [_injected(injection) if injection else "", *_take_news(layout), _slow(untold_slow_calls(layout))]
+    said = [_injected(injection) if injection else "", *_take_news(layout), _slow(layout)]
     told = "; ".join(one for one in said if one)
     return f"rawkomem: {told}" if told else ""
 
@@ -47,18 +49,26 @@ def _injected(injection: Injection) -> str:
 
 def _take_news(layout: Layout) -> list[str]:
     try:
-        file = LineFile(local_path(layout, NEWS_FILE))
-        lines = file.lines()
-        if lines:
-            file.replace()
+        path = local_path(layout, NEWS_FILE)
+        if not os.path.exists(path):
+            return []
+        lines = LineFile(path).lines()
+        LineFile(path).replace()
     except RawkoError:
         return []
     return lines
 
 
-def _slow(calls: list[Called]) -> str:
-    if not calls:
+def _slow(layout: Layout) -> str:
+    if not may_be_slow(layout):
         return ""
+    from .slow import untold_slow_calls  # rarely needed
+
+    calls = untold_slow_calls(layout)
+    return _told(calls) if calls else ""
+
+
+def _told(calls: list[Called]) -> str:
     events = ", ".join(dict.fromkeys(call.event for call in calls))
     return f"{len(calls)} earlier call(s) took longer than {calls[-1].host} waits ({events}): run 'rawkomem doctor'"
 

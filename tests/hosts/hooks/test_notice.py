@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from rawkomem.hosts.hooks import behind, calls
+from rawkomem.hosts.hooks import behind, calls, slow
 from rawkomem.hosts.hooks.notice import NEWS_FILE
 from rawkomem.hosts.host import LEARN, Call
 from rawkomem.model.clock import now
@@ -53,5 +53,24 @@ def test_a_call_that_the_host_stopped_is_told_next_time(event, hook, repository)
 
 def test_each_call_is_noted(hook, remembered, repository):
     hook("claude", "prompt", claude("UserPromptSubmit", prompt=ASK))
-    (call,) = calls.calls(repository.layout)
+    (call,) = slow.calls(repository.layout)
     assert (call.host, call.event) == ("claude", "prompt") and call.took_ms >= 0
+
+
+def test_a_stopped_call_is_told_although_others_came_after_it(hook, repository):
+    """A host that stops the prompt hook runs the hook at the turn's end before the next prompt."""
+    line = f"{now() - 60_000}\tbegan\tclaude\tprompt\t1"
+    calls.LineFile(calls.local_path(repository.layout, calls.CALLS_FILE)).append(line)
+    for _ in range(3):
+        calls.end(repository.layout, "claude", "turn-end", calls.begin(repository.layout, "claude", "turn-end"))
+    assert "took longer than claude waits" in shown(
+        hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won?"))
+    )
+
+
+def test_a_long_call_is_told(hook, repository):
+    calls.begin(repository.layout, "claude", "prompt")
+    calls.note(repository.layout, calls.ENDED, "claude", "prompt", "6100")
+    assert "took longer than claude waits" in shown(
+        hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won?"))
+    )
