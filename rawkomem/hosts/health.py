@@ -58,7 +58,9 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
             name, False, "its hooks are switched off", f"remove '{SWITCHED_OFF}' in {settings_file(name, project)}"
         )
     if not made:
-        return Finding(name, False, "never called a hook here", HOSTS[name].first_step)
+        is_used = bool(sessions_of(layout, name) or (project and shutil.which(name)))
+        seen = "" if is_used else "; no session of it was found here"
+        return Finding(name, not is_used, f"never called a hook here{seen}", HOSTS[name].first_step)
     return _judged(layout, name, made)
 
 

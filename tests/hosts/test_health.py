@@ -53,6 +53,12 @@ def test_a_host_that_never_called(connected):
     assert not one.ok and "never called" in one.text and "trust the folder" in one.hint
 
 
+def test_a_host_that_is_not_installed_is_no_failure(connected, monkeypatch):
+    """Its settings are committed; a colleague may use another host."""
+    monkeypatch.setattr(health.shutil, "which", lambda name: "/usr/bin/rawkomem" if name == "rawkomem" else None)
+    assert found(connected).ok and "no session of it" in found(connected).text
+
+
 def test_rawkomem_is_not_on_the_path(connected, monkeypatch):
     monkeypatch.setattr(health.shutil, "which", lambda name: None)
     assert not found(connected).ok and "not on the PATH" in found(connected).text and "PATH" in found(connected).hint

@@ -133,7 +133,7 @@ HELP = {
     Git runs this once 'rawkomem connect git' has told it to. Exit code 3 where both sides changed the same entry.""",
     "hook": """Answer a hook of an agent's host: what 'connect' sets up.
 
-    HOST is a name that 'rawkomem connect --help' lists, or vscode; EVENT is session-start, prompt, turn-end or
+    HOST is a name that 'rawkomem connect --help' lists; EVENT is session-start, prompt, turn-end or
     session-end, or the host's own name for it. Reads the host's JSON on standard input and answers in its dialect.
     On any error the hook prints nothing and exits 0; the error is in .rawko/local/hook.log.
     See 'rawkomem docs hosts'.""",

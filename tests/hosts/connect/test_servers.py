@@ -69,6 +69,11 @@ def test_what_has_no_file_is_refused_with_the_command_to_run(project, home):  # 
     assert not file.exists()
 
 
+def test_only_what_works_is_offered(project, home):  # noqa: F811
+    assert "--mcp" not in connect(project, "claude", "--user").output
+    assert "'rawkomem connect cursor --user --mcp'" in connect(project, "cursor", "--user").output
+
+
 def test_a_server_that_somebody_edited_stays(project, home):  # noqa: F811
     mine = '{"mcpServers": {"rawkomem": {"command": "rawkomem", "args": ["-C", "/x", "mcp"]}}}\n'
     (project / ".mcp.json").write_text(mine)

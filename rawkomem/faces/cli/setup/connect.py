@@ -19,7 +19,7 @@ from ....hosts.connect.plan import (
     plan_remove,
     plugin_folder,
 )
-from ....hosts.connect.settings import connectable
+from ....hosts.connect.settings import connectable, servers_file
 from ....hosts.records import HOSTS
 from ....model.errors import RawkoError
 from ....model.installed import how_to_add, how_to_reach
@@ -94,7 +94,7 @@ for _name in connectable():
 def _tell_next(name: str, project: str) -> None:
     """Say the one thing to try now, and offer the MCP server if the host could have it besides its hooks."""
     host = HOSTS[name]
-    if host.has_hooks and host.mcp and not has_our_server(name, project):
+    if host.has_hooks and servers_file(name, project) and not has_our_server(name, project):
         note(f"optional: 'rawkomem connect {name}{'' if project else ' --user'} --mcp' gives the agent tools to search")
     note(f'next: {host.first_step}, and ask: "What does this project\'s memory say?"')
 
