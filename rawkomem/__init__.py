@@ -8,6 +8,8 @@ with Repository.open() as repo:
 
 from __future__ import annotations
 
+__version__ = "0.1.0"  # the only place; CHANGELOG.md begins with the notes of this version
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .faces.mesh import MemoryContextManager, MemoryMesh, SyncMemoryMesh

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..files.local.background import is_background
+from ..model.installed import how_to_install
 from .failure import EmbedderFailed
 from .minilm_file import WeightsFile
 from .minilm_text import Cutter
@@ -49,7 +50,7 @@ def load(model: str) -> Any:
     try:
         runtime = import_module("onnxruntime")
     except ImportError:
-        raise EmbedderFailed("onnxruntime is not installed", "Run: pip install onnxruntime")
+        raise EmbedderFailed("onnxruntime is not installed", f"Run: {how_to_install('onnxruntime')}")
     try:
         options = runtime.SessionOptions()
         if is_background():

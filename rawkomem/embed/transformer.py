@@ -7,6 +7,7 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..model.installed import how_to_add
 from .failure import EmbedderFailed
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def load(model: str, dims: int) -> Any:
         import_module("transformers.utils.logging").disable_progress_bar()  # it writes over the face's own output
     except ImportError as error:
         missing = error.name or "sentence-transformers"
-        raise EmbedderFailed(f"{missing} is not installed", "Run: pip install 'rawkomem[sentence-transformers]'")
+        raise EmbedderFailed(f"{missing} is not installed", f"Run: {how_to_add('sentence-transformers')}")
     try:
         return SentenceTransformer(model, truncate_dim=dims or None)
     except Exception as error:  # a hub that is away, a folder that is no model, weights that do not fit

@@ -19,6 +19,7 @@ TALK = "talk"  # a host without transcripts tells what was said so far, before i
 LEARN = "learn"  # what the background learner is called with; no host calls it
 EVENTS = (START, PROMPT, COMPACT, TALK, TURN, END)
 CLAUDE_EVENTS = (("SessionStart", START), ("UserPromptSubmit", PROMPT), ("Stop", TURN), ("SessionEnd", END))
+MCP_ENTRY: Fields = {"command": "rawkomem", "args": ["mcp"]}
 STATUS_MESSAGES = {START: "Loading project memories", PROMPT: "Recalling project memories"}
 
 
@@ -51,9 +52,20 @@ def claude_handler(event: str, command: str, seconds: int) -> dict[str, object]:
 
 
 def claude_answer(call: Call, context: str, prompt: str = "UserPromptSubmit") -> object:
-    """Return an answer in Claude Code's envelope; Codex refuses any key beyond these."""
+    """Return an answer in Claude Code's envelope; Codex refuses any key beyond these and `systemMessage`."""
     event = prompt if call.event == PROMPT else "SessionStart"
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
+
+
+@record
+class Mcp:
+    """Where a host keeps its MCP servers. Its file may be the one that holds its hooks."""
+
+    key: str  # the object of servers in the file
+    project: str = ""  # the file, below a project; empty: it has none
+    user: str = ""  # the file, below the `home` of the host; empty: it has none that we edit
+    entry: Fields = MCP_ENTRY  # what stands for us among the servers
+    otherwise: str = ""  # how to do it where it has no file
 
 
 @record
@@ -61,8 +73,9 @@ class Host:
     """An agent host. The defaults are those of Claude Code, which several hosts follow."""
 
     about: str = ""  # one line of help; empty: it reads the settings of another host and cannot be connected
+    first_step: str = ""  # what a person does once after connecting, so that the host uses the settings
     # Settings
-    project: str = ""  # the settings file, below a project
+    project: str = ""  # the settings file, below a project; empty: it has no hooks of its own
     user: str = ""  # the settings file, below `home`
     home: tuple[str, str] = ("", "~")  # the environment variable that names the folder, and the default
     template: str = ""  # the settings file is ours as a whole, and this template in templates/agents
@@ -71,8 +84,10 @@ class Host:
     events: Names = CLAUDE_EVENTS  # its name → ours
     handler: Callable[[str, str, int], Mapping[str, object]] = claude_handler  # event, command, seconds → settings
     grouped: bool = True  # whether a handler stands in a group with a list of handlers
+    cmd_key: str = ""  # the key of a handler for the command line that cmd.exe runs; empty: it runs no cmd.exe
     max_seconds: tuple[tuple[str, int], ...] = ()  # event → the longest time limit that it accepts
     skills: str = ""  # where it looks for skills, below a project
+    mcp: Mcp | None = None  # where it keeps MCP servers
     marketplace: str = ""  # the template that offers our plugin to it
     mentions: tuple[str, ...] = ()  # other files, below a project or `~/`, that people put our commands into
     # Calls of hooks
@@ -84,8 +99,14 @@ class Host:
     # Answers
     max_context_bytes: int = 9_500  # longer ones are put into a file or cut from about 10,000 on
     answer: Callable[[Call, str], object] = claude_answer  # call, context → JSON; a text is printed as it is
+    notice: str = ""  # the key of an answer that the host shows to the person; empty: it has none
     is_heard: Callable[[Call], bool] = lambda _: True  # whether it uses the answer to a call
     is_apart: Callable[[Call], bool] = lambda _: False  # whether a call is answered although another host told the same
     keeps_context: bool = True  # whether the answer to a prompt stays in the context of later ones
     # Transcripts
     transcript: str = ""  # the reader in learn/session/hosts.py; empty: its calls pass what was said
+
+    @property
+    def has_hooks(self) -> bool:
+        """Whether it has settings of its own that call our hooks."""
+        return bool(self.project)

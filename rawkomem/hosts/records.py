@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from .host import COMPACT, END, PROMPT, START, TURN, Call, Host, claude_answer
+from .host import COMPACT, END, MCP_ENTRY, PROMPT, START, TURN, Call, Host, Mcp, claude_answer
 
 AGENTS_SKILLS = ".agents/skills"  # the folder that several hosts share
+MCP_SERVERS = "mcpServers"  # the key that most hosts keep MCP servers under
+SYSTEM_MESSAGE = "systemMessage"  # the key of an answer that Claude Code and those who follow it show to the person
 REWRITTEN = "transformedPrompt"  # a prompt as Copilot sends it to the model: the one that a hook may change
 
 
@@ -39,34 +41,48 @@ def _gemini_handler(event: str, command: str, seconds: int) -> dict[str, object]
 HOSTS = {
     "claude": Host(
         about="Claude Code: .claude/settings.json (VS Code and Copilot read it too).",
+        first_step="start 'claude' here and trust the folder",
         project=".claude/settings.json",
         user="settings.json",
         home=("CLAUDE_CONFIG_DIR", "~/.claude"),
         skills=".claude/skills",
+        mcp=Mcp(MCP_SERVERS, ".mcp.json", otherwise="claude mcp add --scope user rawkomem -- rawkomem mcp"),
         marketplace="claude/.claude-plugin/marketplace.json",
         mentions=(".claude/settings.local.json", ".mcp.json", "CLAUDE.md", "~/.claude.json"),
         more_events=(("SubagentStop", TURN), ("PreCompact", COMPACT)),
         project_variable="CLAUDE_PROJECT_DIR",
+        notice=SYSTEM_MESSAGE,
         transcript="claude-code",
     ),
     "codex": Host(
         about="Codex: .codex/config.toml, or hooks.json where there is one.",
+        first_step="start 'codex' here and trust the hooks when it asks",
         project=".codex/config.toml",
         user="config.toml",
         home=("CODEX_HOME", "~/.codex"),
         hooks_beside="hooks.json",
+        cmd_key="commandWindows",
         max_seconds=((END, 3),),
+        mcp=Mcp("mcp_servers", ".codex/config.toml", "config.toml"),
         skills=AGENTS_SKILLS,
         fields=(("turn_id", "prompt_id"),),
         max_context_bytes=8_000,  # it puts more than 2,500 tokens into a file
+        notice=SYSTEM_MESSAGE,
         transcript="codex",
     ),
     "opencode": Host(
         about="OpenCode: a plugin in .opencode/plugins/.",
+        first_step="start 'opencode' here again",
         project=".opencode/plugins/rawkomem.js",
         user="opencode/plugins/rawkomem.js",
         home=("XDG_CONFIG_HOME", "~/.config"),
         template="opencode/rawkomem.js",
+        mcp=Mcp(
+            "mcp",
+            "opencode.json",
+            "opencode/opencode.json",
+            {"type": "local", "command": ["rawkomem", "mcp"], "enabled": True},
+        ),
         events=(),
         skills=AGENTS_SKILLS,
         mentions=(".opencode/plugins", "opencode.json"),
@@ -76,9 +92,11 @@ HOSTS = {
     ),
     "cursor": Host(
         about="Cursor: .cursor/hooks.json.",
+        first_step="open the project in Cursor and trust the workspace",
         project=".cursor/hooks.json",
         user="hooks.json",
         home=("", "~/.cursor"),
+        mcp=Mcp(MCP_SERVERS, ".cursor/mcp.json", "mcp.json"),
         version=1,
         events=(
             ("sessionStart", START),
@@ -105,9 +123,11 @@ HOSTS = {
     ),
     "copilot": Host(
         about="Copilot CLI and cloud agent: .github/hooks/rawkomem.json.",
+        first_step="start 'copilot' here and trust the folder",
         project=".github/hooks/rawkomem.json",
         user="hooks/rawkomem.json",
         home=("COPILOT_HOME", "~/.copilot"),
+        mcp=Mcp(MCP_SERVERS, ".mcp.json", "mcp-config.json"),
         version=1,
         events=(
             ("sessionStart", START),
@@ -128,20 +148,54 @@ HOSTS = {
     ),
     "gemini": Host(
         about="Gemini CLI: .gemini/settings.json.",
+        first_step="start 'gemini' here and trust the hooks when it asks",
         project=".gemini/settings.json",
         user="settings.json",
         home=("", "~/.gemini"),
+        mcp=Mcp(MCP_SERVERS, ".gemini/settings.json", "settings.json", {**MCP_ENTRY, "timeout": 60_000}),
         events=(("SessionStart", START), ("BeforeAgent", PROMPT), ("AfterAgent", TURN), ("SessionEnd", END)),
         handler=_gemini_handler,
         skills=AGENTS_SKILLS,
         fields=(("prompt_response", "reply"),),
         project_variable="GEMINI_PROJECT_DIR",
+        notice=SYSTEM_MESSAGE,
         answer=lambda call, context: claude_answer(call, context, "BeforeAgent"),
         keeps_context=False,  # what BeforeAgent adds is for that turn only
         transcript="gemini",
     ),
-    "vscode": Host(mentions=(".vscode/mcp.json",), transcript="claude-code"),  # runs the hooks of claude
+    "vscode": Host(
+        about="VS Code: an MCP server in .vscode/mcp.json; its agent also runs the hooks of 'connect claude'.",
+        first_step="open the project in VS Code and start the server 'rawkomem' with 'MCP: List Servers'",
+        mcp=Mcp(
+            "servers",
+            ".vscode/mcp.json",
+            entry={"type": "stdio", **MCP_ENTRY},
+            otherwise="""code --add-mcp '{"name": "rawkomem", "command": "rawkomem", "args": ["mcp"]}'""",
+        ),
+        notice=SYSTEM_MESSAGE,
+        transcript="claude-code",
+    ),
+    "windsurf": Host(
+        about="Windsurf: an MCP server in your own settings (--user); its hooks take no memories.",
+        first_step="open the project in Windsurf and refresh the MCP servers",
+        home=("", "~/.codeium"),
+        mcp=Mcp(MCP_SERVERS, user="windsurf/mcp_config.json", otherwise="rawkomem connect windsurf --user"),
+    ),
+    "zed": Host(
+        about="Zed: an MCP server in .zed/settings.json.",
+        first_step="open the project in Zed and trust it",
+        home=("XDG_CONFIG_HOME", "~/.config"),
+        mcp=Mcp("context_servers", ".zed/settings.json", "zed/settings.json", {**MCP_ENTRY, "env": {}}),
+    ),
 }
+
+TIME_LIMITS_S = {START: 10, PROMPT: 5, COMPACT: 5, TURN: 10, END: 5}  # the last two leave a process behind
+
+
+def time_limit_s(name: str, event: str) -> int:
+    """Return how many seconds a host waits for the answer to one of our events."""
+    return {**TIME_LIMITS_S, **dict(HOSTS[name].max_seconds)}.get(event, TIME_LIMITS_S[PROMPT])
+
 
 ALIASES = {  # what people call a host besides: the name of its program or of its package → of its record
     "claude-code": "claude", "codex-cli": "codex", "opencode-ai": "opencode", "cursor-agent": "cursor",
@@ -157,7 +211,7 @@ AGENT_PROGRAMS = frozenset(
         "goose", "goosed", "kilocode", "kimi", "kiro", "kiro-cli", "openhands", "plandex", "qwen", "qwen-code", "roo",
         "trae", "windsurf",
     }
-    - {"vscode"}
+    - {"vscode", "zed"}
 )  # fmt: skip
 # Variables that agent hosts set for the commands they run; not those by which people configure a host.
 AGENT_VARIABLES = (

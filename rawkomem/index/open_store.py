@@ -121,7 +121,9 @@ def open_store(layout: Layout, settings: StoreSettings, dims: int) -> OutsideSto
     try:
         return chosen.open(StoreHome(layout, settings), dims)
     except ModuleNotFoundError as missing:
-        raise BadInput(f"the {settings.name} store needs the package {missing.name}", chosen.install) from None
+        raise BadInput(
+            f"the {settings.name} store needs the package {missing.name}", f"run: {chosen.how_to_install()}"
+        ) from None
 
 
 def forget_others(layout: Layout, name: str) -> list[str]:

@@ -18,6 +18,7 @@ from ..git.run import GitFailed
 from ..git.worktree import work_tree
 from ..index.stores.database import UNSAFE_FILE_SYSTEMS, file_system, first, memory_path, open_database, vec_library
 from ..model.errors import RawkoError
+from ..model.installed import how_to_install
 from ..model.record import record
 from ..redaction.find import engine
 from ..text.count import count
@@ -82,7 +83,12 @@ def _sqlite() -> Finding:
 
 def _patterns() -> Finding:
     ok = engine() == "re2"
-    return Finding("patterns", ok, f"engine: {engine()}", "" if ok else "pip install google-re2; until then substrings")
+    return Finding(
+        "patterns",
+        ok,
+        f"engine: {engine()}",
+        "" if ok else f"until then substrings; run: {how_to_install('google-re2')}",
+    )
 
 
 def _folder(repository: Repository) -> Finding:

@@ -62,4 +62,4 @@ def test_an_untrusty_answer_falls_back_with_one_warning():
 def test_a_missing_extra_says_how_to_install_it():
     embedder, warnings = opened(provider="sentence-transformers")
     assert embedder.name == "static-384-v2"
-    assert len(warnings) == 1 and "pip install 'rawkomem[sentence-transformers]'" in warnings[0]
+    assert len(warnings) == 1 and "pip install 'sentence-transformers>=3'" in warnings[0]

@@ -70,8 +70,8 @@ def test_connect_and_remove(toy, project):
     rawkomem(connect, project)
     said = json.loads((project / ".toy" / "hooks.json").read_text())
     assert said["version"] == 3 and said["hooks"] == {
-        "onAsk": [{"command": "rawkomem hook toy prompt", "minutes": 5 / 60}],
-        "onDone": [{"command": "rawkomem hook toy turn-end", "minutes": 10 / 60}],
+        "onAsk": [{"command": "rawkomem hook toy prompt; exit 0", "minutes": 5 / 60}],
+        "onDone": [{"command": "rawkomem hook toy turn-end; exit 0", "minutes": 10 / 60}],
     }
     assert (project / ".toy" / "skills" / "rawkomem" / "SKILL.md").is_file()
     (project / ".toy" / "notes.md").write_text("Run rawkomem search first.\n")

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ... import __version__
 from ...files.given_text import read_stdin
 from ...model.errors import NotFound
 from .hot import HOT, run_of
@@ -105,6 +106,7 @@ COMMANDS = {
     "hook": ("", "Answer a hook of an agent's host: what 'connect' sets up."),
     "sinks": ("keeping.sinks", "See and send what write-through sinks are told."),
     "doctor": ("keeping.doctor", "Look for what could go wrong on this machine."),
+    "self-check": ("setup.self_check", "Try on this machine whether everything works, in a temporary folder."),
     "scrub": ("keeping.scrub", "Redact secrets and personal data in a text from standard input."),
     "match": ("keeping.probe", "Tell whether a whenToUse condition fires on a text."),
     "embed": ("keeping.probe", "Print the vector of a text."),
@@ -137,7 +139,7 @@ HELP = {
     Git runs this once 'rawkomem connect git' has told it to. Exit code 3 where both sides changed the same entry.""",
     "hook": """Answer a hook of an agent's host: what 'connect' sets up.
 
-    HOST is a name that 'rawkomem connect --help' lists, or vscode; EVENT is session-start, prompt, turn-end or
+    HOST is a name that 'rawkomem connect --help' lists; EVENT is session-start, prompt, turn-end or
     session-end, or the host's own name for it. Reads the host's JSON on standard input and answers in its dialect.
     On any error the hook prints nothing and exits 0; the error is in .rawko/local/hook.log.
     See 'rawkomem docs hosts'.""",
@@ -198,7 +200,7 @@ def _meant(name: str) -> str:
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("-C", "folder", metavar="FOLDER", default="", help="Work as if started in this folder.")
-@click.version_option(package_name="rawkomem", message="%(prog)s %(version)s")
+@click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx: click.Context, folder: str) -> None:
     """rawkomem: a project's memories, as Markdown files that agents and people share.

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from ...format.mentions import WIKILINK
 from ...model.errors import Refused
+from ...model.installed import how_to_install
 from ...text.clean import clean
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def open_renderer() -> Callable[[str, Meant], str]:
         import nh3
         from markdown_it import MarkdownIt
     except ImportError as error:
-        raise Refused(f"the page needs {error.name}", "run: pip install 'rawkomem[page]'") from None
+        raise Refused(f"the page needs {error.name}", f"run: {how_to_install('markdown-it-py', 'nh3')}") from None
 
     reader = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
     reader.disable("image")  # what remains is a link: looking at a memory asks nobody for anything

@@ -1,13 +1,23 @@
-"""Recognize our handlers: those that run `rawkomem hook …`, by any path and in any form that a host takes."""
+"""Recognize our handlers, which run `rawkomem hook …` by any path and in any form that a host takes, and our server."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-COMMANDS = ("command", "bash", "powershell", "exec")  # keys of a handler that hold a command line, or a program
 ARGUMENTS = "args"  # the words after a program that is started without a shell
 NAMES = ("rawkomem", "rawko")
 PROGRAM = NAMES[0]
+CMD_KEY = "commandWindows"  # the key of a command line for cmd.exe
+COMMANDS = (
+    "command",
+    CMD_KEY,
+    "bash",
+    "powershell",
+    "exec",
+)  # keys of a handler that hold a command line or a program
+# A machine without rawkomem must not show an error at each prompt, so the exit code is 0 whatever happened. The first
+# form works in sh, Git Bash and PowerShell; cmd.exe needs the second.
+ALWAYS_0, ALWAYS_0_IN_CMD = "; exit 0", " & exit /b 0"
 
 
 def calls_us(handler: object) -> bool:
@@ -15,14 +25,34 @@ def calls_us(handler: object) -> bool:
     return isinstance(handler, dict) and any(_words(handler, key) for key in COMMANDS)
 
 
+def guarded(line: str, key: str = "") -> str:
+    """Return the command line of a handler so that it exits with 0 also where the program is missing."""
+    return line + (ALWAYS_0_IN_CMD if key == CMD_KEY else ALWAYS_0)
+
+
+def is_server(entry: object) -> bool:
+    """Tell whether an entry of a host's MCP servers is ours as we write it: our program with the one word `mcp`."""
+    return isinstance(entry, dict) and entry.get("command") == PROGRAM and entry.get(ARGUMENTS) == ["mcp"]
+
+
 def by_name(item: object) -> object:
-    """Return an item of a host's list with us called by name; a path that somebody wrote counts as the name."""
+    """Return an item of a host's list with us called by name; a path that somebody wrote counts as the name.
+
+    Such a path counts as guarded, too: that line is the person's. A plain name without a guard is our older form.
+    """
     if isinstance(item, list):
         return [by_name(one) for one in item]
     if not isinstance(item, dict):
         return item
-    called = {key: " ".join((PROGRAM, *words)) for key in COMMANDS if (words := _words(item, key))}
+    called = {key: line for key in COMMANDS if (line := _line(item, key))}
     return {key: called.get(key) or by_name(value) for key, value in item.items() if not (called and key == ARGUMENTS)}
+
+
+def _line(handler: Mapping[str, object], key: str) -> str:
+    line = " ".join((PROGRAM, *_words(handler, key))) if _words(handler, key) else ""
+    if not line or str(handler[key]).startswith(f"{PROGRAM} "):
+        return line
+    return guarded(line.removesuffix(ALWAYS_0).removesuffix(ALWAYS_0_IN_CMD), key)
 
 
 def _words(handler: Mapping[str, object], key: str) -> list[str]:

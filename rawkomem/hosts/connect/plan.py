@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ...files.templates import SHIPPED
 from ...files.whole import read_whole, replace_whole
 from ...model.errors import BadInput, Refused, Unwritable
-from ...model.record import record
+from ...model.record import record, replace
+from ..host import Mcp
 from ..records import HOSTS
-from . import merge, toml_block
+from . import merge, servers, toml_block
 from .seal import is_as_written, sealed
-from .settings import SKILL, connectable, handlers, hooks_file, items, settings_file, skill_file
+from .settings import SKILL, connectable, handlers, hooks_file, items, servers_file, settings_file, skill_file
 
 MARK = "rawkomem connect"  # in files that are ours as a whole
+Edit = Callable[[str | None], str | None]
 
 
 @record
@@ -32,19 +34,38 @@ class Change:
         return self.before == self.after
 
 
-def plan_connect(name: str, project: str) -> list[Change]:
-    """Return what connecting a host changes in a project, or for the user if no project is given."""
-    return [*_settings(name, project, True), *_skill(name, project, True)]
+def plan_connect(name: str, project: str, mcp: bool = False) -> list[Change]:
+    """Return what connecting a host changes in a project, or for the user if no project is given.
+
+    With `mcp` its MCP servers get ours too; a host without hooks always gets the server.
+    """
+    mcp = mcp or not HOSTS[name].has_hooks
+    if mcp and not servers_file(name, project):
+        raise Refused(f"{name} keeps no MCP servers {'there' if project else 'in a file of yours'} that can be edited",
+                      f"run: {_server_of(name).otherwise}")  # fmt: skip
+    edits = [*_hook_edits(name, project, True, mcp), *(_server_edits(name, project, True) if mcp else ())]
+    return [*_owned_plugin(name, project, True), *_changes(edits, project), *_skill(name, project, True)]
 
 
 def plan_remove(name: str, project: str) -> list[Change]:
     """Return what disconnecting a host changes."""
-    return [*_settings(name, project, False), *_skill(name, project, False)]
+    edits = [*_server_edits(name, project, False), *_hook_edits(name, project, False)]
+    changes = [_with_note(change, name, project) for change in _changes(edits, project)]
+    return [*_owned_plugin(name, project, False), *changes, *_skill(name, project, False)]
 
 
 def is_connected(name: str, project: str) -> bool:
-    """Tell whether a host's settings call us."""
-    return any(not change.is_none or change.kept for change in _settings(name, project, False))
+    """Tell whether a host's settings call us, or start our server if the host has no hooks."""
+    edits = _hook_edits if HOSTS[name].has_hooks else _server_edits
+    found = [*_owned_plugin(name, project, False), *_changes(edits(name, project, False), project)]
+    return any(not change.is_none or change.kept for change in found)
+
+
+def has_our_server(name: str, project: str) -> bool:
+    """Tell whether the MCP servers of a host name ours."""
+    file = servers_file(name, project)
+    text = _text(read_whole(file, project)) if file else None
+    return _names_server(name, text)
 
 
 def carry_out(changes: list[Change], project: str) -> None:
@@ -56,19 +77,70 @@ def carry_out(changes: list[Change], project: str) -> None:
                 _remove_empty(os.path.dirname(change.path), project)
 
 
-def _settings(name: str, project: str, connect: bool) -> list[Change]:
+def _owned_plugin(name: str, project: str, connect: bool) -> list[Change]:
+    """Return the change of a settings file that is ours as a whole; none for a host that shares its settings."""
+    template = HOSTS[name].template
+    return [_owned(settings_file(name, project), _template(template), connect, project)] if template else []
+
+
+def _hook_edits(name: str, project: str, connect: bool, mcp: bool = False) -> list[tuple[str, Edit]]:
+    """Return how the settings files of a host are edited, so that they call us or no longer do."""
     file, host = settings_file(name, project), HOSTS[name]
-    if host.template:
-        return [_owned(file, _template(host.template), connect, project)]
-    wanted = items(name)
-    beside = hooks_file(name, project)
+    if host.template or not file:
+        return []
+    wanted, beside = items(name), hooks_file(name, project)
     if not beside:
-        edit = (lambda text: merge.merged(text, wanted, host.version)) if connect else merge.without
-        return [_edited(file, edit, project)]
+        return [(file, (lambda text: merge.merged(text, wanted, host.version)) if connect else merge.without)]
     apart = os.path.exists(beside)  # hooks go there then: Codex warns about hooks in both
-    block = toml_block.without if apart or not connect else lambda text: toml_block.merged(text, handlers(name))
+    entry = _server_of(name).entry if mcp else None
+    block = (
+        (lambda text: toml_block.merged(text, {} if apart else handlers(name), entry))
+        if connect
+        else toml_block.without
+    )
     hooks = (lambda text: merge.merged(text, wanted)) if connect and apart else merge.without
-    return [_edited(file, block, project), _edited(beside, hooks, project)]
+    return [(file, block), (beside, hooks)]
+
+
+def _server_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edit]]:
+    """Return how the file with a host's MCP servers is edited. Codex keeps our server in the block of our hooks."""
+    file, mcp = servers_file(name, project), HOSTS[name].mcp
+    if not file or not mcp or HOSTS[name].hooks_beside:
+        return []
+    if connect:
+        return [(file, lambda text: servers.merged(text, mcp.key, mcp.entry))]
+    shared = [other for other in connectable() if other != name and servers_file(other, project) == file]
+    if any(_may_be_connected(other, project) for other in shared):
+        return []
+    return [(file, lambda text: servers.without(text, mcp.key, mcp.entry))]
+
+
+def _server_of(name: str) -> Mcp:
+    mcp = HOSTS[name].mcp
+    if mcp is None:
+        raise Refused(f"{name} has no MCP servers that rawkomem knows of", f"run: rawkomem connect {name}")
+    return mcp
+
+
+def _changes(edits: list[tuple[str, Edit]], project: str) -> list[Change]:
+    """Return one change for each file, which may have several edits."""
+    by_file: dict[str, list[Edit]] = {}
+    for file, edit in edits:
+        by_file.setdefault(file, []).append(edit)
+    return [_edited(file, one, project) for file, one in by_file.items()]
+
+
+def _with_note(change: Change, name: str, project: str) -> Change:
+    """Return a change that says so if a server of our name stays, because somebody edited it."""
+    if change.path != servers_file(name, project) or not _names_server(name, _text(change.after)):
+        return change
+    return replace(change, kept=f"its server 'rawkomem' is not as '{MARK}' writes it: remove it yourself")
+
+
+def _names_server(name: str, text: str | None) -> bool:
+    if HOSTS[name].hooks_beside:
+        return toml_block.has_server(text)
+    return bool(HOSTS[name].mcp) and servers.has_server(text, _server_of(name).key)
 
 
 def _skill(name: str, project: str, connect: bool) -> list[Change]:
@@ -90,15 +162,21 @@ def _may_be_connected(name: str, project: str) -> bool:
         return True
 
 
-def _edited(file: str, edit: Callable[[str | None], str | None], project: str) -> Change:
+def _edited(file: str, edits: Sequence[Edit], project: str) -> Change:
     """Return the change of a settings file that others edit too. Raises BadInput if it cannot be parsed."""
     before = read_whole(file, project)
     try:
-        after = edit(None if before is None else before.decode("utf-8"))
+        after = _text(before)
+        for edit in edits:
+            after = edit(after)
     except ValueError as failure:
         what = "it is not UTF-8" if isinstance(failure, UnicodeDecodeError) else str(failure)
-        raise BadInput(f"cannot edit {file}: {what}", "mend it first; nothing was changed") from None
+        raise BadInput(f"cannot edit {file}: {what}", "fix the file first; nothing was changed") from None
     return Change(file, before, None if after is None else after.encode("utf-8"))
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8")
 
 
 def _owned(file: str, text: bytes, connect: bool, project: str) -> Change:
@@ -130,7 +208,7 @@ def _shipped(name: str) -> str:
         file = os.path.join(folder, "agents", *name.split("/"))
         if os.path.isfile(file):
             return file
-    raise BadInput(f"no template {name}", "install rawkomem anew")
+    raise BadInput(f"no template {name}", "install rawkomem again")
 
 
 def _write(change: Change, project: str) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from ..host import COMPACT, END, PROMPT, START, TURN
-from ..records import HOSTS
+from ..records import HOSTS, time_limit_s
+from .ours import guarded
 
-TIME_LIMITS_S = {START: 10, PROMPT: 5, COMPACT: 5, TURN: 10, END: 5}  # the last two leave a process behind
 SKILL = "rawkomem/SKILL.md"  # below a folder of skills
 
 
@@ -18,11 +17,21 @@ def connectable() -> list[str]:
 
 
 def settings_file(name: str, project: str) -> str:
-    """Return the path of a host's settings in a project, or of the user's own if no project is given."""
+    """Return the path of a host's settings in a project, or of the user's own; empty if it has no hooks."""
     host = HOSTS[name]
-    variable, default = host.home
+    return _below(name, project, host.project if project else host.user)
+
+
+def servers_file(name: str, project: str) -> str:
+    """Return the path of the file with a host's MCP servers, in a project or the user's own; empty if it has none."""
+    mcp = HOSTS[name].mcp
+    return _below(name, project, mcp.project if project else mcp.user) if mcp else ""
+
+
+def _below(name: str, project: str, file: str) -> str:
+    variable, default = HOSTS[name].home
     folder = project or os.environ.get(variable) or os.path.expanduser(default)
-    return os.path.join(folder, *(host.project if project else host.user).split("/"))
+    return os.path.join(folder, *file.split("/")) if file else ""
 
 
 def hooks_file(name: str, project: str) -> str:
@@ -41,7 +50,7 @@ def files_to_remove(project: str) -> list[str]:
     """Return every file of a host that may name us: those that `connect` writes, and those that people write."""
     files = [skill_file(name, project) for name in connectable()]
     for place in (project, ""):
-        files += [file(name, place) for name in connectable() for file in (settings_file, hooks_file)]
+        files += [file(name, place) for name in connectable() for file in (settings_file, hooks_file, servers_file)]
     files += [_mentioned(path, project) for host in HOSTS.values() for path in host.mentions]
     return [file for file in files if file]
 
@@ -51,10 +60,14 @@ def _mentioned(path: str, project: str) -> str:
 
 
 def handlers(name: str) -> dict[str, Mapping[str, object]]:
-    """Return for each event of a host the handler that calls us. Command lines never change: Codex would ask again."""
-    host = HOSTS[name]
-    limits = {**TIME_LIMITS_S, **dict(host.max_seconds)}
-    return {event: host.handler(ours, f"rawkomem hook {name} {ours}", limits[ours]) for event, ours in host.events}
+    """Return for each event of a host the handler that calls us. A changed command line makes Codex ask for trust."""
+    return {event: _handler(name, ours) for event, ours in HOSTS[name].events}
+
+
+def _handler(name: str, event: str) -> Mapping[str, object]:
+    host, call = HOSTS[name], f"rawkomem hook {name} {event}"
+    handler = host.handler(event, guarded(call), time_limit_s(name, event))
+    return {**handler, host.cmd_key: guarded(call, host.cmd_key)} if host.cmd_key else handler
 
 
 def items(name: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Keep our hooks in a TOML file, in a marked block at its end.
+"""Keep our hooks and our MCP server in a TOML file, in a marked block at its end.
 
 Hosts put their own tables before the last mark, so tables between the marks that do not call us are theirs.
 """
@@ -10,17 +10,23 @@ import tomllib
 from collections.abc import Mapping, Sequence
 
 from ...text.marked import cut_block, find_block, put_block
-from .ours import calls_us
+from .ours import calls_us, is_server
 
 BLOCK_NAME = "rawkomem connect"  # of the block
+SERVER_HEADER = "[mcp_servers.rawkomem]"
+Server = Mapping[str, object]
 
 
-def merged(text: str | None, wanted: Mapping[str, Mapping[str, object]]) -> str:
-    """Return the file with our block, `[[hooks.Event]]` with one handler each; create a file that was not there.
+def merged(text: str | None, wanted: Mapping[str, Mapping[str, object]], entry: Server | None = None) -> str | None:
+    """Return the file with our block: `[[hooks.Event]]` with one handler each, and our MCP server if one is passed.
 
-    Raises ValueError if the file cannot be parsed or extended.
+    A file that was not there is created. A server that was in the block stays. Raises ValueError if the file cannot be
+    parsed or extended.
     """
     lines = [line for event, handler in wanted.items() for line in _hook(event, handler)]
+    lines += _kept_server(text) or ([] if entry is None or has_server(text) else _server(entry))
+    if not lines:
+        return without(text)
     known = find_block((text or "").encode(), BLOCK_NAME, to_end=True)
     if text is not None and known and [line.rstrip("\r") for line in _parted(known.inside)[0]] == lines:
         return text
@@ -73,7 +79,9 @@ def _end(table: Sequence[str]) -> int:
 
 
 def _is_ours(tables: Sequence[Sequence[str]], at: int) -> bool:
-    """Tell whether a table is a handler that calls us, or the group of one that holds no other."""
+    """Tell whether a table is our server, a handler that calls us, or the group of one that holds no other."""
+    if _header(tables, at) == SERVER_HEADER:
+        return is_server(_table(tables[at]))
     header, *inner = (_header(tables, at + step) for step in range(3))
     if header.endswith(".hooks]]"):
         return _is_handler(tables[at])
@@ -86,10 +94,32 @@ def _header(tables: Sequence[Sequence[str]], at: int) -> str:
 
 
 def _is_handler(table: Sequence[str]) -> bool:
+    return calls_us(_table(table))
+
+
+def _table(table: Sequence[str]) -> dict[str, object]:
+    """Return what a table holds below its header; nothing if it cannot be parsed."""
     try:
-        return calls_us(tomllib.loads("\n".join(line.rstrip("\r") for line in table[1:])))
+        return tomllib.loads("\n".join(line.rstrip("\r") for line in table[1:]))
     except tomllib.TOMLDecodeError:
-        return False
+        return {}
+
+
+def has_server(text: str | None) -> bool:
+    """Tell whether a file names a server of our name, in our block or elsewhere."""
+    servers = tomllib.loads(text or "").get("mcp_servers")
+    return isinstance(servers, dict) and "rawkomem" in servers
+
+
+def _kept_server(text: str | None) -> list[str]:
+    """Return the lines of our server in the block."""
+    block = find_block((text or "").encode(), BLOCK_NAME, to_end=True)
+    ours = [line.rstrip("\r") for line in _parted(block.inside)[0]] if block else []
+    return ours[ours.index(SERVER_HEADER) :] if SERVER_HEADER in ours else []
+
+
+def _server(entry: Server) -> list[str]:
+    return [SERVER_HEADER, *(f"{key} = {json.dumps(value)}" for key, value in entry.items())]
 
 
 def _hook(event: str, handler: Mapping[str, object]) -> list[str]:

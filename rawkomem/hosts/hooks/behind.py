@@ -16,6 +16,7 @@ from ...learn.session.run import Run
 from ...model.record import replace
 from ...redaction.find import redact
 from ..host import END, LEARN
+from .notice import note_learned
 from .work import record_work
 
 if TYPE_CHECKING:
@@ -95,10 +96,11 @@ def learn_behind(repository: Repository, call: Call, talk: IO[bytes], ended: boo
     with lock(repository.layout, "learner"):
         if transcript:
             with open_transcript(transcript) as stream:
-                repository.learning.learn(stream, replace(run, agent=""), by_host=True)
+                learned = repository.learning.learn(stream, replace(run, agent=""), by_host=True)
         else:
-            repository.learning.learn(talk, run, by_host=True)
+            learned = repository.learning.learn(talk, run, by_host=True)
             talk.seek(0)
+        note_learned(repository.layout, learned)
         record_work(repository, call.host, transcript, talk, ended)
     repository.core.follow()
     repository.core.wake_sinks()

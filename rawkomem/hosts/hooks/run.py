@@ -19,6 +19,7 @@ from .call import folders, read_call, read_stdin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ...recall.inject import Injection
     from ...repository import Repository
 
 
@@ -38,7 +39,7 @@ def run(folder: str, arguments: list[str]) -> None:
         call = read_call(host, event, data)
         layout = _layout(folder, call)
         if layout:
-            _answer(layout, call)
+            _timed(layout, call)
     except Exception as failure:  # the host goes on, whatever it was
         if layout:
             said = failure.message if isinstance(failure, RawkoError) else f"{type(failure).__name__}: {failure}"
@@ -58,6 +59,17 @@ def _layout(folder: str, call: Call | None) -> Layout | None:
     if call and call.event in (PROMPT, START, COMPACT) and os.path.isdir(personal_root()):
         return find_layout(os.path.dirname(personal_root()))
     return None
+
+
+def _timed(layout: Layout, call: Call) -> None:
+    """Answer a call, and note how long it took: a call that is never noted as ended was stopped by its host."""
+    from .calls import begin, end
+
+    began = begin(layout, call.host, call.event)
+    try:
+        _answer(layout, call)
+    finally:
+        end(layout, call.host, call.event, began)
 
 
 def _answer(layout: Layout, call: Call) -> None:
@@ -97,7 +109,7 @@ def _inject(repository: Repository, call: Call) -> None:
 
     request = request_for(repository.layout, call.session)
     injection = recalled(repository, call, HOSTS[call.host].max_context_bytes - len(request.encode()))
-    _say(answer(call, injection.text + request))
+    _say(answer(call, injection.text + request, _notice(repository.layout, call, injection)))
     repository.note_use(injection, call.session)
     unwaited(lambda: _note_prompt(repository.layout, call))
     repository.core.deepen_in_background()
@@ -114,15 +126,27 @@ def _open_session(repository: Repository, call: Call) -> None:
     from .start import opening
 
     if begin(repository.layout, call) and repository.layout.root != personal_root():
-        _say(answer(call, opening(repository)))
+        _say(answer(call, opening(repository), _notice(repository.layout, call)))
     repository.core.wake_sinks()
 
 
-def answer(call: Call, context: str) -> bytes:
-    """Return a context as the host takes it; empty if there is none."""
-    if not context:
+def _notice(layout: Layout, call: Call, injection: Injection | None = None) -> str:
+    """Return what the host shows to the person; empty where it shows nothing, so that nothing counts as shown."""
+    if not HOSTS[call.host].notice or call.is_subagents:
+        return ""
+    from .notice import notice_of
+
+    return notice_of(layout, injection)
+
+
+def answer(call: Call, context: str, notice: str = "") -> bytes:
+    """Return a context as the host takes it, with a line for the person; empty if there is neither."""
+    host = HOSTS[call.host]
+    said = host.answer(call, context) if context else {}
+    if notice and isinstance(said, dict):
+        said = {**said, host.notice: notice}
+    if not said:
         return b""
-    said = HOSTS[call.host].answer(call, context)
     return said.encode("utf-8", "replace") if isinstance(said, str) else f"{write_json(said)}\n".encode()
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9]")  # what Claude Code writes as a dash in the name of a project's folder
 MAX_ROLLOUTS = 1_000  # of Codex, the latest, whose first line is read: it keeps those of all projects together
 MAX_FIRST_LINE_BYTES = 2**20
+KEEPERS = ("claude", "codex", "gemini", "specstory")  # who keeps sessions in a place that is known
 PROJECT_ROOT = ".project_root"  # Gemini's file that names the project, where its folder is not named by a checksum
 
 
@@ -40,15 +41,20 @@ def places(layout: Layout) -> dict[str, str]:
 
 def find_sessions(layout: Layout) -> list[str]:
     """Return the transcripts of a project, the latest first, each once."""
-    project, where = os.path.realpath(layout.project), places(layout)
-    found = [
-        *transcripts(layout),
-        *_files(where["claude"], "*.jsonl"),
-        *_rollouts(where["codex"], project),
-        *_chats(where["gemini"], project),
-        *_files(where["specstory"], "*.md"),
-    ]
+    found = [*transcripts(layout), *(file for name in KEEPERS for file in sessions_of(layout, name))]
     return _latest_first({os.path.realpath(file) for file in found if os.path.isfile(file)})
+
+
+def sessions_of(layout: Layout, name: str) -> list[str]:
+    """Return the transcripts that a host, or SpecStory, keeps of a project; none for a host whose place is unknown."""
+    project, where = os.path.realpath(layout.project), places(layout)
+    if name == "claude":
+        return _files(where[name], "*.jsonl")
+    if name == "codex":
+        return [*_rollouts(where[name], project)]
+    if name == "gemini":
+        return [*_chats(where[name], project)]
+    return _files(where[name], "*.md") if name == "specstory" else []
 
 
 def _home(host: str) -> str:

@@ -150,7 +150,9 @@ def vec_library() -> str:
         stem = os.path.join(folder, "sqlite_vec", "vec0")
         if os.path.exists(stem + suffix):
             return stem
-    raise IndexBroken("the sqlite-vec library is not installed", "pip install sqlite-vec")
+    from ...model.installed import how_to_install
+
+    raise IndexBroken("the sqlite-vec library is not installed", f"run: {how_to_install('sqlite-vec')}")
 
 
 def has_tables(connection: apsw.Connection) -> bool:

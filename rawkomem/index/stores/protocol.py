@@ -86,9 +86,16 @@ class StorePlugin:
 
     package = ""  # the package of its engine, by which `store status` sees whether that is installed
     install = ""  # the command that installs the engine
+    extra = ""  # the extra of rawkomem that brings the engine, where `install` is empty
     local = True  # whether it keeps its data in `home.folder` where the user gave no url
     takes_url = False  # whether the user may give it a url
     rfc_tables = False  # whether it has the tables of RFC-0011: then `publish`, `migrate` and `rollback` work
+
+    def how_to_install(self) -> str:
+        """Return the command that installs the engine."""
+        from ...model.installed import how_to_add
+
+        return self.install or how_to_add(self.extra)
 
     def open(self, home: StoreHome, dims: int) -> OutsideStore:
         """Open the store for vectors of so many dimensions. A missing package may raise ModuleNotFoundError."""

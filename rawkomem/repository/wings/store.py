@@ -127,7 +127,7 @@ class Store(Wing):
             except RawkoError as failure:
                 problem = failure.message
         package = "" if name == SQLITE else plugin(name).package
-        missing = plugin(name).install if package and find_spec(package) is None else ""
+        missing = plugin(name).how_to_install() if package and find_spec(package) is None else ""
         known, size = _known(layout, name), store_size(layout, name)
         return StoreStatus(name, used, not missing, known, size, self._where(name), problem, missing)
 

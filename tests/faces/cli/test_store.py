@@ -30,7 +30,7 @@ def test_an_engine_that_is_not_installed_is_one_clear_line(rawkomem, tmp_path):
         "PYTHONSAFEPATH": "",
     }
     said = rawkomem.process("store", "use", "lancedb", env=hidden, check=2, cwd=tmp_path).stderr
-    assert "pip install 'rawkomem[lancedb]'" in said and len(said.splitlines()) <= 2
+    assert "install 'lancedb>=0.40' 'pyarrow>=16'" in said and len(said.splitlines()) <= 2
 
 
 @pytest.mark.parametrize(

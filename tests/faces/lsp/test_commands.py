@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("pygls", reason="for want of the extra: pip install 'rawkomem[lsp]'")
-
 from lsprotocol import types as lsp
 
 from rawkomem.repository import Repository

@@ -7,9 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("pygls", reason="for want of the extra: pip install 'rawkomem[lsp]'")
-
 from lsprotocol import types as lsp
 
 from rawkomem.files.start import plan_start, write_start

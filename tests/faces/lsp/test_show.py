@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pygls", reason="for want of the extra: pip install 'rawkomem[lsp]'")
-
 from rawkomem.model.entry import Entry
 from rawkomem.model.task import Task
 from rawkomem.repository import Repository

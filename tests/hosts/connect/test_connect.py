@@ -211,7 +211,7 @@ def test_the_command_that_settings_name_works(project, rawkomem, home):
     rawkomem("connect", "claude")
     hooks = json.loads((project / ".claude" / "settings.json").read_text())["hooks"]
     command = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
-    assert command == "rawkomem hook claude prompt"
+    assert command == "rawkomem hook claude prompt; exit 0"
     told = json.dumps({"session_id": "s", "cwd": str(project), "prompt": "run npm install"})
     path = f"{Path(os.sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}

@@ -198,9 +198,9 @@ def test_toml_that_a_host_put_before_our_last_mark_stays(text, newline):
 
 def test_toml_handlers_of_others_in_our_group_stay():
     ours = toml_block.merged(None, handlers("codex"))
-    last = next(line for line in ours.splitlines() if "turn-end" in line)
+    last = next(line for line in reversed(ours.splitlines()) if "turn-end" in line)
     theirs = '[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "beep"\n'
-    left = toml_block.without(ours.replace(f"{last}\ntimeout = 10\n", f"{last}\ntimeout = 10\nnote = 1\n{theirs}"))
+    left = toml_block.without(ours.replace(f"{last}\n", f"{last}\nnote = 1\n{theirs}"))
     assert tomllib.loads(left) == {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}}
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import tomllib
 
 import pytest
 
+from rawkomem import __version__
 from rawkomem.format.frontmatter import read_frontmatter
 from rawkomem.hosts.connect.settings import connectable, items
 from rawkomem.hosts.records import HOSTS
@@ -35,9 +35,8 @@ def test_the_marketplaces_name_the_plugin(folder):
 
 
 def test_the_plugin_has_the_version_of_the_package():
-    package = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     plugin = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
-    assert plugin["version"] == package["version"]
+    assert plugin["version"] == __version__
 
 
 def test_the_folder_of_the_plugin_is_told(rawkomem, tmp_path_factory):
@@ -128,4 +127,7 @@ def test_the_page_about_hosts_agrees_with_the_records():
     rows = [line for line in (ROOT / "docs" / "hosts.md").read_text().splitlines() if line.startswith("| ")]
     for name in connectable():
         (row,) = [row for row in rows if row.startswith(f"| {name} |")]
-        assert f"`{HOSTS[name].project}`" in row and all(f"`{event}`" in row for event, _ in HOSTS[name].events)
+        host = HOSTS[name]
+        file = host.project or host.mcp.project or host.mcp.user
+        events = host.events if host.has_hooks else ()
+        assert f"`{file}`" in row and all(f"`{event}`" in row for event, _ in events)

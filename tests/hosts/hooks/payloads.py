@@ -62,6 +62,7 @@ def vscode(name: str, **more: object) -> dict:
     }
 
 
+NOTICE = {"systemMessage": "rawkomem: added “Use pnpm”"}  # what the host shows to the person
 # (host, event) → (what it writes, how it is answered: CONTEXT stands for the text)
 CALLS: dict[tuple[str, str], tuple[dict, object]] = {
     ("claude", "session-start"): (
@@ -70,7 +71,7 @@ CALLS: dict[tuple[str, str], tuple[dict, object]] = {
     ),
     ("claude", "prompt"): (
         claude("UserPromptSubmit", prompt_id="p1", prompt=ASK),
-        {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "CONTEXT"}},
+        {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "CONTEXT"}, **NOTICE},
     ),
     ("claude", "compact"): (claude("PreCompact", trigger="auto"), ""),
     ("claude", "turn-end"): (claude("Stop", stop_hook_active=False, last_assistant_message="Done."), ""),
@@ -81,7 +82,7 @@ CALLS: dict[tuple[str, str], tuple[dict, object]] = {
     ),
     ("codex", "prompt"): (
         codex("UserPromptSubmit", turn_id="t1", prompt=ASK, transcript_path=None),
-        {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "CONTEXT"}},
+        {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "CONTEXT"}, **NOTICE},
     ),
     ("codex", "turn-end"): (codex("Stop", turn_id="t1", stop_hook_active=False, last_assistant_message=None), ""),
     ("codex", "session-end"): (codex("SessionEnd", reason="other"), ""),
@@ -114,7 +115,7 @@ CALLS: dict[tuple[str, str], tuple[dict, object]] = {
     ),
     ("gemini", "prompt"): (
         gemini("BeforeAgent", prompt=ASK),
-        {"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "CONTEXT"}},
+        {"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "CONTEXT"}, **NOTICE},
     ),
     ("gemini", "turn-end"): (gemini("AfterAgent", prompt=ASK, prompt_response="Done.", stop_hook_active=False), ""),
     ("gemini", "session-end"): (gemini("SessionEnd", reason="exit"), ""),
@@ -124,7 +125,7 @@ CALLS: dict[tuple[str, str], tuple[dict, object]] = {
     ),
     ("vscode", "prompt"): (
         vscode("UserPromptSubmit", prompt=ASK),
-        {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "CONTEXT"}},
+        {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "CONTEXT"}, **NOTICE},
     ),
     ("vscode", "turn-end"): (vscode("Stop", stop_hook_active=False), ""),
     ("vscode", "session-end"): (vscode("SessionEnd"), ""),

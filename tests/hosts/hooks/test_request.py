@@ -37,7 +37,7 @@ class Agent:
         said = self.hook("claude", "prompt", call, transcript=str(self.transcript))
         self.talk.append(("user", text))
         self._write()
-        return json.loads(said)["hookSpecificOutput"]["additionalContext"] if said else ""
+        return json.loads(said or "{}").get("hookSpecificOutput", {}).get("additionalContext", "")
 
     def answer(self, text: str) -> None:
         self.talk.append(("assistant", text))

@@ -17,8 +17,10 @@ from ..terminal import paint, say, say_json
 def doctor_command(folder: str, as_json: bool) -> int:
     """Look for what could go wrong on this machine.
 
-    Versions, file system, permissions, index integrity, git set-up. Exit code 1 when something is wrong.
+    Versions, file system, permissions, index integrity, git set-up, and for each connected agent host when it last
+    called. Exit code 1 when something is wrong.
     """
+    from ....hosts.health import examine_hosts
     from ....repository.doctor import examine
 
     try:
@@ -26,6 +28,8 @@ def doctor_command(folder: str, as_json: bool) -> int:
     except NotFound:
         repository = None
     findings = examine(repository)
+    if repository:
+        findings += examine_hosts(repository.layout)
     if as_json:
         say_json([as_dict(finding) for finding in findings])
     else:

@@ -5,14 +5,24 @@ from __future__ import annotations
 import difflib
 import os
 import shutil
+from importlib.util import find_spec
 
 import click
 
 from ....files.layout import find_layout
-from ....hosts.connect.plan import Change, carry_out, is_connected, plan_connect, plan_remove, plugin_folder
-from ....hosts.connect.settings import connectable
+from ....hosts.connect.plan import (
+    Change,
+    carry_out,
+    has_our_server,
+    is_connected,
+    plan_connect,
+    plan_remove,
+    plugin_folder,
+)
+from ....hosts.connect.settings import connectable, servers_file
 from ....hosts.records import HOSTS
 from ....model.errors import RawkoError
+from ....model.installed import how_to_add, how_to_reach
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 from .connect_git import connect_git
@@ -29,17 +39,19 @@ def connect_command() -> None:
 
 def host_command(name: str) -> click.Command:
     """Return the command that connects one agent host."""
-    help = HOSTS[name].about
+    host = HOSTS[name]
+    help = host.about
 
     @click.command(name, help=help, short_help=help)
     @DRY_RUN
     @click.option("--remove", is_flag=True, help="Take out what was put in.")
     @click.option("--user", is_flag=True, help="In your own settings, for all your projects.")
+    @click.option("--mcp", is_flag=True, help="Set up the MCP server, too.", hidden=not (host.mcp and host.has_hooks))
     @JSON
     @click.pass_obj
-    def command(folder: str, /, dry_run: bool, remove: bool, user: bool, as_json: bool) -> None:
+    def command(folder: str, /, dry_run: bool, remove: bool, user: bool, mcp: bool, as_json: bool) -> None:
         project = "" if user else find_layout(folder).project
-        plan = plan_remove(name, project) if remove else plan_connect(name, project)
+        plan = plan_remove(name, project) if remove else plan_connect(name, project, mcp)
         changes = [change for change in plan if not change.is_none]
         if not dry_run:
             carry_out(changes, project)
@@ -55,8 +67,10 @@ def host_command(name: str) -> click.Command:
             note(f"{name} is not connected" if remove else f"{name} is connected already")
         if not remove:
             _warn(name, project, user)
+            if not dry_run and not as_json:
+                _tell_next(name, project)
 
-    if HOSTS[name].marketplace:
+    if host.marketplace:
         shown = "Print the folder that '/plugin marketplace add' takes; write nothing."
         command.params.append(
             click.Option(
@@ -75,6 +89,14 @@ def _tell_plugin(context: click.Context, parameter: click.Parameter, wanted: boo
 connect_command.add_command(connect_git)
 for _name in connectable():
     connect_command.add_command(host_command(_name))
+
+
+def _tell_next(name: str, project: str) -> None:
+    """Say the one thing to try now, and offer the MCP server if the host could have it besides its hooks."""
+    host = HOSTS[name]
+    if host.has_hooks and servers_file(name, project) and not has_our_server(name, project):
+        note(f"optional: 'rawkomem connect {name}{'' if project else ' --user'} --mcp' gives the agent tools to search")
+    note(f'next: {host.first_step}, and ask: "What does this project\'s memory say?"')
 
 
 def _tell(changes: list[Change], dry_run: bool) -> None:
@@ -102,7 +124,9 @@ def _lines(data: bytes | None) -> list[str]:
 def _warn(name: str, project: str, user: bool) -> None:
     """Warn about what would keep the hooks from working, or make them run twice."""
     if not shutil.which("rawkomem"):
-        note("'rawkomem' is not on your PATH, and hosts call it by that name: try pipx or 'uv tool install'")
+        note(f"'rawkomem' is not on your PATH, and hosts call it by that name: {how_to_reach()}")
+    if has_our_server(name, project) and not find_spec("mcp"):
+        note(f"the MCP server needs a package that is not installed; run: {how_to_add('mcp')}")
     try:
         if not user and is_connected(name, ""):
             note(f"{name} is connected in your own settings too: one of them is enough")

@@ -105,7 +105,7 @@ def demo_command(keep: bool) -> None:
 def _play(home: str) -> None:
     project = os.path.join(home, "project")
     os.mkdir(project)
-    around = _environment(home)
+    around = apart_environment(home)
     for number, step in enumerate(STEPS, 1):
         if step.git and not shutil.which("git"):
             note("git is not installed: the merge is left out")
@@ -142,7 +142,7 @@ def run_watched() -> None:
     main()
 
 
-def _environment(home: str) -> dict[str, str]:
+def apart_environment(home: str) -> dict[str, str]:
     """Return an environment without the user's settings, caches and git identity."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAWKOMEM_", "GIT_"))}
     who = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in IDENTITY.items()}

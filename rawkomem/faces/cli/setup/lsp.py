@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 import click
 
+from .... import __version__
 from ....model.errors import NotFound
+from ....model.installed import how_to_install
 
 
 @click.command("lsp")
@@ -14,12 +14,12 @@ from ....model.errors import NotFound
 def lsp_command(folder: str) -> None:
     """Serve memories to editors by the Language Server Protocol.
 
-    Over standard input and output; editors start it themselves. Needs the extra: pip install 'rawkomem[lsp]'. See
-    'rawkomem docs lsp' for VS Code, Neovim, Helix and Zed.
+    Over standard input and output; editors start it themselves. See 'rawkomem docs lsp' for VS Code, Neovim, Helix and
+    Zed.
     """
     try:
         from ...lsp.server import EditorServer
     except ImportError as failure:
         raise NotFound(f"the language server needs a package that is not here: {failure.name}",
-                       "run: pip install 'rawkomem[lsp]'") from None  # fmt: skip
-    EditorServer(folder, version("rawkomem")).serve()
+                       f"run: {how_to_install('pygls>=2.1,<3')}") from None  # fmt: skip
+    EditorServer(folder, __version__).serve()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import click
 
+from .... import __version__
 from ....model.errors import BadInput, NotFound
+from ....model.installed import how_to_add
 from ....repository import Repository
 from ..terminal import note
 
@@ -27,7 +28,7 @@ def mcp_command(folder: str, port: int | None) -> None:
     """Serve memories to agents by the Model Context Protocol.
 
     Over standard input and output, or with --http over streamable HTTP on 127.0.0.1, for this machine only: a token is
-    printed once, unless RAWKOMEM_MCP_TOKEN gives one. Needs the extra: pip install 'rawkomem[mcp]'.
+    printed once, unless RAWKOMEM_MCP_TOKEN gives one. Needs the extra 'mcp'.
     See 'rawkomem docs mcp'.
     """
     server = _open_server(folder)
@@ -53,8 +54,8 @@ def _open_server(folder: str) -> MemoryServer:
         from ...mcp.server import MemoryServer
     except ImportError as failure:
         raise NotFound(f"the MCP server needs a package that is not here: {failure.name}",
-                       "run: pip install 'rawkomem[mcp]'") from None  # fmt: skip
-    return MemoryServer(repository, version("rawkomem"))
+                       f"run: {how_to_add('mcp')}") from None  # fmt: skip
+    return MemoryServer(repository, __version__)
 
 
 def _token() -> str:

@@ -21,7 +21,7 @@ class LancePlugin(StorePlugin):
     """LanceDB in a folder beside the index, or in an object store."""
 
     package = "lancedb"
-    install = "pip install 'rawkomem[lancedb]'"
+    extra = "lancedb"
     takes_url = True
     rfc_tables = True
 
@@ -82,7 +82,7 @@ class LancePlugin(StorePlugin):
         try:
             import lancedb
         except ModuleNotFoundError:
-            raise BadInput("this needs the package lancedb", self.install) from None
+            raise BadInput("this needs the package lancedb", f"run: {self.how_to_install()}") from None
         try:
             yield lancedb.connect(place)
         except (ValueError, OSError, RuntimeError) as failure:

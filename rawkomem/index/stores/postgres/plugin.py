@@ -16,7 +16,7 @@ class PostgresPlugin(StorePlugin):
     """PostgreSQL with pgvector, shared by a team."""
 
     package = "psycopg"
-    install = "pip install 'rawkomem[postgres]'"
+    extra = "postgres"
     local = False
     takes_url = True
 
@@ -34,7 +34,7 @@ def open_postgres(url: str, repository: str, clone: str, dims: int) -> OutsideSt
         from .schema import configure, prepare
         from .store import PostgresStore
     except ImportError:
-        raise BadInput("the postgres store needs psycopg", PLUGIN.install) from None
+        raise BadInput("the postgres store needs psycopg", f"run: {PLUGIN.how_to_install()}") from None
     return PostgresStore(Connections(url, prepare, configure), repository, clone, dims)
 
 

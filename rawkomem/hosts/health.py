@@ -1,0 +1,99 @@
+"""Tell for each connected host whether its hooks really ran lately, and why not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from ..model.clock import DAY, now
+from ..model.errors import RawkoError
+from ..model.installed import how_to_reach
+from ..repository.doctor import Finding
+from ..text.count import count
+from .connect.jsonc import parse
+from .connect.plan import is_connected, plan_connect
+from .connect.settings import connectable, servers_file, settings_file
+from .hooks.slow import calls, slow_calls
+from .records import HOSTS, time_limit_s
+from .replay.find import sessions_of
+
+if TYPE_CHECKING:
+    from ..files.layout import Layout
+    from .hooks.slow import Called
+
+HOUR, MINUTE = DAY // 24, DAY // 1440  # in milliseconds
+SLOW_DAYS = 7  # calls that are looked at
+LATE_MS = 10 * MINUTE  # a session that went on so long after the last call did not call us
+SWITCHED_OFF = "disableAllHooks"  # Claude Code's setting
+
+
+def examine_hosts(layout: Layout) -> list[Finding]:
+    """Return a finding for each host that is connected, in the project or for the user."""
+    made = calls(layout)
+    found = []
+    for name in connectable():
+        for project in (layout.project, ""):
+            try:
+                if not is_connected(name, project):
+                    continue
+                found.append(_examine(layout, name, project, [call for call in made if call.host == name]))
+            except RawkoError as failure:
+                found.append(Finding(name, False, failure.message, failure.hint))
+    return found
+
+
+def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Finding:
+    where = "" if project else " --user"
+    if not shutil.which("rawkomem"):
+        return Finding(name, False, "cannot call rawkomem: it is not on the PATH", how_to_reach())
+    if any(not change.is_none for change in plan_connect(name, project)):
+        return Finding(
+            name, False, "its settings are not as 'connect' writes them", f"run 'rawkomem connect {name}{where}'"
+        )
+    if not HOSTS[name].has_hooks:
+        return Finding(name, True, f"starts the MCP server ({servers_file(name, project)})")
+    if _is_switched_off(settings_file(name, project)):
+        return Finding(
+            name, False, "its hooks are switched off", f"remove '{SWITCHED_OFF}' in {settings_file(name, project)}"
+        )
+    if not made:
+        is_used = bool(sessions_of(layout, name) or (project and shutil.which(name)))
+        seen = "" if is_used else "; no session of it was found here"
+        return Finding(name, not is_used, f"never called a hook here{seen}", HOSTS[name].first_step)
+    return _judged(layout, name, made)
+
+
+def _judged(layout: Layout, name: str, made: list[Called]) -> Finding:
+    """Return what the latest calls show: none since a later session, some too slow, or all well."""
+    last = made[-1]
+    text = f"last call {_ago(last.at)} ({last.event})"
+    latest = max((os.path.getmtime(file) for file in sessions_of(layout, name)), default=0.0)
+    if 1000 * latest > last.at + LATE_MS:
+        return Finding(name, False, f"{text}, but a session went on {_ago(int(1000 * latest))}", HOSTS[name].first_step)
+    slow = slow_calls([call for call in made if call.at > now() - SLOW_DAYS * DAY])
+    if slow:
+        worst = max(call.took_ms for call in slow)
+        limit = time_limit_s(name, slow[-1].event)
+        how = f"up to {worst / 1000:.1f} s" if worst > 0 else "stopped before their end"
+        text += f"; {count(len(slow), 'call')} took longer than the {limit} s that it waits ({how})"
+        return Finding(name, False, text, "run 'rawkomem sync' after large changes; see .rawko/local/hook.log")
+    return Finding(name, True, text)
+
+
+def _is_switched_off(file: str) -> bool:
+    try:
+        with open(file, encoding="utf-8-sig") as stream:
+            said = parse(stream.read()).value
+    except (OSError, ValueError):
+        return False  # TOML and JavaScript have no such setting
+    return isinstance(said, dict) and said.get(SWITCHED_OFF) is True
+
+
+def _ago(at: int) -> str:
+    """Return how long ago a time was, in the largest unit that fits."""
+    age = max(0, now() - at)
+    for name, length in (("day", DAY), ("hour", HOUR), ("minute", MINUTE)):
+        if age >= length:
+            return f"{count(age // length, name)} ago"
+    return "just now"

@@ -1,0 +1,85 @@
+"""Write the one line that a host shows to the person: what was added to a prompt, what was learned, what was slow."""
+
+from __future__ import annotations
+
+import os
+
+from ...files.local.private import LineFile, local_path
+from ...model.errors import RawkoError
+from .calls import may_be_slow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...files.layout import Layout
+    from ...recall.inject import Injection
+    from ...repository.wings.learning import Learned
+    from .slow import Called
+
+NEWS_FILE = "hook.news"  # what the background learner did since the last prompt
+MAX_NEWS_BYTES = 4 * 1024
+MAX_TITLES = 3
+MAX_TITLE_CHARS = 60
+
+
+def notice_of(layout: Layout, injection: Injection | None = None) -> str:
+    """Return what the person should know at this moment; empty if there is nothing."""
+    said = [_injected(injection) if injection else "", *_take_news(layout), _slow(layout)]
+    told = "; ".join(one for one in said if one)
+    return f"rawkomem: {told}" if told else ""
+
+
+def note_learned(layout: Layout, learned: Learned) -> None:
+    """Keep what was learned in the background for the next notice."""
+    stored = [_title(one.entry.title) for one in learned.stored if one.written]
+    lines = [f"stored {_list(stored)}"] if stored else []
+    if learned.drafts:
+        number = len(learned.drafts)
+        lines.append(f"{number} new draft{'s' if number > 1 else ''} ('rawkomem drafts')")
+    try:
+        if lines:
+            LineFile(local_path(layout, NEWS_FILE), MAX_NEWS_BYTES).append(*lines)
+    except RawkoError:
+        pass  # it is in `rawkomem drafts` all the same
+
+
+def _injected(injection: Injection) -> str:
+    titles = [_title(item.memory.title) for item in injection.items]
+    return f"added {_list(titles)}" if titles else ""
+
+
+def _take_news(layout: Layout) -> list[str]:
+    try:
+        path = local_path(layout, NEWS_FILE)
+        if not os.path.exists(path):
+            return []
+        lines = LineFile(path).lines()
+        LineFile(path).replace()
+    except RawkoError:
+        return []
+    return lines
+
+
+def _slow(layout: Layout) -> str:
+    if not may_be_slow(layout):
+        return ""
+    from .slow import untold_slow_calls  # rarely needed
+
+    calls = untold_slow_calls(layout)
+    return _told(calls) if calls else ""
+
+
+def _told(calls: list[Called]) -> str:
+    events = ", ".join(dict.fromkeys(call.event for call in calls))
+    return f"{len(calls)} earlier call(s) took longer than {calls[-1].host} waits ({events}): run 'rawkomem doctor'"
+
+
+def _list(titles: list[str]) -> str:
+    more = len(titles) - MAX_TITLES
+    return ", ".join(f"“{title}”" for title in titles[:MAX_TITLES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _title(text: str) -> str:
+    from ...text.clean import one_line  # a notice without a title does not need them
+    from ...text.safe import safe_title
+
+    return one_line(safe_title(text), MAX_TITLE_CHARS)

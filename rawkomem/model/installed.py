@@ -1,0 +1,61 @@
+"""Tell how rawkomem was installed, so that hints name a command that works when it is pasted."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+
+PIPX, UV_TOOL, PIP = "pipx", "uv tool", "pip"
+PIPX_FILE, UV_FILE = "pipx_metadata.json", "uv-receipt.toml"  # what these installers leave in the environment
+
+
+def installer() -> str:
+    """Return which program installed this rawkomem: PIPX, UV_TOOL, or PIP for every other environment."""
+    if os.path.exists(os.path.join(sys.prefix, PIPX_FILE)):
+        return PIPX
+    return UV_TOOL if os.path.exists(os.path.join(sys.prefix, UV_FILE)) else PIP
+
+
+def how_to_install(*packages: str) -> str:
+    """Return the command that adds packages to the environment of this rawkomem."""
+    named = " ".join(map(shlex.quote, packages))
+    if installer() == PIPX:
+        return f"pipx inject rawkomem {named}"
+    python = shlex.quote(sys.executable or "python")
+    if installer() == UV_TOOL or not _has_pip():
+        return f"uv pip install --python {python} {named}"
+    return f"{python} -m pip install {named}"
+
+
+def how_to_add(extra: str) -> str:
+    """Return the command that adds what an extra of rawkomem needs."""
+    return how_to_install(*packages_of(extra))
+
+
+def packages_of(extra: str) -> list[str]:
+    """Return the packages of an extra, as the installed distribution names them; the extra itself if it is unknown."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    mark = f'extra == "{extra}"'
+    try:
+        lines = [line.replace("'", '"').partition(";") for line in requires("rawkomem") or ()]
+    except PackageNotFoundError:
+        lines = []
+    return [name.strip() for name, _, condition in lines if mark in condition] or [f"rawkomem[{extra}]"]
+
+
+def how_to_reach() -> str:
+    """Return what puts `rawkomem` on the PATH, where hosts and git look for it."""
+    if installer() == PIPX:
+        return "run: pipx ensurepath"
+    if installer() == UV_TOOL:
+        return "run: uv tool update-shell"
+    folder = os.path.join(sys.prefix, "Scripts" if os.name == "nt" else "bin")
+    return f"add {folder} to the PATH, or install rawkomem with 'pipx' or 'uv tool'"
+
+
+def _has_pip() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("pip") is not None

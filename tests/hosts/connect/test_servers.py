@@ -1,0 +1,142 @@
+"""`rawkomem connect` sets up the MCP server: in the right file of each host, and back out again to the byte."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tomllib
+
+import pytest
+from click.testing import CliRunner
+
+from rawkomem.faces.cli.setup.connect import host_command
+from rawkomem.hosts.connect import merge, servers, toml_block
+from rawkomem.hosts.connect.jsonc import parse
+from rawkomem.hosts.connect.settings import handlers, items
+from rawkomem.hosts.host import MCP_ENTRY
+from rawkomem.hosts.records import HOSTS
+from tests.hosts.connect.test_connect import home, tree  # noqa: F401
+from tests.hosts.connect.test_merge import FILES, TOML
+
+BOTH = ("claude", "codex", "opencode", "cursor", "copilot", "gemini")
+ALONE = ("vscode", "zed")
+
+
+def connect(project, name: str, *words: str, code: int = 0):
+    done = CliRunner().invoke(host_command(name), words, obj=str(project))
+    assert done.exit_code == code or code, (done.output, done.exception)
+    return done
+
+
+def server(project, name: str) -> object:
+    mcp = HOSTS[name].mcp
+    text = (project / mcp.project).read_text()
+    return (tomllib.loads(text) if mcp.project.endswith(".toml") else parse(text).value)[mcp.key]["rawkomem"]
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_hooks_and_server_come_and_go(name, project, home):  # noqa: F811
+    before = tree(project)
+    told = connect(project, name).output
+    assert f"connect {name} --mcp" in told and told.count("next: ") == 1 and HOSTS[name].first_step in told
+    hooks_only = tree(project)
+    told = connect(project, name, "--mcp").output
+    assert "optional:" not in told and server(project, name) == HOSTS[name].mcp.entry
+    both = tree(project)
+    assert "connected already" in connect(project, name).output and tree(project) == both, "a server stays"
+    assert hooks_only != both
+    connect(project, name, "--remove")
+    assert tree(project) == before
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_host_without_hooks_gets_the_server_alone(name, project, home):  # noqa: F811
+    before = tree(project)
+    connect(project, name)
+    assert server(project, name) == HOSTS[name].mcp.entry
+    connect(project, name, "--remove")
+    assert tree(project) == before
+
+
+def test_what_has_no_file_is_refused_with_the_command_to_run(project, home):  # noqa: F811
+    for name, words in (("claude", ("--user", "--mcp")), ("vscode", ("--user",)), ("windsurf", ())):
+        done = connect(project, name, *words, code=1)
+        assert HOSTS[name].mcp.otherwise in done.exception.hint, name
+    connect(project, "windsurf", "--user")
+    file = home / ".codeium" / "windsurf" / "mcp_config.json"
+    assert json.loads(file.read_text()) == {"mcpServers": {"rawkomem": MCP_ENTRY}}
+    connect(project, "windsurf", "--user", "--remove")
+    assert not file.exists()
+
+
+def test_only_what_works_is_offered(project, home):  # noqa: F811
+    assert "--mcp" not in connect(project, "claude", "--user").output
+    assert "'rawkomem connect cursor --user --mcp'" in connect(project, "cursor", "--user").output
+
+
+def test_a_server_that_somebody_edited_stays(project, home):  # noqa: F811
+    mine = '{"mcpServers": {"rawkomem": {"command": "rawkomem", "args": ["-C", "/x", "mcp"]}}}\n'
+    (project / ".mcp.json").write_text(mine)
+    connect(project, "claude", "--mcp")
+    told = connect(project, "claude", "--remove").output
+    assert (project / ".mcp.json").read_text() == mine and "remove it yourself" in told
+
+
+def test_a_file_that_two_hosts_share_goes_with_the_last(project, home):  # noqa: F811
+    connect(project, "claude", "--mcp")
+    connect(project, "copilot", "--mcp")
+    connect(project, "claude", "--remove")
+    assert server(project, "copilot") == MCP_ENTRY
+    connect(project, "copilot", "--remove")
+    assert not (project / ".mcp.json").exists()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_any_file_comes_back_to_the_byte_in_any_order(name):
+    text, key, wanted = FILES[name], "mcpServers", items("gemini")
+    one = servers.merged(text, key, MCP_ENTRY)
+    assert servers.merged(one, key, MCP_ENTRY) == one and servers.without(one, key, MCP_ENTRY) == text
+    assert servers.without(text, key, MCP_ENTRY) == text
+    both = servers.merged(merge.merged(text, wanted), key, MCP_ENTRY)
+    assert merge.without(servers.without(both, key, MCP_ENTRY)) == text
+
+
+@pytest.mark.parametrize("name", TOML)
+def test_any_toml_file_comes_back_to_the_byte(name):
+    text = TOML[name]
+    hooks = toml_block.merged(text, handlers("codex"))
+    both = toml_block.merged(hooks, handlers("codex"), MCP_ENTRY)
+    assert toml_block.merged(both, handlers("codex")) == both and toml_block.has_server(both)
+    assert toml_block.without(both) == text == toml_block.without(toml_block.merged(text, {}, MCP_ENTRY))
+
+
+def test_a_toml_server_of_somebody_elses_is_left_alone():
+    mine = '[mcp_servers.rawkomem]\ncommand = "rawkomem"\nargs = ["-C", "/x", "mcp"]\n'
+    both = toml_block.merged(mine, handlers("codex"), MCP_ENTRY)
+    assert both.count("mcp_servers") == 1 and toml_block.without(both) == mine
+
+
+def test_no_error_without_rawkomem_on_the_path(tmp_path):
+    """The finding: an error at start and two at each prompt. A shell must end with 0 and print nothing on stdout."""
+    for name in BOTH:
+        for handler in handlers(name).values():
+            line = str(handler.get("command") or handler["bash"])
+            done = subprocess.run(
+                ["/bin/sh", "-c", line], env={"PATH": str(tmp_path)}, capture_output=True, check=False
+            )
+            assert (done.returncode, done.stdout) == (0, b""), line
+    assert all(str(one["commandWindows"]).endswith("& exit /b 0") for one in handlers("codex").values())
+
+
+@pytest.mark.parametrize("host", ["claude", "gemini", "cursor", "copilot"])
+def test_unguarded_settings_of_before_are_rewritten(host):
+    before = merge.merged('{"a": 1}', items(host), HOSTS[host].version)
+    older = before.replace("; exit 0", "")
+    assert older != before and merge.merged(older, items(host), HOSTS[host].version) == before
+    assert merge.without(older) == '{"a": 1}'
+
+
+def test_unguarded_toml_of_before_is_rewritten():
+    now = toml_block.merged("", handlers("codex"))
+    older = "".join(line for line in now.splitlines(True) if "commandWindows" not in line).replace("; exit 0", "")
+    assert toml_block.merged(older, handlers("codex")) == now

@@ -1,0 +1,76 @@
+"""The line that a host shows to the person: what was added, what was learned, what was slow."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from rawkomem.hosts.hooks import behind, calls, slow
+from rawkomem.hosts.hooks.notice import NEWS_FILE
+from rawkomem.hosts.host import LEARN, Call
+from rawkomem.model.clock import now
+from tests.hosts.hooks.payloads import ASK, claude, cursor
+
+
+def shown(out: str) -> str:
+    return json.loads(out).get("systemMessage", "") if out else ""
+
+
+def test_a_person_sees_what_was_added(hook, remembered):
+    assert shown(hook("claude", "prompt", claude("UserPromptSubmit", prompt=ASK))) == "rawkomem: added “Use pnpm”"
+    assert hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won the cup?")) == ""
+
+
+def test_a_person_sees_what_was_learned_once(hook, repository, monkeypatch):
+    monkeypatch.setattr(behind, "SETTLE_S", 0)
+    said = {"messages": [{"role": "user", "content": "Remember that we deploy on Tuesdays only."}]}
+    talk = io.BytesIO(json.dumps({"sessionId": "s", **said}).encode())
+    behind.learn_behind(repository, Call("claude", LEARN, {}, "s"), talk)
+    first = hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won the cup?"))
+    assert "stored “" in shown(first) and "Tuesdays" in shown(first) and list(json.loads(first)) == ["systemMessage"]
+    assert hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won the other cup?")) == ""
+
+
+def test_a_host_that_shows_nothing_takes_nothing(hook, repository, project):
+    calls.LineFile(calls.local_path(repository.layout, NEWS_FILE)).append("1 new draft")
+    hook("cursor", "prompt", cursor("beforeSubmitPrompt", prompt="Who won the cup?"))
+    assert (project / ".rawko" / "local" / NEWS_FILE).read_text() == "1 new draft\n"
+
+
+@pytest.mark.parametrize("event", ["prompt", "session-start"])
+def test_a_call_that_the_host_stopped_is_told_next_time(event, hook, repository):
+    line = f"{now() - 60_000}\tbegan\tclaude\tprompt\t1"
+    calls.LineFile(calls.local_path(repository.layout, calls.CALLS_FILE)).append(line)
+    told = {
+        "prompt": claude("UserPromptSubmit", prompt="Who won?"),
+        "session-start": claude("SessionStart", source="startup"),
+    }
+    assert "took longer than claude waits (prompt): run 'rawkomem doctor'" in shown(hook("claude", event, told[event]))
+    assert "took longer" not in hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won the other cup?"))
+
+
+def test_each_call_is_noted(hook, remembered, repository):
+    hook("claude", "prompt", claude("UserPromptSubmit", prompt=ASK))
+    (call,) = slow.calls(repository.layout)
+    assert (call.host, call.event) == ("claude", "prompt") and call.took_ms >= 0
+
+
+def test_a_stopped_call_is_told_although_others_came_after_it(hook, repository):
+    """A host that stops the prompt hook runs the hook at the turn's end before the next prompt."""
+    line = f"{now() - 60_000}\tbegan\tclaude\tprompt\t1"
+    calls.LineFile(calls.local_path(repository.layout, calls.CALLS_FILE)).append(line)
+    for _ in range(3):
+        calls.end(repository.layout, "claude", "turn-end", calls.begin(repository.layout, "claude", "turn-end"))
+    assert "took longer than claude waits" in shown(
+        hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won?"))
+    )
+
+
+def test_a_long_call_is_told(hook, repository):
+    calls.begin(repository.layout, "claude", "prompt")
+    calls.note(repository.layout, calls.ENDED, "claude", "prompt", "6100")
+    assert "took longer than claude waits" in shown(
+        hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won?"))
+    )

@@ -1,0 +1,116 @@
+"""`rawkomem doctor` says for each connected host whether its hooks ran lately, and otherwise why not."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+import pytest
+
+from rawkomem.files.layout import find_layout
+from rawkomem.hosts import health
+from rawkomem.hosts.connect.plan import carry_out, plan_connect
+from rawkomem.hosts.hooks import calls, slow
+from rawkomem.model.clock import DAY, now
+from tests.hosts.connect.test_connect import home  # noqa: F401
+
+
+@pytest.fixture
+def connected(project, home, monkeypatch):  # noqa: F811
+    """A project that claude is connected in, with rawkomem on the PATH."""
+    carry_out(plan_connect("claude", str(project)), str(project))
+    monkeypatch.setattr(health.shutil, "which", lambda name: f"/usr/bin/{name}")
+    return find_layout(str(project))
+
+
+def found(layout):
+    (one,) = health.examine_hosts(layout)
+    assert one.name == "claude"
+    return one
+
+
+def called(layout, event: str = "prompt", took_ms: int | None = 40, ago_ms: int = 0) -> None:
+    """Note a call as the hook does, at an earlier time."""
+    calls.end(layout, "claude", event, calls.begin(layout, "claude", event))
+    file = calls.local_path(layout, calls.CALLS_FILE)
+    with open(file) as stream:
+        lines = stream.read().splitlines()
+    begin, end = (line.split("\t") for line in lines[-2:])
+    begin[0], end[0], end[-1] = str(now() - ago_ms), str(now()), str(took_ms)
+    kept = [*lines[:-2], "\t".join(begin), *(["\t".join(end)] if took_ms is not None else [])]
+    with open(file, "w") as stream:
+        stream.write("\n".join(kept) + "\n")
+
+
+def test_a_host_that_calls_is_well(connected):
+    called(connected, ago_ms=3 * 3_600_000)
+    assert found(connected).ok and found(connected).text == "last call 3 hours ago (prompt)"
+
+
+def test_a_host_that_never_called(connected):
+    one = found(connected)
+    assert not one.ok and "never called" in one.text and "trust the folder" in one.hint
+
+
+def test_a_host_that_is_not_installed_is_no_failure(connected, monkeypatch):
+    """Its settings are committed; a colleague may use another host."""
+    monkeypatch.setattr(health.shutil, "which", lambda name: "/usr/bin/rawkomem" if name == "rawkomem" else None)
+    assert found(connected).ok and "no session of it" in found(connected).text
+
+
+def test_rawkomem_is_not_on_the_path(connected, monkeypatch):
+    monkeypatch.setattr(health.shutil, "which", lambda name: None)
+    assert not found(connected).ok and "not on the PATH" in found(connected).text and "PATH" in found(connected).hint
+
+
+def test_settings_that_somebody_changed(connected, project):
+    file = project / ".claude" / "settings.json"
+    text = file.read_text()
+    file.write_text(re.sub(r'"timeout": 5\b', '"timeout": 1', text))
+    assert not found(connected).ok and found(connected).hint == "run 'rawkomem connect claude'"
+    file.write_text(json.dumps({"disableAllHooks": True, **json.loads(text)}))
+    assert not found(connected).ok and "disableAllHooks" in found(connected).hint
+
+
+def test_a_session_that_went_on_without_a_call(connected, project, home):  # noqa: F811
+    called(connected, ago_ms=2 * DAY)
+    folder = home / ".claude" / "projects" / re.sub(r"[^a-zA-Z0-9]", "-", os.path.realpath(project))
+    folder.mkdir(parents=True)
+    (folder / "s.jsonl").write_text("{}\n")
+    one = found(connected)
+    assert not one.ok and one.text == "last call 2 days ago (prompt), but a session went on just now"
+
+
+@pytest.mark.parametrize(("took_ms", "said"), [(7_200, "up to 7.2 s"), (None, "stopped before their end")])
+def test_slow_calls(took_ms, said, connected):
+    called(connected, took_ms=took_ms, ago_ms=60_000)
+    called(connected)
+    one = found(connected)
+    assert not one.ok and "1 call took longer than the 5 s that it waits" in one.text and said in one.text
+
+
+def test_a_slow_call_is_told_once(connected):
+    called(connected, took_ms=9_000)
+    assert [call.took_ms for call in slow.untold_slow_calls(connected)] == [9_000]
+    assert slow.untold_slow_calls(connected) == []
+
+
+def test_a_call_that_just_began_is_not_slow(connected):
+    calls.begin(connected, "claude", "prompt")
+    assert slow.slow_calls(slow.calls(connected)) == []
+
+
+def test_lines_that_cannot_be_read_are_skipped(connected):
+    called(connected)
+    with open(calls.local_path(connected, calls.CALLS_FILE), "a") as stream:
+        stream.write(
+            "x\tbegan\tclaude\tprompt\t1\n1\tbegan\tnobody\tprompt\t1\n\t\n1\tended\tclaude\tprompt\t1\t" + "9" * 5000
+        )
+    assert len(slow.calls(connected)) == 1
+
+
+def test_the_command_tells_it(connected, project, rawkomem, home):  # noqa: F811
+    called(connected)
+    told = json.loads(rawkomem("doctor", "--json", check=None).stdout)
+    assert [one for one in told if one["name"] == "claude"]
