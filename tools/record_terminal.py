@@ -1,4 +1,4 @@
-"""Records docs/images/first-minutes.svg: runs a newcomer's first commands on a pseudo-terminal and draws their output.
+"""Record docs/images/first-minutes.svg: run commands on this project's memories in a pseudo-terminal, and draw them.
 
 No service and no font is needed: the picture is text in an SVG, in colours for light and dark pages, and appears step
 by step where the reader does not mind motion.
@@ -6,9 +6,11 @@ by step where the reader does not mind motion.
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,14 +18,22 @@ from html import escape
 from pathlib import Path
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "first-minutes.svg"
-COMMANDS = (
-    "rawkomem init",
-    "rawkomem add --title 'Payments are tried three times' --when 'payment|retry' "
-    "--body 'The provider charges twice when a fourth try comes within a minute.'",
-    "rawkomem search 'how often do we charge a card again'",
-    "rawkomem inject 'make the payment retry configurable'",
-    "rawkomem why payments-are-tried-three-times 'make the payment retry configurable'",
+PROJECT = Path(__file__).resolve().parent.parent
+# A session of an agent in this project; the hooks of a connected host pass it on at the end of each turn.
+SESSION = (
+    ("user", "run the tests before you commit"),
+    ("assistant", "I run `pytest`. That runs all lanes and takes an hour."),
+    ("user", "no, never run bare pytest here, use make suite: pytest alone also runs the slow lanes"),
+    ("assistant", "Understood: make suite."),
 )
+COMMANDS = (
+    "rawkomem search 'why not the standard sqlite3 module' -n 2",
+    "rawkomem inject 'the pre-commit hook should archive memories that nobody used'",
+    "rawkomem learn session.jsonl",
+    "rawkomem drafts keep {draft}",
+    "rawkomem inject 'run the tests, then commit'",
+)
+FOLDER = "rawkomem"
 COLUMNS = 116
 LINE, CHARACTER, MARGIN, BAR = 19, 8.05, 18, 34  # pixels
 FIRST, BETWEEN = 0.6, 2.4  # seconds until the first command, and from one to the next
@@ -47,23 +57,48 @@ text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mo
 def main() -> None:
     """Record and draw."""
     with tempfile.TemporaryDirectory() as home:
-        steps = [(command, run(command, home)) for command in COMMANDS]
+        prepare(home)
+        steps: list[tuple[str, str]] = []
+        for command in COMMANDS:
+            drafts = [id for _, output in steps for id in re.findall(r"drf_\w+", output)]
+            typed = command.format(draft=drafts[-1] if drafts else "")
+            steps.append((typed, run(typed, home)))
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
     PICTURE.write_text(draw(steps), encoding="utf-8")
     print(f"{PICTURE}: {PICTURE.stat().st_size} bytes")
 
 
+def prepare(home: str) -> None:
+    """Make a clone with this project's own memories and the session."""
+    project = Path(home, FOLDER)
+    shutil.copytree(PROJECT / ".rawko", project / ".rawko", ignore=shutil.ignore_patterns("local"))
+    lines = [
+        {
+            "type": who,
+            "sessionId": "1",
+            "timestamp": f"2026-11-16T10:0{number}:00Z",
+            "message": {"role": who, "content": text},
+        }
+        for number, (who, text) in enumerate(SESSION)
+    ]
+    (project / "session.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    identity = ["-c", "user.name=Alice", "-c", "user.email=alice@example.org"]
+    for words in (["init", "-q"], ["add", "-A", ".rawko"], [*identity, "commit", "-qm", "memories"]):
+        subprocess.run(["git", *words], cwd=project, check=True)
+    run("rawkomem sync", home)
+
+
 def run(command: str, home: str) -> str:
-    """What a command prints to a terminal, in a project of its own; the folder is called as a person would call it."""
-    project = os.path.join(home, "shop")
-    os.makedirs(project, exist_ok=True)
+    """Return what a command prints to a terminal in the clone."""
+    project = os.path.join(home, FOLDER)
     around = {
         **{name: value for name, value in os.environ.items() if not name.startswith("RAWKOMEM_")},
         "XDG_CONFIG_HOME": os.path.join(home, "config"),
         "XDG_CACHE_HOME": os.path.join(home, "cache"),
+        "XDG_DATA_HOME": os.path.join(home, "data"),
         "RAWKOMEM_EMBEDDER": "static",
-        "LOGNAME": "alice",  # a picture for everybody names nobody
-        "USER": "alice",
+        "HOME": home,  # a picture for everybody names nobody
+        "GIT_AUTHOR_NAME": "Alice",
         "PYTHONIOENCODING": "utf-8",
         "PATH": f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}",
     }
@@ -102,7 +137,7 @@ def draw(steps: list[tuple[str, str]]) -> str:
     dots = "".join(f'<circle cx="{MARGIN + 18 * n}" cy="17" r="5.5" fill="var(--edge)"/>' for n in range(3))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img" '
-        f'aria-label="A terminal: rawkomem remembers a fact, finds it, and puts it into a prompt">\n'
+        f'aria-label="A terminal: a memory is found and injected; a correction is learned and injected">\n'
         f"<style>{STYLE}</style>\n"
         f'<rect x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="9" fill="var(--page)" '
         f'stroke="var(--edge)"/>\n<path d="M1 {BAR - 4}V9a8 8 0 0 1 8-8h{width - 18}a8 8 0 0 1 8 8v{BAR - 13}z" '

@@ -16,7 +16,7 @@ from ...text.prose import sentences
 from .agreement import AGREES, OBJECTS, answer_of, statement_of
 from .cues import FILED, cues
 from .exchange import exchanges
-from .propose import propose
+from .propose import propose, propose_asked
 from .work import fixes, instructions
 
 if TYPE_CHECKING:
@@ -65,10 +65,16 @@ def choose(turns: Sequence[Turn], run: Run, least: float = MIN_SCORE, most: int 
 
 def drafts_of(spoken: Iterable[Exchange], session: str, run: Run) -> Iterable[Draft]:
     """Yield a draft for each exchange, whatever its score."""
+    asked = ""  # what the person had asked for before
     for number, exchange in enumerate(spoken):
         said = redact(exchange.said)[:MAX_SAID_CHARS].strip()
         scored = score_of(exchange, first=number == 0)
         statement = redact(statement_of(exchange.before)) if scored.kind == AGREED else ""
+        when = propose(f"{statement}\n{said}" if statement else said)
+        if scored.kind == CORRECTION:
+            when = (*when, *propose_asked(redact(asked)))
+        else:
+            asked = exchange.said
         yield Draft(
             id=draft_id(session, said),
             kind=scored.kind,
@@ -76,7 +82,7 @@ def drafts_of(spoken: Iterable[Exchange], session: str, run: Run) -> Iterable[Dr
             before=_end_of(redact(exchange.before).strip()),
             title=title_of(statement or said),
             text=f"{statement}\n\nThe person agreed: “{said}”" if statement else said,
-            when=propose(f"{statement}\n{said}" if statement else said),
+            when=when,
             tags=(FILED[scored.kind].tag,),
             score=round(scored.score, 2),
             why=scored.why,

@@ -23,6 +23,7 @@ MAX_NAMES = 5  # alternatives of a condition: more would fire on anything
 MAX_SHARED = (
     3  # memories of one import or session that may have the same condition: one that more have tells nothing apart
 )
+MIN_ASK_WORDS, MAX_ASK_WORDS = 3, 14  # of an ask that becomes the condition of its correction
 MAX_WORDS = 4  # specific words of a text that make a condition; the first of more would be any words
 SPAN = re.compile(r"`([^`]{2,40})`")
 RUN = re.compile(r"[\w@./-]+")  # the signs that a path consists of
@@ -63,6 +64,18 @@ def propose(text: str) -> tuple[str, ...]:
     more = 1 < len(about) <= MAX_WORDS and not set(about) <= set(" ".join(names).split())
     conditions = (_listed(names), f"{cues().WORKING_ON} {' '.join(about)}" if more else "")
     return tuple(condition for condition in conditions if condition and _is_usable(condition))
+
+
+def propose_asked(ask: str) -> tuple[str, ...]:
+    """Return the condition of a correction: that somebody asks again for what the agent did wrong; none for long asks.
+
+    It may fire on everyday tasks, as "run the tests" is one: how they are done here is what was corrected.
+    """
+    words = ask.split()
+    condition = f"{cues().ASKED} {' '.join(words).rstrip('.!?')}"
+    short = MIN_ASK_WORDS <= len(words) <= MAX_ASK_WORDS and "\n" not in ask.strip()
+    read = read_condition(condition) if short else None
+    return (condition,) if read and read.form == LANGUAGE and len(specific(ask)) > 1 else ()
 
 
 def separating(entries: Sequence[Entry]) -> list[Entry]:

@@ -7,7 +7,10 @@ import json
 import pytest
 
 from rawkomem import Entry
-from rawkomem.learn.drafts.propose import propose, separating
+from rawkomem.learn.drafts.choose import choose
+from rawkomem.learn.drafts.propose import propose, propose_asked, separating
+from rawkomem.learn.session.run import Run
+from rawkomem.learn.session.turns import Turn
 from rawkomem.text.condition import REFUSED, read_condition
 from rawkomem.text.when import EVERYDAY, match
 from tests.learn.drafts.test_choose import SAMPLE
@@ -77,3 +80,18 @@ def test_a_condition_that_many_findings_of_a_session_share_is_dropped():
 @pytest.mark.parametrize("text", ["", "yes", "Use the API.", "a|b*(c)[d]", "`" * 50])
 def test_nothing_to_go_by(text):
     assert all(read_condition(condition).form != REFUSED for condition in propose(text))
+
+
+def test_a_correction_comes_up_when_the_same_is_asked_again():
+    turns = [
+        ("user", "build the docs and push them"),
+        ("assistant", "I ran `mkdocs gh-deploy`."),
+        ("user", "no, never deploy from a laptop, push a tag instead"),
+    ]
+    (draft,) = choose([Turn(who, text) for who, text in turns], Run())
+    assert draft.when[-1] == "When asked: build the docs and push them"
+
+
+@pytest.mark.parametrize("ask", ["", "yes", "go on", "do it", "word " * 40, "first line\nsecond line of the ask"])
+def test_an_ask_that_tells_nothing_is_no_condition(ask):
+    assert propose_asked(ask) == ()

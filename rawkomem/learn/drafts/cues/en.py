@@ -196,4 +196,4 @@ ANNOUNCING = word_set(
     solved standardised standardized team told turned turns undo wrong
     """
 )
-WORKING_WITH, WORKING_ON = "When working with", "When working on"  # how conditions begin
+WORKING_WITH, WORKING_ON, ASKED = "When working with", "When working on", "When asked:"  # how conditions begin
