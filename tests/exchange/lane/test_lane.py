@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import apsw
 import pytest
 
 from rawkomem.exchange.lane.memories import id_of
@@ -144,3 +145,15 @@ def test_fields_of_a_row_make_no_change_of_another_memory(repository, tmp_path, 
 def test_further_keys_of_a_new_memory_do_not_take_the_place_of_ours(repository, key):
     with pytest.raises(BadInput, match=f"{key} is no key of a memory"):
         repository.add("Text.", title="New", extra={key: "delete"})
+
+
+def test_a_virtual_table_is_no_table_also_with_a_forged_page(repository, tmp_path):
+    file = str(tmp_path / "memories.db")
+    connection = apsw.Connection(file)
+    connection.execute("CREATE VIRTUAL TABLE memories USING fts5(id, content)")
+    connection.execute("INSERT INTO memories VALUES ('a', 'A text.')")
+    connection.execute("PRAGMA writable_schema = 1")
+    connection.execute("UPDATE sqlite_schema SET rootpage = 2 WHERE name = 'memories'")
+    connection.close()
+    with pytest.raises(BadInput):
+        repository.exchange.import_from(file)
