@@ -34,6 +34,7 @@ from rawkomem.format.sections import items, sections
 from rawkomem.format.split import append_holds, split
 from rawkomem.format.yamo import read_blocks
 from rawkomem.git.merge.entries import merge
+from rawkomem.git.source_lines import Lines, TooLong
 from rawkomem.git.symbol import mentions as mentions_symbol
 from rawkomem.git.symbol import symbol_text
 from rawkomem.hosts.connect.jsonc import parse as parse_jsonc
@@ -86,7 +87,7 @@ if TYPE_CHECKING:
 SIZES = (50_000, 200_000)  # characters
 MAX_RATIO = 12  # of the time for four times the text; 4 is linear, 16 is quadratic
 MIN_SECONDS = 0.06  # what takes less at the large size is not told from noise
-FAILURES = (RawkoError, Unreadable, ValueError, RecursionError)  # refusing a text is an answer
+FAILURES = (RawkoError, Unreadable, TooLong, ValueError, RecursionError)  # refusing a text is an answer
 
 SLOW = ("import markdown", "import instructions", "summarize")  # a quarter of the text is enough
 
@@ -269,8 +270,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "read_data": lambda text: read_data((FRONT + text).encode(), "memories/t.md"),
     "read_blocks": read_blocks,
     "merge": _merged,
-    "symbol_text": lambda text: symbol_text(text, "f", "a.py"),
-    "mentions_symbol": lambda text: mentions_symbol(text, "f", "a.py"),
+    "symbol_text": lambda text: symbol_text(Lines(text), "f", "a.py"),
+    "mentions_symbol": lambda text: mentions_symbol(Lines(text), "f", "a.py"),
     "parse_jsonc": parse_jsonc,
     "merge_toml": lambda text: merge_toml(text, {"a": {"b": "c"}}),
     "read_wire": read_wire,

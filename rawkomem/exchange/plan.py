@@ -148,10 +148,16 @@ def _check_readable(new: Entry) -> None:
     """Raise BadInput for an entry that would not read back as one, so that it costs no other memory of the import."""
     entries, problems = read_entries(emit_entry(new), advice=False)
     wrong = next((problem.message for problem in problems if problem.level == ERROR), "")
+    if not wrong and len(entries) == 1 and not _is_as_meant(entries[0], new):
+        wrong = "its fields would make something else of it"
     if wrong or len(entries) != 1:
         raise BadInput(
             f"it cannot be written as one entry: {wrong or 'it reads as several'}", "change it at its source"
         )
+
+
+def _is_as_meant(read: Entry, new: Entry) -> bool:
+    return (read.kind, read.id, read.about, read.title) == (new.kind, new.id, "", new.title)
 
 
 def _saying(said: Entry | Memory) -> Saying:

@@ -41,7 +41,7 @@ def amendments_near(layout: Layout, entry: Entry, ms: int) -> Iterator[str]:
 def keep_folder(layout: Layout, files: Replacing, path: str) -> None:
     """Put a file that stays into the folder of a change file."""
     kept = os.path.join(os.path.dirname(layout.path(path)), KEPT)
-    if files.read(kept) is None:
+    if not os.path.lexists(kept) and files.read(kept) is None:  # whatever is there keeps the folder, also a link
         files.put(kept, b"")
 
 

@@ -27,6 +27,7 @@ FRESH, STALE, GONE, UNKNOWN = "fresh", "stale", "gone", "unknown"
 
 MAX_CITATIONS = 64  # citations of one memory that are looked at: a memory that cites more cites a project
 MAX_READ_BYTES = 16 * 1024 * 1024  # bytes read and hashed for one answer: a few hundredths of a second
+STEP_BYTES = 16  # bytes that are read and hashed in the time of one step of a search for a symbol
 MAX_SLIDING_BYTES = 2 * 1024 * 1024  # bytes hashed to find cited lines that moved inside their file
 MAX_CANDIDATES = 12  # files that are tried for a place whose file is gone
 MIN_MOVED_BYTES = 32  # of a file that is known again by its text: shorter ones are alike by chance
@@ -43,6 +44,7 @@ class Cited:
     note: str = ""  # where it moved, why it is not fresh
 
 
+TOO_MUCH = "not looked at: too much is cited at once"
 TOO_MANY = f"not looked at: a memory may cite {MAX_CITATIONS} places"
 
 
@@ -92,7 +94,7 @@ class Citations:
             raise BadInput(f"cannot cite {citation.path}: {failure}", "cite a file of this project") from None
         if data is None:
             raise BadInput(f"no file {citation.path}", "paths are relative to where you are")
-        found = _identify(citation, data)
+        found, _ = _identify(citation, data)
         if found is None:
             raise BadInput(f"{citation.path} has no {_part(citation)}", "cite the file, or spell it as the file does")
         blobs, whole = found
@@ -126,10 +128,18 @@ class Citations:
         data = self._read(path)
         if data is None:
             return False, None
-        found = _identify(citation, data)
+        found = self._identified(citation, data)
         if self.known:
             self.known.put(key, found)
         return True, found
+
+    def _identified(self, citation: Citation, data: bytes) -> Found | None:
+        """Return what is at a cited place, and count what it takes to find a symbol."""
+        if citation.symbol and self.left <= 0:
+            raise _Unknown(TOO_MUCH)
+        found, steps = _identify(citation, data)
+        self.left -= steps * STEP_BYTES
+        return found
 
     def _elsewhere(self, citation: Citation, since: int) -> tuple[str, str]:
         """Return the state of a missing file: perhaps not checked out, or renamed, which the hash proves."""
@@ -180,7 +190,7 @@ class Citations:
     def _read_once(self, path: str) -> bytes | None:
         file = self._file(path)
         if self.left <= 0:
-            raise _Unknown("not looked at: too much is cited at once")
+            raise _Unknown(TOO_MUCH)
         try:
             data = read_bytes(file)
         except (FileNotFoundError, NotADirectoryError):
@@ -216,22 +226,30 @@ def place_from(layout: Layout, text: str, base: str) -> str:
     return replace(citation, path=os.path.relpath(file, project).replace(os.sep, "/"), blob="").text
 
 
-def _identify(citation: Citation, data: bytes) -> tuple[list[str], bool] | None:
-    """Return possible blob ids of the cited place, its own first, and whether it is the whole file; None if gone."""
+def _identify(citation: Citation, data: bytes) -> tuple[Found | None, int]:
+    """Return possible blob ids of the cited place, its own first, and whether it is the whole file; None if gone.
+
+    The second value is how many steps it took to find a symbol.
+    """
     whole = blob_ids(data)
     if not citation.symbol and not citation.lines:
-        return whole, True
+        return (whole, True), 0
     text = _text(data)
     if citation.lines:
         lines = text.split("\n")[citation.lines[0] - 1 : citation.lines[1]]
         enough = len(lines) == citation.lines[1] - citation.lines[0] + 1 and lines != [""]
-        return ([_text_id("\n".join(lines)), *whole], False) if enough else None
-    from .symbol import mentions, symbol_text  # only for citations that name a symbol
+        return (([_text_id("\n".join(lines)), *whole], False) if enough else None), 0
+    from .source_lines import Lines, TooLong  # only for citations that name a symbol
+    from .symbol import mentions, symbol_text
 
-    own = symbol_text(text, citation.symbol, citation.path)
-    if own:
-        return [_text_id(own), *whole], False
-    return (whole, True) if mentions(text, citation.symbol, citation.path) else None
+    searched = Lines(text)
+    try:
+        own = symbol_text(searched, citation.symbol, citation.path)
+        is_there = bool(own) or mentions(searched, citation.symbol, citation.path)
+    except TooLong:
+        own, is_there = "", True
+    found = ([_text_id(own), *whole], False) if own else (whole, True) if is_there else None
+    return found, searched.spent
 
 
 def _moved_lines(citation: Citation, data: bytes) -> str:

@@ -7,11 +7,17 @@ text is the same on every machine, also for files that do not parse. Citations h
 
 from __future__ import annotations
 
+from itertools import takewhile
+
+from .source_lines import Lines, sections
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Span = tuple[int, int]  # lines [first, behind the last), counted from 0
+
+MAX_BEFORE_CHARS = 1_000  # before a name on its line: more is no definition, but minified code
 
 
 def _all(words: str) -> frozenset[str]:
@@ -63,48 +69,48 @@ GOES_ON = _all(
 )
 
 
-def symbol_text(text: str, symbol: str, path: str) -> str:
-    """Return the lines of all definitions of a symbol, with decorators; empty if there is none.
+def symbol_text(lines: Lines, symbol: str, path: str) -> str:
+    """Return the lines of all definitions of a symbol, with decorators; empty if there is none. Raises TooLong.
 
     `Class.method` is searched inside `Class`, then among definitions of `method` that name `Class`.
     """
     suffix = path.rpartition(".")[2].lower()
-    lines = text.split("\n")
     if suffix in MARKDOWN:
-        spans = _sections(lines, symbol)
+        spans = sections(lines, symbol)
     else:
         parts = [part for part in symbol.replace("::", ".").split(".") if part]
         spans = _inside(lines, parts, suffix) or _naming(lines, parts, suffix)
         for first in range(1, len(parts) - 1):  # `class Outer::Inner` defines both in one line
             spans = spans or _inside(lines, parts[first:], suffix)
+    lines.spend(sum(end - start for start, end in spans))
     numbers = sorted({number for start, end in spans for number in range(start, end)})
     return "\n".join(lines[number] for number in numbers)
 
 
-def mentions(text: str, symbol: str, path: str) -> bool:
-    """Tell whether the last part of a symbol occurs as a word, outside of remarks."""
+def mentions(lines: Lines, symbol: str, path: str) -> bool:
+    """Tell whether the last part of a symbol occurs as a word, outside of remarks. Raises TooLong."""
     name, suffix = symbol.replace("::", ".").rpartition(".")[2], path.rpartition(".")[2].lower()
-    return any(name in code and next(_words_at(code, name), -1) >= 0 for code in _uncommented(text.split("\n"), suffix))
+    return any(name in code and next(_words_at(code, name), -1) >= 0 for code in _uncommented(lines, suffix))
 
 
-def _uncommented(lines: list[str], suffix: str) -> Iterator[str]:
+def _uncommented(lines: Lines, suffix: str) -> Iterator[str]:
     """Yield lines without remarks; texts stay, because a key or a command may be one."""
     inside = ""
     for line in lines:
         before = inside
-        code, inside = _code(line, inside, suffix, texts=True)
+        code, inside = _code(lines, line, inside, suffix, texts=True)
         if before != "*/" or code:
             yield "" if not before and _is_remark(line.strip(), suffix) else code
 
 
-def _inside(lines: list[str], parts: list[str], suffix: str) -> list[Span]:
+def _inside(lines: Lines, parts: list[str], suffix: str) -> list[Span]:
     spans = [(0, len(lines))]
     for depth, part in enumerate(parts):
         spans = _definitions(lines, part, [(start + bool(depth), end) for start, end in spans], suffix)
     return [(_decorated(lines, start, suffix), end) for start, end in spans]
 
 
-def _naming(lines: list[str], parts: list[str], suffix: str) -> list[Span]:
+def _naming(lines: Lines, parts: list[str], suffix: str) -> list[Span]:
     """Return definitions outside that name their owner: `func (t *Thing) Name()`, `void Thing::name()`."""
     if len(parts) < 2:
         return []
@@ -113,36 +119,41 @@ def _naming(lines: list[str], parts: list[str], suffix: str) -> list[Span]:
     return [(_decorated(lines, start, suffix), end) for start, end in owned]
 
 
-def _definitions(lines: list[str], name: str, spans: list[Span], suffix: str) -> list[Span]:
+def _definitions(lines: Lines, name: str, spans: list[Span], suffix: str) -> list[Span]:
     """Return the least indented definitions of a name in these spans."""
+    lines.spend(sum((end - start) // 4 + 1 for start, end in spans))
     numbers = [number for start, end in spans for number in range(start, end) if name in lines[number]]
     found = [number for number in numbers if _defines(lines, number, name, suffix)]
     if len(found) > 1:
         buried = _buried(lines, suffix)
         found = [number for number in found if number not in buried] or found
+    lines.spend(len(spans) * len(found) // 4)
     least = min((_indent(lines[n]) for n in found), default=0)
     limits = {n: end for start, end in spans for n in found if start <= n < end}
     return [(n, _end(lines, n, limits[n], suffix)) for n in found if _indent(lines[n]) == least]
 
 
-def _buried(lines: list[str], suffix: str) -> set[int]:
+def _buried(lines: Lines, suffix: str) -> set[int]:
     """Return the lines that start inside a remark or text of several lines: what they define is an example."""
     inside, found = "", set()
     for number, line in enumerate(lines):
         if inside:
             found.add(number)
-        inside = _code(line, inside, suffix)[1]
+        inside = _code(lines, line, inside, suffix)[1]
     return found
 
 
-def _defines(lines: list[str], number: int, name: str, suffix: str) -> bool:
+def _defines(lines: Lines, number: int, name: str, suffix: str) -> bool:
     bare = lines[number].strip()
+    lines.spend(2 + len(bare) // 16)
     return not _is_remark(bare, suffix) and any(
-        _defines_at(lines, number, bare, at, at + len(name), suffix) for at in _words_at(bare, name)
+        _defines_at(lines, number, bare, at, at + len(name), suffix)
+        for at in takewhile(MAX_BEFORE_CHARS.__ge__, _words_at(bare, name))
     )
 
 
-def _defines_at(lines: list[str], number: int, bare: str, start: int, end: int, suffix: str) -> bool:
+def _defines_at(lines: Lines, number: int, bare: str, start: int, end: int, suffix: str) -> bool:
+    lines.spend(2 + start + len(bare) // 64)
     before, after = bare[:start], bare[end:].lstrip()
     owner = _without_owner(before.strip())
     last = owner.rstrip("*&< \t").rpartition(" ")[2].lower()
@@ -189,10 +200,11 @@ def _is_typed(before: str) -> bool:
     return not (set(words) & NOT_TYPES) and all(c.isalnum() or c in TYPE_SIGNS for c in before)
 
 
-def _opens_block(lines: list[str], number: int, name_end: str, suffix: str) -> bool:
+def _opens_block(lines: Lines, number: int, name_end: str, suffix: str) -> bool:
     """Tell whether `{` follows the parameters, before any `;`: a definition, not a call or a declaration."""
     depth = 0
     for line in [name_end, *lines[number + 1 : number + 30]]:  # no list of parameters is longer
+        lines.spend(len(line))
         for c in line:
             depth += (c in "([") - (c in ")]")
             if depth <= 0 and c in "{;":
@@ -202,10 +214,11 @@ def _opens_block(lines: list[str], number: int, name_end: str, suffix: str) -> b
     return False
 
 
-def _decorated(lines: list[str], start: int, suffix: str) -> int:
+def _decorated(lines: Lines, start: int, suffix: str) -> int:
     """Return where the decorators or attributes above a definition start; remarks and blank lines may be in between."""
     own, top, at = _indent(lines[start]), start, start - 1
     while at >= 0:
+        lines.spend(2 + len(lines[at]) // 16)
         bare, indent = lines[at].strip(), _indent(lines[at])
         if indent == own and (_is_attribute(bare, suffix) or (at == top - 1 and _is_upper_half(bare, suffix))):
             top = at
@@ -224,7 +237,7 @@ def _is_upper_half(bare: str, suffix: str) -> bool:
     return suffix in C_LIKE and bool(bare) and bare[-1] not in ";{}:,)" and not bare.startswith(("#", "//", "/*", "*"))
 
 
-def _end(lines: list[str], start: int, limit: int, suffix: str) -> int:
+def _end(lines: Lines, start: int, limit: int, suffix: str) -> int:
     """Return the line behind the definition that starts here."""
     own, depth, inside, end, over = _indent(lines[start]), 0, "", start, False
     for number in range(start, limit):
@@ -235,7 +248,7 @@ def _end(lines: list[str], start: int, limit: int, suffix: str) -> int:
             continue
         if at_edge and _is_other(bare, _indent(line) < own, over, suffix):
             break
-        code, inside = _code(line, inside, suffix)
+        code, inside = _code(lines, line, inside, suffix)
         depth = max(0, depth + _depth(code))
         if bare:
             end = number
@@ -278,12 +291,14 @@ def _is_open_end(bare: str) -> bool:
     return not bare.partition("*/")[2].strip()
 
 
-def _code(line: str, inside: str, suffix: str, texts: bool = False) -> tuple[str, str]:
+def _code(lines: Lines, line: str, inside: str, suffix: str, texts: bool = False) -> tuple[str, str]:
     """Return a line without remarks and, unless asked for, texts; and the sign that ends a text that it leaves open."""
+    lines.spend(4)
     if inside.startswith("\n"):  # a text that ends at a line with this word
         return (line if texts else ""), ("" if line.strip().rstrip(";") == inside[1:] else inside)
     if not inside and not any(sign in line for sign in QUOTES_AND_REMARKS):
         return line, ""
+    lines.spend(len(line))
     here = _here_word(line, suffix) if not inside and "<<" in line else ""
     code, at = "", 0
     while at < len(line):
@@ -309,7 +324,7 @@ def _code(line: str, inside: str, suffix: str, texts: bool = False) -> tuple[str
         elif c == "$" and suffix == "sql" and (tag := _dollar_tag(line, at)):
             at, inside = at + len(tag), tag
         elif c in "\"'" or (c == "/" and suffix in BACKTICK and _may_be_regex(line, at)):
-            at = _past_text(line, at, suffix)
+            at = _past_text(lines, line, at, suffix)
         else:
             at += 1
             code += c
@@ -353,11 +368,11 @@ def _starts_remark(line: str, at: int, suffix: str) -> bool:
 
 
 def _may_be_regex(line: str, at: int) -> bool:
-    before = line[:at].rstrip()
+    before = line[max(0, at - MAX_BEFORE_CHARS) : at].rstrip()
     return not before or before[-1] in REGEX_AFTER or before.endswith("return")
 
 
-def _past_text(line: str, at: int, suffix: str) -> int:
+def _past_text(lines: Lines, line: str, at: int, suffix: str) -> int:
     """Return the place behind a quoted text; behind the quote if it opens none (a Rust lifetime, a prime)."""
     quote = line[at]
     if quote == "'" and suffix == "rs" and line[at + 2 : at + 3] != "'" and line[at + 1 : at + 2] != "\\":
@@ -371,22 +386,8 @@ def _past_text(line: str, at: int, suffix: str) -> int:
         elif line[spot] == quote:
             return spot + 1
         spot += 1
+    lines.spend(len(line) - at)
     return at + 1
-
-
-def _sections(lines: list[str], anchor: str) -> list[Span]:
-    """Return the Markdown section whose heading has this anchor, up to the next heading of its level."""
-    levels = [(n, len(line) - len(line.lstrip("#"))) for n, line in enumerate(lines) if line.startswith("#")]
-    for at, (number, level) in enumerate(levels):
-        if _anchor(lines[number]) == anchor.lower():
-            following = (n for n, other in levels[at + 1 :] if other <= level)
-            return [(number, next(following, len(lines)))]
-    return []
-
-
-def _anchor(heading: str) -> str:
-    words = heading.strip("# ").lower()
-    return "".join("-" if c in " -" else c for c in words if c.isalnum() or c in " -_")
 
 
 def _indent(line: str) -> int:

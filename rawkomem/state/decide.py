@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..format.read_entries import DROPPED, MAX_TAGS
+from ..format.read_entries import DROPPED, KEYS, MAX_TAGS
 from ..model.clock import now, read_time
 from ..model.entry import Entry, Memory, Plan
 from ..model.errors import BadInput, Refused
@@ -64,7 +64,7 @@ def check_in_use(memory: Memory) -> None:
 
 def check_entry(entry: Entry) -> None:
     """Refuse an entry that a reader of the file could not use."""
-    refused = DROPPED & entry.extra.keys()
+    refused = (DROPPED | KEYS) & entry.extra.keys()  # ours would take the place of what the entry says itself
     if refused:
         raise BadInput(f"{', '.join(sorted(refused))} is no key of a memory", "give it another name")
     if len(entry.title) > TITLE_CHARS:

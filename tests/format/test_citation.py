@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import time
 from pathlib import Path
 
 import pytest
 
 import rawkomem
+from rawkomem.files.layout import Layout
 from rawkomem.format.citation import Citation, cited_in, read_citation, why_refused, with_cited
+from rawkomem.git.citations import Citations
+from rawkomem.git.source_lines import Lines, TooLong
 from rawkomem.git.symbol import mentions, symbol_text
 from tests.commands import cases
 
@@ -65,7 +69,10 @@ def test_python_symbols_are_what_the_parser_says():
         lines = source.split("\n")
         for name, node in named(ast.parse(source)):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            assert "\n".join(lines[first - 1 : node.end_lineno]) in symbol_text(source, name, file.name), (file, name)
+            assert "\n".join(lines[first - 1 : node.end_lineno]) in symbol_text(Lines(source), name, file.name), (
+                file,
+                name,
+            )
             compared += 1
     assert compared > 500
 
@@ -114,7 +121,7 @@ PYTHON = 'X = {\n  1,\n}\n\n@route(\n    "/a",\n)\ndef f(\n    a,\n):\n    """\n
     ],
 )
 def test_symbols_of_other_languages(path, source, symbol, first, last):
-    found = symbol_text(source, symbol, path)
+    found = symbol_text(Lines(source), symbol, path)
     lines = found.split("\n")
     assert found in source and lines[0].startswith(first) and lines[-1] == last, found
     for other in (
@@ -131,15 +138,17 @@ def test_symbols_of_other_languages(path, source, symbol, first, last):
 
 
 def test_what_is_not_defined_has_no_text():
-    assert "declared" in symbol_text(C, "declared", "a.c")
-    assert symbol_text("call(f)\n", "f", "a.py") == "" and not mentions("prefix = 1\n", "f", "a.py")
+    assert "declared" in symbol_text(Lines(C), "declared", "a.c")
+    assert symbol_text(Lines("call(f)\n"), "f", "a.py") == "" and not mentions(Lines("prefix = 1\n"), "f", "a.py")
 
 
 def test_all_definitions_of_a_name_count():
     source = "class A:\n    @property\n    def x(self): return 1\n\n    @x.setter\n    def x(self, v): pass\n"
-    rust = symbol_text(RUST, "T", "a.rs")
+    rust = symbol_text(Lines(RUST), "T", "a.rs")
     assert rust.startswith("#[derive") and "impl<'a>" in rust
-    assert "setter" in symbol_text(source, "A.x", "a.py") and "return 1" in symbol_text(source, "A.x", "a.py")
+    assert "setter" in symbol_text(Lines(source), "A.x", "a.py") and "return 1" in symbol_text(
+        Lines(source), "A.x", "a.py"
+    )
 
 
 EDITED = {
@@ -211,8 +220,8 @@ EDITED = {
 @pytest.mark.parametrize("case", EDITED)
 def test_an_edit_of_a_symbol_is_in_its_text(case):
     path, source, symbol = EDITED[case]
-    found = symbol_text(source, symbol, path)
-    whole_file_counts = not found and mentions(source, symbol, path)
+    found = symbol_text(Lines(source), symbol, path)
+    whole_file_counts = not found and mentions(Lines(source), symbol, path)
     assert whole_file_counts or "EDIT" in found, found
 
 
@@ -221,7 +230,7 @@ def test_what_follows_a_symbol_is_not_in_its_text():
         case for case in EDITED if "next" in EDITED[case][1] or "other" in EDITED[case][1] or "def b" in EDITED[case][1]
     ]
     for path, source, symbol in map(EDITED.get, followed):
-        found = symbol_text(source, symbol, path)
+        found = symbol_text(Lines(source), symbol, path)
         assert not any(word in found for word in ("next", "other", "def b")), found
 
 
@@ -234,9 +243,46 @@ def test_what_follows_a_symbol_is_not_in_its_text():
     ],
 )
 def test_a_remark_is_no_mention(path, source):
-    assert not mentions(source, "gizmo", path) and mentions(source + "gizmo()\n", "gizmo", path)
+    assert not mentions(Lines(source), "gizmo", path) and mentions(Lines(source + "gizmo()\n"), "gizmo", path)
 
 
 def test_an_example_in_a_text_is_no_definition():
     source = 'def go():\n    """Show it:\n\ndef go():\n    old\n    """\n    return 1\n'
-    assert symbol_text(source, "go", "a.py") == source.rstrip()
+    assert symbol_text(Lines(source), "go", "a.py") == source.rstrip()
+
+
+LONG = 2_000_000  # characters
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        ("x " * (LONG // 2), "a.py"),
+        ("x( " * (LONG // 3), "a.c"),
+        ("def x\n" * (LONG // 6), "a.py"),
+        ("int x(\n" * (LONG // 7), "a.c"),
+        ("function x(){\n" * (LONG // 14), "a.js"),
+        ("function x(\n" + "/(" * (LONG // 2), "a.js"),
+        ("def x(\n" + "\\'" * (LONG // 2), "a.py"),
+        ("a." * (LONG // 2) + "x()", "a.c"),
+        (("a." * 500 + "x( ") * (LONG // 1000), "a.c"),
+        ("\n" * (LONG // 2) + "def x\n\n" * (LONG // 14), "a.py"),
+    ],
+)
+def test_no_file_keeps_a_hook_waiting(tmp_path, source, path):
+    """Minified code, or what somebody wrote for that: the whole file counts, or what is cited further is not read."""
+    (tmp_path / path).write_text(source)
+    looking = Citations(Layout(str(tmp_path / ".rawko")))
+    looking.known = None
+    before = time.process_time()
+    found = looking.of({"cites": [f"{path}#{'x.' * n}x" for n in range(20)]})
+    assert time.process_time() - before < 3, "this took hours"
+    assert len(found) == 20
+
+
+def test_a_symbol_that_takes_too_long_is_cited_with_its_whole_file(tmp_path):
+    (tmp_path / "a.py").write_text("def x\n" * 50_000)
+    cited = Citations(Layout(str(tmp_path / ".rawko"))).now(read_citation("a.py#x"))
+    assert "the whole file counts" in cited.note
+    with pytest.raises(TooLong):
+        symbol_text(Lines("def x\n" * 50_000), "x", "a.py")

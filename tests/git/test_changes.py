@@ -75,6 +75,16 @@ def test_an_id_that_somebody_gave_is_hashed_and_a_taken_name_gets_a_number(share
     assert sorted(map(len, names)) == [9, 9, 11] and {"abcdef.md", "abcdef-2.md"} < {*names}
 
 
+@pytest.mark.parametrize("put", ["link", "pipe", "folder"])
+def test_what_lies_where_git_keeps_the_folder_stops_no_change(shared, project, tmp_path, monkeypatch, put):
+    monkeypatch.setenv("RAWKOMEM_NOW", "2026-12-31T23:59:59Z")
+    kept = project / ".rawko" / "changes" / "2026-12" / ".gitkeep"
+    kept.parent.mkdir(parents=True)
+    {"link": lambda: kept.symlink_to(tmp_path / "made"), "pipe": lambda: os.mkfifo(kept), "folder": kept.mkdir}[put]()
+    shared.feedback("mem_1_a", "helpful")
+    assert shared.get("mem_1_a").helpful == 1 and not (tmp_path / "made").exists()
+
+
 def test_a_retry_of_an_amendment_is_known_again(shared, project):
     first = shared.amend("mem_1_a", body="Push a tag.")
     assert shared.amend("mem_1_a", body="Push a tag.").again

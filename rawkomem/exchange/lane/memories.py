@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from ...format.read_entries import KEYS
 from ...model.errors import BadInput
 from ...model.record import replace
 from ..entry import entry_from, moment, texts
+from ..markdown.note import RENAMED as OTHER_NAME
 from ..notes import OWN_ID
 from ..source import Page
 from ..stores import as_values
@@ -116,7 +118,8 @@ def _extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
     for key in ("supersedes", "supersededBy"):
         if key in named:
             named[key] = [id_of(id) for id in texts(named[key])]
-    return {key: _short(value) for key, value in named.items() if value and value not in USUAL.get(key, ())}
+    told = {key: _short(value) for key, value in named.items() if value and value not in USUAL.get(key, ())}
+    return {OTHER_NAME.format(key) if key in KEYS else key: value for key, value in told.items()}
 
 
 def _short(value: Value) -> Value:

@@ -26,6 +26,7 @@ MAX_FRONT_CHARS = 64 * 1024
 MAX_NODES = 2_000  # values of a frontmatter, aliases written out
 MAX_DEPTH = 6
 MAX_KEY_CHARS = 100
+MAX_KEY_DOTS = 200  # of a TOML key: its reader takes a time that grows with their square
 CLOSING = re.compile(r"^(?:---|\.\.\.|\+\+\+|\})[ \t]*$", re.MULTILINE)
 TITLE_BLOCK = re.compile(r"\A% ?(.*(?:\n[ \t]+\S.*)*)(?:\n% ?(.*(?:\n[ \t]+\S.*)*))?(?:\n% ?(.*))?(?:\n|\Z)")
 
@@ -45,7 +46,7 @@ class _Yaml(YAMLHandler):
     FM_BOUNDARY = re.compile(r"^(?:---(?:[ \t]*ya?ml)?|\.\.\.)[ \t]*$", re.MULTILINE)
 
     def load(self, fm: str, **kwargs: object) -> Any:
-        return yaml.load(fm, Loader=yaml.BaseLoader)  # noqa: S506: it makes texts, lists and mappings only
+        return yaml.load(_readable(fm), Loader=yaml.BaseLoader)  # noqa: S506: it makes texts, lists and mappings only
 
 
 class _Toml(YAMLHandler):
@@ -54,7 +55,9 @@ class _Toml(YAMLHandler):
     FM_BOUNDARY = re.compile(r"^\+{3}[ \t]*$", re.MULTILINE)
 
     def load(self, fm: str, **kwargs: object) -> Any:
-        return tomllib.loads(fm)
+        if any(part.count(".") > MAX_KEY_DOTS for line in fm.split("\n") for part in line.split("=")):
+            raise _TooMuch
+        return tomllib.loads(_readable(fm))
 
 
 class _Json(JSONHandler):
@@ -121,6 +124,14 @@ def _title_block(text: str) -> Front:
 
 class _TooMuch(Exception):
     """Raised where a frontmatter says more than a frontmatter can."""
+
+
+def _readable(front: str) -> str:
+    """Return the text of a frontmatter; raise _TooMuch where its reader would take long."""
+    brackets = front.count("[") + front.count("{")
+    if len(front) > MAX_FRONT_CHARS or brackets > MAX_NODES:
+        raise _TooMuch
+    return front
 
 
 def _bounded(fields: dict[str, Any]) -> dict[str, Value]:

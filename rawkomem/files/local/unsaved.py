@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ...model.clock import iso, now
 from ...model.errors import BadInput, NotFound, RawkoError, Unwritable
 from ...model.names import file_stem, numbered
+from ..contents import read_bytes
 from ..layout import is_own
 from .private import local_path, open_private, replace_private, write_all
 
@@ -67,7 +68,17 @@ def unsaved_texts(layout: Layout, what: str = "") -> list[str]:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".md"))
     except (OSError, RawkoError):
         return []
-    return [os.path.join(folder, name) for name in names if name[STAMP_CHARS + 1 :].startswith(what)]
+    paths = [os.path.join(folder, name) for name in names if name[STAMP_CHARS + 1 :].startswith(what)]
+    return [path for path in paths if _is_own_file(path)]
+
+
+def _is_own_file(path: str) -> bool:
+    """Tell whether a path is a plain file of this user: a link could lead to any text."""
+    try:
+        seen = os.lstat(path)
+    except OSError:
+        return False
+    return S_ISREG(seen.st_mode) and is_own(seen)
 
 
 def find_unsaved(layout: Layout, path: str, what: str = "") -> str:
@@ -82,11 +93,9 @@ def find_unsaved(layout: Layout, path: str, what: str = "") -> str:
     is_ours = folder == os.path.join(os.path.abspath(layout.local), FOLDER) or (
         folder == os.path.abspath(tempfile.gettempdir()) and name.startswith(TEMPORARY_PREFIX)
     )
-    try:
-        seen = os.lstat(path)
-    except OSError as failure:
-        raise NotFound(f"cannot open {path}: {failure.strerror}", "'rawkomem status' lists unsaved texts") from None
-    if not is_ours or not S_ISREG(seen.st_mode) or not is_own(seen):
+    if not os.path.lexists(path):
+        raise NotFound(f"there is no file {path}", "'rawkomem status' lists unsaved texts")
+    if not is_ours or not _is_own_file(path):
         raise BadInput(f"{path} is no unsaved text of this repository", "store a file of your own with --file")
     return path
 
@@ -119,8 +128,7 @@ def forget_unsaved(layout: Layout, texts: Iterable[str]) -> list[str]:
     lines = {line.strip() for text in texts for line in text.split("\n") if len(line.strip()) >= MIN_LINE_CHARS}
     gone = []
     for path in unsaved_texts(layout):
-        with open_private(path, "r") as stream:
-            text = stream.readall().decode("utf-8", "replace")
+        text = read_bytes(path).decode("utf-8", "replace")  # an editor may have given it another mode
         if any(line in text for line in lines):
             os.unlink(path)
             gone.append(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import apsw
 import pytest
 
 from rawkomem.exchange.lane.memories import id_of
@@ -13,7 +14,7 @@ from rawkomem.recall.factors import score_before
 from rawkomem.state.facets import type_of
 from rawkomem.text.entities import entities_of
 
-from .database import AT, ROWS, build
+from .database import AT, ROWS, build, metadata
 
 
 @pytest.fixture
@@ -123,3 +124,36 @@ def test_a_text_file_called_memories_db_is_refused(repository, tmp_path):
     file.write_text("not a database")
     with pytest.raises(RawkoError):
         repository.exchange.import_from(str(file), "memory-lane")
+
+
+@pytest.mark.parametrize("change", ["delete", "archive", "review"])
+def test_fields_of_a_row_make_no_change_of_another_memory(repository, tmp_path, change):
+    repository.add("Push to main.", title="How we deploy", id="mem_1_aaaaaa")
+    said = metadata(
+        "decision", kind=change, about="mem_1_aaaaaa", action="reject", title="Other", importance="critical"
+    )
+    file = build(tmp_path / "memories.db", [{"id": "a", "content": "A text.", "metadata": said}])
+    (item,) = repository.exchange.import_from(file).news
+    repository.sync()
+    assert repository.get("mem_1_aaaaaa").status == "active" and len(repository.history("mem_1_aaaaaa")) == 1
+    new = repository.get(item.entry.id)
+    assert (new.kind, new.status, new.title, new.importance) == ("memory", "quarantined", "A text.", "high")
+    assert new.extra["original_kind"] == change and new.extra["original_about"] == "mem_1_aaaaaa"
+
+
+@pytest.mark.parametrize("key", ["about", "kind", "id", "at"])
+def test_further_keys_of_a_new_memory_do_not_take_the_place_of_ours(repository, key):
+    with pytest.raises(BadInput, match=f"{key} is no key of a memory"):
+        repository.add("Text.", title="New", extra={key: "delete"})
+
+
+def test_a_virtual_table_is_no_table_also_with_a_forged_page(repository, tmp_path):
+    file = str(tmp_path / "memories.db")
+    connection = apsw.Connection(file)
+    connection.execute("CREATE VIRTUAL TABLE memories USING fts5(id, content)")
+    connection.execute("INSERT INTO memories VALUES ('a', 'A text.')")
+    connection.execute("PRAGMA writable_schema = 1")
+    connection.execute("UPDATE sqlite_schema SET rootpage = 2 WHERE name = 'memories'")
+    connection.close()
+    with pytest.raises(BadInput):
+        repository.exchange.import_from(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -196,3 +197,18 @@ def test_only_unreadable_input_is_a_failure(project, tmp_path, rawkomem):
     assert rawkomem("import", str(tmp_path / "bad"), check=2).stderr.count("nothing was added") == 1
     (tmp_path / "bad" / "good.md").write_text("Celadon is a glaze with iron.\n")
     assert "1 added" in rawkomem("import", str(tmp_path / "bad")).stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\na: " + "[" * 32_000 + "]" * 32_000 + "\n---\n",
+        "+++\n" + "a." * 20_000 + "b = 1\n+++\n",
+        '---\na: "\n}\n"\n' + "".join(f"k{n}: b\n" for n in range(100_000)) + "---\n",
+        "+++\na = 0x" + "f" * 60_000 + "\n+++\n",
+    ],
+)
+def test_a_frontmatter_that_takes_long_to_read_is_refused_at_once(text):
+    before = time.process_time()
+    assert read_front(text).problem
+    assert time.process_time() - before < 2, "one of these took a minute"
