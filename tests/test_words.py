@@ -74,7 +74,8 @@ def test_messages_and_docstrings():
 
 
 @pytest.mark.parametrize(
-    "text", ["It is made anew.", "Mend the file.", "the colour of it", "summarised", "What goes wrong costs itself only"]
+    "text",
+    ["It is made anew.", "Mend the file.", "the colour of it", "summarised", "What goes wrong costs itself only"],
 )
 def test_the_list_finds_such_words(text):
     assert found_in(text)

@@ -55,6 +55,11 @@ class Branch(Staged):
         blobs = [line.split(" ")[2].partition("\t")[0] for line in listed if line.endswith(f"\t{name}")]
         return self.read(blobs[:1]).get(blobs[0]) if blobs and listed[0].startswith(FILE_MODE) else None
 
+    def base_file(self, path: str) -> bytes:
+        """Return a file of the `.rawko` folder as BASE has it; empty if there is none."""
+        blob = self.parents[0].get(path, "")
+        return self.read([blob])[blob] if blob else b""
+
     def authors(self, paths: Iterable[str]) -> list[str]:
         """Return author and committer of the branch's commits that touch some files, a tab between them."""
         span = f"{self.span.base}..{self.span.head}"

@@ -213,3 +213,15 @@ def test_the_steps_of_the_action(branch, memories, git, tmp_path_factory):
         assert done.returncode == (1 if number == 2 else 0), done.stderr
     assert "::error file=.rawko/memories/port81.md,line=1,title=rawkomem%3A contradictions::mem_7_g" in done.stdout
     assert "### Superseded (1)" in summary.read_text()
+
+
+def test_a_branch_cannot_switch_append_only_off_for_its_own_review(project, memories, git, rawkomem):
+    (project / ".rawko" / "config.yaml").write_text("appendOnly: on\n")
+    (memories / "cache.md").write_text(f"---\n{BASE['cache']}")
+    git.commit()
+    git("checkout", "-qb", "work")
+    (project / ".rawko" / "config.yaml").write_text("appendOnly: off\n")
+    (memories / "cache.md").write_text(f"---\n{BASE['cache'].replace('route', 'path')}")
+    git.commit()
+    told = rawkomem("check", "--diff", "HEAD~1...HEAD", check=1)
+    assert "history" in told.stdout

@@ -26,14 +26,19 @@ MAX_KEY_CHARS = 60  # characters of a key in a warning
 def read_settings(file: str, repository: bool) -> tuple[list[tuple[str, Path, Any]], list[str]]:
     """Return the allowed values of a file as (key of the row, path below it, value), and the warnings."""
     try:
-        data = read_bytes(file)
-        if len(data) > MAX_BYTES:
-            return [], [f"{file} is larger than {MAX_BYTES >> 10} KiB: none of it is used"]
-        fields, _ = read_frontmatter(data.decode("utf-8-sig"))
+        return read_values(read_bytes(file), file, repository)
     except FileNotFoundError:
         return [], []
     except OSError as failure:
         return [], [f"{file} cannot be read ({failure.strerror or failure}): none of it is used"]
+
+
+def read_values(data: bytes, file: str, repository: bool) -> tuple[list[tuple[str, Path, Any]], list[str]]:
+    """Return what read_settings returns for the bytes of a file."""
+    try:
+        if len(data) > MAX_BYTES:
+            return [], [f"{file} is larger than {MAX_BYTES >> 10} KiB: none of it is used"]
+        fields, _ = read_frontmatter(data.decode("utf-8-sig"))
     except UnicodeDecodeError as failure:
         return [], [f"{file} is not UTF-8 text (byte {failure.start}): none of it is used; save it as UTF-8"]
     except Unreadable as failure:

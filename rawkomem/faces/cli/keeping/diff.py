@@ -31,6 +31,7 @@ from ....model.errors import NotFound
 from ....model.problem import ERROR, Problem
 from ....redaction.find import redact
 from ....repository import Repository
+from ....repository.settings.read import read_values
 from ....state.compare import word_difference
 from ....text.count import count
 from ..markup import annotation, markdown, plain
@@ -95,9 +96,16 @@ def _checked(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem]]:
     repository = Repository(layout)
     commit = Commit(layout, branch, repository.beliefs.predicates())
     try:
-        return check_branch(commit, skip, repository.settings.append_only, repository.settings.identities)
+        append_only = repository.settings.append_only or _asked_before(branch)
+        return check_branch(commit, skip, append_only, repository.settings.identities)
     except GitFailed as failure:
         raise NotFound(f"git cannot read the branch: {failure}", failure.hint) from None
+
+
+def _asked_before(branch: Branch) -> bool:
+    """Tell whether BASE is append-only: a branch cannot switch that off for its own review."""
+    values, _ = read_values(branch.base_file("config.yaml"), "config.yaml", repository=True)
+    return any(key == "appendOnly" and value is True for key, _, value in values)
 
 
 def _differences(branch: Branch) -> list[Difference]:
@@ -110,7 +118,7 @@ def _differences(branch: Branch) -> list[Difference]:
 def _problem_line(name: str, problem: Problem) -> str:
     style = "red" if problem.level == ERROR else "yellow"
     said = f"{plain(problem.message)}. {paint(plain(problem.hint), 'dim')}"
-    return f"{printable(problem.path)}:{problem.line}: {paint(name, style)}: {said}"
+    return f"{plain(printable(problem.path))}:{problem.line}: {paint(name, style)}: {said}"
 
 
 def _grouped(found: Sequence[Difference]) -> Iterator[tuple[str, list[Difference]]]:
