@@ -12,6 +12,7 @@ from ..model.kinds import CREATES
 from ..model.names import file_stem, numbered
 from ..model.record import replace
 from ..state.facets import IMPORTED
+from ..state.references import RELATED
 from ..text.clean import one_line
 from ..text.prose import sentences
 from .contents import link_text
@@ -64,7 +65,10 @@ def as_entry(memory: Memory) -> Entry:
     windows = {"validFrom": memory.valid_from, "validUntil": memory.valid_until}
     extra = {key: value for key, value in memory.extra.items() if key not in (*windows, IMPORTED)}
     extra |= {key: iso(at) for key, at in windows.items() if at}
-    return Entry(**{name: getattr(memory, name) for name in SHARED_FIELDS}, at=memory.created, extra=extra)
+    fields = {name: getattr(memory, name) for name in SHARED_FIELDS}
+    linked = [end for type, end in memory.links if type == RELATED]
+    related = tuple(dict.fromkeys((*memory.related, *linked)))
+    return Entry(**{**fields, "related": related}, at=memory.created, extra=extra)
 
 
 def okf_files(memories: Sequence[Memory], project: str) -> dict[str, str]:

@@ -58,6 +58,7 @@ class Decided:
     redacted: bool = False
     left_out: int = 0  # conditions that cannot be used
     held: str = ""  # why it is not in use: see HELD
+    is_deleted: bool = False  # it is known, and somebody deleted it here
 
 
 class Here:
@@ -65,6 +66,7 @@ class Here:
 
     def __init__(self, memories: Iterable[Memory]):
         self.ids: set[str] = set()
+        self.deleted: set[str] = set()
         self.said: dict[Saying, str] = {}
         self.places: dict[str, Memory] = {}
         self.copies = Copies()
@@ -72,7 +74,9 @@ class Here:
         self.titles: set[str] = set()  # of what this import adds, case-folded
         for memory in memories:
             self.ids.add(memory.id)
-            if memory.status != "deleted":
+            if memory.status == "deleted":
+                self.deleted.add(memory.id)
+            else:
                 self.said.setdefault(_saying(memory), memory.id)
             if memory.status in (ACTIVE, "quarantined"):
                 self.places[place_of(memory.extra)] = memory
@@ -123,7 +127,7 @@ def _decide(given: Entry, kind: str, here: Here) -> Decided:
     if not same and older and _says_same(older, entry):
         same = older.id  # its title follows from what else was imported
     if same:
-        return Decided("known", entry, Plan((), "known"), same)
+        return Decided("known", entry, Plan((), "known"), same, is_deleted=same in here.deleted)
     if kind == INSTRUCTIONS and entry.title.casefold() in here.titles:
         entry = replace(entry, title=other_title(replace(entry, extra=given.extra), here.titles))
     (new,) = plan_add(entry).entries

@@ -9,10 +9,13 @@ from ..format.read_entries import DROPPED, KEYS, MAX_PATTERNS
 from ..learn.skills.text import CONDITION_LENGTH
 from ..model.kinds import CREATES, IMPORTANCE
 from ..model.record import replace
+from ..state.changes.validity import ENDS
 from ..state.decide import TITLE_CHARS
+from ..state.references import RELATED
 from ..text.clean import clean, one_line
 from .entry import entry_from, importance_of, moment, texts
 from .notes import OWN_ID
+from .place import GONE_THERE
 from .source import Page
 
 if TYPE_CHECKING:
@@ -61,7 +64,7 @@ def read_mem0(source: Source) -> Iterator[Entry]:
 
 
 def read_own(source: Source) -> Iterator[Entry]:
-    """Yield our own JSON Lines: everything that a memory says; who believed or used it stays behind."""
+    """Yield our own JSON Lines: everything that a memory says, and whether it is in use; votes stay behind."""
     for number, line in enumerate(source.lines(), 1):
         try:
             item = json.loads(line)
@@ -77,6 +80,8 @@ def _whole(source: Source, item: Item) -> Entry:
     page = Page(source.place(source.path), "", 0)
     id = str(item.get("id", ""))
     kind, importance = item.get("kind"), item.get("importance")
+    told = item.get("state")
+    state: Item = told if isinstance(told, dict) else {}
     made = entry_from(
         page,
         str(item.get("title", "")),
@@ -95,9 +100,28 @@ def _whole(source: Source, item: Item) -> Entry:
         when=tuple(one_line(condition, CONDITION_LENGTH) for condition in texts(item.get("whenToUse")))[:MAX_PATTERNS],
         found_in=one_line(str(item.get("discoveredIn") or "")),
         source=one_line(str(item.get("source") or "")),
-        related=tuple(one_line(name) for name in texts(item.get("relatedMemories"))),
-        extra={**_values(item.get("extra")), **made.extra},
+        related=tuple(one_line(name) for name in (*texts(item.get("relatedMemories")), *_linked(state))),
+        extra={**_without_window(_values(item.get("extra"))), **_standing(state), **made.extra},
     )
+
+
+def _linked(state: Item) -> Iterator[str]:
+    """Yield the ends of links of the usual type; another type has no place in the frontmatter."""
+    links = state.get("links")
+    for link in links if isinstance(links, list) else ():
+        if isinstance(link, dict) and link.get("type") == RELATED:
+            yield str(link.get("to", ""))
+
+
+def _standing(state: Item) -> dict[str, Value]:
+    """Return the window of a memory, and its status where it is no longer in use there."""
+    window = {key: one_line(str(state[key])) for key in ENDS if state.get(key)}
+    status = state.get("status")
+    return {**window, **({GONE_THERE: str(status)} if status in GONE_STATUSES else {})}
+
+
+def _without_window(extra: dict[str, Value]) -> dict[str, Value]:
+    return {key: value for key, value in extra.items() if key not in ENDS}
 
 
 def _values(said: Any) -> dict[str, Value]:

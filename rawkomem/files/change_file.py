@@ -45,6 +45,12 @@ def keep_folder(layout: Layout, files: Replacing, path: str) -> None:
         files.put(kept, b"")
 
 
+def with_kept(layout: Layout, path: str) -> tuple[str, ...]:
+    """Return the path of an entry, and of the file that keeps its folder if it is the file of a single change."""
+    kept = f"{path.rpartition('/')[0]}/{KEPT}"
+    return (path, kept) if is_change_file(path) and os.path.exists(layout.path(kept)) else (path,)
+
+
 def _month(at: int) -> str:
     return f"{CHANGED}/{iso(at)[:7]}"
 

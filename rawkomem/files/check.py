@@ -35,6 +35,7 @@ TRACE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT[0-9Z-]+_")
 UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # what Windows refuses
 HISTORY = (SUPERSEDES, HERITAGE, DERIVED)  # links that may well lead to what is deleted
 MAX_QUOTED_CHARS = 80  # characters of a sentence in a message
+NO_MEMORY_HINT = "correct the id; if the memory's file was removed, remove this entry, too, or bring that file back"
 MAX_NAME_BYTES = 200  # some tools add a suffix, and 255 is the limit of most file systems
 
 
@@ -200,9 +201,8 @@ def _id_twice(entry: Entry, where: str) -> Problem:
 
 def _dangling(entries: Sequence[Entry], elsewhere: Iterable[str] = ()) -> list[Problem]:
     known = {*elsewhere, *(entry.id for entry in entries if entry.creates)}
-    hint = "correct the id"
     return [
-        warning("about-nothing", f"about {entry.about!r}: no such memory", hint, entry.line, path=entry.path)
+        warning("about-nothing", f"about {entry.about!r}: no such memory", NO_MEMORY_HINT, entry.line, path=entry.path)
         for entry in entries
         if entry.changes and entry.about and entry.about not in known
     ]

@@ -97,7 +97,7 @@ def _found(layout: Layout, id: str, files: Replacing) -> Iterator[Found]:
     """Yield the files that name a memory; a file that names no id may still hold it, under the file's own name."""
     for path in filter(is_text, stamps(sweep(layout).listing)):
         data = files.read(layout.path(path)) or b""
-        if _may_speak_of(data, path, id):
+        if may_speak_of(data, path, id):
             yield Found(data, read_data(data, path, advice=False))
 
 
@@ -105,11 +105,12 @@ def _bundled(layout: Layout, id: str) -> Iterator[Found]:
     for bundle in list(bundles(layout)):
         for name, data in read_bundle(layout, bundle).items():
             path = f"{folder_of(bundle)}/{name}"
-            if _may_speak_of(data, path, id):
+            if may_speak_of(data, path, id):
                 yield Found(data, read_data(data, path, advice=False), bundle)
 
 
-def _may_speak_of(data: bytes, path: str, id: str) -> bool:
+def may_speak_of(data: bytes, path: str, id: str) -> bool:
+    """Tell whether a file's bytes may hold an entry about a memory."""
     stem = implicit_id(path)
     return id == stem or id.startswith(f"{stem}#") or holds_id(data.decode("utf-8", "replace"), id)
 

@@ -36,9 +36,12 @@ class Edit:
     new: Entry | None = None
 
 
-def as_problem(edit: Edit, depending: Sequence[tuple[str, str]], allowed: bool) -> Problem:
-    """Return what an edit did; `depending` holds (reference type, title) of what refers to a removed memory."""
-    problem = _removed(edit.old, depending) if edit.new is None else _edited(edit.old, edit.new)
+def as_problem(edit: Edit, depending: Sequence[tuple[str, str]], left: Sequence[str], allowed: bool) -> Problem:
+    """Return what an edit did.
+
+    Of a removed memory, `depending` holds (reference type, title) of what refers to it, `left` its change files.
+    """
+    problem = _removed(edit.old, depending, left) if edit.new is None else _edited(edit.old, edit.new)
     return replace(problem, level=WARNING) if allowed else problem
 
 
@@ -47,12 +50,13 @@ def _edited(old: Entry, new: Entry) -> Problem:
     return error("entry-rewritten", message, KEEP_HINT, new.line, new.path)
 
 
-def _removed(old: Entry, depending: Sequence[tuple[str, str]]) -> Problem:
+def _removed(old: Entry, depending: Sequence[tuple[str, str]], left: Sequence[str]) -> Problem:
     said = f": it {REGISTRY[old.kind].tell(old)}" if old.changes else ""
     verbs = dict.fromkeys((DERIVED, HERITAGE), "was made from")
     told = [f"{title} {verbs.get(type, 'refers to')} it" for type, title in depending]
     more = f" and {len(told) - MAX_DEPENDING} more" if len(told) > MAX_DEPENDING else ""
     also = f"; {', '.join(told[:MAX_DEPENDING])}{more}" if told else ""
+    also += f"; its changes are still in {', '.join(left)} ('git rm' removes them, too)" if left else ""
     return error("entry-gone", f"{_name(old)} was removed{said}{also}", KEEP_HINT, path=old.path)
 
 

@@ -148,20 +148,26 @@ def _frontmatter(commit: Commit) -> list[Problem]:
 def _history(commit: Commit) -> list[Problem]:
     """Return a Problem for each entry that this commit changes or drops."""
     return [
-        as_problem(edit, _depending(commit, edit.old) if edit.new is None else (), allowed=not commit.append_only)
+        as_problem(edit, *(_left_by(commit, edit.old) if edit.new is None else ((), ())), not commit.append_only)
         for edit in edits_of(commit)
     ]
 
 
-def _depending(commit: Commit, old: Entry) -> list[tuple[str, str]]:
-    """Return what refers to a memory that is removed; only files that name it are parsed."""
+def _left_by(commit: Commit, old: Entry) -> tuple[Sequence[tuple[str, str]], Sequence[str]]:
+    """Return what refers to a memory that is removed, and the files of its changes; only files that name it are parsed.
+
+    The change files have their names in git, so that they can be removed, too.
+    """
     if not old.creates:
-        return []
+        return (), ()
     stem = old.path.rpartition("/")[2].removesuffix(".md")
     names = [name.encode("utf-8", "surrogateescape") for name in (old.id, stem)]
     staged = commit.texts(filter(is_memory, commit.staged.now))
     naming = [path for path, data in staged.items() if any(name in data for name in names)]
-    return list(depending_on(old, commit.memories(naming))) if naming else []
+    changes = [path for path in naming if is_change_file(path)]
+    about = [path for path in changes if any(entry.about == old.id for entry in _entries(staged[path], path))]
+    depending = list(depending_on(old, commit.memories(naming))) if naming else []
+    return depending, [commit.staged.name(path) for path in about]
 
 
 def edits_of(commit: Commit) -> list[Edit]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..exchange.sinks.queue import Queue
 from ..files.local.changes import note_purge
 from ..files.local.drafts import Drafts
+from ..files.local.edited import forget_edited
 from ..files.local.intents import clear_folder, close_intent, note_intent, open_intents
 from ..files.local.ledger.forget import forget as forget_in_ledger
 from ..files.local.said import forget_said
@@ -101,8 +102,11 @@ def _complete(core: Core, id: str) -> Sequence[str]:
     Drafts(layout).forget([part for entry in entries for part in (entry.title, entry.body, _quote(entry))])
     forget_said(layout)
     forget_talks(layout)
-    for path in forget_unsaved(layout, [entry.body for entry in entries]):
+    bodies = [entry.body for entry in entries]
+    for path in forget_unsaved(layout, bodies):
         core.warn(f"removed {path}, an unsaved text with words of that memory")
+    for path in forget_edited(layout, id, bodies):
+        core.warn(f"removed {path}, the copy of a file that was edited by hand")
     changed = purge(layout, id)
     core.forget_answers()
     core.index.expect_changes()

@@ -9,6 +9,7 @@ import pytest
 from rawkomem import Entry, Repository
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.errors import Refused
+from rawkomem.model.filters import Filter
 from rawkomem.state.lifecycle.strength import IMPORTANCES
 
 KEPT = ("id", "kind", "title", "when", "tags", "importance", "created", "by", "found_in", "source", "related", "body")
@@ -76,6 +77,29 @@ def test_a_round_trip_keeps_what_memories_say(form, filled, elsewhere, tmp_path_
     assert said(elsewhere) == said(filled)
     assert not elsewhere.exchange.import_from(target).news
     assert not filled.exchange.import_from(target).news, "what comes home is known"
+
+
+@pytest.mark.parametrize("form", ["jsonl", "markdown", "okf"])
+def test_windows_and_links_that_were_set_later_come_along(form, filled, elsewhere, tmp_path_factory):
+    first, second = (row.id for row in filled.list()[:2])
+    filled.beliefs.validity(first, end="2031-01-01")
+    filled.graph.link(first, second)
+    target = str(tmp_path_factory.mktemp("out") / ("all.jsonl" if form == "jsonl" else "folder"))
+    export(filled, form, target)
+    elsewhere.exchange.import_from(target)
+    came = elsewhere.get(first)
+    assert came.valid_until == filled.get(first).valid_until > 0
+    assert second in came.related
+
+
+def test_a_memory_that_is_no_longer_in_use_is_not_in_use_elsewhere(filled, elsewhere, tmp_path_factory):
+    first, second = (row.id for row in filled.list()[:2])
+    filled.beliefs.supersede(first, second, anyway=True)
+    target = str(tmp_path_factory.mktemp("out") / "all.jsonl")
+    filled.exchange.export_file(target, Filter(statuses=("active", "superseded"), current=False))
+    elsewhere.exchange.import_from(target)
+    elsewhere.beliefs.review_all("rawkomem", "activate")
+    assert (elsewhere.get(first).status, elsewhere.get(second).status) == ("archived", "active")
 
 
 def test_a_folder_of_neolata_comes_back(filled, elsewhere, tmp_path_factory, rawkomem):

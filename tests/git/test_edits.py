@@ -78,6 +78,15 @@ def test_a_person_may_remove_and_is_told_what_depends_on_it(started, memories, g
     assert told[1] == ("warning", "feedback_1, about mem_1_a, was removed: it voted helpful")
 
 
+def test_removing_a_memory_names_the_files_of_its_changes(started, memories, git, repository):
+    written = repository.amend("mem_1_a", body="The password is swordfish.")
+    git.commit()
+    git("rm", "-q", ".rawko/memories/cache.md")
+    assert f"its changes are still in .rawko/{written.entry.path} ('git rm'" in history_of(repository)[0][1]
+    git("rm", "-q", f".rawko/{written.entry.path}")
+    assert "its changes" not in str(history_of(repository))
+
+
 def test_append_only_is_a_setting(started, memories, git):
     (started / ".rawko" / "config.yaml").write_text("appendOnly: on\n")
     edit(memories, git, ("rout ", "route "))
@@ -128,6 +137,19 @@ def test_as_amendment_keeps_both_texts(started, memories, git, repository):
     assert ("owner" in memory.extra, memory.helpful) == (False, 1)
     assert history_of(repository) == [] and git("diff", "--name-only") == ""
     assert git("show", ":.rawko/memories/cache.md").startswith(before.decode().rstrip())
+
+
+def test_as_amendment_stages_the_file_that_keeps_the_folder(started, memories, git, repository):
+    edit(memories, git, ("rout ", "route "))
+    repository.edits.as_amendments("ada")
+    assert "??" not in git("status", "--short", "-uall")
+
+
+def test_a_purge_removes_the_copies_of_edited_files(started, memories, git, repository):
+    edit(memories, git, ("rout ", "swordfish "))
+    done = repository.edits.as_amendments("ada")
+    repository.lifecycle.purge("mem_1_a")
+    assert done.copies and not any((started / ".rawko" / copy).exists() for copy in done.copies)
 
 
 ENTRIES = (

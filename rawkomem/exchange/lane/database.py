@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MAGIC = b"SQLite format 3\0"
 MAX_ROWS = 100_000  # of a table: more is no memory of one person
 MAX_VALUE_CHARS = 1_000_000  # of one value; longer ones are cut, and the caller skips the row
+MAX_CHAR_BYTES = 4  # of a character in UTF-8
 MAX_COLUMNS = 100
 MAX_STEPS_AT_ONCE = 100_000  # of SQLite's virtual machine between two looks
 MAX_LOOKS = 20_000  # together about two thousand million steps: a minute
@@ -76,7 +77,8 @@ def _is_virtual(connection: apsw.Connection, table: str) -> bool:
 
 def rows_of(connection: apsw.Connection, table: str, columns: list[str]) -> Iterator[Row]:
     """Yield the rows of a table as text; raise apsw.Error where the file is damaged."""
-    wanted = ", ".join(f"CAST(substr({_quoted(name)}, 1, {MAX_VALUE_CHARS + 1}) AS BLOB)" for name in columns)
+    most = MAX_CHAR_BYTES * (MAX_VALUE_CHARS + 1)
+    wanted = ", ".join(f"substr(CAST({_quoted(name)} AS BLOB), 1, {most})" for name in columns)  # of a text, to a NUL
     for values in connection.execute(f"SELECT {wanted} FROM {_quoted(table)} LIMIT {MAX_ROWS + 1}"):
         yield {name: _text(value) for name, value in zip(columns, values, strict=True)}
 

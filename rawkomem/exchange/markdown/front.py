@@ -28,6 +28,7 @@ MAX_DEPTH = 6
 MAX_KEY_CHARS = 100
 MAX_KEY_DOTS = 200  # of a TOML key: its reader takes a time that grows with their square
 CLOSING = re.compile(r"^(?:---|\.\.\.|\+\+\+|\})[ \t]*$", re.MULTILINE)
+BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")  # at the start of a text, whose first line may be indented code
 TITLE_BLOCK = re.compile(r"\A% ?(.*(?:\n[ \t]+\S.*)*)(?:\n% ?(.*(?:\n[ \t]+\S.*)*))?(?:\n% ?(.*))?(?:\n|\Z)")
 
 
@@ -81,10 +82,10 @@ def read_front(text: str) -> Front:
     if handler is None or not _closes(start):
         return Front({}, text)
     try:
-        fields, body = frontmatter.parse(start, handler=handler())
+        fields, _ = frontmatter.parse(start, handler=handler())
         if not fields:
             return _line_by_line(start)
-        return Front(_bounded(fields), body.strip("\n"))
+        return Front(_bounded(fields), BLANK_LINES.sub("", handler().split(start)[1]).rstrip())
     except _TooMuch:
         return Front({}, _below(start), f"its frontmatter holds more than {MAX_NODES:,} values or {MAX_DEPTH} levels")
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as failure:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...format.read_entries import KEYS
 from ...model.aliases import NAMES, is_nothing
+from ...model.kinds import IMPORTANCE
 from ...text.prose import prose_lines
 from ..conditions import from_description
 from ..entry import a_name, importance_of, moment, texts
 from ..instructions import GLOBS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from ...model.entry import Value
 
@@ -42,14 +43,26 @@ def said(fields: Mapping[str, Value], body: str, stem: str) -> dict[str, Any]:
     globs = [glob for key in GLOBS for glob in texts(fields.get(key))]
     dated = DATED_NAME.fullmatch(stem)
     times = [moment(fields[key]) for key in TIMES if key in fields] + [moment(dated[1]) if dated else 0]
+    at = next((at for at in times if at), 0)
+    authors = [name for name in _authors(fields) if name]
+    described = from_description(_text(fields.get("description")))
+    unused = _without_effect(fields, at, bool(described and not given))
     return {
-        "when": given or globs + from_description(_text(fields.get("description"))),
+        "when": given or globs + described,
         "tags": [*_tags(fields), *_inline_tags(fields, body)],
         "importance": importance_of(fields.get("importance")),
-        "at": next((at for at in times if at), 0),
-        "by": next((name for name in _authors(fields) if a_name(name)), ""),
-        "extra": kept(fields),
+        "at": at,
+        "by": next((name for name in authors if a_name(name)), ""),
+        "extra": {**kept(fields, unused), **({"authors": [*authors]} if len(authors) > 1 else {})},
     }
+
+
+def _without_effect(fields: Mapping[str, Value], at: int, is_described: bool) -> list[str]:
+    """Return the keys that are read and of whose values the memory says nothing, so that they are kept as they are."""
+    lost = [key for key in TIMES if key in fields and (not at or moment(fields[key]) != at)]
+    lost += [] if is_described else ["description"]
+    lost += ["name"] if "title" in fields else []
+    return lost if _text(fields.get("importance")).lower() in IMPORTANCE else [*lost, "importance"]
 
 
 def name_of(stem: str) -> str:
@@ -64,12 +77,12 @@ def with_abstract(fields: Mapping[str, Value], body: str) -> str:
     return body if not abstract or abstract in body else f"{abstract}\n\n{body}"
 
 
-def kept(fields: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the fields that are not read; a name that means something else to us gets another one."""
+def kept(fields: Mapping[str, Value], also: Collection[str] = ()) -> dict[str, Value]:
+    """Return the fields that are not read, and those in `also`; a name that means something else to us is changed."""
     found: dict[str, Value] = {}
     left = MAX_KEPT_CHARS
     for key, value in fields.items():
-        if key in READ or is_nothing(value) or value in ([], {}):
+        if (key in READ and key not in also) or is_nothing(value) or value in ([], {}):
             continue
         left -= len(str(value))
         if left > 0:

@@ -19,7 +19,7 @@ from ..layout import is_own
 from .private import local_path, open_private, replace_private, write_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from io import FileIO
 
     from ..layout import Layout
@@ -123,13 +123,18 @@ def discard_text(path: str) -> None:
         pass
 
 
-def forget_unsaved(layout: Layout, texts: Iterable[str]) -> list[str]:
+def forget_unsaved(layout: Layout, texts: Collection[str]) -> list[str]:
     """Remove each unsaved text that shares a line with texts which are removed for good; return their paths."""
-    lines = {line.strip() for text in texts for line in text.split("\n") if len(line.strip()) >= MIN_LINE_CHARS}
     gone = []
     for path in unsaved_texts(layout):
         text = read_bytes(path).decode("utf-8", "replace")  # an editor may have given it another mode
-        if any(line in text for line in lines):
+        if shares_line(text, texts):
             os.unlink(path)
             gone.append(path)
     return gone
+
+
+def shares_line(text: str, others: Iterable[str]) -> bool:
+    """Tell whether a text holds a line of other texts that is long enough to tell them apart."""
+    lines = {line.strip() for other in others for line in other.split("\n")}
+    return any(len(line) >= MIN_LINE_CHARS and line in text for line in lines)

@@ -26,8 +26,9 @@ from ...state.changes.reinforce import plan_reinforce
 from ...state.changes.review import REJECT, Review, plan_decide, plan_restore, plan_review
 from ...state.changes.supersede import plan_supersede
 from ...state.changes.validity import plan_validity
-from ...state.fold import fold_proposed
+from ...state.fold import fold, fold_proposed
 from ...state.history import differences
+from ...state.toward import entries_toward
 from ...state.vouch import is_deciding, named
 from ..lazy import Wing
 
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from ...state.derive import Weak
 
 REVIEWS_AT_ONCE = 200  # written under one lock
+
+PUT_AWAY = {"delete": "deleted", "archive": "archived"}  # kind of change → status
 
 
 @record
@@ -110,13 +113,21 @@ class Beliefs(Wing):
         return self._decide(decide)
 
     def restore(self, name: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
-        """Bring back a memory that was deleted, archived, disputed, superseded, or quarantined by hand."""
+        """Bring back a memory that was deleted, archived, disputed, superseded, or quarantined by hand.
+
+        A memory that waited for a review when it was deleted or archived waits for it again.
+        """
 
         def decide() -> Plan:
             memory, rivals = self._with_rivals(name)
-            held = [step.entry for step in self._repo.history(memory.id) if step.entry.kind == "quarantine"]
-            by_hand = memory.status == "quarantined" and is_by_hand(held[-1])
-            return plan_restore(self._to_review(memory, rivals, settle, reason, by), by_hand)
+            entries = [step.entry for step in self._repo.history(memory.id)]
+            held = [entry for entry in entries if entry.kind == "quarantine"]
+            by_hand = bool(held) and is_by_hand(held[-1])
+            before = fold([entry for entry in entries if entry.kind not in PUT_AWAY])
+            if memory.status in PUT_AWAY.values() and before and before.status == "quarantined" and not by_hand:
+                return Plan(entries_toward(memory, before, reason, by), f"hold {memory.id} for its review again")
+            review = self._to_review(memory, rivals, settle, reason, by)
+            return plan_restore(review, by_hand and memory.status == "quarantined")
 
         return self._decide(decide)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from ...files.change_file import with_kept
 from ...files.contents import read_bytes
 from ...files.local.changes import read_changes
-from ...files.local.private import replace_local
+from ...files.local.edited import keep_edited
 from ...files.lock import lock
 from ...files.replace import Replacing
 from ...git.edits import by_memory, plan_amendments, restored
@@ -15,8 +16,7 @@ from ...git.run import GitFailed
 from ...git.staged import LITERAL_PATHS, Staged, is_memory
 from ...git.staged_check import Commit, check_staged, edits_of
 from ...git.user import committing
-from ...model.clock import iso, now
-from ...model.errors import NotFound, Refused, Unwritable
+from ...model.errors import NotFound, Refused
 from ...model.record import record
 from ...state.belief.committer import AGENT, AGENTS, state_of
 from ..lazy import Wing
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ...files.append import Written
     from ...git.edits import Edit
     from ...model.problem import Problem
-
-COPIES = "edits"  # folder below .rawko/local with the files as somebody edited them
 
 
 @record
@@ -92,26 +90,16 @@ class Edits(Wing):
         plan = plan_amendments(edits, lambda id: before.get(id, ()), lambda id: after.get(id, ()), by)
         mine = {path: read_bytes(core.layout.path(path)) for path in edited if path in files}
         files = {path: _checked_out(data, mine.get(path), edited.get(path)) for path, data in files.items()}
-        copies = self._copy(mine)
+        copies = keep_edited(core.layout, mine)
         self._replace(files)
         try:
             written = core.writer.write(plan) if plan.entries else ()
         except BaseException:
             self._replace({path: mine.get(path) for path in files})
             raise
-        places = [*files, *(item.entry.path for item in written)]
+        places = [*files, *(path for item in written for path in with_kept(core.layout, item.entry.path))]
         staged.tree.git.run(LITERAL_PATHS, "add", "--", *(staged.name(path) for path in dict.fromkeys(places)))
         return Amended(tuple(edits), tuple(written), copies)
-
-    def _copy(self, files: Mapping[str, bytes]) -> tuple[str, ...]:
-        """Keep files as they were edited; return their paths below `.rawko`."""
-        folder = f"{COPIES}/{iso(now()).replace(':', '')}"
-        try:
-            for path, data in files.items():
-                replace_local(self._core.layout, f"{folder}/{path}", data, durable=True)
-        except OSError as failure:
-            raise Unwritable(f"cannot keep a copy in local/{folder}: {failure.strerror}", "check free space") from None
-        return tuple(f"local/{folder}/{path}" for path in files)
 
     def _replace(self, files: Mapping[str, bytes | None]) -> None:
         """Give files these bytes, together; None removes a file."""

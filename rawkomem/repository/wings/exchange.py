@@ -78,6 +78,7 @@ class LlmosImport:
 
     entries: tuple[Entry, ...]
     known: int  # memories that were here already
+    deleted: tuple[str, ...]  # ids of those that somebody deleted here
     skipped: tuple[tuple[str, str], ...]  # (place, why)
 
 
@@ -170,13 +171,15 @@ class Exchange(Wing):
         """Store what a folder of LLMos projects holds and is not known yet; return what was read and stored."""
         held = read_llmos(folder)
         entries = held.entries
-        known = self._core.read(lambda: {entry.id for entry in entries if self._core.index.catalogue.row(entry.id)})
+        find = self._core.reading.find
+        known = self._core.read(lambda: {entry.id: found for entry in entries if (found := find(entry.id))})
         new = tuple(plan_add(entry).entries[0] for entry in entries if entry.id not in known)
         why = f"import {len(new)} memories of LLMos"
         with self._core.writer.as_one_change():
             for start in range(0, 0 if dry_run else len(new), ENTRIES_AT_ONCE):
                 self._core.writer.write(Plan(new[start : start + ENTRIES_AT_ONCE], why), VIA)
-        return LlmosImport(new, len(known), held.skipped)
+        deleted = tuple(id for id, memory in known.items() if memory.status == "deleted")
+        return LlmosImport(new, len(known), deleted, held.skipped)
 
     def export_llmos(self, folder: str, project: str = "") -> Sequence[str]:
         """Write what is in use, and archived traces, as a project of LLMos; return the files that were written."""

@@ -15,11 +15,11 @@ from ...state.undo import last_change, plan_undo, present
 from ..lazy import Wing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ...files.append import Written
     from ...model.change import Change
-    from ...model.entry import Entry
+    from ...model.entry import Entry, Memory
     from ...state.history import Step
 
 MAX_UNDONE = 50  # memories; more than that is taken back only with `everything`
@@ -61,6 +61,11 @@ class Undoing(Wing):
         undone = {change.undoes for change in done}
         found = [one for one in reversed(done) if not (one.undoes or one.purged or one.name in undone)][:limit]
         return self._core.read(lambda: [(change, _steps(change, self._about(change))) for change in found])
+
+    def known(self, ids: Iterable[str]) -> dict[str, Memory]:
+        """Return the memories of ids that are in the files; others were purged, or are on another branch."""
+        find = self._core.reading.find
+        return self._core.read(lambda: {id: memory for id in ids if (memory := find(id))})
 
     def _about(self, change: Change) -> dict[str, Sequence[Entry]]:
         return {id: self._core.reading.entries(id) for id in change.memories}

@@ -37,6 +37,12 @@ def test_what_a_row_says_comes_over(repository, database):
     assert memory.extra["access_count"] == "9" and "embedding" not in memory.extra
 
 
+def test_text_behind_a_nul_character_comes_over(repository, tmp_path):
+    row = {**ROWS[0], "content": "Deploy on Monday.\0 Never on Friday."}
+    repository.exchange.import_from(build(tmp_path / "memories.db", [row]))
+    assert repository.get(id_of(row["id"])).body == "Deploy on Monday. Never on Friday."
+
+
 def test_windows_and_supersession_come_over(repository, database):
     repository.exchange.import_from(database)
     old, new = (repository.get(id_of(row["id"])) for row in ROWS[1:3])

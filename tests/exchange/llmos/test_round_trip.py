@@ -82,6 +82,13 @@ def test_a_log_with_a_heading_and_one_project_alone(repository, tmp_path_factory
     assert read(target)["system/memory_log.md"] == LOG
 
 
+def test_what_was_deleted_here_is_named(llmos, rawkomem):
+    rawkomem("project", "import", str(llmos))
+    rawkomem("undo")
+    again = rawkomem("project", "import", str(llmos))
+    assert "0 stored" in again.stderr and "rawkomem restore ID" in again.stderr and "(deleted here)" in again.stdout
+
+
 def test_what_cannot_be_taken_over_is_said(project, llmos, rawkomem):
     (llmos / "projects/shop/memory/short_term/tool_results").mkdir(parents=True)
     (llmos / "projects/shop/memory/short_term/tool_results/image.png").write_bytes(b"\x89PNG\xff\xfe")

@@ -9,6 +9,7 @@ import pytest
 
 from rawkomem.exchange.formats import format_of, read_format
 from rawkomem.exchange.markdown.front import MAX_NODES, read_front
+from rawkomem.exchange.markdown.note import said
 from rawkomem.exchange.source import Source
 from rawkomem.model.clock import iso
 
@@ -154,6 +155,21 @@ def test_basic_memory(tmp_path):
     assert entry.extra["observations"] == ["technique", "safety"]
     assert entry.extra["relations"] == ["requires [[Sawdust Bin]]", "part_of [[pottery/Firing]]"]
     assert entry.related == ("sawdust-bin", "firing")
+
+
+def test_code_at_the_start_keeps_its_indentation():
+    assert read_front("---\ntitle: Run\n---\n \n\n    make all\n    make test\n\nThen push.\n").body == (
+        "    make all\n    make test\n\nThen push."
+    )
+
+
+def test_fields_that_say_nothing_to_a_memory_are_kept():
+    front = "title: T\nname: t-1\ndate: spring 2024\nauthors: [Bob, Eve]\ndescription: A tour.\nimportance: P1"
+    extra = said(read_front(f"---\n{front}\n---\nText\n").fields, "Text", "t")["extra"]
+    assert extra == {
+        "name": "t-1", "date": "spring 2024", "authors": ["Bob", "Eve"],
+        "description": "A tour.", "original_importance": "P1",
+    }  # fmt: skip
 
 
 def test_a_field_of_a_reserved_name_is_kept_under_another(tmp_path):

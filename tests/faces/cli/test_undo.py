@@ -95,6 +95,34 @@ def test_an_import_is_one_change_and_a_large_one_asks_for_all(repository, tmp_pa
     assert {memory.status for memory in repository.core.reading.all()} == {"deleted"}
 
 
+def test_the_list_names_memories_by_their_titles(rawkomem, memory, project):
+    rawkomem("amend", memory, "--title", "Jobs")
+    (project / "note.md").write_text("# Alerts\n\nPage the owner.\n")
+    rawkomem("import", "note.md")
+    told = [line.partition("  ")[2] for line in rawkomem("undo", "--list").stdout.splitlines()]
+    assert told == ["created, held for a review: 'Alerts'", "changed title: 'Jobs'", "created: 'Jobs'"]
+
+
+def test_a_change_of_a_memory_that_was_purged_since_is_undone_for_the_others(rawkomem, project):
+    for name in ("Alerts", "Pages"):
+        (project / "notes").mkdir(exist_ok=True)
+        (project / "notes" / f"{name}.md").write_text(f"# {name}\n\nWho reads {name} in the morning.\n")
+    rawkomem("import", "notes")
+    names = {row["title"]: row["id"] for row in json.loads(rawkomem("quarantine", "list", "--json").stdout)}
+    rawkomem("purge", names["Alerts"], "--yes")
+    first = rawkomem("undo", "--list").stdout.split()[0]
+    told = rawkomem("undo", first).stdout
+    assert "Pages" in told and "Alerts" not in told
+    assert show(rawkomem, names["Pages"])["status"] == "deleted"
+
+
+def test_what_only_a_person_may_undo_is_called_proposed(rawkomem, memory, git):
+    git.commit()
+    told = rawkomem("undo")
+    assert told.stdout.startswith("proposed  created → deleted") and "review" in told.stderr
+    assert show(rawkomem, memory)["status"] == "active"
+
+
 def test_a_purge_cannot_be_undone_and_an_earlier_change_can(rawkomem, memory, memories):
     rawkomem("feedback", memory, "--helpful")
     other = json.loads(rawkomem("add", "--title", "A leak", "--body", "x", "--json").stdout)["id"]
@@ -134,6 +162,31 @@ def test_restore_leaves_what_waits_for_a_review(repository):
     assert repository.get(held.id).status == "quarantined"
     with pytest.raises(Refused, match="is quarantined"):
         repository.beliefs.restore(held.id)
+
+
+@pytest.mark.parametrize("away", [("delete", "--yes"), ("archive",), ("undo",)])
+def test_restore_lets_nothing_pass_a_review(rawkomem, project, away):
+    (project / "note.md").write_text("# Alerts\n\nPage the owner.\n")
+    rawkomem("import", "note.md")
+    (waiting,) = json.loads(rawkomem("quarantine", "list", "--json").stdout)
+    command, *more = away
+    rawkomem(command, *([] if command == "undo" else [waiting["id"]]), *more)
+    told = rawkomem("restore", waiting["id"])
+    assert f"rawkomem review {waiting['id']}" in told.stderr
+    now = show(rawkomem, waiting["id"])
+    assert (now["status"], now["reason"]) == ("quarantined", waiting["reason"])
+
+
+def test_an_import_names_what_was_deleted_here(rawkomem, project):
+    (project / "notes").mkdir()
+    (project / "notes" / "a.md").write_text("# Alerts\n\nPage the owner.\n")
+    (project / "notes" / "broken.md").write_bytes(b"# Latin \xe9\n")
+    rawkomem("import", "notes")
+    again = rawkomem("import", "notes")
+    assert "1 known" in again.stderr and "deleted" not in again.stdout + again.stderr
+    rawkomem("undo")
+    again = rawkomem("import", "notes")
+    assert "deleted here: mem_" in again.stdout and "rawkomem restore ID" in again.stderr
 
 
 def test_delete_asks_at_a_terminal_with_the_title(project, rawkomem, memory, terminal):

@@ -30,6 +30,7 @@ from ..terminal import note, paint, say, say_json, wide
 FORMS = list(writable())
 MAX_FIELDS_SHOWN = 20  # names of kept fields in the summary; --json has all
 EVERY_STATUS = (*(status for status in STATUSES if status != "deleted"), EXPIRED)
+DELETED_HERE = "{} of the known ones were deleted here and are not added again: 'rawkomem restore ID' brings one back"
 OUTCOME_COLORS = {"added": "green", "changed": "yellow", "known": "dim"}
 
 
@@ -60,7 +61,7 @@ def import_command(
         say_json({"dry_run": dry_run, "sources": [_import_json(item) for item in done]})
     for item in () if as_json else done:
         _tell_import(item, dry_run)
-    failed = [_shown(item.path) for item in done if not item.news and item.unreadable]
+    failed = [_shown(item.path) for item in done if not item.decided and item.unreadable]
     if failed:
         raise BadInput(f"nothing was added from {', '.join(failed)}: see what was skipped", "fix or remove those files")
 
@@ -131,6 +132,9 @@ def _tell_import(done: Import, dry_run: bool) -> None:
     what = "would be added" if dry_run else "added"
     total = f"{_shown(done.path)} ({done.kind}): {len(done.decided)} read, {news} {what}, {known} known"
     note(f"{total}, {len(done.skipped)} skipped")
+    deleted = sum(item.is_deleted for item in done.decided)
+    if deleted:
+        note(DELETED_HERE.format(deleted))
     for code, number in done.held.items():
         if code != REVIEW:
             note(f"{number} held back: {HELD[code]}")
@@ -173,6 +177,7 @@ def _tell_decided(item: Decided, dry_run: bool) -> None:
     word = paint(f"{item.what:8}", OUTCOME_COLORS[item.what])
     place = place_of(entry.extra).partition(":")[2]
     same = f" (the same as {item.other})" if item.what == "known" and item.other != entry.id else ""
+    same = f" (deleted here: {item.other})" if item.is_deleted else same
     say(f"{word} {one_line(entry.title, max(30, wide() - 50))}  {paint(one_line(place, 60) + same, 'dim')}")
     if dry_run and item.plan.entries and entry.when:
         say(f"         {paint(one_line('use: ' + '; '.join(entry.when), wide() - 12), 'dim')}")
@@ -184,7 +189,9 @@ def _import_json(done: Import) -> dict[str, Any]:
     counts = Counter(item.what for item in done.decided)
     summary = {
         "read": len(memories), **{what: counts[what] for what in OUTCOME_COLORS}, "skipped": len(skipped),
-        "unreadable": done.unreadable, "held": done.held, "redacted": sum(item.redacted for item in done.news),
+        "unreadable": done.unreadable,
+        "deleted": sum(item.is_deleted for item in done.decided), "held": done.held,
+        "redacted": sum(item.redacted for item in done.news),
         "kept_fields": done.kept_fields, "blocks": done.blocks,
     }  # fmt: skip
     return {"path": done.path, "kind": done.kind, "memories": memories, "skipped": skipped, "summary": summary}

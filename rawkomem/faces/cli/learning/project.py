@@ -10,6 +10,7 @@ from ....text.count import count
 from ..commands import pass_repository
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
+from .exchange import DELETED_HERE
 
 
 @click.group("project")
@@ -33,7 +34,8 @@ def project_import(repository: Repository, source: str, dry_run: bool, as_json: 
     if as_json:
         told = [{"kind": entry.kind, "id": entry.id, "title": entry.title} for entry in done.entries]
         skipped = [{"place": place, "why": why} for place, why in done.skipped]
-        say_json({"dry_run": dry_run, "entries": told, "known": done.known, "skipped": skipped})
+        counts = {"known": done.known, "deleted": [*done.deleted]}
+        say_json({"dry_run": dry_run, "entries": told, **counts, "skipped": skipped})
         return
     for entry in done.entries:
         say(f"{paint('+', 'green')} {entry.kind:10} {one_line(entry.title, 100)}  {paint(entry.id, 'dim')}")
@@ -41,6 +43,10 @@ def project_import(repository: Repository, source: str, dry_run: bool, as_json: 
         say(f"{paint('skipped', 'dim')}  {one_line(place, 80)}: {one_line(why, 100)}")
     stored = f"{len(done.entries)} {'would be stored' if dry_run else 'stored'}"
     note(f"{len(done.entries) + done.known} read, {stored}, {done.known} known, {len(done.skipped)} skipped")
+    for id in done.deleted:
+        say(f"{paint('known', 'dim')}  {id} (deleted here)")
+    if done.deleted:
+        note(DELETED_HERE.format(len(done.deleted)))
 
 
 @project_command.command("export")

@@ -104,6 +104,8 @@ def restore_command(
     written = repository.beliefs.restore(id, settle(supersede, keep_both), reason, by)
     newer = f" by {before.superseded_by}" if before.status == "superseded" else ""
     note(f"{before.id} was {before.status}{newer}{f': {before.reason}' if before.reason else ''}")
+    if repository.get(before.id).status == "quarantined":
+        note(f"it waits for a review, as before: rawkomem review {before.id}")
     return written
 
 

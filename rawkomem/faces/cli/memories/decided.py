@@ -32,7 +32,8 @@ def report(repository: Repository, name: str, written: Sequence[Written], done: 
     if as_json:
         say_json({**side(memory), "done": done, "superseded": others, "entries": [item.entry.id for item in written]})
         return
-    say(f"{paint(done, 'green')}  {name_of(memory)}  {paint(memory.path, 'dim')}")
+    paths = dict.fromkeys(item.entry.path for item in written if item.entry.target == memory.id)
+    say(f"{paint(done, 'green')}  {name_of(memory)}  {paint(', '.join(paths) or memory.path, 'dim')}")
     if done == "proposed":
         note(f"a person vouches for {memory.id}: the change waits for 'rawkomem review {memory.id}'")
     for id in others:

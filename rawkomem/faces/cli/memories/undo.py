@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,13 +12,18 @@ from ....repository import Repository
 from ....repository.wings.undoing import Undone
 from ....state.changes import REGISTRY
 from ....state.history import Step
+from ....text.clean import one_line
 from ..opening import open_personal, open_repository
 from ..options import BY, DRY_RUN, JSON, PERSONAL
 from ..terminal import name_of, note, paint, say, say_json, say_rows
 from .decided import who
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 MAX_SHOWN = 20  # memories or changes that are told one by one
-MAX_TOLD = 3  # entries of one change in the list of changes
+MAX_TITLES = 3  # of one change in the list of changes
+MAX_TITLE_CHARS = 60  # of a title there
 
 
 @click.command("undo")
@@ -41,20 +46,30 @@ def undo_command(
     """
     repository = open_personal() if personal else open_repository(folder)
     if listing:
-        say_rows(as_json, repository.undoing.changes(MAX_SHOWN), _listed_json, _listed, "there is no change to undo")
+        _list(repository, as_json)
         return
     undone = repository.undoing.undo(change, everything, who(by), dry_run)
     if as_json:
         say_json(_as_json(undone, dry_run))
         return
-    _print(repository, undone, "would undo" if dry_run else "undone")
+    _print(repository, undone, dry_run)
 
 
-def _listed(item: tuple[Change, tuple[Step, ...]]) -> str:
-    change, steps = item
-    told = [f"{step.told} {step.entry.target}" for step in steps[:MAX_TOLD]] or ["in no file here"]
-    more = f" and {len(steps) - MAX_TOLD} more" if len(steps) > MAX_TOLD else ""
-    return f"{change.name}  {', '.join(told)}{more}"
+def _list(repository: Repository, as_json: bool) -> None:
+    changes = repository.undoing.changes(MAX_SHOWN)
+    known = repository.undoing.known([id for change, _ in changes for id in change.memories[:MAX_TITLES]])
+    titles = {id: one_line(memory.title or memory.path, MAX_TITLE_CHARS) for id, memory in known.items()}
+    say_rows(as_json, changes, _listed_json, lambda item: _listed(*item, titles), "there is no change to undo")
+
+
+def _listed(change: Change, steps: tuple[Step, ...], titles: Mapping[str, str]) -> str:
+    """Return a line: the change's name, what it did, and the titles of its memories."""
+    if not steps:
+        return f"{change.name}  in no file here"
+    told = ", ".join(dict.fromkeys(step.told for step in steps))
+    shown = [repr(titles[id]) if id in titles else id for id in change.memories[:MAX_TITLES]]
+    more = f" and {len(change.memories) - MAX_TITLES} more" if len(change.memories) > MAX_TITLES else ""
+    return f"{change.name}  {told}: {', '.join(shown)}{more}"
 
 
 def _listed_json(item: tuple[Change, tuple[Step, ...]]) -> dict[str, Any]:
@@ -67,16 +82,18 @@ def _as_json(undone: Undone, dry_run: bool) -> dict[str, Any]:
     return {"change": undone.change.name, "dry_run": dry_run, "undone": steps, "entries": entries}
 
 
-def _print(repository: Repository, undone: Undone, done: str) -> None:
-    shown = undone.change.memories[:MAX_SHOWN]
-    for id, memory in zip(shown, repository.get_many(shown), strict=False):
+def _print(repository: Repository, undone: Undone, dry_run: bool) -> None:
+    proposed = {item.entry.target for item in undone.written if repository.core.waits_for_review(item.entry)}
+    known = repository.undoing.known(undone.change.memories[:MAX_SHOWN])
+    for id, memory in known.items():
         steps = ", ".join(step.told for step in undone.steps if step.entry.target == id) or "nothing"
         back = ", ".join(_told(entry) for entry in undone.plan.entries if entry.target == id) or "nothing to do"
-        say(f"{paint(done, 'green')}  {steps} → {back}  {name_of(memory)}")
-    if len(undone.change.memories) > len(shown):
-        say(f"  and {len(undone.change.memories) - len(shown)} more memories")
-    if undone.written and any(repository.core.waits_for_review(item.entry) for item in undone.written):
-        note("a person vouches for the memory: the change waits for 'rawkomem review'")
+        done = "would undo" if dry_run else "proposed" if id in proposed else "undone"
+        say(f"{paint(done, 'green')}  {steps if steps == back else f'{steps} → {back}'}  {name_of(memory)}")
+    if len(undone.change.memories) > MAX_SHOWN:
+        say(f"  and {len(undone.change.memories) - MAX_SHOWN} more memories")
+    if proposed:
+        note("a person vouches for what is proposed: it stays as it is until 'rawkomem review ID' accepts the change")
 
 
 def _told(entry: Entry) -> str:

@@ -155,11 +155,13 @@ def purge_command(repository: Repository, id: str, yes: bool) -> None:
     """
     if not yes and id not in repository.core.finished_purges:
         memory = repository.get(id)
+        paths = dict.fromkeys((memory.path, *(step.entry.path for step in repository.history(id))))
         click.confirm(
-            f"Remove every entry about {memory.title or memory.id!r} from {memory.path} for good?", abort=True
+            f"Remove every entry about {memory.title or memory.id!r} from {', '.join(paths)} for good?", abort=True
         )
     for path in repository.lifecycle.purge(id):
-        say(f"{paint('rewritten', 'yellow')}  {path}")
+        done = "rewritten" if os.path.exists(repository.core.layout.path(path)) else "removed"
+        say(f"{paint(done, 'yellow')}  {path}")
     note("git history still holds the text: change the secret, too")
     if repository.settings.sinks.any:
         note("what sinks were told before is out of reach: look into the daily log and behind the webhook")
