@@ -27,6 +27,9 @@ function fill(element, attributes, children) {
 export function prose(html) {
   const element = h("div", { class: "prose" });
   element.innerHTML = policy ? policy.createHTML(html) : html;
+  requestAnimationFrame(() => { // what is wider than its place can be scrolled with the keyboard, too
+    for (const wide of element.querySelectorAll("pre, table")) if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+  });
   return element;
 }
 

@@ -54,7 +54,8 @@ function build(view, overview) {
   const saved = h("div", { class: "saved" });
   const several = selection({ actions: [["archive", "Archive", "archived"], ["restore", "Restore", "restored"], ["delete", "Delete", "deleted"]],
     one: "memory", more: "memories", itemOf: (id) => ({ id }), done: reload });
-  const side = h("section", { class: "side", "aria-label": "Find a memory" }, h("div", {}, chosen, saved), several.bar, count, list);
+  const side = h("section", { class: "side", "aria-label": "Find a memory" },
+    h("div", {}, h("p", { class: "unseen", role: "heading", "aria-level": "1" }, "Memories"), chosen, saved), several.bar, count, list);
   const pane = h("section", { class: "pane", "aria-label": "Memory" });
   parts = { list, count, side, pane, filters: chosen, saved, several };
   drawSaved();

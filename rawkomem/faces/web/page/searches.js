@@ -31,6 +31,7 @@ function saver(asked, changed) {
   const button = h("button", { type: "button", class: "quiet", "data-save": "", onclick: () => {
     place.replaceChildren(name);
     name.value = (asked.q ?? Object.values(asked).join(", ")).slice(0, 60);
+    name.focus();
     name.select();
   } }, "Save search");
   name.addEventListener("keydown", (event) => {
