@@ -14,7 +14,7 @@ export async function show(view, { fresh }) {
     h("h1", {}, "Replay a session"),
     h("p", { class: "lead" }, "A replay asks for memories again at each prompt of a past session. It counts as no use of a memory.",
       total > items.length && ` These are the latest ${items.length} of ${many(total, "session")}.`),
-    items.length ? h("ul", { class: "sessions card", role: "group", "aria-label": "Sessions" }, items.map((item) => session(item, place)))
+    items.length ? h("div", { class: "card", role: "group", "aria-label": "Sessions" }, h("ul", { class: "sessions" }, items.map((item) => session(item, place))))
       : nothing("No past sessions", "Sessions of Claude Code, Codex, Gemini CLI and SpecStory in this project appear here."),
     place));
 }
