@@ -404,7 +404,7 @@ def test_a_graph_of_few_and_of_very_many(tab, count):
     if count > 10:
         check_pulled_together(drawn)
         named = {label["text"] for label in drawn["labels"] if label["cluster"]}
-        assert len(named) > 15 and all(name.startswith("#topic-") for name in named)
+        assert len(named) == count // 40 and all(name.startswith("#topic-") for name in named)
 
 
 def test_timeline(tab):

@@ -101,7 +101,9 @@ export function toast(text, bad = false, action = null) {
   toast.timer = setTimeout(hide, (action ? 10_000 : 5_000) + 40 * text.length);
 }
 
-const MARKS = { same: (text) => text, old: (text) => h("del", {}, text), new: (text) => h("ins", {}, text) };
+const MARKS = { // white space alone needs no mark
+  same: (text) => text, old: (text) => (text.trim() ? h("del", {}, text) : ""), new: (text) => (text.trim() ? h("ins", {}, text) : text),
+};
 
 /** Two texts as one, with what is removed and what is added marked. */
 export function differing(parts) {

@@ -9,6 +9,7 @@ const SIZES = { low: 4.5, medium: 5.5, high: 7.5, critical: 9.5 };
 const STEPS = 260; // until things have settled
 const SLICE_MS = 24; // of computing before the browser may do something else
 const CROWD = 250; // memories from which clusters are named and circles are smaller
+const FAR = 0.15; // share of the pull of a link between two clusters, in a crowd
 const MIN_CLUSTER = 4; // memories of a cluster that is shaded
 const MIN_NAMED = 8; // memories of a cluster that gets a name in a crowd
 const NARROW = 760; // pixels below which the legend lies in several rows
@@ -43,6 +44,7 @@ function build(view, items, links, total) {
   for (const one of edges) one.pull /= Math.min(one.from.links, one.to.links);
   for (const node of nodes) node.r = (node.r + Math.min(5, Math.sqrt(node.around.size))) * (crowded ? 0.62 : 1);
   const clusters = cluster(nodes, edges);
+  if (crowded) for (const one of edges) if (one.from.cluster !== one.to.cluster) one.pull *= FAR;
   placed(clusters);
   const canvas = h("canvas", { class: "canvas", tabindex: "0", role: "application", "aria-label": "Graph of memories: arrow keys walk, Enter opens", "data-ready": "false" });
   const card = h("div", { class: "card node-card", hidden: true, "aria-live": "polite" });
@@ -103,7 +105,7 @@ function fit(made) {
   let left = Infinity, right = -Infinity, top = Infinity, bottom = -Infinity;
   for (const { x, y } of made.nodes) { left = Math.min(left, x); right = Math.max(right, x); top = Math.min(top, y); bottom = Math.max(bottom, y); }
   const foot = width < NARROW ? 120 : 30, aside = width < NARROW ? 70 : 160;
-  const zoom = Math.max(0.05, Math.min(4, (width - aside) / (right - left + 1), (height - 110 - foot) / (bottom - top + 1)));
+  const zoom = Math.max(0.05, Math.min(6, (width - aside) / (right - left + 1), (height - 110 - foot) / (bottom - top + 1)));
   made.at = { zoom, x: (left + right) / 2, y: (top + bottom) / 2 + foot / 2 / zoom };
 }
 

@@ -4,30 +4,19 @@
 const PUSH = 900; // how strongly two memories repel each other
 const THETA = 0.9; // a group of memories acts as one from a distance of its size divided by this
 const MIDDLE = 0.02; // pull to the middle: keeps loose memories in sight
-const TOGETHER = 0.05; // pull to the middle of the cluster
+const TOGETHER = 0.06; // pull to the middle of the cluster
 const SLOWING = 0.6; // share of its speed that a memory keeps from step to step
 const FASTEST = 60; // pixels that a memory moves in one step at most
 const GAP = 6; // least distance between two circles
-const ROUNDS = 12; // of the search for clusters
+const ROUNDS = 12; // of one level of the search for clusters
+const CROWD = 250; // memories from which clusters keep their distance
+const ROOM = 17; // pixels of a cluster's radius for one memory, times the root of their number
 const DEEPEST = 28; // levels of the tree: memories in the same place share a leaf
 const GOLDEN = Math.PI * (3 - Math.sqrt(5)); // a sunflower: even start positions
 
-/** Give each memory the number of its cluster: memories that are linked with each other more than with others. */
+/** Give each memory the number of its cluster: memories that are linked with each other more than chance would have it. */
 export function cluster(nodes, edges) {
-  const around = nodes.map(() => []);
-  for (const { from, to, weight } of edges) {
-    around[from.number].push([to.number, weight]);
-    around[to.number].push([from.number, weight]);
-  }
-  const label = nodes.map((_, number) => number);
-  const order = nodes.map((_, number) => number).sort((one, other) => around[other].length - around[one].length || one - other);
-  for (let round = 0, moved = true; moved && round < ROUNDS; round++) {
-    moved = false;
-    for (const number of order) {
-      const best = strongest(around[number], label, label[number]);
-      if (best !== label[number]) { label[number] = best; moved = true; }
-    }
-  }
+  const label = communities(nodes.length, edges.map(({ from, to, weight }) => [from.number, to.number, weight]));
   const groups = new Map();
   nodes.forEach((node, number) => {
     if (!groups.has(label[number])) groups.set(label[number], []);
@@ -38,12 +27,40 @@ export function cluster(nodes, edges) {
   return found;
 }
 
-function strongest(others, label, own) {
-  const sums = new Map();
-  for (const [other, weight] of others) sums.set(label[other], (sums.get(label[other]) ?? 0) + weight);
-  let best = own, most = sums.get(own) ?? 0;
-  for (const [name, sum] of sums) if (sum > most + 1e-9 || (sum > most - 1e-9 && name < best)) { best = name; most = sum; }
-  return best;
+/** Louvain's method: move each member to the best group, then do the same with the groups, until nothing moves. */
+function communities(count, pairs) {
+  const label = moved(count, pairs);
+  const names = [...new Set(label)];
+  if (names.length === count || names.length < 2) return label;
+  const place = new Map(names.map((name, number) => [name, number]));
+  const above = communities(names.length, pairs.map(([one, other, weight]) => [place.get(label[one]), place.get(label[other]), weight]));
+  return label.map((name) => above[place.get(name)]);
+}
+
+function moved(count, pairs) {
+  const around = Array.from({ length: count }, () => []), own = new Array(count).fill(0);
+  for (const [one, other, weight] of pairs) {
+    own[one] += weight;
+    own[other] += weight;
+    if (one !== other) { around[one].push([other, weight]); around[other].push([one, weight]); }
+  }
+  const all = own.reduce((sum, weight) => sum + weight, 0) || 1;
+  const label = own.map((_, number) => number), total = [...own];
+  for (let round = 0, changed = true; changed && round < ROUNDS; round++) {
+    changed = false;
+    for (let number = 0; number < count; number++) {
+      const before = label[number], sums = new Map([[before, 0]]);
+      for (const [other, weight] of around[number]) sums.set(label[other], (sums.get(label[other]) ?? 0) + weight);
+      total[before] -= own[number];
+      const gain = (name) => sums.get(name) - (total[name] * own[number]) / all;
+      let best = before;
+      for (const name of sums.keys()) if (gain(name) > gain(best) + 1e-9) best = name;
+      total[best] += own[number];
+      label[number] = best;
+      changed ||= best !== before;
+    }
+  }
+  return label;
 }
 
 /** Start positions: clusters on a sunflower, the largest in the middle, and the memories of each on a small one. */
@@ -73,7 +90,9 @@ export function step(nodes, edges, clusters, heat, aspect) {
     from.vx += dx * force * (1 - share);
     from.vy += dy * force * (1 - share);
   }
-  for (const group of clusters) if (group.length > 2) gather(group, heat);
+  const large = clusters.filter((group) => group.length > 2);
+  for (const group of large) gather(group, heat);
+  if (nodes.length > CROWD) spread(large, heat);
   separate(nodes);
   for (const node of nodes) move(node, heat, aspect);
 }
@@ -87,6 +106,27 @@ function gather(group, heat) {
     node.vx += (x - node.x) * TOGETHER * heat;
     node.vy += (y - node.y) * TOGETHER * heat;
   }
+}
+
+/** Move clusters apart that overlap, each as a whole. */
+function spread(clusters, heat) {
+  const circles = clusters.map((group) => {
+    const sum = group.reduce((at, node) => [at[0] + node.x, at[1] + node.y], [0, 0]);
+    return { group, x: sum[0] / group.length, y: sum[1] / group.length, r: ROOM * Math.sqrt(group.length) + GAP };
+  });
+  for (let i = 0; i < circles.length; i++) {
+    for (let j = i + 1; j < circles.length; j++) {
+      const one = circles[i], other = circles[j], dx = other.x - one.x || 0.01, dy = other.y - one.y || 0.01, near = Math.hypot(dx, dy);
+      if (near >= one.r + other.r) continue;
+      const force = ((one.r + other.r - near) / near) * 0.35 * heat, share = one.group.length / (one.group.length + other.group.length);
+      push(one.group, -dx * force * (1 - share), -dy * force * (1 - share));
+      push(other.group, dx * force * share, dy * force * share);
+    }
+  }
+}
+
+function push(group, x, y) {
+  for (const node of group) { node.vx += x; node.vy += y; }
 }
 
 function move(node, heat, aspect) {
