@@ -82,7 +82,7 @@ def _memory(page: Page) -> None:
     page.fill("#search", "rounding prices")
     page.wait_for_selector(".list a mark")
     page.keyboard.press("Enter")
-    page.fill("#task", "the invoice total is off by one øre")
+    page.fill("#task", "fix the rounding of the price")
     page.wait_for_selector(".factors li")
     page.evaluate("document.activeElement.blur()")
 
