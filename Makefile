@@ -66,8 +66,8 @@ test-page:                   ## the page in real headless Chromium (installs Deb
 	$(PYTHON) -m venv .venv-page
 	.venv-page/bin/python -m pip install --quiet --upgrade pip
 	.venv-page/bin/python -m pip install --quiet --editable ".[page]" --group test --group page
-	@command -v npm >/dev/null && npm install --prefix .axe --no-audit --no-fund --ignore-scripts $(AXE) || \
-	  echo "npm is not installed: the accessibility tests of the page are skipped"
+	@if command -v npm >/dev/null; then npm install --prefix .axe --no-audit --no-fund --ignore-scripts $(AXE); \
+	  else echo "npm is not installed: the accessibility tests of the page are skipped"; fi
 	.venv-page/bin/pytest -m page
 
 test-hosts: .venv/ready      ## Claude Code, Codex, OpenCode, Copilot, Gemini against a model on loopback (npm, 700 MB: not in .ci/run)
