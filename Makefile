@@ -8,6 +8,7 @@ FAST := not slow and not models and not stores and not servers and not page and 
 PARALLEL := -n 2 --dist worksteal
 NEOLATA := @jeremiaheth/neolata-mem@0.8.4
 HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102 @google/gemini-cli@0.61.0
+AXE := axe-core@4.14.0
 
 .PHONY: demo test lint types layers suite test-slow test-models test-stores test-servers test-page test-hosts test-pythons bench docs site clean
 
@@ -69,6 +70,8 @@ test-page:                   ## the page in real headless Chromium (installs Deb
 	$(PYTHON) -m venv .venv-page
 	.venv-page/bin/python -m pip install --quiet --upgrade pip
 	.venv-page/bin/python -m pip install --quiet --editable . --group test --group page
+	@if command -v npm >/dev/null; then npm install --prefix .axe --no-audit --no-fund --ignore-scripts $(AXE); \
+	  else echo "npm is not installed: the accessibility tests of the page are skipped"; fi
 	.venv-page/bin/pytest -m page
 
 test-hosts: .venv/ready      ## Claude Code, Codex, OpenCode, Copilot, Gemini against a model on loopback (npm, 700 MB: not in .ci/run)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from ...files.local.searches import Searches
 from ...git.citations import Cited
 from ...index.catalogue import Row
 from ...model.clock import DAY
@@ -32,13 +33,15 @@ from ...state.history import Step
 from ...state.references import Names
 from ...state.vouch import named
 from ...text.clean import clean, one_line
+from .difference import difference
 from .markdown import Meant
+from .work import KINDS, LINK_TYPES, can_undo, version_of
 
 Render = Callable[[str, Meant], str]
 MAX_LISTED = 200  # memories in a list: who wants more says what they look for
 MAX_RESULTS = 40  # results of a search
 MIN_SCORE_SHARE = 0.2  # share of the best result's score below which a result is noise
-MAX_GRAPH_NODES = 250  # memories in the graph, the most connected: more is a ball of wool
+MAX_GRAPH_NODES = 2_000  # memories in the graph, the most connected
 MAX_TIMELINE_ITEMS = 1_500  # newest memories that the timeline shows one by one; of older ones it shows counts per day
 MAX_TAGS_OFFERED = 60  # tags in the filter, the most frequent
 MIN_SIMILARITY = 0.5  # least cosine for a line in the graph, as for `rawkomem links`
@@ -75,6 +78,9 @@ def overview(repository: Repository) -> Facts:
         "waiting": len(_waiting(repository)),
         "drafts": len(repository.drafts.all()),
         "writes_as": repository.core.via,
+        "can_undo": can_undo(repository),
+        "forms": {"kind": KINDS, "importance": [*IMPORTANCE], "link": [*LINK_TYPES]},
+        "searches": Searches(repository.layout).all(),
     }
 
 
@@ -91,7 +97,7 @@ def memories(repository: Repository, asked: Mapping[str, str]) -> Facts:
     texts = {item.row.id: item.text for item in found if item.score >= MIN_SCORE_SHARE * found[0].score}
     rows = _found(every, list(texts), question) if question else every
     shown = repository.get_many([row.id for row in rows[:MAX_LISTED]])
-    return {"total": len(rows), "items": [_item(memory, texts.get(memory.id, "")) for memory in shown]}
+    return {"total": len(rows), "items": [listed(memory, texts.get(memory.id, "")) for memory in shown]}
 
 
 def _found(every: Sequence[Row], ids: Sequence[str], question: str) -> list[Row]:
@@ -109,8 +115,10 @@ def memory(repository: Repository, name: str, render: Render) -> Facts:
     hidden = known.status == HIDDEN_STATUS
     claim = claim_of(known)
     return {
-        **_item(known),
+        **listed(known),
         "html": "" if hidden else render(known.body, _meanings(repository)),
+        "text": "" if hidden else clean(known.body),
+        "version": version_of(known),
         "when": [] if hidden else [one_line(part, 300) for part in known.when],
         "found_in": one_line(known.found_in),
         "source": one_line(known.source),
@@ -123,7 +131,7 @@ def memory(repository: Repository, name: str, render: Render) -> Facts:
         "trust": _trust(explained.trust),
         "citations": [_cited(item) for item in repository.citations.of(known)],
         "links": _links(repository, explained),
-        "conflicts": [_item(other) for other in explained.conflicts],
+        "conflicts": [listed(other) for other in explained.conflicts],
         "history": [_step(step, hidden) for step in explained.steps],
     }
 
@@ -154,7 +162,7 @@ def graph(repository: Repository) -> Facts:
     drawn = {memory.id: memory for memory in by_degree[:MAX_GRAPH_NODES]}
     return {
         "total": len(known.memories),
-        "nodes": [_item(memory) for memory in drawn.values()],
+        "nodes": [listed(memory) for memory in drawn.values()],
         "edges": [_edge(edge) for edge in known.edges if edge.source in drawn and edge.target in drawn],
     }
 
@@ -204,7 +212,7 @@ def _proposal(proposal: Proposal) -> Facts:
         for entry in proposal.changes
     ]
     fields = [
-        {"field": field, "now": clean(_as_text(now)), "proposed": clean(_as_text(then))}
+        {"field": field, "parts": difference(clean(_as_text(now)), clean(_as_text(then)))}
         for field, now, then in proposal.differences
     ]
     return {"changes": changes, "fields": fields}
@@ -216,13 +224,19 @@ def _as_text(value: object) -> str:
 
 def _held(repository: Repository, memory: Memory, others: Sequence[Memory], shown: Callable[[str], str]) -> Facts:
     return {
-        **_item(memory),
+        **listed(memory),
         "html": shown(memory.body),
         "reason": one_line(memory.reason.replace("_", " "), 200),
         "trust": _trust(repository.beliefs.trust(memory)),
         "proposal": _proposal(repository.beliefs.proposal(memory.id)) if memory.proposed else None,
-        "conflicts": [{**_item(other), "trust": _trust(repository.beliefs.trust(other))} for other in others],
+        "conflicts": [_rival(repository, memory, other) for other in others],
     }
+
+
+def _rival(repository: Repository, memory: Memory, other: Memory) -> Facts:
+    """Return what a memory contradicts, and how the two texts differ."""
+    parts = difference(clean(other.body).strip(), clean(memory.body).strip())
+    return {**listed(other), "trust": _trust(repository.beliefs.trust(other)), "parts": parts}
 
 
 def _named(repository: Repository, name: str) -> str:
@@ -287,7 +301,7 @@ def _question(text: str) -> str:
     return clean(text).strip()
 
 
-def _item(memory: Memory, text: str = "") -> Facts:
+def listed(memory: Memory, text: str = "") -> Facts:
     """Return a memory as every list shows it."""
     hidden = memory.status == HIDDEN_STATUS
     return {
@@ -318,8 +332,19 @@ def _links(repository: Repository, explained: Explained) -> list[Facts]:
     id = explained.memory.id
     others = {edge.other(id) for edge in explained.edges}
     known = {memory.id: memory for memory in repository.get_many(sorted(others))}
+    ends = {**known, id: explained.memory}
+
+    def can_unlink(edge: Edge) -> bool:
+        """Tell whether a link entry made it; other connections follow from texts and decisions."""
+        return (edge.type, edge.target) in ends[edge.source].links
+
     return [
-        {**_row(known[edge.other(id)]), "link": one_line(edge.type, 40), "outward": edge.source == id}
+        {
+            **_row(known[edge.other(id)]),
+            "link": one_line(edge.type, 40),
+            "outward": edge.source == id,
+            "can_unlink": can_unlink(edge),
+        }
         for edge in explained.edges
     ]
 

@@ -15,14 +15,14 @@ MAX_REASON_CHARS = 500  # characters of a reason
 def feedback(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     """Record a vote: helpful or harmful."""
     id, signal, reason = (text_of(said, key) for key in ("id", "signal", "reason"))
-    return _done(repository, id, [repository.feedback(id, signal, reason, user_name()).entry.id])
+    return done(repository, id, [repository.feedback(id, signal, reason, user_name()).entry.id])
 
 
 def review(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     """Activate or reject a quarantined memory; `settle` says how its conflicts end."""
     id, action, settle, reason = (text_of(said, key) for key in ("id", "action", "settle", "reason"))
     written = repository.beliefs.review(id, action, settle, reason, user_name())
-    return _done(repository, id, [item.entry.id for item in written])
+    return done(repository, id, [item.entry.id for item in written])
 
 
 def decide(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,10 +32,11 @@ def decide(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     if action not in ("accept", "decline") or not isinstance(changes, list) or not changes:
         raise BadInput("no decision given", "accept or decline the changes that are shown")
     written = repository.beliefs.decide(id, action == "accept", [*map(str, changes)], reason, user_name())
-    return _done(repository, id, [item.entry.id for item in written])
+    return done(repository, id, [item.entry.id for item in written])
 
 
-def _done(repository: Repository, id: str, entries: list[str]) -> dict[str, Any]:
+def done(repository: Repository, id: str, entries: list[str]) -> dict[str, Any]:
+    """Return what a decision about a memory led to, and the ids of the entries that it wrote."""
     memory = repository.get(id)
     return {"id": memory.id, "status": memory.status, "entries": entries}
 

@@ -12,6 +12,7 @@ from ...model.errors import BadInput
 from ...repository import Repository
 from ...text.clean import clean, one_line
 from .decisions import text_of
+from .difference import difference
 from .markdown import Meant
 
 MAX_CARDS = 50  # drafts that the page shows: the next ones come as these are decided
@@ -29,8 +30,11 @@ def drafts(repository: Repository, render: Callable[[str, Meant], str]) -> dict[
 
 def keep(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     """Make a memory of a draft, in the words that the page showed."""
+    corrected = [id for id in repository.drafts.get(text_of(said, "id")).corrects if repository.core.holds(id)]
     stored = repository.drafts.keep(text_of(said, "id"), **_proposed(said), by=user_name())
-    return {"id": stored.id, "what": stored.outcome.what}
+    superseded = [repository.history(id)[-1].entry.id for id in corrected if id != stored.id]
+    entries = [item.entry.id for item in stored.written]
+    return {"id": stored.id, "what": stored.outcome.what, "entries": [*entries, *superseded]}
 
 
 def edit(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,7 +72,7 @@ def _card(repository: Repository, draft: Draft, shown: Callable[[str], str]) -> 
         "html": shown(draft.text),
         "when": [one_line(condition, MAX_TITLE_CHARS) for condition in draft.when],
         "exchange": [{"who": who, "words": clean(words)} for who, words in exchange_of(draft)],
-        "corrects": [_memory(repository, id) for id in draft.corrects if repository.core.holds(id)],
+        "corrects": [_corrected(repository, id, draft) for id in draft.corrects if repository.core.holds(id)],
         "score": round(draft.score, 2),
         "why": one_line(draft.why, 200),
         "at": draft.at,
@@ -76,8 +80,13 @@ def _card(repository: Repository, draft: Draft, shown: Callable[[str], str]) -> 
     }
 
 
-def _memory(repository: Repository, id: str) -> dict[str, Any]:
-    return {"id": id, "title": one_line(repository.get(id).title)}
+def _corrected(repository: Repository, id: str, draft: Draft) -> dict[str, Any]:
+    memory = repository.get(id)
+    return {
+        "id": id,
+        "title": one_line(memory.title),
+        "parts": difference(clean(memory.body).strip(), clean(draft.text).strip()),
+    }
 
 
 def _no_links(name: str) -> tuple[str, str]:

@@ -1,10 +1,11 @@
-"""Render the Markdown of a memory as safe HTML: no raw HTML, no images, links only to the web and to memories.
+"""Render the Markdown of a memory as safe HTML: no raw HTML, images as words, links only to the web and to memories.
 
 markdown-it-py makes the HTML with raw HTML off; nh3 then keeps only what is listed here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, MutableMapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,11 @@ from ...format.mentions import WIKILINK
 from ...model.errors import Refused
 from ...model.installed import how_to_install
 from ...text.clean import clean
+from .highlight import CLASSES, highlight
 
 if TYPE_CHECKING:
     from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_core import StateCore
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
@@ -25,11 +28,13 @@ MAX_RENDERED_CHARS = 40_000  # rendered in a quarter of a second at worst; a lon
 MEMORY_ADDRESS = "#/memory/"  # the page's own address of a memory
 WEB_SCHEMES = ("https://", "http://", "mailto:")
 ALLOWED_TAGS = {
-    *("a", "blockquote", "br", "code", "del", "em", "hr", "li", "ol", "p", "pre", "s", "strong", "ul"),
+    *("a", "blockquote", "br", "code", "del", "em", "hr", "li", "ol", "p", "pre", "s", "span", "strong", "ul"),
     *("h1", "h2", "h3", "h4", "h5", "h6", "table", "tbody", "td", "th", "thead", "tr"),
 }
-ALLOWED_ATTRIBUTES = {"a": {"href", "title", "target"}, "ol": {"start"}}
-
+ALLOWED_ATTRIBUTES = {"a": {"href", "title", "target"}, "ol": {"start"}, "span": {"class"}, "li": {"class"}}
+PICTURE, BOX, TASK = "picture", "box", "task"
+ALLOWED_CLASSES = CLASSES | {PICTURE, BOX, TASK}
+TASK_MARK = re.compile(r"\[([ xX])\][ \t]+")
 
 Meant = Callable[[str], tuple[str, str]]  # id and title of the memory that a name means; empty where it means none
 
@@ -42,10 +47,12 @@ def open_renderer() -> Callable[[str, Meant], str]:
     except ImportError as error:
         raise Refused(f"the page needs {error.name}", f"run: {how_to_install('markdown-it-py', 'nh3')}") from None
 
-    reader = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
-    reader.disable("image")  # what remains is a link: looking at a memory asks nobody for anything
+    options = {"html": False, "maxNesting": MAX_NESTING, "highlight": highlight}
+    reader = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     reader.inline.ruler.before("link", "wikilink", _wikilink)
+    reader.core.ruler.after("inline", "tasks", _tasks)
     reader.add_render_rule("link_open", _link_open)
+    reader.add_render_rule("image", _image)
 
     def render(text: str, meant: Meant) -> str:
         text = clean(text)
@@ -54,7 +61,7 @@ def open_renderer() -> Callable[[str, Meant], str]:
             html,
             tags=ALLOWED_TAGS,
             attributes=ALLOWED_ATTRIBUTES,
-            attribute_filter=_known_address,
+            attribute_filter=_known_value,
             url_schemes={"http", "https", "mailto"},
             link_rel="noopener noreferrer nofollow",
         )
@@ -62,8 +69,10 @@ def open_renderer() -> Callable[[str, Meant], str]:
     return render
 
 
-def _known_address(tag: str, attribute: str, value: str) -> str | None:
-    """Tell whether an address leads to the web or to a memory; a relative one would lead into this server."""
+def _known_value(tag: str, attribute: str, value: str) -> str | None:
+    """Return an allowed value: an address of the web or of a memory (a relative one leads here), a class."""
+    if attribute == "class":
+        return value if value in ALLOWED_CLASSES else None
     if attribute != "href" or value.lower().startswith(WEB_SCHEMES) or value.startswith(MEMORY_ADDRESS):
         return value
     return None
@@ -82,6 +91,33 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
         state.push("link_close", "a", -1)
     state.pos = link.end()
     return True
+
+
+def _tasks(state: StateCore) -> None:
+    """Turn `[ ]` and `[x]` at the beginning of a list item into a box."""
+    before: list[Token] = []
+    for token in state.tokens:
+        words = token.children[0] if token.type == "inline" and token.children else None
+        if words and [one.type for one in before[-2:]] == ["list_item_open", "paragraph_open"]:
+            mark = TASK_MARK.match(words.content) if words.type == "text" else None
+            if mark:
+                before[-2].attrs = {"class": TASK}
+                words.content = words.content[mark.end() :]
+                box = type(token)("text", "", 0, content="☐" if mark[1] == " " else "☑")
+                start, end = type(token)("span_open", "span", 1), type(token)("span_close", "span", -1)
+                start.attrs = {"class": BOX}
+                token.children = [start, box, end, *(token.children or [])]
+        before.append(token)
+
+
+def _image(
+    renderer: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: MutableMapping[str, Any]
+) -> str:
+    """Show the words of an image, or the name of its file: looking at a memory asks no server for anything."""
+    token = tokens[at]
+    words = renderer.renderInlineAsText(token.children or [], options, env).strip()
+    file = str(token.attrGet("src") or "").partition("?")[0].rpartition("/")[2]
+    return f'<span class="{PICTURE}">{escape(words or file[:80] or "image")}</span>'
 
 
 def _link_open(

@@ -24,7 +24,7 @@ from ...redaction.find import redact
 from ...repository import Repository
 from ...repository.settings import Settings
 from ...text.clean import one_line
-from . import answers, decisions, drafts
+from . import answers, decisions, drafts, health, searches, sessions, work
 from .door import HOST, JSON, SECURITY_HEADERS, UNAUTHORIZED, Door, new_token
 from .markdown import open_renderer
 
@@ -39,6 +39,18 @@ DECISIONS = {
     "/api/feedback": decisions.feedback,
     "/api/review": decisions.review,
     "/api/decide": decisions.decide,
+    "/api/add": work.add,
+    "/api/amend": work.amend,
+    "/api/archive": work.archive,
+    "/api/restore": work.restore,
+    "/api/delete": work.delete,
+    "/api/cite": work.cite,
+    "/api/link": work.link,
+    "/api/unlink": work.unlink,
+    "/api/bulk": work.bulk,
+    "/api/undo": work.undo,
+    "/api/searches/save": searches.save,
+    "/api/searches/remove": searches.remove,
     "/api/drafts/keep": drafts.keep,
     "/api/drafts/edit": drafts.edit,
     "/api/drafts/merge": drafts.merge,
@@ -66,7 +78,7 @@ def open_for_page(folder: str, via: str) -> Repository:
     def quiet(settings: Settings) -> Settings:
         return replace(settings, ledger="writes") if settings.ledger == "on" else settings
 
-    return Repository(find_layout(folder), via=via, adjust=quiet)
+    return Repository(find_layout(folder), work.Warnings(), via, quiet)
 
 
 class PageServer(socketserver.ThreadingTCPServer):
@@ -116,6 +128,9 @@ class PageServer(socketserver.ThreadingTCPServer):
             "/api/timeline": lambda: answers.timeline(repository),
             "/api/waiting": lambda: answers.waiting(repository, render),
             "/api/drafts": lambda: drafts.drafts(repository, render),
+            "/api/health": lambda: health.health(repository),
+            "/api/sessions": lambda: sessions.sessions(repository),
+            "/api/replay": lambda: sessions.replayed(repository, asked.get("id", "")),
         }
         return self._reply(questions.get(path))
 

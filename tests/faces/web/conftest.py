@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import shutil
 import threading
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import pytest
 
 from rawkomem.faces.web.server import PageServer, open_for_page
 from rawkomem.model.entry import Entry
+from rawkomem.repository import Repository
+from tests.faces.web.sample import leave_drafts, make_sample
+from tests.faces.web.tabs import Tab
 
 
 class Client:
@@ -80,4 +84,41 @@ def client(project):
     """A client of a server over `project`."""
     server = serve(project)
     yield Client(server)
+    stop(server)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium; the name evil.test leads to this machine, as a rebinding resolver would have it."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="for want of playwright: make test-page")
+    chromium = shutil.which("chromium")
+    if not chromium:
+        pytest.skip("for want of chromium: make test-page")
+    with sync_api.sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=chromium, args=["--host-resolver-rules=MAP evil.test 127.0.0.1"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    return make_sample(tmp_path_factory.mktemp("sample"))
+
+
+@pytest.fixture
+def sample(built, tmp_path):
+    """A copy of the sample project, with drafts: a test may write."""
+    project = shutil.copytree(built, tmp_path / built.name)
+    with Repository.open(str(project)) as repository:
+        leave_drafts(repository)
+    return project
+
+
+@pytest.fixture
+def tab(browser, sample):
+    server = serve(sample)
+    opened = Tab(browser, server)
+    yield opened
+    opened.check()
+    opened.page.context.close()
     stop(server)

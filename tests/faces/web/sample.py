@@ -174,3 +174,30 @@ def leave_drafts(repository: Repository) -> None:
               said="yes, do that", before="The tests depend on today. Shall I seed the fixtures with a fixed date?",
               text="Seed the fixtures with a **fixed date**.", why="agrees with the agent", at=now() - 2 * DAY),
     ])  # fmt: skip
+
+
+ERRORS = """\
+RFC 9457, with a `type` that leads to a page in the handbook and a `trace` for support. Clients match on `type`,
+never on the text.
+
+| type | status | what the client does |
+|---|---:|---|
+| `sold-out` | 409 | offers the next crossing |
+| `payment-open` | 402 | asks for the charge by order number |
+
+- [x] booking and payment services
+- [ ] the old mobile app, until version 4 is gone
+"""
+
+
+def leave_work(project: Path) -> None:
+    """Leave something for each view: code that changed, an agent's proposal, and the transcript of a session."""
+    (project / "pricing.py").write_text(CODE.replace("ROUND_HALF_UP)", "ROUND_HALF_EVEN)"), encoding="utf-8")
+    with Repository.open(str(project), via="agent") as agent:
+        agent.amend("errors-are-problem-documents", body=ERRORS, by="agent")
+    history = project / ".specstory" / "history"
+    history.mkdir(parents=True)
+    turns = ("User|add a retry to the payment call", "Assistant|I retry three times after a timeout.",
+             "User|no, ask for the charge by order number before trying again")  # fmt: skip
+    told = "".join(f"_**{who}**_\n\n{words}\n\n---\n\n" for who, _, words in (turn.partition("|") for turn in turns))
+    (history / "2026-11-12_payment-retry.md").write_text(f"# retry (2026-11-12 10:00:00)\n\n{told}", encoding="utf-8")

@@ -122,7 +122,9 @@ def test_a_proposed_change_shows_the_difference_and_waits_for_a_decision(client,
     (item,) = [item for item in client.get("/api/waiting")["items"] if item["proposal"]]
     assert item["title"] == "Why apsw" and item["proposal"]["changes"][0]["kind"] == "amend"
     (field,) = item["proposal"]["fields"]
-    assert (field["field"], field["now"], field["proposed"]) == ("body", before, "Because of nothing.")
+    assert field["field"] == "body"
+    for side, text in (("old", before), ("new", "Because of nothing.")):
+        assert "".join(part for what, part in field["parts"] if what in ("same", side)) == text
     names = [change["name"] for change in item["proposal"]["changes"]]
     said = {"id": "why-apsw", "action": "accept", "changes": names}
     for wrong in ({"action": "perhaps"}, {"changes": []}, {"changes": "all"}):
@@ -172,6 +174,8 @@ def test_looking_around_leaves_no_trace(client, held, project):
         "graph",
         "timeline",
         "waiting",
+        "health",
+        "sessions",
     ):
         client.get(f"/api/{path}")
     assert everything() == before

@@ -4,11 +4,14 @@ import { get, takeToken } from "./api.js";
 import { failed, h, isTyping, later } from "./dom.js";
 import * as drafts from "./drafts.js";
 import * as graph from "./graph.js";
+import * as health from "./health.js";
 import * as memories from "./memories.js";
+import * as replay from "./replay.js";
 import * as review from "./review.js";
 import * as timeline from "./timeline.js";
+import { allow, undoLast } from "./undo.js";
 
-const VIEWS = { memories, graph, timeline, review, drafts };
+const VIEWS = { memories, graph, timeline, review, drafts, health, replay };
 const view = document.getElementById("view");
 const search = document.getElementById("search");
 const keys = document.getElementById("keys");
@@ -18,8 +21,10 @@ let place = null; // a new one at each change of view: what comes late for an ol
 let latest = 0;
 
 function route() {
-  const [, name = "", id = ""] = location.hash.split("/");
-  return Object.hasOwn(VIEWS, name) ? { name } : { name: "memories", id: name === "memory" ? decoded(id) : "" };
+  const [, name = "", id = "", act = ""] = location.hash.split("/");
+  if (name === "new") return { name: "memories", id: "", form: "new" };
+  if (name === "memory") return { name: "memories", id: decoded(id), form: act === "edit" ? act : "" };
+  return { name: Object.hasOwn(VIEWS, name) ? name : "memories", id: "", form: "" };
 }
 
 function decoded(id) {
@@ -32,7 +37,7 @@ function decoded(id) {
 
 async function show() {
   const mine = ++latest;
-  const { name, id } = route();
+  const { name, id, form } = route();
   if (shown !== name) enter(name);
   const here = place;
   try {
@@ -41,7 +46,7 @@ async function show() {
     if (mine !== latest) return;
     const fresh = !started.has(here);
     started.add(here);
-    await VIEWS[name].show(here, { id, fresh, overview: known, changed: refresh });
+    await VIEWS[name].show(here, { id, form, fresh, overview: known, changed: refresh });
     if (fresh && !first) refreshQuietly();
   } catch (failure) {
     if (here !== place) return;
@@ -87,7 +92,8 @@ function refreshQuietly() {
   refresh().catch(() => {});
 }
 
-function frame({ project, waiting, drafts: found }) {
+function frame({ project, waiting, drafts: found, can_undo: canUndo }) {
+  allow(canUndo);
   document.getElementById("project").textContent = project;
   document.title = `${project} · rawkomem`;
   for (const [id, count] of [["waiting", waiting], ["drafts", found]]) {
@@ -97,6 +103,11 @@ function frame({ project, waiting, drafts: found }) {
     badge.setAttribute("aria-label", `${count} waiting`);
   }
 }
+
+document.addEventListener("undone", async () => {
+  await refresh().catch(() => {});
+  VIEWS[shown]?.reload?.();
+});
 
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState !== "visible" || !known) return;
@@ -137,6 +148,9 @@ const EVERYWHERE = {
   3: () => { location.hash = "#/timeline"; },
   4: () => { location.hash = "#/review"; },
   5: () => { location.hash = "#/drafts"; },
+  6: () => { location.hash = "#/health"; },
+  n: () => { location.hash = "#/new"; },
+  u: () => undoLast(),
 };
 
 document.addEventListener("keydown", (event) => {

@@ -27,6 +27,9 @@ function fill(element, attributes, children) {
 export function prose(html) {
   const element = h("div", { class: "prose" });
   element.innerHTML = policy ? policy.createHTML(html) : html;
+  requestAnimationFrame(() => { // what is wider than its place can be scrolled with the keyboard, too
+    for (const wide of element.querySelectorAll("pre, table")) if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+  });
   return element;
 }
 
@@ -39,7 +42,7 @@ export function short(title, most) {
   return `${(blank > most / 2 ? cut.slice(0, blank) : cut).replace(/[\s,;:.–-]+$/, "")}…`;
 }
 
-export const isTyping = () => /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
+export const isTyping = () => Boolean(document.activeElement?.matches("input:not([type=checkbox]), textarea, select"));
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export function day(at) {
@@ -88,22 +91,59 @@ export function failed(failure) {
     h("p", {}, locked ? "Open the address that 'rawkomem browse' printed in your terminal." : failure.hint ?? ""));
 }
 
-export function toast(text, bad = false) {
+/** A short message; `action`: a button in it, as { words, act }. A longer text stays longer. */
+export function toast(text, bad = false, action = null) {
   const place = document.getElementById("toast");
-  place.textContent = text;
+  const hide = () => { place.className = ""; place.replaceChildren(); };
+  place.replaceChildren(h("span", {}, text), action ? h("button", { type: "button", onclick: () => { hide(); action.act(); } }, action.words) : "");
   place.className = bad ? "shown bad" : "shown";
   clearTimeout(toast.timer);
-  toast.timer = setTimeout(() => { place.className = ""; }, 5000);
+  toast.timer = setTimeout(hide, (action ? 10_000 : 5_000) + 40 * text.length);
 }
+
+const MARKS = { // white space alone needs no mark
+  same: (text) => text, old: (text) => (text.trim() ? h("del", {}, text) : ""), new: (text) => (text.trim() ? h("ins", {}, text) : text),
+};
+
+/** Two texts as one, with what is removed and what is added marked. */
+export function differing(parts) {
+  const isWhole = !parts.some(([what]) => what === "same");
+  return h("p", { class: isWhole ? "difference whole" : "difference" }, parts.map(([what, text]) => MARKS[what](text)));
+}
+
+const FOLDED = 320; // pixels of a long text that are shown before somebody asks for all of it
+
+/** A text that may be long: it is folded with a button that says so, never just cut. */
+export function folding(element) {
+  const place = h("div", { class: "fold" }, element);
+  const watch = new ResizeObserver(() => {
+    if (!place.isConnected || !element.scrollHeight) return;
+    watch.disconnect();
+    if (element.scrollHeight <= FOLDED * 1.25) return;
+    element.id ||= `fold-${++folds}`;
+    const button = h("button", { type: "button", class: "quiet unfold", "aria-expanded": "false", "aria-controls": element.id, onclick: () => {
+      const open = place.classList.toggle("folded") === false;
+      button.setAttribute("aria-expanded", open);
+      button.textContent = open ? "Show less" : "The text goes on: show all of it";
+    } }, "The text goes on: show all of it");
+    place.classList.add("folded");
+    place.append(button);
+  });
+  watch.observe(element);
+  return place;
+}
+
+let folds = 0;
 
 /** Carry out a decision while the buttons of its group rest: a second click is no second decision. */
 export async function decide(button, act) {
   const buttons = [...button.closest("[role=group]").querySelectorAll("button")];
+  if (button.disabled) return;
   for (const other of buttons) other.disabled = true;
   try {
     await act();
   } catch (failure) {
-    toast([failure.message, failure.hint].filter(Boolean).join(" "), true);
+    toast([failure.message, failure.hint].filter(Boolean).join(": "), true);
   }
   for (const other of buttons) other.disabled = false;
   if (document.activeElement === document.body) button.focus(); // resting took the focus away

@@ -1,11 +1,14 @@
 // Drafts: what was found in sessions and waits on this machine, each with the exchange that it comes from.
 
 import { get, post } from "./api.js";
-import { ago, decide, h, href, many, nothing, prose, short, toast } from "./dom.js";
+import { selection } from "./chosen.js";
+import { ago, decide, differing, folding, h, href, many, nothing, prose, short } from "./dom.js";
+import { did } from "./undo.js";
 
 const SPEAKERS = { agent: "Agent", person: "Person", evidence: "Evidence" };
 let cards = [];
 let again = null; // asks anew, while this view is shown
+let several = null; // drafts that are selected
 
 export async function show(view, { changed, overview }) {
   const { items, total } = await get("drafts");
@@ -17,23 +20,29 @@ export async function show(view, { changed, overview }) {
     await anew();
     (cards[0]?.querySelector("h2") ?? view.closest("main"))?.focus();
   };
+  several = selection({ actions: [["keep", "Keep", "kept"], ["drop", "Drop", "dropped"]], one: "draft", more: "drafts",
+    itemOf: (id) => { const { title, text, when } = items.find((item) => item.id === id); return { id, title, text, when }; }, done: decided });
   cards = items.map((item) => card(item, items, decided));
   view.replaceChildren(h("div", { class: "waiting" },
     h("h1", {}, "Drafts"),
     h("p", { class: "lead" }, "Found in sessions with agents. Drafts stay on this machine and expire after 30 days; what you keep becomes a memory.",
       total > items.length && ` These are the latest ${items.length} of ${many(total, "draft")}; the others follow as you decide.`),
-    overview.writes_as !== "person" && h("p", { class: "notice" }, "A program started this page: what you keep here counts as an agent's. Start 'rawkomem browse' in a terminal to decide as a person."),
+    overview.writes_as !== "person" && h("p", { class: "notice" }, "A program started this page, so what you keep counts as an agent's. Start 'rawkomem browse' in a terminal to decide as a person."),
+    items.length > 1 && h("p", {}, h("button", { type: "button", class: "quiet", "data-bulk": "all", onclick: () => several.all(items) }, "Select all")),
+    several.bar,
     items.length ? cards : nothing("No drafts wait", "When you correct an agent, or agree with it, what you said appears here. 'rawkomem learn FILE' reads a past session.")));
 }
 
 export function leave() {
   cards = [];
-  again = null;
+  again = several = null;
 }
+
+export const reload = () => again?.();
 
 /** Others may have decided meanwhile; a form that somebody fills in stays as it is. */
 export function revisit() {
-  const busy = cards.some((card) => card.querySelector(".edit") || card.querySelector(".review")?.contains(document.activeElement));
+  const busy = !several?.isEmpty() || cards.some((card) => card.querySelector(".edit") || card.querySelector(".review")?.contains(document.activeElement));
   if (again && !busy) again().catch(() => {});
 }
 
@@ -52,14 +61,14 @@ function card(item, items, decided) {
 
 function head(item) {
   return [
-    h("div", { class: "chips" }, h("span", { class: "chip" }, item.kind), item.model && h("span", { class: "chip" }, `found by ${item.model}`)),
+    h("div", { class: "chips" }, several.box(item), h("span", { class: "chip" }, item.kind), item.model && h("span", { class: "chip" }, `found by ${item.model}`)),
     h("h2", { tabindex: "-1" }, item.title),
   ];
 }
 
 function exchange(item) {
   return item.exchange.length > 0 && h("dl", { class: "exchange" }, item.exchange.map(({ who, words }) =>
-    h("div", { class: who }, h("dt", {}, SPEAKERS[who] ?? who), h("dd", { tabindex: "0" }, words))));
+    h("div", { class: who }, h("dt", {}, SPEAKERS[who] ?? who), h("dd", {}, folding(h("div", { class: "words" }, words))))));
 }
 
 function reading(item, items, decided, edit) {
@@ -68,10 +77,11 @@ function reading(item, items, decided, edit) {
   return [
     ...head(item),
     exchange(item),
-    !isSaid && prose(item.html),
+    !isSaid && folding(prose(item.html)),
     item.when.length > 0 && h("p", { class: "facts" }, `Used when: ${item.when.join("; ")}`),
     item.corrects.length > 0 && h("div", { class: "rivals" }, h("h3", {}, "It takes the place of"),
-      item.corrects.map(({ id, title }) => h("p", {}, h("a", { href: href(id) }, title)))),
+      item.corrects.map(({ id, title, parts }) => h("div", { class: "rival" }, h("a", { href: href(id) }, title),
+        folding(differing(parts))))),
     h("p", { class: "facts" }, facts),
     verdicts(item, items, decided, edit),
   ].filter(Boolean);
@@ -83,9 +93,9 @@ function verdicts(item, items, decided, edit) {
   const button = (name, words, act, kind) => h("button", { type: "button", class: kind, "data-draft": name,
     onclick: (event) => decide(event.currentTarget, act) }, words);
   const settle = (action, said, told) => async () => {
-    await post(`drafts/${action}`, { id, ...said() });
+    const answer = await post(`drafts/${action}`, { id, ...said() });
     await decided();
-    toast(told);
+    did(told, answer);
   };
   const others = items.filter((other) => other.id !== id);
   const other = h("select", { "aria-label": "Another draft" },
@@ -110,7 +120,7 @@ function editing(item, decided, cancel) {
   const save = async () => {
     await post("drafts/edit", { id: item.id, title: title.value, text: text.value, when: when.value.split("\n") });
     await decided();
-    toast("Changed: the draft still waits.");
+    did("Changed: the draft still waits.");
   };
   return [
     ...head(item),
@@ -125,6 +135,11 @@ function editing(item, decided, cancel) {
 
 export function key(event) {
   const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+  if (event.key === "x") {
+    const box = cards.find((card) => card.contains(document.activeElement))?.querySelector(".choose");
+    if (box) several.toggle(box.dataset.choose);
+    return Boolean(box);
+  }
   if (event.key === "Escape") {
     const place = cards.find((card) => card.contains(document.activeElement));
     const cancel = place?.querySelector("[data-draft=cancel]");

@@ -1,15 +1,20 @@
-// The graph: what hangs together. Drag to move, wheel to zoom, arrow keys to walk.
+// The graph on a canvas: linked memories lie together, clusters are shaded and named. Drag, zoom, or walk with the arrow keys.
 
 import { get } from "./api.js";
-import { calm, chips, h, href, many, nothing, s, short } from "./dom.js";
-import { placed, step } from "./layout.js";
+import { calm, chips, h, href, many, nothing, short } from "./dom.js";
+import { placeLabels } from "./labels.js";
+import { cluster, placed, step } from "./layout.js";
 
 const SIZES = { low: 4.5, medium: 5.5, high: 7.5, critical: 9.5 };
-const STEPS = 320; // until things have settled
-const SHOWN = 60; // of them, the last ones are shown as they happen
-const MANY = 120; // memories from which circles are smaller
-const LETTER = 6.3; // width of a letter of a label
-const NARROW = 760; // pixels below which the legend lies in several rows, and little of the width is left for labels
+const STEPS = 260; // until things have settled
+const SLICE_MS = 24; // of computing before the browser may do something else
+const CROWD = 250; // memories from which clusters are named and circles are smaller
+const FAR = 0.15; // share of the pull of a link between two clusters, in a crowd
+const MIN_CLUSTER = 4; // memories of a cluster that is shaded
+const MIN_NAMED = 8; // memories of a cluster that gets a name in a crowd
+const NARROW = 760; // pixels below which the legend lies in several rows
+const FONT = '500 11.5px "Inter", system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
+const BOLD = FONT.replace("500 11.5px", "650 13px");
 
 let world = null;
 
@@ -27,148 +32,225 @@ export async function show(view, { fresh }) {
 
 export function leave() {
   world?.watch.disconnect();
+  world?.dark.removeEventListener("change", world.repaint);
   world = null;
 }
 
 function build(view, items, links, total) {
-  const nodes = items.map((item) => ({ item, r: SIZES[item.importance] ?? 5.5, degree: 1, around: new Set() }));
+  const crowded = items.length > CROWD;
+  const nodes = items.map((item, number) => ({ item, number, r: SIZES[item.importance] ?? 5.5, links: 0, around: new Set() }));
   const byId = new Map(nodes.map((node) => [node.item.id, node]));
   const edges = links.map((link) => edge(link, byId.get(link.source), byId.get(link.target)));
-  const share = nodes.length > MANY ? 0.78 : 1;
-  for (const node of nodes) node.r = (node.r + Math.min(5, Math.sqrt(node.degree) - 1)) * share;
-  const drawn = draw(nodes, edges);
+  for (const one of edges) one.pull /= Math.min(one.from.links, one.to.links);
+  for (const node of nodes) node.r = (node.r + Math.min(5, Math.sqrt(node.around.size))) * (crowded ? 0.62 : 1);
+  const clusters = cluster(nodes, edges);
+  if (crowded) for (const one of edges) if (one.from.cluster !== one.to.cluster) one.pull *= FAR;
+  placed(clusters);
+  const canvas = h("canvas", { class: "canvas", tabindex: "0", role: "application", "aria-label": "Graph of memories: arrow keys walk, Enter opens", "data-ready": "false" });
   const card = h("div", { class: "card node-card", hidden: true, "aria-live": "polite" });
-  const made = { nodes, edges, ...drawn, card, at: { x: 0, y: 0, zoom: 1 }, moved: false, view };
-  view.replaceChildren(drawn.svg, card, legend(nodes, edges, total), zoomButtons(made));
+  const made = { nodes, edges, clusters, crowded, canvas, card, view, at: { x: 0, y: 0, zoom: 1 }, moved: false, chosen: null, over: null, labels: [] };
+  made.names = clusters.map((group) => (group.length >= (crowded ? MIN_NAMED : MIN_CLUSTER) ? nameOf(group, nodes) : ""));
+  made.repaint = () => { made.colours = null; paint(made); };
+  made.dark = matchMedia("(prefers-color-scheme: dark)");
+  made.dark.addEventListener("change", made.repaint);
+  canvas.drawn = () => drawn(made); // what is where, for tests and scripts
+  view.replaceChildren(canvas, card, legend(made, total), zoomButtons(made));
   made.watch = new ResizeObserver(() => { if (!made.moved) fit(made); paint(made); });
   made.watch.observe(view);
   listen(made);
-  placed(nodes);
   return made;
 }
 
 function edge(link, from, to) {
   const similar = link.type === "similar";
-  from.degree += similar ? 0.5 : 1;
-  to.degree += similar ? 0.5 : 1;
-  from.around.add(to);
-  to.around.add(from);
-  return { from, to, type: link.type, similar, pull: similar ? 0.05 + 0.1 * link.weight : 0.34, length: similar ? 78 : 46 };
+  for (const [one, other] of [[from, to], [to, from]]) {
+    one.links += similar ? 0.5 : 1;
+    one.around.add(other);
+  }
+  const kind = similar ? "similar" : link.type === "supersedes" ? "supersedes" : "declared";
+  return { from, to, type: link.type, kind, weight: similar ? 0.4 * link.weight : 1, pull: similar ? 0.25 * link.weight : 0.9, length: similar ? 62 : 30 };
 }
 
-function draw(nodes, edges) {
-  const arrow = s("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
-    s("path", { d: "M0 1 8 4 0 7z" }));
-  for (const edge of edges) {
-    const kind = edge.similar ? "similar" : edge.type === "supersedes" ? "supersedes" : "declared";
-    edge.line = s("line", { class: `edge ${kind}`, "marker-end": edge.similar ? null : "url(#arrow)" }, s("title", {}, edge.type.replaceAll("_", " ")));
-  }
-  for (const node of nodes) {
-    node.label = s("text", { class: "label", "aria-hidden": "true" }, short(node.item.title, 34));
-    node.mark = s("g", { class: `node kind-${node.item.kind}`, tabindex: "-1", role: "link", "aria-label": node.item.title, "data-id": node.item.id },
-      s("circle", { r: node.r + 6, class: "halo" }), s("circle", { r: node.r }), s("title", {}, node.item.title));
-  }
-  const lines = s("g", {}, edges.map((edge) => edge.line));
-  const marks = s("g", {}, nodes.map((node) => node.mark));
-  const labels = s("g", { class: "labels" }, nodes.map((node) => node.label));
-  const svg = s("svg", { class: "canvas", role: "group", "aria-label": "Graph of memories" }, s("defs", {}, arrow), lines, marks, labels);
-  nodes[0].mark.setAttribute("tabindex", "0");
-  return { svg };
+/** The tag that most tells a cluster from the rest; else the title of its most connected memory. */
+function nameOf(group, nodes) {
+  const count = (some) => some.flatMap((node) => [...new Set(node.item.tags)]).reduce((sums, tag) => sums.set(tag, (sums.get(tag) ?? 0) + 1), new Map());
+  const all = count(nodes);
+  const score = ([tag, here]) => (here / group.length) * Math.log(1 + nodes.length / all.get(tag));
+  const [best] = [...count(group)].filter(([, here]) => here >= Math.max(2, group.length / 4)).sort((one, other) => score(other) - score(one) || (one[0] < other[0] ? -1 : 1));
+  if (best) return `#${best[0]}`;
+  return short(group.reduce((one, other) => (other.around.size > one.around.size ? other : one)).item.title, 34);
 }
 
+/** Compute in slices, so that the page stays usable; the number of steps, and so the result, is always the same. */
 function settle(made) {
-  const shown = calm() ? 0 : SHOWN;
+  const { width, height } = made.view.getBoundingClientRect();
+  const aspect = Math.max(0.4, Math.min(1.6, width / height)); // wide where the window is wide
   let done = 0;
-  const aspect = shape(made);
-  const cool = () => (1 - done / STEPS) ** 1.4;
-  for (; done < STEPS - shown; done++) step(made.nodes, made.edges, cool(), aspect);
-  fit(made);
-  paint(made);
-  const next = () => {
-    if (world !== made || done >= STEPS) return;
-    step(made.nodes, made.edges, cool(), aspect);
-    done++;
+  const slice = () => {
+    if (world !== made) return;
+    const end = performance.now() + SLICE_MS;
+    do step(made.nodes, made.edges, made.clusters, (1 - done / STEPS) ** 1.3, aspect);
+    while (++done < STEPS && performance.now() < end);
+    const isDone = done >= STEPS;
     if (!made.moved) fit(made);
-    paint(made);
-    requestAnimationFrame(next);
+    if (isDone || !calm()) paint(made);
+    if (isDone) made.canvas.dataset.ready = "true";
+    else requestAnimationFrame(slice);
   };
-  requestAnimationFrame(next);
+  slice();
 }
 
 function fit(made) {
   const { width, height } = made.view.getBoundingClientRect();
-  const xs = made.nodes.map((node) => node.x), ys = made.nodes.map((node) => node.y);
-  const left = Math.min(...xs), right = Math.max(...xs), top = Math.min(...ys), bottom = Math.max(...ys);
-  const foot = width < NARROW ? 120 : 30, aside = width < NARROW ? 70 : 150;
-  const fitting = Math.min(2.8, (width - aside) / (right - left + 1), (height - 120 - foot) / (bottom - top + 1));
-  const zoom = Math.max(0.2, fitting);
+  let left = Infinity, right = -Infinity, top = Infinity, bottom = -Infinity;
+  for (const { x, y } of made.nodes) { left = Math.min(left, x); right = Math.max(right, x); top = Math.min(top, y); bottom = Math.max(bottom, y); }
+  const foot = width < NARROW ? 120 : 30, aside = width < NARROW ? 70 : 160;
+  const zoom = Math.max(0.05, Math.min(6, (width - aside) / (right - left + 1), (height - 110 - foot) / (bottom - top + 1)));
   made.at = { zoom, x: (left + right) / 2, y: (top + bottom) / 2 + foot / 2 / zoom };
 }
 
-/** Wide where the window is wide, high where it is high. */
-function shape(made) {
-  const { width, height } = made.view.getBoundingClientRect();
-  return Math.max(0.4, Math.min(1.5, width / height));
+function coloursOf(made) {
+  const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(`--${name}`).trim();
+  const names = ["paper", "ink", "soft", "faint", "warn", "accent", "hull", "memory", "lesson", "skill", "learning", "reflection", "trace", "experience", "episode"];
+  return (made.colours ??= Object.fromEntries(names.map((name) => [name, colour(name)])));
 }
 
 function paint(made) {
-  const { width, height } = made.view.getBoundingClientRect();
-  const { at } = made;
-  const size = Math.max(0.75, Math.min(1.5, at.zoom));
+  const { width, height } = made.view.getBoundingClientRect(), density = devicePixelRatio || 1;
+  const { canvas, at } = made;
+  if (canvas.width !== Math.round(width * density)) canvas.width = Math.round(width * density);
+  if (canvas.height !== Math.round(height * density)) canvas.height = Math.round(height * density);
+  const pen = canvas.getContext("2d"), colours = coloursOf(made);
+  pen.setTransform(density, 0, 0, density, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  made.size = Math.max(made.crowded ? 0.42 : 0.75, Math.min(1.5, at.zoom)); // of the circles
   for (const node of made.nodes) {
     node.sx = (node.x - at.x) * at.zoom + width / 2;
     node.sy = (node.y - at.y) * at.zoom + height / 2;
-    node.mark.setAttribute("transform", `translate(${node.sx.toFixed(1)} ${node.sy.toFixed(1)}) scale(${size.toFixed(3)})`);
   }
-  for (const { from, to, line, similar } of made.edges) {
-    const length = Math.hypot(to.sx - from.sx, to.sy - from.sy) || 1;
-    const cut = similar ? 0 : (to.r * size + 2) / length;
-    line.setAttribute("x1", from.sx.toFixed(1));
-    line.setAttribute("y1", from.sy.toFixed(1));
-    line.setAttribute("x2", (to.sx - (to.sx - from.sx) * cut).toFixed(1));
-    line.setAttribute("y2", (to.sy - (to.sy - from.sy) * cut).toFixed(1));
-  }
-  label(made, size, width);
+  for (const group of made.clusters) if (group.length >= MIN_CLUSTER) shade(pen, group, made.size, colours);
+  for (const one of made.edges) line(pen, one, made, colours);
+  for (const node of made.nodes) circle(pen, node, made, colours);
+  made.labels = labels(pen, made, width, height);
+  for (const label of made.labels) write(pen, label, colours);
 }
 
-/** Labels of the weightiest memories first, below, above or beside them, and only where there is room. */
-function label(made, size, width) {
-  const taken = made.nodes.map((node) => box(node.sx, node.sy, node.r * size * 2, node.r * size * 2));
-  const ordered = [...made.nodes].sort((one, other) => weight(made, other) - weight(made, one));
-  for (const node of ordered) {
-    const places = around(node, size);
-    const wanted = node === made.chosen || made.chosen?.around.has(node);
-    const own = places.find((place) => place[0] > 2 && place[2] < width - 2 && !taken.some((other) => overlap(place, other))) ?? (wanted && places[0]);
-    node.label.classList.toggle("hidden", !own);
-    if (!own) continue;
-    taken.push(own);
-    node.label.setAttribute("x", ((own[0] + own[2]) / 2).toFixed(1));
-    node.label.setAttribute("y", (own[3] - 3).toFixed(1));
+/** A soft patch behind a cluster: its hull, with round corners. */
+function shade(pen, group, size, colours) {
+  const hull = hullOf(group);
+  pen.beginPath();
+  hull.forEach((node, number) => (number ? pen.lineTo(node.sx, node.sy) : pen.moveTo(node.sx, node.sy)));
+  pen.closePath();
+  pen.fillStyle = pen.strokeStyle = colours.hull;
+  pen.lineWidth = 36 * Math.min(1, size);
+  pen.lineJoin = "round";
+  pen.fill();
+  pen.stroke();
+}
+
+function hullOf(group) {
+  const points = [...group].sort((one, other) => one.sx - other.sx || one.sy - other.sy);
+  const turn = (a, b, c) => (b.sx - a.sx) * (c.sy - a.sy) - (b.sy - a.sy) * (c.sx - a.sx);
+  const half = (some) => {
+    const found = [];
+    for (const point of some) {
+      while (found.length > 1 && turn(found.at(-2), found.at(-1), point) <= 0) found.pop();
+      found.push(point);
+    }
+    return found.slice(0, -1);
+  };
+  return [...half(points), ...half(points.reverse())];
+}
+
+const isNear = (made, node) => !made.chosen || node === made.chosen || made.chosen.around.has(node);
+
+function line(pen, { from, to, kind }, made, colours) {
+  const near = made.chosen && (from === made.chosen || to === made.chosen);
+  const faded = made.chosen && !near;
+  const length = Math.hypot(to.sx - from.sx, to.sy - from.sy) || 1;
+  const cut = kind === "similar" ? 0 : (to.r * made.size + 2) / length;
+  const x = to.sx - (to.sx - from.sx) * cut, y = to.sy - (to.sy - from.sy) * cut;
+  pen.globalAlpha = faded ? 0.1 : near ? 0.95 : { similar: made.crowded ? 0.14 : 0.28, declared: 0.6, supersedes: 0.9 }[kind];
+  pen.strokeStyle = pen.fillStyle = near ? colours.accent : kind === "supersedes" ? colours.warn : colours.faint;
+  pen.lineWidth = (kind === "similar" ? 1 : 1.4) * (made.crowded ? 0.8 : 1);
+  pen.setLineDash(kind === "supersedes" ? [4, 3] : []);
+  pen.beginPath();
+  pen.moveTo(from.sx, from.sy);
+  pen.lineTo(x, y);
+  pen.stroke();
+  pen.setLineDash([]);
+  if (kind !== "similar" && (!made.crowded || near)) arrow(pen, x, y, (to.sx - from.sx) / length, (to.sy - from.sy) / length);
+  pen.globalAlpha = 1;
+}
+
+function arrow(pen, x, y, dx, dy) {
+  pen.beginPath();
+  pen.moveTo(x, y);
+  pen.lineTo(x - 7 * dx - 3 * dy, y - 7 * dy + 3 * dx);
+  pen.lineTo(x - 7 * dx + 3 * dy, y - 7 * dy - 3 * dx);
+  pen.fill();
+}
+
+function circle(pen, node, made, colours) {
+  const r = node.r * made.size, colour = colours[node.item.kind] ?? colours.faint;
+  const round = (radius) => { pen.beginPath(); pen.arc(node.sx, node.sy, radius, 0, 2 * Math.PI); };
+  pen.globalAlpha = isNear(made, node) ? 1 : 0.3;
+  if (node === made.chosen || node === made.over) {
+    pen.strokeStyle = node === made.chosen ? colours.accent : colours.soft;
+    pen.lineWidth = 2.5;
+    round(r + 4);
+    pen.stroke();
   }
+  pen.fillStyle = colour;
+  pen.strokeStyle = colours.paper;
+  pen.lineWidth = made.crowded ? 0.8 : 1.5;
+  round(r);
+  pen.fill();
+  pen.stroke();
+  pen.globalAlpha = 1;
 }
 
-function around(node, size) {
-  const away = node.r * size, width = node.label.textContent.length * LETTER;
-  const places = [[0, away + 9], [0, -away - 9], [away + width / 2 + 4, 0], [-away - width / 2 - 4, 0]];
-  return places.map(([x, y]) => box(node.sx + x, node.sy + y, width, 13));
+/** Names of clusters in a crowd, then titles, as many as have room without touching each other. */
+function labels(pen, made, width, height) {
+  const { size, chosen, over } = made;
+  const named = made.crowded && made.at.zoom < 1.6 && !chosen;
+  pen.font = BOLD;
+  const groups = !named ? [] : made.clusters.flatMap((group, number) => (made.names[number] ? [groupLabel(pen, group, made.names[number])] : []));
+  pen.font = FONT;
+  const weight = (node) => (node === chosen ? 1e6 : 0) + (node === over ? 2e6 : 0) + (chosen?.around.has(node) ? 1e4 : 0) + node.around.size * 10 + node.r;
+  const inside = ({ sx, sy }) => sx > -20 && sy > -20 && sx < width + 20 && sy < height + 20;
+  const seen = made.nodes.filter(inside);
+  const titled = seen.filter((node) => !chosen || isNear(made, node)).sort((one, other) => weight(other) - weight(one) || one.number - other.number).slice(0, 400);
+  const own = titled.map((node) => {
+    const text = (node.short ??= short(node.item.title, 34));
+    node.wide ??= pen.measureText(text).width;
+    return { text, width: node.wide, x: node.sx, y: node.sy, r: node.r * size, id: node.item.id, must: node === chosen || node === over, strong: Boolean(chosen) };
+  });
+  const circles = seen.map(({ sx, sy, r }) => [sx - r * size, sy - r * size, sx + r * size, sy + r * size]);
+  const names = placeLabels(groups, [], { width, height });
+  return [...names, ...placeLabels(own, [...circles, ...names.map((label) => label.box)], { width, height })];
 }
 
-const weight = (made, node) => (node === made.chosen ? 1000 : made.chosen?.around.has(node) ? 500 : 0) + node.degree + node.r;
-const box = (x, y, width, height) => [x - width / 2, y - height / 2, x + width / 2, y + height / 2];
-const overlap = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
+function groupLabel(pen, group, text) {
+  const sum = group.reduce((at, node) => [at[0] + node.sx, at[1] + node.sy], [0, 0]);
+  return { text, width: pen.measureText(text).width, x: sum[0] / group.length, y: sum[1] / group.length, r: 0, middle: true, cluster: true };
+}
 
-/** Show one memory and what is around it; the rest steps back. */
+function write(pen, { text, box, cluster: isCluster, strong }, colours) {
+  pen.font = isCluster ? BOLD : FONT;
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  pen.lineJoin = "round";
+  pen.lineWidth = isCluster ? 5 : 3.5;
+  pen.strokeStyle = colours.paper;
+  pen.fillStyle = isCluster || strong ? colours.ink : colours.soft;
+  const x = (box[0] + box[2]) / 2, y = (box[1] + box[3]) / 2;
+  pen.strokeText(text, x, y);
+  pen.fillText(text, x, y);
+}
+
 function choose(made, node) {
   made.chosen = node;
-  made.svg.classList.toggle("chosen", Boolean(node));
-  for (const other of made.nodes) {
-    const near = !node || other === node || node.around.has(other);
-    other.mark.classList.toggle("near", near);
-    other.label.classList.toggle("near", near);
-    other.mark.classList.toggle("self", other === node);
-    if (node) other.mark.setAttribute("tabindex", other === node ? "0" : "-1");
-  }
-  for (const { from, to, line } of made.edges) line.classList.toggle("near", !node || from === node || to === node);
   made.card.hidden = !node;
   if (node) made.card.replaceChildren(...told(node));
   paint(made);
@@ -180,12 +262,11 @@ function told({ item, around }) {
     h("a", { href: href(item.id), class: "button" }, "Open")];
 }
 
-function legend(nodes, edges, total) {
+function legend({ nodes, edges }, total) {
   const kinds = [...new Set(nodes.map((node) => node.item.kind))].sort();
-  const lines = [["declared", "linked"], ["supersedes", "took its place"], ["similar", "alike"]].filter(([name]) =>
-    edges.some((edge) => edge.line.classList.contains(name)));
+  const lines = [["declared", "linked"], ["supersedes", "replaces"], ["similar", "similar"]].filter(([name]) => edges.some((edge) => edge.kind === name));
   return h("div", { class: "graph-legend" },
-    h("p", {}, nodes.length < total ? `the ${nodes.length} most connected of ${many(total, "memory", "memories")}` : many(total, "memory", "memories")),
+    h("p", {}, nodes.length < total ? `the ${nodes.length.toLocaleString("en")} most connected of ${many(total, "memory", "memories")}` : many(total, "memory", "memories")),
     h("ul", {}, kinds.map((kind) => h("li", {}, h("span", { class: `dot kind-${kind}` }), kind)),
       lines.map(([name, words]) => h("li", {}, h("span", { class: `stroke ${name}` }), words))));
 }
@@ -199,7 +280,7 @@ function zoomButtons(made) {
 function zoomBy(made, by, x, y) {
   const { width, height } = made.view.getBoundingClientRect();
   const dx = (x ?? width / 2) - width / 2, dy = (y ?? height / 2) - height / 2;
-  const zoom = Math.max(0.15, Math.min(5, made.at.zoom * by));
+  const zoom = Math.max(0.05, Math.min(6, made.at.zoom * by));
   const shift = 1 / made.at.zoom - 1 / zoom;
   made.at = { zoom, x: made.at.x + dx * shift, y: made.at.y + dy * shift };
   made.moved = true;
@@ -212,57 +293,97 @@ function showAll(made) {
   paint(made);
 }
 
+/** The memory below the pointer. */
+function nodeAt(made, event) {
+  const place = made.view.getBoundingClientRect(), x = event.clientX - place.left, y = event.clientY - place.top;
+  let best = null, nearest = Infinity;
+  for (const node of made.nodes) {
+    const far = Math.hypot(node.sx - x, node.sy - y);
+    if (far < node.r * made.size + 6 && far < nearest) { best = node; nearest = far; }
+  }
+  return best;
+}
+
 function listen(made) {
-  const nodeAt = (event) => made.nodes.find((node) => node.mark === event.target.closest?.(".node"));
+  const { canvas } = made;
   let drag = null;
-  made.svg.addEventListener("pointerdown", (event) => { drag = { x: event.clientX, y: event.clientY, far: 0, node: nodeAt(event) }; });
-  made.svg.addEventListener("pointermove", (event) => {
-    if (!drag || !event.buttons) return;
-    const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
-    drag = { ...drag, x: event.clientX, y: event.clientY, far: drag.far + Math.abs(dx) + Math.abs(dy) };
-    made.at = { ...made.at, x: made.at.x - dx / made.at.zoom, y: made.at.y - dy / made.at.zoom };
-    made.moved = true;
-    paint(made);
+  canvas.addEventListener("pointerdown", (event) => {
+    drag = { x: event.clientX, y: event.clientY, far: 0, node: nodeAt(made, event) };
+    canvas.setPointerCapture(event.pointerId);
   });
-  made.svg.addEventListener("pointerup", () => {
-    if (drag && drag.far < 5) {
-      choose(made, drag.node ?? null);
-      drag.node?.mark.focus();
-    }
+  canvas.addEventListener("pointermove", (event) => (drag && event.buttons ? dragged(event) : hovered(event)));
+  canvas.addEventListener("pointerup", () => {
+    if (drag && drag.far < 5) choose(made, drag.node);
     drag = null;
   });
-  made.svg.addEventListener("dblclick", (event) => { const node = nodeAt(event); if (node) location.hash = href(node.item.id); });
-  made.svg.addEventListener("wheel", (event) => {
+  canvas.addEventListener("dblclick", (event) => { const node = nodeAt(made, event); if (node) location.hash = href(node.item.id); });
+  canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
     const place = made.view.getBoundingClientRect();
     zoomBy(made, Math.exp(-event.deltaY * 0.0015), event.clientX - place.left, event.clientY - place.top);
   }, { passive: false });
-  made.svg.addEventListener("focusin", (event) => { const node = nodeAt(event); if (node && node !== made.chosen) choose(made, node); });
+
+  /** A memory moves with the pointer; elsewhere, the whole picture does. */
+  function dragged(event) {
+    const dx = event.clientX - drag.x, dy = event.clientY - drag.y, { zoom } = made.at;
+    drag = { ...drag, x: event.clientX, y: event.clientY, far: drag.far + Math.abs(dx) + Math.abs(dy) };
+    if (drag.node) Object.assign(drag.node, { x: drag.node.x + dx / zoom, y: drag.node.y + dy / zoom, fixed: true });
+    else made.at = { ...made.at, x: made.at.x - dx / zoom, y: made.at.y - dy / zoom };
+    made.moved = true;
+    paint(made);
+  }
+
+  function hovered(event) {
+    const node = nodeAt(made, event);
+    if (node === made.over) return;
+    made.over = node;
+    canvas.style.cursor = node ? "pointer" : "";
+    paint(made);
+  }
 }
 
 const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** The nearest memory in a direction; what lies off it counts as farther. */
 function toward(made, [wx, wy]) {
-  const from = made.chosen ?? made.nodes[0];
+  const from = made.chosen;
   const far = (node) => {
     const dx = node.sx - from.sx, dy = node.sy - from.sy;
     const along = dx * wx + dy * wy;
     return along > 1 ? along + 2.2 * Math.abs(dx * wy - dy * wx) : Infinity;
   };
-  const best = made.nodes.reduce((found, node) => (far(node) < far(found) ? node : found), from);
-  return best;
+  return made.nodes.reduce((found, node) => (far(node) < far(found) ? node : found), from);
+}
+
+/** Choose with the keyboard: what is chosen must be in sight. */
+function walk(made, way) {
+  choose(made, made.chosen ? toward(made, way) : made.nodes[0]);
+  const { width, height } = made.view.getBoundingClientRect(), { sx, sy, x, y } = made.chosen;
+  if (sx < 20 || sy < 20 || sx > width - 20 || sy > height - 20) {
+    made.at = { ...made.at, x, y };
+    made.moved = true;
+    paint(made);
+  }
+  made.canvas.focus();
 }
 
 export function key(event) {
   if (!world) return false;
   const way = WAYS[event.key];
-  if (way) (world.chosen ? toward(world, way) : world.nodes[0]).mark.focus();
-  else if (event.key === "Enter" && document.activeElement?.classList.contains("node")) location.hash = href(document.activeElement.dataset.id);
+  if (way) walk(world, way);
+  else if (event.key === "Enter" && document.activeElement === world.canvas && world.chosen) location.hash = href(world.chosen.item.id);
   else if (event.key === "Escape") world.chosen ? choose(world, null) : (location.hash = "#/");
   else if (event.key === "+" || event.key === "=") zoomBy(world, 1.3);
   else if (event.key === "-") zoomBy(world, 1 / 1.3);
   else if (event.key === "0") showAll(world);
   else return false;
   return true;
+}
+
+function drawn(made) {
+  return {
+    nodes: made.nodes.map(({ item, sx, sy, r, cluster: number }) => ({ id: item.id, title: item.title, x: sx, y: sy, r: r * made.size, cluster: number })),
+    edges: made.edges.map(({ from, to, kind }) => ({ from: from.number, to: to.number, kind })),
+    labels: made.labels.map(({ text, box, must, cluster: isCluster }) => ({ text, box, must: Boolean(must), cluster: Boolean(isCluster) })),
+  };
 }

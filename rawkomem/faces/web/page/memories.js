@@ -2,12 +2,16 @@
 
 import { get } from "./api.js";
 import { ago, dot, failed, h, href, isTyping, later, many, nothing } from "./dom.js";
-import { focusWhy, memoryView } from "./memory.js";
+import { selection } from "./chosen.js";
+import { memoryForm } from "./form.js";
+import { act, focusWhy, memoryView } from "./memory.js";
+import { savedSearches } from "./searches.js";
 
 const state = { q: "", kind: "", type: "", importance: "", status: "", tag: "" };
 let parts = null; // elements of this view while it is shown
 let page = null;
 let open = "";
+let form = ""; // "new" or "edit" while a form is shown
 let asked = 0; // lists
 let opened = 0; // memories
 let entering = false; // the best of the next list is to be opened
@@ -15,7 +19,9 @@ let entering = false; // the best of the next list is to be opened
 export async function show(view, given) {
   page = given;
   if (given.fresh) build(view, given.overview);
-  await Promise.all([given.fresh && fill(), openMemory(given.id)]);
+  const again = given.form !== form;
+  form = given.form;
+  await Promise.all([given.fresh && fill(), openMemory(given.id, again)]);
 }
 
 /** Counts differ: others wrote something. A filter or a button that somebody holds stays as it is. */
@@ -27,7 +33,8 @@ export function refreshed(overview) {
     parts.filters.replaceWith(anew);
     parts.filters = anew;
   }
-  if (!open && !parts.pane.contains(document.activeElement)) parts.pane.replaceChildren(home(overview));
+  drawSaved();
+  if (!open && !form && !parts.pane.contains(document.activeElement)) parts.pane.replaceChildren(home(overview));
 }
 
 export const revisit = () => fill();
@@ -35,7 +42,7 @@ export const revisit = () => fill();
 export function leave() {
   chooseSoon.cancel(); // it would lead back here
   parts = null;
-  open = "";
+  open = form = "";
   opened++;
   entering = false;
 }
@@ -44,10 +51,30 @@ function build(view, overview) {
   const list = h("ul", { class: "list", "aria-label": "Memories" });
   const count = h("p", { class: "count", role: "status" });
   const chosen = filters(overview);
-  const side = h("section", { class: "side", "aria-label": "Find a memory" }, chosen, count, list);
+  const saved = h("div", { class: "saved" });
+  const several = selection({ actions: [["archive", "Archive", "archived"], ["restore", "Restore", "restored"], ["delete", "Delete", "deleted"]],
+    one: "memory", more: "memories", itemOf: (id) => ({ id }), done: reload });
+  const side = h("section", { class: "side", "aria-label": "Find a memory" },
+    h("div", {}, h("p", { class: "unseen", role: "heading", "aria-level": "1" }, "Memories"), chosen, saved), several.bar, count, list);
   const pane = h("section", { class: "pane", "aria-label": "Memory" });
-  parts = { list, count, side, pane, filters: chosen };
+  parts = { list, count, side, pane, filters: chosen, saved, several };
+  drawSaved();
   view.replaceChildren(side, pane);
+}
+
+function drawSaved() {
+  if (parts.saved.contains(document.activeElement) && isTyping()) return; // somebody types a name
+  parts.saved.replaceChildren(...savedSearches(page.overview.searches, state, { apply, changed: page.changed }));
+}
+
+/** Search again for what was saved. */
+function apply(asked) {
+  for (const name of Object.keys(state)) state[name] = asked[name] ?? "";
+  document.getElementById("search").value = state.q;
+  const anew = filters(page.overview);
+  parts.filters.replaceWith(anew);
+  parts.filters = anew;
+  fill();
 }
 
 const FIELDS = { kind: "Kind", type: "Type", importance: "Importance", status: "In use", tag: "Tag" };
@@ -97,7 +124,9 @@ async function fill() {
     const { total, items } = await get("memories", state);
     if (mine !== asked || !parts) return;
     const held = parts.list.contains(document.activeElement) && document.activeElement.dataset.id;
+    parts.several.keep(items);
     parts.list.replaceChildren(...items.map(row));
+    drawSaved();
     parts.count.textContent = told(total, items.length);
     if (!items.length) parts.list.append(h("li", {}, nobody()));
     mark();
@@ -118,7 +147,7 @@ function told(total, listed) {
 
 function nobody() {
   const { memories, others } = page.overview;
-  if (!memories && !Object.keys(others).length) return nothing("No memories yet", "'rawkomem add' writes the first one.");
+  if (!memories && !Object.keys(others).length) return nothing("No memories yet", "Press n to write the first one.", h("a", { class: "button", href: "#/new" }, "New memory"));
   return nothing("Nothing found", state.q ? "Other words may help: meaning counts, too." : "No memory passes these filters.");
 }
 
@@ -129,7 +158,7 @@ function row(item) {
     h("span", { class: "row-facts" }, dot(item), item.kind, h("span", {}, ago(item.updated)),
       ["high", "critical"].includes(item.importance) && h("span", { class: `importance-${item.importance}` }, item.importance),
       item.status !== "active" && h("span", { class: `status-${item.status}` }, item.status)));
-  return h("li", {}, link);
+  return h("li", {}, parts.several.box(item), link);
 }
 
 /** The text with the words of the question marked. */
@@ -192,8 +221,12 @@ async function openMemory(id, again = false, enters = intoPane) {
   if (id === open && !again && pane.childElementCount) return;
   const mine = ++opened;
   open = id;
-  pane.parentElement.classList.toggle("opened", Boolean(id));
+  pane.parentElement.classList.toggle("opened", Boolean(id || form));
   mark();
+  if (form === "new") {
+    fillIn(null);
+    return;
+  }
   if (!id) {
     pane.replaceChildren(home(page.overview));
     links().find((link) => link.dataset.id === returning)?.focus();
@@ -203,8 +236,12 @@ async function openMemory(id, again = false, enters = intoPane) {
   try {
     const answer = await get("memory", { id });
     if (mine !== opened) return;
+    if (form === "edit") {
+      fillIn(answer);
+      return;
+    }
     const top = again ? pane.scrollTop : 0;
-    pane.replaceChildren(memoryView(answer, { back, reload }));
+    pane.replaceChildren(memoryView(answer, { back, reload, overview: page.overview }));
     pane.scrollTop = top;
     if (answer.id !== id) history.replaceState(null, "", href((open = answer.id)));
     mark();
@@ -214,9 +251,21 @@ async function openMemory(id, again = false, enters = intoPane) {
   }
 }
 
-async function reload() {
+function fillIn(memory) {
+  const leave = (id) => { location.hash = id ? href(id) : "#/"; };
+  const saved = async (id) => {
+    leave(id);
+    form = "";
+    await reload(id);
+  };
+  parts.pane.replaceChildren(h("div", { class: "memory" },
+    memoryForm(memory, { forms: page.overview.forms, saved, cancel: () => leave(memory?.id ?? "") })));
+  parts.pane.querySelector("input").focus();
+}
+
+export async function reload(id = open) {
   await page.changed();
-  if (parts) await Promise.all([fill(), openMemory(open, true)]);
+  if (parts) await Promise.all([fill(), openMemory(id, true)]);
 }
 
 let returning = ""; // the memory from which somebody goes back to the list
@@ -238,7 +287,13 @@ function home(overview) {
     rest.length > 0 && h("p", { class: "rest" }, `Not in use: ${rest.join(", ")}.`),
     waiting > 0 && h("p", {}, h("a", { href: "#/review", class: "button" }, `${waiting} ${waiting === 1 ? "waits" : "wait"} for a review`)),
     h("p", { class: "hint" }, h("kbd", {}, "/"), " search   ", h("kbd", {}, "j"), " ", h("kbd", {}, "k"), " move   ",
-      h("kbd", {}, "Enter"), " open   ", h("kbd", {}, "?"), " all keys"));
+      h("kbd", {}, "Enter"), " open   ", h("kbd", {}, "n"), " new   ", h("kbd", {}, "?"), " all keys"));
+}
+
+/** Select the memory that has the focus, or the one that is open. */
+function chooseFocused() {
+  const id = document.activeElement?.dataset.id ?? document.activeElement?.dataset.choose ?? open;
+  if (id && links().some((link) => link.dataset.id === id)) parts.several.toggle(id);
 }
 
 function share(kind, count) {
@@ -251,13 +306,20 @@ export function key(event) {
   const inPane = parts?.pane.contains(document.activeElement);
   if (event.key === "Escape") {
     if (isTyping()) document.activeElement.blur();
+    else if (form) location.hash = open ? href(open) : "#/";
     else if (open) back();
     return true;
   }
   const by = { j: 1, k: -1, ...(inPane ? {} : { ArrowDown: 1, ArrowUp: -1 }) }[event.key];
   if (by) move(by);
   else if (event.key === "Enter" && links().includes(document.activeElement)) choose(document.activeElement, true);
-  else if (event.key === "w" && open) focusWhy();
+  else if (event.key === "x") chooseFocused();
+  else if (event.key === "s") parts.saved.querySelector("[data-save]")?.click();
+  else if (form || !open) return false;
+  else if (event.key === "e") location.hash = `${href(open)}/edit`;
+  else if (event.key === "w") focusWhy();
+  else if (event.key === "a") act("archive", "restore");
+  else if (event.key === "l") act("link");
   else return false;
   return true;
 }

@@ -1,18 +1,21 @@
 // One memory: what it says, how far it is believed, whether a task would bring it, and how it came to be.
 
 import { get, post } from "./api.js";
-import { ago, chips, day, decide, dot, failed, h, href, later, many, prose, toast } from "./dom.js";
+import { ago, chips, day, decide, dot, failed, h, href, later, many, prose } from "./dom.js";
+import { actions, unlinkButton } from "./actions.js";
 import { reviewForm } from "./review.js";
+import { did } from "./undo.js";
 
 let task = ""; // stays while one memory after the other is looked at
 
-export function memoryView(memory, { back, reload }) {
+export function memoryView(memory, { back, reload, overview }) {
   return h("article", { class: "memory" },
     h("button", { type: "button", class: "back quiet", onclick: back }, "← All memories"),
     h("header", {},
       h("div", { class: "chips" }, chips(memory)),
       h("h1", { tabindex: "-1" }, memory.title),
-      h("p", { class: "facts" }, facts(memory))),
+      h("p", { class: "facts" }, facts(memory)),
+      actions(memory, { reload, ...overview })),
     h("div", { class: "columns" },
       h("div", { class: "main" },
         memory.standing && h("p", { class: "notice" }, `Not in use: ${memory.standing}`),
@@ -23,7 +26,12 @@ export function memoryView(memory, { back, reload }) {
         why(memory),
         historyOf(memory)),
       h("aside", { "aria-label": "About this memory" },
-        trust(memory.trust), conditions(memory), conflicts(memory), citations(memory), links(memory), place(memory))));
+        trust(memory.trust), conditions(memory), conflicts(memory), citations(memory), links(memory, reload), place(memory))));
+}
+
+/** Press the first of these buttons of the memory that is shown. */
+export function act(...names) {
+  document.querySelector(names.map((name) => `.actions [data-act=${name}]`).join(", "))?.click();
 }
 
 function facts(memory) {
@@ -42,10 +50,10 @@ function votes(memory, reload) {
 }
 
 async function cast(memory, signal, reload) {
-  await post("feedback", { id: memory.id, signal });
+  const answer = await post("feedback", { id: memory.id, signal });
   await reload();
   if (location.hash === href(memory.id)) document.querySelector(`[data-vote=${signal}]`)?.focus();
-  toast(`Noted: ${signal}. It is an entry in ${memory.path}.`);
+  did(`Your vote was stored: ${signal}.`, answer);
 }
 
 function why(memory) {
@@ -120,7 +128,7 @@ function citations(memory) {
     h("span", { class: `chip cited-${cited.state}` }, cited.state), h("code", {}, cited.text), cited.note && h("small", {}, cited.note))));
 }
 
-function links(memory) {
+function links(memory, reload) {
   const ways = new Map(); // one line for each memory and type; both directions are one
   for (const other of memory.links) {
     const key = `${other.id} ${other.link}`;
@@ -128,7 +136,8 @@ function links(memory) {
     ways.set(key, { other, way: known ? "↔" : other.outward ? "→" : "←" });
   }
   return titled("Connected", [...ways.values()].map(({ other, way }) => h("li", {},
-    h("a", { href: href(other.id) }, dot(other), other.title), h("small", {}, `${way} ${other.link.replaceAll("_", " ")}`))));
+    h("a", { href: href(other.id) }, dot(other), other.title), h("small", {}, `${way} ${other.link.replaceAll("_", " ")}`),
+    other.can_unlink && unlinkButton(memory, other, reload))));
 }
 
 function place(memory) {

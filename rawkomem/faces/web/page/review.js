@@ -1,10 +1,13 @@
 // What waits for a decision: memories in quarantine, proposed changes, and claims that contradict each other.
 
 import { get, post } from "./api.js";
-import { ago, chips, decide, h, href, many, nothing, prose, toast } from "./dom.js";
+import { selection } from "./chosen.js";
+import { ago, chips, decide, differing, folding, h, href, many, nothing, prose } from "./dom.js";
+import { did } from "./undo.js";
 
 let cards = [];
 let again = null; // asks anew, while this view is shown
+let several = null; // cards that are selected
 
 export async function show(view, { changed, overview }) {
   const { items, total } = await get("waiting");
@@ -16,22 +19,31 @@ export async function show(view, { changed, overview }) {
     await anew();
     (cards[0]?.querySelector("h2 a") ?? view.closest("main"))?.focus();
   };
+  several = selection({ actions: [["activate", "Activate", "activated"], ["reject", "Reject", "rejected"], ["archive", "Archive", "archived"]],
+    one: "memory", more: "memories", itemOf: (id) => said(items.find((item) => item.id === id)), done: decided });
   cards = items.map((item) => card(item, decided));
   view.replaceChildren(h("div", { class: "waiting" },
     h("h1", {}, "Review"),
     total > items.length && h("p", { class: "lead" }, `The first ${items.length} of ${many(total, "memory", "memories")}; the others follow as you decide.`),
-    overview.writes_as !== "person" && h("p", { class: "notice" }, "A program started this page: what you decide here counts as an agent's. Start 'rawkomem browse' in a terminal to decide as a person."),
+    overview.writes_as !== "person" && h("p", { class: "notice" }, "A program started this page, so your decisions count as an agent's. Start 'rawkomem browse' in a terminal to decide as a person."),
+    items.length > 1 && h("p", {}, h("button", { type: "button", class: "quiet", "data-bulk": "all", onclick: () => several.all(items) }, "Select all")),
+    several.bar,
     items.length ? cards : nothing("Nothing waits for you", "New memories that contradict others, or come from outside, appear here.")));
 }
 
+/** What a decision about a memory names: for a proposal also the changes that are shown. */
+const said = ({ id, proposal }) => ({ id, ...(proposal && { changes: proposal.changes.map(({ name }) => name) }) });
+
 export function leave() {
   cards = [];
-  again = null;
+  again = several = null;
 }
+
+export const reload = () => again?.();
 
 /** Others may have decided meanwhile; a form that somebody fills in stays as it is. */
 export function revisit() {
-  const busy = cards.some((card) => card.querySelector(".review").contains(document.activeElement) || card.querySelector("input").value);
+  const busy = !several?.isEmpty() || cards.some((card) => card.querySelector(".review").contains(document.activeElement) || card.querySelector(".review input").value);
   if (again && !busy) again().catch(() => {});
 }
 
@@ -39,31 +51,33 @@ const isHeld = (memory) => memory.status === "quarantined";
 
 function card(item, decided) {
   return h("article", { class: "card" },
-    h("div", { class: "chips" }, chips(item)),
+    h("div", { class: "chips" }, several.box(item), chips(item)),
     h("h2", {}, h("a", { href: href(item.id) }, item.title)),
     h("p", { class: "facts" }, [item.by && `by ${item.by}`, ago(item.created), `trust ${item.trust.value.toFixed(2)}`].filter(Boolean).join(" · ")),
     h("p", { class: "standing" }, standing(item)),
-    prose(item.html),
+    folding(prose(item.html)),
     item.proposal && proposal(item.proposal),
     item.conflicts.length > 0 && h("div", { class: "rivals" }, h("h3", {}, "It contradicts"), item.conflicts.map(rival)),
     item.proposal ? proposalForm(item, decided) : reviewForm(item, decided));
 }
 
-/** Who proposes what, and each field before and after. */
+/** Who proposes what, and for each field what is removed and added. */
 function proposal({ changes, fields }) {
   return h("div", { class: "proposal" }, h("h3", {}, "Proposed"),
     changes.map((change) => h("p", { class: "facts" }, [change.kind, change.by && `by ${change.by}`, change.reason].filter(Boolean).join(" · "))),
-    fields.map(({ field, now, proposed }) => h("div", { class: "change" }, h("strong", {}, field),
-      h("del", {}, now || "nothing"), h("ins", {}, proposed || "nothing"))));
+    fields.map(({ field, parts }) => h("div", { class: "change" }, h("strong", {}, FIELDS[field] ?? field),
+      folding(differing(parts)))));
 }
+
+const FIELDS = { body: "Text", when: "When to use", title: "Title", tags: "Tags", importance: "Importance" };
 
 /** Accept or decline what is shown; a change that arrives meanwhile waits for the next look. */
 function proposalForm(memory, decided) {
   const reason = h("input", { type: "text", placeholder: "Reason (kept in its history)", "aria-label": "Reason", maxlength: "500" });
   const settle = async (action) => {
-    await post("decide", { id: memory.id, action, reason: reason.value, changes: memory.proposal.changes.map(({ name }) => name) });
+    const answer = await post("decide", { ...said(memory), action, reason: reason.value });
     await decided();
-    toast(action === "accept" ? "Accepted: the memory changed." : "Declined: the memory stays as it is.");
+    did(action === "accept" ? "Accepted: the memory changed." : "Declined: the memory stays as it is.", answer);
   };
   const button = (action, words, kind) => h("button", { type: "button", class: kind, "data-review": action,
     onclick: (event) => decide(event.currentTarget, () => settle(action)) }, words);
@@ -72,14 +86,14 @@ function proposalForm(memory, decided) {
 }
 
 function standing(item) {
-  if (item.proposal) return "In use as it is: somebody who does not vouch for it proposes a change.";
-  if (!isHeld(item)) return "In use, though contradicted: agents may get both until you settle it.";
-  return `Held back${item.reason ? ` (${item.reason})` : ""}: no agent gets it until you say so.`;
+  if (item.proposal) return "In use without this change. The change comes from somebody who does not vouch for the memory.";
+  if (!isHeld(item)) return "In use, but contradicted: agents may get both memories until you decide.";
+  return `Held back${item.reason ? ` (${item.reason})` : ""}: no agent gets it until you activate it.`;
 }
 
 function rival(other) {
-  return h("p", {}, h("a", { href: href(other.id) }, other.title), h("span", {}, other.excerpt),
-    h("small", {}, `trust ${other.trust.value.toFixed(2)}`));
+  return h("div", { class: "rival" }, h("a", { href: href(other.id) }, other.title), h("small", {}, `trust ${other.trust.value.toFixed(2)}`),
+    folding(differing(other.parts)));
 }
 
 const SETTLEMENTS = [["supersede", "It takes the other's place"], ["keep_both", "Keep both"]];
@@ -93,9 +107,9 @@ export function reviewForm(memory, decided) {
     endings.map(([value, words]) => h("option", { value }, words)));
   const review = async (action) => {
     const said = { id: memory.id, action, reason: reason.value, settle: (action === "activate" && settle && settle.value) || "" };
-    await post("review", said);
+    const answer = await post("review", said);
     await decided();
-    toast(outcome(held, said));
+    did(outcome(held, said), answer);
   };
   const button = (action, words, kind) => h("button", { type: "button", class: kind, "data-review": action,
     onclick: (event) => decide(event.currentTarget, () => review(action)) }, words);
@@ -111,6 +125,11 @@ function outcome(held, { action, settle }) {
 
 export function key(event) {
   const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+  if (event.key === "x") {
+    const box = cards.find((card) => card.contains(document.activeElement))?.querySelector(".choose");
+    if (box) several.toggle(box.dataset.choose);
+    return Boolean(box);
+  }
   if (event.key === "Escape") {
     const typing = document.activeElement?.closest(".review");
     if (typing) typing.closest(".card").querySelector("h2 a").focus();

@@ -1,0 +1,68 @@
+// Several at once: which memories are selected, and a bar with what can be done with all of them.
+
+import { post } from "./api.js";
+import { decide, h, many, toast } from "./dom.js";
+import { did } from "./undo.js";
+
+/**
+ * A selection. `actions`: [name, words of the button, words when it is done]; `one`, `more`: what is selected;
+ * `itemOf(id)`: what the server needs to know of one; `done()`: called after an action.
+ */
+export function selection({ actions, one, more, itemOf, done }) {
+  const ids = new Set();
+  const boxes = new Map();
+  const count = h("span", { role: "status" });
+  const reason = h("input", { type: "text", placeholder: "Reason for all (optional)", "aria-label": "Reason for all", maxlength: "500" });
+  const bar = h("div", { class: "bulk", role: "group", "aria-label": "Selected", hidden: true }, count, reason,
+    h("div", { class: "verdicts" },
+      actions.map(([name, words, after]) => h("button", { type: "button", "data-bulk": name, onclick: (event) => decide(event.currentTarget, () => act(name, after)) }, words)),
+      h("button", { type: "button", class: "quiet", "data-bulk": "none", onclick: clear }, "Clear")));
+
+  function draw() {
+    bar.hidden = ids.size === 0;
+    count.textContent = ids.size ? `${many(ids.size, one, more)} selected` : "";
+  }
+
+  function toggle(id, on = !ids.has(id)) {
+    if (on) ids.add(id);
+    else ids.delete(id);
+    const box = boxes.get(id);
+    if (box) box.checked = on;
+    draw();
+  }
+
+  function clear() {
+    for (const id of [...ids]) toggle(id, false);
+  }
+
+  async function act(action, after) {
+    const answer = await post("bulk", { action, reason: reason.value, items: [...ids].map(itemOf) });
+    clear();
+    reason.value = "";
+    await done();
+    if (answer.failed.length) {
+      const first = answer.failed[0];
+      toast(`${answer.done} of ${answer.done + answer.failed.length} ${after}. ${first.error}: ${first.hint}`, true);
+    } else did(`${many(answer.done, one, more)} ${after}.`, answer);
+  }
+
+  /** The box of one item; a list that is drawn again asks for new ones. */
+  function box(item) {
+    const element = h("input", { type: "checkbox", class: "choose", "aria-label": `Select ${item.title}`, "data-choose": item.id });
+    element.checked = ids.has(item.id);
+    element.addEventListener("change", () => toggle(item.id, element.checked));
+    boxes.set(item.id, element);
+    return element;
+  }
+
+  /** Forget what is no longer listed. */
+  function keep(items) {
+    const listed = new Set(items.map((item) => item.id));
+    for (const id of [...ids]) if (!listed.has(id)) ids.delete(id);
+    for (const id of [...boxes.keys()]) if (!listed.has(id)) boxes.delete(id);
+    draw();
+  }
+
+  const all = (items) => items.forEach((item) => toggle(item.id, true));
+  return { bar, box, toggle, keep, all, clear, isEmpty: () => ids.size === 0 };
+}

@@ -1,0 +1,36 @@
+// Undo: what the last action on this page wrote, so that one click or `u` takes it back.
+
+import { post } from "./api.js";
+import { toast } from "./dom.js";
+
+let able = false; // this version of rawkomem can undo
+let last = null; // entries of the last action
+
+export function allow(can) {
+  able = can;
+}
+
+/** Show what was done, with a button that takes it back. */
+export function did(words, answer = {}) {
+  const entries = answer.entries ?? [];
+  last = able && entries.length ? entries : null;
+  const warned = (answer.warnings ?? []).join(" ");
+  toast([words, answer.redacted && "A secret was redacted.", warned].filter(Boolean).join(" "), Boolean(warned),
+    last && { words: "Undo", act: undoLast });
+}
+
+export async function undoLast() {
+  if (!last) {
+    toast(able ? "There is nothing to undo." : "This version of rawkomem cannot undo.");
+    return;
+  }
+  const entries = last;
+  last = null;
+  try {
+    await post("undo", { entries });
+    document.dispatchEvent(new Event("undone"));
+    toast("Undone.");
+  } catch (failure) {
+    toast([failure.message, failure.hint].filter(Boolean).join(": "), true);
+  }
+}

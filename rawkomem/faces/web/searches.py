@@ -1,0 +1,25 @@
+"""Save and remove searches of this user, which the page offers beside the filters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...files.local.searches import Searches
+from ...repository import Repository
+from .decisions import text_of
+
+FIELDS = ("q", "kind", "type", "importance", "status", "tag")
+MAX_NAME_CHARS = 60
+
+
+def save(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Save what is searched for under a name."""
+    asked = {key: text_of(said, key) for key in FIELDS}
+    return {"searches": [Searches(repository.layout).save(text_of(said, "name", MAX_NAME_CHARS), asked)]}
+
+
+def remove(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Remove a saved search."""
+    Searches(repository.layout).remove(text_of(said, "name", MAX_NAME_CHARS))
+    return {"searches": Searches(repository.layout).all()}

@@ -1,0 +1,238 @@
+"""Writing on the page: new memories, edits, links, decisions about several memories, health, saved searches, replay."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem.faces.web.difference import MAX_WORDS, difference
+from rawkomem.model.clock import DAY, now
+from rawkomem.model.entry import Entry
+from rawkomem.repository import Repository
+from tests.cpu import cpu_seconds
+from tests.faces.web.conftest import Client, serve, stop
+
+NEW = {
+    "title": "Use tabs", "text": "Tabs, never *spaces*.", "kind": "lesson", "importance": "high",
+    "tags": ["style", " "], "when": ["indent|tabs"],
+}  # fmt: skip
+
+
+def test_a_new_memory_is_a_persons(client, repository):
+    status, answer = client.post("/api/add", NEW)
+    memory = repository.get(answer["id"])
+    assert status == 200 and (answer["what"], answer["status"]) == ("stored", "active")
+    assert (memory.title, memory.body, memory.kind, memory.importance) == (
+        "Use tabs", "Tabs, never *spaces*.", "lesson", "high",
+    )  # fmt: skip
+    assert (memory.tags, memory.when) == (("style",), ("indent|tabs",))
+    assert repository.beliefs.trust(memory).standing.verified
+
+
+def test_the_first_line_is_the_title_and_secrets_are_redacted(client, repository):
+    status, answer = client.post("/api/add", {"text": "# The key\n\nAKIAQW7ERTYU2OPAS4DF opens it."})
+    memory = repository.get(answer["id"])
+    assert status == 200 and memory.title == "The key"
+    assert answer["redacted"] and "AKIA" not in memory.body
+
+
+def test_a_condition_that_fires_everywhere_is_stored_with_a_warning(client):
+    status, answer = client.post("/api/add", {**NEW, "when": [".*e.*"]})
+    assert status == 200 and answer["warnings"]
+    assert client.post("/api/add", {**NEW, "title": "Other"})[1]["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"title": "", "text": ""}, {"kind": "amend"}, {"kind": "episode"}, {"importance": "huge"}, {"tags": "style"},
+        {"when": [5]}, {"when": ["(open"]}, {"title": "x" * 301}, {"text": "x" * 12_001}, {"tags": ["x" * 61]},
+    ],
+)  # fmt: skip
+def test_a_wrong_memory_is_not_stored(client, repository, wrong):
+    status, answer = client.post("/api/add", {**NEW, **wrong})
+    assert status == 400 and answer["error"] and answer["hint"]
+    assert not [*repository.list()]
+
+
+def test_an_edit_is_an_amendment_of_the_changed_fields(client, held, repository):
+    shown = client.get("/api/memory?id=why-apsw")
+    said = {"id": shown["id"], "version": shown["version"], "text": "It loads extensions.", "tags": []}
+    status, answer = client.post("/api/amend", said)
+    memory = repository.get("why-apsw")
+    assert status == 200 and not answer["proposed"] and len(answer["entries"]) == 1
+    assert (memory.body, memory.tags, memory.when, memory.title) == (
+        "It loads extensions.",
+        (),
+        ("sqlite",),
+        "Why apsw",
+    )
+    assert [step.entry.kind for step in repository.history("why-apsw")] == ["memory", "amend"]
+
+
+def test_an_edit_of_a_memory_that_changed_meanwhile_is_refused(client, held, repository):
+    shown = client.get("/api/memory?id=why-apsw")
+    repository.amend("why-apsw", body="Written by another.")
+    said = {"id": shown["id"], "version": shown["version"], "text": "Mine."}
+    assert client.post("/api/amend", said)[0] == 409
+    assert repository.get("why-apsw").body == "Written by another."
+
+
+@pytest.mark.parametrize("wrong", [{}, {"text": ""}, {"text": " "}, {"title": ""}, {"version": "", "text": "x"}])
+def test_a_wrong_edit_changes_nothing(client, held, repository, wrong):
+    shown = client.get("/api/memory?id=why-apsw")
+    assert client.post("/api/amend", {"id": shown["id"], "version": shown["version"], **wrong})[0] in (400, 409)
+    assert len(repository.history("why-apsw")) == 1
+
+
+def test_an_edit_on_a_page_that_a_program_started_waits_for_a_review(project, git, held, repository):
+    git.commit()
+    server = serve(project, via="agent")
+    try:
+        shown = Client(server).get("/api/memory?id=why-apsw")
+        said = {"id": shown["id"], "version": shown["version"], "text": "Because of nothing."}
+        _, answer = Client(server).post("/api/amend", said)
+    finally:
+        stop(server)
+    assert answer["proposed"] and "nothing" not in repository.get("why-apsw").body
+
+
+def test_archive_restore_and_delete(client, held, repository):
+    assert client.post("/api/archive", {"id": "why-apsw", "reason": "old"})[1]["status"] == "archived"
+    assert repository.get("why-apsw").reason == "old"
+    assert client.post("/api/restore", {"id": "why-apsw"})[1]["status"] == "active"
+    assert client.post("/api/restore", {"id": "why-apsw"})[0] == 409
+    assert client.post("/api/delete", {"id": "why-apsw", "reason": "wrong"})[1]["status"] == "deleted"
+    assert client.post("/api/archive", {"id": "nothing"})[0] == 404
+
+
+def test_links_are_made_and_taken_back(client, held, repository):
+    said = {"id": "why-apsw", "other": "prices-are-rounded-once", "type": "supports"}
+    assert client.post("/api/link", said)[0] == 200
+    assert ("supports", True) in [
+        (link["link"], link["outward"]) for link in client.get("/api/memory?id=why-apsw")["links"]
+    ]
+    assert client.post("/api/link", said)[0] == 409
+    assert client.post("/api/link", {**said, "other": "why-apsw"})[0] == 400
+    assert client.post("/api/unlink", said)[0] == 200
+    assert repository.get("why-apsw").links == ()
+
+
+def test_several_memories_at_once(client, held, repository):
+    items = [{"id": "why-apsw"}, {"id": "prices-are-rounded-once"}, {"id": "nothing"}]
+    status, answer = client.post("/api/bulk", {"action": "archive", "items": items, "reason": "spring"})
+    assert status == 200 and answer["done"] == 2 and len(answer["entries"]) == 2
+    assert [one["id"] for one in answer["failed"]] == ["nothing"]
+    assert repository.get("why-apsw").reason == "spring"
+    assert client.post("/api/bulk", {"action": "activate", "items": [{"id": held}]})[1]["done"] == 1
+    assert repository.get(held).status == "active"
+    for wrong in ({"action": "purge"}, {"items": []}, {"items": "all"}, {"items": [held]}, {"items": [{}] * 201}):
+        assert client.post("/api/bulk", {"action": "archive", "items": items, **wrong})[0] == 400
+
+
+def test_a_proposed_change_is_declined_among_several(client, git, project, held, repository):
+    git.commit()
+    with Repository.open(str(project), via="agent") as agent:
+        agent.amend("why-apsw", Entry(body="Because of nothing."))
+    (item,) = [item for item in client.get("/api/waiting")["items"] if item["proposal"]]
+    items = [{"id": item["id"], "changes": [change["name"] for change in item["proposal"]["changes"]]}, {"id": held}]
+    assert client.post("/api/bulk", {"action": "reject", "items": items})[1] | {"entries": []} == {
+        "done": 2, "failed": [], "entries": [],
+    }  # fmt: skip
+    assert not repository.get("why-apsw").proposed and repository.get(held).status == "archived"
+
+
+def test_undo_takes_back_what_the_page_did(client, held, repository):
+    can_undo = client.get("/api/overview")["can_undo"]
+    items = [{"id": "why-apsw"}, {"id": "prices-are-rounded-once"}]
+    entries = client.post("/api/bulk", {"action": "archive", "items": items})[1]["entries"]
+    status, answer = client.post("/api/undo", {"entries": entries})
+    assert (status, answer.get("undone")) == ((200, 2) if can_undo else (409, None))
+    assert repository.get("why-apsw").status == ("active" if can_undo else "archived")
+    assert client.post("/api/undo", {"entries": entries})[0] == 409
+    assert client.post("/api/undo", {"entries": "all"})[0] == 400
+
+
+def test_health_tells_what_needs_a_look(client, project, repository):
+    (project / "code.py").write_text("x = 1\n", encoding="utf-8")
+    old = now() - 30 * DAY
+    repository.add(Entry(title="Cited", body="x is 1.", when=("x",), at=old), via="person")
+    with Repository.open(str(project), via="person") as person:
+        person.citations.add("cited", ["code.py"])
+    repository.add(Entry(title="Bare", body="It has no condition."), via="agent")
+    claim = {"subject": "seat", "predicate": "hold", "value": "15"}
+    repository.add(Entry(title="Fifteen", when=("seat",), extra={"claim": claim}), via="person")
+    repository.add(Entry(title="Thirty", when=("seat",), extra={"claim": {**claim, "value": "30"}}), via="agent")
+    (project / "code.py").write_text("x = 2\n", encoding="utf-8")
+    found = {check["name"]: [item["title"] for item in check["items"]] for check in client.get("/api/health")["checks"]}
+    assert found == {
+        "stale": ["Cited"], "contradicted": ["Thirty"], "weak": [], "unconditional": ["Bare"], "unused": ["Cited"],
+        "unverified": ["Bare"],
+    }  # fmt: skip
+    assert client.post("/api/cite", {"id": "cited"})[0] == 200
+    assert client.get("/api/health")["checks"][0]["total"] == 0
+    (project / "code.py").unlink()
+    assert client.post("/api/cite", {"id": "cited"})[0] == 409
+
+
+def test_searches_are_saved_for_this_user(client, project):
+    saved = {"name": "Pricing", "q": "price", "kind": "lesson", "tag": ""}
+    assert client.post("/api/searches/save", saved)[0] == 200
+    assert client.post("/api/searches/save", {"name": "Pricing", "q": "prices"})[0] == 200
+    assert client.post("/api/searches/save", {"name": "Tags", "tag": "x"})[0] == 200
+    assert client.get("/api/overview")["searches"] == [{"name": "Pricing", "q": "prices"}, {"name": "Tags", "tag": "x"}]
+    file = project / ".rawko" / "local" / "searches.jsonl"
+    assert file.stat().st_mode & 0o077 == 0
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write('[]\nnot json\n{"name": ""}\n{"name": "x", "q": 5}\n')
+    assert len(client.get("/api/overview")["searches"]) == 2
+    assert client.post("/api/searches/remove", {"name": "Pricing"})[1]["searches"] == [{"name": "Tags", "tag": "x"}]
+    assert client.post("/api/searches/remove", {"name": "Pricing"})[0] == 404
+    for wrong in ({"name": "", "q": "x"}, {"name": "Empty"}, {"name": "x" * 61, "q": "x"}, {"name": "x", "q": 5}):
+        assert client.post("/api/searches/save", wrong)[0] == 400
+
+
+def test_a_session_is_replayed(client, project, repository):
+    repository.add(Entry(title="Use es-toolkit", body="We don't use lodash.", when=("lodash",)), via="person")
+    folder = project / ".specstory" / "history"
+    folder.mkdir(parents=True)
+    told = "# s (2026-01-01 10:00:00)\n\n_**User**_\n\nadd lodash\n\n---\n\n_**Assistant**_\n\nDone.\n\n---\n\n"
+    (folder / "a.md").write_text(f"{told}_**User**_\n\nno, we don't use lodash here\n\n---\n", encoding="utf-8")
+    (listed,) = client.get("/api/sessions")["items"]
+    assert listed["file"] == "a.md"
+    (answer,) = client.get(f"/api/replay?id={listed['id']}")["items"]
+    assert [memory["title"] for memory in answer["answers"][0]["memories"]] == ["Use es-toolkit"]
+    assert answer["prompts"] == 2 and "lodash" in answer["answers"][1]["prompt"]
+    assert client.send("GET", "/api/replay?id=../../etc/passwd")[0] == 404
+
+
+@pytest.mark.parametrize("path", ["add", "amend", "archive", "delete", "bulk", "undo", "searches/save"])
+def test_writes_need_token_and_header(client, held, repository, path):
+    said = {**NEW, "id": "why-apsw", "name": "x", "q": "x", "action": "archive", "items": [{"id": "why-apsw"}]}
+    for headers in ({"Authorization": "Bearer wrong"}, {"X-Rawkomem": None}, {"Origin": "http://evil.test"}):
+        assert client.post(f"/api/{path}", said, **headers)[0] in (401, 403)
+    assert client.send("GET", f"/api/{path}?id=why-apsw")[0] == 404
+    assert repository.get("why-apsw").status == "active" and len(repository.list()) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ("", "a", [["new", "a"]]),
+        ("a b c", "a x c", [["same", "a "], ["old", "b"], ["new", "x"], ["same", " c"]]),
+        ("aaa b c ddd", "aaa x y ddd", [["same", "aaa "], ["old", "b c"], ["new", "x y"], ["same", " ddd"]]),
+        ("one\ntwo", "one\ntwo", [["same", "one\ntwo"]]),
+        ("find the card", "look at the app", [["old", "find the card"], ["new", "look at the app"]]),
+    ],
+)
+def test_differences_are_told_word_by_word(old, new, parts):
+    assert json.loads(json.dumps(difference(old, new))) == parts
+
+
+@pytest.mark.parametrize("new", ["b a " * (MAX_WORDS // 5), "a\n" * 6_000, "x y\n" * 3_000, "z" * 40_000])
+def test_a_difference_loses_nothing_and_is_found_soon(new):
+    old = "a b " * (MAX_WORDS // 5)
+    assert cpu_seconds(lambda: difference(old, new)) < 3
+    for side, text in (("old", old), ("new", new)):
+        assert "".join(part for what, part in difference(old, new) if what in ("same", side)) == text
