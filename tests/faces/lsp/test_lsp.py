@@ -42,7 +42,7 @@ def test_diagnostics_come_with_each_change_and_go(stored):
     assert any(item.severity == lsp.DiagnosticSeverity.Error for item in broken)
     assert not any("no such memory" in item.message for item in mended)
     (about,) = [item for item in dangling if "about 'gone'" in item.message]
-    assert about.severity == lsp.DiagnosticSeverity.Warning and about.range.start.line == 11
+    assert about.severity == lsp.DiagnosticSeverity.Warning and about.range.start.line == 13
     assert any("is used in another file" in item.message for item in twice)
     assert not closed
 

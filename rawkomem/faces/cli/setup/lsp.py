@@ -11,15 +11,15 @@ from ....model.errors import NotFound
 
 @click.command("lsp")
 @click.pass_obj
-def lsp_command(folder: str) -> None:
+def lsp_command(folder: str) -> int:
     """Serve memories to editors by the Language Server Protocol.
 
     Over standard input and output; editors start it themselves. Needs the extra: pip install 'rawkomem[lsp]'. See
-    'rawkomem docs lsp' for VS Code, Neovim, Helix and Zed.
+    'rawkomem docs editors' for VS Code, Neovim, Helix and Zed.
     """
     try:
         from ...lsp.server import EditorServer
     except ImportError as failure:
         raise NotFound(f"the language server needs a package that is not here: {failure.name}",
                        "run: pip install 'rawkomem[lsp]'") from None  # fmt: skip
-    EditorServer(folder, version("rawkomem")).serve()
+    return EditorServer(folder, version("rawkomem")).serve()
