@@ -131,4 +131,5 @@ def _memories(shelf: Shelf, start: int, typed: str) -> list[Choice]:
 
     ranked = [(rank(memory), -memory.updated, memory.id, memory.title) for memory in shelf.offered()]
     first = sorted(item for item in ranked if item[0] >= 0)[:MAX_MEMORIES]
-    return [Choice(id, title, start, f"{id} {title}", "memory") for _, _, id, title in first]
+    # Neovim drops what does not begin with the typed text, but the server found it by other words.
+    return [Choice(id, title, start, f"{typed} {id} {title}".strip(), "memory") for _, _, id, title in first]

@@ -133,7 +133,7 @@ def test_completion_of_keys_words_tags_and_ids(stored):
         assert [*tags] == ["queue", "network"] and tags["queue"].detail == "2 memories"
         assert tags["queue"].text_edit.range.start.character == 10
         related = await offered("---\ntitle: x\nrelatedMemories:\n  - retry\n---\n", 3, 9)
-        assert related["mem_1700000000000_abc123"].filter_text == "mem_1700000000000_abc123 Retry with jitter"
+        assert related["mem_1700000000000_abc123"].filter_text == "retry mem_1700000000000_abc123 Retry with jitter"
         assert related["mem_1700000000000_abc123"].text_edit.range.start.character == 4
         body = await offered("---\ntitle: x\n---\n\n😀 see [[que\n", 4, 12)
         assert body["queue-limits"].text_edit.range == lsp.Range(lsp.Position(4, 9), lsp.Position(4, 12))
