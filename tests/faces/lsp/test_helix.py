@@ -96,7 +96,7 @@ def test_helix_hovers_amends_and_makes_a_new_memory(home, stored, tmp_path):
     until("the saved amendment", lambda: (folder / "queue-limits.md").read_text().count("kind: amend") == 2)
     helix.type(':lsp-workspace-command rawkomem.new "Why we pin apsw"\r')
     until("the new file", (folder / "why-we-pin-apsw.md").exists)
-    until("the new text", lambda: b"Why we pin apsw" in helix.screen.split(b"rawkomem.new")[-1])
+    until("the new text", lambda: helix.logged('"label": "New memory"'))
     time.sleep(1)
     helix.type("\x1b:wa\r")
     until("the saved memory", lambda: "title: Why we pin apsw" in (folder / "why-we-pin-apsw.md").read_text())
