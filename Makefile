@@ -3,14 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 OTHER_PYTHONS ?= 3.12 3.13
 # The default lane; the others have targets of their own.
-FAST := not slow and not models and not stores and not servers and not page and not hosts
+FAST := not slow and not models and not stores and not servers and not page and not hosts and not editors
 # worksteal: a process that runs out of tests takes half of what the other has left.
 PARALLEL := -n 2 --dist worksteal
 NEOLATA := @jeremiaheth/neolata-mem@0.8.4
 HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102 @google/gemini-cli@0.61.0
 AXE := axe-core@4.14.0
 
-.PHONY: demo test lint types layers suite test-slow test-models test-stores test-servers test-page test-hosts test-pythons bench docs site clean
+.PHONY: demo test lint types layers suite test-slow test-models test-stores test-servers test-page test-editors test-hosts test-pythons vsix bench docs site clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -74,6 +74,15 @@ test-page:                   ## the page in real headless Chromium (installs Deb
 	  else echo "npm is not installed: the accessibility tests of the page are skipped"; fi
 	.venv-page/bin/pytest -m page
 
+test-editors: .venv/ready vsix  ## Neovim and Helix from Debian's packages, and the VS Code extension (60 MB: not in .ci/run)
+	[ -x .editors/bin/hx ] || $(BIN)/python tools/fetch_editors.py .editors
+	$(BIN)/pytest -m editors
+
+vsix:                        ## package the VS Code extension as dist/rawkomem.vsix (needs Node.js 20 and npm)
+	mkdir -p .editors/vscode dist
+	cp -R docs/editors/vscode/. LICENSE .editors/vscode/
+	cd .editors/vscode && npm ci --no-audit --no-fund --ignore-scripts && npm run compile && npm run package -- --out ../../dist/rawkomem.vsix
+
 test-hosts: .venv/ready      ## Claude Code, Codex, OpenCode, Copilot, Gemini against a model on loopback (npm, 700 MB: not in .ci/run)
 	npm install --prefix .hosts --no-audit --no-fund --ignore-scripts $(HOSTS) opencode-linux-$$(node -p process.arch)@1.18.18
 	$(BIN)/pytest -m hosts
@@ -100,4 +109,4 @@ site: .venv/ready            ## build the documentation as a static site in site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -f docs/mkdocs.yml
 
 clean:
-	rm -rf site .venv .venv-* .hosts dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf site .venv .venv-* .hosts .axe .editors dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -196,13 +196,20 @@ def _ids_twice(entries: Sequence[Entry]) -> list[Problem]:
 
 def _id_twice(entry: Entry, where: str) -> Problem:
     hint = "give each entry its own id"
-    return error("duplicate-id", f"id {entry.id!r} is used {where}", hint, entry.line, entry.path)
+    return error("duplicate-id", f"id {entry.id!r} is used {where}", hint, entry.line, entry.path, entry.id)
 
 
 def _dangling(entries: Sequence[Entry], elsewhere: Iterable[str] = ()) -> list[Problem]:
     known = {*elsewhere, *(entry.id for entry in entries if entry.creates)}
     return [
-        warning("about-nothing", f"about {entry.about!r}: no such memory", NO_MEMORY_HINT, entry.line, path=entry.path)
+        warning(
+            "about-nothing",
+            f"about {entry.about!r}: no such memory",
+            NO_MEMORY_HINT,
+            entry.line,
+            path=entry.path,
+            quote=entry.about,
+        )
         for entry in entries
         if entry.changes and entry.about and entry.about not in known
     ]
@@ -236,8 +243,8 @@ def _broken_links(own: Sequence[Memory], elsewhere: Sequence[Memory] = ()) -> li
     names = Names([*elsewhere, *own])
     found: dict[Problem, None] = {}
     for memory in own:
-        place = memory.line, memory.path
         for type, name in references(memory) if memory.id not in deleted else ():
+            place = memory.line, memory.path, name
             ids, what = names.find(name), f"{type} link to {name[:80]!r}"
             if not ids:
                 wrong = style(

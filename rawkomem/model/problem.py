@@ -21,18 +21,19 @@ class Problem:
     hint: str = ""
     line: int = 1
     path: str = ""
+    quote: str = ""  # the name, id or condition in the file that it is about; an editor marks it
 
 
-def error(code: str, message: str, hint: str = "", line: int = 1, path: str = "") -> Problem:
+def error(code: str, message: str, hint: str = "", line: int = 1, path: str = "", quote: str = "") -> Problem:
     """Return a Problem that keeps an entry from being a memory."""
-    return Problem(ERROR, code, message, hint, line, path)
+    return Problem(ERROR, code, message, hint, line, path, quote)
 
 
-def warning(code: str, message: str, hint: str = "", line: int = 1, path: str = "") -> Problem:
+def warning(code: str, message: str, hint: str = "", line: int = 1, path: str = "", quote: str = "") -> Problem:
     """Return a Problem that is worth fixing, with the entry still in use."""
-    return Problem(WARNING, code, message, hint, line, path)
+    return Problem(WARNING, code, message, hint, line, path, quote)
 
 
-def style(code: str, message: str, hint: str = "", line: int = 1, path: str = "") -> Problem:
+def style(code: str, message: str, hint: str = "", line: int = 1, path: str = "", quote: str = "") -> Problem:
     """Return a content rule that is not followed."""
-    return Problem(STYLE, code, message, hint, line, path)
+    return Problem(STYLE, code, message, hint, line, path, quote)

@@ -153,7 +153,7 @@ def problems_of(patterns: Iterable[str], line: int = 1) -> list[Problem]:
     for pattern in given[:MAX_PATTERNS]:
         shown = clean(pattern)[:MAX_SHOWN_CHARS]
         for note in read_condition(pattern).notes:
-            found.append(warning(note.code, f"whenToUse {shown!r} {note.text}", note.hint, line))
+            found.append(warning(note.code, f"whenToUse {shown!r} {note.text}", note.hint, line, quote=pattern))
     return found
 
 

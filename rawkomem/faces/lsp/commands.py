@@ -1,7 +1,4 @@
-"""Run the commands that a person picks in the editor. New text is an edit;
-
-it is stored when the person saves the file.
-"""
+"""Create and amend memories from the editor. New text is an edit; it is stored when the person saves the file."""
 
 from __future__ import annotations
 
@@ -28,16 +25,23 @@ from .lines import units
 from .shelf import DELETED, Shelf
 
 NEW, AMEND, SHOW = "rawkomem.new", "rawkomem.amend", "rawkomem.show"
+ACTION_KIND = lsp.CodeActionKind.RefactorRewrite.value
+NEW_TITLE = "New memory"
 AMEND_TITLE = "Amend this memory"
 KINDS = [kind for kind in CREATES if kind not in GROUPS]  # that one writes as a text
 
 
-def actions(documents: Documents, params: lsp.CodeActionParams) -> list[lsp.Command] | None:
-    """Return the actions for the memory at a position of a document."""
+def actions(documents: Documents, params: lsp.CodeActionParams) -> list[lsp.Command | lsp.CodeAction] | None:
+    """Return the actions for the memory at a position of a document, of the kinds that the editor asks for."""
     uri = params.text_document.uri
-    if documents.get(uri) is None:
+    if not documents.is_memory_file(uri):
         return None
-    return [lsp.Command(AMEND_TITLE, AMEND, arguments=[uri, params.range.start.line])]
+    amends = lsp.Command(AMEND_TITLE, AMEND, arguments=[uri, params.range.start.line])
+    if not documents.client.takes_action_literals:
+        return [amends]
+    wanted = params.context.only or [""]
+    fits = any(not kind or kind == ACTION_KIND or ACTION_KIND.startswith(f"{kind}.") for kind in wanted)
+    return [lsp.CodeAction(AMEND_TITLE, kind=ACTION_KIND, command=amends)] if fits else []
 
 
 async def new(documents: Documents, *given: Any) -> dict[str, str]:
@@ -48,28 +52,46 @@ async def new(documents: Documents, *given: Any) -> dict[str, str]:
         raise BadInput("a new memory needs a title", f'run {NEW} with ["Why we chose X"]')
     if kind not in KINDS:
         raise BadInput(f"unknown kind {kind!r}", "one of " + ", ".join(KINDS))
-    if not _can_create(documents):
-        raise Refused("this editor lets no language server create a file", "run 'rawkomem add --edit' instead")
+    id, uri, text = await documents.worker.run(_filled, documents, kind, title)
+    await _create(documents, uri, text)
+    await show(documents, uri)
+    return {"id": id, "uri": uri}
+
+
+def _filled(documents: Documents, kind: str, title: str) -> tuple[str, str, str]:
+    """Return the id, the URI and the text of a new memory in the first open folder that has memories."""
     shelf = next(iter(documents.shelves()), None)
     if shelf is None:
         raise NotFound("no open folder has memories", "run 'rawkomem init' in your project")
     at = now()
-    said = {"title": title, "id": new_id(kind, at), "kind": kind if kind != "memory" else "",
+    id = new_id(kind, at)
+    said = {"title": title, "id": id, "kind": kind if kind != "memory" else "",
             "discoveredAt": iso(at), "discoveredBy": user_name()}  # fmt: skip
-    text = fill_template(shelf.layout, kind, said)
-    uri = _free_uri(documents, shelf, kind, title)
-    document = lsp.OptionalVersionedTextDocumentIdentifier(uri)
-    filled = lsp.TextDocumentEdit(document, [lsp.TextEdit(line_start(1), text)])
-    await _apply(documents, lsp.WorkspaceEdit(document_changes=[lsp.CreateFile(uri), filled]), "New memory")
-    await show(documents, uri)
-    return {"id": said["id"], "uri": uri}
+    return id, _free_uri(documents, shelf, kind, title), fill_template(shelf.layout, kind, said)
 
 
-def _can_create(documents: Documents) -> bool:
-    workspace = documents.editor.client_capabilities.workspace
-    edits = workspace.workspace_edit if workspace else None
-    operations = (edits.resource_operations if edits and edits.document_changes else None) or ()
-    return lsp.ResourceOperationKind.Create in operations
+async def _create(documents: Documents, uri: str, text: str) -> None:
+    """Create a file in the way that the editor supports.
+
+    An edit that creates and fills it; or an edit of an empty file, which is no memory; or else a file with the text.
+    """
+    filling = lsp.TextEdit(line_start(1), text)
+    if documents.client.creates_files:
+        document = lsp.OptionalVersionedTextDocumentIdentifier(uri)
+        filled = lsp.TextDocumentEdit(document, [filling])
+        await _apply(documents, lsp.WorkspaceEdit(document_changes=[lsp.CreateFile(uri), filled]), NEW_TITLE)
+        return
+    file = to_fs_path(uri) or ""
+    edits = documents.client.applies_edits
+    os.makedirs(os.path.dirname(file), exist_ok=True)
+    with open(file, "x", encoding="utf-8") as stream:
+        stream.write("" if edits else text)
+    if edits:
+        try:
+            await _apply(documents, lsp.WorkspaceEdit(changes={uri: [filling]}), NEW_TITLE)
+        except Refused:
+            os.unlink(file)
+            raise
 
 
 def _free_uri(documents: Documents, shelf: Shelf, kind: str, title: str) -> str:
@@ -83,8 +105,15 @@ def _free_uri(documents: Documents, shelf: Shelf, kind: str, title: str) -> str:
 async def amend(documents: Documents, *given: Any) -> dict[str, str]:
     """Append the text of a memory once more, to be edited and saved. Takes a document and a line counted from 0."""
     uri, line = str(given[0]) if given else "", int(given[1]) if len(given) > 1 else 0
+    id, end, added = await documents.worker.run(_amendment, documents, uri, line)
+    await _apply(documents, lsp.WorkspaceEdit(changes={uri: [lsp.TextEdit(end, added)]}), AMEND_TITLE)
+    return {"id": id, "uri": uri}
+
+
+def _amendment(documents: Documents, uri: str, line: int) -> tuple[str, lsp.Range, str]:
+    """Return the id of the memory at a line, the end of its document, and the text to append there."""
     document = documents.get(uri)
-    memory = _memory_at(document, line) if document else None
+    memory = memory_at(document, line) if document else None
     if document is None or memory is None:
         raise BadInput("no memory to amend here", "put the cursor into an entry whose frontmatter can be read")
     if memory.status == DELETED:
@@ -93,12 +122,10 @@ async def amend(documents: Documents, *given: Any) -> dict[str, str]:
     added = _appended(document.text, emit_entry(redact_entry(entry)))
     last = len(document.lines) - 1
     column = units(document.lines[last], documents.encoding)
-    end = lsp.Range(lsp.Position(last, column), lsp.Position(last, column))
-    await _apply(documents, lsp.WorkspaceEdit(changes={uri: [lsp.TextEdit(end, added)]}), AMEND_TITLE)
-    return {"id": memory.id, "uri": uri}
+    return memory.id, lsp.Range(lsp.Position(last, column), lsp.Position(last, column)), added
 
 
-def _memory_at(document: Document, line: int) -> Memory | None:
+def memory_at(document: Document, line: int) -> Memory | None:
     """Return the memory of the entry around a line, as the document says it now."""
     entries = document.entries
     entry = next((one for one in reversed(entries) if one.line - 1 <= line), None)
@@ -117,13 +144,14 @@ def _appended(text: str, entry: str) -> str:
 async def show(documents: Documents, *given: Any) -> None:
     """Ask the editor to show a file at a line counted from 1, if it supports that."""
     uri, line = str(given[0]), int(given[1]) if len(given) > 1 else 1
-    window = documents.editor.client_capabilities.window
-    if window and window.show_document and window.show_document.support:
+    if documents.client.shows_documents:
         place = lsp.ShowDocumentParams(uri=uri, take_focus=True, selection=line_start(line))
         await documents.editor.window_show_document_async(place)
 
 
 async def _apply(documents: Documents, edit: lsp.WorkspaceEdit, label: str) -> None:
+    if not documents.client.applies_edits:
+        raise Refused("this editor applies no edits of a language server", "run 'rawkomem amend --help' in a terminal")
     done = await documents.editor.workspace_apply_edit_async(lsp.ApplyWorkspaceEditParams(edit=edit, label=label))
     if not done.applied:
         raise Refused(f"the editor did not take the edit: {done.failure_reason or 'it does not say why'}", "try again")

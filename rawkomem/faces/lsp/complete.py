@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from lsprotocol import types as lsp
 
+from ...model.entry import Memory
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
 from ...state.belief.schema import frontmatter_keys
@@ -19,6 +20,8 @@ from .shelf import Shelf
 TYPED_LINK = re.compile(r"\[\[([^\[\]|\n]*)$")
 TYPED_VALUE = re.compile(r"""[^\s,\[\]"'{}][^,\[\]"'{}]*$""")
 TAGS = "tags"
+MAX_MEMORIES = 50  # in one answer; typing more letters narrows the list
+MARKS = str.maketrans("-_", "  ")  # "mem-1" also finds mem_1 and "Mem 1"
 ITEM_KINDS = {
     "enum": lsp.CompletionItemKind.EnumMember,
     "key": lsp.CompletionItemKind.Property,
@@ -35,7 +38,8 @@ class Choice:
     says: str = ""
     start: int = 0
     found_by: str = ""
-    sort: str = "enum"  # how the editor draws it, see DRAWN
+    sort: str = "enum"  # how the editor draws it, see ITEM_KINDS
+    snippet: str = ""  # the text with a place for the cursor, for editors that support it
 
 
 def complete(documents: Documents, params: lsp.CompletionParams) -> lsp.CompletionList | None:
@@ -44,15 +48,20 @@ def complete(documents: Documents, params: lsp.CompletionParams) -> lsp.Completi
     if place is None:
         return None
     lines, line, column = place.document.lines, place.line, place.column
+    found = choices(place.document.shelf, lines, line, column)
+    memories = sum(choice.sort == "memory" for choice in found)
+    snippets = documents.client.takes_snippets
     items = [
         lsp.CompletionItem(
             label=choice.text.removesuffix(": "), kind=ITEM_KINDS[choice.sort], detail=choice.says,
             filter_text=choice.found_by or choice.text, sort_text=f"{number:06}",
-            text_edit=lsp.TextEdit(documents.range(lines, line, choice.start, column), choice.text),
+            insert_text_format=lsp.InsertTextFormat.Snippet if snippets and choice.snippet else None,
+            text_edit=lsp.TextEdit(documents.range(lines, line, choice.start, column),
+                                   choice.snippet if snippets and choice.snippet else choice.text),
         )
-        for number, choice in enumerate(choices(place.document.shelf, lines, line, column))
+        for number, choice in enumerate(found)
     ]  # fmt: skip
-    return lsp.CompletionList(is_incomplete=False, items=items)
+    return lsp.CompletionList(is_incomplete=memories >= MAX_MEMORIES, items=items)
 
 
 def choices(shelf: Shelf, lines: Sequence[str], line: int, column: int) -> list[Choice]:
@@ -61,7 +70,7 @@ def choices(shelf: Shelf, lines: Sequence[str], line: int, column: int) -> list[
     front = next((front for front in fronts(lines) if front.holds(line)), None)
     if front is None:
         link = TYPED_LINK.search(typed)
-        return _memories(shelf, link.start(1)) if link else []
+        return _memories(shelf, link.start(1), link[1]) if link else []
     head = KEY.match(typed)
     if not head and not typed.startswith((" ", "\t", "-")):
         return _keys(lines, front, line)
@@ -69,7 +78,7 @@ def choices(shelf: Shelf, lines: Sequence[str], line: int, column: int) -> list[
     start = _start_of_value(typed, head.end() if head else 0)
     known = frontmatter_keys().get(key)
     if known and known.refers:
-        return _memories(shelf, start)
+        return _memories(shelf, start, typed[start:])
     return _tags(shelf, start) if key == TAGS else _words(key, known, start)
 
 
@@ -78,7 +87,10 @@ def _keys(lines: Sequence[str], front: Front, line: int) -> list[Choice]:
     others = (lines[at] for at in range(front.first + 1, front.last) if at != line)
     used = {found[1] for found in map(KEY.match, others) if found}
     free = {key: known for key, known in frontmatter_keys().items() if key not in used}
-    return [Choice(f"{key}: ", known.says, 0, key, "key") for key, known in free.items()]
+    return [
+        Choice(f"{key}: ", known.says, 0, key, "key", f"{key}: [$0]" if "anyOf" in known.values else "")
+        for key, known in free.items()
+    ]
 
 
 def _start_of_value(typed: str, after: int) -> int:
@@ -103,7 +115,21 @@ def _tags(shelf: Shelf, start: int) -> list[Choice]:
     return [Choice(tag, f"{count} memories", start, sort="tag") for tag, count in counts.most_common()]
 
 
-def _memories(shelf: Shelf, start: int) -> list[Choice]:
-    """Return ids; the editor finds them by title, too."""
-    latest = sorted(shelf.offered(), key=lambda memory: (-memory.updated, memory.id))
-    return [Choice(one.id, one.title, start, f"{one.id} {one.title}", "memory") for one in latest]
+def _memories(shelf: Shelf, start: int, typed: str) -> list[Choice]:
+    """Return the ids of memories whose id or title holds what is typed: those that begin with it first, then the
+    latest. At most MAX_MEMORIES.
+    """
+    phrase = typed.strip().casefold()
+    words = phrase.split()
+    plain = phrase.translate(MARKS)
+
+    def rank(memory: Memory) -> int:
+        text = f"{memory.id} {memory.title}".casefold()
+        if plain in (marked := text.translate(MARKS)):
+            return 0 if marked.startswith(plain) or memory.title.casefold().startswith(phrase) else 1
+        return 2 if all(word in text for word in words) else -1
+
+    ranked = [(rank(memory), -memory.updated, memory.id, memory.title) for memory in shelf.offered()]
+    first = sorted(item for item in ranked if item[0] >= 0)[:MAX_MEMORIES]
+    # Neovim drops what does not begin with the typed text, but the server found it by other words.
+    return [Choice(id, title, start, f"{typed} {id} {title}".strip(), "memory") for _, _, id, title in first]

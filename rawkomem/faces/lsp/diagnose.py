@@ -2,46 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from lsprotocol import types as lsp
 
 from ...files.check import check_text
 from ...model.problem import ERROR, WARNING, Problem
 from .documents import Documents
+from .locate import locate
 
 SEVERITY = {ERROR: lsp.DiagnosticSeverity.Error, WARNING: lsp.DiagnosticSeverity.Warning}
 
 
-def edited(documents: Documents, params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams) -> None:
+async def edited(documents: Documents, params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams) -> None:
     """Check a document that was opened or changed."""
-    _diagnose(documents, params.text_document.uri)
+    await _check(documents, [params.text_document.uri])
 
 
-def saved(documents: Documents, params: lsp.DidSaveTextDocumentParams) -> None:
+async def saved(documents: Documents, params: lsp.DidSaveTextDocumentParams) -> None:
     """Check every open document again: others may refer to the saved one."""
-    if documents.get(params.text_document.uri):
-        for uri in documents.open_uris():
-            _diagnose(documents, uri)
+    if documents.is_memory_file(params.text_document.uri):
+        await check_all(documents)
 
 
-def closed(documents: Documents, params: lsp.DidCloseTextDocumentParams) -> None:
+async def check_all(documents: Documents) -> None:
+    """Check every open document, and have the editor ask for code lenses again."""
+    await _check(documents, documents.open_uris())
+    if documents.client.refreshes_lenses:
+        await documents.editor.workspace_code_lens_refresh_async(None)
+
+
+async def closed(documents: Documents, params: lsp.DidCloseTextDocumentParams) -> None:
     """Clear the diagnostics of a closed document."""
+    documents.edits.pop(params.text_document.uri, None)
     _publish(documents, params.text_document.uri, [])
 
 
-def _diagnose(documents: Documents, uri: str) -> None:
-    document = documents.get(uri)
-    if document:
-        checked = check_text(document.data, document.path, [*document.shelf.memories.values()])
-        _publish(documents, uri, [_diagnostic(documents, document.lines, problem) for problem in checked.problems])
+async def _check(documents: Documents, uris: Iterable[str]) -> None:
+    """Check documents and publish the results. A check that a newer one follows is dropped."""
+    for uri in uris:
+        number = documents.edits[uri] = documents.edits.get(uri, 0) + 1
+        found = await documents.worker.run(_diagnostics, documents, uri, number)
+        if found is not None and documents.edits.get(uri) == number:
+            _publish(documents, uri, found)
+
+
+def _diagnostics(documents: Documents, uri: str, number: int) -> list[lsp.Diagnostic] | None:
+    document = documents.get(uri) if documents.edits.get(uri) == number else None
+    if document is None:
+        return None
+    checked = check_text(document.data, document.path, [*document.shelf.memories.values()])
+    return [_diagnostic(documents, document.lines, problem) for problem in checked.problems]
 
 
 def _diagnostic(documents: Documents, lines: Sequence[str], problem: Problem) -> lsp.Diagnostic:
-    line = min(max(problem.line, 1), len(lines)) - 1
-    text = lines[line]
+    span = locate(lines, problem)
     return lsp.Diagnostic(
-        range=documents.range(lines, line, len(text) - len(text.lstrip()), len(text.rstrip())),
+        range=documents.range(lines, span.line, span.start, span.end),
         message=f"{problem.message}. {problem.hint}" if problem.hint else problem.message,
         severity=SEVERITY.get(problem.level, lsp.DiagnosticSeverity.Information),
         source="rawkomem",

@@ -17,9 +17,11 @@ from ...files.read import read_data
 from ...model.entry import Entry, Memory
 from ...model.errors import NotFound
 from ...model.record import record
+from .client import Client
 from .lines import UTF16, index_at, lines_of, units
 from .places import Span, fronts, names_in
 from .shelf import Shelf, path_in
+from .worker import Worker
 
 
 @record
@@ -75,20 +77,32 @@ class Documents:
     def __init__(self, editor: LanguageServer, folder: str = ""):
         self.editor = editor
         self.folder = folder
+        self.worker = Worker()
+        self.edits: dict[str, int] = {}  # how often each open document was to be checked
         self._shelves: dict[str, Shelf] = {}
+
+    @property
+    def client(self) -> Client:
+        """Return what the editor supports."""
+        return Client(self.editor.client_capabilities)
 
     def get(self, uri: str) -> Document | None:
         """Return a document with up-to-date memories, or None if it is not a memory file."""
-        file = to_fs_path(uri) or ""
-        try:
-            layout = find_layout(os.path.dirname(file)) if file.endswith(".md") else None
-        except NotFound:
-            return None
-        path = path_in(layout, file) if layout else ""
-        if layout is None or not path:
+        layout, path = _home(uri)
+        if layout is None:
             return None
         text = self.text(uri)
         return Document(uri, path, self._shelf(layout), text, lines_of(text))
+
+    def is_memory_file(self, uri: str) -> bool:
+        """Tell whether a document is a memory file. Opens no repository."""
+        return _home(uri)[0] is not None
+
+    def refresh(self) -> int:
+        """Reload the memories of files that changed; return how often memories were loaded so far."""
+        for shelf in self._shelves.values():
+            shelf.refresh()
+        return sum(shelf.loads for shelf in self._shelves.values())
 
     def place(self, params: Any) -> Place | None:
         """Return the position that a request names, or None if the document is not a memory file."""
@@ -144,6 +158,17 @@ class Documents:
         text = lines[line] if line < len(lines) else ""
         columns = (units(text[:start], self.encoding), units(text[:end], self.encoding))
         return lsp.Range(*(lsp.Position(line, column) for column in columns))
+
+
+def _home(uri: str) -> tuple[Layout | None, str]:
+    """Return the repository of a memory file and the file's path in it."""
+    file = to_fs_path(uri) or ""
+    try:
+        layout = find_layout(os.path.dirname(file)) if file.endswith(".md") else None
+    except NotFound:
+        return None, ""
+    path = path_in(layout, file) if layout else ""
+    return (layout, path) if path else (None, "")
 
 
 def uri_of(shelf: Shelf, path: str) -> str:

@@ -12,7 +12,7 @@ from .lines import lines_of
 from .places import names_in
 from .shelf import Shelf
 
-MAX_SYMBOLS = 500  # at once: whoever needs more types another letter
+MAX_SYMBOLS = 500  # in one answer; typing more letters narrows the list
 
 
 def define(documents: Documents, params: lsp.DefinitionParams) -> list[lsp.Location] | None:
@@ -51,6 +51,7 @@ def symbols(documents: Documents, params: lsp.WorkspaceSymbolParams) -> list[lsp
 
 def _naming(documents: Documents, shelf: Shelf, memory: Memory) -> Iterator[lsp.Location]:
     for path in shelf.files_naming(memory.id):
+        documents.worker.go_on()
         uri = uri_of(shelf, path)
         lines = lines_of(documents.text(uri))
         for span in names_in(lines):

@@ -34,6 +34,7 @@ class Shelf:
         self.repository = Repository(layout, warn, via=AGENT if agent_above() else PERSON)  # an editor asks
         self.memories: dict[str, Memory] = {}  # deleted ones among them: files still name them
         self.names = Names(())
+        self.loads = 0  # how often the memories were loaded
         self._seen: object = None
 
     def refresh(self) -> None:
@@ -47,6 +48,7 @@ class Shelf:
 
         self._seen, memories = self.repository.core.read(look)
         if memories is not None:
+            self.loads += 1
             self.memories = {memory.id: memory for memory in memories}
             self.names = Names(memories)
 

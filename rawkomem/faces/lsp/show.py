@@ -9,7 +9,7 @@ from .commands import SHOW
 from .documents import Documents, line_start, uri_of
 from .places import Span, conditions_in
 from .shelf import Shelf
-from .tell import SUPERSEDED, Teller, fired
+from .tell import SUPERSEDED, Teller, fired, plain
 
 
 def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
@@ -21,7 +21,8 @@ def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
 
     def shown(text: str, span: Span | None) -> lsp.Hover:
         where = documents.range(lines, span.line, span.start, span.end) if span else None
-        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), where)
+        format = documents.client.hover_format
+        return lsp.Hover(lsp.MarkupContent(format, text if format == lsp.MarkupKind.Markdown else plain(text)), where)
 
     condition = place.on(conditions_in(lines))
     if condition:

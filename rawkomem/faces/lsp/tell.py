@@ -22,6 +22,7 @@ MAX_TASKS_SHOWN = 5  # that are named for a condition
 MAX_STALE_PLACES = 3  # that are named in a remark
 HIDDEN_STATUSES = ("quarantined", "deleted")  # statuses whose text is not shown
 SUPERSEDED = "superseded by "
+CARD_MARKS = re.compile(r"^### |^---\n+|\*\*([^*\n]+)\*\*|`+([^`\n]+)`+", re.MULTILINE)
 
 
 class Teller:
@@ -84,6 +85,11 @@ def fired(condition: str, lately: Sequence[tuple[int, str]]) -> str:
 def harmless(text: str) -> str:
     """Remove invisible characters and images from Markdown; showing an image would contact a server."""
     return clean(text).replace("![", "!\\[")
+
+
+def plain(card: str) -> str:
+    """Return a card without its Markdown marks, for an editor that shows plain text."""
+    return CARD_MARKS.sub(lambda found: found[1] or found[2] or "", card)
 
 
 def _code(text: str) -> str:

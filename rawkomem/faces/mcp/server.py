@@ -1,19 +1,16 @@
-"""Serve verbs, resources and prompts on the MCP SDK, over one Repository.
+"""Serve verbs, resources and prompts on the MCP SDK, over a pool of Repositories.
 
 Uses the SDK's low-level Server, so that the list of tools is exactly what verbs.py says and every mistake of a caller
-becomes one line. A thread runs one repository call at a time; the event loop stays free.
+becomes one line. Threads run the calls, several at once (pool.py); the event loop stays free.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-import anyio
-import anyio.to_thread
 import mcp_types as wire
 from jsonschema import Draft202012Validator
 from mcp.server.lowlevel import Server
@@ -25,6 +22,7 @@ from ...redaction.find import redact
 from ...text.clean import one_line
 from ...text.safe import safe_title
 from .answers import complaint
+from .pool import Pool
 from .prompts import PROMPTS
 from .verbs import DEFAULT_AUTHOR, VERBS, Caller, get
 
@@ -56,9 +54,8 @@ class MemoryServer:
     """Answers MCP requests from one repository."""
 
     def __init__(self, repository: Repository, version: str = ""):
-        self.repository = repository
         self.session = f"mcp-{os.urandom(4).hex()}"  # of the one client; empty where several share the server
-        self._turn = anyio.CapacityLimiter(1)  # one call at a time: a Repository is not made for several threads
+        self._pool = Pool(repository)
         self.protocol: Server[Any] = Server(
             "rawkomem",
             title="Project memory",
@@ -80,13 +77,6 @@ class MemoryServer:
         async with stdio_server() as (reading, writing):
             await self.protocol.run(reading, writing, self.protocol.create_initialization_options())
 
-    async def _off_loop(self, call: Callable[[], T]) -> T:
-        def call_alone() -> T:
-            self.repository.core.written = ()
-            return call()
-
-        return await anyio.to_thread.run_sync(call_alone, limiter=self._turn)
-
     # Tools
 
     async def _list_tools(self, context: Any, params: Any) -> wire.ListToolsResult:
@@ -95,8 +85,9 @@ class MemoryServer:
     async def _call_tool(self, context: Any, params: wire.CallToolRequestParams) -> wire.CallToolResult:
         try:
             arguments = checked(params.name, params.arguments or {})
-            call = partial(VERBS[params.name].does, self.repository, self._caller(context), **arguments)
-            return _result(await self._off_loop(call))
+            verb, caller = VERBS[params.name], self._caller(context)
+            called = self._pool.run(lambda repository: verb.does(repository, caller, **arguments), not verb.reads)
+            return _result(await called)
         except RawkoError as failure:
             return _result(complaint(failure), wrong=failure.exit_code != 0)
         except Exception as failure:
@@ -113,7 +104,7 @@ class MemoryServer:
         self, context: Any, params: wire.PaginatedRequestParams | None
     ) -> wire.ListResourcesResult:
         start = int(params.cursor) if params and params.cursor and params.cursor.isdecimal() else 0
-        rows = await self._protocol_call(self.repository.list)
+        rows = await self._protocol_call(lambda repository: repository.list())
         found = [
             wire.Resource(
                 name=row.id, title=redact(safe_title(row.title or row.id)), uri=SCHEME + quote(row.id, safe=""),
@@ -133,8 +124,8 @@ class MemoryServer:
     async def _read_resource(self, context: Any, params: wire.ReadResourceRequestParams) -> wire.ReadResourceResult:
         if not params.uri.startswith(SCHEME):
             raise MCPError(wire.INVALID_PARAMS, f"no resource here: {one_line(params.uri, 200)} (use {TEMPLATE})")
-        id = unquote(params.uri.removeprefix(SCHEME))
-        text = await self._protocol_call(partial(get, self.repository, self._caller(context), id))
+        id, caller = unquote(params.uri.removeprefix(SCHEME)), self._caller(context)
+        text = await self._protocol_call(lambda repository: get(repository, caller, id))
         contents = wire.TextResourceContents(uri=params.uri, mime_type=MARKDOWN, text=text)
         return wire.ReadResourceResult(contents=[contents])
 
@@ -154,7 +145,8 @@ class MemoryServer:
             raise MCPError(wire.INVALID_PARAMS, f"no prompt {one_line(params.name, 80)!r}: {', '.join(PROMPTS)}")
         if prompt.takes and not given.strip():
             raise MCPError(wire.INVALID_PARAMS, f"{params.name} needs {prompt.takes!r}")
-        text = await self._protocol_call(partial(prompt.writes, self.repository, self._caller(context), given))
+        caller = self._caller(context)
+        text = await self._protocol_call(lambda repository: prompt.writes(repository, caller, given))
         message = wire.PromptMessage(role="user", content=wire.TextContent(type="text", text=text))
         return wire.GetPromptResult(description=prompt.says, messages=[message])
 
@@ -162,16 +154,16 @@ class MemoryServer:
         """Complete ids for the memory template; prompts take free text."""
         ids: list[str] = []
         if isinstance(params.ref, wire.ResourceTemplateReference) and params.argument.name == "id":
-            rows = await self._protocol_call(self.repository.list)
+            rows = await self._protocol_call(lambda repository: repository.list())
             typed = params.argument.value.casefold()
             ids = [row.id for row in rows if typed in f"{row.id} {row.title}".casefold()]
         completion = wire.Completion(values=ids[:MAX_COMPLETIONS], total=len(ids), has_more=len(ids) > MAX_COMPLETIONS)
         return wire.CompleteResult(completion=completion)
 
-    async def _protocol_call(self, call: Callable[[], T]) -> T:
+    async def _protocol_call(self, call: Callable[[Repository], T]) -> T:
         """Run a library call and turn its failure into a protocol error; only tool results can hold errors."""
         try:
-            return await self._off_loop(call)
+            return await self._pool.run(call)
         except (NotFound, BadInput) as failure:
             raise MCPError(wire.INVALID_PARAMS, complaint(failure)) from None
         except RawkoError as failure:

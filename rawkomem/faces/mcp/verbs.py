@@ -18,6 +18,7 @@ from ...model.record import record
 from ...model.task import Task
 from ...recall.filters import filter_of
 from ...recall.inject import Injection
+from ...recall.question import cut_note
 from ...repository import Repository
 from ...repository.doubts import SAME_TITLE, doubts_about
 from ...state.changes.feedback import SIGNALS
@@ -72,7 +73,13 @@ def recall(repository: Repository, caller: Caller, task: str) -> str:
     injection = repository.inject(Task(task, session=caller.session), form="xml")
     repository.note_use(injection, caller.session)
     repository.core.deepen_in_background()
-    return _with_told(injection) or "Nothing relevant is remembered. 'search' looks further."
+    return _cut(task) + (_with_told(injection) or "Nothing relevant is remembered. 'search' looks further.")
+
+
+def _cut(text: str) -> str:
+    """Return a line that says how much of a long text was used; empty if all of it was."""
+    said = cut_note([text])
+    return f"{said}.\n" if said else ""
 
 
 def _with_told(injection: Injection) -> str:
@@ -86,9 +93,9 @@ def search(repository: Repository, caller: Caller, query: str, limit: int = 5, *
     """Run `rawkomem search`."""
     found = repository.search(query, min(max(limit, 1), MAX_RESULTS), filter_of(**which))
     if not found:
-        return "Nothing found."
+        return _cut(query) + "Nothing found."
     said = "" if any(item.fits for item in found) else "Nothing fits; the nearest are:\n"
-    return said + found_list(found, repository.layers.labels_of_found(found))
+    return _cut(query) + said + found_list(found, repository.layers.labels_of_found(found))
 
 
 def get(repository: Repository, caller: Caller, id: str) -> str:

@@ -13,6 +13,9 @@ from pygls.lsp.client import LanguageClient
 
 from tests.conftest import ROOT
 
+CREATING = lsp.WorkspaceEditClientCapabilities(
+    document_changes=True, resource_operations=[lsp.ResourceOperationKind.Create]
+)
 WAIT = 30  # seconds: a machine may be busy; what is measured is measured in the test
 
 
@@ -23,6 +26,7 @@ class Editor:
         self.client, self.project = client, project
         self.versions: dict[str, int] = {}
         self.diagnostics: asyncio.Queue = asyncio.Queue()
+        self.registered: asyncio.Queue = asyncio.Queue()
         self.messages: list[str] = []
         self.shown: list[lsp.ShowDocumentParams] = []
         self.edits: list[lsp.ApplyWorkspaceEditParams] = []
@@ -39,6 +43,10 @@ class Editor:
         def show(params):
             self.shown.append(params)
             return lsp.ShowDocumentResult(True)
+
+        @client.feature(lsp.CLIENT_REGISTER_CAPABILITY)
+        def register(params):
+            self.registered.put_nowait(params)
 
         @client.feature(lsp.WORKSPACE_APPLY_EDIT)
         def apply(params):
@@ -113,9 +121,10 @@ class Editor:
 
 @asynccontextmanager
 async def editing(
-    project: Path, encodings: list[str] | None = None, folders: list[Path] | None = None, creates: bool = True
-):
-    """An editor on a project, or with other folders open; `creates`: whether a server's edit may create files."""
+    project: Path, encodings: list[str] | None = None, folders: list[Path] | None = None,
+    workspace: lsp.WorkspaceClientCapabilities | None = None, text: lsp.TextDocumentClientCapabilities | None = None,
+):  # fmt: skip
+    """An editor on a project, or with other folders open; `workspace` and `text`: what it supports."""
     client = LanguageClient("test-editor", "1")
     editor = Editor(client, project)
     await client.start_io(
@@ -123,14 +132,13 @@ async def editing(
     )
     general = lsp.GeneralClientCapabilities(position_encodings=encodings) if encodings else None
     window = lsp.WindowClientCapabilities(show_document=lsp.ShowDocumentClientCapabilities(support=True))
-    edits = lsp.WorkspaceEditClientCapabilities(
-        document_changes=True, resource_operations=[lsp.ResourceOperationKind.Create] if creates else []
-    )
-    workspace = lsp.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=edits)
+    workspace = workspace or lsp.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=CREATING)
     opened = [lsp.WorkspaceFolder(uri=folder.as_uri(), name=folder.name) for folder in folders or [project]]
     started = await client.initialize_async(
         lsp.InitializeParams(
-            capabilities=lsp.ClientCapabilities(general=general, window=window, workspace=workspace),
+            capabilities=lsp.ClientCapabilities(
+                general=general, window=window, workspace=workspace, text_document=text
+            ),
             workspace_folders=opened,
             root_uri=opened[0].uri,
         )

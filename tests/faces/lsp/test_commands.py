@@ -42,14 +42,6 @@ def test_a_new_memory_is_an_edit_of_which_nothing_is_stored_before_it_is_saved(s
     assert not any(item.verdict == "quarantine" for item in repository.check())
 
 
-def test_an_editor_that_cannot_create_files_is_told_another_way(stored):
-    async def story(editor):
-        return await editor.run("rawkomem.new", "Why we pin apsw"), editor.messages
-
-    made, messages = edit(stored, story, creates=False)
-    assert made is None and "rawkomem add --edit" in messages[0] and len([*stored.rglob("*.md")]) == 2
-
-
 def amended(stored, text: str, line: int) -> tuple[list[lsp.TextEdit], list[str]]:
     """The edit that "Amend this memory" makes at a line of a text that is not saved, and what the person is told."""
 

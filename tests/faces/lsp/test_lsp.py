@@ -39,7 +39,7 @@ def test_diagnostics_come_with_each_change_and_go(stored):
     assert any(item.severity == lsp.DiagnosticSeverity.Error for item in broken)
     assert not any("no such memory" in item.message for item in mended)
     (about,) = [item for item in dangling if "about 'gone'" in item.message]
-    assert about.severity == lsp.DiagnosticSeverity.Warning and about.range.start.line == 11
+    assert about.severity == lsp.DiagnosticSeverity.Warning and about.range.start.line == 13
     assert any("is used in another file" in item.message for item in twice)
     assert not closed
 
@@ -130,7 +130,7 @@ def test_completion_of_keys_words_tags_and_ids(stored):
         assert [*tags] == ["queue", "network"] and tags["queue"].detail == "2 memories"
         assert tags["queue"].text_edit.range.start.character == 10
         related = await offered("---\ntitle: x\nrelatedMemories:\n  - retry\n---\n", 3, 9)
-        assert related["mem_1700000000000_abc123"].filter_text == "mem_1700000000000_abc123 Retry with jitter"
+        assert related["mem_1700000000000_abc123"].filter_text == "retry mem_1700000000000_abc123 Retry with jitter"
         assert related["mem_1700000000000_abc123"].text_edit.range.start.character == 4
         body = await offered("---\ntitle: x\n---\n\n😀 see [[que\n", 4, 12)
         assert body["queue-limits"].text_edit.range == lsp.Range(lsp.Position(4, 9), lsp.Position(4, 12))

@@ -19,6 +19,7 @@ from rawkomem.faces.mcp.http import Guard
 from rawkomem.faces.mcp.prompts import CLOSING
 from rawkomem.faces.mcp.server import INSTRUCTIONS, tools
 from rawkomem.faces.mcp.verbs import VERBS, Caller
+from rawkomem.files.lock import lock
 from rawkomem.model.draft import Draft
 from rawkomem.model.errors import NotFound
 from rawkomem.repository import Repository
@@ -260,6 +261,41 @@ def test_fifty_calls_at_once(ask, stored):
     assert all("brought the queue down" in answer or "Given before in this session" in answer for answer in recalled)
     titles = {row.title for row in Repository.open(str(stored)).list()}
     assert {f"Fact {number}" for number in range(1, 50, 2)} <= titles
+
+
+def test_a_write_that_waits_does_not_hold_up_readers(ask, stored):
+    async def conversation(client):
+        done: list[str] = []
+
+        async def call(name, **arguments):
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error, text_of(result)
+            done.append(name)
+
+        await call("get", id="retry-with-jitter")
+        async with anyio.create_task_group() as group:
+            with lock(Repository.open(str(stored)).core.layout, "write"):
+                group.start_soon(lambda: call("remember", title="A fact", text="The port of the queue is 8000."))
+                for name, arguments in (("get", {"id": "retry-with-jitter"}), ("search", {"query": "jitter"})):
+                    await call(name, **arguments)
+        return done
+
+    assert ask(conversation) == ["get", "get", "search", "remember"]
+    assert "A fact" in {row.title for row in Repository.open(str(stored)).list()}
+
+
+def test_a_task_of_megabytes_is_cut_and_said_so(ask):
+    log = "fix the retry\n" + "\n".join(f"2026-01-01 ERROR app.py:{line} timeout of worker" for line in range(60_000))
+    assert len(log) > 2_600_000
+
+    async def conversation(client):
+        return [
+            text_of(await client.call_tool(*call)) for call in (("recall", {"task": log}), ("search", {"query": log}))
+        ]
+
+    recalled, found = ask(conversation)
+    assert "the first 10,000 count" in recalled.splitlines()[0] and "brought the queue down" in recalled
+    assert "the first 10,000 count" in found.splitlines()[0]
 
 
 def test_odd_and_huge_arguments_are_answered_in_one_line(ask):

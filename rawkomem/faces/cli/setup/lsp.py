@@ -11,15 +11,15 @@ from ....model.installed import how_to_install
 
 @click.command("lsp")
 @click.pass_obj
-def lsp_command(folder: str) -> None:
+def lsp_command(folder: str) -> int:
     """Serve memories to editors by the Language Server Protocol.
 
-    Over standard input and output; editors start it themselves. See 'rawkomem docs lsp' for VS Code, Neovim, Helix and
-    Zed.
+    Over standard input and output; editors start it themselves. See 'rawkomem docs editors' for VS Code, Neovim, Helix
+    and Zed.
     """
     try:
         from ...lsp.server import EditorServer
     except ImportError as failure:
         raise NotFound(f"the language server needs a package that is not here: {failure.name}",
                        f"run: {how_to_install('pygls>=2.1,<3')}") from None  # fmt: skip
-    EditorServer(folder, __version__).serve()
+    return EditorServer(folder, __version__).serve()

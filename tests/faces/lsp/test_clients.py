@@ -1,0 +1,124 @@
+"""`rawkomem lsp` with editors that support different things: edits, hovers, snippets, code actions, watched files."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pygls", reason="for want of the extra: pip install 'rawkomem[lsp]'")
+
+from lsprotocol import types as lsp
+
+from tests.faces.lsp.editor import WAIT, edit, place
+from tests.faces.lsp.sample import LIMITS, RETRY
+
+pytestmark = pytest.mark.servers
+TITLE = "Why we pin apsw"
+
+
+async def a_new_memory(editor):
+    return await editor.run("rawkomem.new", TITLE), editor.edits, editor.messages
+
+
+def test_an_editor_without_document_changes_fills_an_empty_file(stored):
+    """Neovim 0.12 announces that it creates files, but not `documentChanges`."""
+    edits = lsp.WorkspaceEditClientCapabilities(resource_operations=[lsp.ResourceOperationKind.Create])
+    workspace = lsp.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=edits)
+    made, (asked,), messages = edit(stored, a_new_memory, workspace=workspace)
+    (change,) = asked.edit.changes[made["uri"]]
+    assert asked.edit.document_changes is None and messages == []
+    assert f"title: {TITLE}" in change.new_text and made["id"] in change.new_text
+    assert Path(made["uri"].removeprefix("file://")).read_text() == ""
+
+
+def test_an_editor_that_applies_no_edits_gets_a_file_with_the_template(stored):
+    made, asked, messages = edit(stored, a_new_memory, workspace=lsp.WorkspaceClientCapabilities())
+    text = Path(made["uri"].removeprefix("file://")).read_text()
+    assert f"title: {TITLE}" in text and asked == [] and messages == []
+
+
+@pytest.mark.parametrize("formats, kind, marked", [
+    (["plaintext"], "plaintext", False), (["plaintext", "markdown"], "plaintext", False),
+    (["markdown", "plaintext"], "markdown", True), (None, "markdown", True),
+])  # fmt: skip
+def test_hovers_have_the_format_that_the_editor_prefers(stored, formats, kind, marked):
+    hovers = lsp.HoverClientCapabilities(content_format=formats)
+
+    async def story(editor):
+        await editor.open("queue-limits.md")
+        where = editor.at("queue-limits.md", *place(LIMITS, "mem_1700000000000_abc123|"))
+        return await editor.client.text_document_hover_async(lsp.HoverParams(**where))
+
+    shown = edit(stored, story, text=lsp.TextDocumentClientCapabilities(hover=hovers)).contents
+    assert shown.kind == kind and "Retry with jitter" in shown.value and "mem_1700000000000_abc123" in shown.value
+    assert ("### " in shown.value and "**active**" in shown.value and "`" in shown.value) == marked
+    assert marked or not {"#", "*", "`"} & set(shown.value)
+
+
+@pytest.mark.parametrize("supported, text", [(True, "tags: [$0]"), (False, "tags: ")])
+def test_keys_of_lists_are_snippets_where_the_editor_takes_them(stored, supported, text):
+    item = lsp.ClientCompletionItemOptions(snippet_support=supported)
+    completion = lsp.CompletionClientCapabilities(completion_item=item)
+
+    async def story(editor):
+        await editor.open("new.md", "---\nta\n---\n")
+        return {item.label: item for item in await editor.complete("new.md", 1, 2)}
+
+    found = edit(stored, story, text=lsp.TextDocumentClientCapabilities(completion=completion))
+    assert found["tags"].text_edit.new_text == text and found["title"].text_edit.new_text == "title: "
+    assert (found["tags"].insert_text_format == lsp.InsertTextFormat.Snippet) == supported
+    assert found["title"].insert_text_format is None
+
+
+def test_an_editor_that_watches_files_is_asked_to(stored):
+    watching = lsp.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)
+    workspace = lsp.WorkspaceClientCapabilities(apply_edit=True, did_change_watched_files=watching)
+
+    async def story(editor):
+        (wanted,) = (await asyncio.wait_for(editor.registered.get(), WAIT)).registrations
+        before = await editor.open("queue-limits.md")
+        editor.file("nobody.md").write_text("---\ntitle: Somebody now\n---\n\nText.\n", encoding="utf-8")
+        event = lsp.FileEvent(editor.uri("nobody.md"), lsp.FileChangeType.Created)
+        editor.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([event]))
+        return wanted, before, await editor.told("queue-limits.md")
+
+    wanted, before, after = edit(stored, story, workspace=workspace)
+    assert wanted.method == "workspace/didChangeWatchedFiles"
+    assert [item.code for item in before if "nobody" in item.message] == ["broken-link"]
+    assert not [item for item in after if "nobody" in item.message]
+
+
+def test_the_server_watches_files_itself_where_the_editor_does_not(stored):
+    async def story(editor):
+        await editor.open("queue-limits.md")
+        editor.file("nobody.md").write_text("---\ntitle: Somebody now\n---\n\nText.\n", encoding="utf-8")
+        while any("nobody" in item.message for item in await editor.told("queue-limits.md")):
+            pass
+        editor.file("nobody.md").unlink()
+        while not any("nobody" in item.message for item in await editor.told("queue-limits.md")):
+            pass
+        return editor.registered.empty()
+
+    assert edit(stored, story)
+
+
+def test_commands_search_and_tell_why(stored):
+    async def story(editor):
+        await editor.open("retry-with-jitter.md")
+        uri = editor.uri("retry-with-jitter.md")
+        found = await editor.run("rawkomem.search", "jitter of retries")
+        fired = await editor.run("rawkomem.why", uri, 3, "add a retry with backoff")
+        other = await editor.run("rawkomem.why", uri, 3, "translate the poem")
+        await editor.run("rawkomem.search", " ")
+        await editor.run("rawkomem.why", uri, 3, "")
+        await editor.run("rawkomem.why", (stored / "README.md").as_uri(), 3, "x")
+        return found, fired, other, editor.messages
+
+    found, fired, other, messages = edit(stored, story)
+    assert found[0]["title"] == "Retry with jitter" and found[0]["line"] == 1 and "jitter" in found[0]["text"]
+    assert found[0]["uri"].endswith("/retry-with-jitter.md") and found[0]["fits"]
+    assert fired["recalled"] and fired["id"] == "mem_1700000000000_abc123" and "retry" in fired["text"]
+    assert not other["recalled"] and RETRY.splitlines()[2].removeprefix("title: ") in other["text"]
+    assert [message.partition(" needs")[0] for message in messages[:2]] == ["a search", "why"] and len(messages) == 3
