@@ -37,7 +37,7 @@ class Hot:
     options: tuple[Option, ...]
     module: str
     argument: str = ""
-    single: bool = False  # takes exactly one argument
+    most: int = 0  # how many arguments it takes at most; 0: any number
     raw: bool = False  # takes its words as they are: of a hook, not even wrong usage may end in an exit code
 
 
@@ -72,7 +72,7 @@ HOT = {
     "search": Hot(SEARCH, "rawkomem.faces.cli.memories.search", "query"),
     "inject": Hot(INJECT, "rawkomem.faces.cli.memories.inject", "task"),
     "stats": Hot((*FILTERS, JSON), "rawkomem.faces.cli.memories.stats"),
-    "feedback": Hot(FEEDBACK, "rawkomem.faces.cli.memories.feedback", "id", single=True),
+    "feedback": Hot(FEEDBACK, "rawkomem.faces.cli.memories.feedback", "id [helpful|harmful]", most=2),
     "sync": Hot((DEEP, SOURCE, JSON), "rawkomem.faces.cli.keeping.sync"),
     "merge-driver": Hot((MARKER_SIZE,), "rawkomem.faces.cli.keeping.merge_driver", "files"),  # run by git
     "hook": Hot((), "rawkomem.hosts.hooks.run", "host event", raw=True),
@@ -94,7 +94,7 @@ def parse(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
     options = {name: option for option in hot.options for name in (*option.names, *option.aliases)}
     values = {option.key: [] if option.kind == "many" else option.default for option in options.values()}
     arguments = _fill(argv[1:], options, values)
-    if arguments is None or bool(arguments) != bool(hot.argument) or (hot.single and len(arguments) > 1):
+    if arguments is None or bool(arguments) != bool(hot.argument) or (hot.most and len(arguments) > hot.most):
         return None
     return folder, argv[0], values, arguments
 

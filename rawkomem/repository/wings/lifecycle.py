@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 DUE_TRACES = 10  # LLMos: so many new traces make consolidating due
 DUE_OF_ONE_GOAL = 3  # … or so many of one goal, for the learner in the background
-MAX_TRACES_BEHIND = 1_000  # new traces that it looks at; more wait for `rawkomem consolidate`
+MAX_TRACES_BEHIND = 1_000  # new traces that it looks at; more wait for `rawkomem tidy consolidate`
 LAST_RUN = "consolidated"  # below .rawko/local: the time of the last run; safe to delete
 ENTRIES_AT_ONCE = 500  # entries written before others may write, and progress is told
 LEAVING = ("archive", "supersede")  # kinds of entries after which searches do not show a memory

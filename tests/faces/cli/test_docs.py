@@ -38,7 +38,8 @@ def test_an_earlier_name_of_an_option_works_and_is_not_shown():
 
 
 def test_every_command_says_what_it_does():
-    from rawkomem.faces.cli.commands import COMMANDS, cli
+    from rawkomem.faces.cli.commands import cli
+    from rawkomem.faces.cli.table import COMMANDS
 
     for name, (_, text) in COMMANDS.items():
         command = cli.get_command(None, name)

@@ -35,7 +35,7 @@ def check_command(
     folder: str, /, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, staged: bool,
     as_amendment: bool, span: str, form: str, **checks: bool,
 ) -> int:  # fmt: skip
-    """Tell what is wrong with memory files.
+    """Report problems in memory files.
 
     Without PATHS: every file of the repository. Exit code 1 when a file cannot be used as a memory; with --stale, when
     a memory cites code that changed or is gone. With --staged: what a commit would bring, for a pre-commit hook. With

@@ -60,7 +60,7 @@ HEADINGS = {
               help="For a terminal, a review's page, or a program.")  # fmt: skip
 @click.pass_obj
 def diff_command(folder: str, /, span: str, form: str) -> None:
-    """Show what a branch did to memories, for a review.
+    """Show how a branch changes the memories.
 
     Memories that were added, changed (old → new), superseded, contradicted, archived or deleted between the commit at
     which HEAD left BASE, and HEAD. Reads git's objects only: no index, no work tree. BASE alone means BASE...HEAD;

@@ -15,7 +15,7 @@ from ..terminal import paint, say, say_json
 @JSON
 @click.pass_obj
 def doctor_command(folder: str, as_json: bool) -> int:
-    """Look for what could go wrong on this machine.
+    """Look for problems on this machine.
 
     Versions, file system, permissions, index integrity, git set-up. Exit code 1 when something is wrong.
     """

@@ -1,4 +1,4 @@
-"""Implement `rawkomem gather`: move changes from files of their own into the memories' files."""
+"""Implement `rawkomem tidy gather`: move changes from files of their own into the memories' files."""
 
 from __future__ import annotations
 

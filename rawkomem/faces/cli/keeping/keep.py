@@ -19,7 +19,7 @@ from .sync import tell, with_bar
 @JSON
 @pass_layers
 def status_command(repository: Repository, as_json: bool) -> int:
-    """Compare files and index, and prove that they agree.
+    """Check that the search index matches the files.
 
     Hashes every file. Exit code 1 when the index does not say what the files say.
     """

@@ -16,6 +16,7 @@ from ....model.record import as_dict
 from ....repository import Repository
 from ....text.clean import clean, one_line
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..options import JSON, LIMIT
 from ..terminal import note, paint, say, say_json, say_rows, wide
 
@@ -31,9 +32,9 @@ TELLING_KEYS = (
 OPERATION = click.option("--op", "operation", type=click.Choice(OPERATIONS), help="Only this operation.")
 
 
-@click.group("ledger")
+@click.group("ledger", cls=Verbs, bare="show")
 def ledger_command() -> None:
-    """Show and verify what was done with memories.
+    """Show and verify the log of all operations.
 
     Every retain, recall, reflect, synthesize, lesson and delete is a YAMO block in .rawko/local/ledger, chained by
     SHA-256. 'ledger: writes' in your own config leaves recalls out, 'ledger: off' everything. See 'rawkomem docs yamo'.

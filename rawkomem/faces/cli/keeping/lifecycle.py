@@ -1,4 +1,4 @@
-"""Implement `rawkomem consolidate`, `prune` and `digest`: each prints a plan, and `--apply` carries it out."""
+"""Implement `rawkomem tidy consolidate`, `prune` and `digest`: each prints a plan, and `--apply` carries it out."""
 
 from __future__ import annotations
 

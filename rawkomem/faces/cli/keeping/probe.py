@@ -21,7 +21,7 @@ from ..terminal import note, paint, say, say_either, say_json
 @click.argument("text")
 @JSON
 def match_command(pattern: str, text: str, as_json: bool) -> int:
-    """Tell whether a whenToUse condition fires on a text.
+    """Test whether a whenToUse condition matches a text.
 
     Exit code 0 when it fires, 1 when it does not. TEXT '-' reads standard input.
     """

@@ -1,4 +1,4 @@
-"""Implement `rawkomem retention`: archive and compress old traces, and restore them."""
+"""Implement `rawkomem tidy retention`: archive and compress old traces, and restore them."""
 
 from __future__ import annotations
 

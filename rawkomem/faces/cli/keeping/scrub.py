@@ -28,7 +28,7 @@ PROFILES = ("index", "mesh", "default")
 )  # fmt: skip
 @JSON.but(help="Print JSON: the text, and what was found where; never a secret.")
 def scrub_command(profile: str, as_json: bool) -> None:
-    """Redact secrets and personal data in a text from standard input.
+    """Redact secrets and personal data in a text.
 
     What is found is listed by 'rawkomem docs redaction'. Nothing is written.
     """

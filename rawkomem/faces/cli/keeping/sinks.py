@@ -8,14 +8,15 @@ from ....exchange.sinks.tell import SinkStatus
 from ....model.record import as_dict
 from ....repository import Repository
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..options import JSON
 from ..terminal import note, paint, say, say_either
 from .store import say_standings
 
 
-@click.group("sinks")
+@click.group("sinks", cls=Verbs, bare="status")
 def sinks_command() -> None:
-    """See and send what write-through sinks are told.
+    """Show and send events for the daily log and the webhook.
 
     Sinks are set up in your own config, never in a repository's: see 'rawkomem docs sinks'.
     """

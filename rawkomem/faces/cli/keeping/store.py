@@ -12,14 +12,15 @@ from ....repository import Repository
 from ....repository.wings.store import StoreStatus
 from ....text.count import count
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..options import JSON
 from ..terminal import note, paint, say, say_either, say_rows
 from .sync import with_bar
 
 
-@click.group("store")
+@click.group("store", cls=Verbs, bare="status")
 def store_command() -> None:
-    """Choose where the index keeps passages and vectors.
+    """Choose the database of the search index.
 
     Files stay the truth; a store is filled from them. 'rawkomem docs scale' tells which to choose when.
     """
@@ -36,7 +37,7 @@ def use_command(repository: Repository, name: str, url_env: str) -> None:
     in your own config folder. The next command fills the store.
     """
     repository.store.use(name, url_env)
-    say(f"this repository now uses {name}; 'rawkomem sync' fills it")
+    say(f"this repository now uses {name}; 'rawkomem index sync' fills it")
 
 
 @store_command.command("status")

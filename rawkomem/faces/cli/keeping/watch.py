@@ -1,4 +1,4 @@
-"""Implement `rawkomem watch`: keep the index up to date while files change."""
+"""Implement `rawkomem index watch`: keep the index up to date while files change."""
 
 from __future__ import annotations
 

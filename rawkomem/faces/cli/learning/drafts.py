@@ -47,7 +47,7 @@ proposed = together(  # the options that change the memory which a draft propose
 @JSON
 @click.pass_context
 def drafts_command(ctx: click.Context, /, session: str, limit: int, as_json: bool) -> None:
-    """List what was found in sessions; keep, edit, merge or drop it.
+    """List drafts from sessions; keep, edit, merge or drop them.
 
     A draft is something that a person said, or agreed to, in a session with an agent, or a lesson that 'rawkomem
     distill' proposes. Drafts stay on this machine: they are not committed, searched or injected until you keep them.

@@ -33,7 +33,7 @@ EVERY_STATUS = (*(status for status in STATUSES if status != "deleted"), EXPIRED
 OUTCOME_COLORS = {"added": "green", "changed": "yellow", "known": "dim"}
 
 
-IMPORT_HELP = """Take memories over from other tools; they wait for a review.
+IMPORT_HELP = """Import memories from CLAUDE.md, AGENTS.md and other tools.
 
 SOURCE is a file or a folder: {}. Without any, what this project has to import is listed. What was imported before adds
 nothing; a section that changed since is added as a newer version. Nothing is used before 'rawkomem review --all-from
@@ -71,7 +71,7 @@ def import_command(
 @together(*FILTERS, JSON)
 @click.pass_obj
 def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: Any) -> None:
-    """Write memories for other tools: JSON Lines, Markdown, OKF, neolata, memory-mesh.
+    """Export memories for other tools.
 
     jsonl is one memory a line, whole; markdown one clean file for each; okf a folder in the Open Knowledge Format;
     neolata a folder as its jsonStorage writes it; yamo a LanceDB as memory-mesh reads it. Exports what 'rawkomem list'

@@ -36,7 +36,7 @@ from .transcripts import learn_transcripts, tell_gone
 def learn_command(
     repository: Repository, files: tuple[str, ...], ask: bool, again: bool, dry_run: bool, as_json: bool, **told: Any
 ) -> None:
-    """Make drafts of what a person said or agreed to in a session.
+    """Find corrections and rules in a past agent session.
 
     A file is a transcript of Claude Code, Codex, OpenCode, Gemini, Cursor or Copilot, a history of SpecStory, or a chat
     log (Markdown or JSON); '-' reads standard input. Corrections, rules, preferences and decisions of the person,

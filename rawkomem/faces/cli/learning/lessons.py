@@ -18,6 +18,7 @@ from ....state.changes.heritage import HeritageChain, heritage_of
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..memories.read import IMPORTANCE_COLORS
 from ..options import BY, DRY_RUN, JSON, LIMIT
 from ..terminal import bracketed, day, note, paint, say, say_json, say_rows, wide
@@ -25,11 +26,11 @@ from ..terminal import bracketed, day, note, paint, say, say_json, say_rows, wid
 NOTHING_FAILED = "no drafts: no recent failure has a rule, a learning or a fix, and none happened twice in 7 days"
 
 
-@click.group("lesson")
+@click.group("lesson", cls=Verbs, bare="list")
 def lesson_command() -> None:
-    """Store what a failure taught, or take over a lesson from elsewhere.
+    """Store and list lessons from failures.
 
-    'rawkomem lessons' lists them. See 'rawkomem docs lessons'.
+    A lesson says what went wrong, why, and the rule that prevents it. See 'rawkomem docs lessons'.
     """
 
 
@@ -80,7 +81,7 @@ def import_command(repository: Repository, file: Any, as_json: bool) -> None:
     _tell(lesson, what, as_json)
 
 
-@click.command("lessons")
+@lesson_command.command("list")
 @click.argument("query", nargs=-1)
 @LIMIT.but(default=lessons.MAX_LESSONS)
 @click.option("--min-confidence", type=click.FloatRange(0, 1), help="Default: lessons.minConfidence, 0.7.")
@@ -108,7 +109,7 @@ def lessons_command(
         note("no lessons")
 
 
-@click.command("distill")
+@lesson_command.command("distill")
 @DRY_RUN
 @JSON
 @pass_repository
@@ -156,7 +157,7 @@ def heritage_command(
     repository: Repository, id: str, intent: tuple[str, ...], hypothesis: tuple[str, ...], rationale: tuple[str, ...],
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Tell, or show, which intents led to a memory.
+    """Show or set the intents that led to a memory.
 
     Without options the chain is shown. A new one takes the place of the old one, by appending; five levels at most.
     """

@@ -8,13 +8,14 @@ from ....repository import Repository
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 
 
-@click.group("project")
+@click.group("project", cls=Verbs)
 def project_command() -> None:
-    """Exchange memories with the projects of LLMos."""
+    """Exchange memories with LLMos projects."""
 
 
 @project_command.command("import")

@@ -1,4 +1,4 @@
-"""Implement `rawkomem synthesize` and `rawkomem reflect`."""
+"""Implement `rawkomem skill synthesize` and `rawkomem reflect`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def synthesize_command(repository: Repository, topic: str, llm: bool, dry_run: b
 @JSON
 @pass_repository
 def reflect_command(repository: Repository, topic: str, lookback: int, llm: bool, dry_run: bool, as_json: bool) -> None:
-    """Say what several memories have in common, or prepare that question.
+    """Summarize what several memories have in common.
 
     Without --llm, or where the model fails, it prints the prompt for a model of your choice. With --llm, the answer is
     stored as a reflection that is believed no more than the least believed memory it was made from.

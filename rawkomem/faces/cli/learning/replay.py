@@ -46,7 +46,7 @@ MAX_ANSWER_CHARS = 24  # of a person who agrees
 @JSON
 @pass_layers
 def replay_command(repository: Repository, sessions: tuple[str, ...], last: int, write: bool, as_json: bool) -> None:
-    """Show which memories past sessions would get now, and which corrections they cover.
+    """Show which memories your past sessions would get now.
 
     SESSION is a transcript that 'rawkomem learn' reads, or a file of recorded sessions (JSON, or .xz). Without SESSION,
     replay takes the last sessions of this project: those that hooks saw, the transcripts of Claude Code, Codex and

@@ -1,4 +1,4 @@
-"""Implement `rawkomem skills` and `rawkomem skill`."""
+"""Implement `rawkomem skill list` and `rawkomem skill`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,25 @@ from ....repository.wings import skills
 from ....text.clean import clean, one_line
 from ....text.count import count
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..opening import open_repository
 from ..options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
 from ..terminal import bracketed, note, paint, say, say_either, say_json, say_rows
+from .reflect import synthesize_command
 
 OUTCOME_WORDS = {"added": "added", "amended": "amended", "held": "waits for a review", "known": "known already"}
 
 
-@click.command("skills")
+@click.group("skill", cls=Verbs, bare="list")
+def skill_command() -> None:
+    """Store, list, rate and export skills.
+
+    A skill is a memory in memories/skills/ that says how to do something. 'rawkomem review' decides on skills that wait
+    for a review.
+    """
+
+
+@skill_command.command("list")
 @click.argument("query", nargs=-1)
 @LIMIT.but(default=skills.MAX_SKILLS)
 @EXPLAIN.but(help="Tell what each score is made of.")
@@ -46,17 +57,8 @@ def skills_command(repository: Repository, query: tuple[str, ...], limit: int, e
         say_rows(as_json, repository.skills.list(limit), skill_json, _line, nothing)
         return
     found = repository.skills.search(question, limit)
-    nothing = "no skill fits: 'rawkomem skills' lists them all"
+    nothing = "no skill fits: 'rawkomem skill list' lists them all"
     say_rows(as_json, found, _match_json, lambda match: _match_lines(match, explain), nothing)
-
-
-@click.group("skill")
-def skill_command() -> None:
-    """Take in, judge, prune and export skills.
-
-    A skill is a memory in memories/skills/ that says how to do something. 'rawkomem skills' lists and finds them,
-    'rawkomem review' decides on those that wait.
-    """
 
 
 @skill_command.command("add")
@@ -188,3 +190,6 @@ def _read(folder: str, file: str) -> tuple[str, str]:
     path = os.path.join(folder, file)
     path = os.path.join(path, FILE) if os.path.isdir(path) else path
     return read_text_file(path), os.path.basename(path)
+
+
+skill_command.add_command(synthesize_command, "synthesize")

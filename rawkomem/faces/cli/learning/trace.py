@@ -22,21 +22,22 @@ from ....repository import Repository
 from ....state.run import OUTCOMES, outcome_of, said, tools_of
 from ....text.clean import one_line
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..opening import open_personal, open_repository
-from ..options import JSON, LIMIT
-from ..terminal import day, note, paint, say, say_either, say_json, say_rows, tell_nothing, wide
+from ..options import ALL, JSON, LIMIT
+from ..terminal import day, note, paint, say, say_either, say_json, say_rows, shortened, tell_nothing, wide
 
 MAX_PROJECT_CHARS = 40
 STATUS = click.Choice(OUTCOMES)
 OUTCOME_COLORS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
 
 
-@click.group("trace")
+@click.group("trace", cls=Verbs, bare="list")
 def trace_command() -> None:
-    """Record what was done, and how it went.
+    """Record tasks and how they went.
 
-    One file for each execution, in the schema of LLMos: see 'rawkomem docs traces'. 'rawkomem brief' tells what
-    earlier ones taught, 'rawkomem consolidate --apply' makes learnings of them.
+    A trace is one file for one task. 'rawkomem brief' shows what earlier traces teach, 'rawkomem tidy consolidate
+    --apply' makes learnings of them. See 'rawkomem docs traces'.
     """
 
 
@@ -77,17 +78,20 @@ def _piped() -> str:
 @trace_command.command("list")
 @click.option("--status", type=STATUS, multiple=True, help="Only those that went so; may be repeated.")
 @click.option("--archived", is_flag=True, help="Also those in the archive.")
-@click.option("--in-order", is_flag=True, help="As executed: none before its parent or what it depended on.")
+@click.option("--in-order", is_flag=True, help="Sort by execution: a trace follows its parent and its dependencies.")
+@ALL
 @JSON
 @pass_repository
-def trace_list(repository: Repository, status: tuple[str, ...], archived: bool, in_order: bool, as_json: bool) -> None:
+def trace_list(
+    repository: Repository, status: tuple[str, ...], archived: bool, in_order: bool, limit: int, as_json: bool
+) -> None:
     """List executions, the latest first."""
     statuses = (*READABLE, "archived") if archived else READABLE
     found = repository.traces.list(statuses)
     if not in_order:
         found = sorted(found, key=lambda memory: (-memory.created, memory.id))
     found = [memory for memory in found if not status or outcome_of(memory) in status]
-    say_rows(as_json, found, _json, _line)
+    say_rows(as_json, shortened(as_json, found, limit), _json, _line)
     if not found and not as_json:
         tell_nothing(repository, "no such trace: 'rawkomem trace add' records one")
 
@@ -130,7 +134,7 @@ def trace_show(repository: Repository, id: str, as_json: bool) -> None:
     say(memory.body)
 
 
-@click.group("log", invoke_without_command=True)
+@trace_command.group("log", invoke_without_command=True)
 @click.option("--personal", is_flag=True, help="Show the log of your personal repository: all your projects.")
 @LIMIT
 @JSON
@@ -147,7 +151,7 @@ def log_command(ctx: click.Context, personal: bool, limit: int, as_json: bool) -
     found = repository.traces.experiences()[:limit]
     say_rows(as_json, found, _log_json, _log_line)
     if not found and not as_json:
-        note("the log is empty: hooks add an entry for each session, 'rawkomem log add' adds one by hand")
+        note("the log is empty: hooks add an entry for each session, 'rawkomem trace log add' adds one by hand")
 
 
 def _log_json(memory: Memory) -> dict[str, Any]:

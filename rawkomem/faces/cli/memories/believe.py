@@ -47,13 +47,13 @@ def decision(name: str, done: str = "") -> Callable[[Any], Any]:
 
 @decision("reinforce", "reinforced")
 def reinforce_command(repository: Repository, id: str, reason: str, by: str) -> list[Written]:
-    """Say that a memory turned out to be true."""
+    """Confirm that a memory is true."""
     return [repository.beliefs.reinforce(id, reason, by)]
 
 
 @decision("dispute", "disputed")
 def dispute_command(repository: Repository, id: str, reason: str, by: str) -> list[Written]:
-    """Say that a memory is doubtful.
+    """Report that a memory may be wrong.
 
     Below a trust of 0.3, or after three disputes without a single 'reinforce', it is no longer used.
     """
@@ -68,7 +68,7 @@ def dispute_command(repository: Repository, id: str, reason: str, by: str) -> li
 @JSON
 @pass_repository
 def quarantine_command(repository: Repository, id: str, place: str, reason: str, by: str, as_json: bool) -> None:
-    """Hold a memory back until somebody reviews it, or list those.
+    """Hold a memory back until a person reviews it.
 
     'rawkomem quarantine list' shows what waits for 'rawkomem review'.
     """
@@ -96,7 +96,7 @@ def held(repository: Repository) -> Sequence[Memory]:
 def restore_command(
     repository: Repository, id: str, supersede: bool, keep_both: bool, reason: str, by: str
 ) -> Sequence[Written]:
-    """Bring back a memory that was deleted, archived, disputed or superseded.
+    """Bring back a deleted, archived, disputed or superseded memory.
 
     Also one that was quarantined by hand. What waits for a decision since it was stored is for 'rawkomem review'.
     """
@@ -109,7 +109,7 @@ def restore_command(
 
 @decision("archive", "archived")
 def archive_command(repository: Repository, id: str, reason: str, by: str) -> list[Written]:
-    """Take a memory out of use; 'restore' brings it back."""
+    """Take a memory out of use; 'rawkomem restore' brings it back."""
     return [repository.beliefs.archive(id, reason, by)]
 
 
@@ -124,7 +124,7 @@ def archive_command(repository: Repository, id: str, reason: str, by: str) -> li
 def supersede_command(
     repository: Repository, old: str, new: str, anyway: bool, reason: str, by: str, as_json: bool
 ) -> None:
-    """Put a memory into the place of an older one."""
+    """Replace an old memory by a newer one."""
     report(repository, old, [repository.beliefs.supersede(old, new, reason, who(by), anyway)], "superseded", as_json)
 
 
@@ -132,7 +132,7 @@ def supersede_command(
 @click.option("--from", "start", default="", help="A date, a time, an age like 7d; 'none' opens it.")
 @click.option("--until", "end", default="", help="The same; the window ends right before it.")
 def validity_command(repository: Repository, id: str, start: str, end: str, reason: str, by: str) -> list[Written]:
-    """Say from when until when a memory holds."""
+    """Set the dates between which a memory is valid."""
     return [repository.beliefs.validity(id, start, end, reason, by)]
 
 
@@ -143,7 +143,7 @@ def validity_command(repository: Repository, id: str, start: str, end: str, reas
 @JSON
 @pass_repository
 def evolve_command(repository: Repository, text: tuple[str, ...], title: str, by: str, as_json: bool) -> None:
-    """Store a text in the place of the memory that it is a newer version of.
+    """Add a new version of an existing memory.
 
     One that says the same is confirmed; one that clearly speaks of the same is superseded, if the text is trusted as
     much. Without one, the text is just stored. TEXT '-' reads it from standard input.
@@ -161,7 +161,7 @@ def evolve_command(repository: Repository, text: tuple[str, ...], title: str, by
 @JSON
 @pass_repository
 def conflicts_command(repository: Repository, as_json: bool) -> None:
-    """Show memories that contradict each other.
+    """List memories that contradict each other.
 
     Claims that wait for a review, and memories that a newer one contradicts in plain sentences.
     """

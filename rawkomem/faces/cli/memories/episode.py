@@ -17,17 +17,18 @@ from ....state.graph.episode import SUMMARY_WORDS, Episode
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
-from ..options import JSON, LIMIT
-from ..terminal import day, fields_of, name_of, note, paint, say, say_either, say_json, say_rows
+from ..groups import Verbs
+from ..options import ALL, JSON, LIMIT
+from ..terminal import day, fields_of, name_of, note, paint, say, say_either, say_json, say_rows, shortened
 from .search import result_json as found_json
 from .search import show as show_found
 
 TAG = click.option("--tag", "-t", "tags", multiple=True, help="A tag of the episode; may be repeated.")
 
 
-@click.group("episode")
+@click.group("episode", cls=Verbs, bare="list", old={"summarise": "summarize"})
 def episode_command() -> None:
-    """Group memories that belong to one stretch of work.
+    """Group memories that belong to one period of work.
 
     An episode is a file in memories/episodes/ that names its members. It is searched and listed, but never injected:
     its members are. 'rawkomem delete' removes an episode; its members stay.
@@ -38,7 +39,7 @@ def episode_command() -> None:
 @click.argument("name")
 @click.argument("ids", nargs=-1, required=True)
 @TAG
-@click.option("--text", default="", help="What happened; 'episode summarise --keep' can write it later.")
+@click.option("--text", default="", help="What happened; 'episode summarize --keep' can write it later.")
 @JSON
 @pass_repository
 def create(
@@ -95,12 +96,13 @@ def remove(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool)
 
 
 @episode_command.command("list")
+@ALL
 @JSON
 @pass_repository
-def list_episodes(repository: Repository, as_json: bool) -> None:
+def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
     """List episodes, the latest first."""
     nothing = "no episodes yet: 'rawkomem episode capture --since 2026-01-23' makes one"
-    say_rows(as_json, repository.episodes.list(), _json, _line, nothing)
+    say_rows(as_json, shortened(as_json, repository.episodes.list(), limit), _json, _line, nothing)
 
 
 @episode_command.command("show")
@@ -140,13 +142,13 @@ def search(repository: Repository, id: str, query: tuple[str, ...], limit: int, 
         note("nothing found among its members")
 
 
-@episode_command.command("summarise")
+@episode_command.command("summarize")
 @click.argument("id")
 @click.option("--words", default=SUMMARY_WORDS, show_default=True, type=click.IntRange(1, 2_000), help="At most.")
 @click.option("--keep", is_flag=True, help="Make it the episode's text, by appending.")
 @JSON
 @pass_repository
-def summarise(repository: Repository, id: str, words: int, keep: bool, as_json: bool) -> None:
+def summarize(repository: Repository, id: str, words: int, keep: bool, as_json: bool) -> None:
     """Say what an episode's members say, in their own sentences.
 
     No model is asked: the same members always give the same summary.

@@ -1,4 +1,4 @@
-"""Implement `rawkomem links`, `traverse`, `path`, `clusters`, `orphans` and `graph`."""
+"""Implement `rawkomem link list`, `walk`, `path`, `clusters`, `orphans` and `graph`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ....state.references import SIMILAR
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
-from ..options import JSON, LIMIT, together
-from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
+from ..options import ALL, JSON, LIMIT, together
+from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows, shortened
 
 MIN_LINK_COSINE = 0.5  # neolata's threshold for a link
 MIN_CLUSTER_COSINE = 0.6  # at 0.5 most memories of one project hang together; at 0.6 subjects come apart
@@ -63,12 +63,12 @@ def _types(graph: Graph, given: str) -> tuple[str, ...]:
     return types
 
 
-@click.command("links")
+@click.command("list")
 @click.argument("id")
 @connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
-def links_command(repository: Repository, id: str, as_json: bool, **edges: Any) -> None:
+def list_command(repository: Repository, id: str, as_json: bool, **edges: Any) -> None:
     """Show what a memory is connected with.
 
     Links, relatedMemories, [[names]] in the text, what it supersedes or was made from, its episodes, and the few
@@ -92,14 +92,14 @@ def links_command(repository: Repository, id: str, as_json: bool, **edges: Any) 
         note(f"{hidden} more to memories that are no longer current: --include all shows them")
 
 
-@click.command("traverse")
+@click.command("walk")
 @click.argument("id")
 @click.option("--hops", default=2, show_default=True, type=click.IntRange(1, 100), help="How far to walk.")
 @TYPES
 @connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
-def traverse_command(repository: Repository, id: str, hops: int, types: str, as_json: bool, **edges: Any) -> None:
+def walk_command(repository: Repository, id: str, hops: int, types: str, as_json: bool, **edges: Any) -> None:
     """Walk from a memory to what is around it.
 
     The nearest first, each memory once, with the edge by which it was reached.
@@ -142,15 +142,16 @@ def path_command(repository: Repository, id: str, other: str, types: str, as_jso
 @click.command("clusters")
 @click.option("--min-size", default=3, show_default=True, type=click.IntRange(2), help="Only of at least this size.")
 @connections(MIN_CLUSTER_COSINE)
+@ALL
 @JSON
 @pass_repository
-def clusters_command(repository: Repository, min_size: int, as_json: bool, **edges: Any) -> None:
+def clusters_command(repository: Repository, min_size: int, limit: int, as_json: bool, **edges: Any) -> None:
     """Show groups of memories that hang together.
 
     The largest first, each with the words that tell it from the others. A higher --similar makes smaller groups.
     """
     graph = _graph(repository, edges)
-    found = walk.clusters(graph, min_size)
+    found = shortened(as_json, walk.clusters(graph, min_size), limit)
     if as_json:
         members = [[_node_json(graph.memories[id]) for id in cluster.ids] for cluster in found]
         say_json([{"label": cluster.label, "size": len(own), "memories": own}
@@ -168,13 +169,14 @@ def clusters_command(repository: Repository, min_size: int, as_json: bool, **edg
 
 @click.command("orphans")
 @connections(MIN_LINK_COSINE)
+@ALL
 @JSON
 @pass_repository
-def orphans_command(repository: Repository, as_json: bool, **edges: Any) -> None:
+def orphans_command(repository: Repository, limit: int, as_json: bool, **edges: Any) -> None:
     """List memories that nothing connects."""
     graph = _graph(repository, edges)
     found = [graph.memories[id] for id in walk.orphans(graph)]
-    say_rows(as_json, found, _node_json, name_of, "every memory is connected with another")
+    say_rows(as_json, shortened(as_json, found, limit), _node_json, name_of, "every memory is connected with another")
 
 
 @click.command("graph")
@@ -191,8 +193,8 @@ def graph_command(
 ) -> None:
     """Draw memories and their connections.
 
-    The most connected memories, or those around one. mermaid: paste it into a ```mermaid block, or into
-    https://mermaid.live. dot: 'rawkomem graph -f dot | dot -Tsvg > graph.svg'. Similar memories are joined by dashes.
+    Draws the most connected memories, or those around one memory. Paste the output into a ```mermaid block, or make a
+    picture with 'rawkomem link graph -f dot | dot -Tsvg > graph.svg'. A dashed line joins similar memories.
     """
     graph = _graph(repository, connected)
     picture = draw.picture(graph, _node(repository, graph, id) if id else "", hops, limit)

@@ -48,7 +48,7 @@ def review_command(
     keep_both: bool,
     **how: Any,
 ) -> None:
-    """Show what waits for a decision, or decide.
+    """List changes and memories that wait for your decision, and decide.
 
     Without ID, lists quarantined memories and proposed changes. With ID alone, shows what would change.
 

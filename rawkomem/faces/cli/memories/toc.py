@@ -15,7 +15,7 @@ from ..terminal import paint, say
 @click.option("--out", "-o", default="", help="Another file; its links lead to the same memories.")
 @pass_repository
 def toc_command(repository: Repository, out: str) -> None:
-    """Write .rawko/MEMORY.md, a page that links to every memory in use.
+    """Write .rawko/MEMORY.md, a page that links to every memory.
 
     For browsing in any editor or forge. Its order is stable and it holds no dates or counts: it changes only when
     memories do. 'contents: on' in .rawko/config.yaml keeps it up to date whenever rawkomem writes. A page that somebody

@@ -33,7 +33,7 @@ MAX_TOLD = 3  # entries of one change in the list of changes
 def undo_command(
     folder: str, /, change: str, listing: bool, everything: bool, dry_run: bool, by: str, personal: bool, as_json: bool
 ) -> None:
-    """Take back the last change that this machine made.
+    """Undo the last change made on this machine.
 
     Appends what reverses it and rewrites nothing: an added memory is deleted, an amended one gets its earlier words, a
     vote is withdrawn. Run it again to take back the change before that one. CHANGE names another one that --list

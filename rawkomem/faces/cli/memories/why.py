@@ -39,7 +39,7 @@ def why_command(
     repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Tell how a memory scores for a task.
+    """Explain how a memory scores for a task.
 
     Every factor with its value, its weight and the reason. Exit code 0 when it is injected, 1 when it is not.
     """
@@ -65,7 +65,7 @@ def why_command(
 
 
 def _trust(repository: Repository, item: Scored) -> Trust:
-    """Return how far a memory is believed in the layer that holds it."""
+    """Return how far a memory is trusted in the layer that holds it."""
     owner, id = repository.layers.owner(item.memory.id)
     return owner.beliefs.trust(replace(item.memory, id=id))
 
@@ -81,7 +81,7 @@ def _trust(repository: Repository, item: Scored) -> Trust:
 def why_not_command(
     repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str
 ) -> None:
-    """Tell why a memory is not injected for a task."""
+    """Explain why a memory is not injected for a task."""
     only = filter_of(as_of=as_of)
     item, inside = repository.explain(id, Task(" ".join(task), agent, session=session), profile, only)
     say("it is injected" if inside else item.why_not)
@@ -115,7 +115,7 @@ def context_command(
     repository: Repository, query: tuple[str, ...], budget: int, limit: int, form: str, explain: bool, strict: bool,
     **which: Any,
 ) -> None:  # fmt: skip
-    """Pack what is known about a subject into a budget."""
+    """Print what is known about a subject, within a token budget."""
     task, only = Task(" ".join(query)), filter_of(**which)
     injection = repository.inject(task, form=form, limit=limit, budget=budget, only=only, strict=strict)
     say(injection.text.rstrip("\n") or (NOTHING_FOUND if form == GROUPED else ""))
@@ -127,7 +127,7 @@ def context_command(
 @JSON
 @pass_repository
 def tokens_command(repository: Repository, as_json: bool) -> None:
-    """Tell what injection has cost, by session.
+    """Show how many tokens were injected, per session.
 
     Also what was saved by not telling a session twice."""
     totals: dict[str, list[int]] = {}

@@ -12,7 +12,7 @@ import click
 
 from ....files.append import Written
 from ....files.given_text import read_stdin, read_stream
-from ....format.compose import compose, entry_from_text
+from ....format.compose import compose, entry_from_text, titled
 from ....git.user import user_name
 from ....hosts.person import PERSON, confirmed
 from ....model.errors import BadInput
@@ -34,7 +34,7 @@ from ..options import BY, JSON, PERSONAL, REASON, YES, together
 from ..terminal import fields_of, note, on_one_line, paint, say, say_either, say_json
 
 if TYPE_CHECKING:
-    from ....model.entry import Entry, Value
+    from ....model.entry import Entry, Memory, Value
     from ....repository.doubts import Doubt
 
     T = TypeVar("T")
@@ -60,6 +60,7 @@ fields = together(  # the options that describe an entry
 
 
 @click.command("add")
+@click.argument("text", nargs=-1)
 @click.option("--kind", "-k", type=click.Choice(KINDS), default="memory", show_default=True, help="What it is.")
 @click.option("--claim", default="", help="What it claims: subject=…,predicate=…,value=… (the value comes last).")
 @click.option(
@@ -75,43 +76,58 @@ fields = together(  # the options that describe an entry
 @fields
 @PERSONAL
 @click.pass_obj
-def add_command(folder: str, /, kind: str, on_conflict: str, personal: bool, quote: str, **given: Any) -> None:
+def add_command(
+    folder: str, /, text: tuple[str, ...], kind: str, on_conflict: str, personal: bool, quote: str, **given: Any
+) -> None:
     """Store a memory.
 
-    The text comes from --body, --file, standard input, or $EDITOR on a template. It may bring its own frontmatter;
-    flags win over it. Without --title, the first '# Heading' is the title. Secrets are redacted before anything is
-    written. A claim that says what another says confirms it; one that contradicts another supersedes it, or waits for a
-    review: see 'rawkomem docs belief'.
+    The first sentence or line of TEXT becomes the title, the rest becomes the body. Without TEXT, the text comes from
+    --body, --file or standard input, or you write it in $EDITOR; it may have frontmatter, and options win over it.
+    Without --title, its first '# Heading' is the title. Secrets are redacted before anything is written.
+
+    If a claim repeats a stored claim, it confirms that claim. If it contradicts one, it replaces it or waits for your
+    review. See 'rawkomem docs belief'.
     """
     repository = open_personal() if personal else open_repository(folder)
+    said = _said(text, given)
     resume = unsaved_path(repository, given["resume"], "add")
     kind = _kind_of(resume) or kind
 
     def store(text: str) -> Stored | Remembered:
-        entry = compose(entry_from_text(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
+        read = titled if said and not given["title"] and not text.startswith("---\n") else entry_from_text
+        entry = compose(read(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
         entry = replace(entry, extra={**entry.extra, **_claimed(given)})
         entry = _undoubted(repository, entry, given["anyway"], spares=(SAME_TITLE,) if quote else ())
         return repository.remembering.remember(entry, quote, entry.by) if quote else repository.add(entry, on_conflict)
 
+    given = {**given, "body": said or given["body"]}
     template = partial(_template, repository, kind, given)
     stored = _from_text(repository, f"add-{kind}", given, template, store, resume)
     if isinstance(stored, Remembered):
         _tell_remembered(repository, stored, given["as_json"])
         return
     say_stored(repository, stored, given["as_json"])
-    if not stored.entry.body.strip():
+    if not stored.entry.body.strip() and not said:
         note(f"stored without a text: add one with 'rawkomem amend {stored.outcome.id} --body …'")
 
 
 @click.command("amend")
 @click.argument("id")
 @fields
+@click.option("--untag", multiple=True, help="Remove this tag; may be repeated.")
+@click.option("--tags", "all_tags", default=None, metavar="A,B", help="Replace all tags by these; '' removes all.")
 @pass_repository
-def amend_command(repository: Repository, id: str, **given: Any) -> None:
-    """Change what a memory says, by appending.
+def amend_command(repository: Repository, id: str, untag: tuple[str, ...], all_tags: str | None, **given: Any) -> None:
+    """Change a memory; the earlier text stays as history.
 
-    Only what you give changes; the earlier text stays in the file as history.
+    Only the fields that you name change. --tag adds a tag to those of the memory, --untag removes one, --tags replaces
+    all of them. Without options, you edit the text in $EDITOR. 'rawkomem undo' takes the change back.
     """
+    if given["tags"] or untag or all_tags is not None:
+        given["tags"] = _tags(repository.get(id), given["tags"], untag, all_tags)
+        given["retagged"] = True
+    elif sys.stdin.isatty() and not any(_flags(given).values()) and not (given["body"] or given["file"]):
+        given["edit"] = True
     what = f"amend-{file_stem(id)}"
     resume = unsaved_path(repository, given["resume"], what)
 
@@ -131,7 +147,7 @@ def amend_command(repository: Repository, id: str, **given: Any) -> None:
 @JSON
 @pass_repository
 def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_json: bool) -> None:
-    """Hide a memory; 'restore' brings it back.
+    """Hide a memory; 'rawkomem restore' brings it back.
 
     Appends a tombstone: the memory is no longer listed, found or injected, and its text stays in the file. Asks at a
     terminal.
@@ -139,8 +155,9 @@ def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_j
     if not yes and not as_json and sys.stdin.isatty():
         memory = repository.get(id)
         click.confirm(f"Delete {one_line(memory.title or memory.path, 80)!r} ({memory.id})?", abort=True)
-    _report(repository, repository.delete(id, reason, user_name()), "deleted", as_json)
-    note(f"'rawkomem restore {id}' brings it back")
+    written = repository.delete(id, reason, user_name())
+    _report(repository, written, "deleted", as_json)
+    note(f"'rawkomem restore {written.entry.about}' brings it back")
 
 
 @click.command("purge")
@@ -148,7 +165,7 @@ def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_j
 @YES
 @pass_repository
 def purge_command(repository: Repository, id: str, yes: bool) -> None:
-    """Remove a memory's text for good (asks; rewrites files).
+    """Remove a memory's text from all files; this cannot be undone.
 
     For leaked secrets. This is the only command that rewrites files. Git history keeps the old text: change the secret,
     and rewrite history if you must.
@@ -219,10 +236,28 @@ def _ask(repository: Repository, doubts: Sequence[Doubt]) -> None:
     raise BadInput(f"{doubts[0].message}{more}: nothing was stored", f"{doubts[0].hint}; --anyway stores it as it is")
 
 
+def _said(text: tuple[str, ...], given: dict[str, Any]) -> str:
+    """Return the TEXT of `add`; raise where the text is also given in another way."""
+    said = read_stdin() if text == ("-",) else " ".join(text)
+    if said and (given["body"] or given["file"]):
+        raise BadInput("the text is given twice", "leave out TEXT, or --body and --file")
+    return said
+
+
+def _tags(memory: Memory, added: Sequence[str], removed: Sequence[str], replacing: str | None) -> tuple[str, ...]:
+    """Return the tags of a memory after some are added, removed or replaced; in the order they were given."""
+    kept = memory.tags if replacing is None else tuple(filter(None, map(str.strip, replacing.split(","))))
+    unknown = [tag for tag in removed if tag not in kept]
+    if unknown:
+        raise BadInput(f"{memory.id} has no tag {unknown[0]!r}", f"its tags are: {', '.join(memory.tags) or 'none'}")
+    return tuple(tag for tag in dict.fromkeys((*kept, *added)) if tag not in removed)
+
+
 def _flags(given: dict[str, Any]) -> dict[str, Any]:
     """Return the fields that were passed as options."""
     flags = {key: given[key] for key in ("title", "when", "tags", "importance", "found_in", "source", "related")}
-    return {key: value for key, value in flags.items() if value and not (key == "source" and value in SOURCES)}
+    said = {key: value for key, value in flags.items() if value and not (key == "source" and value in SOURCES)}
+    return {**said, "tags": given["tags"]} if given.get("retagged") else said
 
 
 def _claimed(given: dict[str, Any]) -> dict[str, Value]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ....model.record import as_dict
+from ..groups import Verbs
 from ..options import JSON, PROFILE
 from ..terminal import note, say, say_json
 
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
     from ....bench.speed import Measure
 
 
-@click.group("bench")
+@click.group("bench", cls=Verbs)
 def bench_command() -> None:
-    """Measure speed, recall, learning and redaction on this machine."""
+    """Measure speed, recall, learning and redaction."""
 
 
 @bench_command.command("speed")

@@ -87,7 +87,7 @@ STEPS = (
 @click.command("demo")
 @click.option("--keep", is_flag=True, help="Leave the folder behind, to look around in.")
 def demo_command(keep: bool) -> None:
-    """Show in a temporary folder what it does, with real commands.
+    """Show what rawkomem does, with real commands in a temporary folder.
 
     Remember, recall, why, a conflict and a merge, in half a minute. Nothing outside of that folder is read or written.
     """

@@ -11,9 +11,9 @@ from ..terminal import paint, say
 @click.command("docs")
 @click.argument("page", required=False)
 def docs_command(page: str | None) -> None:
-    """Print a page of the documentation, or list the pages."""
+    """List or print the pages of the documentation."""
     if page:
-        click.echo_via_pager(read_page(page))
+        say(read_page(page).rstrip("\n"))
         return
     for name, told in list_pages():
         say(f"{paint(f'{name:13}', 'cyan')} {told}")

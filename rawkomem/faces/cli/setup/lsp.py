@@ -12,7 +12,7 @@ from ....model.errors import NotFound
 @click.command("lsp")
 @click.pass_obj
 def lsp_command(folder: str) -> None:
-    """Serve memories to editors by the Language Server Protocol.
+    """Run the language server for editors.
 
     Over standard input and output; editors start it themselves. Needs the extra: pip install 'rawkomem[lsp]'. See
     'rawkomem docs lsp' for VS Code, Neovim, Helix and Zed.

@@ -18,7 +18,7 @@ from ..terminal import note, paint, say
 @YES
 @click.pass_obj
 def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
-    """Remove what rawkomem wrote beside your Markdown.
+    """Remove everything that rawkomem wrote, except your memories.
 
     Of this project: the index, usage counts and the ledger in .rawko/local, files of 'init' that you never changed, and
     a generated MEMORY.md. Of this machine: the caches. Your memories and your own settings stay. Files of other
