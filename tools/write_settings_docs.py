@@ -75,7 +75,7 @@ VARIABLES = """
 | `RAWKOMEM_STORE` | The search store; overrides every file. |
 | `RAWKOMEM_LANGUAGE` | The language of the memories: `en` (default) or `de`. Conditions, topics and summaries follow it; words are searched by English stems in every language. |
 | `RAWKOMEM_LANCEDB_URL`, `RAWKOMEM_POSTGRES_URL` | The store's address; overrides `store.url` unless that is `env:NAME`. |
-| `RAWKOMEM_MCP_TOKEN` | The token of `rawkomem mcp --http`, instead of a new one ([MCP](mcp.md#http)). |
+| `RAWKOMEM_MCP_TOKEN` | The token of `rawkomem mcp --http PORT`, instead of a new one ([MCP](mcp.md#http)). |
 | `RAWKOMEM_SKIP` | An exception for one commit: see [git](git.md#exceptions). |
 | `RAWKOMEM_NOW` | A fixed time (ISO 8601), for runs that can be repeated. |
 | `RAWKOMEM_LEARNING` | rawkomem sets it for the model command that it runs: below that command, nothing is learned. |

@@ -135,7 +135,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "ledger verify": ("rawkomem ledger verify",),
     "ledger show": ("rawkomem ledger show -n 5", "rawkomem ledger show --op recall"),
     "ledger export": ("rawkomem ledger export --json",),
-    "export": ("rawkomem export --format jsonl --output memories.jsonl",),
+    "export": ("rawkomem export --format jsonl --out memories.jsonl",),
     "toc": ("rawkomem toc",),
     "sinks": ("rawkomem sinks status", "rawkomem sinks flush"),
     "sinks status": ("rawkomem sinks status",),

@@ -52,7 +52,7 @@ def path_of(ctx: click.Context) -> str:
 def with_examples(command: click.Command, path: str) -> click.Command:
     """Return a command whose help, and the help of whose commands, ends with examples."""
     lines = EXAMPLES.get(path, ())
-    if lines and not command.epilog:
+    if lines:
         command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
     for name, inner in getattr(command, "commands", {}).items():
         with_examples(inner, f"{path} {name}")

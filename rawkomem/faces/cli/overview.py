@@ -85,12 +85,16 @@ STEPS: tuple[tuple[Callable[[Here], object], str, str], ...] = (
 
 def next_step(here: Here) -> tuple[str, str]:
     """Return the next useful command and what it does."""
-    if not here.memories and here.importable:
-        return f"rawkomem import {here.importable}", f"Make memories of what {here.importable} says."
-    if not here.memories:
-        return 'rawkomem add "Run the tests with pnpm, never with npm."', "Store the first memory in your own words."
+    if not here.memories and not here.waiting and not here.drafts:
+        return _first_step(here)
     steps = ((command, reason) for is_due, command, reason in STEPS if is_due(here))
     return next(steps, ('rawkomem search "how do we run the tests"', "Find memories by words and by meaning."))
+
+
+def _first_step(here: Here) -> tuple[str, str]:
+    if here.importable:
+        return f"rawkomem import {here.importable}", f"Make memories of what {here.importable} says."
+    return 'rawkomem add "Run the tests with pnpm, never with npm."', "Store the first memory in your own words."
 
 
 def connected_hosts(project: str) -> tuple[str, ...]:

@@ -59,11 +59,11 @@ def on_one_line(text: str) -> str:
     return " ".join(shown(text).split("\n"))
 
 
-def say_json(value: object) -> None:
-    """Print data as JSON; an object starts with the version of the schema in docs/json.md."""
+def say_json(value: object, versioned: bool = True) -> None:
+    """Print data as JSON; an object with named keys starts with the version of the schema in docs/json.md."""
     import json  # only with --json
 
-    if isinstance(value, dict):
+    if versioned and isinstance(value, dict):
         value = {"schema": JSON_SCHEMA_VERSION, **value}
     text = json.dumps(value, ensure_ascii=False, indent=2)
     sys.stdout.write("".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text) + "\n")

@@ -1,4 +1,4 @@
-"""Implement `rawkomem diff` and `rawkomem check --diff`: what a branch did to memories, for reviews."""
+"""Implement `rawkomem diff` and `check --diff`: what a branch did to memories, for reviews."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def retention_list(repository: Repository, as_json: bool) -> None:
     """Show what the archive holds, by month."""
     found = repository.retention.archived()
     if as_json:
-        say_json(found)
+        say_json(found, versioned=False)
         return
     for name, files in found.items():
         say(f"{name}  {paint(count(files, 'file') if files else 'compressed', 'dim')}")

@@ -14,4 +14,4 @@ def schema_command() -> None:
 
     For editors and linters that check YAML: of one entry, as 'rawkomem docs format' describes it.
     """
-    say_json(frontmatter_schema())
+    say_json(frontmatter_schema(), versioned=False)

@@ -125,8 +125,13 @@ def _show_waiting(repository: Repository, id: str | None, place: str, as_json: b
     if not quarantined and not waiting:
         note(f"nothing of {named.id} waits for a decision" if named else "nothing waits for a decision")
     elif named:
-        verdicts = "--activate' or '--reject" if quarantined else "--accept' or '--decline"
-        note(f"decide with 'rawkomem review {named.id} {verdicts}'")
+        id = named.id
+        both = (
+            f"'rawkomem review {id} --activate' or 'rawkomem review {id} --reject'"
+            if quarantined
+            else f"'rawkomem review {id} --accept' or 'rawkomem review {id} --decline'"
+        )
+        note(f"decide with {both}")
 
 
 def _say_proposal(proposal: Proposal) -> None:

@@ -33,7 +33,7 @@ def completion_command(shell: str | None, install: bool) -> None:
     """
     shell = shell or os.path.basename(os.environ.get("SHELL", ""))
     if shell not in SHELLS:
-        raise BadInput("the name of your shell is missing", f"run 'rawkomem completion {SHELLS[0]}'")
+        raise BadInput("the name of your shell is missing", "run 'rawkomem completion bash'")
     if not install:
         say("\n".join(script(shell, program) for program in PROGRAMS))
         return
