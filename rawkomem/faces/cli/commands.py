@@ -201,8 +201,10 @@ def click_of(name: str) -> click.Command:
 
     declared = together(*hot.options)(click.pass_obj(command))
     if hot.argument:
-        shape = {"nargs": -1, "required": not hot.raw, "callback": lambda ctx, own, given: _at_most(hot.most, given)}
-        declared = click.argument("arguments", metavar=hot.argument.upper(), **shape)(declared)
+        declared = click.argument(
+            "arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw,
+            callback=lambda ctx, own, given: _at_most(hot.most, given),
+        )(declared)  # fmt: skip
     return click.command(name, help=HELP[name])(declared)
 
 

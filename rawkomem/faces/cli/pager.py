@@ -28,7 +28,7 @@ class Held(io.StringIO):
         self.terminal = terminal
 
     @property
-    def encoding(self) -> str:
+    def encoding(self) -> str:  # type: ignore[override]
         return self.terminal.encoding
 
     def isatty(self) -> bool:

@@ -34,6 +34,7 @@ from ....repository import Repository
 from ....state.compare import word_difference
 from ....text.count import count
 from ..markup import annotation, markdown, plain
+from ..options import JSON as AS_JSON
 from ..terminal import fields_of, note, paint, say, say_json
 from .check_staged import as_json_of, skipped
 
@@ -57,9 +58,10 @@ HEADINGS = {
 @click.command("diff")
 @click.argument("span", metavar="BASE...HEAD")
 @click.option("--format", "form", type=click.Choice((TEXT, MARKDOWN, JSON)), default=TEXT, show_default=True,
-              help="For a terminal, a review's page, or a program.")  # fmt: skip
+              help="The output: text for a terminal, Markdown for a pull request, or JSON.")  # fmt: skip
+@AS_JSON.but(help="The same as --format json.")
 @click.pass_obj
-def diff_command(folder: str, /, span: str, form: str) -> None:
+def diff_command(folder: str, /, span: str, form: str, as_json: bool) -> None:
     """Show how a branch changes the memories.
 
     Memories that were added, changed (old → new), superseded, contradicted, archived or deleted between the commit at
@@ -67,7 +69,7 @@ def diff_command(folder: str, /, span: str, form: str) -> None:
     BASE..HEAD compares BASE itself.
     """
     found = [item for branch in branches(folder, span) for item in _differences(branch)]
-    if form == JSON:
+    if as_json or form == JSON:
         say_json([_as_json(item) for item in found])
         return
     if not found and form == TEXT:

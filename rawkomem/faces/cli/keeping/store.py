@@ -29,15 +29,16 @@ def store_command() -> None:
 @store_command.command("use")
 @click.argument("name")
 @click.option("--url-env", default="", metavar="NAME", help="The environment variable that holds the store's url.")
+@JSON
 @pass_repository
-def use_command(repository: Repository, name: str, url_env: str) -> None:
+def use_command(repository: Repository, name: str, url_env: str, as_json: bool) -> None:
     """Use this store for this repository, from now on.
 
     NAME is sqlite, or a store of an installed package: 'rawkomem store status' lists them. The choice is kept
     in your own config folder. The next command fills the store.
     """
     repository.store.use(name, url_env)
-    say(f"this repository now uses {name}; 'rawkomem index sync' fills it")
+    say_either(as_json, {"store": name}, f"this repository now uses {name}; 'rawkomem index sync' fills it")
 
 
 @store_command.command("status")
@@ -95,22 +96,28 @@ def publish_command(repository: Repository, as_json: bool) -> None:
 
 @store_command.command("migrate")
 @click.argument("place", default="")
+@JSON
 @pass_repository
-def migrate_command(repository: Repository, place: str) -> None:
+def migrate_command(repository: Repository, place: str, as_json: bool) -> None:
     """Bring tables of RFC-0011 from schema V1 to V2.
 
     PLACE is their folder or url; without one, this repository's. The rows of before are kept as a backup for 30 days.
     """
     done = repository.store.migrate(place)
-    say(f"{done.rows} memories, now V2; 'rawkomem store rollback' undoes it for 30 days" if done.done else "V2 already")
-    if done.removed_backup:
+    said = (
+        f"{done.rows} memories, now V2; 'rawkomem store rollback' undoes it for 30 days" if done.done else "V2 already"
+    )
+    say_either(as_json, as_dict(done), said)
+    if done.removed_backup and not as_json:
         say("the backup of before was older than 30 days: removed")
 
 
 @store_command.command("rollback")
 @click.argument("place", default="")
 @click.option("--anyway", is_flag=True, help="Also when memories that came since would be lost.")
+@JSON
 @pass_repository
-def rollback_command(repository: Repository, place: str, anyway: bool) -> None:
+def rollback_command(repository: Repository, place: str, anyway: bool, as_json: bool) -> None:
     """Undo 'store migrate', as long as its backup is there."""
-    say(f"{repository.store.rollback(place, anyway)} memories, V1 again")
+    rows = repository.store.rollback(place, anyway)
+    say_either(as_json, {"rows": rows}, f"{rows} memories, V1 again")

@@ -8,13 +8,15 @@ import click
 
 from ....repository import Repository
 from ..commands import pass_repository
-from ..terminal import paint, say
+from ..options import JSON
+from ..terminal import paint, say_either
 
 
 @click.command("toc")
 @click.option("--out", "-o", default="", help="Another file; its links lead to the same memories.")
+@JSON
 @pass_repository
-def toc_command(repository: Repository, out: str) -> None:
+def toc_command(repository: Repository, out: str, as_json: bool) -> None:
     """Write .rawko/MEMORY.md, a page that links to every memory.
 
     For browsing in any editor or forge. Its order is stable and it holds no dates or counts: it changes only when
@@ -22,4 +24,5 @@ def toc_command(repository: Repository, out: str) -> None:
     else wrote is never replaced.
     """
     file, changed = repository.exchange.write_contents(out)
-    say(f"{paint('written', 'green') if changed else 'unchanged'}  {os.path.relpath(file)}")
+    said = f"{paint('written', 'green') if changed else 'unchanged'}  {os.path.relpath(file)}"
+    say_either(as_json, {"file": os.path.relpath(file), "changed": changed}, said)

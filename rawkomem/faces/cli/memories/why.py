@@ -77,13 +77,19 @@ def _trust(repository: Repository, item: Scored) -> Trust:
 @AGENT
 @SESSION
 @AS_OF
+@JSON
 @pass_layers
 def why_not_command(
-    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str
-) -> None:
+    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Explain why a memory is not injected for a task."""
     only = filter_of(as_of=as_of)
     item, inside = repository.explain(id, Task(" ".join(task), agent, session=session), profile, only)
+    if as_json:
+        code = item.out.code if item.out else ""
+        say_json({"id": item.memory.id, "injected": inside, "why_not": item.why_not, "why_not_code": code})
+        return
     say("it is injected" if inside else item.why_not)
     _tell_next_step(item, inside)
 
@@ -109,15 +115,20 @@ def _tell_next_step(item: Scored, inside: bool) -> None:
 @click.option("--format", "-f", "form", default="plain", show_default=True, type=click.Choice((*FORMS,)),
               help="How to write it; grouped: by category.")  # fmt: skip
 @EXPLAIN
-@together(STRICT, *WHICH)
+@together(STRICT, *WHICH, JSON)
 @pass_layers
 def context_command(
     repository: Repository, query: tuple[str, ...], budget: int, limit: int, form: str, explain: bool, strict: bool,
-    **which: Any,
+    as_json: bool, **which: Any,
 ) -> None:  # fmt: skip
     """Print what is known about a subject, within a token budget."""
     task, only = Task(" ".join(query)), filter_of(**which)
     injection = repository.inject(task, form=form, limit=limit, budget=budget, only=only, strict=strict)
+    if as_json:
+        from ....recall.show.data import injection_json
+
+        say_json(injection_json(injection))
+        return
     say(injection.text.rstrip("\n") or (NOTHING_FOUND if form == GROUPED else ""))
     if explain:
         tell(injection)
@@ -129,7 +140,8 @@ def context_command(
 def tokens_command(repository: Repository, as_json: bool) -> None:
     """Show how many tokens were injected, per session.
 
-    Also what was saved by not telling a session twice."""
+    Also shows the tokens that were saved because a session got a memory before.
+    """
     totals: dict[str, list[int]] = {}
     for use in uses(repository.layout):
         added = (bool(use.ids), len(use.ids), use.tokens, use.saved)

@@ -163,8 +163,9 @@ def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_j
 @click.command("purge")
 @click.argument("id")
 @YES
+@JSON
 @pass_repository
-def purge_command(repository: Repository, id: str, yes: bool) -> None:
+def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> None:
     """Remove a memory's text from all files; this cannot be undone.
 
     For leaked secrets. This is the only command that rewrites files. Git history keeps the old text: change the secret,
@@ -175,8 +176,9 @@ def purge_command(repository: Repository, id: str, yes: bool) -> None:
         click.confirm(
             f"Remove every entry about {memory.title or memory.id!r} from {memory.path} for good?", abort=True
         )
-    for path in repository.lifecycle.purge(id):
-        say(f"{paint('rewritten', 'yellow')}  {path}")
+    paths = repository.lifecycle.purge(id)
+    rewritten = "\n".join(f"{paint('rewritten', 'yellow')}  {path}" for path in paths)
+    say_either(as_json, {"id": id, "rewritten": [*paths]}, rewritten)
     note("git history still holds the text: change the secret, too")
     if repository.settings.sinks.any:
         note("what sinks were told before is out of reach: look into the daily log and behind the webhook")
