@@ -7,6 +7,7 @@ import io
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,7 +48,8 @@ LESSON = (
 # Commands in the order in which they run: each one may need what those before it wrote.
 CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("add", ("First port. It is 5432. See project:api.", "-t", "net", "--when", "port")),
-    ("add", ("--title", "Zone", "--claim", "subject=us,predicate=zone,value=UTC", "--body", "UTC.")),
+    ("add", ("--title", "Zone", "--claim", "subject=us,predicate=zone,value=UTC", "--body", "UTC.",
+             "--source", "user_explicit")),
     ("add", ("--title", "Zone 2", "--claim", "subject=us,predicate=zone,value=PST", "--body", "PST.",
              "--source", "inference", "--on-conflict", "keep_active")),
     ("add", ("Second port. It is 6432.",)),
@@ -81,15 +83,16 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tidy prune", ()), ("tidy gather", ("--dry-run",)), ("tidy retention", ()), ("store status", ()),
     ("store use", ("sqlite",)), ("ledger verify", ()), ("ledger show", ()), ("ledger export", ()),
     ("match", ("a|b", "a")), ("embed", ("hello",)), ("scrub", ()),
+    ("purge", ("third port", "--yes")),
     ("git", ("add", ".")), ("git", ("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "y")),
     ("diff", ("HEAD~1",)),
-    ("purge", ("first port", "--yes")),
 )  # fmt: skip
 # Commands that this page cannot run without other programs, sessions or minutes of time.
 NOT_RUN = {
     "bench speed", "bench recall", "bench learn", "bench replay", "bench secrets", "bench scale", "replay",
     "connect codex", "connect opencode", "connect cursor", "connect copilot", "connect gemini", "drafts show",
-    "drafts demote",    "drafts keep", "drafts edit", "drafts merge", "drafts drop", "episode capture", "episode compress",
+    "drafts demote", "drafts keep", "drafts edit", "drafts merge", "drafts drop", "episode capture",
+    "episode compress",
     "lesson import", "project import", "sinks status", "sinks flush", "store copy", "store publish", "store migrate",
     "store rollback", "tidy retention list", "tidy retention restore",
 }  # fmt: skip
@@ -138,8 +141,13 @@ def _run(words: list[str], folder: str) -> str:
         contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")) as out,
         contextlib.redirect_stderr(io.StringIO()) as remarks,
         contextlib.chdir(folder),
+        io.TextIOWrapper(io.BytesIO(b"A text."), "utf-8") as given,
     ):
-        code = run(words)
+        usual, sys.stdin = sys.stdin, given
+        try:
+            code = run(words)
+        finally:
+            sys.stdin = usual
         out.seek(0)
         text = out.read()
     assert code in (0, 1) and (text or words == ["init"]), f"rawkomem {' '.join(words)}: {remarks.getvalue()}"

@@ -208,8 +208,9 @@ class Lifecycle(Wing):
         """
         finished = self._core.finished_purges.pop(name, None)
         if finished is None and self._core.via == "agent" and self._repo.beliefs.is_vouched(name):
-            hint = f"run 'rawkomem purge {name}' at a terminal, as a person"
-            raise Refused(f"a person vouches for {name}, and only a person may remove it for good", hint)
+            id = self._repo.get(name).id
+            hint = f"run 'rawkomem purge {id}' at a terminal, as a person"
+            raise Refused(f"a person vouches for {id}, and only a person may remove it for good", hint)
         return purge_memory(self._core, name) if finished is None else finished
 
     def census(self) -> Census:
