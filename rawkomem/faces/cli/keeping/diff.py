@@ -64,9 +64,8 @@ HEADINGS = {
 def diff_command(folder: str, /, span: str, form: str, as_json: bool) -> None:
     """Show how a branch changes the memories.
 
-    Memories that were added, changed (old → new), superseded, contradicted, archived or deleted between the commit at
-    which HEAD left BASE, and HEAD. Reads git's objects only: no index, no work tree. BASE alone means BASE...HEAD;
-    BASE..HEAD compares BASE itself.
+    The command lists memories that were added, changed, superseded, contradicted, archived or deleted on HEAD since
+    it left BASE. It reads git objects only. BASE alone means BASE...HEAD; BASE..HEAD compares with BASE itself.
     """
     found = [item for branch in branches(folder, span) for item in _differences(branch)]
     if as_json or form == JSON:

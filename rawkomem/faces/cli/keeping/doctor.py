@@ -17,7 +17,8 @@ from ..terminal import paint, say, say_json
 def doctor_command(folder: str, as_json: bool) -> int:
     """Look for problems on this machine.
 
-    Versions, file system, permissions, index integrity, git set-up. Exit code 1 when something is wrong.
+    The command checks versions, the file system, permissions, the index and the git set-up. The exit code is 1 if
+    it finds a problem.
     """
     from ....repository.doctor import examine
 

@@ -24,10 +24,11 @@ def project_command() -> None:
 @JSON
 @pass_repository
 def project_import(repository: Repository, source: str, dry_run: bool, as_json: bool) -> None:
-    """Store what lies in projects/*/memory below DIR, or in the memory of one project.
+    """Import the memory folders of LLMos projects.
 
-    Traces, the experience log, context.md, and the sections of learnings.md, patterns.md and decisions.md; caches and
-    outputs of tools are kept in the archive. Repeating an import adds nothing.
+    DIR is a folder with projects/*/memory, or the memory folder of one project. The command imports traces, the
+    experience log, context.md, and the sections of learnings.md, patterns.md and decisions.md. Caches and tool
+    outputs go to the archive. A second import adds nothing.
     """
     done = repository.exchange.import_llmos(source, dry_run)
     repository.core.follow()
@@ -46,14 +47,14 @@ def project_import(repository: Repository, source: str, dry_run: bool, as_json: 
 
 @project_command.command("export")
 @click.argument("target", metavar="DIR", type=click.Path(file_okay=False))
-@click.option("--name", default="", help="Of the project; the name of this folder, if none is given.")
+@click.option("--name", default="", help="The name of the project. Default: the name of this folder.")
 @JSON
 @pass_repository
 def project_export(repository: Repository, target: str, name: str, as_json: bool) -> None:
-    """Write traces, learnings, decisions and the log below DIR as LLMos keeps them.
+    """Write traces, learnings, decisions and the log as an LLMos project.
 
-    What came from LLMos is written as it stood there. Existing files are appended to, never replaced; repeating an
-    export adds nothing.
+    Memories that came from LLMos are written unchanged. The command appends to existing files and never replaces
+    them. A second export adds nothing.
     """
     written = repository.exchange.export_llmos(target, name)
     if as_json:

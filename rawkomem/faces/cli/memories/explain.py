@@ -24,7 +24,7 @@ MAX_VALUE_CHARS = 60  # characters of a value in a line of history
 
 @click.command("history")
 @click.argument("id")
-@ALL.but(help="Only the last so many. Default: all.")
+@ALL.but(help="Only the last entries. Default: all.")
 @JSON
 @pass_repository
 def history_command(repository: Repository, id: str, limit: int, as_json: bool) -> None:
@@ -70,14 +70,14 @@ def _step_json(step: Step) -> dict[str, Any]:
 
 @click.command("explain")
 @click.argument("id")
-@click.option("--supersession", is_flag=True, help="Only what took its place, and why.")
+@click.option("--supersession", is_flag=True, help="Only show what superseded it, and why.")
 @JSON
 @pass_repository
 def explain_command(repository: Repository, id: str, supersession: bool, as_json: bool) -> None:
     """Explain how far a memory is trusted.
 
-    The parts of its trust, where it comes from, what it is connected with, what it contradicts, and every entry about
-    it.
+    The command prints the parts of the trust, the sources, the links, the contradictions and every entry of the
+    memory.
     """
     if supersession:
         _supersession(repository, id, as_json)

@@ -27,13 +27,19 @@ def link_command() -> None:
 @link_command.command("add")
 @click.argument("id")
 @click.argument("other")
-@click.option("--type", "type", default="related", show_default=True, help="What the first is to the other: causes, …")
+@click.option(
+    "--type",
+    "type",
+    default="related",
+    show_default=True,
+    help="The relation of the first to the second memory: causes, …",
+)
 @JSON
 @pass_repository
 def add_command(repository: Repository, id: str, other: str, type: str, as_json: bool) -> None:
     """Link two memories.
 
-    Appends an entry to the file of the first. Links are walked both ways; the direction is shown.
+    The link is stored with the first memory. Other commands follow links in both directions and show the direction.
     """
     _report(repository, repository.graph.link(id, other, type, user_name()), "linked", as_json)
 
@@ -45,9 +51,10 @@ def add_command(repository: Repository, id: str, other: str, type: str, as_json:
 @JSON
 @pass_repository
 def remove_command(repository: Repository, id: str, other: str, type: str, as_json: bool) -> None:
-    """Take back the links between two memories.
+    """Remove the links between two memories.
 
-    In both directions, by appending. What relatedMemories or a [[name]] in the text says is changed with 'amend'.
+    The command removes links in both directions by appending an entry. It does not change relatedMemories or
+    [[names]] in a text: use 'rawkomem amend' for these.
     """
     _report(repository, repository.graph.unlink(id, other, type, user_name()), "unlinked", as_json)
 

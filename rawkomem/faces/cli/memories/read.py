@@ -35,11 +35,14 @@ IMPORTANCE_COLORS = {"critical": "red", "high": "yellow", "medium": "cyan", "low
 
 
 @click.command("list")
-@click.option("--layer", default="", help="Of this layer: project, personal, a source's name, or all.")
+@click.option("--layer", default="", help="Only this layer: project, personal, the name of a source, or all.")
 @together(ALL, *FILTERS, JSON)
 @pass_layers
 def list_command(repository: Repository, layer: str, limit: int, as_json: bool, **which: Any) -> None:
-    """List memories, the last changed first."""
+    """List memories, the last changed first.
+
+    'rawkomem ls' is the same command.
+    """
     layers = repository.layers.named(layer) if layer else repository.layers.all[:1]
     only = filter_of(**which)
     found = shortened(as_json, [(one, row) for one in layers for row in one.repository.list(only)], limit)
@@ -84,7 +87,7 @@ def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
 def show_command(repository: Repository, id: str, as_of: str, as_json: bool) -> None:
     """Show one memory.
 
-    ID is an id, the start of one, or a file's stem.
+    ID is an id, its beginning or end, the name of a file, or words of the title.
     """
     memory = repository.get(id, filter_of(as_of=as_of).as_of)
     cited = repository.citations.of(memory)

@@ -41,7 +41,8 @@ def why_command(
 ) -> int:  # fmt: skip
     """Explain how a memory scores for a task.
 
-    Every factor with its value, its weight and the reason. Exit code 0 when it is injected, 1 when it is not.
+    The command prints each factor with its value, its weight and the reason. The exit code is 0 if the memory is
+    injected, else 1.
     """
     only = filter_of(as_of=as_of)
     item, inside = repository.explain(id, Task(" ".join(task), agent, session=session), profile, only)
@@ -111,9 +112,9 @@ def _tell_next_step(item: Scored, inside: bool) -> None:
 @click.command("context")
 @click.argument("query", nargs=-1, required=True)
 @BUDGET
-@LIMIT.but(default=20, least=1, help="Memories at most.")
+@LIMIT.but(default=20, least=1, help="Maximum number of memories.")
 @click.option("--format", "-f", "form", default="plain", show_default=True, type=click.Choice((*FORMS,)),
-              help="How to write it; grouped: by category.")  # fmt: skip
+              help="The output format; grouped sorts by category.")  # fmt: skip
 @EXPLAIN
 @together(STRICT, *WHICH, JSON)
 @pass_layers

@@ -42,37 +42,47 @@ if TYPE_CHECKING:
 KINDS = [kind for kind in CREATES if kind not in GROUPS]  # 'rawkomem episode' makes episodes
 SOURCES = [name for name in BASES if name != "unknown"]  # classes of source; other words are a place
 fields = together(  # the options that describe an entry
-    click.option("--title", default="", help="One line that says what it is about."),
-    click.option("--when", "-w", multiple=True, help="When to use it: words, a|b, a pattern, or a sentence."),
+    click.option("--title", default="", help="The title: one line."),
+    click.option(
+        "--when",
+        "-w",
+        multiple=True,
+        help="When to use the memory: words, a|b, a pattern or a sentence; may be repeated.",
+    ),
     click.option("--tag", "-t", "tags", multiple=True, help="A tag; may be repeated."),
-    click.option("--importance", "-i", type=click.Choice(IMPORTANCE, case_sensitive=False), help="Default: medium."),
+    click.option(
+        "--importance",
+        "-i",
+        type=click.Choice(IMPORTANCE, case_sensitive=False),
+        help="The importance. Default: medium.",
+    ),
     BY,
-    click.option("--in", "found_in", default="", help="The task in which it was found out."),
-    click.option("--source", default="", help="Where it comes from: a link, a file; or a class like user_explicit."),
+    click.option("--in", "found_in", default="", help="The task in which it was discovered."),
+    click.option("--source", default="", help="The source: a link, a file, or a class such as user_explicit."),
     click.option("--related", "-r", multiple=True, help="The id of a related memory; may be repeated."),
     click.option("--body", "-b", default="", help="The text; '-' reads it from standard input."),
     click.option("--file", "-f", "file", type=click.File("rb"), help="Read the text from a file."),
-    click.option("--edit", "-e", is_flag=True, help="Write it in $EDITOR, on a template."),
+    click.option("--edit", "-e", is_flag=True, help="Write the text in $EDITOR."),
     RESUME,
-    click.option("--anyway", is_flag=True, help="Store it also if its title is taken or a condition is of no use."),
+    click.option("--anyway", is_flag=True, help="Store it even if the title is taken or a condition cannot match."),
     JSON,
 )
 
 
 @click.command("add")
 @click.argument("text", nargs=-1)
-@click.option("--kind", "-k", type=click.Choice(KINDS), default="memory", show_default=True, help="What it is.")
-@click.option("--claim", default="", help="What it claims: subject=…,predicate=…,value=… (the value comes last).")
+@click.option("--kind", "-k", type=click.Choice(KINDS), default="memory", show_default=True, help="The kind of memory.")
+@click.option("--claim", default="", help="A claim: subject=…,predicate=…,value=… with the value last.")
 @click.option(
-    "--exclusive/--no-exclusive", default=None, help="Whether the claim rules out other values. Default: yes."
+    "--exclusive/--no-exclusive", default=None, help="Whether other values contradict the claim. Default: yes."
 )
-@click.option("--scope", type=click.Choice(SCOPES), help="Where the claim holds. Default: global.")
-@click.option("--session", default="", help="The session of a claim of scope session.")
-@click.option("--valid-from", default="", help="When it begins to hold: a date or a time.")
-@click.option("--valid-until", default="", help="When it ceases to hold.")
+@click.option("--scope", type=click.Choice(SCOPES), help="The scope of the claim. Default: global.")
+@click.option("--session", default="", help="The session, for a claim of scope session.")
+@click.option("--valid-from", default="", help="The date or time from which the memory is valid.")
+@click.option("--valid-until", default="", help="The date or time at which the memory stops being valid.")
 @click.option("--on-conflict", type=click.Choice(ON_CONFLICT), default=ON_CONFLICT[0], show_default=True,
-              help="What to do with a claim that is trusted less than what it contradicts.")  # fmt: skip
-@click.option("--quote", default="", help="A person's own words in this session that say so; they are looked up.")
+              help="What to do if a contradicting claim is trusted more.")  # fmt: skip
+@click.option("--quote", default="", help="A person's own words from this session; they are verified.")
 @fields
 @PERSONAL
 @click.pass_obj
@@ -149,8 +159,8 @@ def amend_command(repository: Repository, id: str, untag: tuple[str, ...], all_t
 def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_json: bool) -> None:
     """Hide a memory; 'rawkomem restore' brings it back.
 
-    Appends a tombstone: the memory is no longer listed, found or injected, and its text stays in the file. Asks at a
-    terminal.
+    The command appends a deletion entry: the memory is no longer listed, found or injected, and its text stays in
+    the file. It asks first at a terminal. 'rawkomem rm' is the same command.
     """
     if not yes and not as_json and sys.stdin.isatty():
         memory = repository.get(id)
@@ -168,8 +178,8 @@ def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_j
 def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> None:
     """Remove a memory's text from all files; this cannot be undone.
 
-    For leaked secrets. This is the only command that rewrites files. Git history keeps the old text: change the secret,
-    and rewrite history if you must.
+    Use it for leaked secrets. This is the only command that rewrites files. Git history keeps the old text: change
+    the secret, and rewrite the history if you need to.
     """
     if not yes and id not in repository.core.finished_purges:
         memory = repository.get(id)

@@ -20,7 +20,8 @@ from ..terminal import note, say
 def browse_command(folder: str, /, port: int, no_open: bool) -> None:
     """Open the memories in a web browser.
 
-    Prints an address that works on this machine, for this run and for whoever knows it. Runs until Ctrl-C or SIGTERM.
+    The command prints an address that works on this machine only, as long as it runs. The address holds a token: do
+    not share it. Stop with Ctrl-C.
     """
     repository = open_for_page(folder, arrival())
     repository.sync()

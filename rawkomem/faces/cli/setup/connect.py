@@ -50,8 +50,8 @@ def host_command(name: str) -> click.Command:
 
     @click.command(name, help=help, short_help=help)
     @DRY_RUN
-    @click.option("--remove", is_flag=True, help="Take out what was put in.")
-    @click.option("--user", is_flag=True, help="In your own settings, for all your projects.")
+    @click.option("--remove", is_flag=True, help="Disconnect: restore the file byte by byte.")
+    @click.option("--user", is_flag=True, help="Change your own settings, for all your projects.")
     @JSON
     @click.pass_obj
     def command(folder: str, /, dry_run: bool, remove: bool, user: bool, as_json: bool) -> None:

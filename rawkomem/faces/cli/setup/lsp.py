@@ -14,8 +14,8 @@ from ....model.errors import NotFound
 def lsp_command(folder: str) -> None:
     """Run the language server for editors.
 
-    Over standard input and output; editors start it themselves. Needs the extra: pip install 'rawkomem[lsp]'. See
-    'rawkomem docs lsp' for VS Code, Neovim, Helix and Zed.
+    The server talks over standard input and output; editors start it. See 'rawkomem docs lsp' for VS Code, Neovim,
+    Helix and Zed.
     """
     try:
         from ...lsp.server import EditorServer
