@@ -16,6 +16,7 @@ from rawkomem.model.draft import Draft
 from rawkomem.model.entry import Entry
 from tests.commands import START
 from tests.faces.cli.test_first_minutes import on_terminal
+from tests.terminals import detached, scrubbed, typed
 
 
 @pytest.fixture
@@ -207,6 +208,15 @@ def test_long_output_goes_to_the_pager_at_a_terminal_only(rawkomem, project, mon
     assert "PAGED" not in rawkomem("docs", "recall").stdout
     monkeypatch.setenv("RAWKOMEM_PAGER", "cat")
     assert "# " in on_terminal([*START, "docs", "recall"], project)
+
+
+def test_a_person_is_told_that_a_piped_text_counts_as_an_agents(project, terminal):
+    shown = project / "shown.txt"
+    command = " ".join(START)
+    line = f"echo Three tries. | {command} add --title Payments && {command} add Logos are blue."
+    detached(terminal, typed(line, shown), project, scrubbed(RAWKOMEM_EMBEDDER="static"))
+    told = shown.read_text()
+    assert told.count("stored  mem_") == 2 and told.count("the text was piped") == 1
 
 
 # Completion

@@ -14,7 +14,7 @@ from ....files.append import Written
 from ....files.given_text import read_stdin, read_stream
 from ....format.compose import compose, entry_from_text, titled
 from ....git.user import user_name
-from ....hosts.person import PERSON, confirmed
+from ....hosts.person import PERSON, confirmed, is_piped_by_person
 from ....model.errors import BadInput
 from ....model.kinds import CREATES, GROUPS, IMPORTANCE
 from ....model.names import file_stem
@@ -117,6 +117,8 @@ def add_command(
         _tell_remembered(repository, stored, given["as_json"])
         return
     say_stored(repository, stored, given["as_json"])
+    if repository.core.via != PERSON and is_piped_by_person():
+        note("the text was piped, so it counts as an agent's word; commit it, or pass it as TEXT, to vouch for it")
     if not stored.entry.body.strip() and not said:
         note(f"stored without a text: add one with 'rawkomem amend {stored.outcome.id} --body …'")
 
