@@ -100,8 +100,9 @@ test-pythons:                ## the fast suite on the other Pythons that are ins
 bench: .venv/ready
 	$(BIN)/rawkomem bench speed --files 2000
 
-docs: .venv/ready            ## write docs/cli.md from the commands and docs/settings.md from the table of settings
+docs: .venv/ready            ## write docs/cli.md and docs/json.md from the commands and docs/settings.md from the table of settings
 	$(BIN)/python tools/write_cli_docs.py
+	$(BIN)/python tools/write_json_docs.py
 	$(BIN)/python tools/write_settings_docs.py
 
 site: .venv/ready            ## build the documentation as a static site in site/; open site/index.html, no server is needed

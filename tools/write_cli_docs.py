@@ -1,4 +1,4 @@
-"""Writes docs/cli.md from the commands, and the table of filters in docs/recall.md; tests fail when they are old."""
+"""Write docs/cli.md from the commands, and the table of filters in docs/recall.md; tests fail when they are old."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from rawkomem.faces.cli.commands import COMMANDS, cli
+from rawkomem.faces.cli.commands import cli
+from rawkomem.faces.cli.table import COMMANDS, OLD_NAMES, SHORT_NAMES
 from rawkomem.model.filters import FILTER_FIELDS, FilterField
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
@@ -20,23 +21,37 @@ Generated from the commands by `make docs`; do not edit.
 
 `rawkomem` (short: `rawko`) works on the `.rawko/` folder of the current folder or of one of its parents; `-C FOLDER` or
 the environment variable `RAWKOMEM_DIR` names another start. Data goes to stdout, remarks and errors to stderr. Exit
-codes: 0 done, 1 failed or "no", 2 wrong usage. Colours appear on a terminal only, and never with `NO_COLOR`.
+codes: 0 done, 1 failed or "no", 2 wrong usage. Colors appear on a terminal only, and never with `NO_COLOR`.
 
-Shell completion, for your shell's start-up file:
+Tab completion of commands, options, ids with titles, tags, kinds, statuses and pages:
 
 ```sh
-eval "$(_RAWKOMEM_COMPLETE=bash_source rawkomem)"     # bash
-eval "$(_RAWKOMEM_COMPLETE=zsh_source rawkomem)"      # zsh
-_RAWKOMEM_COMPLETE=fish_source rawkomem | source      # fish
+rawkomem completion bash --install     # or zsh, fish
+rawkomem completion bash               # prints the script
 ```
+
+Where a command takes an ID, you can type the whole id, its beginning, its end (4 characters or more), the name of the
+file, or words of the title. If several memories fit, the error lists them.
+
+At a terminal, long lists open in a pager: `$RAWKOMEM_PAGER`, else `$PAGER`, else `less -FRX`.
+`RAWKOMEM_PAGER=cat` turns the pager off.
+`--json` prints data for programs; [json](json.md) lists the keys of each command.
+"""
+
+
+OTHER_NAMES = """\
+`ls`, `rm` and `edit` are short names. The other names in this table are old; they work for one
+more version.
 """
 
 
 def write() -> str:
-    """The whole page."""
+    """Return the whole page."""
     context = click.Context(cli, info_name="rawkomem", **cli.context_settings)
     overview = "\n".join(f"| [`{name}`](#rawkomem-{name}) | {text} |" for name, (_, text) in COMMANDS.items())
+    others = "\n".join(f"| `{name}` | `{' '.join(path)}` |" for name, path in {**SHORT_NAMES, **OLD_NAMES}.items())
     parts = [HEAD, f"| command | what it does |\n|---|---|\n{overview}\n"]
+    parts.append(f"{OTHER_NAMES}\n| name | command |\n|---|---|\n{others}\n")
     for name in COMMANDS:
         command = cli.get_command(context, name)
         assert command is not None

@@ -68,6 +68,7 @@ VARIABLES = """
 |---|---|
 | `RAWKOMEM_BACKGROUND` | `eager`: work in the background does not wait while the machine is busy or on battery. |
 | `RAWKOMEM_DEBUG` | Any value: an error of the disk or of SQLite prints a traceback instead of one line. |
+| `RAWKOMEM_PAGER` | The pager for long output at a terminal; `cat` turns it off. Default: `PAGER`, else `less -FRX` ([command line](cli.md)). |
 | `RAWKOMEM_DIR` | The folder where the search for `.rawko/` starts, instead of the current folder; `-C FOLDER` overrides it. |
 | `RAWKOMEM_TRUST` | Projects of other users that you trust, as full paths; `*`: all. Without it, a `.rawko/` that belongs to another user is not used. |
 | `RAWKOMEM_FOLLOW_LINKS` | `1`: `connect`, `export`, `import` and `skill export` may follow links that lead out of the project. |
@@ -75,7 +76,7 @@ VARIABLES = """
 | `RAWKOMEM_STORE` | The search store; overrides every file. |
 | `RAWKOMEM_LANGUAGE` | The language of the memories: `en` (default) or `de`. Conditions, topics and summaries follow it; words are searched by English stems in every language. |
 | `RAWKOMEM_LANCEDB_URL`, `RAWKOMEM_POSTGRES_URL` | The store's address; overrides `store.url` unless that is `env:NAME`. |
-| `RAWKOMEM_MCP_TOKEN` | The token of `rawkomem mcp --http`, instead of a new one ([MCP](mcp.md#http)). |
+| `RAWKOMEM_MCP_TOKEN` | The token of `rawkomem mcp --http PORT`, instead of a new one ([MCP](mcp.md#http)). |
 | `RAWKOMEM_SKIP` | An exception for one commit: see [git](git.md#exceptions). |
 | `RAWKOMEM_NOW` | A fixed time (ISO 8601), for runs that can be repeated. |
 | `RAWKOMEM_LEARNING` | rawkomem sets it for the model command that it runs: below that command, nothing is learned. |

@@ -128,7 +128,7 @@ def _placed(layout: Layout, files: Replacing, moving: Sequence[_File], known: Ma
         if not home:
             assert memory
             if not is_plain_file(layout.path(memory.path)):
-                raise Refused(f"{memory.path} is gone", "run 'rawkomem sync', then try again")
+                raise Refused(f"{memory.path} is gone", "run 'rawkomem index sync', then try again")
             home = place(layout, files, replace(entry, path=memory.path), text)
             arrived.setdefault(home, []).append(entry)
         yield replace(entry, path=home)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..model.entry import Entry
@@ -10,6 +11,8 @@ from ..model.problem import ERROR
 from ..model.record import replace
 from .read_entries import NO_TITLE, read_entries
 
+MAX_TITLE_CHARS = 120
+SENTENCE_END = re.compile(r"[.!?](?=\s)\s+|[。！？]")
 KEY_OF = {
     "title": "title",
     "when": "whenToUse",
@@ -44,6 +47,22 @@ def compose(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
     if kind != "amend" and not entry.title:
         entry = replace(entry, title=heading(entry.body))
     return entry
+
+
+def titled(text: str) -> Entry:
+    """Return the entry of a plain text: its first sentence or line is the title, the rest is the body.
+
+    If that is too long for a title, the title is its beginning and the body is the whole text.
+    """
+    text = text.strip()
+    line, _, rest = text.partition("\n")
+    end = SENTENCE_END.search(line)
+    if end:
+        line, rest = line[: end.start() + 1], f"{line[end.end() :]}\n{rest}"
+    title = line.lstrip("#").strip()
+    if len(title) > MAX_TITLE_CHARS:
+        title, rest = f"{title[:MAX_TITLE_CHARS].rpartition(' ')[0] or title[:MAX_TITLE_CHARS]} …", text
+    return Entry(title=title.removesuffix("."), body=rest.strip())
 
 
 def heading(body: str) -> str:

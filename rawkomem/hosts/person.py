@@ -49,6 +49,11 @@ def agent_above() -> str:
     return _agent_variable() or agent_among(list(_ancestors()))
 
 
+def is_piped_by_person() -> bool:
+    """Tell whether a person at a terminal pipes a text into this process; it still counts as an agent's word."""
+    return not os.isatty(0) and os.isatty(1) and not agent_above()
+
+
 def known_agent() -> str:
     """Return the variable or the known agent program above this process; empty for any other program, such as an IDE.
 

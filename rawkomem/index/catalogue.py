@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "15"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
 MAX_NAME_CHARS = 4_096  # characters that anybody may mean a memory by: a path's limit; SQLite gives up on long patterns
+MIN_SUFFIX_CHARS = 4  # of an id: shorter ends of it name a memory by chance
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -288,7 +289,11 @@ class Catalogue:
         return [id for id, other in active if " ".join(other.split()).casefold() == wanted]
 
     def resolve(self, name: str) -> list[str]:
-        """Return the ids a name may mean: the id itself, else ids that start with it, else the memories of a file."""
+        """Return the ids that a name may mean: the first of these rules that finds any.
+
+        The id itself; ids that start with the name; the memories of a file; ids that end with it; titles that are it;
+        titles that hold all of its words.
+        """
         if len(name) > MAX_NAME_CHARS:
             return []
         for id in (name, name.removesuffix(".md")):
@@ -298,7 +303,31 @@ class Catalogue:
         starts = self._texts("SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", like + "%")
         stem = like.removesuffix(".md")
         in_file = "SELECT id FROM memories WHERE path LIKE ? ESCAPE '\\' ORDER BY line LIMIT 20"
-        return starts or self._texts(in_file, f"%/{stem}.md")
+        return starts or self._texts(in_file, f"%/{stem}.md") or self._ending(like) or self.with_words(name)
+
+    def _ending(self, like: str) -> list[str]:
+        """Return the ids that end with a few characters."""
+        if len(like) < MIN_SUFFIX_CHARS:
+            return []
+        return self._texts("SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", "%" + like)
+
+    def with_words(self, name: str) -> list[str]:
+        """Return the ids of memories whose title is a name, else of those whose title holds all of its words.
+
+        A deleted memory counts only where no other one fits.
+        """
+        wanted = _words(name)
+        if not wanted:
+            return []
+        titled = [(id, status, _words(title)) for id, title, status in
+                  rows(self.db, "SELECT id, title, status FROM memories ORDER BY id")]  # fmt: skip
+        fitting = [(id, status, words) for id, status, words in titled if {*wanted} <= {*words}]
+        same = [(id, status, words) for id, status, words in fitting if words == wanted] or fitting
+        return [id for id, status, _ in same if status != "deleted"] or [id for id, _, _ in same]
+
+    def titles(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return id → title of those of the ids that memories have."""
+        return dict(rows(self.db, f"SELECT id, title FROM memories WHERE id IN ({', '.join('?' * len(ids))})", ids))
 
     def _texts(self, sql: str, *values: str) -> list[str]:
         """Return the first column of all rows."""
@@ -322,6 +351,12 @@ def own_inode(path: str) -> str:
         return seal_of(path, os.stat(path).st_ino)
     except OSError:
         return "gone"
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a title, in lower case and without punctuation around them."""
+    plain = "".join(sign if sign.isalnum() or sign in "_-" else " " for sign in text.casefold())
+    return plain.split()
 
 
 def _in_use(vouched: bool) -> str:

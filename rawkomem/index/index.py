@@ -289,7 +289,7 @@ class Index:
         report = self.sync(max_cpu_s=MAX_ANSWER_SYNC_S)
         if report.left:
             said = f"the index is not complete: {report.left} of {count(report.files, 'file')} are not read yet"
-            self.warn(f"{said}; run 'rawkomem sync', or ask again")
+            self.warn(f"{said}; run 'rawkomem index sync', or ask again")
         _, found = self._ask(ask)
         return found()
 

@@ -125,5 +125,5 @@ class Reconcile:
         root = self.index.layout.root
         areas = [area for area in AREAS if os.path.isdir(os.path.join(root, area))]
         if seen.unreadable or "memories" not in areas:
-            hint = "make the folder readable; if they are really gone, run 'rawkomem rebuild'"
+            hint = "make the folder readable; if they are really gone, run 'rawkomem index rebuild'"
             raise Refused(f"{gone} of {known} indexed files seem to be gone and {root} cannot be read fully", hint)

@@ -166,7 +166,7 @@ FILTER_FIELDS = (
         short="-k", many=True, column="kind", lasting=True, agents="e.g. lesson",
     ),
     FilterField(
-        "tags", "tag", "Only with this tag; may be repeated.",
+        "tags", "tag", "Only memories with this tag; may be repeated.",
         short="-t", many=True, column="tags", compare=ALL_OF, any_case=True,
     ),
     FilterField(
@@ -182,33 +182,33 @@ FILTER_FIELDS = (
         many=True, column="entities", compare=ALL_OF, any_case=True,
     ),
     FilterField(
-        "agents", "by", "Only found out by this person or agent; may be repeated.",
+        "agents", "by", "Only memories discovered by this person or agent; may be repeated.",
         many=True, column="by", any_case=True, lasting=True,
     ),
     FilterField(
         "sessions", "from_session", "Only from this session; may be repeated.", many=True, column="session",
     ),
     FilterField(
-        "since", "since", "Only found out since: a date, a time, or an age like 24h, 7d, 2w.", _moment("--since"),
+        "since", "since", "Only memories discovered since a date, a time, or an age like 7d.", _moment("--since"),
         column="created", compare=AT_LEAST, lasting=True,
     ),
     FilterField(
-        "until", "until", "Only found out until: a date (its whole day), a time, or an age.", _moment("--until", True),
+        "until", "until", "Only memories discovered until a date (inclusive), time or age.", _moment("--until", True),
         column="created", compare=BEFORE, lasting=True,
     ),
     FilterField(
-        "as_of", "as_of", "As memories stood then: a date (its end), a time, or an age.", _moment("--as-of", True),
+        "as_of", "as_of", "The state at the end of a date, at a time, or at an age.", _moment("--as-of", True),
     ),
-    FilterField("trust", "trust", "Only with at least this trust, from 0 to 1.", _trust),
+    FilterField("trust", "trust", "Minimum trust, from 0 to 1.", _trust),
     FilterField(
         "where", "filter", "Only where a condition holds: \"memory_type = 'lesson' AND access_count > 2\".", str,
     ),
     FilterField(
-        "importance", "importance", "At least this important: low, medium, high or critical.", _importance,
+        "importance", "importance", "Minimum importance: low, medium, high or critical.", _importance,
         short="-i", column="importance", compare=AT_LEAST,
     ),
     FilterField(
-        "statuses", "include", "Also with these statuses (superseded,archived, …), 'expired' ones, or 'all'.",
+        "statuses", "include", "Include these statuses (superseded,archived, …), 'expired', or 'all'.",
         _statuses, many=True, column="status",
     ),
     FilterField("current", "include", read=_current, many=True),

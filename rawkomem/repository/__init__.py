@@ -216,7 +216,7 @@ class Repository:
     # Read
 
     def get(self, name: str, as_of: int = 0) -> Memory:
-        """Return the memory of an id, of the start of one, or of a file stem; with `as_of` (ms), as it stood then."""
+        """Return the memory of an id, a part of one, a file stem or a title; with `as_of` (ms), as it stood then."""
         return self.core.reading.get(name, as_of)
 
     def get_many(self, names: Sequence[str]) -> Sequence[Memory]:

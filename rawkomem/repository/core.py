@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 LIST_ALL = "'rawkomem list' shows them all"
 MAX_WARNING_CHARS = 2_000  # of a warning that has to be cleaned
 MAX_QUESTIONS = 100  # of one call
+MAX_CANDIDATES = 5  # memories that an error lists for an ambiguous name
 
 
 def warn_on_stderr(message: str) -> None:
@@ -303,15 +304,24 @@ class Core:
         if not ids:
             raise NotFound(f"no memory {name!r}", self._where(name))
         if len(ids) > 1:
-            raise BadInput(f"{name!r} may be {', '.join(ids[:5])}", "give more of the id")
+            raise BadInput(*self._several(name, ids))
         return ids[0]
+
+    def _several(self, name: str, ids: Sequence[str]) -> tuple[str, str]:
+        """Return the message and the hint for a name that means several memories."""
+        from ..text.clean import one_line
+
+        titles = self.index.catalogue.titles(ids[:MAX_CANDIDATES])
+        told = "; ".join(f"{id} ({one_line(title, 60)})" for id, title in titles.items())
+        more = f" and {len(ids) - MAX_CANDIDATES} more" if len(ids) > MAX_CANDIDATES else ""
+        return f"{name!r} may be {told}{more}", "give more of the id or of the title"
 
     def _where(self, name: str) -> str:
         """Return what to do about an unknown name: it may be in a compressed month of the archive."""
         from ..files.bundle import holding
 
         bundle = holding(self.layout, name)
-        return f"'rawkomem retention restore {name}' takes it out of {bundle}" if bundle else LIST_ALL
+        return f"'rawkomem tidy retention restore {name}' takes it out of {bundle}" if bundle else LIST_ALL
 
     # Note what was asked
 

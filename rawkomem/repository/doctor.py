@@ -108,7 +108,7 @@ def _integrity(repository: Repository) -> Finding:
     database = open_database(repository.core.index.path, readonly=True)
     (answer,) = first(database, "PRAGMA quick_check(1)")
     database.close()
-    return Finding("integrity", answer == "ok", answer, "" if answer == "ok" else "run 'rawkomem rebuild'")
+    return Finding("integrity", answer == "ok", answer, "" if answer == "ok" else "run 'rawkomem index rebuild'")
 
 
 def _freshness(repository: Repository) -> Finding:

@@ -83,7 +83,7 @@ def _resolve(core: Core, name: str) -> str:
 
 def _not_there(id: str, unread: Sequence[str]) -> RawkoError:
     if not unread:
-        return NotFound(f"no file holds {id}", "run 'rawkomem sync', then try again")
+        return NotFound(f"no file holds {id}", "run 'rawkomem index sync', then try again")
     hint = f"mend it ('rawkomem check' tells what is wrong), then 'rawkomem purge {id}'; or cut the text out by hand"
     return Refused(f"{unread[0]} names {id}, but it cannot be read as memories", hint)
 
@@ -113,7 +113,7 @@ def _complete(core: Core, id: str) -> Sequence[str]:
     core.index.discard()
     forget_vectors(core.index)
     for other in forget_others(layout, core.settings.store.name):
-        again = f"RAWKOMEM_STORE={other} rawkomem sync"
+        again = f"RAWKOMEM_STORE={other} rawkomem index sync"
         core.warn(f"the store {other} may hold the text until it is used again: {again}")
     core.index.sync()
     if os.path.exists(layout.path(PAGE)):

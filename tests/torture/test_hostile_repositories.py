@@ -110,7 +110,10 @@ def test_a_sync_that_takes_too_long_is_continued_by_the_next_question(memories, 
     hostile.tiny_files(memories, 35)
     found = [len(repository.list()) for _ in range(5)]
     assert found == [10, 20, 30, 35, 35]
-    assert "the index is not complete: 25 of 35 files are not read yet; run 'rawkomem sync'" in repository.warnings[1]
+    assert (
+        "the index is not complete: 25 of 35 files are not read yet; run 'rawkomem index sync'"
+        in repository.warnings[1]
+    )
     assert len([said for said in repository.warnings if "not complete" in said]) == 3
     assert_equals_rebuild(repository.core.index)
 

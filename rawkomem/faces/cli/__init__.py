@@ -12,10 +12,13 @@ from .terminal import complain, say_written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from typing import NoReturn
 
 OBJECTS_PER_COLLECTION = 100_000  # new objects until Python looks for cycles: a hot command makes fewer
 USUAL_THRESHOLDS = gc.get_threshold()
+PAGED = {"search", "list", "ls", "show", "history", "explain", "docs", "help", "diff", "conflicts", "trace list",
+         "lesson list", "skill list", "link list", "ledger show", "trace log"}  # fmt: skip
 AT_EXIT = ("atexit", "threading")  # modules that leave work for the end of a process
 
 
@@ -47,13 +50,15 @@ def run(argv: list[str]) -> int:
         plain = None if "_RAWKOMEM_COMPLETE" in os.environ else parse(argv)
         if plain:
             folder, command, values, arguments = plain
-            run_of(command)(folder, arguments, **values)
+            with _pager(command):
+                run_of(command)(folder, arguments, **values)
             code = 0
         else:
             from .commands import run_click  # click: three starts, so only for commands that can afford it
 
             gc.set_threshold(*USUAL_THRESHOLDS)  # servers are among them
-            code = run_click(argv)
+            with _pager(_command_in(argv)):
+                code = run_click(argv)
         sys.stdout.flush()
         return code
     except WrittenUnseen as failure:
@@ -70,6 +75,28 @@ def run(argv: list[str]) -> int:
         if "RAWKOMEM_DEBUG" in os.environ or not _is_of_the_system(failure):
             raise
         return complain(_told(failure))
+
+
+def _pager(command: str) -> AbstractContextManager[None]:
+    """Return a context in which the output of a command that prints long lists goes to a pager, at a terminal only."""
+    if command not in PAGED or sys.stdout is None or not sys.stdout.isatty():
+        return _NoPager()
+    from .pager import paged
+
+    return paged()
+
+
+def _command_in(argv: list[str]) -> str:
+    """Return the command of a command line, with its group where the output of both is paged."""
+    words = argv[2:] if argv[:1] == ["-C"] else argv
+    both = " ".join(words[:2])
+    return both if both in PAGED else "".join(words[:1])
+
+
+class _NoPager:
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *failure: object) -> None: ...
 
 
 def _is_of_the_system(failure: Exception) -> bool:

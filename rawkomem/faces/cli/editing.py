@@ -29,7 +29,7 @@ RESUME = click.option(
     flag_value=LATEST,
     default="",
     metavar="[PATH]",
-    help="Open a text again that was not stored: the latest, or the one in PATH.",
+    help="Reopen a text that was not stored: the latest, or the one in PATH.",
 )
 NOTHING_SAVED = "nothing was saved in the editor: nothing was stored"
 SAVE_HINT = "write your text and save the file to store it"

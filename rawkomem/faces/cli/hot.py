@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     Values = dict[str, object]
 
 
-SOURCE = Option(("--source",), "flag", "A shared source: keep its index in your cache and write nothing in it.", False)
-DEEP = Option(("--deep",), "flag", "Also fill in the contextual vectors: minutes for a thousand memories.", False)
+SOURCE = Option(
+    ("--source",), "flag", "For a shared source: keep its index in your cache, write nothing into the source.", False
+)
+DEEP = Option(("--deep",), "flag", "Also compute the contextual vectors; this takes minutes per 1,000 memories.", False)
 
 SEARCH = (
-    LIMIT.but(least=0, help="How many at most. Memories that nobody vouches for come in addition, at most as many."),
+    LIMIT.but(least=0, help="Maximum number of results. Unverified memories are added, at most as many again."),
     *FILTERS,
-    PROFILE.but(help="Rank by this profile instead of words and meaning alone."),
-    EXPLAIN.but(help="Also tell how words, meaning and surroundings add up."),
+    PROFILE.but(help="Rank by this profile. Default: words and meaning."),
+    EXPLAIN.but(help="Also show how the score is computed."),
     JSON,
 )
 
@@ -37,24 +39,22 @@ class Hot:
     options: tuple[Option, ...]
     module: str
     argument: str = ""
-    single: bool = False  # takes exactly one argument
+    most: int = 0  # how many arguments it takes at most; 0: any number
     raw: bool = False  # takes its words as they are: of a hook, not even wrong usage may end in an exit code
 
 
 INJECT = (
-    AGENT.but(help="Who works on it: planner, developer, tester, reviewer, or one of config.yaml."),
-    Option(("--plan",), "text", "The plan so far, as further context.", ""),
+    AGENT.but(help="The agent: planner, developer, tester, reviewer, or one of config.yaml."),
+    Option(("--plan",), "text", "The plan so far, as additional context.", ""),
     SESSION,
-    LIMIT.but(help="How many at most (default: the agent's setting, else 5).", default=None, least=0),
-    Option(("--min-importance", "-i"), "text", "Only at least this important: low, medium, high or critical.", ""),
-    BUDGET.but(help="Tokens at most (default: the agent's setting, else 2,000).", default=0, least=0),
-    PROFILE.but(
-        help="How to score: fit, rawko, mesh, composite, lane or llmos; also composite:trust=0.4. Default: the setting."
-    ),
-    Option(("--format", "-f"), "text", "rawko, mesh, xml, json, plain or grouped.", "rawko"),
+    LIMIT.but(help="Maximum number of memories. Default: the agent's setting, else 5.", default=None, least=0),
+    Option(("--min-importance", "-i"), "text", "Minimum importance: low, medium, high or critical.", ""),
+    BUDGET.but(help="Maximum number of tokens. Default: the agent's setting, else 2,000.", default=0, least=0),
+    PROFILE.but(help="The scoring profile: fit, rawko, mesh, composite, lane, llmos, or composite:trust=0.4."),
+    Option(("--format", "-f"), "text", "The output format: rawko, mesh, xml, json, plain or grouped.", "rawko"),
     STRICT,
     EXPLAIN,
-    JSON.but(help="Print the items, what is left out and why, and the costs as JSON."),
+    JSON.but(help="Print the memories, those left out with the reason, and the token count as JSON."),
     *WHICH,
 )
 
@@ -63,7 +63,7 @@ FEEDBACK = (
     BY,
     JSON,
     Option(("--helpful",), "flag", "It helped.", False),
-    Option(("--harmful",), "flag", "It did harm: it counts for half from now on.", False),
+    Option(("--harmful",), "flag", "It did harm: its score is halved from now on.", False),
 )
 
 MARKER_SIZE = Option(("--marker-size",), "number", "Characters of a conflict marker.", 7)
@@ -72,7 +72,7 @@ HOT = {
     "search": Hot(SEARCH, "rawkomem.faces.cli.memories.search", "query"),
     "inject": Hot(INJECT, "rawkomem.faces.cli.memories.inject", "task"),
     "stats": Hot((*FILTERS, JSON), "rawkomem.faces.cli.memories.stats"),
-    "feedback": Hot(FEEDBACK, "rawkomem.faces.cli.memories.feedback", "id", single=True),
+    "feedback": Hot(FEEDBACK, "rawkomem.faces.cli.memories.feedback", "id [helpful|harmful]", most=2),
     "sync": Hot((DEEP, SOURCE, JSON), "rawkomem.faces.cli.keeping.sync"),
     "merge-driver": Hot((MARKER_SIZE,), "rawkomem.faces.cli.keeping.merge_driver", "files"),  # run by git
     "hook": Hot((), "rawkomem.hosts.hooks.run", "host event", raw=True),
@@ -94,7 +94,7 @@ def parse(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
     options = {name: option for option in hot.options for name in (*option.names, *option.aliases)}
     values = {option.key: [] if option.kind == "many" else option.default for option in options.values()}
     arguments = _fill(argv[1:], options, values)
-    if arguments is None or bool(arguments) != bool(hot.argument) or (hot.single and len(arguments) > 1):
+    if arguments is None or bool(arguments) != bool(hot.argument) or (hot.most and len(arguments) > hot.most):
         return None
     return folder, argv[0], values, arguments
 

@@ -56,18 +56,17 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 JSON = Option(("--json",), "flag", "Print JSON.", False, "as_json")
 DRY_RUN = Option(("--dry-run",), "flag", "Print what would change; write nothing.", False)
 YES = Option(("--yes",), "flag", "Do not ask.", False)
-BY = Option(("--by",), "text", "Who says so. Default: you.", "")
-REASON = Option(("--reason",), "text", "Why.", "")
-LIMIT = Option(("--limit", "-n"), "number", "How many at most.", 10, least=1, aliases=("--max",))
-BUDGET = Option(("--budget", "-b"), "number", "Tokens at most.", 2_000, least=1)
-AGENT = Option(("--agent", "-a"), "text", "Who works on it.", "")
-SESSION = Option(("--session",), "text", "The session: what it was given is not repeated ('rawkomem docs recall').", "")
-PROFILE = Option(("--profile", "-p"), "text", "How to score. Default: the setting profile, else fit.", "")
-EXPLAIN = Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False)
-PERSONAL = Option(("--personal",), "flag", "In your own repository, which is recalled in every project.", False)
-STRICT = Option(
-    ("--strict",), "flag", "Only what a person vouches for: committed, typed or reviewed by a person.", False
-)
+BY = Option(("--by",), "text", "The author. Default: you.", "")
+REASON = Option(("--reason",), "text", "The reason.", "")
+LIMIT = Option(("--limit", "-n"), "number", "Maximum number of results.", 10, least=1, aliases=("--max",))
+ALL = LIMIT.but(help="Maximum number of results. Default: all.", default=0, least=0)
+BUDGET = Option(("--budget", "-b"), "number", "Maximum number of tokens.", 2_000, least=1)
+AGENT = Option(("--agent", "-a"), "text", "The agent.", "")
+SESSION = Option(("--session",), "text", "The session; memories that it already got are not repeated.", "")
+PROFILE = Option(("--profile", "-p"), "text", "The scoring profile. Default: the setting profile, else fit.", "")
+EXPLAIN = Option(("--explain",), "flag", "Also explain on stderr what is included, what is left out, and why.", False)
+PERSONAL = Option(("--personal",), "flag", "Use your personal repository, which is recalled in every project.", False)
+STRICT = Option(("--strict",), "flag", "Only memories that a person committed, typed or reviewed.", False)
 
 # The filters, one option for each row of model/filters.py that has a help.
 FILTERS = tuple(

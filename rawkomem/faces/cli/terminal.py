@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+JSON_SCHEMA_VERSION = 1  # raised when a key of --json is renamed, removed or changes its meaning
 BLOCKS = " ▁▂▃▄▅▆▇█"
+MIN_COLUMNS, DEFAULT_COLUMNS = 40, 100  # of a terminal, and of a file or a pipe
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -57,10 +59,12 @@ def on_one_line(text: str) -> str:
     return " ".join(shown(text).split("\n"))
 
 
-def say_json(value: object) -> None:
-    """Print data as JSON."""
+def say_json(value: object, versioned: bool = True) -> None:
+    """Print data as JSON; an object with named keys starts with the version of the schema in docs/json.md."""
     import json  # only with --json
 
+    if versioned and isinstance(value, dict):
+        value = {"schema": JSON_SCHEMA_VERSION, **value}
     text = json.dumps(value, ensure_ascii=False, indent=2)
     sys.stdout.write("".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text) + "\n")
 
@@ -130,11 +134,26 @@ def tell_nothing(repository: Repository, otherwise: str) -> None:
 
 
 def wide() -> int:
-    """Return the columns of the terminal."""
+    """Return the columns of the terminal; COLUMNS wins, as in other programs."""
+    said = os.environ.get("COLUMNS", "")
     try:
-        return max(40, os.get_terminal_size().columns)
+        return max(MIN_COLUMNS, int(said) if said.isdecimal() else os.get_terminal_size().columns)
     except OSError:
-        return 100
+        return DEFAULT_COLUMNS
+
+
+def shortened(as_json: bool, rows: Sequence[T], limit: int) -> Sequence[T]:
+    """Return the first rows, and tell people how to see all of them. 0 is no limit."""
+    if not limit or len(rows) <= limit:
+        return rows
+    if not as_json:
+        note(f"{limit} of {len(rows)}: -n 0 shows all")
+    return rows[:limit]
+
+
+def is_table() -> bool:
+    """Tell whether the columns of a list are aligned: on a terminal only, so that pipes get no padding."""
+    return sys.stdout.isatty()
 
 
 def draws() -> bool:

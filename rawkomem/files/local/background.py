@@ -69,7 +69,7 @@ def unwaited(work: Callable[[], None]) -> None:
 
 
 def start(layout: Layout, job: Lock, *arguments: str, stdin: int = -1, queue: bool = False) -> bool:
-    """Start `rawkomem ARGUMENTS` in the background; return False if the job runs already. Raises OSError or RawkoError.
+    """Start rawkomem in the background; return False if the job runs already. Raises OSError or RawkoError.
 
     With `queue` the process is always started, and waits for the job's lock itself.
     """

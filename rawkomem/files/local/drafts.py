@@ -19,12 +19,13 @@ from .told import checksum, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ..layout import Layout
 
 FILE_NAME = "drafts.tsv"
 MAX_FILE_BYTES = 4 * 2**20  # some 4,000 drafts; the older half is dropped
+MAX_CANDIDATES = 5  # drafts that an error lists for an ambiguous name
 MAX_AGE_DAYS = 30  # after which a draft expires
 DRAFT, ASKED, KEPT, DROPPED = "draft", "asked", "kept", "dropped"
 TUPLES = ("when", "tags", "corrects", "again")
@@ -50,13 +51,21 @@ class Drafts:
         return sorted(found.values(), key=lambda draft: (draft.at, draft.id))
 
     def get(self, name: str) -> Draft:
-        """Return a draft by its id, or by a beginning of it that no other one has."""
-        found = [draft for draft in self.all() if draft.id == name or (name and draft.id.startswith(name))]
-        exact = [draft for draft in found if draft.id == name]
-        if len(exact or found) != 1:
-            wrong = f"there is no draft {name!r}" if not found else f"{len(found)} drafts begin with {name!r}"
+        """Return a draft by its id, by a beginning or an end of the id, or by words of its title."""
+        drafts = self.all()
+        words = {*name.casefold().split()}
+        rules: tuple[Callable[[Draft], bool], ...] = (
+            lambda draft: draft.id == name,
+            lambda draft: draft.id.startswith(name),
+            lambda draft: draft.id.endswith(name),
+            lambda draft: words <= {*draft.title.casefold().split()},
+        )
+        found = next((some for rule in rules if words and (some := [*filter(rule, drafts)])), [])
+        if len(found) != 1:
+            several = "; ".join(f"{draft.id} ({draft.title})" for draft in found[:MAX_CANDIDATES])
+            wrong = f"{name!r} may be {several}" if found else f"there is no draft {name!r}"
             raise NotFound(wrong, "'rawkomem drafts' lists them")
-        return (exact or found)[0]
+        return found[0]
 
     def decided(self) -> frozenset[str]:
         """Return the ids of drafts that were kept or dropped."""

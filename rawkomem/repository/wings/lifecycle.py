@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 DUE_TRACES = 10  # LLMos: so many new traces make consolidating due
 DUE_OF_ONE_GOAL = 3  # … or so many of one goal, for the learner in the background
-MAX_TRACES_BEHIND = 1_000  # new traces that it looks at; more wait for `rawkomem consolidate`
+MAX_TRACES_BEHIND = 1_000  # new traces that it looks at; more wait for `rawkomem tidy consolidate`
 LAST_RUN = "consolidated"  # below .rawko/local: the time of the last run; safe to delete
 ENTRIES_AT_ONCE = 500  # entries written before others may write, and progress is told
 LEAVING = ("archive", "supersede")  # kinds of entries after which searches do not show a memory
@@ -208,8 +208,9 @@ class Lifecycle(Wing):
         """
         finished = self._core.finished_purges.pop(name, None)
         if finished is None and self._core.via == "agent" and self._repo.beliefs.is_vouched(name):
-            hint = f"run 'rawkomem purge {name}' at a terminal, as a person"
-            raise Refused(f"a person vouches for {name}, and only a person may remove it for good", hint)
+            id = self._repo.get(name).id
+            hint = f"run 'rawkomem purge {id}' at a terminal, as a person"
+            raise Refused(f"a person vouches for {id}, and only a person may remove it for good", hint)
         return purge_memory(self._core, name) if finished is None else finished
 
     def census(self) -> Census:

@@ -106,7 +106,7 @@ class Retention(Wing):
         if _is_month(name):
             folder = f"{ARCHIVE}/{name}"
             if not os.path.isdir(self._core.layout.path(folder)):
-                raise NotFound(f"the archive holds no month {name}", "'rawkomem retention list' shows what it holds")
+                raise NotFound(f"the archive holds no month {name}", "'rawkomem tidy retention list' shows it")
             return [from_archive(f"{folder}/{file}") for file in markdown_in(self._core.layout, folder)]
         memory = self._repo.get(name)
         if not memory.path.startswith(f"{ARCHIVE}/"):

@@ -112,7 +112,7 @@ class Skills(Wing):
         """Return one skill, by its id, the start of one, or its file's stem."""
         memory = self._repo.get(name)
         if memory.kind != KIND:
-            raise BadInput(f"{memory.id} is a {memory.kind}, not a skill", "'rawkomem skills' lists skills")
+            raise BadInput(f"{memory.id} is a {memory.kind}, not a skill", "'rawkomem skill list' lists skills")
         access = accesses(self._core.layout).get(memory.id, Access())
         return skill_of(memory, access.count, access.last)
 

@@ -50,7 +50,7 @@ def plan_unlink(memory: Memory, other: Memory, type: str, by: str) -> Plan:
     )
     if not entries:
         what = f"no link of type {type!r}" if type else "no link"
-        hint = f"'rawkomem links {memory.id}' shows what connects them; relatedMemories and [[…]] are text: amend it"
+        hint = f"'rawkomem link list {memory.id}' shows how they are connected; amend relatedMemories and [[…]]"
         raise NotFound(f"{what} between {memory.id} and {other.id}", hint)
     return Plan(entries, f"unlink {memory.id} from {other.id}")
 

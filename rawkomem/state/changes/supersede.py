@@ -45,6 +45,15 @@ def _had_ended(memory: Memory, at: int) -> bool:
     return 0 < memory.valid_until <= at
 
 
+def _compared(new: Memory, old: Memory, trust: Trust) -> str:
+    """Return two trusts with as many decimals as show the difference; where both are equal, the declared sources."""
+    for decimals in range(2, TRUST_DECIMALS + 1):
+        own, other = (f"{trust(memory):.{decimals}f}" for memory in (new, old))
+        if float(own) < float(other):
+            return f"{own} against {other}"
+    return f"its source is {claimed_source(new.extra) or 'not declared'}, the other's is {claimed_source(old.extra)}"
+
+
 def _declared(memory: Memory, trust: float) -> float:
     """Return the trust that a memory's source would have without a cap; where it declares none, what it has."""
     claimed = claimed_source(memory.extra)
@@ -67,8 +76,8 @@ def plan_supersede(
     if old.status in ("superseded", "deleted"):
         raise Refused(f"{old.id} is {old.status} already", "nothing to do")
     if not anyway and not outweighs(new, [old], trust):
-        trusts = f"{trust(new):.2f} against {trust(old):.2f}"
-        raise Refused(f"{new.id} is trusted less than {old.id}: {trusts}", "--anyway when a person decides so")
+        hint = f"if you decide so, run 'rawkomem supersede {old.id} {new.id} --anyway'"
+        raise Refused(f"{new.id} is trusted less than {old.id}: {_compared(new, old, trust)}", hint)
     return Plan((superseding(old, new.id, reason, by),), f"supersede {old.id} by {new.id}")
 
 

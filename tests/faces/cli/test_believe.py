@@ -116,7 +116,7 @@ def test_reject(rawkomem, add):
 
 def test_votes_disputes_and_back(rawkomem, add):
     id = add("UTC")["id"]
-    assert "--helpful or --harmful" in rawkomem("feedback", id, check=2).stderr
+    assert "helpful or harmful" in rawkomem("feedback", id, check=2).stderr
     assert said(rawkomem("feedback", id, "--harmful", "--reason", "wrong", "--json"))["harmful"] == 1
     for _ in range(3):
         last = said(rawkomem("dispute", id, "--reason", "moved", "--json"))

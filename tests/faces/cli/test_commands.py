@@ -46,7 +46,7 @@ def test_add_show_search_amend_delete(rawkomem, memories):
     shown = json.loads(rawkomem("show", "why-apsw", "--json").stdout)
     assert (shown["title"], shown["tags"], shown["importance"]) == (
         "Why apsw and not sqlite3",
-        ["db", "python"],
+        ["sqlite", "db", "python"],
         "high",
     )
     rawkomem("delete", added["id"], "--reason", "test")

@@ -38,9 +38,18 @@ def test_an_earlier_name_of_an_option_works_and_is_not_shown():
 
 
 def test_every_command_says_what_it_does():
-    from rawkomem.faces.cli.commands import COMMANDS, cli
+    from rawkomem.faces.cli.commands import cli
+    from rawkomem.faces.cli.table import COMMANDS
 
     for name, (_, text) in COMMANDS.items():
         command = cli.get_command(None, name)
         assert command.name == name and text.endswith(".")
         assert (command.help or "").split("\n")[0].rstrip(".") == text.rstrip("."), name
+
+
+def test_the_page_about_json_is_up_to_date():
+    """It is made from real output, so it also shows that every command with --json prints JSON."""
+    tool = runpy.run_path(str(ROOT / "tools" / "write_json_docs.py"))
+    assert (ROOT / "docs" / "json.md").read_text(encoding="utf-8") == tool["write"](), "run 'make docs'"
+    run = {command for command, _ in tool["CASES"] if command != "git"}
+    assert sorted(run | tool["NOT_RUN"]) == sorted(tool["commands_with_json"]())

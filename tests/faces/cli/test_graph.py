@@ -45,7 +45,7 @@ def test_link_walk_unlink(rawkomem, memories):
     assert titles(narrow, "nodes") == ["Cache lifetime", "Redis cache"]
     rawkomem("unlink", "cake", "host")
     none = rawkomem("path", "ttl", "cake", "--declared", "--json", check=1).stdout
-    assert json.loads(none) == {"found": False, "hops": -1, "path": []}
+    assert json.loads(none) == {"schema": 1, "found": False, "hops": -1, "path": []}
 
 
 @pytest.mark.usefixtures("filled")

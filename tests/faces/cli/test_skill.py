@@ -67,7 +67,7 @@ def test_list_search_and_show(rawkomem, skill):
 def test_feedback_and_prune(rawkomem, skill):
     assert "how did it go?" in rawkomem("skill", "feedback", skill, check=2).stderr
     assert said(rawkomem("skill", "feedback", skill, "--success", "--json")) == {
-        "id": skill, "reliability": 0.6, "use_count": 1,
+        "schema": 1, "id": skill, "reliability": 0.6, "use_count": 1,
     }  # fmt: skip
     for _ in range(2):
         rawkomem("skill", "feedback", skill, "--failure", "--reason", "it broke")
@@ -98,7 +98,7 @@ def test_synthesize(rawkomem, repository):
     repository.add(Entry(kind="learning", title="Learning: Caching", body=LEARNING), via="person")
     assert "would propose  Caching" in rawkomem("synthesize", "--dry-run").stdout
     made = said(rawkomem("synthesize", "--json"))
-    assert set(made) == {"status", "analysis", "skill_id", "skill_name", "yamo_text", "others"}
+    assert set(made) == {"schema", "status", "analysis", "skill_id", "skill_name", "yamo_text", "others"}
     assert made["status"] == "success" and made["yamo_text"].startswith("agent: Caching;\nintent: Caching;\n")
     assert "unchanged  Caching" in rawkomem("synthesize").stdout
     assert (
@@ -127,5 +127,5 @@ def test_reflect_with_the_model_of_the_users_config(rawkomem, repository, tmp_pa
         made = rawkomem("reflect", "--llm", env=env)
         assert made.stdout == "All of it is cached.\n" and "confidence 0.90, 1 memories, reflection_" in made.stderr
         failed = rawkomem("reflect", "--llm", "--topic", "Redis results", "--json", env=env)
-        assert set(said(failed)) == {"topic", "count", "context", "prompt"}
+        assert set(said(failed)) == {"schema", "topic", "count", "context", "prompt"}
         assert "going on without a model" in failed.stderr

@@ -23,23 +23,23 @@ LEVEL_COLORS = {"error": "red", "warning": "yellow", "style": "dim"}
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(exists=False))
 @JSON.but(help="Print JSON: one object for each file.")
-@click.option("--style", is_flag=True, help="Also tell which memories are shorter or longer than ideal.")
-@click.option("--quiet", "-q", is_flag=True, help="Leave content rules out.")
-@click.option("--stale", is_flag=True, help="Instead, list citations of code that changed or is gone.")
-@click.option("--diff", "span", metavar="BASE...HEAD", default="", help="Instead, check what a branch changed.")
+@click.option("--style", is_flag=True, help="Also report memories that are shorter or longer than recommended.")
+@click.option("--quiet", "-q", is_flag=True, help="Skip the content rules.")
+@click.option("--stale", is_flag=True, help="Only list citations of code that changed or is gone.")
+@click.option("--diff", "span", metavar="BASE...HEAD", default="", help="Only check what a branch changed.")
 @click.option("--format", "form", type=click.Choice(("text", "github", "json")), default="text",
-              help="With --diff: for people, as annotations of GitHub Actions, or JSON.")  # fmt: skip
+              help="With --diff: text, annotations for GitHub Actions, or JSON.")  # fmt: skip
 @staged_options
 @click.pass_obj
 def check_command(
     folder: str, /, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, staged: bool,
     as_amendment: bool, span: str, form: str, **checks: bool,
 ) -> int:  # fmt: skip
-    """Tell what is wrong with memory files.
+    """Report problems in memory files.
 
-    Without PATHS: every file of the repository. Exit code 1 when a file cannot be used as a memory; with --stale, when
-    a memory cites code that changed or is gone. With --staged: what a commit would bring, for a pre-commit hook. With
-    --diff: what a branch brings, for a review; exit code 1 on errors.
+    Without PATHS, the command checks every file of the repository. The exit code is 1 if a file cannot be used as a
+    memory. With --stale, it is 1 if a memory cites code that changed or is gone. --staged checks what a commit
+    adds, for a pre-commit hook; --diff checks what a branch adds. Both exit with 1 on errors.
     """
     if as_amendment:
         if not staged:

@@ -31,10 +31,14 @@ def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Declare `--staged` and an option to skip each of its checks."""
     for name in reversed(NAMES):
         where = "--staged" if name == DUPLICATES else "--staged or --diff"
-        function = click.option(f"--{name}/--no-{name}", default=True, help=f"With {where}: {name}.")(function)
+        function = click.option(f"--{name}/--no-{name}", default=True, help=f"Run the check {name}, with {where}.")(
+            function
+        )
     help = "With --staged: restore edited committed entries, append what you wrote as amendments, and stage both."
     function = click.option("--as-amendment", is_flag=True, help=help)(function)
-    return click.option("--staged", is_flag=True, help="Instead, fail on what must not be committed.")(function)
+    return click.option("--staged", is_flag=True, help="Only check what is staged in git; exit with 1 on errors.")(
+        function
+    )
 
 
 def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> int:

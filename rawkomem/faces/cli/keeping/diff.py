@@ -1,4 +1,4 @@
-"""Implement `rawkomem diff` and `rawkomem check --diff`: what a branch did to memories, for reviews."""
+"""Implement `rawkomem diff` and `check --diff`: what a branch did to memories, for reviews."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ from ....repository.settings.read import read_values
 from ....state.compare import word_difference
 from ....text.count import count
 from ..markup import annotation, markdown, plain
+from ..options import JSON as AS_JSON
 from ..terminal import fields_of, note, paint, say, say_json
 from .check_staged import as_json_of, skipped
 
@@ -58,17 +59,17 @@ HEADINGS = {
 @click.command("diff")
 @click.argument("span", metavar="BASE...HEAD")
 @click.option("--format", "form", type=click.Choice((TEXT, MARKDOWN, JSON)), default=TEXT, show_default=True,
-              help="For a terminal, a review's page, or a program.")  # fmt: skip
+              help="The output: text for a terminal, Markdown for a pull request, or JSON.")  # fmt: skip
+@AS_JSON.but(help="The same as --format json.")
 @click.pass_obj
-def diff_command(folder: str, /, span: str, form: str) -> None:
-    """Show what a branch did to memories, for a review.
+def diff_command(folder: str, /, span: str, form: str, as_json: bool) -> None:
+    """Show how a branch changes the memories.
 
-    Memories that were added, changed (old → new), superseded, contradicted, archived or deleted between the commit at
-    which HEAD left BASE, and HEAD. Reads git's objects only: no index, no work tree. BASE alone means BASE...HEAD;
-    BASE..HEAD compares BASE itself.
+    The command lists memories that were added, changed, superseded, contradicted, archived or deleted on HEAD since
+    it left BASE. It reads git objects only. BASE alone means BASE...HEAD; BASE..HEAD compares with BASE itself.
     """
     found = [item for branch in branches(folder, span) for item in _differences(branch)]
-    if form == JSON:
+    if as_json or form == JSON:
         say_json([_as_json(item) for item in found])
         return
     if not found and form == TEXT:

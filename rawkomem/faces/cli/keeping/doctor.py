@@ -15,10 +15,10 @@ from ..terminal import paint, say, say_json
 @JSON
 @click.pass_obj
 def doctor_command(folder: str, as_json: bool) -> int:
-    """Look for what could go wrong on this machine.
+    """Look for problems on this machine.
 
-    Versions, file system, permissions, index integrity, git set-up, and for each connected agent host when it last
-    called. Exit code 1 when something is wrong.
+    The command checks versions, the file system, permissions, the index, the git set-up, and when each connected agent
+    last called. The exit code is 1 if it finds a problem.
     """
     from ....hosts.health import examine_hosts
     from ....repository.doctor import examine

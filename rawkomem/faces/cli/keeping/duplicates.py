@@ -1,4 +1,4 @@
-"""Implement `rawkomem consolidate --staged`: duplicates and contradictions of what a commit brings."""
+"""Implement `rawkomem tidy consolidate --staged`: duplicates and contradictions of what a commit brings."""
 
 from __future__ import annotations
 

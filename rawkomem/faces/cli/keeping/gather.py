@@ -1,4 +1,4 @@
-"""Implement `rawkomem gather`: move changes from files of their own into the memories' files."""
+"""Implement `rawkomem tidy gather`: move changes from files of their own into the memories' files."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from ..terminal import note, paint, say, say_json
 def gather_command(repository: Repository, dry_run: bool, as_json: bool) -> None:
     """Move committed changes into the files of their memories.
 
-    Changes of memories that git tracks lie in .rawko/changes, one file each, so that branches merge without a driver.
-    Run this on one branch now and then, and commit the result. What is not committed yet stays.
+    A change of a memory that git tracks is a file in .rawko/changes, so that branches merge without conflicts. Run
+    this command on one branch from time to time and commit the result. Changes that are not committed stay where
+    they are.
     """
     done = repository.gathering.run(dry_run)
     if as_json:

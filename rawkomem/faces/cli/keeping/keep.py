@@ -19,9 +19,9 @@ from .sync import tell, with_bar
 @JSON
 @pass_layers
 def status_command(repository: Repository, as_json: bool) -> int:
-    """Compare files and index, and prove that they agree.
+    """Check that the search index matches the files.
 
-    Hashes every file. Exit code 1 when the index does not say what the files say.
+    The command hashes every file. The exit code is 1 if the index differs from the files.
     """
     status = repository.store.status()
     layers = repository.layers.standings()
@@ -86,8 +86,8 @@ def _progress(status: Status) -> str:
 @JSON
 @pass_repository
 def rebuild_command(repository: Repository, as_json: bool) -> None:
-    """Make the index anew from the files.
+    """Rebuild the index from the files.
 
-    Never needed in theory: a missing, corrupt or outdated index is made anew by itself.
+    A missing, corrupt or outdated index is rebuilt automatically.
     """
     tell(with_bar(repository.store.rebuild, "indexing"), as_json)

@@ -16,6 +16,7 @@ from ....model.record import as_dict
 from ....repository import Repository
 from ....text.clean import clean, one_line
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..options import JSON, LIMIT
 from ..terminal import note, paint, say, say_json, say_rows, wide
 
@@ -31,12 +32,13 @@ TELLING_KEYS = (
 OPERATION = click.option("--op", "operation", type=click.Choice(OPERATIONS), help="Only this operation.")
 
 
-@click.group("ledger")
+@click.group("ledger", cls=Verbs, bare="show")
 def ledger_command() -> None:
-    """Show and verify what was done with memories.
+    """Show and verify the log of all operations.
 
-    Every retain, recall, reflect, synthesize, lesson and delete is a YAMO block in .rawko/local/ledger, chained by
-    SHA-256. 'ledger: writes' in your own config leaves recalls out, 'ledger: off' everything. See 'rawkomem docs yamo'.
+    Each store, search, reflection, synthesis, lesson and deletion is a block in .rawko/local/ledger. A SHA-256
+    chain protects the blocks. 'ledger: writes' in your own config leaves out searches, 'ledger: off' turns the log
+    off. See 'rawkomem docs yamo'.
     """
 
 
@@ -45,10 +47,11 @@ def ledger_command() -> None:
 @JSON
 @pass_repository
 def verify_command(repository: Repository, database: str, as_json: bool) -> int:
-    """Follow the chain from the first block to the last. Exit code 1 where it is broken.
+    """Verify the hash chain from the first block to the last.
 
-    Write the last hash down elsewhere: then nobody can replace the whole ledger unnoticed. Blocks of a database are
-    verified by the rule of RFC-0011 (the hash of a block's text), or by that of memory-mesh's anchors.
+    The exit code is 1 if the chain is broken. Keep a copy of the last hash in another place; it proves that nobody
+    replaced the whole ledger. --database verifies blocks of a database by the rule of RFC-0011 or by the anchors of
+    memory-mesh.
     """
     if database:
         return _verify_database(repository, database, as_json)
@@ -79,12 +82,15 @@ def _verify_database(repository: Repository, folder: str, as_json: bool) -> int:
 
 @ledger_command.command("show")
 @click.argument("id", default="")
-@LIMIT.but(default=20, help="The last so many.")
+@LIMIT.but(default=20, help="Maximum number of blocks.")
 @OPERATION
 @JSON
 @pass_repository
 def show_command(repository: Repository, id: str, limit: int, operation: str | None, as_json: bool) -> None:
-    """Show the last blocks, the latest first; with ID, the whole text of one, or all that name a memory."""
+    """Show the last blocks, the latest first.
+
+    With ID, the command prints the whole text of that block, or of all blocks that name that memory.
+    """
     found = repository.ledger.blocks(operation or "", id)[::-1][:limit]
     text = (lambda row: f"{_line(row)}\n{clean(row.yamo_text)}") if id else _line
     say_rows(as_json, found, _json, text, "no such block")
@@ -95,7 +101,7 @@ def show_command(repository: Repository, id: str, limit: int, operation: str | N
 @JSON
 @pass_repository
 def export_command(repository: Repository, operation: str | None, as_json: bool) -> None:
-    """Print every block, the first one first: as YAMO text, or with hashes as JSON."""
+    """Print every block, the oldest first, as YAMO text or as JSON with hashes."""
     found = repository.ledger.blocks(operation or "")
     if as_json:
         say_json([_json(row) for row in found])

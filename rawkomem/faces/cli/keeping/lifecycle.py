@@ -1,4 +1,4 @@
-"""Implement `rawkomem consolidate`, `prune` and `digest`: each prints a plan, and `--apply` carries it out."""
+"""Implement `rawkomem tidy consolidate`, `prune` and `digest`: each prints a plan, and `--apply` carries it out."""
 
 from __future__ import annotations
 
@@ -46,12 +46,13 @@ SIGNS = {
 @JSON
 @pass_repository
 def prune_command(repository: Repository, apply: bool, dry_run: bool, as_json: bool) -> None:
-    """Propose to archive memories that faded, and to remove broken links.
+    """Propose to archive memories that are old and unused.
 
-    Prints a plan; --apply asks you at the terminal and carries it out. A memory fades with its age and with the time
-    since it was changed; importance and links hold it. Uses on this machine do not count. A memory stays if it is
-    critical, if a person vouches for it, or if no other memory that searches find says the same: 'rawkomem archive'
-    with its id archives such a memory. Memories that were superseded 90 days ago are archived, too.
+    The command prints a plan; --apply asks you at the terminal and carries it out. Strength falls with age and with
+    the time since the last change; importance and links slow this down. Uses on this machine do not count. A memory
+    stays if it is critical, if a person vouches for it, or if no other memory says the same; archive such a memory
+    with 'rawkomem archive ID'. Memories that were superseded 90 days ago are archived, and broken links are
+    removed.
     """
     refuse_both(apply, dry_run)
     done, outlook = repository.lifecycle.prune(dry_run=True, by=user_name())
@@ -82,10 +83,10 @@ def prune_command(repository: Repository, apply: bool, dry_run: bool, as_json: b
     default=IDLE_DAYS,
     show_default=True,
     type=click.IntRange(0),
-    help="For how many days nobody changed them.",
+    help="How many days the memories must be unchanged.",
 )
-@LIMIT.but(default=MAX_DIGESTS, least=1, help="How many digests to make in a day.")
-@click.option("--archive", is_flag=True, help="Archive memories whose digest says all that they say.")
+@LIMIT.but(default=MAX_DIGESTS, least=1, help="Maximum number of digests per day.")
+@click.option("--archive", is_flag=True, help="Archive memories that the digest covers completely.")
 @APPLY
 @DRY_RUN
 @JSON
@@ -96,10 +97,10 @@ def digest_command(
 ) -> None:  # fmt: skip
     """Propose digests of related memories that nobody changed lately.
 
-    Prints a plan; --apply asks you at the terminal and carries it out. A digest is a memory made of the most telling
-    sentences of related memories; no model is asked. With --archive, a memory is archived only if its digest says all
-    that it says (numbers, names, negations, code) and if the questions that find the memory find the digest. A memory
-    that is critical, or that a person vouches for, stays. The same memories get one digest: delete it to make another.
+    The command prints a plan; --apply asks you at the terminal and carries it out. A digest is a memory made of the
+    most important sentences of related memories, without a language model. With --archive, a memory is archived if
+    the digest holds all of its numbers, names, negations and code, and if the same questions find the digest.
+    Critical memories and memories that a person vouches for stay. To replace a digest, delete it first.
     """
     refuse_both(apply, dry_run)
     how, by = Digesting(min_size, idle, limit), user_name()
@@ -112,18 +113,18 @@ def digest_command(
 
 @click.command("consolidate")
 @APPLY
-@click.option("--staged", is_flag=True, help="Look only at memories that are staged in git: see 'rawkomem docs git'.")
+@click.option("--staged", is_flag=True, help="Only look at memories that are staged in git.")
 @DRY_RUN
-@click.option("--if-due", is_flag=True, help="Only after enough new traces (10), or a week. Not with --staged.")
+@click.option("--if-due", is_flag=True, help="Only run after 10 new traces or a week. Not with --staged.")
 @JSON
 @click.pass_obj
 def consolidate_command(folder: str, /, apply: bool, staged: bool, dry_run: bool, if_due: bool, as_json: bool) -> int:
-    """Propose to settle duplicates and contradictions, and to learn from traces.
+    """Propose to merge duplicates and to settle contradictions.
 
-    Prints a plan; --apply carries it out. In this order: duplicates, contradicting claims, what other sources confirm;
-    then learnings of traces with the same goal, which are archived when their goals find the learning. Nothing is
-    deleted, and a second run finds nothing to do.
-    With --staged: exit code 1 for a staged memory that says exactly what another one says.
+    The command prints a plan; --apply carries it out. It merges duplicates, settles contradicting claims, counts
+    confirmations by other sources, and writes learnings of traces with the same goal. Such traces are archived if a
+    search for their goal finds the learning. Nothing is deleted. With --staged, the exit code is 1 if a staged
+    memory repeats another memory.
     """
     refuse_both(apply, dry_run)
     if staged:

@@ -6,7 +6,7 @@ import click
 
 from ....model.errors import BadInput
 
-APPLY = click.option("--apply", is_flag=True, help="Carry the plan out. Without it, nothing is written.")
+APPLY = click.option("--apply", is_flag=True, help="Carry out the plan. Without this option, nothing is written.")
 
 
 def refuse_both(apply: bool, dry_run: bool) -> None:

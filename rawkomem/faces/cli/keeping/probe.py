@@ -21,9 +21,9 @@ from ..terminal import note, paint, say, say_either, say_json
 @click.argument("text")
 @JSON
 def match_command(pattern: str, text: str, as_json: bool) -> int:
-    """Tell whether a whenToUse condition fires on a text.
+    """Test whether a whenToUse condition matches a text.
 
-    Exit code 0 when it fires, 1 when it does not. TEXT '-' reads standard input.
+    The exit code is 0 if the condition matches, else 1. If TEXT is '-', it is read from standard input.
     """
     if text == "-":
         text = read_stdin(strict=False)

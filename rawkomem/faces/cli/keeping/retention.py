@@ -1,4 +1,4 @@
-"""Implement `rawkomem retention`: archive and compress old traces, and restore them."""
+"""Implement `rawkomem tidy retention`: archive and compress old traces, and restore them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from .plans import APPLY, refuse_both
 @JSON
 @click.pass_context
 def retention_command(ctx: click.Context, /, apply: bool, dry_run: bool, as_json: bool) -> None:
-    """Propose to move old traces to the archive, and to compress what is older than a year.
+    """Propose to archive old traces and to compress old archives.
 
-    Prints a plan; --apply carries it out. Traces are consolidated first. Those that a learning was made of leave their
-    folder 24 hours after their last change; months of the archive become a bundle after a year. No byte of a trace
-    changes and none is deleted; 'retention restore' undoes both.
+    The command prints a plan; --apply carries it out. It first writes missing learnings. Traces that a learning was
+    made from move to the archive 24 hours after their last change; months of the archive are compressed after a
+    year. No trace is changed or deleted. 'rawkomem tidy retention restore' undoes both steps.
     """
     if ctx.invoked_subcommand:
         return
@@ -60,10 +60,10 @@ def _tell(done: Retained, as_json: bool) -> None:
 @JSON
 @pass_repository
 def retention_list(repository: Repository, as_json: bool) -> None:
-    """Show what the archive holds, by month."""
+    """List the months in the archive."""
     found = repository.retention.archived()
     if as_json:
-        say_json(found)
+        say_json(found, versioned=False)
         return
     for name, files in found.items():
         say(f"{name}  {paint(count(files, 'file') if files else 'compressed', 'dim')}")
@@ -76,10 +76,10 @@ def retention_list(repository: Repository, as_json: bool) -> None:
 @JSON
 @pass_repository
 def retention_restore(repository: Repository, what: tuple[str, ...], as_json: bool) -> None:
-    """Undo one step of retention.
+    """Restore archived traces.
 
-    WHAT is a month (2025-03) or the id of a trace. A month that is compressed is unpacked; one that is not returns to
-    the traces. A trace returns to its folder, from a compressed month too.
+    WHAT is a month (2025-03) or the id of a trace. A compressed month is decompressed; an archived month moves back
+    to the traces. A trace moves back to its folder, also from a compressed month.
     """
     moves, unpacked = repository.retention.restore(what)
     if as_json:

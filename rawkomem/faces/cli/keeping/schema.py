@@ -12,6 +12,6 @@ from ..terminal import say_json
 def schema_command() -> None:
     """Print the JSON Schema of the frontmatter.
 
-    For editors and linters that check YAML: of one entry, as 'rawkomem docs format' describes it.
+    Editors and linters use it to check the frontmatter of one entry. See 'rawkomem docs format'.
     """
-    say_json(frontmatter_schema())
+    say_json(frontmatter_schema(), versioned=False)

@@ -28,9 +28,10 @@ PROFILES = ("index", "mesh", "default")
 )  # fmt: skip
 @JSON.but(help="Print JSON: the text, and what was found where; never a secret.")
 def scrub_command(profile: str, as_json: bool) -> None:
-    """Redact secrets and personal data in a text from standard input.
+    """Redact secrets and personal data in a text.
 
-    What is found is listed by 'rawkomem docs redaction'. Nothing is written.
+    The command reads a text from standard input and prints it without secrets; it writes no file. 'rawkomem docs
+    redaction' lists what is redacted.
     """
     text = read_stdin(strict=False)
     if profile:

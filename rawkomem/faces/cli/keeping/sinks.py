@@ -8,16 +8,18 @@ from ....exchange.sinks.tell import SinkStatus
 from ....model.record import as_dict
 from ....repository import Repository
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..options import JSON
 from ..terminal import note, paint, say, say_either
 from .store import say_standings
 
 
-@click.group("sinks")
+@click.group("sinks", cls=Verbs, bare="status")
 def sinks_command() -> None:
-    """See and send what write-through sinks are told.
+    """Show and send events for the daily log and the webhook.
 
-    Sinks are set up in your own config, never in a repository's: see 'rawkomem docs sinks'.
+    A sink gets an event for each write. Sinks are set up in your own config, never in a repository. See 'rawkomem
+    docs sinks'.
     """
 
 
@@ -25,7 +27,10 @@ def sinks_command() -> None:
 @JSON
 @pass_repository
 def status_command(repository: Repository, as_json: bool) -> int:
-    """Tell how each sink stands. Exit code 1 when one has a problem."""
+    """List the sinks and their state.
+
+    The exit code is 1 if a sink has a problem.
+    """
     statuses = repository.sinks.list()
     if not statuses and not as_json:
         say("no sinks are set up ('rawkomem docs sinks' tells how)")
@@ -33,13 +38,13 @@ def status_command(repository: Repository, as_json: bool) -> int:
 
 
 @sinks_command.command("flush")
-@click.option("--due", is_flag=True, help="Only what is due: after a failure, tries are spaced out.")
+@click.option("--due", is_flag=True, help="Only send events whose retry time has come.")
 @JSON
 @pass_repository
 def flush_command(repository: Repository, due: bool, as_json: bool) -> int:
-    """Send what waits for the webhook, now.
+    """Send the waiting events to the webhook now.
 
-    A write starts this in the background by itself. Exit code 1 when something could not be sent.
+    A write does this in the background. The exit code is 1 if an event could not be sent.
     """
     flushed = repository.sinks.flush(due)
     said = f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} given up"

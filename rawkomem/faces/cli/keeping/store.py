@@ -12,38 +12,44 @@ from ....repository import Repository
 from ....repository.wings.store import StoreStatus
 from ....text.count import count
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..options import JSON
 from ..terminal import note, paint, say, say_either, say_rows
 from .sync import with_bar
 
 
-@click.group("store")
+@click.group("store", cls=Verbs, bare="status")
 def store_command() -> None:
-    """Choose where the index keeps passages and vectors.
+    """Choose the database of the search index.
 
-    Files stay the truth; a store is filled from them. 'rawkomem docs scale' tells which to choose when.
+    The index is filled from the memory files and can be rebuilt at any time. 'rawkomem docs scale' explains which
+    database to choose.
     """
 
 
 @store_command.command("use")
 @click.argument("name")
 @click.option("--url-env", default="", metavar="NAME", help="The environment variable that holds the store's url.")
+@JSON
 @pass_repository
-def use_command(repository: Repository, name: str, url_env: str) -> None:
-    """Use this store for this repository, from now on.
+def use_command(repository: Repository, name: str, url_env: str, as_json: bool) -> None:
+    """Choose the database for this repository.
 
-    NAME is sqlite, or a store of an installed package: 'rawkomem store status' lists them. The choice is kept
-    in your own config folder. The next command fills the store.
+    NAME is sqlite or another database that 'rawkomem store status' lists. The choice is stored in your own config
+    folder. The next command fills the database.
     """
     repository.store.use(name, url_env)
-    say(f"this repository now uses {name}; 'rawkomem sync' fills it")
+    say_either(as_json, {"store": name}, f"this repository now uses {name}; 'rawkomem index sync' fills it")
 
 
 @store_command.command("status")
 @JSON
 @pass_repository
 def status_command(repository: Repository, as_json: bool) -> int:
-    """Tell how each store stands. Exit code 1 when the one in use has a problem."""
+    """List the databases and their state.
+
+    The exit code is 1 if the database in use has a problem.
+    """
     statuses = repository.store.list()
     return say_standings(as_json, statuses, _line)
 
@@ -70,9 +76,9 @@ def _line(status: StoreStatus) -> str:
 @JSON
 @pass_repository
 def copy_command(repository: Repository, source: str, target: str, as_json: bool) -> None:
-    """Fill the store TO beside FROM, and prove that both hold the same.
+    """Fill the database TO and compare it with FROM.
 
-    What is copied are the files' memories: a store is derived from them.
+    The content comes from the memory files, not from FROM.
     """
     copied = with_bar(lambda progress: repository.store.copy(source, target, progress), "filling")
     said = f"{target} holds the same {copied.memories} memories as {source} ({copied.seconds:.1f} s)"
@@ -85,7 +91,7 @@ def copy_command(repository: Repository, source: str, target: str, as_json: bool
 def publish_command(repository: Repository, as_json: bool) -> None:
     """Fill the tables of RFC-0011 for other programs.
 
-    Blocks of the ledger, skills in use, and what memory_entries can say once the whole history of a memory is at hand.
+    The tables hold the blocks of the ledger, the skills in use, and the full columns of memory_entries.
     """
     done = repository.store.publish()
     said = f"{done.memories} memories, {done.blocks} blocks and {done.skills} skills can be read by others"
@@ -94,22 +100,29 @@ def publish_command(repository: Repository, as_json: bool) -> None:
 
 @store_command.command("migrate")
 @click.argument("place", default="")
+@JSON
 @pass_repository
-def migrate_command(repository: Repository, place: str) -> None:
-    """Bring tables of RFC-0011 from schema V1 to V2.
+def migrate_command(repository: Repository, place: str, as_json: bool) -> None:
+    """Migrate tables of RFC-0011 from schema V1 to V2.
 
-    PLACE is their folder or url; without one, this repository's. The rows of before are kept as a backup for 30 days.
+    PLACE is the folder or the URL of the tables. Default: those of this repository. The old rows are kept as a
+    backup for 30 days.
     """
     done = repository.store.migrate(place)
-    say(f"{done.rows} memories, now V2; 'rawkomem store rollback' undoes it for 30 days" if done.done else "V2 already")
-    if done.removed_backup:
+    said = (
+        f"{done.rows} memories, now V2; 'rawkomem store rollback' undoes it for 30 days" if done.done else "V2 already"
+    )
+    say_either(as_json, as_dict(done), said)
+    if done.removed_backup and not as_json:
         say("the backup of before was older than 30 days: removed")
 
 
 @store_command.command("rollback")
 @click.argument("place", default="")
-@click.option("--anyway", is_flag=True, help="Also when memories that came since would be lost.")
+@click.option("--anyway", is_flag=True, help="Roll back even if newer memories are lost.")
+@JSON
 @pass_repository
-def rollback_command(repository: Repository, place: str, anyway: bool) -> None:
-    """Undo 'store migrate', as long as its backup is there."""
-    say(f"{repository.store.rollback(place, anyway)} memories, V1 again")
+def rollback_command(repository: Repository, place: str, anyway: bool, as_json: bool) -> None:
+    """Undo 'rawkomem store migrate' while its backup exists."""
+    rows = repository.store.rollback(place, anyway)
+    say_either(as_json, {"rows": rows}, f"{rows} memories, V1 again")

@@ -1,4 +1,4 @@
-"""Implement `rawkomem sync`, and the progress bar of everything that indexes."""
+"""Implement `rawkomem index sync`, and the progress bar of everything that indexes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Implement `rawkomem watch`: keep the index up to date while files change."""
+"""Implement `rawkomem index watch`: keep the index up to date while files change."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .sync import tell
 
 
 @click.command("watch")
-@click.option("--once", is_flag=True, help="Bring the index up to date once and stop.")
+@click.option("--once", is_flag=True, help="Update the index once and stop.")
 @pass_repository
 def watch_command(repository: Repository, once: bool) -> None:
-    """Keep the index up to date while files change.
+    """Update the index whenever files change.
 
-    Runs until Ctrl-C or SIGTERM. An optimisation, never a requirement: every search catches up by itself.
+    The command runs until Ctrl-C or SIGTERM. You do not need it: every search updates the index by itself.
     """
     if once:
         tell(repository.sync(), False)

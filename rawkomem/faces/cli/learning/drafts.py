@@ -35,26 +35,25 @@ NOTHING_WAITS = "no drafts wait: hooks and 'rawkomem learn FILE' find them in se
 NOTHING_TO_DEMOTE = "no memory here was stored by the first version of 'learn' and left untouched since"
 MIN_WORDS_CHARS = 40  # of a line of an exchange, on a narrow terminal
 proposed = together(  # the options that change the memory which a draft proposes
-    click.option("--title", default="", help="Another title."),
-    click.option("--text", default="", help="Another text."),
-    click.option("--when", "-w", multiple=True, help="When to use it, instead of the proposed conditions; repeatable."),
+    click.option("--title", default="", help="A new title."),
+    click.option("--text", default="", help="A new text."),
+    click.option("--when", "-w", multiple=True, help="Replace the proposed conditions; may be repeated."),
 )
 
 
 @click.group("drafts", invoke_without_command=True)
-@click.option("--session", default="", help="Only drafts of this session: its id, or the beginning of it.")
+@click.option("--session", default="", help="Only drafts of this session (its id or the beginning of the id).")
 @LIMIT.but(default=MAX_LISTED)
 @JSON
 @click.pass_context
 def drafts_command(ctx: click.Context, /, session: str, limit: int, as_json: bool) -> None:
-    """List what was found in sessions; keep, edit, merge or drop it.
+    """List drafts from sessions; keep, edit, merge or drop them.
 
-    A draft is something that a person said, or agreed to, in a session with an agent, or a lesson that 'rawkomem
-    distill' proposes. Drafts stay on this machine: they are not committed, searched or injected until you keep them.
-    They expire after 30 days.
+    A draft is something that a person said or agreed to in a session with an agent, or a lesson that 'rawkomem
+    lesson distill' proposes. Drafts stay on this machine: they are not committed, searched or injected until you
+    keep them. They expire after 30 days.
 
-    Without a command, lists the drafts, newest first, with the exchange that each comes from. Wherever a command takes
-    an ID, the beginning of it is enough.
+    Without a command, it lists the drafts, newest first, with the exchange that each draft comes from.
     """
     if ctx.invoked_subcommand:
         return
@@ -79,7 +78,7 @@ def drafts_command(ctx: click.Context, /, session: str, limit: int, as_json: boo
 @JSON
 @pass_repository
 def show(repository: Repository, name: str, as_json: bool) -> None:
-    """Show a draft: the whole exchange, and the memory that it proposes."""
+    """Show a draft with its exchange and the memory that it proposes."""
     draft = repository.drafts.get(name)
     if as_json:
         say_json(draft_json(draft))
@@ -98,11 +97,11 @@ def keep(
     repository: Repository, names: tuple[str, ...], title: str, text: str, when: tuple[str, ...], by: str, yes: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Make memories of drafts.
+    """Turn drafts into memories.
 
-    At a terminal it shows each draft and asks, because the memory then counts as yours. An agent that runs this stores
-    an agent's word, with the person's words as a quote. A memory that the draft corrects is superseded; if a person
-    vouches for that memory, an agent can only propose it.
+    At a terminal, the command shows each draft and asks, because the memory then counts as your word. If an agent
+    runs it, the memory counts as an agent's word and quotes the person. If the draft corrects a memory, the new
+    memory supersedes it; if a person vouches for the corrected memory, an agent can only propose the change.
     """
     chosen = _chosen(repository, names)
     if len(chosen) > 1 and (title or text or when):
@@ -137,7 +136,7 @@ def edit(
 ) -> None:
     """Change the title, text or conditions that a draft proposes.
 
-    Without options, opens them in $EDITOR. The words of the exchange stay as they were said.
+    Without options, the draft opens in $EDITOR. The quoted exchange does not change.
     """
     if title or text or when:
         draft = repository.drafts.edit(name, title, text, when or None)
@@ -152,9 +151,9 @@ def edit(
 @JSON
 @pass_repository
 def merge(repository: Repository, name: str, other: str, as_json: bool) -> None:
-    """Make one draft of two.
+    """Merge two drafts into one.
 
-    ID gets the text, the conditions and the words of OTHER in addition to its own; OTHER is dropped.
+    ID gets the text, the conditions and the exchange of OTHER in addition to its own. OTHER is dropped.
     """
     draft = repository.drafts.merge(name, other)
     say_either(as_json, draft_json(draft), f"{paint('merged', 'green')}  {_head(draft)}")
@@ -162,12 +161,12 @@ def merge(repository: Repository, name: str, other: str, as_json: bool) -> None:
 
 @drafts_command.command("drop")
 @click.argument("names", metavar="[ID]...", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="All drafts that wait; asks first.")
+@click.option("--all", "everything", is_flag=True, help="Drop all drafts, after a question.")
 @YES
 @JSON
 @pass_repository
 def drop(repository: Repository, names: tuple[str, ...], everything: bool, yes: bool, as_json: bool) -> None:
-    """Forget drafts.
+    """Discard drafts.
 
     'rawkomem learn' does not propose a dropped draft again when it reads the same session.
     """
@@ -188,10 +187,10 @@ def drop(repository: Repository, names: tuple[str, ...], everything: bool, yes: 
 @JSON
 @pass_repository
 def demote(repository: Repository, dry_run: bool, by: str, as_json: bool) -> None:
-    """Move memories of the first version of 'learn' back to drafts.
+    """Turn memories that the first version of 'learn' stored back into drafts.
 
-    That version stored single sentences as memories, also those of agents. A memory is moved only if nobody changed,
-    voted on, linked or reviewed it since. 'rawkomem drafts keep ID' stores it again.
+    That version stored single sentences as memories, including sentences of agents. A memory is moved only if
+    nobody has changed it, voted on it, linked it or reviewed it. 'rawkomem drafts keep ID' stores it again.
     """
     moved = repository.drafts.demote(dry_run, who(by))
     done = "would move" if dry_run else paint("moved", "yellow")

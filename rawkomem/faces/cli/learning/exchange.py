@@ -34,17 +34,19 @@ DELETED_HERE = "{} of the known ones were deleted here and are not added again: 
 OUTCOME_COLORS = {"added": "green", "changed": "yellow", "known": "dim"}
 
 
-IMPORT_HELP = """Take memories over from other tools; they wait for a review.
+IMPORT_HELP = """Import memories from CLAUDE.md, AGENTS.md and other tools.
 
-SOURCE is a file or a folder: {}. Without any, what this project has to import is listed. What was imported before adds
-nothing; a section that changed since is added as a newer version. Nothing is used before 'rawkomem review --all-from
-SOURCE --activate'. See 'rawkomem docs exchange'.
+SOURCE is a file or a folder: {}. Without SOURCE, the command lists what this project has to import. A second import
+adds nothing; a changed section is added as a newer version. Imported memories are not used until you run 'rawkomem
+review --all-from SOURCE --activate'. See 'rawkomem docs exchange'.
 """
 
 
 @click.command("import", help=IMPORT_HELP.format(", ".join(row.what for row in readable().values())))
 @click.argument("sources", metavar="[SOURCE]...", nargs=-1)
-@click.option("--from", "kind", type=click.Choice(list(readable())), help="What the sources are. Default: looked at.")
+@click.option(
+    "--from", "kind", type=click.Choice(list(readable())), help="The format of the sources. Default: detected."
+)
 @DRY_RUN
 @JSON
 @pass_repository
@@ -67,17 +69,19 @@ def import_command(
 
 
 @click.command("export")
-@click.option("--format", "-f", "form", type=click.Choice(FORMS), default=FORMS[0], show_default=True, help="The form.")
+@click.option(
+    "--format", "-f", "form", type=click.Choice(FORMS), default=FORMS[0], show_default=True, help="The format."
+)
 @click.option("--out", "-o", default="", help="The file (jsonl; default: standard output) or the folder to write.")
 @together(*FILTERS, JSON)
 @click.pass_obj
 def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: Any) -> None:
-    """Write memories for other tools: JSON Lines, Markdown, OKF, neolata, memory-mesh.
+    """Export memories for other tools.
 
-    jsonl is one memory a line, whole; markdown one clean file for each; okf a folder in the Open Knowledge Format;
-    neolata a folder as its jsonStorage writes it; yamo a LanceDB as memory-mesh reads it. Exports what 'rawkomem list'
-    shows with the same filters; neolata knows statuses, so that without --include all but deleted memories are
-    written. Files that rawkomem did not write are never replaced.
+    Formats: jsonl writes one memory per line; markdown writes one clean file per memory; okf writes a folder in the
+    Open Knowledge Format; neolata and yamo write the storage of these systems. The command exports what 'rawkomem
+    list' shows with the same filters; neolata without --include exports all memories except deleted ones. Files
+    that rawkomem did not write are never replaced.
     """
     if writable()[form].whole and not which.get("include"):
         which["include"] = EVERY_STATUS

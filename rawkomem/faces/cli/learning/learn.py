@@ -24,27 +24,28 @@ from .transcripts import learn_transcripts, tell_gone
 
 @click.command("learn")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True))
-@click.option("--agent", default="", help="The agent that ran. Default: the host that wrote the transcript.")
-@click.option("--task", default="", help="What the run was for. Default: the first thing that a person asked.")
-@click.option("--result", type=click.Choice(RESULTS), help="How it ended.")
-@click.option("--error", default="", help="What went wrong.")
-@click.option("--llm", "ask", is_flag=True, help="Let the configured language model choose and word the drafts.")
-@click.option("--again", is_flag=True, help="Read everything again, also what an earlier run finished.")
+@click.option("--agent", default="", help="The agent of the session. Default: the program that wrote the transcript.")
+@click.option("--task", default="", help="The task of the session. Default: the first request of the person.")
+@click.option("--result", type=click.Choice(RESULTS), help="The result of the session.")
+@click.option("--error", default="", help="The error message.")
+@click.option("--llm", "ask", is_flag=True, help="Let the configured language model choose and write the drafts.")
+@click.option("--again", is_flag=True, help="Read all sessions again, including finished ones.")
 @DRY_RUN
 @JSON
 @pass_repository
 def learn_command(
     repository: Repository, files: tuple[str, ...], ask: bool, again: bool, dry_run: bool, as_json: bool, **told: Any
 ) -> None:
-    """Make drafts of what a person said or agreed to in a session.
+    """Find corrections and rules in a past agent session.
 
-    A file is a transcript of Claude Code, Codex, OpenCode, Gemini, Cursor or Copilot, a history of SpecStory, or a chat
-    log (Markdown or JSON); '-' reads standard input. Corrections, rules, preferences and decisions of the person,
-    statements that the person agreed to, fixes, and edits of files such as CLAUDE.md become drafts on this machine:
-    'rawkomem drafts' lists them. Only "remember that …" becomes a memory at once. Reading a session twice adds nothing.
+    FILES are transcripts of Claude Code, Codex, OpenCode, Gemini, Cursor or Copilot, histories of SpecStory, or
+    chat logs (Markdown or JSON); '-' reads standard input. The command makes drafts of corrections, rules,
+    preferences and decisions of the person, of statements that the person agreed to, of fixes, and of edits of
+    files such as CLAUDE.md. 'rawkomem drafts' lists them. Only "remember that …" becomes a memory at once. Reading
+    a session twice adds nothing.
 
-    If you give a folder or several files, the oldest session is read first. Run the command again to continue a run
-    that was stopped.
+    If you name a folder or several files, the oldest session is read first. If the run is interrupted, run the
+    command again to continue.
     """
     if is_learning():
         note("this runs below a model that rawkomem itself asked: nothing is learned")

@@ -18,6 +18,7 @@ from ....state.changes.heritage import HeritageChain, heritage_of
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..memories.read import IMPORTANCE_COLORS
 from ..options import BY, DRY_RUN, JSON, LIMIT
 from ..terminal import bracketed, day, note, paint, say, say_json, say_rows, wide
@@ -25,31 +26,31 @@ from ..terminal import bracketed, day, note, paint, say, say_json, say_rows, wid
 NOTHING_FAILED = "no drafts: no recent failure has a rule, a learning or a fix, and none happened twice in 7 days"
 
 
-@click.group("lesson")
+@click.group("lesson", cls=Verbs, bare="list")
 def lesson_command() -> None:
-    """Store what a failure taught, or take over a lesson from elsewhere.
+    """Store and list lessons from failures.
 
-    'rawkomem lessons' lists them. See 'rawkomem docs lessons'.
+    A lesson says what went wrong, why, and the rule that prevents it. See 'rawkomem docs lessons'.
     """
 
 
 @lesson_command.command("add")
 @click.option("--situation", required=True, help="What happened.")
 @click.option("--error-pattern", required=True, help="A stable name for this kind of error, like auth_fallback.")
-@click.option("--oversight", required=True, help="What was missed.")
+@click.option("--oversight", required=True, help="What somebody overlooked.")
 @click.option("--fix", required=True, help="How it was resolved.")
-@click.option("--rule", "preventative_rule", required=True, help="What to do, or never to do, from now on.")
+@click.option("--rule", "preventative_rule", required=True, help="The rule that prevents the error.")
 @click.option(
-    "--severity", required=True, type=click.Choice(SEVERITIES[::-1], case_sensitive=False), help="How severe."
+    "--severity", required=True, type=click.Choice(SEVERITIES[::-1], case_sensitive=False), help="The severity."
 )
 @click.option("--scope", "applicable_scope", required=True, help="When and where the rule applies.")
-@click.option("--inverse", "inverse_lesson", default="", help="What works instead.")
+@click.option("--inverse", "inverse_lesson", default="", help="What to do instead.")
 @click.option(
     "--confidence",
     default=DEFAULT_CONFIDENCE,
     show_default=True,
     type=click.FloatRange(0, 1),
-    help="How sure the rule is, 0 to 1.",
+    help="The confidence in the rule, 0 to 1.",
 )
 @BY
 @JSON
@@ -57,8 +58,8 @@ def lesson_command() -> None:
 def add_command(repository: Repository, by: str, as_json: bool, **fields: Any) -> None:
     """Store a lesson.
 
-    Error pattern and scope tell lessons apart. Where one of them is known and as sure, nothing is written and that one
-    is shown; a surer one takes the place of the old one.
+    Two lessons with the same error pattern and scope are the same lesson. If a stored lesson is at least as
+    confident, nothing is written and the command shows it; otherwise the new lesson replaces it.
     """
     context = LessonContext(**{**fields, "severity": fields["severity"].lower()})
     lesson, what = repository.lessons.learn(context, by or user_name())
@@ -71,21 +72,26 @@ def add_command(repository: Repository, by: str, as_json: bool, **fields: Any) -
 @JSON
 @pass_repository
 def import_command(repository: Repository, file: Any, as_json: bool) -> None:
-    """Store the lesson of a wire block.
+    """Import a lesson from a YAMO block.
 
-    FILE '-' reads it from standard input. Both forms of RFC-0011 are understood: see 'rawkomem docs yamo'.
+    If FILE is '-', it is read from standard input. Both block formats of RFC-0011 are supported. See 'rawkomem docs
+    yamo'.
     """
     lesson, what = repository.lessons.take_over(read_stream(file, file.name))
     repository.core.follow()
     _tell(lesson, what, as_json)
 
 
-@click.command("lessons")
+@lesson_command.command("list")
 @click.argument("query", nargs=-1)
 @LIMIT.but(default=lessons.MAX_LESSONS)
-@click.option("--min-confidence", type=click.FloatRange(0, 1), help="Default: lessons.minConfidence, 0.7.")
-@click.option("--pattern", default="", help="Every lesson of this pattern (its id or name), whatever its status.")
-@click.option("--wire", is_flag=True, help="Print wire blocks, for 'rawkomem lesson import' and others.")
+@click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    help="The minimum confidence. Default: the setting lessons.minConfidence, 0.7.",
+)
+@click.option("--pattern", default="", help="All lessons of this pattern (its id or name), with any status.")
+@click.option("--wire", is_flag=True, help="Print YAMO blocks, for 'rawkomem lesson import'.")
 @JSON
 @pass_repository
 def lessons_command(
@@ -94,7 +100,8 @@ def lessons_command(
 ) -> None:  # fmt: skip
     """List lessons, the most severe first.
 
-    With QUERY, of those that fit it best. What is not sure enough or too old to be injected is left out.
+    With QUERY, the command lists the lessons that match it best. Lessons that are too old or not confident enough
+    to be injected are left out.
     """
     if pattern:
         found = repository.lessons.by_pattern(pattern)[:limit]
@@ -108,16 +115,17 @@ def lessons_command(
         note("no lessons")
 
 
-@click.command("distill")
+@lesson_command.command("distill")
 @DRY_RUN
 @JSON
 @pass_repository
 def distill_command(repository: Repository, dry_run: bool, as_json: bool) -> None:
     """Propose drafts of lessons from recent failures.
 
-    Looks at what failed in the last 24 hours and at what failed the same way twice within 7 days. A draft says the
-    rule, learning or fix that somebody wrote down; no rule is made up. 'rawkomem drafts keep ID' makes a lesson of it;
-    until then it stays on this machine. The lessons for the next session follow. Safe to run any number of times.
+    The command looks at failures of the last 24 hours, and at failures that happened twice within 7 days. A draft
+    quotes the rule, learning or fix that somebody wrote down; the command does not invent rules. Drafts stay on
+    this machine until 'rawkomem drafts keep ID' stores them. It then prints the lessons for the next session. A
+    second run adds nothing.
     """
     done = repository.lessons.distill(dry_run, user_name())
     repository.core.follow()
@@ -147,18 +155,19 @@ def distill_command(repository: Repository, dry_run: bool, as_json: bool) -> Non
 
 @click.command("heritage")
 @click.argument("id")
-@click.option("--intent", multiple=True, help="An intent of the chain, the first cause first; may be repeated.")
-@click.option("--hypothesis", multiple=True, help="What was supposed at a level; may be repeated.")
-@click.option("--rationale", multiple=True, help="Why, at a level; may be repeated.")
+@click.option("--intent", multiple=True, help="An intent of the chain, the earliest first; may be repeated.")
+@click.option("--hypothesis", multiple=True, help="The hypothesis at a level; may be repeated.")
+@click.option("--rationale", multiple=True, help="The rationale at a level; may be repeated.")
 @JSON
 @pass_repository
 def heritage_command(
     repository: Repository, id: str, intent: tuple[str, ...], hypothesis: tuple[str, ...], rationale: tuple[str, ...],
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Tell, or show, which intents led to a memory.
+    """Show or set the intents that led to a memory.
 
-    Without options the chain is shown. A new one takes the place of the old one, by appending; five levels at most.
+    Without options, the command shows the chain of intents. A new chain replaces the old one. A chain has five
+    levels at most.
     """
     if intent or hypothesis or rationale:
         repository.lessons.inherit(id, intent, hypothesis, rationale, user_name())

@@ -8,14 +8,15 @@ from ....repository import Repository
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 from .exchange import DELETED_HERE
 
 
-@click.group("project")
+@click.group("project", cls=Verbs)
 def project_command() -> None:
-    """Exchange memories with the projects of LLMos."""
+    """Exchange memories with LLMos projects."""
 
 
 @project_command.command("import")
@@ -24,10 +25,11 @@ def project_command() -> None:
 @JSON
 @pass_repository
 def project_import(repository: Repository, source: str, dry_run: bool, as_json: bool) -> None:
-    """Store what lies in projects/*/memory below DIR, or in the memory of one project.
+    """Import the memory folders of LLMos projects.
 
-    Traces, the experience log, context.md, and the sections of learnings.md, patterns.md and decisions.md; caches and
-    outputs of tools are kept in the archive. Repeating an import adds nothing.
+    DIR is a folder with projects/*/memory, or the memory folder of one project. The command imports traces, the
+    experience log, context.md, and the sections of learnings.md, patterns.md and decisions.md. Caches and tool
+    outputs go to the archive. A second import adds nothing.
     """
     done = repository.exchange.import_llmos(source, dry_run)
     repository.core.follow()
@@ -51,14 +53,14 @@ def project_import(repository: Repository, source: str, dry_run: bool, as_json: 
 
 @project_command.command("export")
 @click.argument("target", metavar="DIR", type=click.Path(file_okay=False))
-@click.option("--name", default="", help="Of the project; the name of this folder, if none is given.")
+@click.option("--name", default="", help="The name of the project. Default: the name of this folder.")
 @JSON
 @pass_repository
 def project_export(repository: Repository, target: str, name: str, as_json: bool) -> None:
-    """Write traces, learnings, decisions and the log below DIR as LLMos keeps them.
+    """Write traces, learnings, decisions and the log as an LLMos project.
 
-    What came from LLMos is written as it stood there. Existing files are appended to, never replaced; repeating an
-    export adds nothing.
+    Memories that came from LLMos are written unchanged. The command appends to existing files and never replaces
+    them. A second export adds nothing.
     """
     written = repository.exchange.export_llmos(target, name)
     if as_json:

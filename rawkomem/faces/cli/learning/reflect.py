@@ -1,4 +1,4 @@
-"""Implement `rawkomem synthesize` and `rawkomem reflect`."""
+"""Implement `rawkomem skill synthesize` and `rawkomem reflect`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..commands import pass_repository
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 
-TOPIC = click.option("--topic", default="", help="What it is to be about. Default: anything.")
+TOPIC = click.option("--topic", default="", help="The topic. Default: any.")
 LLM = click.option("--llm", is_flag=True, help="Ask the language model of your config.yaml.")
 NO_WRITE = DRY_RUN.but(help="Write nothing.")
 
@@ -27,10 +27,10 @@ NO_WRITE = DRY_RUN.but(help="Write nothing.")
 @JSON
 @pass_repository
 def synthesize_command(repository: Repository, topic: str, llm: bool, dry_run: bool, as_json: bool) -> None:
-    """Propose skills from learnings and lessons; inert until reviewed.
+    """Propose skills from learnings and lessons.
 
-    In their own words; with --llm in a model's. Each proposal is a skill in quarantine: 'rawkomem review ID --activate'
-    lets it into use. What was proposed before is told again, and nothing is added.
+    A proposal quotes the learnings; with --llm, a language model writes it. A proposed skill is not used until you
+    run 'rawkomem review ID --activate'. A second run repeats earlier proposals and adds nothing.
     """
     found = repository.skills.synthesize(topic, llm, dry_run, user_name())
     if as_json:
@@ -50,18 +50,16 @@ def synthesize_command(repository: Repository, topic: str, llm: bool, dry_run: b
 
 @click.command("reflect")
 @TOPIC
-@click.option(
-    "--lookback", default=LOOKBACK_MEMORIES, show_default=True, type=int, help="How many memories to look at."
-)
+@click.option("--lookback", default=LOOKBACK_MEMORIES, show_default=True, type=int, help="How many memories to read.")
 @LLM
 @NO_WRITE
 @JSON
 @pass_repository
 def reflect_command(repository: Repository, topic: str, lookback: int, llm: bool, dry_run: bool, as_json: bool) -> None:
-    """Say what several memories have in common, or prepare that question.
+    """Summarize what several memories have in common.
 
-    Without --llm, or where the model fails, it prints the prompt for a model of your choice. With --llm, the answer is
-    stored as a reflection that is believed no more than the least believed memory it was made from.
+    Without --llm, or if the model fails, the command prints a prompt for a model of your choice. With --llm, it
+    stores the answer as a reflection; a reflection is trusted no more than its least trusted source.
     """
     made = repository.skills.reflect(topic, lookback, llm, dry_run, user_name())
     if as_json:

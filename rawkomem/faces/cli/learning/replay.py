@@ -40,18 +40,20 @@ MAX_ANSWER_CHARS = 24  # of a person who agrees
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...", type=click.Path(exists=True, dir_okay=False))
 @click.option(
     "--last", default=20, show_default=True, type=click.IntRange(1, 10_000),
-    help="How many sessions of this project, if you name none.",
+    help="How many of the last sessions to replay.",
 )  # fmt: skip
 @click.option("--write", is_flag=True, help="Make drafts of the corrections that are not covered; do not ask.")
 @JSON
 @pass_layers
 def replay_command(repository: Repository, sessions: tuple[str, ...], last: int, write: bool, as_json: bool) -> None:
-    """Show which memories past sessions would get now, and which corrections they cover.
+    """Show which memories your past sessions would get now.
 
-    SESSION is a transcript that 'rawkomem learn' reads, or a file of recorded sessions (JSON, or .xz). Without SESSION,
-    replay takes the last sessions of this project: those that hooks saw, the transcripts of Claude Code, Codex and
-    Gemini CLI, and the histories of SpecStory. A replay does not count as a use of a memory. A correction is covered if
-    a memory says the same and would have been injected by then. 'rawkomem docs learning' says how accurate this is.
+    SESSION is a transcript that 'rawkomem learn' reads, or a file of recorded sessions (JSON, or .xz). Without
+    SESSION, the command takes the last sessions of this project: sessions that hooks saw, transcripts of Claude
+    Code, Codex and Gemini CLI, and histories of SpecStory.
+
+    A correction in a session is covered if a memory says the same and would have been injected before it. A replay
+    does not count as a use of a memory. 'rawkomem docs learning' says how accurate a replay is.
     """
     pasts = list(_of_files(sessions) if sessions else _last(repository, last))
     if not pasts:

@@ -1,4 +1,4 @@
-"""Implement `rawkomem skills` and `rawkomem skill`."""
+"""Implement `rawkomem skill list` and `rawkomem skill`."""
 
 from __future__ import annotations
 
@@ -20,25 +20,36 @@ from ....repository.wings import skills
 from ....text.clean import clean, one_line
 from ....text.count import count
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..opening import open_repository
 from ..options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
 from ..terminal import bracketed, note, paint, say, say_either, say_json, say_rows
+from .reflect import synthesize_command
 
 OUTCOME_WORDS = {"added": "added", "amended": "amended", "held": "waits for a review", "known": "known already"}
 
 
-@click.command("skills")
+@click.group("skill", cls=Verbs, bare="list")
+def skill_command() -> None:
+    """Store, list, rate and export skills.
+
+    A skill is a memory in memories/skills/ that says how to do something. 'rawkomem review' decides on skills that wait
+    for a review.
+    """
+
+
+@skill_command.command("list")
 @click.argument("query", nargs=-1)
 @LIMIT.but(default=skills.MAX_SKILLS)
-@EXPLAIN.but(help="Tell what each score is made of.")
+@EXPLAIN.but(help="Show the parts of each score.")
 @JSON
 @pass_repository
 def skills_command(repository: Repository, query: tuple[str, ...], limit: int, explain: bool, as_json: bool) -> None:
-    """List skills, or find those that fit a task.
+    """List skills, or find skills for a task.
 
-    Without QUERY all of them, the most reliable first; what waits for a review is listed, but never found. A score is
-    0.7 by words (in the name 3, the intent 2, tags 1, the description 1) and 0.3 by meaning. 'Name: X' and 'X: …' call
-    the skill X.
+    Without QUERY, it lists all skills, the most reliable first, including skills that wait for a review. With
+    QUERY, it ranks reviewed skills: 70 % of the score comes from words (name 3, intent 2, tags 1, description 1),
+    30 % from meaning. 'Name: X' and 'X: …' select the skill X.
     """
     question = " ".join(query).strip()
     if not question:
@@ -46,17 +57,8 @@ def skills_command(repository: Repository, query: tuple[str, ...], limit: int, e
         say_rows(as_json, repository.skills.list(limit), skill_json, _line, nothing)
         return
     found = repository.skills.search(question, limit)
-    nothing = "no skill fits: 'rawkomem skills' lists them all"
+    nothing = "no skill fits: 'rawkomem skill list' lists them all"
     say_rows(as_json, found, _match_json, lambda match: _match_lines(match, explain), nothing)
-
-
-@click.group("skill")
-def skill_command() -> None:
-    """Take in, judge, prune and export skills.
-
-    A skill is a memory in memories/skills/ that says how to do something. 'rawkomem skills' lists and finds them,
-    'rawkomem review' decides on those that wait.
-    """
 
 
 @skill_command.command("add")
@@ -65,10 +67,10 @@ def skill_command() -> None:
 @JSON
 @click.pass_obj
 def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
-    """Take in a skill file: a SKILL.md or its folder, YAMO text, or plain Markdown.
+    """Import a skill file: a SKILL.md or its folder, YAMO text, or plain Markdown.
 
-    The same text again adds nothing. Another text of the same name amends the skill, unless it is trusted less: then it
-    waits for a review.
+    If the same text is stored already, nothing is added. Another text with the same name amends the skill; if the
+    new text is trusted less, it waits for a review.
     """
     text, source = _read(folder, file)
     taken = open_repository(folder).skills.ingest(text, source, by or user_name())
@@ -90,7 +92,7 @@ def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
 @JSON
 @pass_repository
 def show(repository: Repository, id: str, as_json: bool) -> None:
-    """Show a skill: how it stands, and its text."""
+    """Show the state and the text of a skill."""
     skill = repository.skills.get(id)
     trust = repository.beliefs.trust(skill.memory).value
     if as_json:
@@ -112,9 +114,9 @@ def show(repository: Repository, id: str, as_json: bool) -> None:
 @JSON
 @pass_repository
 def feedback(repository: Repository, id: str, outcome: str | None, reason: str, by: str, as_json: bool) -> None:
-    """Tell how a use of a skill went.
+    """Record whether a skill worked.
 
-    A skill starts at a reliability of 0.5; it stays between 0 and 1.
+    The reliability of a skill starts at 0.5 and stays between 0 and 1.
     """
     if not outcome:
         raise BadInput("how did it go?", "give --success or --failure")
@@ -124,12 +126,14 @@ def feedback(repository: Repository, id: str, outcome: str | None, reason: str, 
 
 
 @skill_command.command("prune")
-@click.option("--threshold", default=PRUNED_BELOW, show_default=True, type=float, help="Archive what is less reliable.")
+@click.option(
+    "--threshold", default=PRUNED_BELOW, show_default=True, type=float, help="Archive skills below this reliability."
+)
 @DRY_RUN
 @JSON
 @pass_repository
 def prune(repository: Repository, threshold: float, dry_run: bool, as_json: bool) -> None:
-    """Archive the skills that proved unreliable; 'rawkomem restore' brings one back."""
+    """Archive unreliable skills; 'rawkomem restore' brings one back."""
     pruned = repository.skills.prune(threshold, dry_run, user_name())
     if as_json:
         ids = [skill.memory.id for skill in pruned.skills]
@@ -146,10 +150,10 @@ def prune(repository: Repository, threshold: float, dry_run: bool, as_json: bool
 @JSON
 @click.pass_obj
 def export(folder: str, /, id: str, directory: str, as_json: bool) -> None:
-    """Write a skill as DIR/<name>/SKILL.md, which agent hosts load.
+    """Write a skill as DIR/<name>/SKILL.md, which coding agents load.
 
-    .claude/skills is Claude Code's folder, .agents/skills that of Codex, OpenCode and Gemini CLI. A file that rawkomem
-    did not write, or that was changed since, is never overwritten.
+    Claude Code loads .claude/skills; Codex, OpenCode and Gemini CLI load .agents/skills. The command never
+    overwrites a file that rawkomem did not write or that was changed since.
     """
     exported = open_repository(folder).skills.export(id, os.path.join(folder, directory))
     said = f"{paint('exported', 'green') if exported.changed else 'unchanged'}  {exported.path}"
@@ -188,3 +192,6 @@ def _read(folder: str, file: str) -> tuple[str, str]:
     path = os.path.join(folder, file)
     path = os.path.join(path, FILE) if os.path.isdir(path) else path
     return read_text_file(path), os.path.basename(path)
+
+
+skill_command.add_command(synthesize_command, "synthesize")

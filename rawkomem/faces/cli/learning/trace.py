@@ -22,46 +22,54 @@ from ....repository import Repository
 from ....state.run import OUTCOMES, outcome_of, said, tools_of
 from ....text.clean import one_line
 from ..commands import pass_repository
+from ..groups import Verbs
 from ..opening import open_personal, open_repository
-from ..options import JSON, LIMIT
-from ..terminal import day, note, paint, say, say_either, say_json, say_rows, tell_nothing, wide
+from ..options import ALL, JSON, LIMIT
+from ..terminal import day, note, paint, say, say_either, say_json, say_rows, shortened, tell_nothing, wide
 
 MAX_PROJECT_CHARS = 40
 STATUS = click.Choice(OUTCOMES)
 OUTCOME_COLORS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
 
 
-@click.group("trace")
+@click.group("trace", cls=Verbs, bare="list")
 def trace_command() -> None:
-    """Record what was done, and how it went.
+    """Record tasks and how they went.
 
-    One file for each execution, in the schema of LLMos: see 'rawkomem docs traces'. 'rawkomem brief' tells what
-    earlier ones taught, 'rawkomem consolidate --apply' makes learnings of them.
+    A trace is one file for one task. 'rawkomem brief' shows what earlier traces teach, 'rawkomem tidy consolidate
+    --apply' makes learnings of them. See 'rawkomem docs traces'.
     """
 
 
 @trace_command.command("add")
-@click.option("--goal", required=True, help="What was to be done.")
-@click.option("--status", type=STATUS, default=OUTCOMES[0], show_default=True, help="How it went.")
-@click.option("--duration-ms", type=click.IntRange(0), default=0, help="How long it took.")
+@click.option("--goal", required=True, help="The goal of the task.")
+@click.option("--status", type=STATUS, default=OUTCOMES[0], show_default=True, help="The outcome.")
+@click.option("--duration-ms", type=click.IntRange(0), default=0, help="The duration in milliseconds.")
 @click.option("--tool", "tools", multiple=True, help="A tool that was used; may be repeated.")
-@click.option("--file", "files", multiple=True, help="A file that was made; may be repeated.")
-@click.option("--agent", default="", help="Who did it; you, if nobody is named.")
-@click.option("--error", default="", help="What went wrong.")
-@click.option("--plan", default="", help="How it was to be done.")
+@click.option("--file", "files", multiple=True, help="A file that was created; may be repeated.")
+@click.option("--agent", default="", help="Who did it. Default: you.")
+@click.option("--error", default="", help="The error message.")
+@click.option("--plan", default="", help="The plan.")
 @click.option(
-    "--step", "--steps", "steps", multiple=True, help="A step, best with ' - status' behind; may be repeated."
+    "--step", "--steps", "steps", multiple=True, help="A step, optionally followed by ' - status'; may be repeated."
 )
-@click.option("--results", default="", help="What came of it.")
-@click.option("--learning", "--learnings", "learnings", multiple=True, help="What to do again, or not; repeatable.")
-@click.option("--parent", default="", help="The trace that this one is a part of.")
-@click.option("--depends-on", "depends_on", multiple=True, help="A trace that had to come first; may be repeated.")
+@click.option("--results", default="", help="The results.")
+@click.option(
+    "--learning",
+    "--learnings",
+    "learnings",
+    multiple=True,
+    help="What to repeat or to avoid next time; may be repeated.",
+)
+@click.option("--parent", default="", help="The trace of the parent task.")
+@click.option("--depends-on", "depends_on", multiple=True, help="A trace that this task depends on; may be repeated.")
 @JSON
 @pass_repository
 def trace_add(repository: Repository, as_json: bool, **given: Any) -> None:
-    """Record an execution.
+    """Record a task.
 
-    The text comes from --plan, --step, --results and --learning, or, without those, from standard input.
+    The text comes from --plan, --step, --results and --learning. Without these options, it comes from standard
+    input.
     """
     if not any(given[name] for name in ("plan", "steps", "results", "learnings")):
         given["body"] = _piped()
@@ -75,19 +83,22 @@ def _piped() -> str:
 
 
 @trace_command.command("list")
-@click.option("--status", type=STATUS, multiple=True, help="Only those that went so; may be repeated.")
-@click.option("--archived", is_flag=True, help="Also those in the archive.")
-@click.option("--in-order", is_flag=True, help="As executed: none before its parent or what it depended on.")
+@click.option("--status", type=STATUS, multiple=True, help="Only traces with this outcome; may be repeated.")
+@click.option("--archived", is_flag=True, help="Include archived traces.")
+@click.option("--in-order", is_flag=True, help="Sort by execution: a trace follows its parent and its dependencies.")
+@ALL
 @JSON
 @pass_repository
-def trace_list(repository: Repository, status: tuple[str, ...], archived: bool, in_order: bool, as_json: bool) -> None:
-    """List executions, the latest first."""
+def trace_list(
+    repository: Repository, status: tuple[str, ...], archived: bool, in_order: bool, limit: int, as_json: bool
+) -> None:
+    """List recorded tasks, the latest first."""
     statuses = (*READABLE, "archived") if archived else READABLE
     found = repository.traces.list(statuses)
     if not in_order:
         found = sorted(found, key=lambda memory: (-memory.created, memory.id))
     found = [memory for memory in found if not status or outcome_of(memory) in status]
-    say_rows(as_json, found, _json, _line)
+    say_rows(as_json, shortened(as_json, found, limit), _json, _line)
     if not found and not as_json:
         tell_nothing(repository, "no such trace: 'rawkomem trace add' records one")
 
@@ -111,7 +122,7 @@ def _json(memory: Memory) -> dict[str, Any]:
 @JSON
 @pass_repository
 def trace_show(repository: Repository, id: str, as_json: bool) -> None:
-    """Show one execution, and what it depended on."""
+    """Show one recorded task and its dependencies."""
     memory = repository.get(id)
     if memory.kind not in RECORDED:
         raise BadInput(f"{memory.id} is a {memory.kind}", f"'rawkomem show {memory.id}' shows it")
@@ -130,16 +141,16 @@ def trace_show(repository: Repository, id: str, as_json: bool) -> None:
     say(memory.body)
 
 
-@click.group("log", invoke_without_command=True)
+@trace_command.group("log", invoke_without_command=True)
 @click.option("--personal", is_flag=True, help="Show the log of your personal repository: all your projects.")
 @LIMIT
 @JSON
 @click.pass_context
 def log_command(ctx: click.Context, personal: bool, limit: int, as_json: bool) -> None:
-    """Keep the experience log: one entry for each task.
+    """Show the work log: one line for each task.
 
-    Without a command, lists the last entries. Hooks add an entry for each session in which something was written or
-    run, also to your personal repository if you have one ('rawkomem init --personal').
+    Hooks add an entry for each session in which files were written or commands were run. If you have a personal
+    repository ('rawkomem init --personal'), they add the entry there, too.
     """
     if ctx.invoked_subcommand:
         return
@@ -147,7 +158,7 @@ def log_command(ctx: click.Context, personal: bool, limit: int, as_json: bool) -
     found = repository.traces.experiences()[:limit]
     say_rows(as_json, found, _log_json, _log_line)
     if not found and not as_json:
-        note("the log is empty: hooks add an entry for each session, 'rawkomem log add' adds one by hand")
+        note("the log is empty: hooks add an entry for each session, 'rawkomem trace log add' adds one by hand")
 
 
 def _log_json(memory: Memory) -> dict[str, Any]:
@@ -161,20 +172,20 @@ def _log_line(memory: Memory) -> str:
 
 
 @log_command.command("add")
-@click.option("--goal", required=True, help="What was to be done.")
-@click.option("--outcome", type=STATUS, default=OUTCOMES[0], show_default=True, help="How it went.")
-@click.option("--project", default="", help="In which project.")
+@click.option("--goal", required=True, help="The goal of the task.")
+@click.option("--outcome", type=STATUS, default=OUTCOMES[0], show_default=True, help="The outcome.")
+@click.option("--project", default="", help="The name of the project.")
 @click.option("--component", "components", multiple=True, help="An agent or a tool that was used; may be repeated.")
-@click.option("--files", type=click.IntRange(0), default=0, help="How many files were made.")
-@click.option("--summary", default="", help="What came of it, in short.")
-@click.option("--duration-ms", type=click.IntRange(0), default=0, help="How long it took.")
-@click.option("--learnings", default="", help="What was learned, or went wrong; '-' reads standard input.")
+@click.option("--files", type=click.IntRange(0), default=0, help="How many files were created.")
+@click.option("--summary", default="", help="A short summary of the results.")
+@click.option("--duration-ms", type=click.IntRange(0), default=0, help="The duration in milliseconds.")
+@click.option("--learnings", default="", help="What was learned or went wrong; '-' reads standard input.")
 @JSON
 @pass_repository
 def log_add(repository: Repository, as_json: bool, **given: Any) -> None:
-    """Add an entry, with a number for people.
+    """Add an entry to the work log.
 
-    The log keeps its last 1,000 entries; older ones move to the archive, and none is deleted.
+    The log keeps its last 1,000 entries. Older entries move to the archive; none is deleted.
     """
     if given["learnings"] == "-":
         given["learnings"] = read_stdin().strip()

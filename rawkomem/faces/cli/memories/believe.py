@@ -24,8 +24,8 @@ from ..options import BY, JSON, REASON
 from ..terminal import name_of, note, say, say_json, say_rows
 from .decided import report, side, who
 
-SUPERSEDE = click.option("--supersede", is_flag=True, help="Put it into the place of what it contradicts.")
-KEEP_BOTH = click.option("--keep-both", is_flag=True, help="Both hold: that settles the conflict.")
+SUPERSEDE = click.option("--supersede", is_flag=True, help="Supersede the memory that it contradicts.")
+KEEP_BOTH = click.option("--keep-both", is_flag=True, help="Keep both memories in use and close the conflict.")
 LIST = "list"
 MAX_SAID_CHARS = 80  # characters of a sentence in a list
 
@@ -47,30 +47,30 @@ def decision(name: str, done: str = "") -> Callable[[Any], Any]:
 
 @decision("reinforce", "reinforced")
 def reinforce_command(repository: Repository, id: str, reason: str, by: str) -> list[Written]:
-    """Say that a memory turned out to be true."""
+    """Confirm that a memory is true."""
     return [repository.beliefs.reinforce(id, reason, by)]
 
 
 @decision("dispute", "disputed")
 def dispute_command(repository: Repository, id: str, reason: str, by: str) -> list[Written]:
-    """Say that a memory is doubtful.
+    """Report that a memory may be wrong.
 
-    Below a trust of 0.3, or after three disputes without a single 'reinforce', it is no longer used.
+    A memory is no longer used if its trust falls below 0.3, or after three disputes without a 'rawkomem reinforce'.
     """
     return [repository.beliefs.dispute(id, reason, by)]
 
 
 @click.command("quarantine")
 @click.argument("id", metavar="ID|list")
-@click.option("--from", "place", default="", help="List only what was imported from here: a kind, a file, a folder.")
+@click.option("--from", "place", default="", help="With list: only memories imported from this format, file or folder.")
 @REASON
 @BY
 @JSON
 @pass_repository
 def quarantine_command(repository: Repository, id: str, place: str, reason: str, by: str, as_json: bool) -> None:
-    """Hold a memory back until somebody reviews it, or list those.
+    """Hold a memory back until a person reviews it.
 
-    'rawkomem quarantine list' shows what waits for 'rawkomem review'.
+    'rawkomem quarantine list' lists the memories in quarantine; 'rawkomem review' decides on them.
     """
     if id != LIST:
         report(repository, id, [repository.beliefs.quarantine(id, reason, who(by))], "quarantined", as_json)
@@ -96,9 +96,10 @@ def held(repository: Repository) -> Sequence[Memory]:
 def restore_command(
     repository: Repository, id: str, supersede: bool, keep_both: bool, reason: str, by: str
 ) -> Sequence[Written]:
-    """Bring back a memory that was deleted, archived, disputed or superseded.
+    """Bring back a deleted, archived, disputed or superseded memory.
 
-    Also one that was quarantined by hand. What waits for a decision since it was stored is for 'rawkomem review'.
+    It also releases memories that somebody quarantined by hand. Use 'rawkomem review' for memories that wait for
+    their first review.
     """
     before = repository.get(id)
     written = repository.beliefs.restore(id, settle(supersede, keep_both), reason, by)
@@ -111,14 +112,14 @@ def restore_command(
 
 @decision("archive", "archived")
 def archive_command(repository: Repository, id: str, reason: str, by: str) -> list[Written]:
-    """Take a memory out of use; 'restore' brings it back."""
+    """Take a memory out of use; 'rawkomem restore' brings it back."""
     return [repository.beliefs.archive(id, reason, by)]
 
 
 @click.command("supersede")
 @click.argument("old")
 @click.argument("new")
-@click.option("--anyway", is_flag=True, help="Even if the new one is trusted less.")
+@click.option("--anyway", is_flag=True, help="Supersede even if the new memory is trusted less.")
 @REASON
 @BY
 @JSON
@@ -126,29 +127,32 @@ def archive_command(repository: Repository, id: str, reason: str, by: str) -> li
 def supersede_command(
     repository: Repository, old: str, new: str, anyway: bool, reason: str, by: str, as_json: bool
 ) -> None:
-    """Put a memory into the place of an older one."""
+    """Replace an old memory by a newer one."""
     report(repository, old, [repository.beliefs.supersede(old, new, reason, who(by), anyway)], "superseded", as_json)
 
 
 @decision("validity", "window set")
-@click.option("--from", "start", default="", help="A date, a time, an age like 7d; 'none' opens it.")
-@click.option("--until", "end", default="", help="The same; the window ends right before it.")
+@click.option("--from", "start", default="", help="The first date, time or age such as 7d; 'none' removes the limit.")
+@click.option(
+    "--until", "end", default="", help="The date, time or age at which it stops being valid; 'none' removes the limit."
+)
 def validity_command(repository: Repository, id: str, start: str, end: str, reason: str, by: str) -> list[Written]:
-    """Say from when until when a memory holds."""
+    """Set the dates between which a memory is valid."""
     return [repository.beliefs.validity(id, start, end, reason, by)]
 
 
 @click.command("evolve")
 @click.argument("text", nargs=-1, required=True)
-@click.option("--title", default="", help="Default: the first line.")
+@click.option("--title", default="", help="The title. Default: the first line.")
 @BY
 @JSON
 @pass_repository
 def evolve_command(repository: Repository, text: tuple[str, ...], title: str, by: str, as_json: bool) -> None:
-    """Store a text in the place of the memory that it is a newer version of.
+    """Add a new version of an existing memory.
 
-    One that says the same is confirmed; one that clearly speaks of the same is superseded, if the text is trusted as
-    much. Without one, the text is just stored. TEXT '-' reads it from standard input.
+    If a memory says the same, the text confirms it. If a memory is clearly about the same subject and is not
+    trusted more, the text supersedes it. Otherwise the text is stored as a new memory. If TEXT is '-', it is read
+    from standard input.
     """
     said = read_stdin() if text == ("-",) else " ".join(text)
     entry = entry_from_text(said)
@@ -163,9 +167,10 @@ def evolve_command(repository: Repository, text: tuple[str, ...], title: str, by
 @JSON
 @pass_repository
 def conflicts_command(repository: Repository, as_json: bool) -> None:
-    """Show memories that contradict each other.
+    """List memories that contradict each other.
 
-    Claims that wait for a review, and memories that a newer one contradicts in plain sentences.
+    The command lists contradicting claims that wait for a review, and memories whose sentences contradict a newer
+    memory.
     """
     found = repository.beliefs.conflicts()
     pairs = repository.beliefs.contradictions()

@@ -25,10 +25,10 @@ STATE_COLORS = {"fresh": "green", STALE: "yellow", GONE: "red", UNKNOWN: "dim"}
 @JSON
 @click.pass_obj
 def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) -> None:
-    """Cite code, so that a memory is doubted when the code changes.
+    """Tie a memory to code, and doubt it when the code changes.
 
-    One PATH, PATH#SYMBOL or PATH:10-20 prints a citation of it as it is now, to put under 'cites:'. With the ID of a
-    memory before it, and as many places as you like, the citations are appended to the memory.
+    With one PATH, PATH#SYMBOL or PATH:10-20, the command prints a citation of the code as it is now, for the key
+    'cites'. With the ID of a memory before the paths, it appends the citations to that memory.
     """
     repository = open_repository(folder)
     base = folder or os.getcwd()

@@ -17,20 +17,21 @@ from ....state.graph.episode import SUMMARY_WORDS, Episode
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
-from ..options import JSON, LIMIT
-from ..terminal import day, fields_of, name_of, note, paint, say, say_either, say_json, say_rows
+from ..groups import Verbs
+from ..options import ALL, JSON, LIMIT
+from ..terminal import day, fields_of, name_of, note, paint, say, say_either, say_json, say_rows, shortened
 from .search import result_json as found_json
 from .search import show as show_found
 
 TAG = click.option("--tag", "-t", "tags", multiple=True, help="A tag of the episode; may be repeated.")
 
 
-@click.group("episode")
+@click.group("episode", cls=Verbs, bare="list", old={"summarise": "summarize"})
 def episode_command() -> None:
-    """Group memories that belong to one stretch of work.
+    """Group memories that belong to one period of work.
 
-    An episode is a file in memories/episodes/ that names its members. It is searched and listed, but never injected:
-    its members are. 'rawkomem delete' removes an episode; its members stay.
+    An episode is a file in memories/episodes/ that names its members. Search and list show episodes; injection uses
+    the members, not the episode. 'rawkomem delete' deletes an episode and keeps its members.
     """
 
 
@@ -38,13 +39,13 @@ def episode_command() -> None:
 @click.argument("name")
 @click.argument("ids", nargs=-1, required=True)
 @TAG
-@click.option("--text", default="", help="What happened; 'episode summarise --keep' can write it later.")
+@click.option("--text", default="", help="A description. 'rawkomem episode summarize ID --keep' can write it later.")
 @JSON
 @pass_repository
 def create(
     repository: Repository, name: str, ids: tuple[str, ...], tags: tuple[str, ...], text: str, as_json: bool
 ) -> None:
-    """Make an episode of these memories."""
+    """Create an episode from these memories."""
     made = repository.episodes.create(name, ids, tags, text, user_name())
     _tell(made, "created", as_json)
 
@@ -63,9 +64,9 @@ def capture(
     repository: Repository, name: str, since: str, until: str, discoverer: str, kinds: tuple[str, ...],
     wanted: tuple[str, ...], tags: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
-    """Make an episode of what a stretch of time or a filter holds.
+    """Create an episode from the memories of a time span or a filter.
 
-    At least two memories must fit. Without NAME it is called by its topic and first day.
+    At least two memories must match. Without NAME, the episode is named after its topic and its first day.
     """
     if not (since or until or discoverer or kinds or wanted):
         raise BadInput("say what to capture", "give --since and --until, or --by, --kind, --with-tag")
@@ -90,17 +91,18 @@ def add(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) ->
 @JSON
 @pass_repository
 def remove(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) -> None:
-    """Take memories out of an episode; they themselves stay."""
+    """Remove memories from an episode; the memories stay."""
     _tell(repository.episodes.remove(id, ids, user_name()), "reduced", as_json)
 
 
 @episode_command.command("list")
+@ALL
 @JSON
 @pass_repository
-def list_episodes(repository: Repository, as_json: bool) -> None:
+def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
     """List episodes, the latest first."""
     nothing = "no episodes yet: 'rawkomem episode capture --since 2026-01-23' makes one"
-    say_rows(as_json, repository.episodes.list(), _json, _line, nothing)
+    say_rows(as_json, shortened(as_json, repository.episodes.list(), limit), _json, _line, nothing)
 
 
 @episode_command.command("show")
@@ -129,7 +131,7 @@ def show(repository: Repository, id: str, as_json: bool) -> None:
 @JSON
 @pass_repository
 def search(repository: Repository, id: str, query: tuple[str, ...], limit: int, as_json: bool) -> None:
-    """Find the members of an episode that fit a question."""
+    """Find the members of an episode that match a question."""
     found = repository.episodes.search(id, " ".join(query), limit)
     if as_json:
         say_json([found_json(item) for item in found])
@@ -140,16 +142,22 @@ def search(repository: Repository, id: str, query: tuple[str, ...], limit: int, 
         note("nothing found among its members")
 
 
-@episode_command.command("summarise")
+@episode_command.command("summarize")
 @click.argument("id")
-@click.option("--words", default=SUMMARY_WORDS, show_default=True, type=click.IntRange(1, 2_000), help="At most.")
-@click.option("--keep", is_flag=True, help="Make it the episode's text, by appending.")
+@click.option(
+    "--words",
+    default=SUMMARY_WORDS,
+    show_default=True,
+    type=click.IntRange(1, 2_000),
+    help="The maximum number of words.",
+)
+@click.option("--keep", is_flag=True, help="Store the summary as the text of the episode.")
 @JSON
 @pass_repository
-def summarise(repository: Repository, id: str, words: int, keep: bool, as_json: bool) -> None:
-    """Say what an episode's members say, in their own sentences.
+def summarize(repository: Repository, id: str, words: int, keep: bool, as_json: bool) -> None:
+    """Summarize an episode in sentences of its members.
 
-    No model is asked: the same members always give the same summary.
+    No language model is used: the same members always give the same summary.
     """
     summary = repository.episodes.summarize(id, words)
     if keep:
@@ -165,14 +173,14 @@ def summarise(repository: Repository, id: str, words: int, keep: bool, as_json: 
 
 @episode_command.command("compress")
 @click.argument("id")
-@click.option("--title", default="", help="Of the digest. Default: 'Digest: ' and the episode's name.")
-@click.option("--archive", is_flag=True, help="Archive originals of which the digest holds everything.")
+@click.option("--title", default="", help="The title of the digest. Default: 'Digest: ' and the name of the episode.")
+@click.option("--archive", is_flag=True, help="Archive members that the digest covers completely.")
 @JSON
 @pass_repository
 def compress(repository: Repository, id: str, title: str, archive: bool, as_json: bool) -> None:
-    """Make one memory that says what an episode's members say.
+    """Write one memory that sums up the members of an episode.
 
-    The digest names them in 'derivedFrom' and takes over their conditions and tags.
+    The digest names its sources in 'derivedFrom' and has their conditions and tags.
     """
     (digest, *archived), staying = repository.episodes.compress(id, title, archive, user_name())
     repository.core.follow()

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ....model.clock import iso
+from ....model.entry import Memory
 from ....repository import Repository
 from ....state.belief.conflicts import how_settled
 from ....state.belief.explained import Explained, Replaced
@@ -14,7 +15,7 @@ from ....state.history import Step
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
-from ..options import JSON
+from ..options import ALL, JSON
 from ..terminal import fields_of, note, paint, say, say_json, say_rows
 from .read import trust_json
 
@@ -23,14 +24,15 @@ MAX_VALUE_CHARS = 60  # characters of a value in a line of history
 
 @click.command("history")
 @click.argument("id")
+@ALL.but(help="Only the last entries. Default: all.")
 @JSON
 @pass_repository
-def history_command(repository: Repository, id: str, as_json: bool) -> None:
-    """Tell what happened to a memory, entry by entry.
+def history_command(repository: Repository, id: str, limit: int, as_json: bool) -> None:
+    """Show every change of a memory, the oldest first.
 
-    The oldest first, with what each entry changed.
+    Each entry is shown with the fields that it changed.
     """
-    say_rows(as_json, repository.history(id), _step_json, _step_lines)
+    say_rows(as_json, repository.history(id)[-limit:], _step_json, _step_lines)
 
 
 def _step_lines(step: Step) -> str:
@@ -39,17 +41,24 @@ def _step_lines(step: Step) -> str:
     place = paint(f"{entry.path}:{entry.line}", "dim")
     reason = entry.extra.get("reason")
     because = f", because {one_line(reason, 200)}" if isinstance(reason, str) and reason else ""
-    changes = [f"    {name}: {_short(before)} → {_short(now)}" for name, before, now in step.changes]
-    head = f"{iso(entry.at) or 'at no time':20}  {paint(entry.kind, 'bold')}{by}  {place}"
+    changes = [f"    {name}: {_short(name, before)} → {_short(name, now)}" for name, before, now in step.changes]
+    head = f"{iso(entry.at) or 'unknown time':20}  {paint(entry.kind, 'bold')}{by}  {place}"
     return "\n".join([head, f"    {one_line(step.told, 200)}{because}", *changes])
 
 
-def _short(value: object) -> str:
-    return one_line(_text(value), MAX_VALUE_CHARS) or "(none)"
+def _short(name: str, value: object) -> str:
+    return one_line(_text(name, value), MAX_VALUE_CHARS) or "(none)"
 
 
-def _text(value: object) -> str:
-    return ", ".join(map(_text, value)) if isinstance(value, (list, tuple)) else str(value)
+def _text(name: str, value: object) -> str:
+    """Return a value of a memory as a person reads it; a link is a pair of its type and an id."""
+    if name == "links" and isinstance(value, (list, tuple)):
+        return ", ".join(f"{type} {id}" for type, id in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_text(key, item)}" for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_text("", item) for item in value)
+    return "" if value is None else str(value)
 
 
 def _step_json(step: Step) -> dict[str, Any]:
@@ -61,14 +70,14 @@ def _step_json(step: Step) -> dict[str, Any]:
 
 @click.command("explain")
 @click.argument("id")
-@click.option("--supersession", is_flag=True, help="Only what took its place, and why.")
+@click.option("--supersession", is_flag=True, help="Only show what superseded it, and why.")
 @JSON
 @pass_repository
 def explain_command(repository: Repository, id: str, supersession: bool, as_json: bool) -> None:
-    """Tell how far a memory is believed, and why.
+    """Explain how far a memory is trusted.
 
-    The parts of its trust, where it comes from, what it is connected with, what it contradicts, and every entry about
-    it.
+    The command prints the parts of the trust, the sources, the links, the contradictions and every entry of the
+    memory.
     """
     if supersession:
         _supersession(repository, id, as_json)
@@ -89,9 +98,8 @@ def _print_explained(explained: Explained) -> None:
     say(f"trust {explained.trust.value:.2f}{vouched}")
     for name, amount, why in explained.trust.parts:
         say(f"  {name:12} {amount:+.3f}  {why}")
-    times = count(memory.times_observed, "time")
-    say(f"said {times}, first {iso(memory.first_observed)}, last {iso(memory.last_observed)}")
-    say(f"voted {memory.helpful} helpful, {memory.harmful} harmful")
+    say(_observed(memory))
+    say(f"votes: {memory.helpful} helpful, {memory.harmful} harmful")
     for edge in explained.edges:
         arrow = "→" if edge.source == memory.id else "←"
         say(f"{arrow} {one_line(edge.type, 32)}  {edge.other(memory.id)}")
@@ -103,7 +111,14 @@ def _print_explained(explained: Explained) -> None:
         ended = f"  settled: {settled}" if settled else ""
         say(f"{word}  {one_line(other.title, 80)}  {paint(other.id, 'dim')}{ended}")
     for step in explained.steps:
-        say(f"{iso(step.entry.at) or 'at no time':20}  {step.entry.kind}  {one_line(step.told, 200)}")
+        say(f"{iso(step.entry.at) or 'unknown time':20}  {step.entry.kind}  {one_line(step.told, 200)}")
+
+
+def _observed(memory: Memory) -> str:
+    """Return how often, and when, a memory was said."""
+    first, last = iso(memory.first_observed), iso(memory.last_observed)
+    when = f", first {first}, last {last}" if first and first != last else f", {first}" if first else ""
+    return f"said {count(memory.times_observed, 'time')}{when or ', at an unknown time'}"
 
 
 def _explained_json(explained: Explained) -> dict[str, Any]:

@@ -6,11 +6,15 @@ from ....model.errors import BadInput
 from ..opening import open_owner
 from .decided import report, who
 
+SIGNALS = ("helpful", "harmful")
+
 
 def run(folder: str, arguments: list[str], helpful: bool, harmful: bool, reason: str, by: str, as_json: bool) -> None:
     """Append a vote and print what became of it."""
-    if helpful == harmful:
-        raise BadInput("which way?", "give either --helpful or --harmful")
-    repository, id = open_owner(folder, *arguments)
-    signal = "helpful" if helpful else "harmful"
+    name, *words = arguments
+    votes = {*words, *(word for word, chosen in zip(SIGNALS, (helpful, harmful), strict=True) if chosen)}
+    signal = votes.pop() if len(votes) == 1 else ""
+    if signal not in SIGNALS:
+        raise BadInput("say whether the memory was helpful or harmful", "run 'rawkomem feedback ID helpful'")
+    repository, id = open_owner(folder, name)
     report(repository, id, [repository.feedback(id, signal, reason, who(by))], f"counted as {signal}", as_json)

@@ -1,4 +1,4 @@
-"""Implement `rawkomem links`, `traverse`, `path`, `clusters`, `orphans` and `graph`."""
+"""Implement `rawkomem link list`, `walk`, `path`, `clusters`, `orphans` and `graph`."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ....state.references import SIMILAR
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
-from ..options import JSON, LIMIT, together
-from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
+from ..options import ALL, JSON, LIMIT, together
+from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows, shortened
 
 MIN_LINK_COSINE = 0.5  # neolata's threshold for a link
 MIN_CLUSTER_COSINE = 0.6  # at 0.5 most memories of one project hang together; at 0.6 subjects come apart
 MAX_DRAWN_MEMORIES = 200  # memories: more is a ball of wool
 MAX_MEMBERS_SHOWN = 10  # members of a cluster that are listed
 
-TYPES = click.option("--types", default="", help="Only by edges of these types, separated by commas.")
+TYPES = click.option("--types", default="", help="Only follow links of these types, separated by commas.")
 
 
 def connections(threshold: float) -> Callable[[Any], Any]:
@@ -34,9 +34,9 @@ def connections(threshold: float) -> Callable[[Any], Any]:
 
     return together(
         click.option("--similar", type=click.FloatRange(0, 1), default=threshold, show_default=True,
-                     help="Also connect memories whose cosine is at least this."),
-        click.option("--declared", is_flag=True, help="Only what files say; nothing by similarity."),
-        click.option("--include", multiple=True, help="Also with this status (superseded, …), or 'all'."),
+                     help="Also connect memories with at least this cosine similarity."),
+        click.option("--declared", is_flag=True, help="Only connections that files declare, without similarity."),
+        click.option("--include", multiple=True, help="Include memories with this status (superseded, …), or 'all'."),
     )  # fmt: skip
 
 
@@ -63,16 +63,16 @@ def _types(graph: Graph, given: str) -> tuple[str, ...]:
     return types
 
 
-@click.command("links")
+@click.command("list")
 @click.argument("id")
 @connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
-def links_command(repository: Repository, id: str, as_json: bool, **edges: Any) -> None:
-    """Show what a memory is connected with.
+def list_command(repository: Repository, id: str, as_json: bool, **edges: Any) -> None:
+    """Show the connections of a memory.
 
-    Links, relatedMemories, [[names]] in the text, what it supersedes or was made from, its episodes, and the few
-    memories that are most similar.
+    Connections are links, relatedMemories, [[names]] in the text, superseded memories, sources, episodes, and the
+    most similar memories.
     """
     graph = _graph(repository, edges, repository.get(id).id)
     id = _node(repository, graph, id)
@@ -92,17 +92,17 @@ def links_command(repository: Repository, id: str, as_json: bool, **edges: Any) 
         note(f"{hidden} more to memories that are no longer current: --include all shows them")
 
 
-@click.command("traverse")
+@click.command("walk")
 @click.argument("id")
-@click.option("--hops", default=2, show_default=True, type=click.IntRange(1, 100), help="How far to walk.")
+@click.option("--hops", default=2, show_default=True, type=click.IntRange(1, 100), help="The maximum number of steps.")
 @TYPES
 @connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
-def traverse_command(repository: Repository, id: str, hops: int, types: str, as_json: bool, **edges: Any) -> None:
-    """Walk from a memory to what is around it.
+def walk_command(repository: Repository, id: str, hops: int, types: str, as_json: bool, **edges: Any) -> None:
+    """Show the memories within some steps of a memory.
 
-    The nearest first, each memory once, with the edge by which it was reached.
+    The nearest memory comes first. Each memory is shown once, with the link that led to it.
     """
     graph = _graph(repository, edges)
     steps = walk.traverse(graph, _node(repository, graph, id), hops, _types(graph, types))
@@ -122,9 +122,9 @@ def traverse_command(repository: Repository, id: str, hops: int, types: str, as_
 @JSON
 @pass_repository
 def path_command(repository: Repository, id: str, other: str, types: str, as_json: bool, **edges: Any) -> int:
-    """Find the shortest way between two memories.
+    """Find the shortest path between two memories.
 
-    Exit code 1 when there is none.
+    The exit code is 1 if there is no path.
     """
     graph = _graph(repository, edges)
     ends = _node(repository, graph, id), _node(repository, graph, other)
@@ -140,17 +140,19 @@ def path_command(repository: Repository, id: str, other: str, types: str, as_jso
 
 
 @click.command("clusters")
-@click.option("--min-size", default=3, show_default=True, type=click.IntRange(2), help="Only of at least this size.")
+@click.option("--min-size", default=3, show_default=True, type=click.IntRange(2), help="The minimum size of a group.")
 @connections(MIN_CLUSTER_COSINE)
+@ALL
 @JSON
 @pass_repository
-def clusters_command(repository: Repository, min_size: int, as_json: bool, **edges: Any) -> None:
-    """Show groups of memories that hang together.
+def clusters_command(repository: Repository, min_size: int, limit: int, as_json: bool, **edges: Any) -> None:
+    """Show groups of connected memories.
 
-    The largest first, each with the words that tell it from the others. A higher --similar makes smaller groups.
+    The largest group comes first. Each group is labeled with its most specific words. A higher --similar makes
+    smaller groups.
     """
     graph = _graph(repository, edges)
-    found = walk.clusters(graph, min_size)
+    found = shortened(as_json, walk.clusters(graph, min_size), limit)
     if as_json:
         members = [[_node_json(graph.memories[id]) for id in cluster.ids] for cluster in found]
         say_json([{"label": cluster.label, "size": len(own), "memories": own}
@@ -168,21 +170,24 @@ def clusters_command(repository: Repository, min_size: int, as_json: bool, **edg
 
 @click.command("orphans")
 @connections(MIN_LINK_COSINE)
+@ALL
 @JSON
 @pass_repository
-def orphans_command(repository: Repository, as_json: bool, **edges: Any) -> None:
-    """List memories that nothing connects."""
+def orphans_command(repository: Repository, limit: int, as_json: bool, **edges: Any) -> None:
+    """List memories without any connection."""
     graph = _graph(repository, edges)
     found = [graph.memories[id] for id in walk.orphans(graph)]
-    say_rows(as_json, found, _node_json, name_of, "every memory is connected with another")
+    say_rows(as_json, shortened(as_json, found, limit), _node_json, name_of, "every memory is connected with another")
 
 
 @click.command("graph")
 @click.option("--format", "-f", "form", type=click.Choice(("mermaid", "dot", "json")), default="mermaid",
-              show_default=True, help="How to write it.")  # fmt: skip
-@click.option("--id", "id", default="", help="Only what is around this memory.")
-@click.option("--hops", default=2, show_default=True, type=click.IntRange(1, 100), help="How far around it.")
-@LIMIT.but(default=MAX_DRAWN_MEMORIES, least=0, help="Memories; 0 for all.")
+              show_default=True, help="The output format.")  # fmt: skip
+@click.option("--id", "id", default="", help="Only draw the surroundings of this memory.")
+@click.option(
+    "--hops", default=2, show_default=True, type=click.IntRange(1, 100), help="The maximum number of steps from --id."
+)
+@LIMIT.but(default=MAX_DRAWN_MEMORIES, least=0, help="Maximum number of memories; 0 draws all.")
 @connections(MIN_LINK_COSINE)
 @JSON.but(help="The same as --format json.")
 @pass_repository
@@ -191,8 +196,8 @@ def graph_command(
 ) -> None:
     """Draw memories and their connections.
 
-    The most connected memories, or those around one. mermaid: paste it into a ```mermaid block, or into
-    https://mermaid.live. dot: 'rawkomem graph -f dot | dot -Tsvg > graph.svg'. Similar memories are joined by dashes.
+    Draws the most connected memories, or those around one memory. Paste the output into a ```mermaid block, or make a
+    picture with 'rawkomem link graph -f dot | dot -Tsvg > graph.svg'. A dashed line joins similar memories.
     """
     graph = _graph(repository, connected)
     picture = draw.picture(graph, _node(repository, graph, id) if id else "", hops, limit)

@@ -19,8 +19,8 @@ from ....state.lifecycle.promoted import promoted
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_layers, pass_repository
-from ..options import AS_OF, FILTERS, JSON, together
-from ..terminal import bracketed, day, paint, say, say_json, tell_nothing, wide
+from ..options import ALL, AS_OF, FILTERS, JSON, together
+from ..terminal import bracketed, day, is_table, paint, say, say_json, shortened, tell_nothing, wide
 from .cite import cited_json, cited_line
 from .stats import used_json
 
@@ -29,18 +29,23 @@ if TYPE_CHECKING:
     from ....model.entry import Memory
     from ....state.belief.trust import Trust
 
+MIN_WITH_DATE, MIN_WITH_IMPORTANCE = 72, 56  # columns of a terminal that shows these parts of a line
+MIN_TITLE_CHARS = 12
 IMPORTANCE_COLORS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
 
 
 @click.command("list")
-@click.option("--layer", default="", help="Of this layer: project, personal, a source's name, or all.")
-@together(*FILTERS, JSON)
+@click.option("--layer", default="", help="Only this layer: project, personal, the name of a source, or all.")
+@together(ALL, *FILTERS, JSON)
 @pass_layers
-def list_command(repository: Repository, layer: str, as_json: bool, **which: Any) -> None:
-    """List memories, the last changed first."""
+def list_command(repository: Repository, layer: str, limit: int, as_json: bool, **which: Any) -> None:
+    """List memories, the last changed first.
+
+    'rawkomem ls' is the same command.
+    """
     layers = repository.layers.named(layer) if layer else repository.layers.all[:1]
     only = filter_of(**which)
-    found = [(one, row) for one in layers for row in one.repository.list(only)]
+    found = shortened(as_json, [(one, row) for one in layers for row in one.repository.list(only)], limit)
     if as_json:
         used = {one.name: one.repository.lifecycle.accesses() for one in layers}
         say_json([{**as_dict(row), **({"layer": one.name} if one.name else {}), **_times(row),
@@ -56,9 +61,13 @@ def _line(row: Row, layer: str = "") -> str:
     marks = "".join(f" [{label}]" for label in from_layer(layer))
     marks += f"{'' if row.vouched else ' [not verified]'}{' [change proposed]' if row.waiting else ''}"
     id = f"{row.id}{bracketed(row.status)}{marks}"
-    title = one_line(row.title or row.path, max(20, wide() - len(id) - 26))
-    importance = paint(f"{row.importance:8}", IMPORTANCE_COLORS[row.importance])
-    return f"{day(row.updated)}  {importance}  {title}  {paint(id, 'dim')}"
+    columns = wide()
+    importance = f"{paint(f'{row.importance:8}', IMPORTANCE_COLORS[row.importance])}  "
+    parts = [(f"{day(row.updated)}  ", 12, MIN_WITH_DATE), (importance, 10, MIN_WITH_IMPORTANCE)]
+    shown = [(text, width) for text, width, least in parts if columns >= least]
+    room = max(MIN_TITLE_CHARS, columns - len(id) - 2 - sum(width for _, width in shown))
+    title = one_line(row.title or row.path, room)
+    return f"{''.join(text for text, _ in shown)}{title:{room if is_table() else 0}}  {paint(id, 'dim')}"
 
 
 def _times(of: Row | Memory) -> dict[str, str]:
@@ -78,7 +87,7 @@ def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
 def show_command(repository: Repository, id: str, as_of: str, as_json: bool) -> None:
     """Show one memory.
 
-    ID is an id, the start of one, or a file's stem.
+    ID is an id, its beginning or end, the name of a file, or words of the title.
     """
     memory = repository.get(id, filter_of(as_of=as_of).as_of)
     cited = repository.citations.of(memory)

@@ -28,13 +28,15 @@ DECISIONS = {"accept": "accepted", "decline": "declined"}  # on proposed changes
 @click.command("review")
 @click.argument("id", required=False)
 @together(REASON, BY, JSON)
-@click.option("--all-from", "place", default="", help="All that was imported from here: a kind, a file, a folder.")
-@click.option("--activate", "action", flag_value="activate", help="Use it.")
-@click.option("--reject", "action", flag_value="reject", help="Archive it.")
+@click.option(
+    "--all-from", "place", default="", help="Decide on all memories imported from this format, file or folder."
+)
+@click.option("--activate", "action", flag_value="activate", help="Put the memory into use.")
+@click.option("--reject", "action", flag_value="reject", help="Archive the memory.")
 @click.option("--accept", "action", flag_value="accept", help="Apply the proposed changes of a memory.")
 @click.option("--decline", "action", flag_value="decline", help="Discard the proposed changes of a memory.")
 @YES
-@click.option("--change", "changes", multiple=True, help="Only this change (its entry id); may be repeated.")
+@click.option("--change", "changes", multiple=True, help="Only this change (the id of its entry); may be repeated.")
 @SUPERSEDE
 @KEEP_BOTH
 @pass_repository
@@ -48,14 +50,15 @@ def review_command(
     keep_both: bool,
     **how: Any,
 ) -> None:
-    """Show what waits for a decision, or decide.
+    """List changes and memories that wait for your decision, and decide.
 
-    Without ID, lists quarantined memories and proposed changes. With ID alone, shows what would change.
+    Without ID, the command lists quarantined memories and proposed changes. With ID alone, it shows what would
+    change.
 
-    Agents can only propose changes of a memory that a person vouches for: --accept applies them, --decline discards
-    them. --activate and --reject decide on a memory in quarantine, or on one side of a conflict. An activated claim
-    takes the place of what it contradicts where it is trusted as much, or where you say --supersede; with --keep-both
-    both hold; else the conflict stays open.
+    If a person vouches for a memory, agents can only propose changes of it: --accept applies the changes, --decline
+    discards them. --activate and --reject decide on a memory in quarantine or on one side of a conflict. An
+    activated claim supersedes the claim that it contradicts if it is trusted as much or if you add --supersede.
+    With --keep-both, both claims stay in use. Otherwise the conflict stays open.
     """
     how_settled = settle(supersede, keep_both)
     verdict = action or ("activate" if how_settled else "")
@@ -125,8 +128,13 @@ def _show_waiting(repository: Repository, id: str | None, place: str, as_json: b
     if not quarantined and not waiting:
         note(f"nothing of {named.id} waits for a decision" if named else "nothing waits for a decision")
     elif named:
-        verdicts = "--activate' or '--reject" if quarantined else "--accept' or '--decline"
-        note(f"decide with 'rawkomem review {named.id} {verdicts}'")
+        id = named.id
+        both = (
+            f"'rawkomem review {id} --activate' or 'rawkomem review {id} --reject'"
+            if quarantined
+            else f"'rawkomem review {id} --accept' or 'rawkomem review {id} --decline'"
+        )
+        note(f"decide with {both}")
 
 
 def _say_proposal(proposal: Proposal) -> None:

@@ -8,18 +8,21 @@ import click
 
 from ....repository import Repository
 from ..commands import pass_repository
-from ..terminal import paint, say
+from ..options import JSON
+from ..terminal import paint, say_either
 
 
 @click.command("toc")
-@click.option("--out", "-o", default="", help="Another file; its links lead to the same memories.")
+@click.option("--out", "-o", default="", help="Write another file.")
+@JSON
 @pass_repository
-def toc_command(repository: Repository, out: str) -> None:
-    """Write .rawko/MEMORY.md, a page that links to every memory in use.
+def toc_command(repository: Repository, out: str, as_json: bool) -> None:
+    """Write .rawko/MEMORY.md, a page that links to every memory.
 
-    For browsing in any editor or forge. Its order is stable and it holds no dates or counts: it changes only when
-    memories do. 'contents: on' in .rawko/config.yaml keeps it up to date whenever rawkomem writes. A page that somebody
-    else wrote is never replaced.
+    The page is for reading in an editor or on a forge. Its order is stable, and it has no dates or counts, so it
+    changes only when memories change. 'contents: on' in .rawko/config.yaml updates it after every write. A page
+    that somebody else wrote is never replaced.
     """
     file, changed = repository.exchange.write_contents(out)
-    say(f"{paint('written', 'green') if changed else 'unchanged'}  {os.path.relpath(file)}")
+    said = f"{paint('written', 'green') if changed else 'unchanged'}  {os.path.relpath(file)}"
+    say_either(as_json, {"file": os.path.relpath(file), "changed": changed}, said)

@@ -28,8 +28,8 @@ MAX_TITLE_CHARS = 60  # of a title there
 
 @click.command("undo")
 @click.argument("change", default="")
-@click.option("--list", "listing", is_flag=True, help="Instead, list the last changes that can be undone.")
-@click.option("--all", "everything", is_flag=True, help="Also a change of more than 50 memories, such as an import.")
+@click.option("--list", "listing", is_flag=True, help="List the last changes that can be undone.")
+@click.option("--all", "everything", is_flag=True, help="Allow a change of more than 50 memories, such as an import.")
 @DRY_RUN
 @BY
 @PERSONAL
@@ -38,11 +38,11 @@ MAX_TITLE_CHARS = 60  # of a title there
 def undo_command(
     folder: str, /, change: str, listing: bool, everything: bool, dry_run: bool, by: str, personal: bool, as_json: bool
 ) -> None:
-    """Take back the last change that this machine made.
+    """Undo the last change made on this machine.
 
-    Appends what reverses it and rewrites nothing: an added memory is deleted, an amended one gets its earlier words, a
-    vote is withdrawn. Run it again to take back the change before that one. CHANGE names another one that --list
-    shows. A purge cannot be undone.
+    The command appends entries that reverse the change: it deletes an added memory, restores the earlier text of an
+    amended one, and withdraws a vote. Run it again to undo the change before. CHANGE is a name that --list shows. A
+    purge cannot be undone.
     """
     repository = open_personal() if personal else open_repository(folder)
     if listing:

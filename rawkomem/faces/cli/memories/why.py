@@ -39,9 +39,10 @@ def why_command(
     repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Tell how a memory scores for a task.
+    """Explain how a memory scores for a task.
 
-    Every factor with its value, its weight and the reason. Exit code 0 when it is injected, 1 when it is not.
+    The command prints each factor with its value, its weight and the reason. The exit code is 0 if the memory is
+    injected, else 1.
     """
     only = filter_of(as_of=as_of)
     item, inside = repository.explain(id, Task(" ".join(task), agent, session=session), profile, only)
@@ -65,7 +66,7 @@ def why_command(
 
 
 def _trust(repository: Repository, item: Scored) -> Trust:
-    """Return how far a memory is believed in the layer that holds it."""
+    """Return how far a memory is trusted in the layer that holds it."""
     owner, id = repository.layers.owner(item.memory.id)
     return owner.beliefs.trust(replace(item.memory, id=id))
 
@@ -77,13 +78,19 @@ def _trust(repository: Repository, item: Scored) -> Trust:
 @AGENT
 @SESSION
 @AS_OF
+@JSON
 @pass_layers
 def why_not_command(
-    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str
-) -> None:
-    """Tell why a memory is not injected for a task."""
+    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Explain why a memory is not injected for a task."""
     only = filter_of(as_of=as_of)
     item, inside = repository.explain(id, Task(" ".join(task), agent, session=session), profile, only)
+    if as_json:
+        code = item.out.code if item.out else ""
+        say_json({"id": item.memory.id, "injected": inside, "why_not": item.why_not, "why_not_code": code})
+        return
     say("it is injected" if inside else item.why_not)
     _tell_next_step(item, inside)
 
@@ -105,19 +112,24 @@ def _tell_next_step(item: Scored, inside: bool) -> None:
 @click.command("context")
 @click.argument("query", nargs=-1, required=True)
 @BUDGET
-@LIMIT.but(default=20, least=1, help="Memories at most.")
+@LIMIT.but(default=20, least=1, help="Maximum number of memories.")
 @click.option("--format", "-f", "form", default="plain", show_default=True, type=click.Choice((*FORMS,)),
-              help="How to write it; grouped: by category.")  # fmt: skip
+              help="The output format; grouped sorts by category.")  # fmt: skip
 @EXPLAIN
-@together(STRICT, *WHICH)
+@together(STRICT, *WHICH, JSON)
 @pass_layers
 def context_command(
     repository: Repository, query: tuple[str, ...], budget: int, limit: int, form: str, explain: bool, strict: bool,
-    **which: Any,
+    as_json: bool, **which: Any,
 ) -> None:  # fmt: skip
-    """Pack what is known about a subject into a budget."""
+    """Print what is known about a subject, within a token budget."""
     task, only = Task(" ".join(query)), filter_of(**which)
     injection = repository.inject(task, form=form, limit=limit, budget=budget, only=only, strict=strict)
+    if as_json:
+        from ....recall.show.data import injection_json
+
+        say_json(injection_json(injection))
+        return
     say(injection.text.rstrip("\n") or (NOTHING_FOUND if form == GROUPED else ""))
     if explain:
         tell(injection)
@@ -127,9 +139,10 @@ def context_command(
 @JSON
 @pass_repository
 def tokens_command(repository: Repository, as_json: bool) -> None:
-    """Tell what injection has cost, by session.
+    """Show how many tokens were injected, per session.
 
-    Also what was saved by not telling a session twice."""
+    Also shows the tokens that were saved because a session got a memory before.
+    """
     totals: dict[str, list[int]] = {}
     for use in uses(repository.layout):
         added = (bool(use.ids), len(use.ids), use.tokens, use.saved)

@@ -12,9 +12,9 @@ import click
 
 from ....files.append import Written
 from ....files.given_text import read_stdin, read_stream
-from ....format.compose import compose, entry_from_text
+from ....format.compose import compose, entry_from_text, titled
 from ....git.user import user_name
-from ....hosts.person import PERSON, confirmed
+from ....hosts.person import PERSON, confirmed, is_piped_by_person
 from ....model.errors import BadInput
 from ....model.kinds import CREATES, GROUPS, IMPORTANCE
 from ....model.names import file_stem
@@ -34,7 +34,7 @@ from ..options import BY, JSON, PERSONAL, REASON, YES, together
 from ..terminal import fields_of, note, on_one_line, paint, say, say_either, say_json
 
 if TYPE_CHECKING:
-    from ....model.entry import Entry, Value
+    from ....model.entry import Entry, Memory, Value
     from ....repository.doubts import Doubt
 
     T = TypeVar("T")
@@ -42,76 +42,104 @@ if TYPE_CHECKING:
 KINDS = [kind for kind in CREATES if kind not in GROUPS]  # 'rawkomem episode' makes episodes
 SOURCES = [name for name in BASES if name != "unknown"]  # classes of source; other words are a place
 fields = together(  # the options that describe an entry
-    click.option("--title", default="", help="One line that says what it is about."),
-    click.option("--when", "-w", multiple=True, help="When to use it: words, a|b, a pattern, or a sentence."),
+    click.option("--title", default="", help="The title: one line."),
+    click.option(
+        "--when",
+        "-w",
+        multiple=True,
+        help="When to use the memory: words, a|b, a pattern or a sentence; may be repeated.",
+    ),
     click.option("--tag", "-t", "tags", multiple=True, help="A tag; may be repeated."),
-    click.option("--importance", "-i", type=click.Choice(IMPORTANCE, case_sensitive=False), help="Default: medium."),
+    click.option(
+        "--importance",
+        "-i",
+        type=click.Choice(IMPORTANCE, case_sensitive=False),
+        help="The importance. Default: medium.",
+    ),
     BY,
-    click.option("--in", "found_in", default="", help="The task in which it was found out."),
-    click.option("--source", default="", help="Where it comes from: a link, a file; or a class like user_explicit."),
+    click.option("--in", "found_in", default="", help="The task in which it was discovered."),
+    click.option("--source", default="", help="The source: a link, a file, or a class such as user_explicit."),
     click.option("--related", "-r", multiple=True, help="The id of a related memory; may be repeated."),
     click.option("--body", "-b", default="", help="The text; '-' reads it from standard input."),
     click.option("--file", "-f", "file", type=click.File("rb"), help="Read the text from a file."),
-    click.option("--edit", "-e", is_flag=True, help="Write it in $EDITOR, on a template."),
+    click.option("--edit", "-e", is_flag=True, help="Write the text in $EDITOR."),
     RESUME,
-    click.option("--anyway", is_flag=True, help="Store it also if its title is taken or a condition is of no use."),
+    click.option("--anyway", is_flag=True, help="Store it even if the title is taken or a condition cannot match."),
     JSON,
 )
 
 
 @click.command("add")
-@click.option("--kind", "-k", type=click.Choice(KINDS), default="memory", show_default=True, help="What it is.")
-@click.option("--claim", default="", help="What it claims: subject=…,predicate=…,value=… (the value comes last).")
+@click.argument("text", nargs=-1)
+@click.option("--kind", "-k", type=click.Choice(KINDS), default="memory", show_default=True, help="The kind of memory.")
+@click.option("--claim", default="", help="A claim: subject=…,predicate=…,value=… with the value last.")
 @click.option(
-    "--exclusive/--no-exclusive", default=None, help="Whether the claim rules out other values. Default: yes."
+    "--exclusive/--no-exclusive", default=None, help="Whether other values contradict the claim. Default: yes."
 )
-@click.option("--scope", type=click.Choice(SCOPES), help="Where the claim holds. Default: global.")
-@click.option("--session", default="", help="The session of a claim of scope session.")
-@click.option("--valid-from", default="", help="When it begins to hold: a date or a time.")
-@click.option("--valid-until", default="", help="When it ceases to hold.")
+@click.option("--scope", type=click.Choice(SCOPES), help="The scope of the claim. Default: global.")
+@click.option("--session", default="", help="The session, for a claim of scope session.")
+@click.option("--valid-from", default="", help="The date or time from which the memory is valid.")
+@click.option("--valid-until", default="", help="The date or time at which the memory stops being valid.")
 @click.option("--on-conflict", type=click.Choice(ON_CONFLICT), default=ON_CONFLICT[0], show_default=True,
-              help="What to do with a claim that is trusted less than what it contradicts.")  # fmt: skip
-@click.option("--quote", default="", help="A person's own words in this session that say so; they are looked up.")
+              help="What to do if a contradicting claim is trusted more.")  # fmt: skip
+@click.option("--quote", default="", help="A person's own words from this session; they are verified.")
 @fields
 @PERSONAL
 @click.pass_obj
-def add_command(folder: str, /, kind: str, on_conflict: str, personal: bool, quote: str, **given: Any) -> None:
+def add_command(
+    folder: str, /, text: tuple[str, ...], kind: str, on_conflict: str, personal: bool, quote: str, **given: Any
+) -> None:
     """Store a memory.
 
-    The text comes from --body, --file, standard input, or $EDITOR on a template. It may bring its own frontmatter;
-    flags win over it. Without --title, the first '# Heading' is the title. Secrets are redacted before anything is
-    written. A claim that says what another says confirms it; one that contradicts another supersedes it, or waits for a
-    review: see 'rawkomem docs belief'.
+    The first sentence or line of TEXT becomes the title, the rest becomes the body. Without TEXT, the text comes from
+    --body, --file or standard input, or you write it in $EDITOR; it may have frontmatter, and options win over it.
+    Without --title, its first '# Heading' is the title. Secrets are redacted before anything is written.
+
+    If a claim repeats a stored claim, it confirms that claim. If it contradicts one, it replaces it or waits for your
+    review. See 'rawkomem docs belief'.
     """
     repository = open_personal() if personal else open_repository(folder)
+    said = _said(text, given)
     resume = unsaved_path(repository, given["resume"], "add")
     kind = _kind_of(resume) or kind
 
     def store(text: str) -> Stored | Remembered:
-        entry = compose(entry_from_text(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
+        read = titled if said and not given["title"] and not text.startswith("---\n") else entry_from_text
+        entry = compose(read(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
         entry = replace(entry, extra={**entry.extra, **_claimed(given)})
         entry = _undoubted(repository, entry, given["anyway"], spares=(SAME_TITLE,) if quote else ())
         return repository.remembering.remember(entry, quote, entry.by) if quote else repository.add(entry, on_conflict)
 
+    given = {**given, "body": said or given["body"]}
     template = partial(_template, repository, kind, given)
     stored = _from_text(repository, f"add-{kind}", given, template, store, resume)
     if isinstance(stored, Remembered):
         _tell_remembered(repository, stored, given["as_json"])
         return
     say_stored(repository, stored, given["as_json"])
-    if not stored.entry.body.strip():
+    if repository.core.via != PERSON and is_piped_by_person():
+        note("the text was piped, so it counts as an agent's word; commit it, or pass it as TEXT, to vouch for it")
+    if not stored.entry.body.strip() and not said:
         note(f"stored without a text: add one with 'rawkomem amend {stored.outcome.id} --body …'")
 
 
 @click.command("amend")
 @click.argument("id")
 @fields
+@click.option("--untag", multiple=True, help="Remove this tag; may be repeated.")
+@click.option("--tags", "all_tags", default=None, metavar="A,B", help="Replace all tags by these; '' removes all.")
 @pass_repository
-def amend_command(repository: Repository, id: str, **given: Any) -> None:
-    """Change what a memory says, by appending.
+def amend_command(repository: Repository, id: str, untag: tuple[str, ...], all_tags: str | None, **given: Any) -> None:
+    """Change a memory; the earlier text stays as history.
 
-    Only what you give changes; the earlier text stays in the file as history.
+    Only the fields that you name change. --tag adds a tag to those of the memory, --untag removes one, --tags replaces
+    all of them. Without options, you edit the text in $EDITOR. 'rawkomem undo' takes the change back.
     """
+    if given["tags"] or untag or all_tags is not None:
+        given["tags"] = _tags(repository.get(id), given["tags"], untag, all_tags)
+        given["retagged"] = True
+    elif sys.stdin.isatty() and not any(_flags(given).values()) and not (given["body"] or given["file"]):
+        given["edit"] = True
     what = f"amend-{file_stem(id)}"
     resume = unsaved_path(repository, given["resume"], what)
 
@@ -131,27 +159,29 @@ def amend_command(repository: Repository, id: str, **given: Any) -> None:
 @JSON
 @pass_repository
 def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_json: bool) -> None:
-    """Hide a memory; 'restore' brings it back.
+    """Hide a memory; 'rawkomem restore' brings it back.
 
-    Appends a tombstone: the memory is no longer listed, found or injected, and its text stays in the file. Asks at a
-    terminal.
+    The command appends a deletion entry: the memory is no longer listed, found or injected, and its text stays in
+    the file. It asks first at a terminal. 'rawkomem rm' is the same command.
     """
     if not yes and not as_json and sys.stdin.isatty():
         memory = repository.get(id)
         click.confirm(f"Delete {one_line(memory.title or memory.path, 80)!r} ({memory.id})?", abort=True)
-    _report(repository, repository.delete(id, reason, user_name()), "deleted", as_json)
-    note(f"'rawkomem restore {id}' brings it back")
+    written = repository.delete(id, reason, user_name())
+    _report(repository, written, "deleted", as_json)
+    note(f"'rawkomem restore {written.entry.about}' brings it back")
 
 
 @click.command("purge")
 @click.argument("id")
 @YES
+@JSON
 @pass_repository
-def purge_command(repository: Repository, id: str, yes: bool) -> None:
-    """Remove a memory's text for good (asks; rewrites files).
+def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> None:
+    """Remove a memory's text from all files; this cannot be undone.
 
-    For leaked secrets. This is the only command that rewrites files. Git history keeps the old text: change the secret,
-    and rewrite history if you must.
+    Use it for leaked secrets. This is the only command that rewrites files. Git history keeps the old text: change
+    the secret, and rewrite the history if you need to.
     """
     if not yes and id not in repository.core.finished_purges:
         memory = repository.get(id)
@@ -159,9 +189,11 @@ def purge_command(repository: Repository, id: str, yes: bool) -> None:
         click.confirm(
             f"Remove every entry about {memory.title or memory.id!r} from {', '.join(paths)} for good?", abort=True
         )
-    for path in repository.lifecycle.purge(id):
-        done = "rewritten" if os.path.exists(repository.core.layout.path(path)) else "removed"
-        say(f"{paint(done, 'yellow')}  {path}")
+    touched = repository.lifecycle.purge(id)
+    kept = [path for path in touched if os.path.exists(repository.core.layout.path(path))]
+    lines = (f"{paint('rewritten' if path in kept else 'removed', 'yellow')}  {path}" for path in touched)
+    removed = [path for path in touched if path not in kept]
+    say_either(as_json, {"id": id, "rewritten": kept, "removed": removed}, "\n".join(lines))
     note("git history still holds the text: change the secret, too")
     if repository.settings.sinks.any:
         note("what sinks were told before is out of reach: look into the daily log and behind the webhook")
@@ -221,10 +253,28 @@ def _ask(repository: Repository, doubts: Sequence[Doubt]) -> None:
     raise BadInput(f"{doubts[0].message}{more}: nothing was stored", f"{doubts[0].hint}; --anyway stores it as it is")
 
 
+def _said(text: tuple[str, ...], given: dict[str, Any]) -> str:
+    """Return the TEXT of `add`; raise where the text is also given in another way."""
+    said = read_stdin() if text == ("-",) else " ".join(text)
+    if said and (given["body"] or given["file"]):
+        raise BadInput("the text is given twice", "leave out TEXT, or --body and --file")
+    return said
+
+
+def _tags(memory: Memory, added: Sequence[str], removed: Sequence[str], replacing: str | None) -> tuple[str, ...]:
+    """Return the tags of a memory after some are added, removed or replaced; in the order they were given."""
+    kept = memory.tags if replacing is None else tuple(filter(None, map(str.strip, replacing.split(","))))
+    unknown = [tag for tag in removed if tag not in kept]
+    if unknown:
+        raise BadInput(f"{memory.id} has no tag {unknown[0]!r}", f"its tags are: {', '.join(memory.tags) or 'none'}")
+    return tuple(tag for tag in dict.fromkeys((*kept, *added)) if tag not in removed)
+
+
 def _flags(given: dict[str, Any]) -> dict[str, Any]:
     """Return the fields that were passed as options."""
     flags = {key: given[key] for key in ("title", "when", "tags", "importance", "found_in", "source", "related")}
-    return {key: value for key, value in flags.items() if value and not (key == "source" and value in SOURCES)}
+    said = {key: value for key, value in flags.items() if value and not (key == "source" and value in SOURCES)}
+    return {**said, "tags": given["tags"]} if given.get("retagged") else said
 
 
 def _claimed(given: dict[str, Any]) -> dict[str, Value]:

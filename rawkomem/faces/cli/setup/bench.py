@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ....model.record import as_dict
+from ..groups import Verbs
 from ..options import JSON, PROFILE
 from ..terminal import note, say, say_json
 
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
     from ....bench.speed import Measure
 
 
-@click.group("bench")
+@click.group("bench", cls=Verbs)
 def bench_command() -> None:
-    """Measure speed, recall, learning and redaction on this machine."""
+    """Measure speed, recall, learning and redaction."""
 
 
 @bench_command.command("speed")
@@ -31,7 +32,7 @@ def bench_command() -> None:
 )  # fmt: skip
 @JSON
 def speed_command(files: tuple[int, ...], changes: int, as_json: bool) -> None:
-    """How long the real commands take, in milliseconds and in starts.
+    """Measure how long commands take, in milliseconds and in Python starts.
 
     One start is the median of 'python -c pass' in the same run.
     """
@@ -64,10 +65,10 @@ def _value(measure: Measure) -> str:
 def recall_command(
     folder: str, files: tuple[str, ...], profile: str, deep: bool, sessions: tuple[str, ...], as_json: bool
 ) -> None:
-    """How well search and injection find what questions need.
+    """Measure how well search and injection find the right memories.
 
-    Each of FILES is JSON with memories and queries; see 'rawkomem docs recall'. Figures are means with 95 % intervals.
-    Real prompts and recorded sessions are asked through the prompt hook; see 'rawkomem docs bench'.
+    Each of FILES is JSON with memories and queries; see 'rawkomem docs recall'. Figures are means with 95 %
+    intervals. Prompts and recorded sessions run through the prompt hook; see 'rawkomem docs bench'.
     """
     from ....bench.recall import measure_recall, replay_here
 
@@ -114,10 +115,10 @@ def _print_injected(injected: dict[str, Any]) -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @JSON
 def learn_command(files: tuple[str, ...], as_json: bool) -> None:
-    """How much of what becomes a draft is worth keeping.
+    """Measure how many drafts are worth keeping.
 
-    Each of FILES is JSON (or .xz) with sessions: Claude Code's records, and gold memories with verbatim quotes. See
-    'rawkomem docs bench'.
+    Each of FILES is JSON (or .xz) with sessions: records of Claude Code, and the expected memories with verbatim
+    quotes. See 'rawkomem docs bench'.
     """
     from ....bench.learn import measure_learning
 
@@ -143,10 +144,10 @@ def learn_command(files: tuple[str, ...], as_json: bool) -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @JSON
 def replay_command(files: tuple[str, ...], as_json: bool) -> None:
-    """How many corrections in recorded sessions their gold memories cover.
+    """Measure how many corrections in recorded sessions the expected memories cover.
 
-    FILES are as for 'bench learn'. All gold memories are stored in a temporary repository, then each session is
-    replayed as by 'rawkomem replay'. See 'rawkomem docs learning'.
+    FILES are the same as for 'rawkomem bench learn'. The command stores the expected memories in a temporary
+    repository and replays each session. See 'rawkomem docs learning'.
     """
     from ....bench.replay import measure_replay
 
@@ -173,9 +174,9 @@ def _cell(value: object) -> str:
 @click.option("--kinds", is_flag=True, help="Also show the recall of each kind.")
 @JSON
 def secrets_command(file: str, kinds: bool, as_json: bool) -> None:
-    """How well secrets and personal data are redacted, and how much else is.
+    """Measure how many secrets are redacted, and how many other words.
 
-    A corpus is JSON with base64 texts; see 'rawkomem docs redaction'.
+    A corpus is JSON with base64 texts. See 'rawkomem docs redaction'.
     """
     from ....bench.secrets import DEFAULT_CORPUS, measure_secrets, read_corpus
 
@@ -219,9 +220,9 @@ def _print_figures(figures: Figures) -> None:
 @click.option("--texts", default="", help="With --vectors: a text file, plain or .xz, whose pieces are embedded.")
 @JSON
 def scale_command(memories: tuple[int, ...], stores: tuple[str, ...], vectors: int, texts: str, as_json: bool) -> None:
-    """How search stores compare: time to fill them, warm searches, size.
+    """Compare databases: time to fill them, warm searches, size.
 
-    In this process, in a temporary folder; a warm search is one of a process that stays open.
+    The command runs in a temporary folder. A warm search is a search in a process that stays open.
     """
     from ....bench.scale import measure_stores, measure_vectors
 

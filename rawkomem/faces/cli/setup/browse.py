@@ -18,9 +18,10 @@ from ..terminal import note, say
 @click.option("--no-open", is_flag=True, help="Only print the address.")
 @click.pass_obj
 def browse_command(folder: str, /, port: int, no_open: bool) -> None:
-    """Look at memories in a browser, review and rate them.
+    """Open the memories in a web browser.
 
-    Prints an address that works on this machine, for this run and for whoever knows it. Runs until Ctrl-C or SIGTERM.
+    The command prints an address that works on this machine only, as long as it runs. The address holds a token: do
+    not share it. Stop with Ctrl-C.
     """
     repository = open_for_page(folder, arrival())
     repository.sync()

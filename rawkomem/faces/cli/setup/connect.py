@@ -23,18 +23,35 @@ from ....hosts.connect.settings import connectable, servers_file
 from ....hosts.records import HOSTS
 from ....model.errors import RawkoError
 from ....model.installed import how_to_add, how_to_reach
+from ..groups import Verbs
 from ..options import DRY_RUN, JSON
-from ..terminal import note, paint, say, say_json
+from ..overview import connected_hosts
+from ..terminal import note, paint, say, say_json, say_rows
 from .connect_git import connect_git
 
 
-@click.group("connect")
+@click.group("connect", cls=Verbs, bare="list")
 def connect_command() -> None:
-    """Connect memories with git and with agents' hosts; --remove takes it back.
+    """Connect coding agents and git to the memories.
 
-    Everything in a settings file that is not rawkomem's stays as it is, comments and layout too; --remove gives back
-    the file as it was, to the byte. See 'rawkomem docs hosts' and 'rawkomem docs git'.
+    Connecting an agent adds hooks to its settings file; everything else in that file stays as it is. --remove restores
+    the file byte by byte. See 'rawkomem docs hosts' and 'rawkomem docs git'.
     """
+
+
+@connect_command.command("list")
+@JSON
+@click.pass_obj
+def list_command(folder: str, /, as_json: bool) -> None:
+    """List coding agents and whether they are connected."""
+    hosts = connected_hosts(find_layout(folder).project)
+    rows = [(name, name in hosts, HOSTS[name].about) for name in connectable()]
+    say_rows(
+        as_json,
+        rows,
+        lambda row: dict(zip(("host", "connected", "about"), row, strict=True)),
+        lambda row: f"{paint('connected', 'green') if row[1] else '-':10} {row[0]:9} {paint(row[2], 'dim')}",
+    )
 
 
 def host_command(name: str) -> click.Command:
@@ -44,8 +61,8 @@ def host_command(name: str) -> click.Command:
 
     @click.command(name, help=help, short_help=help)
     @DRY_RUN
-    @click.option("--remove", is_flag=True, help="Take out what was put in.")
-    @click.option("--user", is_flag=True, help="In your own settings, for all your projects.")
+    @click.option("--remove", is_flag=True, help="Disconnect: restore the file byte by byte.")
+    @click.option("--user", is_flag=True, help="Change your own settings, for all your projects.")
     @click.option("--mcp", is_flag=True, help="Set up the MCP server, too.", hidden=not (host.mcp and host.has_hooks))
     @JSON
     @click.pass_obj

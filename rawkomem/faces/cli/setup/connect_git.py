@@ -18,19 +18,21 @@ from ..terminal import note, paint, say, say_json
 
 @click.command("git")
 @DRY_RUN
-@click.option("--remove", is_flag=True, help="Take out what was put in, to the byte.")
-@click.option("--without", multiple=True, type=click.Choice(CHECKS), help="A check that the hook leaves out.")
-@click.option("--post-merge", is_flag=True, help="Also bring the index up to date after each merge.")
+@click.option("--remove", is_flag=True, help="Disconnect: restore the files byte by byte.")
+@click.option(
+    "--without", multiple=True, type=click.Choice(CHECKS), help="Leave this check out of the hook; may be repeated."
+)
+@click.option("--post-merge", is_flag=True, help="Also update the index after each merge.")
 @JSON
 @click.pass_obj
 def connect_git(
     folder: str, /, dry_run: bool, remove: bool, without: tuple[str, ...], post_merge: bool, as_json: bool
 ) -> None:
-    """Have git merge memories entry by entry, and check them before each commit.
+    """Merge memories with git entry by entry, and check them before each commit.
 
-    Sets the merge driver of this clone, completes .rawko/.gitattributes and .gitignore, and adds hooks that check what
-    a commit or a merge brings.
-    Hooks of pre-commit, lefthook and husky are theirs: then it says what to add. A second run changes nothing.
+    The command sets the merge driver of this clone, completes .rawko/.gitattributes and .gitignore, and adds hooks
+    that check commits and merges. If pre-commit, lefthook or husky manages your hooks, it prints the lines to add
+    there. A second run changes nothing.
     """
     layout = find_layout(folder)
     connection = plan_remove(layout) if remove else plan_connect(layout, Wanted(program(), without, post_merge))

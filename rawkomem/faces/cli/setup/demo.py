@@ -85,11 +85,12 @@ STEPS = (
 
 
 @click.command("demo")
-@click.option("--keep", is_flag=True, help="Leave the folder behind, to look around in.")
+@click.option("--keep", is_flag=True, help="Keep the folder.")
 def demo_command(keep: bool) -> None:
-    """Show in a temporary folder what it does, with real commands.
+    """Show what rawkomem does, with real commands in a temporary folder.
 
-    Remember, recall, why, a conflict and a merge, in half a minute. Nothing outside of that folder is read or written.
+    It stores, finds and explains memories, settles a conflict and merges two branches, in half a minute. It reads
+    and writes nothing outside of that folder.
     """
     home = tempfile.mkdtemp(prefix="rawkomem-demo-")
     try:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import click
 
 from ....files.docs import list_pages, read_page
-from ..terminal import paint, say
+from ..options import JSON
+from ..terminal import paint, say, say_json
 
 
 @click.command("docs")
 @click.argument("page", required=False)
-def docs_command(page: str | None) -> None:
-    """Print a page of the documentation, or list the pages."""
+@JSON.but(help="Print the list of pages as JSON.")
+def docs_command(page: str | None, as_json: bool) -> None:
+    """List or print the pages of the documentation."""
+    if as_json:
+        say_json([{"page": name, "about": about} for name, about in list_pages()])
+        return
     if page:
-        click.echo_via_pager(read_page(page))
+        say(read_page(page).rstrip("\n"))
         return
     for name, told in list_pages():
         say(f"{paint(f'{name:13}', 'cyan')} {told}")

@@ -14,7 +14,7 @@ from ..terminal import paint, say
 
 @click.command("init")
 @DRY_RUN
-@PERSONAL.but(help="In a folder of your own: its memories are recalled in every project.")
+@PERSONAL.but(help="Start your personal repository; its memories are recalled in every project.")
 @click.pass_obj
 def init_command(folder: str, dry_run: bool, personal: bool) -> None:
     """Start a memory repository in this project.

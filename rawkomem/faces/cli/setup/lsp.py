@@ -12,10 +12,10 @@ from ....model.installed import how_to_install
 @click.command("lsp")
 @click.pass_obj
 def lsp_command(folder: str) -> int:
-    """Serve memories to editors by the Language Server Protocol.
+    """Run the language server for editors.
 
-    Over standard input and output; editors start it themselves. See 'rawkomem docs editors' for VS Code, Neovim, Helix
-    and Zed.
+    The server talks over standard input and output; editors start it. See 'rawkomem docs editors' for VS Code, Neovim,
+    Helix and Zed.
     """
     try:
         from ...lsp.server import EditorServer

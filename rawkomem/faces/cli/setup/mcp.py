@@ -25,11 +25,10 @@ MIN_TOKEN_CHARS = 16  # characters of a token that is given: shorter ones can be
 @click.option("--http", "port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve HTTP; 0 takes a free port.")
 @click.pass_obj
 def mcp_command(folder: str, port: int | None) -> None:
-    """Serve memories to agents by the Model Context Protocol.
+    """Run the MCP server for agents.
 
-    Over standard input and output, or with --http over streamable HTTP on 127.0.0.1, for this machine only: a token is
-    printed once, unless RAWKOMEM_MCP_TOKEN gives one. Needs the extra 'mcp'.
-    See 'rawkomem docs mcp'.
+    The server talks over standard input and output. With --http it serves streamable HTTP on 127.0.0.1 and prints a
+    token once, unless RAWKOMEM_MCP_TOKEN sets the token. It needs the extra 'mcp'. See 'rawkomem docs mcp'.
     """
     server = _open_server(folder)
     if port is None:

@@ -60,10 +60,10 @@ class Machine:
 @click.command("self-check")
 @JSON
 def self_check_command(as_json: bool) -> int:
-    """Try on this machine whether everything works, in a temporary folder.
+    """Try every part once in a temporary folder.
 
-    Makes a repository, adds a memory, searches, injects and runs a hook; looks for git and for rawkomem on the PATH.
-    Prints a line for each with what to do if it fails. Exit code 1 if something does not work.
+    The command makes a repository, adds a memory, searches, injects and runs a hook; it looks for git and for rawkomem
+    on the PATH. It prints a line for each part and what to do if the part fails. The exit code is 1 if one fails.
     """
     passed = True
     shown = []

@@ -18,11 +18,12 @@ from ..terminal import note, paint, say
 @YES
 @click.pass_obj
 def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
-    """Remove what rawkomem wrote beside your Markdown.
+    """Remove everything that rawkomem wrote, except your memories.
 
-    Of this project: the index, usage counts and the ledger in .rawko/local, files of 'init' that you never changed, and
-    a generated MEMORY.md. Of this machine: the caches. Your memories and your own settings stay. Files of other
-    programs that still name rawkomem are listed: 'rawkomem connect HOST --remove' takes it out of them.
+    In this project it removes the index, the usage counts and the ledger in .rawko/local, files of 'init' that you
+    never changed, and a generated MEMORY.md. On this machine it removes the caches. Your memories and your own
+    settings stay. It lists files of other programs that still name rawkomem; 'rawkomem connect HOST --remove'
+    cleans them.
     """
     layout = find_layout(folder)
     leaving = plan_uninstall(layout, files_to_remove(layout.project))

@@ -247,7 +247,7 @@ class Tables:
         """Show readers all that was written. `changed`: the memories that were put, or dropped, since."""
         self._commits.checkout_latest()
         if self._commits.version != self.seen:
-            raise Busy("another program wrote to the lancedb store", "run 'rawkomem sync' again")
+            raise Busy("another program wrote to the lancedb store", "run 'rawkomem index sync' again")
         if changed:
             self._write_entries(changed)
         if self._erased:

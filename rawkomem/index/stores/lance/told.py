@@ -40,6 +40,6 @@ class Telling:
                 return call(*arguments, **named)
             except (RuntimeError, ValueError, OSError) as failure:
                 said = f"the lancedb store failed: {told(failure, self._place)}"
-                raise IndexBroken(said, "try again, or 'rawkomem rebuild'") from None
+                raise IndexBroken(said, "try again, or 'rawkomem index rebuild'") from None
 
         return guarded if callable(call) else call

@@ -1,0 +1,120 @@
+"""Complete ids with titles, tags, kinds, statuses and pages when the user presses Tab."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import BashComplete, CompletionItem, add_completion_class
+
+from ...files.docs import list_pages
+from ...model.errors import RawkoError
+from ...model.filters import Filter
+from ...model.kinds import CREATES, STATUSES
+from ...text.clean import one_line
+from ...text.count import count
+from .opening import open_repository
+
+if TYPE_CHECKING:
+    from ...repository import Repository
+
+MAX_ITEMS = 100
+TITLE_CHARS = 60
+BASH_SOURCE = """\
+%(complete_func)s() {
+    local IFS=$'\\n' line value title
+    local -a values=() shown=()
+    while IFS= read -r line; do
+        [[ $line == plain,* || $line == dir,* || $line == file,* ]] || continue
+        [[ $line == dir,* ]] && { COMPREPLY=(); compopt -o dirnames; continue; }
+        [[ $line == file,* ]] && { COMPREPLY=(); compopt -o default; continue; }
+        line=${line#plain,}; value=${line%%%%$'\\t'*}; title=${line#*$'\\t'}
+        values+=("$value")
+        [[ $title == "$line" ]] && shown+=("$value") || shown+=("$value  ($title)")
+    done < <(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD=$COMP_CWORD %(complete_var)s=bash_complete "$1")
+    if (( ${#values[@]} == 1 )); then COMPREPLY=("${values[0]}"); else COMPREPLY=("${shown[@]}"); fi
+}
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+
+
+class BashWithTitles(BashComplete):
+    """Completion of bash that lists the title beside an id, and inserts the id alone."""
+
+    source_template = BASH_SOURCE
+
+    def format_completion(self, item: CompletionItem) -> str:
+        return f"{item.type},{item.value}" + (f"\t{item.help}" if item.help else "")
+
+
+def ids(repository: Repository) -> Iterable[tuple[str, str]]:
+    """Return (id, title) of every memory, the last changed first."""
+    return [(row.id, row.title) for row in repository.core.rows(Filter(statuses=tuple(STATUSES), current=False))]
+
+
+def drafts(repository: Repository) -> Iterable[tuple[str, str]]:
+    """Return (id, title) of every draft."""
+    return [(draft.id, draft.title) for draft in repository.drafts.all()]
+
+
+def tags(repository: Repository) -> Iterable[tuple[str, str]]:
+    """Return every tag with the number of memories that have it."""
+    counted: dict[str, int] = {}
+    for memory in repository.core.reading.inside(None):
+        for tag in memory.tags:
+            counted[tag] = counted.get(tag, 0) + 1
+    return [(tag, count(number, "memory")) for tag, number in sorted(counted.items())]
+
+
+Values = Callable[["Repository"], Iterable[tuple[str, str]]]
+# command → parameter → values; "" is every command
+REPOSITORY_VALUES: dict[str, dict[str, Values]] = {
+    "": dict.fromkeys(("id", "ids", "other", "old", "new", "related"), ids),
+    "drafts": {"name": drafts, "names": drafts, "other": drafts},
+}
+TAG_PARAMETERS = ("tag", "tags", "untag", "wanted")
+WORDS = {"kind": CREATES, "kinds": CREATES, "include": (*STATUSES, "all")}
+
+
+def enable(command: click.Command, group: str = "") -> None:
+    """Let Tab complete the parameters of a command, and of the commands of a group."""
+    for parameter in command.params:
+        values = _values(parameter, group or str(command.name))
+        if values:
+            setattr(parameter, "shell_complete", _completing(values))  # noqa: B010 - click has no public way
+    for inner in getattr(command, "commands", {}).values():
+        enable(inner, group or str(command.name))
+
+
+def _values(parameter: click.Parameter, group: str) -> Values | None:
+    """Return what a parameter is completed with; None where click completes it."""
+    name = str(parameter.name)
+    if group == "docs" and name == "page":
+        return lambda _: list_pages()
+    if group == "feedback" and name == "arguments":
+        return ids
+    if name in TAG_PARAMETERS:
+        return tags
+    if name in WORDS and not isinstance(parameter.type, click.Choice):
+        return lambda _: [(word, "") for word in WORDS[name]]
+    return {**REPOSITORY_VALUES[""], **REPOSITORY_VALUES.get(group, {})}.get(name)
+
+
+def _completing(values: Values) -> Callable[[click.Context, str], list[CompletionItem]]:
+    def complete(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        folder = str(ctx.find_root().params.get("folder") or "")
+        try:
+            pairs = [*values(open_repository(folder))]
+        except (RawkoError, OSError):
+            return []
+        words = incomplete.casefold().split()
+        starting = [pair for pair in pairs if pair[0].startswith(incomplete)]
+        titled = [pair for pair in pairs if all(word in pair[1].casefold() for word in words)]
+        found = (starting or titled)[:MAX_ITEMS]
+        return [CompletionItem(value, help=one_line(title, TITLE_CHARS)) for value, title in found]
+
+    return complete
+
+
+add_completion_class(BashWithTitles)

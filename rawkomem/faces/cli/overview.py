@@ -1,0 +1,119 @@
+"""Show what is here and what to do next: `rawkomem` without a command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from ...git.run import Git, GitFailed
+from ...hosts.connect.plan import is_connected
+from ...hosts.connect.settings import connectable
+from ...model.errors import NotFound, RawkoError
+from ...model.record import record
+from ...repository import Repository
+from ...text.count import count
+from .opening import open_repository
+from .terminal import paint, say
+
+KNOWLEDGE_FILES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")  # that `rawkomem import` reads
+NO_REPOSITORY = """\
+There is no memory repository in this folder or in a folder above it.
+
+  rawkomem init    start one here
+  rawkomem demo    see what it does, in a temporary folder
+
+'rawkomem --help' lists the commands."""
+
+
+@record
+class Here:
+    """What a repository holds, and what waits in it."""
+
+    root: str
+    memories: int
+    drafts: int
+    waiting: int
+    hosts: tuple[str, ...]
+    uncommitted: int
+    importable: str  # a file of the project that `rawkomem import` reads; empty if there is none
+
+
+def show_overview(folder: str) -> None:
+    """Print the state of the repository and the next useful step."""
+    try:
+        here = look(open_repository(folder))
+    except NotFound:
+        say(NO_REPOSITORY)
+        return
+    facts = {
+        "memories": f"{count(here.memories, 'memory')} in {here.root}",
+        "drafts": f"{count(here.drafts, 'draft')} from your sessions" if here.drafts else "",
+        "review": f"{here.waiting} waiting for your decision" if here.waiting else "",
+        "agents": f"connected: {', '.join(here.hosts)}" if here.hosts else "none connected",
+        "git": f"{count(here.uncommitted, 'memory file')} not committed" if here.uncommitted else "",
+    }
+    for name, fact in facts.items():
+        if fact:
+            say(f"{paint(f'{name:10}', 'dim')}{fact}")
+    command, reason = next_step(here)
+    say(f"\n{paint('next', 'green')}      {command}\n          {reason}")
+    say("\n'rawkomem --help' lists the commands.")
+
+
+def look(repository: Repository) -> Here:
+    """Return what a repository holds, and what waits in it."""
+    layout = repository.layout
+    statuses = repository.core.read(lambda: repository.core.index.catalogue.counts()[2])
+    return Here(
+        root=os.path.relpath(layout.root),
+        memories=len(repository.list()),
+        drafts=len(repository.drafts.all()),
+        waiting=statuses.get("quarantined", 0) + len(repository.beliefs.proposals()),
+        hosts=connected_hosts(layout.project),
+        uncommitted=_uncommitted(layout.root),
+        importable=next((name for name in KNOWLEDGE_FILES if os.path.isfile(os.path.join(layout.project, name))), ""),
+    )
+
+
+STEPS: tuple[tuple[Callable[[Here], object], str, str], ...] = (
+    (lambda here: here.waiting, "rawkomem review", "Decide on changes and memories that wait for a person."),
+    (lambda here: here.drafts, "rawkomem drafts", "Keep or drop what was found in your sessions."),
+    (lambda here: not here.hosts, "rawkomem connect", "Let your coding agent read and store memories."),
+    (lambda here: here.uncommitted, "git add .rawko", "Then commit: your team gets the memories with the next pull."),
+)
+
+
+def next_step(here: Here) -> tuple[str, str]:
+    """Return the next useful command and what it does."""
+    if not here.memories and not here.waiting and not here.drafts:
+        return _first_step(here)
+    steps = ((command, reason) for is_due, command, reason in STEPS if is_due(here))
+    return next(steps, ('rawkomem search "how do we run the tests"', "Find memories by words and by meaning."))
+
+
+def _first_step(here: Here) -> tuple[str, str]:
+    if here.importable:
+        return f"rawkomem import {here.importable}", f"Make memories of what {here.importable} says."
+    return 'rawkomem add "Run the tests with pnpm, never with npm."', "Store the first memory in your own words."
+
+
+def connected_hosts(project: str) -> tuple[str, ...]:
+    """Return the agent hosts that are connected to a project, or for all projects of the user."""
+    return tuple(name for name in connectable() if _connected(name, project) or _connected(name, ""))
+
+
+def _connected(name: str, project: str) -> bool:
+    """Tell whether a host is connected; settings that cannot be read count as not connected."""
+    try:
+        return is_connected(name, project)
+    except (RawkoError, OSError):
+        return False
+
+
+def _uncommitted(root: str) -> int:
+    """Return how many files of a repository git has not committed; 0 without git."""
+    try:
+        listed = Git(root).run("status", "--porcelain", "-z", "--untracked-files=all", "--", ".")
+    except GitFailed:
+        return 0
+    return sum(name.endswith(b".md") for name in listed.split(b"\0"))

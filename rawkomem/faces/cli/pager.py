@@ -1,0 +1,69 @@
+"""Show long output of a command in a pager, as git does: `less -FRX`, $RAWKOMEM_PAGER or $PAGER."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VARIABLES = ("RAWKOMEM_PAGER", "PAGER")
+DEFAULT = "less"
+LESS_OPTIONS = "FRX"  # quit if the text fits one screen, show colors, leave the text on the screen
+NO_PAGER = ("", "cat")
+
+
+class Held(io.StringIO):
+    """Output that is held back until its length is known; it has the colors and the encoding of the terminal."""
+
+    def __init__(self, terminal: TextIO):
+        super().__init__()
+        self.terminal = terminal
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self.terminal.encoding
+
+    def isatty(self) -> bool:
+        return True
+
+
+@contextlib.contextmanager
+def paged() -> Iterator[None]:
+    """Hold stdout back, then show it in a pager if it has more lines than the terminal; else print it."""
+    terminal, words = sys.stdout, pager()
+    if not words or not terminal.isatty():
+        yield
+        return
+    held = Held(terminal)
+    sys.stdout = held
+    try:
+        yield
+    finally:
+        sys.stdout = terminal
+        show(held.getvalue(), words)
+
+
+def pager() -> list[str]:
+    """Return the command of the pager; empty where the user or the machine has none."""
+    chosen = next((os.environ[name] for name in VARIABLES if name in os.environ), DEFAULT)
+    words = shlex.split(chosen) if chosen not in NO_PAGER else []
+    return words if words and shutil.which(words[0]) else []
+
+
+def show(text: str, words: list[str]) -> None:
+    """Show a text in the pager if it is longer than the terminal; print it otherwise."""
+    if text.count("\n") < shutil.get_terminal_size().lines:
+        sys.stdout.write(text)
+        return
+    sys.stdout.flush()
+    environment = {"LESS": LESS_OPTIONS, "LV": "-c", **os.environ}
+    with contextlib.suppress(KeyboardInterrupt):
+        subprocess.run(words, input=text.encode("utf-8", "replace"), env=environment, check=False)

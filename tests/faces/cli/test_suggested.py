@@ -1,0 +1,83 @@
+"""Every command that a message, a help text or a page suggests works when pasted."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawkomem.faces.cli.commands import cli
+from rawkomem.faces.cli.examples import EXAMPLES
+from rawkomem.faces.cli.table import COMMANDS, GROUPS
+from tests.faces.cli import suggested
+
+# Notations of docs/git.md: NAME stands for the name of a check.
+NOTATIONS = {"rawkomem check --staged --no-NAME", "rawkomem connect git --without NAME"}
+READING = {"list", "show", "search", "inject", "why", "why-not", "context", "history", "explain", "stats", "tokens",
+           "conflicts", "review", "drafts", "link list", "link walk", "link clusters", "link orphans", "link graph",
+           "lesson list", "skill list", "trace list", "index status", "ledger show", "ledger verify", "status",
+           "check", "docs", "help", "entities", "schema", "match", "toc", "undo --list", "quarantine list",
+           "episode list", "store status", "sinks status", "tidy prune", "tidy digest", "brief"}  # fmt: skip
+WRITING_OPTIONS = (
+    "--activate",
+    "--reject",
+    "--accept",
+    "--decline",
+    "--supersede",
+    "--keep-both",
+    "--apply",
+    "--write",
+)
+SKIPPED_OPTIONS = ("--staged", "--diff", "--personal")  # need a git work tree or the user's own repository
+
+
+@pytest.mark.parametrize("collect", [suggested.in_examples, suggested.in_code, suggested.in_docs])
+def test_every_suggested_command_is_right_usage(collect, tmp_path, monkeypatch):
+    suggested.prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    found = [(place, line) for place, line in collect() if line not in NOTATIONS]
+    assert len(found) > 150
+    wrong = []
+    for place, line in found:
+        words = suggested.words_of(line)
+        why = "" if suggested.is_reference(words) else suggested.parse(words)
+        wrong += [f"{place}: {line}: {why}"] if why else []
+    assert wrong == []
+
+
+def test_the_parser_of_this_test_refuses_wrong_lines(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for line in ("show", "show A B", "serach x", "list --nope", "lesson serach", "list -n many"):
+        assert suggested.parse(line.split()), line
+    assert suggested.lines_in("run 'rawkomem review ID' or `rawkomem list -n 3`") == [
+        "rawkomem review ID", "rawkomem list -n 3",
+    ]  # fmt: skip
+
+
+def test_suggested_commands_that_only_read_run(project, rawkomem):
+    for title in ("id", "other", "old", "new", "why apsw"):
+        rawkomem("add", "--title", title, "--body", f"What {title} says.")
+    suggested.prepare(project)
+    lines = {line for collect in (suggested.in_examples, suggested.in_code) for _, line in collect()}
+    ran = 0
+    for line in sorted(lines):
+        words = suggested.words_of(line)
+        reads = words and (words[0] in READING or " ".join(words[:2]) in READING)
+        if not reads or suggested.parse(words) or {*words} & {*WRITING_OPTIONS, *SKIPPED_OPTIONS, "--all-from"}:
+            continue
+        words = [word.lower() if word in ("ID", "OTHER", "OLD", "NEW") else word for word in words]
+        if words[:1] == ["docs"] and words[1:] in (["id"], ["ID"]):
+            continue
+        done = rawkomem(*words, check=None)
+        assert done.returncode in (0, 1), (line, done.stderr)
+        ran += 1
+    assert ran > 60
+
+
+def test_every_command_has_a_group_and_examples():
+    grouped = [name for shown, more in GROUPS.values() for name in (*shown, *more)]
+    assert sorted(grouped) == sorted(COMMANDS)
+    for name in COMMANDS:
+        command = cli.get_command(None, name)
+        told = command.get_help(suggested.click.Context(command, info_name=name))
+        assert "Examples:" in told and EXAMPLES[name][0] in told, name
+        for inner in getattr(command, "commands", {}):
+            assert name in ("connect", "bench") or f"{name} {inner}" in EXAMPLES
