@@ -295,7 +295,7 @@ def test_the_server_knows_which_words_are_frequent(stores, monkeypatch):
     store.commit()  # a small batch ends a sync: statistics are taken
     frequent = store._frequent_words()["words"]
     common, rare = (number_of(store._us.repository, word) for word in ("common", "rare"))
-    assert frequent[common] == pytest.approx(1_201, rel=0.01) and frequent.get(rare, 4) == 4
+    assert frequent[common] == pytest.approx(1_201, rel=0.01) and frequent.get(rare, 4) in (3, 4, 5)
     assert asking._rare([[common], [rare]], frequent) == [[rare]]
     assert asking._rare([[common]], frequent) == [[common]]
     assert asking._rare([[common, rare]], {**frequent, rare: 7}) == [[common, rare]]
