@@ -31,7 +31,9 @@ class Bits:
         self._table = table
         self._dims = dims
         self._loaded = 0  # rows when all were loaded
-        self._keep(np.zeros(0, dtype=_layout(dims)))
+        self._owners: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._numbers: NDArray[np.int32] = np.zeros(0, np.int32)
+        self._columns = columns(np.zeros((0, -(-dims // 8)), np.uint8))
 
     def refresh(self, connection: Connection[Any]) -> None:
         """Load what was committed since; load all anew once there is half as much again."""
