@@ -296,10 +296,18 @@ def test_the_server_knows_which_words_are_frequent(stores, monkeypatch):
     frequent = store._frequent_words()["words"]
     common, rare = (number_of(store._us.repository, word) for word in ("common", "rare"))
     assert frequent[common] == pytest.approx(1_201, rel=0.01) and frequent.get(rare, 4) in (3, 4, 5)
-    assert asking._rare([[common], [rare]], frequent) == [[rare]]
-    assert asking._rare([[common]], frequent) == [[common]]
-    assert asking._rare([[common, rare]], {**frequent, rare: 7}) == [[common, rare]]
+    assert (
+        asking._held([common, rare], {common: 1_200, rare: 4}) == 4 and asking._held([rare, common], {common: 9}) == 0
+    )
+    looked_for: list[list[list[int]]] = []
+    ranked = asking._ranked
+    monkeypatch.setattr(
+        asking, "_ranked", lambda *given, **more: (looked_for.append(given[2]), ranked(*given, **more))[1]
+    )
     assert ids(store.matching(["common", "rare"], 50, ANY)) == ["m0", "m300", "m600", "m900"]
+    assert looked_for == [[[rare]]]
+    assert len(store.matching(["common", "nowhere"], 50, ANY)) == 50  # the rare one is nowhere
+    assert rows(store, postgres_store.SORT_IN) == [(0,), (0,)]  # pages of rows that are not sorted in
 
 
 def test_memories_of_many_passages_are_not_compared_one_by_one(stores, monkeypatch):

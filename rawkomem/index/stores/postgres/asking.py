@@ -144,15 +144,33 @@ def matching(
     """
     table = "arounds" if around else "words"
     asked = [[number_of(us.repository, term) for term in phrase] for phrase in phrases(words)]
-    asked = asked if frequent is None else _rare(asked, frequent[table])
-    if not asked:
-        return []
+    if frequent is None:
+        return _ranked(connection, us, asked, limit, only, table) if asked else []
+    left = asked
+    found: list[Hit] = []
+    while left and not found:  # rare words may be in no passage at all
+        rare = rarest([(_held(phrase, frequent[table]), phrase) for phrase in left], MAX_RANKED_PASSAGES)
+        found = _ranked(connection, us, rare, limit, only, table, rarest_only=True)
+        left = [phrase for phrase in left if phrase not in rare]
+    return found
+
+
+def _ranked(
+    connection: Connection[Any],
+    us: Clone,
+    asked: list[list[int]],
+    limit: int,
+    only: Filter,
+    table: str,
+    rarest_only: bool = False,
+) -> list[Hit]:
+    """Return the best of the rows that hold any of these phrases."""
     where, values = conditions(only)
-    rows, tokens = ("arounds", "around_tokens") if around else ("passages", "tokens")
+    rows, tokens = ("arounds", "around_tokens") if table == "arounds" else ("passages", "tokens")
     sql = f"""
         WITH everywhere AS MATERIALIZED ({_found(table, asked)}), found AS MATERIALIZED (
             SELECT e.phrase, e.owner, e.number, e.length, e.times, s.id, s.vouched, s.inside
-              FROM {"everywhere" if frequent is None else _rarest()} e CROSS JOIN LATERAL
+              FROM {_rarest() if rarest_only else "everywhere"} e CROSS JOIN LATERAL
                    (SELECT v.id, v.vouched, true {where} AS inside FROM {HELD}
                      WHERE h.clone = %(clone)s AND h.version = e.owner OFFSET 0) s
              WHERE e.times > 0
@@ -206,10 +224,9 @@ def _rarest() -> str:
     )
 
 
-def _rare(asked: list[list[int]], frequent: dict[int, int]) -> list[list[int]]:
-    """Return the phrases to look for: those without a frequent word, and as many others as may be ranked."""
-    held = [(min((frequent[word] for word in phrase if word in frequent), default=0), phrase) for phrase in asked]
-    return rarest(((min(count, MAX_RANKED_PASSAGES), phrase) for count, phrase in held), MAX_RANKED_PASSAGES)
+def _held(phrase: list[int], frequent: dict[int, int]) -> int:
+    """Return in about how many rows a phrase is: as many as hold the rarest of its words, 0 if that is not frequent."""
+    return min(frequent.get(word, 0) for word in phrase)
 
 
 def frequent_words(connection: Connection[Any], us: Clone) -> Frequent:

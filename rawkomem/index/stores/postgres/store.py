@@ -33,6 +33,11 @@ T = TypeVar("T")
 MAX_EXACT_PASSAGES = 10_000  # passages; comparing them all takes some 20 ms, and is never wrong
 HUGE_PASSAGES = 20_000  # passages; from there on frequent words are left out
 FETCHED_TEXTS = 30  # texts of hits of each question that are fetched at once: more than most answers show
+# A GIN index keeps new rows in a list, which each question reads from end to end until they are sorted in.
+SORT_IN = (
+    "SELECT gin_clean_pending_list(oid) FROM pg_class WHERE relname IN ('words_tokens', 'arounds_tokens_idx')"
+    " AND relnamespace = current_schema()::regnamespace AND pg_has_role(relowner, 'USAGE')"
+)
 ANALYZE_AFTER_CHANGES = 1_000  # changed memories after which the planner's statistics are taken anew
 ANALYZED_TABLES = "repositories, clones, holdings, versions, passages, vectors, deep_vectors, words, arounds"
 
@@ -144,7 +149,8 @@ class PostgresStore:
             raise
 
     def _settle(self) -> None:
-        """After a sync, update statistics if much changed."""
+        """After a sync, put new words into their indexes, and update statistics if much changed."""
+        self._connections.run(lambda connection: connection.execute(SORT_IN))
         if self._unsettled >= ANALYZE_AFTER_CHANGES:
             self._unsettled, self._frequent = 0, None
             self._connections.run(lambda connection: connection.execute(f"ANALYZE {ANALYZED_TABLES}"))
