@@ -45,7 +45,7 @@ def nearest(
     vectors, held = ("deep_vectors", "deep") if tier == DEEP else ("vectors", "version")
     close = max(MIN_CANDIDATES, CANDIDATES_PER_HIT * limit)
     while not exact and close <= MAX_CANDIDATES:
-        sql, more = _candidates(connection, us, tier, bits, len(fine), close, kept)
+        sql, more = _candidates(connection, us, tier, bits, fine, close, kept)
         found, looked_at = _by_distance(connection, _among(sql, vectors, held, where), {**values, **more})
         if len(found) == limit and looked_at <= 2 * limit + SPARE_LOOKS:
             return found
@@ -87,10 +87,10 @@ def _among(candidates: str, vectors: str, held: str, where: str) -> str:
 
 
 def _candidates(
-    connection: Connection[Any], us: Clone, tier: str, bits: bytes, dims: int, close: int, kept: Kept
+    connection: Connection[Any], us: Clone, tier: str, bits: bytes, fine: bytes, close: int, kept: Kept
 ) -> tuple[str, Values]:
     """Return a query for the vectors with the closest bits: a process that has asked before keeps all bits."""
-    table = "deep_bits" if tier == DEEP else "bits"
+    table, dims = "deep_bits" if tier == DEEP else "bits", len(fine)
     if table not in kept:
         kept[table] = None
         where = f"repository = {us.repository} AND dims = {dims}"
@@ -102,7 +102,7 @@ def _candidates(
     if known is None or (known.of.repository, known.of.generation) != (us.repository, us.generation):
         known = kept[table] = Bits(us, table, dims)
     known.refresh(connection)
-    owners, numbers = known.closest(bits, close)
+    owners, numbers = known.closest(bits, fine, close)
     sql = "SELECT * FROM unnest(%(owners)s::int8[], %(numbers)s::int4[]) AS u (owner, number)"
     return sql, {"owners": _literal(owners), "numbers": _literal(numbers)}
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .writing import Clone
 
+SIMILAR, SIMILAR_PART = 4, 128  # vectors with similar bits for each one wanted; at least this part of all: 1 in 128
 COPY_HEADER_BYTES, COPY_END_BYTES = 19, 2  # of a binary COPY, before and after its rows
 
 
@@ -60,11 +61,13 @@ class Bits:
         with connection.cursor() as cursor, cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)".encode()) as copy:
             return _rows(copy, self._dims)
 
-    def closest(self, bits: bytes, limit: int) -> tuple[list[int], list[int]]:
-        """Return owners and numbers of the vectors that differ in the fewest bits."""
-        apart = distances(self._columns, bits)
-        near = nearest_places(apart, limit)
-        best = near[np.argsort(apart[near], kind="stable")[:limit]]
+    def closest(self, bits: bytes, fine: bytes, limit: int) -> tuple[list[int], list[int]]:
+        """Return owners and numbers of the vectors whose bits agree best with a vector, of those with similar bits."""
+        near = nearest_places(distances(self._columns, bits), max(SIMILAR * limit, len(self._owners) // SIMILAR_PART))
+        words = np.ascontiguousarray(self._columns[:, near].T)
+        signs = np.unpackbits(words.view(np.uint8), axis=1, count=self._dims).astype(np.float32)
+        agree = signs @ np.frombuffer(fine, np.int8).astype(np.float32)
+        best = near[np.argsort(-agree, kind="stable")[:limit]]
         return self._owners[best].tolist(), self._numbers[best].tolist()
 
 
