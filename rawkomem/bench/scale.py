@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,10 +22,11 @@ from ..model.record import record
 from ..repository import Repository
 from ..repository.wings.store import store_size
 from .corpus import make_repository, real_texts, short_texts
+from .fills import Fill, Fills, cpu_s
 from .speed import embedder, queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -48,39 +50,66 @@ class Scale:
     store: str
     memories: int
     passages: int
-    index_s: float
+    fill_s: float
+    fill_cpu_s: float  # of this process, its children and a server on this machine
     p50_ms: float
     p95_ms: float
+    cpu_ms: float  # processor time of a search, likewise
     mb: float
-    load: float  # of the machine in the last minute, when the store was measured: 1 for each busy core
+    load: float  # of the machine in the last minute, when searches were measured: 1 for each busy core
     recall: float = 0.0  # of the exact top 10, where vectors alone were measured
 
 
-def measure_stores(memories: int, stores: Sequence[str], say: Callable[[str], None]) -> list[Scale]:
-    """Measure all stores on one made-up repository."""
-    with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
-        say(f"writing {memories} memories of 4 kB")
-        make_repository(project, memories)
-        with embedder("static"):
-            return [_measure(project, memories, store, say) for store in stores]
+@contextmanager
+def _folder(keep: str) -> Iterator[str]:
+    """Return a folder that stays, or a temporary one."""
+    if keep:
+        os.makedirs(keep, exist_ok=True)
+        yield os.path.abspath(keep)
+        return
+    with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as folder:
+        yield folder
 
 
-def _measure(project: str, memories: int, name: str, say: Callable[[str], None]) -> Scale:
+def measure_stores(memories: int, stores: Sequence[str], say: Callable[[str], None], keep: str = "") -> list[Scale]:
+    """Measure all stores on one made-up repository; what lies filled in the folder `keep` is not filled again."""
+    with _folder(keep) as folder, embedder("static"):
+        fills = Fills(folder)
+        project = os.path.join(folder, f"memories-{memories}")
+        if not fills.get(f"memories-{memories}", "files"):
+            say(f"writing {memories} memories of 4 kB")
+            began = time.monotonic()
+            os.makedirs(project, exist_ok=True)
+            make_repository(project, memories)
+            fills.add(f"memories-{memories}", "files", Fill(time.monotonic() - began, 0, memories))
+        return [_measure(project, memories, store, say, fills, bool(keep)) for store in stores]
+
+
+def _measure(project: str, memories: int, name: str, say: Callable[[str], None], fills: Fills, kept: bool) -> Scale:
     repository = Repository.open(project, warn=lambda message: None, store=name)
     try:
-        repository.core.index.outside()  # opening loads packages, which is no part of indexing
-        report = repository.core.index.sync(_shown(name, say))
-        passages = len(repository.core.index.store.vectors(Filter()))
+        index = repository.core.index
+        outside = index.outside()  # opening loads packages, which is no part of indexing
+        key = os.path.basename(project)
+        fill = None if name == MEMORY else fills.get(key, name)
+        if not fill:
+            before = cpu_s(name)
+            report = index.sync(_shown(name, say))
+            fill = Fill(report.seconds, cpu_s(name) - before, len(index.store.vectors(Filter())))
+            fills.add(key, name, fill)
+            say(f"{name}: filled in {fill.wall_s:.1f} s, {fill.cpu_s:.1f} s of processor time")
         texts = queries()
-        p50, p95, _ = _times(lambda n: repository.search(f"{texts[n % len(texts)]} {n}"))
-        outside = repository.core.index.outside()
+        before = cpu_s(name)
+        p50, p95, asked = _times(lambda n: repository.search(f"{texts[n % len(texts)]} {n}"))
+        cpu_ms = (cpu_s(name) - before) * 1000 / len(asked)
         megabytes = 0.0 if name == MEMORY else _megabytes(repository.layout, name, outside)
-        if outside:
+        if outside and not kept:
             _leave_nothing(outside)
     finally:
         repository.close()
-    say(f"{name}: {report.seconds:.1f} s, p50 {p50:.0f} ms, p95 {p95:.0f} ms, {megabytes:.0f} MB")
-    return Scale(name, memories, passages, report.seconds, p50, p95, megabytes, os.getloadavg()[0])
+    say(f"{name}: p50 {p50:.0f} ms, p95 {p95:.0f} ms, {megabytes:.0f} MB")
+    load = os.getloadavg()[0]
+    return Scale(name, memories, fill.passages, fill.wall_s, fill.cpu_s, p50, p95, cpu_ms, megabytes, load)
 
 
 def _shown(name: str, say: Callable[[str], None]) -> Callable[[int, int], None]:
@@ -108,29 +137,47 @@ def _times(ask: Callable[[int], T]) -> tuple[float, float, list[T]]:
     return times[len(times) // 2], times[len(times) * 95 // 100], given
 
 
-def measure_vectors(count: int, name: str, say: Callable[[str], None], file: str = "") -> Scale:
+def measure_vectors(count: int, name: str, say: Callable[[str], None], file: str = "", keep: str = "") -> Scale:
     """Fill one store with vectors of pieces of a text file, else of made-up texts; ask for those nearest to others."""
     if name in (SQLITE, MEMORY):
         hint = f"--store {' or '.join(plugin_names())}"
         raise BadInput("--vectors fills stores outside of the index's database", hint)
-    with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
-        layout = Layout(os.path.join(project, FOLDER))
-        say(f"embedding {count} texts")
-        vectors = _embedded(WARM_UP_SEARCHES + SEARCHES + count, file)
+    with _folder(keep) as folder:
+        fills, key = Fills(folder), f"vectors-{count}"
+        layout = Layout(os.path.join(folder, key, FOLDER))
+        vectors = _known_vectors(os.path.join(folder, f"{key}.npy"), WARM_UP_SEARCHES + SEARCHES + count, file, say)
         asked, vectors = vectors[: WARM_UP_SEARCHES + SEARCHES], vectors[WARM_UP_SEARCHES + SEARCHES :]
         store = open_store(layout, StoreSettings(name), vectors.shape[1])
         try:
-            began = time.monotonic()
-            _fill(store, vectors, say)
-            seconds = time.monotonic() - began
+            fill = fills.get(key, name)
+            if not fill:
+                began, before = time.monotonic(), cpu_s(name)
+                _fill(store, vectors, say)
+                fill = Fill(time.monotonic() - began, cpu_s(name) - before, count)
+                fills.add(key, name, fill)
+            before = cpu_s(name)
             p50, p95, given = _times(lambda n: store.nearest(asked[n].tobytes(), MAX_NEAREST, Filter()))
+            cpu_ms = (cpu_s(name) - before) * 1000 / len(given)
+            load = os.getloadavg()[0]
             recall = _recall(vectors, asked, given)
             megabytes = _megabytes(layout, name, store)
-            _leave_nothing(store)
+            if not keep:
+                _leave_nothing(store)
         finally:
             store.close()
-    say(f"{name}: {count} vectors in {seconds:.0f} s, p50 {p50:.1f} ms, p95 {p95:.1f} ms, recall {recall:.3f}")
-    return Scale(name, count, count, seconds, p50, p95, megabytes, os.getloadavg()[0], recall)
+    say(f"{name}: {count} vectors in {fill.wall_s:.0f} s, p50 {p50:.1f} ms, p95 {p95:.1f} ms, recall {recall:.3f}")
+    return Scale(name, count, count, fill.wall_s, fill.cpu_s, p50, p95, cpu_ms, megabytes, load, recall)
+
+
+def _known_vectors(path: str, count: int, file: str, say: Callable[[str], None]) -> NDArray[np.float32]:
+    """Return vectors from a file that is made at first: they need not fit into memory beside those of a store."""
+    if not os.path.exists(path):
+        say(f"embedding {count} texts")
+        with open(f"{path}.part", "wb") as stream:
+            np.save(stream, _embedded(count, file))
+        os.replace(f"{path}.part", path)
+    vectors: NDArray[np.float32] = np.load(path, mmap_mode="r")
+    return vectors
 
 
 def _embedded(count: int, file: str = "") -> NDArray[np.float32]:

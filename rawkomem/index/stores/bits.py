@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-CHUNK_ROWS = 50_000  # read and compared at a time: what fits into the processor's cache is compared twice as fast
+READ_ROWS = 50_000  # read at a time
+CHUNK_ROWS = 32_768  # compared at a time: what fits into the processor's cache is compared twice as fast
 
 
 class Bits:
@@ -20,32 +21,48 @@ class Bits:
 
     def __init__(self, rows: Iterable[tuple[int, bytes]], version: int):
         numbers, bits, left = [np.zeros(0, np.int64)], [], iter(rows)
-        while chunk := list(islice(left, CHUNK_ROWS)):
+        while chunk := list(islice(left, READ_ROWS)):
             numbers.append(np.array([n for n, _ in chunk], np.int64))
             bits.append(b"".join(bits for _, bits in chunk))
         self.version = version
         self._numbers = np.concatenate(numbers)
-        self._words = np.frombuffer(b"".join(bits), np.uint64).reshape(len(self._numbers), -1)
+        self._columns = columns(np.frombuffer(b"".join(bits), np.uint8).reshape(len(self._numbers), -1))
 
     def closest(self, bits: bytes, limit: int, allowed: Callable[[list[int]], Collection[int]]) -> list[int]:
         """Return the allowed row numbers that differ least: `limit` of them, and all that equal the last."""
-        distances = self._distances(np.frombuffer(bits, np.uint64))
-        reach = min(limit, len(distances))
+        apart = distances(self._columns, bits)
+        reach = min(limit, len(apart))
         while reach:
-            cut = np.partition(distances, reach - 1)[reach - 1]
-            near = np.nonzero(distances <= cut)[0]
+            near = nearest_places(apart, reach)
             inside = allowed(self._numbers[near].tolist())
-            kept = sorted((int(distances[at]), int(n)) for at in near if (n := self._numbers[at]) in inside)
+            kept = sorted((int(apart[at]), int(n)) for at in near if (n := self._numbers[at]) in inside)
             if len(kept) >= limit:
                 return [n for distance, n in kept if distance <= kept[limit - 1][0]]
-            if len(near) == len(distances):
+            if len(near) == len(apart):
                 return [n for _, n in kept]
-            reach = min(4 * len(near), len(distances))
+            reach = min(4 * len(near), len(apart))
         return []
 
-    def _distances(self, asked: NDArray[np.uint64]) -> NDArray[np.uint16]:
-        found = np.empty(len(self._words), np.uint16)
-        for start in range(0, len(self._words), CHUNK_ROWS):
-            differing = np.bitwise_count(self._words[start : start + CHUNK_ROWS] ^ asked)
-            found[start : start + CHUNK_ROWS] = differing.sum(axis=1, dtype=np.uint16)
-        return found
+
+def columns(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Return rows of bits as 64-bit words, filled up with zeros, all first words first: these are compared at once."""
+    missing = -bits.shape[1] % 8
+    filled = np.pad(bits, ((0, 0), (0, missing))) if missing else bits
+    return np.ascontiguousarray(np.ascontiguousarray(filled).view(np.uint64).T)
+
+
+def distances(columns: NDArray[np.uint64], asked: bytes) -> NDArray[np.uint16]:
+    """Return in how many bits each row differs."""
+    words = np.frombuffer(asked + bytes(-len(asked) % 8), np.uint64)
+    found = np.zeros(columns.shape[1], np.uint16)
+    for start in range(0, len(found), CHUNK_ROWS):
+        part = found[start : start + CHUNK_ROWS]
+        for column, word in zip(columns, words, strict=True):
+            part += np.bitwise_count(column[start : start + CHUNK_ROWS] ^ word)
+    return found
+
+
+def nearest_places(apart: NDArray[np.uint16], limit: int) -> NDArray[np.intp]:
+    """Return the places of the smallest distances: `limit` of them, and all that equal the last."""
+    cut = np.searchsorted(np.bincount(apart).cumsum(), limit)
+    return np.flatnonzero(apart <= cut)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rawkomem.index.stores.database import open_database
-from rawkomem.index.stores.documents import Passage
+from rawkomem.index.stores.documents import FIRST, Passage
 from rawkomem.index.stores.sqlite import SCALE, SqliteStore
 from rawkomem.model.errors import Busy, RawkoError
 from rawkomem.model.filters import Filter
@@ -280,6 +280,47 @@ def test_a_huge_index_leaves_frequent_words_out(stores, monkeypatch):
     assert len(store.matching(["common"], 50, ANY)) == 30
 
 
+def test_the_server_knows_which_words_are_frequent(stores, monkeypatch):
+    """A frequent word is not even looked for beside a rare one; words beside each other are as rare as the rarer."""
+    from rawkomem.index.stores.postgres import asking
+    from rawkomem.index.stores.postgres import store as postgres_store
+    from rawkomem.index.stores.postgres.rows import number_of
+
+    monkeypatch.setattr(postgres_store, "HUGE_PASSAGES", 10)
+    monkeypatch.setattr(asking, "MAX_RANKED_PASSAGES", 20)
+    store = stores()
+    store.put([document(f"m{n}", "common" if n % 300 else "common rare") for n in range(1_200)])
+    store.commit()
+    store.put([document("last", "common")])
+    store.commit()  # a small batch ends a sync: statistics are taken
+    frequent = store._frequent_words()["words"]
+    common, rare = (number_of(store._us.repository, word) for word in ("common", "rare"))
+    assert frequent[common] == pytest.approx(1_201, rel=0.01) and frequent.get(rare, 4) in (3, 4, 5)
+    assert (
+        asking._held([common, rare], {common: 1_200, rare: 4}) == 4 and asking._held([rare, common], {common: 9}) == 0
+    )
+    looked_for: list[list[list[int]]] = []
+    ranked = asking._ranked
+    monkeypatch.setattr(
+        asking, "_ranked", lambda *given, **more: (looked_for.append(given[2]), ranked(*given, **more))[1]
+    )
+    assert ids(store.matching(["common", "rare"], 50, ANY)) == ["m0", "m300", "m600", "m900"]
+    assert looked_for == [[[rare]]]
+    assert len(store.matching(["common", "nowhere"], 50, ANY)) == 50  # the rare one is nowhere
+    assert rows(store, postgres_store.SORT_IN) == [(0,), (0,)]  # pages of rows that are not sorted in
+
+
+def test_memories_of_many_passages_are_not_compared_one_by_one(stores, monkeypatch):
+    from rawkomem.index.stores.postgres import store as postgres_store
+
+    monkeypatch.setattr(postgres_store, "MAX_EXACT_PASSAGES", 10)
+    store = stores()
+    store.put([document(f"m{n}", "one", "two", "three") for n in range(5)])
+    store.commit()
+    store.generation()
+    assert not store._compares_all(ANY, FIRST) and store._compares_all(Filter(ids=("m1", "m2")), FIRST)
+
+
 def test_many_open_a_fresh_database_at_once(database):
     from rawkomem.index.stores.postgres.plugin import open_postgres
 
@@ -300,7 +341,7 @@ def test_many_open_a_fresh_database_at_once(database):
     assert rows(opened[0], "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == [(0,)]
     done = [name for (name,) in rows(opened[0], "SELECT name FROM migrations ORDER BY name")]
     assert done == ["0001_index.sql", "0002_neolata.sql", "0003_one_scale.sql", "0004_vouched.sql",
-                    "0005_bits.sql", "0006_told.sql"]  # fmt: skip
+                    "0005_bits.sql", "0006_told.sql", "0007_frequent.sql"]  # fmt: skip
     for store in opened:
         store.close()
 

@@ -218,25 +218,38 @@ def _print_figures(figures: Figures) -> None:
     help="Instead: so many vectors of short texts in each store, asked for their nearest.",
 )  # fmt: skip
 @click.option("--texts", default="", help="With --vectors: a text file, plain or .xz, whose pieces are embedded.")
+@click.option(
+    "--keep", default="", metavar="FOLDER",
+    help="A folder that stays, with what fills a store. The next run with it fills nothing again: it asks only.",
+)  # fmt: skip
 @JSON
+<<<<<<< HEAD
 def scale_command(memories: tuple[int, ...], stores: tuple[str, ...], vectors: int, texts: str, as_json: bool) -> None:
     """Compare databases: time to fill them, warm searches, size.
+=======
+def scale_command(
+    memories: tuple[int, ...], stores: tuple[str, ...], vectors: int, texts: str, keep: str, as_json: bool
+) -> None:
+    """How search stores compare: time to fill them, warm searches, size.
+>>>>>>> f18-scale2
 
     The command runs in a temporary folder. A warm search is a search in a process that stays open.
     """
     from ....bench.scale import measure_stores, measure_vectors
 
     if vectors:
-        rows = [measure_vectors(vectors, store, note, texts) for store in stores]
+        rows = [measure_vectors(vectors, store, note, texts, keep) for store in stores]
     else:
-        rows = [row for count in memories for row in measure_stores(count, stores, note)]
+        rows = [row for count in memories for row in measure_stores(count, stores, note, keep)]
     if as_json:
         say_json([as_dict(row) for row in rows])
         return
-    say("| store | memories | passages | index, s | search p50, ms | p95, ms | size, MB | load | recall |")
-    say("|---|---|---|---|---|---|---|---|---|")
+    heads = "store", "memories", "passages", "fill, s", "fill CPU, s", "search p50, ms", "p95, ms", "CPU, ms"
+    say(f"| {' | '.join(heads)} | size, MB | load | recall |")
+    say("|" + "---|" * (len(heads) + 3))
     for row in rows:
         recall = f"{row.recall:.3f}" if row.recall else ""
-        times = f"{row.index_s:.0f} | {row.p50_ms:.0f} | {row.p95_ms:.0f}"
+        fill = f"{row.fill_s:.0f} | {row.fill_cpu_s:.0f}"
+        times = f"{row.p50_ms:.0f} | {row.p95_ms:.0f} | {row.cpu_ms:.0f}"
         sizes = f"{row.mb:.0f} | {row.load:.1f}"
-        say(f"| {row.store} | {row.memories:,} | {row.passages:,} | {times} | {sizes} | {recall} |")
+        say(f"| {row.store} | {row.memories:,} | {row.passages:,} | {fill} | {times} | {sizes} | {recall} |")

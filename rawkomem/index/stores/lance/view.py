@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 MAX_PROBES = 100_000  # more partitions than there are: all are looked at, so that next to nothing is missed
 REFINE_FACTOR = 4  # candidates for each passage asked for that get an exact distance
 UNIT = 128  # what the whole numbers are divided by: LanceDB's clustering adds float16 up, which ends at 65,504
-MAX_FOUND_PASSAGES = 600  # passages, somewhat more than one question finds: older ones are no longer asked for
+FETCHED_TEXTS = 30  # texts of hits of each question that are read at once: more than most answers show
+MAX_FOUND_PASSAGES = 120  # passages of the last questions whose texts are read at once
 MAX_CACHED_TEXTS = 5_000  # passages
 
 
@@ -38,21 +39,36 @@ def score_rows(found: Sequence[Postings], lengths: NDArray[np.int32], rows: int,
     for numbers, times in found:
         shortness = K1 * (1 - B + B * lengths[numbers] / (tokens / rows))
         scores[numbers] += idf(rows, len(numbers)) * (times * (K1 + 1)) / (times + shortness)
-    return scores.round(SCORE_DIGITS)
-
-
-def score_groups(found: Sequence[Postings], lengths: NDArray[np.int32], vouched: NDArray[np.bool_]) -> Scores:
-    """Return the BM25 of every row number; what nobody vouches for does not count for what somebody vouches for."""
-    scores = _score_known(found, lengths)
-    if not vouched[lengths >= 0].all():
-        inside = [(numbers[kept], times[kept]) for numbers, times in found for kept in [vouched[numbers]]]
-        scores[vouched] = _score_known(inside, np.where(vouched, lengths, np.int32(-1)))[vouched]
+    held = np.flatnonzero(scores)
+    scores[held] = scores[held].round(SCORE_DIGITS)
     return scores
 
 
-def _score_known(found: Sequence[Postings], lengths: NDArray[np.int32]) -> Scores:
-    known = lengths[lengths >= 0]
-    return score_rows([own for own in found if len(own[0])], lengths, len(known), int(known.sum()))
+class Lengths:
+    """How many tokens each row number has, -1 where there is no such row; their sums are taken once."""
+
+    def __init__(self, tokens: NDArray[np.int32], vouched: NDArray[np.bool_]):
+        self.tokens = tokens
+        self.known = tokens >= 0
+        self._vouched = vouched
+        self._all_vouched = bool(vouched[self.known].all())
+        self._sizes = [_size(tokens, self.known), _size(tokens, self.known & vouched)]
+
+    def score(self, found: Sequence[Postings]) -> Scores:
+        """Return the BM25 of every row; what nobody vouches for does not count for what somebody vouches for."""
+        scores = self._score(found, *self._sizes[0])
+        if not self._all_vouched:
+            inside = [(numbers[kept], times[kept]) for numbers, times in found for kept in [self._vouched[numbers]]]
+            scores[self._vouched] = self._score(inside, *self._sizes[1])[self._vouched]
+        return scores
+
+    def _score(self, found: Sequence[Postings], rows: int, tokens: int) -> Scores:
+        return score_rows([own for own in found if len(own[0])], self.tokens, rows, tokens)
+
+
+def _size(tokens: NDArray[np.int32], kept: NDArray[np.bool_]) -> tuple[int, int]:
+    """Return how many rows there are, and their tokens."""
+    return int(kept.sum()), int(tokens[kept].sum(dtype=np.int64))
 
 
 def best(scores: Scores, limit: int) -> NDArray[np.int64]:
@@ -77,6 +93,7 @@ class View:
         self._conditions: dict[Filter, str] = {}
         self._masks: dict[Filter, NDArray[np.bool_]] = {}  # of a filter, which row numbers are inside it
         self._all: _Rows | None = None
+        self._counts: dict[tuple[str, str], int] = {}  # of a table and a condition, for how many rows it holds
         self._depth: tuple[int, int] | None = None
         self._found: dict[tuple[str, int], int] = {}  # passages that were found lately, with their row numbers
         self._texts: dict[tuple[str, int], str] = {}
@@ -93,38 +110,44 @@ class View:
     def nearest(self, vector: bytes, limit: int, only: Filter, tier: str) -> list[Hit]:
         fine, _ = pack(vector)
         table = self._tables[DEEP_VECTORS if tier == DEEP else PASSAGES]
-        if not limit or not any(fine) or not table.count_rows():
+        if not limit or not any(fine) or not self._count(tier, ""):
             return []
         conditions = [self._inside(only)]
         if tier == REST:
             conditions.append(among("id", self.shallow(self.depth()[1])))
         where = " AND ".join(filter(None, conditions))
-        few = bool(where) and table.count_rows() > MAX_EXACT_PASSAGES >= table.count_rows(where)
-        seen: dict[int, dict[str, Any]] = {}
+        few = bool(where) and self._count(tier, "") > MAX_EXACT_PASSAGES >= self._count(tier, where)
 
         def ask(most: int) -> list[tuple[int, float]]:
             asked = table.search(halves(fine), vector_column_name="vector").distance_type("l2")
             asked = asked.where(where, prefilter=True) if where else asked
             asked = asked.bypass_vector_index() if few else asked
             asked = asked.nprobes(MAX_PROBES).refine_factor(REFINE_FACTOR).limit(most)
-            found = asked.select([*(field.name for field in PLACE), "_distance"]).to_arrow().to_pylist()
-            seen.update({row["n"]: row for row in found if row["_distance"] is not None})
-            return sorted(((row["n"], row["_distance"]) for row in found if row["n"] in seen), key=lambda row: row[1])
+            found = asked.select(["n", "_distance"]).to_arrow().to_pylist()
+            near = [(row["n"], row["_distance"]) for row in found if row["_distance"] is not None]
+            return sorted(near, key=lambda row: row[1])
 
         found = with_ties(ask, limit)
         scores = {n: 1 - distance * UNIT * UNIT / (2 * SCALE * SCALE) for n, distance in found}
-        return self._hits([seen[n] for n in scores], scores, limit)
+        return self._hits(self.rows().places(np.fromiter(scores, np.int64)), scores, limit)
+
+    def _count(self, tier: str, where: str) -> int:
+        """Return how many rows with vectors of a tier a condition holds for."""
+        name = DEEP_VECTORS if tier == DEEP else PASSAGES
+        if (name, where) not in self._counts:
+            self._counts[name, where] = self._tables[name].count_rows(where or None)
+        return self._counts[name, where]
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool) -> list[Hit]:
         wanted = phrases(words)
         rows = self.rows()
         lengths = rows.beside if around else rows.words
-        if not wanted or not limit or not len(lengths):
+        if not wanted or not limit or not len(lengths.known):
             return []
         table = self._tables[BESIDE if around else WORDS]
-        postings = look_up(table, {term for phrase in wanted for term in phrase}, lengths >= 0)
+        postings = look_up(table, {term for phrase in wanted for term in phrase}, lengths.known)
         found = [phrase_postings(phrase, postings, lambda n: self._row_terms(n, around)) for phrase in wanted]
-        scores = score_groups(found, lengths, rows.vouched)
+        scores = lengths.score(found)
         if self._inside(only):
             scores[~self._mask(only)] = 0
         numbers = best(scores, limit)
@@ -188,7 +211,7 @@ class View:
 
     def _hits(self, rows: Iterable[Mapping[str, Any]], scores: Mapping[int, float], limit: int) -> list[Hit]:
         rows = sorted(rows, key=lambda row: (-scores[row["n"]], row["id"], row["number"]))[:limit]
-        found = {**self._found, **{(row["id"], row["number"]): row["n"] for row in rows}}
+        found = {**self._found, **{(row["id"], row["number"]): row["n"] for row in rows[:FETCHED_TEXTS]}}
         self._found = dict([*found.items()][-MAX_FOUND_PASSAGES:])
         return [Hit(row["id"], row["number"], scores[row["n"]], row["field"], row["alone"]) for row in rows]
 
@@ -198,15 +221,16 @@ class _Rows:
 
     def __init__(self, table: pa.Table, count: int):
         numbers = table["n"].to_numpy()
-        self._table = table
+        self._table = table.combine_chunks()
         self._at = np.full(count, -1, dtype=np.int32)  # row number → where it stands in the table
         self._at[numbers] = np.arange(len(numbers), dtype=np.int32)
-        self.words, self.beside = (self._by_number(table[name].to_numpy()) for name in ("words", "beside"))
-        self.vouched = self._by_number(table["vouched"].to_numpy()) == 1
+        vouched = self._by_number(table["vouched"].to_numpy()) == 1
+        self.words = Lengths(self._by_number(table["words"].to_numpy()), vouched)
+        self.beside = Lengths(self._by_number(table["beside"].to_numpy()), vouched)
 
-    def _by_number(self, lengths: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return how many tokens each row number has; -1 where there is no such row."""
-        return np.where(self._at >= 0, np.append(lengths, np.int32(-1))[self._at], np.int32(-1))
+    def _by_number(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return numbers of rows by row number; -1 where there is no such row."""
+        return np.where(self._at >= 0, np.append(numbers, np.int32(-1))[self._at], np.int32(-1))
 
     def places(self, numbers: NDArray[np.int64]) -> list[dict[str, Any]]:
         """Return what is at these row numbers."""

@@ -83,7 +83,7 @@ def _joined(parts: Sequence[Postings], alive: NDArray[np.bool_]) -> Postings:
     numbers = np.concatenate([numbers for numbers, _ in parts])
     times = np.concatenate([times for _, times in parts])
     kept = alive[numbers]
-    order = np.argsort(numbers[kept])
+    order = np.argsort(numbers[kept], kind="stable")  # quick, because each part is sorted
     return numbers[kept][order], times[kept][order]
 
 

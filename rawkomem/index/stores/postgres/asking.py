@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ....model.filters import ALL_OF, ANY_OF, AT_LEAST, BEFORE, Filter, asked
 from ..bm25 import K1, B, phrases
 from ..documents import BODY, DEEP, REST, Hit
-from ..sqlite import MAX_RANKED_PASSAGES, MIN_IDF, SCALE, SCORE_DIGITS, pack, rarest
+from ..sqlite import MIN_IDF, SCALE, SCORE_DIGITS, pack, rarest
 from .rows import RENAMED, BitString, Vector, number_of, storable
 
 if TYPE_CHECKING:
@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
     Values = dict[str, object]
     Kept = dict[str, Bits | None]  # table → its bits; None where it was asked once
+    Frequent = dict[str, dict[int, int]]  # table → word → rows that hold it
     Place = tuple[str, int]  # of a passage: the memory's id, and its number in it
 
 CANDIDATES_PER_HIT = 10  # vectors with the closest bits that are compared, for each one asked for
 MIN_CANDIDATES, MAX_CANDIDATES = 1_000, 30_000  # beyond the latter, comparing all takes no longer
 MORE_CANDIDATES = 5  # times as many, where a filter left less than half of them
+MAX_RANKED_PASSAGES = 2_000  # passages of a large index that words are ranked in; the server takes some 8 µs for each
+SPARE_LOOKS = 10  # more candidates than twice the wanted that may be looked at: few tell little of a filter
 COMPARED = {ANY_OF: "= ANY({})", ALL_OF: "@> {}::text[]", AT_LEAST: ">= {}", BEFORE: "< {}"}
 HELD = "holdings h JOIN versions v ON v.n = h.version"
 
@@ -40,50 +43,54 @@ def nearest(
     where += " AND h.deep IS NULL" if tier == REST else ""
     values |= {"clone": us.clone, "asked": Vector(fine), "limit": limit}
     vectors, held = ("deep_vectors", "deep") if tier == DEEP else ("vectors", "version")
-    if exact:
-        return _by_distance(connection, _exactly(vectors, held, where), values)[0]
-    wanted = close = max(MIN_CANDIDATES, CANDIDATES_PER_HIT * limit)
-    while close <= MAX_CANDIDATES:
-        sql, more = _candidates(connection, us, tier, bits, len(fine), close, kept)
-        found, inside = _by_distance(connection, _among(sql, vectors, held, where), {**values, **more})
-        if 2 * inside >= wanted:
+    close = max(MIN_CANDIDATES, CANDIDATES_PER_HIT * limit)
+    while not exact and close <= MAX_CANDIDATES:
+        sql, more = _candidates(connection, us, tier, bits, fine, close, kept)
+        found, looked_at = _by_distance(connection, _among(sql, vectors, held, where), {**values, **more})
+        if len(found) == limit and looked_at <= 2 * limit + SPARE_LOOKS:
             return found
         close *= MORE_CANDIDATES  # the filter let few through, or most are other clones'
     return _by_distance(connection, _exactly(vectors, held, where), values)[0]
 
 
-def _by_distance(connection: Connection[Any], inside: str, values: Values) -> tuple[list[Hit], int]:
-    """Return the best of a query for vectors, and how many there are; it calls them `i`, their vectors `x`."""
+def _by_distance(connection: Connection[Any], best: str, values: Values) -> tuple[list[Hit], int]:
+    """Return the hits of a query for the best vectors, and at which place of all looked at the last of them is."""
     sql = (
-        f"SELECT b.id, b.number, b.distance, p.field, p.alone, b.count FROM (SELECT i.id, i.version, x.number,"
-        f" x.vector <-> %(asked)b AS distance, count(*) OVER () FROM {inside}"
-        " ORDER BY distance, i.id, x.number LIMIT %(limit)s) b JOIN passages p ON p.version = b.version"
-        " AND p.number = b.number ORDER BY b.distance, b.id, b.number"
+        f"SELECT b.id, b.number, b.distance, p.field, p.alone, b.place FROM ({best}) b JOIN passages p"
+        " ON p.version = b.version AND p.number = b.number ORDER BY b.distance, b.id, b.number LIMIT %(limit)s"
     )
     found = connection.execute(sql.encode(), values).fetchall()
     hits = [Hit(row[0], row[1], 1 - row[2] * row[2] / (2 * SCALE * SCALE), row[3], row[4]) for row in found]
-    return hits, found[0][5] if found else 0
+    return hits, max((row[5] for row in found), default=0)
 
 
 def _exactly(vectors: str, held: str, where: str) -> str:
     inside = f"SELECT h.id, h.version, h.{held} AS owner FROM {HELD} WHERE h.clone = %(clone)s {where}"
-    return f"({inside}) i JOIN {vectors} x ON x.owner = i.owner"
+    return (
+        f"SELECT i.id, i.version, x.number, x.vector <-> %(asked)b AS distance, 0 AS place FROM ({inside}) i"
+        f" JOIN {vectors} x ON x.owner = i.owner ORDER BY distance, i.id, x.number LIMIT %(limit)s"
+    )
 
 
 def _among(candidates: str, vectors: str, held: str, where: str) -> str:
-    inside = (
-        f"WITH close AS MATERIALIZED ({candidates}) SELECT h.id, h.version, c.owner, c.number FROM close c"
-        f" JOIN holdings h ON h.clone = %(clone)s AND h.{held} = c.owner JOIN versions v ON v.n = h.version"
-        f" WHERE true {where}"
+    """Return a query that compares the candidates, and then looks who holds them, from the best on."""
+    compared = (
+        f"SELECT x.owner, x.number, x.vector <-> %(asked)b AS distance FROM ({candidates}) c"
+        f" JOIN {vectors} x ON x.owner = c.owner AND x.number = c.number"
     )
-    return f"({inside}) i JOIN {vectors} x ON x.owner = i.owner AND x.number = i.number"
+    return (
+        "SELECT s.id, s.version, c.number, c.distance, c.place FROM"
+        f" (SELECT *, row_number() OVER (ORDER BY distance) AS place FROM ({compared} OFFSET 0) x) c CROSS JOIN LATERAL"
+        f" (SELECT h.id, h.version FROM {HELD} WHERE h.clone = %(clone)s AND h.{held} = c.owner {where} OFFSET 0) s"
+        " ORDER BY c.distance FETCH FIRST %(limit)s ROWS WITH TIES"
+    )
 
 
 def _candidates(
-    connection: Connection[Any], us: Clone, tier: str, bits: bytes, dims: int, close: int, kept: Kept
+    connection: Connection[Any], us: Clone, tier: str, bits: bytes, fine: bytes, close: int, kept: Kept
 ) -> tuple[str, Values]:
     """Return a query for the vectors with the closest bits: a process that has asked before keeps all bits."""
-    table = "deep_bits" if tier == DEEP else "bits"
+    table, dims = "deep_bits" if tier == DEEP else "bits", len(fine)
     if table not in kept:
         kept[table] = None
         where = f"repository = {us.repository} AND dims = {dims}"
@@ -95,17 +102,23 @@ def _candidates(
     if known is None or (known.of.repository, known.of.generation) != (us.repository, us.generation):
         known = kept[table] = Bits(us, table, dims)
     known.refresh(connection)
-    owners, numbers = known.closest(bits, close)
+    owners, numbers = known.closest(bits, fine, close)
     sql = "SELECT * FROM unnest(%(owners)s::int8[], %(numbers)s::int4[]) AS u (owner, number)"
-    return sql, {"owners": owners, "numbers": numbers}
+    return sql, {"owners": _literal(owners), "numbers": _literal(numbers)}
 
 
-def count_inside(connection: Connection[Any], us: Clone, only: Filter, most: int) -> int:
-    """Return how many memories of the clone are inside the filter, at most `most`."""
+def _literal(numbers: list[int]) -> str:
+    """Return an array as text: the driver takes longer to write a list down than the server to answer."""
+    return "{" + ",".join(map(str, numbers)) + "}"
+
+
+def has_more_passages(connection: Connection[Any], us: Clone, only: Filter, most: int) -> bool:
+    """Tell whether the clone's memories inside the filter have more than so many passages."""
     where, values = conditions(only)
-    sql = f"SELECT count(*) FROM (SELECT 1 FROM {HELD} WHERE h.clone = %(clone)s {where} LIMIT %(most)s) i"
+    passages = f"SELECT v.passages FROM {HELD} WHERE h.clone = %(clone)s {where} LIMIT %(most)s + 1"
+    sql = f"SELECT coalesce(sum(passages), 0) > %(most)s FROM ({passages}) i"
     found = connection.execute(sql.encode(), {**values, "clone": us.clone, "most": most}).fetchone()
-    return int(found[0]) if found else 0
+    return bool(found and found[0])
 
 
 def size(connection: Connection[Any], us: Clone) -> int:
@@ -117,20 +130,50 @@ def size(connection: Connection[Any], us: Clone) -> int:
 
 
 def matching(
-    connection: Connection[Any], us: Clone, words: Sequence[str], limit: int, only: Filter, around: bool, huge: bool
+    connection: Connection[Any],
+    us: Clone,
+    words: Sequence[str],
+    limit: int,
+    only: Filter,
+    around: bool,
+    frequent: Frequent | None,
 ) -> list[Hit]:
-    """Return the passages that hold any of these words, or stand beside them with `around`; best first."""
+    """Return the passages that hold any of these words, or stand beside them with `around`; best first.
+
+    With `frequent`, the rarest words only, that together occur in at most MAX_RANKED_PASSAGES passages.
+    """
     table = "arounds" if around else "words"
     asked = [[number_of(us.repository, term) for term in phrase] for phrase in phrases(words)]
-    asked = _telling(connection, table, asked) if huge else asked
-    if not asked:
-        return []
+    if frequent is None:
+        return _ranked(connection, us, asked, limit, only, table) if asked else []
+    left = asked
+    found: list[Hit] = []
+    while left and not found:  # rare words may be in no passage at all
+        rare = rarest([(_held(phrase, frequent[table]), phrase) for phrase in left], MAX_RANKED_PASSAGES)
+        found = _ranked(connection, us, rare, limit, only, table, rarest_only=True)
+        left = [phrase for phrase in left if phrase not in rare]
+    return found
+
+
+def _ranked(
+    connection: Connection[Any],
+    us: Clone,
+    asked: list[list[int]],
+    limit: int,
+    only: Filter,
+    table: str,
+    rarest_only: bool = False,
+) -> list[Hit]:
+    """Return the best of the rows that hold any of these phrases."""
     where, values = conditions(only)
-    rows, tokens = ("arounds", "around_tokens") if around else ("passages", "tokens")
+    rows, tokens = ("arounds", "around_tokens") if table == "arounds" else ("passages", "tokens")
     sql = f"""
         WITH everywhere AS MATERIALIZED ({_found(table, asked)}), found AS MATERIALIZED (
-            SELECT e.*, h.id, v.vouched FROM everywhere e JOIN holdings h ON h.clone = %(clone)s AND h.version = e.owner
-              JOIN versions v ON v.n = e.owner WHERE e.times > 0
+            SELECT e.phrase, e.owner, e.number, e.length, e.times, s.id, s.vouched, s.inside
+              FROM {_rarest() if rarest_only else "everywhere"} e CROSS JOIN LATERAL
+                   (SELECT v.id, v.vouched, true {where} AS inside FROM {HELD}
+                     WHERE h.clone = %(clone)s AND h.version = e.owner OFFSET 0) s
+             WHERE e.times > 0
         ), counted AS (
             SELECT 1 AS vouched, {rows} - unvouched_{rows} AS rows, {tokens} - unvouched_{tokens} AS tokens
               FROM clones WHERE n = %(clone)s
@@ -140,15 +183,13 @@ def matching(
                    c.tokens::float8 / c.rows AS average
               FROM counted c JOIN LATERAL (SELECT phrase, count(*) AS held FROM found WHERE vouched >= c.vouched
                                             GROUP BY phrase) f ON c.rows > 0
-        ), ranked AS (
-            SELECT f.owner, f.number, f.id,
-                   round((sum(CASE WHEN t.idf > 0 THEN t.idf ELSE {MIN_IDF}::float8 END * (f.times * {K1 + 1}::float8)
-                       / (f.times + {K1}::float8 * (1 - {B}::float8 + {B}::float8 * f.length / t.average))
-                       ORDER BY f.phrase))::numeric, {SCORE_DIGITS})::float8 AS score
-              FROM found f JOIN telling t USING (phrase, vouched) GROUP BY f.owner, f.number, f.id
         )
-        SELECT r.id, r.owner AS version, r.number, r.score FROM ranked r JOIN versions v ON v.n = r.owner
-         WHERE true {where} ORDER BY r.score DESC, r.id, r.number LIMIT %(limit)s"""
+        SELECT f.id, f.owner AS version, f.number,
+               round(sum(CASE WHEN t.idf > 0 THEN t.idf ELSE {MIN_IDF}::float8 END * (f.times * {K1 + 1}::float8)
+                   / (f.times + {K1}::float8 * (1 - {B}::float8 + {B}::float8 * f.length / t.average))
+                   ORDER BY f.phrase) * {10**SCORE_DIGITS}::float8) / {10**SCORE_DIGITS}::float8 AS score
+          FROM found f JOIN telling t USING (phrase, vouched) WHERE f.inside GROUP BY f.owner, f.number, f.id
+         ORDER BY score DESC, f.id, f.number LIMIT %(limit)s"""
     return _hits(connection, sql, {**values, "clone": us.clone, "limit": limit})
 
 
@@ -173,14 +214,32 @@ def _array(numbers: list[int]) -> str:
     return f"ARRAY[{', '.join(map(str, numbers))}]::int8[]"
 
 
-def _telling(connection: Connection[Any], table: str, asked: list[list[int]]) -> list[list[int]]:
-    """Return the rarest phrases; ranking each phrase takes time."""
-    counted = []
-    for phrase in asked:
-        held = f"SELECT 1 FROM {table} w WHERE w.tokens @> {_array(phrase)} LIMIT {MAX_RANKED_PASSAGES}"
-        found = connection.execute(f"SELECT count(*) FROM ({held}) f".encode()).fetchone()
-        counted.append((int(found[0]) if found else 0, phrase))
-    return rarest(counted, MAX_RANKED_PASSAGES)
+def _rarest() -> str:
+    """Return a query for the rows of the rarest phrases, at least one, that are in at most so many rows together."""
+    held = f"least(count(*), {MAX_RANKED_PASSAGES})"
+    return (
+        f"(SELECT w.* FROM everywhere w JOIN (SELECT phrase, row_number() OVER rarer AS place, sum({held}) OVER rarer"
+        " AS held FROM everywhere GROUP BY phrase WINDOW rarer AS (ORDER BY count(*), phrase)) k USING (phrase)"
+        f" WHERE k.held <= {MAX_RANKED_PASSAGES} OR k.place = 1)"
+    )
+
+
+def _held(phrase: list[int], frequent: dict[int, int]) -> int:
+    """Return in about how many rows a phrase is: as many as hold the rarest of its words, 0 if that is not frequent."""
+    return min(frequent.get(word, 0) for word in phrase)
+
+
+def frequent_words(connection: Connection[Any], us: Clone) -> Frequent:
+    """Return the frequent words by the server's statistics: about how many rows of all repositories hold them."""
+    sql = (
+        "SELECT s.tablename, s.most_common_elems::text::int8[], s.most_common_elem_freqs, c.reltuples FROM pg_stats s"
+        " JOIN pg_class c ON c.relname = s.tablename AND c.relnamespace = s.schemaname::regnamespace"
+        " WHERE s.schemaname = current_schema() AND s.attname = 'tokens' AND s.most_common_elems IS NOT NULL"
+    )
+    found: Frequent = {"words": {}, "arounds": {}}
+    for table, words, shares, rows in connection.execute(sql.encode()).fetchall():
+        found[table] = {word: int(share * rows) for word, share in zip(words, shares, strict=False)}
+    return found
 
 
 def _hits(connection: Connection[Any], inner: str, values: Values) -> list[Hit]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..bits import CHUNK_ROWS
+from ..bits import columns, distances, nearest_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .writing import Clone
 
+SIMILAR, SIMILAR_PART = 4, 128  # vectors with similar bits for each one wanted; at least this part of all: 1 in 128
 COPY_HEADER_BYTES, COPY_END_BYTES = 19, 2  # of a binary COPY, before and after its rows
 
 
@@ -30,22 +31,29 @@ class Bits:
         self.of = of
         self._table = table
         self._dims = dims
-        self._rows = np.zeros(0, dtype=_layout(dims))
-        self._words = np.zeros((0, 0), dtype=np.uint64)
         self._loaded = 0  # rows when all were loaded
+        self._owners: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._numbers: NDArray[np.int32] = np.zeros(0, np.int32)
+        self._columns = columns(np.zeros((0, -(-dims // 8)), np.uint8))
 
     def refresh(self, connection: Connection[Any]) -> None:
         """Load what was committed since; load all anew once there is half as much again."""
-        after = int(self._rows["owner"][-1]) if len(self._rows) else 0
+        after = int(self._owners[-1]) if len(self._owners) else 0
         new = self._read(connection, after)
         if not len(new):
             return
-        if len(self._rows) + len(new) > self._loaded * 3 // 2:
-            self._rows = self._read(connection, 0) if after else new
-            self._loaded = len(self._rows)
+        if len(self._owners) + len(new) > self._loaded * 3 // 2:
+            self._keep(self._read(connection, 0) if after else new)
+            self._loaded = len(self._owners)
         else:
-            self._rows = np.concatenate([self._rows, new])
-        self._words = _words(self._rows["bits"])
+            self._owners = np.concatenate([self._owners, new["owner"]])
+            self._numbers = np.concatenate([self._numbers, new["number"]])
+            self._columns = np.concatenate([self._columns, columns(new["bits"])], axis=1)
+
+    def _keep(self, rows: NDArray[Any]) -> None:
+        self._owners = rows["owner"].astype(np.int64)
+        self._numbers = rows["number"].astype(np.int32)
+        self._columns = columns(rows["bits"])
 
     def _read(self, connection: Connection[Any], after: int) -> NDArray[Any]:
         where = f"repository = {self.of.repository} AND dims = {self._dims} AND owner > {after}"
@@ -53,14 +61,14 @@ class Bits:
         with connection.cursor() as cursor, cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)".encode()) as copy:
             return _rows(copy, self._dims)
 
-    def closest(self, bits: bytes, limit: int) -> tuple[list[int], list[int]]:
-        """Return owners and numbers of the vectors that differ in the fewest bits."""
-        asked = _words(np.frombuffer(bits, dtype=np.uint8)[None])
-        apart = np.empty(len(self._words), dtype=np.int16)
-        for at in range(0, len(apart), CHUNK_ROWS):
-            apart[at : at + CHUNK_ROWS] = np.bitwise_count(self._words[at : at + CHUNK_ROWS] ^ asked).sum(axis=1)
-        best = self._rows[np.argpartition(apart, limit)[:limit] if len(apart) > limit else slice(None)]
-        return best["owner"].tolist(), best["number"].tolist()
+    def closest(self, bits: bytes, fine: bytes, limit: int) -> tuple[list[int], list[int]]:
+        """Return owners and numbers of the vectors whose bits agree best with a vector, of those with similar bits."""
+        near = nearest_places(distances(self._columns, bits), max(SIMILAR * limit, len(self._owners) // SIMILAR_PART))
+        words = np.ascontiguousarray(self._columns[:, near].T)
+        signs = np.unpackbits(words.view(np.uint8), axis=1, count=self._dims).astype(np.float32)
+        agree = signs @ np.frombuffer(fine, np.int8).astype(np.float32)
+        best = near[np.argsort(-agree, kind="stable")[:limit]]
+        return self._owners[best].tolist(), self._numbers[best].tolist()
 
 
 def _layout(dims: int) -> np.dtype[Any]:
@@ -72,10 +80,3 @@ def _layout(dims: int) -> np.dtype[Any]:
 def _rows(chunks: Iterable[Any], dims: int) -> NDArray[Any]:
     sent = b"".join(chunks)
     return np.frombuffer(sent[COPY_HEADER_BYTES : len(sent) - COPY_END_BYTES], dtype=_layout(dims))
-
-
-def _words(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return bits as 64-bit words, filled up with zeros."""
-    missing = -bits.shape[1] % 8
-    filled = np.pad(bits, ((0, 0), (0, missing))) if missing else bits
-    return np.ascontiguousarray(filled).view(np.uint64)

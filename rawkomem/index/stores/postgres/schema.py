@@ -25,6 +25,8 @@ SETTINGS = {
     "lock_timeout": "60000",
     "idle_in_transaction_session_timeout": "60000",
     "jit": "off",  # compiling takes longer than our statements
+    "random_page_cost": "1.1",  # pages are in memory, or on a disk without arms
+    "parallel_setup_cost": "10000",  # starting processes takes longer than most of our statements
 }
 
 

@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..documents import BATCH_FILES, FIRST, REST
-from ..sqlite import HUGE_PASSAGES
 from . import asking, writing
 from .rows import COLUMNS, storable
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from ....model.filters import Filter
     from ..documents import Document, Hit
-    from .asking import Kept, Place
+    from .asking import Frequent, Kept, Place
     from .connection import Connections
     from .writing import Clone
 
@@ -32,6 +31,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_EXACT_PASSAGES = 10_000  # passages; comparing them all takes some 20 ms, and is never wrong
+HUGE_PASSAGES = 20_000  # passages; from there on frequent words are left out
+FETCHED_TEXTS = 30  # texts of hits of each question that are fetched at once: more than most answers show
+# A GIN index keeps new rows in a list, which each question reads from end to end until they are sorted in.
+SORT_IN = (
+    "SELECT gin_clean_pending_list(oid) FROM pg_class WHERE relname IN ('words_tokens', 'arounds_tokens_idx')"
+    " AND relnamespace = current_schema()::regnamespace AND pg_has_role(relowner, 'USAGE')"
+)
 ANALYZE_AFTER_CHANGES = 1_000  # changed memories after which the planner's statistics are taken anew
 ANALYZED_TABLES = "repositories, clones, holdings, versions, passages, vectors, deep_vectors, words, arounds"
 
@@ -51,6 +57,7 @@ class PostgresStore:
         self._writer: Connection | None = None  # in a transaction that holds the repository's lock
         self._small: dict[tuple[Filter, str], bool] = {}  # of a filter and a tier, whether all inside it are compared
         self._kept: Kept = {}
+        self._frequent: Frequent | None = None
         self._hits: set[Place] = set()  # found since the generation was asked for
         self._texts: dict[Place, str] = {}
         self._put = self._unsettled = 0  # memories put since the last commit; since statistics were taken
@@ -142,9 +149,10 @@ class PostgresStore:
             raise
 
     def _settle(self) -> None:
-        """After a sync, update statistics if much changed."""
+        """After a sync, put new words into their indexes, and update statistics if much changed."""
+        self._connections.run(lambda connection: connection.execute(SORT_IN))
         if self._unsettled >= ANALYZE_AFTER_CHANGES:
-            self._unsettled = 0
+            self._unsettled, self._frequent = 0, None
             self._connections.run(lambda connection: connection.execute(f"ANALYZE {ANALYZED_TABLES}"))
             self.generation()
 
@@ -174,19 +182,24 @@ class PostgresStore:
         if self._us.passages <= MAX_EXACT_PASSAGES:
             return True
         if (only, tier) not in self._small:
-            inside = self._ask(partial(asking.count_inside, only=only, most=MAX_EXACT_PASSAGES + 1))
-            self._small[only, tier] = inside <= MAX_EXACT_PASSAGES
+            more = partial(asking.has_more_passages, only=only, most=MAX_EXACT_PASSAGES)
+            self._small[only, tier] = not self._ask(more)
         return self._small[only, tier]
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
-        huge = self._us.passages > HUGE_PASSAGES
+        frequent = self._frequent_words() if self._us.passages > HUGE_PASSAGES else None
         ask = asking.matching
-        return self._found(partial(ask, words=words, limit=limit, only=only, around=around, huge=huge))
+        return self._found(partial(ask, words=words, limit=limit, only=only, around=around, frequent=frequent))
+
+    def _frequent_words(self) -> Frequent:
+        if self._frequent is None:
+            self._frequent = self._ask(asking.frequent_words)
+        return self._frequent
 
     def _found(self, question: Callable[[Connection, Clone], list[Hit]]) -> list[Hit]:
         """Return what a question finds; note the passages, whose texts will be asked for next."""
         found = self._ask(question)
-        self._hits.update((hit.id, hit.passage) for hit in found)
+        self._hits.update((hit.id, hit.passage) for hit in found[:FETCHED_TEXTS])
         return found
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
