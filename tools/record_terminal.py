@@ -17,7 +17,7 @@ from pathlib import Path
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "first-minutes.svg"
 COMMANDS = (
-    "rawkomem init",
+    "rawkomem init --yes",
     "rawkomem add --title 'Payments are tried three times' --when 'payment|retry' "
     "--body 'The provider charges twice when a fourth try comes within a minute.'",
     "rawkomem search 'how often do we charge a card again'",

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from ..model.entry import Entry
     from .source import Page, Source
 
-NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "copilot-instructions.md")
+NAMES = (
+    "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "copilot-instructions.md",
+    ".clinerules", ".windsurfrules",
+)  # fmt: skip
 NESTED = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")  # of these, any folder may have its own
 ENDINGS = (".instructions.md",)
-FOLDERS = (".claude/rules", ".github/instructions")
+FOLDERS = (".claude/rules", ".github/instructions", ".roo/rules", ".windsurf/rules")
 GLOBS = ("paths", "applyTo", "globs")  # keys of Claude Code, Copilot and Cursor for the files that a page is about
 MIN_SECTION_WORDS = 3  # words of a section: fewer say nothing
 
