@@ -1,7 +1,8 @@
 """Run a command at a pseudo-terminal and type a reply to each of its questions: `python -m tests.conversing FILE`.
 
 FILE is JSON: `words` of the command line, `replies` as pairs of a pattern to wait for and what to type then, and `shown`,
-the file for what the terminal shows. Exits as the command does; a command that asks more than that gets no reply.
+the file for what the terminal shows. Prints the exit code and the seconds that the command took. A command that asks
+more than that gets no reply, and is hung up after `limit_s` seconds.
 """
 
 from __future__ import annotations
@@ -18,24 +19,28 @@ import termios
 import time
 
 LIMIT_S = 60
+REACTION_S = 0.2  # Python loses an interrupt that comes between a prompt and the wait for input
 SIZE = struct.pack("HHHH", 50, 100, 0, 0)  # lines and columns
 
 
-def main(file: str) -> int:
+def main(file: str) -> None:
     with open(file, encoding="utf-8") as stream:
         told = json.load(stream)
+    started = time.monotonic()
     pid, terminal = pty.fork()
     if not pid:
         os.execvp(told["words"][0], told["words"])
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, SIZE)
-    shown = _talk(terminal, [(wait.encode(), reply.encode()) for wait, reply in told["replies"]])
+    replies = [(wait.encode(), reply.encode()) for wait, reply in told["replies"]]
+    shown = _talk(terminal, replies, started + told.get("limit_s", LIMIT_S))
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     with open(told["shown"], "wb") as stream:
         stream.write(shown.replace(b"\r\n", b"\n"))
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    print(code, time.monotonic() - started)
 
 
-def _talk(terminal: int, replies: list[tuple[bytes, bytes]]) -> bytes:
-    shown, seen, ends = b"", 0, time.monotonic() + LIMIT_S
+def _talk(terminal: int, replies: list[tuple[bytes, bytes]], ends: float) -> bytes:
+    shown, seen = b"", 0
     while time.monotonic() < ends:
         ready, _, _ = select.select([terminal], [], [], 1)
         try:
@@ -47,10 +52,11 @@ def _talk(terminal: int, replies: list[tuple[bytes, bytes]]) -> bytes:
         shown += part or b""
         if replies and re.search(replies[0][0], shown[seen:]):
             seen = len(shown)
+            time.sleep(REACTION_S)
             os.write(terminal, replies.pop(0)[1])
     os.close(terminal)  # the command gets a hang-up
     return shown + b"\nTIMEOUT\n"
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    main(sys.argv[1])

@@ -74,7 +74,7 @@ def converse(program: str, words: list[str], replies: list[tuple[str, str]], fol
     told, shown = folder / "told.json", folder / "shown"
     told.write_text(json.dumps({"words": words, "replies": replies, "shown": str(shown)}))
     (folder / "ended").unlink(missing_ok=True)
-    detached(program, shlex.join([sys.executable, "-m", "tests.conversing", str(told)]), folder, env)
+    detached(program, shlex.join([sys.executable, str(ROOT / "tests" / "conversing.py"), str(told)]), folder, env)
     for name in ("told.json", "ended"):
         (folder / name).unlink()
     text = shown.read_text(errors="replace")

@@ -13,7 +13,7 @@ from .conditions import from_description
 from .entry import entry_from, texts
 from .headings import cut
 from .strip import count_words, strip_page
-from .titles import told_apart
+from .titles import VAGUE, told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,11 +56,22 @@ def sections_of(page: Page) -> Iterator[Entry]:
     if len(found) <= MAX_SHARED:
         when += from_description(str(fields.get("description") or ""))
     page_title = {section.trail[:1] for section in found}
+    subject = _subject(page, page_title)
     below = Counter(name for section in found for name in section.trail)
     for section in found:
         place = " / ".join(section.trail[1:] if len(page_title) == 1 else section.trail)
         headings = tuple(name for name in section.trail if below[name] <= MAX_SHARED)
-        yield entry_from(page, section.title or page.stem, section.body, place, when, headings=headings or ("",))
+        title = section.title or page.stem
+        named = f"{subject}: {title}" if subject and subject.casefold() not in title.casefold() else title
+        yield entry_from(page, named, section.body, place, when, headings=headings or ("",))
+
+
+def _subject(page: Page, first: set[tuple[str, ...]]) -> str:
+    """Return what a page below the project's own folder is about: its headings say little without it. Else empty."""
+    if not _folder_of(page) or len(first) != 1:
+        return ""
+    title = next(iter(next(iter(first))), "")
+    return "" if title.casefold() in VAGUE else title
 
 
 def _folder_of(page: Page) -> list[str]:

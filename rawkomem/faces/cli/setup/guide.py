@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import time
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     Ask = Callable[["Step", str], bool]
 
 READ_BY_AGENTS = (INSTRUCTIONS, "cursor")  # kinds of files that a person wrote for agents, which read them already
-MAX_PATHS_SHOWN = 4
+MAX_PATHS_SHOWN = 3
 MAX_TITLES_SHOWN = 8
 MAX_TITLES_TRIED = 5  # as tasks for the thing to try next
 MAX_SESSIONS = 3
@@ -329,7 +330,7 @@ class Guide:
             return f"let agents use what was imported: {self.command} review --all-from {kind} --activate"
         if not used:
             return f"store your first memory: {self.command} {ADD}"
-        titles = [row.title for row in used[: -MAX_TITLES_TRIED - 1 : -1]]
+        titles = [row.title for row in used[:MAX_TITLES_TRIED]]
         task = next((title for title in titles if self._is_injected(title)), "")
         shown = f"{self.command} {'inject' if task else 'search'} {shlex.quote(task or titles[0])}"
         if self.connected:
@@ -341,9 +342,14 @@ class Guide:
 
 
 def _paths(sources: Sequence[Import]) -> str:
+    """Return where an import comes from: a few paths, or how many files have the same name."""
     paths = [shown_path(item.path) for item in sources]
-    more = len(paths) - MAX_PATHS_SHOWN
-    return ", ".join(paths[:MAX_PATHS_SHOWN]) + (f" and {count(more, 'more place')}" if more > 0 else "")
+    names = {os.path.basename(path) for path in paths}
+    if len(paths) <= MAX_PATHS_SHOWN:
+        return ", ".join(paths)
+    if len(names) == 1:
+        return f"{len(paths)} files named {names.pop()}"
+    return f"{', '.join(paths[: MAX_PATHS_SHOWN - 1])} and {len(paths) - MAX_PATHS_SHOWN + 1} more"
 
 
 def _first_prompts(past: Past) -> Past:

@@ -79,7 +79,7 @@ def _guided(guide: Guide, yes: bool, dry_run: bool) -> int:
         say(f"{WHAT_IT_IS}\n\n{paint('The plan:', 'bold')}")
     for number, step in enumerate(steps, 1):
         say(f"  {number}. {step.what}")
-    if not guide.found.is_git and not guide.found.is_started:
+    if guide.found.wants_git:
         note("there is no git repository here; after 'git init', 'rawkomem init' offers to connect git")
     if dry_run:
         say("Nothing was written (--dry-run).")

@@ -30,7 +30,8 @@ class Survey:
     waiting: tuple[str, ...]  # kinds of imported memories that wait for a review
     skipped: tuple[tuple[str, str], ...]  # sources that cannot be read, and why
     hosts: tuple[str, ...]  # installed and not connected
-    is_git: bool
+    is_git: bool  # whether git is to be connected
+    wants_git: bool  # whether it cannot be, because there is no git repository
     sessions: tuple[str, ...]  # transcripts, the latest first
 
     def kinds(self) -> list[str]:
@@ -43,7 +44,7 @@ def survey(place: str, imports: bool, connect: bool) -> Survey:
     project = os.path.abspath(place)
     layout = Layout(os.path.join(project, FOLDER))
     above = _repository_around(project)
-    is_started = above == project
+    is_started, is_git = above == project, _is_git(project)
     found = _preview(layout, is_started) if imports else []
     return Survey(
         layout,
@@ -54,7 +55,8 @@ def survey(place: str, imports: bool, connect: bool) -> Survey:
         _waiting(project) if is_started and imports else (),
         tuple(pair for item in found if item.unreadable for pair in item.skipped),
         tuple(name for name in installed_hosts() if not _is_connected(name, project)) if connect else (),
-        connect and _is_git(project),
+        connect and is_git,
+        connect and not is_git,
         tuple(find_sessions(layout)),
     )
 
