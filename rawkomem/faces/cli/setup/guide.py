@@ -122,7 +122,10 @@ class Guide:
         return [*self._start(), *self._imports(), *self._hosts(), *self._git(), *self._replay()]
 
     def run(self, ask: Ask) -> None:
-        """Ask for each step and carry it out; a step that fails is reported, and the next one follows."""
+        """Ask for each step and carry it out; a step that fails is reported, and the next one follows.
+
+        Raises Stopped if there is no repository in the end, because the user does not want one.
+        """
         steps = self.steps()
         for number, step in enumerate(steps, 1):
             try:
@@ -132,6 +135,7 @@ class Guide:
                     step.run()
             except RawkoError as failure:
                 note(f"this step failed: {failure.message} ({failure.hint})")
+        self._refuse_without_files()
 
     # The files of the repository
 
