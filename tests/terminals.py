@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -65,3 +67,16 @@ def wait_for(happened: Callable[[], object]) -> None:
     while not happened():
         assert time.monotonic() < ends, "it did not happen"
         time.sleep(0.05)
+
+
+def converse(program: str, words: list[str], replies: list[tuple[str, str]], folder: Path, env: dict[str, str]) -> str:
+    """Run a command at a terminal where a person replies to its questions (patterns), and return what it shows."""
+    told, shown = folder / "told.json", folder / "shown"
+    told.write_text(json.dumps({"words": words, "replies": replies, "shown": str(shown)}))
+    (folder / "ended").unlink(missing_ok=True)
+    detached(program, shlex.join([sys.executable, str(ROOT / "tests" / "conversing.py"), str(told)]), folder, env)
+    for name in ("told.json", "ended"):
+        (folder / name).unlink()
+    text = shown.read_text(errors="replace")
+    shown.unlink()
+    return text

@@ -17,7 +17,15 @@ from .forms import json_lines_files, markdown_files, okf_files
 from .instructions import NESTED, is_instructions, read_instructions
 from .lane.memories import is_lane, read_lane
 from .neolata import is_neolata, neolata_files, read_neolata
-from .notes import is_basic_memory, is_markdown, is_serena, read_basic_memory, read_markdown, read_serena
+from .notes import (
+    basic_memory_folders,
+    is_basic_memory,
+    is_markdown,
+    is_serena,
+    read_basic_memory,
+    read_markdown,
+    read_serena,
+)
 from .source import SKIPPED_FOLDERS
 from .stores import is_mem0, is_own, read_mem0, read_own
 from .yamo.reading import is_yamo, read_blocks, read_yamo
@@ -58,8 +66,10 @@ class Format:
 
 INSTRUCTIONS = (
     "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", ".claude/rules", "AGENTS.md", "GEMINI.md",
-    ".github/copilot-instructions.md", ".github/instructions",
+    ".github/copilot-instructions.md", ".github/instructions", ".clinerules", ".roo/rules", ".windsurfrules",
+    ".windsurf/rules",
 )  # fmt: skip
+MEMORY_BANKS = ("memory-bank",)  # of Cline and Roo Code
 # The first row that recognizes a source reads it: narrow ones come first.
 ROWS = (
     Format("instructions", "CLAUDE.md, AGENTS.md", is_instructions, read_instructions, usual=INSTRUCTIONS),
@@ -81,7 +91,7 @@ ROWS = (
     Format("mem0", "JSON of mem0", is_mem0, read_mem0),
     Format("rawkomem", "an export of rawkomem", is_own, read_own, json_lines_files, export_name="jsonl", one_file=True),
     Format("basic-memory", "notes of basic-memory", is_basic_memory, read_basic_memory),
-    Format("markdown", "a file or folder of Markdown", is_markdown, read_markdown, markdown_files),
+    Format("markdown", "a file or folder of Markdown", is_markdown, read_markdown, markdown_files, usual=MEMORY_BANKS),
     Format("okf", "a bundle of the Open Knowledge Format", write=okf_files),  # read as Markdown
 )
 OTHERS_FOLDERS = (*SKIPPED_FOLDERS, "vendor", "third_party", "venv", "dist", "build", "target")  # not the project's own
@@ -133,12 +143,13 @@ def write_format(
 
 
 def usual_sources(project: str, home: str) -> list[str]:
-    """Return the paths in a project that can be imported, and the memory that Claude Code keeps for the project."""
+    """Return the paths in a project that can be imported, each once, and the memory that Claude Code keeps for it."""
     name = "".join(sign if sign.isalnum() else "-" for sign in os.path.realpath(project))
     auto = os.path.join(home, ".claude", "projects", name, "memory")
     usual = [path for row in FORMATS.values() for path in row.usual]
-    paths = [*(os.path.join(project, *path.split("/")) for path in usual), *_nested(project), auto]
-    return [path for path in paths if os.path.exists(path)]
+    paths = [*(os.path.join(project, *path.split("/")) for path in usual), *_nested(project)]
+    paths += [*basic_memory_folders(project, home), auto]
+    return [path for path in dict.fromkeys(paths) if os.path.exists(path)]
 
 
 def _nested(project: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from .conditions import from_description
 from .entry import entry_from, texts
 from .headings import cut
 from .strip import count_words, strip_page
-from .titles import told_apart
+from .titles import VAGUE, told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from ..model.entry import Entry
     from .source import Page, Source
 
-NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "copilot-instructions.md")
+NAMES = (
+    "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "copilot-instructions.md",
+    ".clinerules", ".windsurfrules",
+)  # fmt: skip
 NESTED = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")  # of these, any folder may have its own
 ENDINGS = (".instructions.md",)
-FOLDERS = (".claude/rules", ".github/instructions")
+FOLDERS = (".claude/rules", ".github/instructions", ".roo/rules", ".windsurf/rules")
 GLOBS = ("paths", "applyTo", "globs")  # keys of Claude Code, Copilot and Cursor for the files that a page is about
 MIN_SECTION_WORDS = 3  # words of a section: fewer say nothing
 
@@ -53,11 +56,22 @@ def sections_of(page: Page) -> Iterator[Entry]:
     if len(found) <= MAX_SHARED:
         when += from_description(str(fields.get("description") or ""))
     page_title = {section.trail[:1] for section in found}
+    subject = _subject(page, page_title)
     below = Counter(name for section in found for name in section.trail)
     for section in found:
         place = " / ".join(section.trail[1:] if len(page_title) == 1 else section.trail)
         headings = tuple(name for name in section.trail if below[name] <= MAX_SHARED)
-        yield entry_from(page, section.title or page.stem, section.body, place, when, headings=headings or ("",))
+        title = section.title or page.stem
+        named = f"{subject}: {title}" if subject and subject.casefold() not in title.casefold() else title
+        yield entry_from(page, named, section.body, place, when, headings=headings or ("",))
+
+
+def _subject(page: Page, first: set[tuple[str, ...]]) -> str:
+    """Return what a page below the project's own folder is about: its headings say little without it. Else empty."""
+    if not _folder_of(page) or len(first) != 1:
+        return ""
+    title = next(iter(next(iter(first))), "")
+    return "" if title.casefold() in VAGUE else title
 
 
 def _folder_of(page: Page) -> list[str]:

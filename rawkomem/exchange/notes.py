@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from .source import Page, Source
 
 MAX_NOTE_WORDS = 2_000  # words of a memory (SPEC-0009); a longer note is cut at its headings
+BASIC_MEMORY_SETTINGS = ".basic-memory/config.json"  # below the user's home folder
 SKILL = "SKILL"  # the file of a skill; its frontmatter names it
 RESERVED_FILES = ("index.md", "log.md")  # of OKF: lists of what the other files say
 OBSERVATION = re.compile(r"^- \[([^\]\n]{1,40})\] (.+)$", re.MULTILINE)
@@ -49,6 +51,23 @@ def is_serena(source: Source) -> bool:
 def is_markdown(source: Source) -> bool:
     """Return whether a source is a folder or a text file."""
     return source.is_folder or source.path.endswith((".md", ".markdown", ".txt"))
+
+
+def basic_memory_folders(project: str, home: str) -> list[str]:
+    """Return the folders below a project in which basic-memory keeps notes, as its settings name them."""
+    try:
+        with open(os.path.join(home, BASIC_MEMORY_SETTINGS), encoding="utf-8") as stream:
+            named = json.load(stream)["projects"].values()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    paths = [one.get("path") if isinstance(one, dict) else one for one in named]  # newer versions keep more than a path
+    folders = [os.path.expanduser(path) for path in paths if isinstance(path, str)]
+    top = os.path.realpath(project) + os.sep
+    return [os.path.join(project, os.path.realpath(path)[len(top) :]) for path in folders if _is_below(path, top)]
+
+
+def _is_below(folder: str, top: str) -> bool:
+    return os.path.realpath(folder).startswith(top) and os.path.isdir(folder)
 
 
 def is_basic_memory(source: Source) -> bool:

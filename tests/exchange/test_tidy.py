@@ -210,6 +210,21 @@ def test_folders_below_keep_instructions_of_their_own(repository, project, tmp_p
     assert match("services/mail/**", "fix services/mail/queue.py")
 
 
+def test_sections_of_a_folder_are_named_by_its_page(repository, project):
+    page = "# {}\n\nPolls for work in a loop.\n\n## Pitfalls\n\n{} need a lease of their own.\n"
+    paths = put(project, {f"src/{name}/AGENTS.md": page.format(name.title(), name) for name in ("workers", "runners")})
+    titles = {"Workers", "Workers: Pitfalls", "Runners", "Runners: Pitfalls"}
+    assert set(added(repository, *paths)) == titles
+    assert not added(repository, *paths)
+
+
+def test_headings_of_one_page_do_not_contradict_each_other(repository, project):
+    page = "# engine\n\n## Purpose & Scope\n\nThe loop of a run.\n\n## Pitfalls\n\nLeases end early.\n\n## Entry Points\n\nStart here: run().\n"
+    added(repository, *put(project, {"src/engine/AGENTS.md": page}))
+    assert len(repository.beliefs.review_all("instructions", "activate")) == 3
+    assert repository.beliefs.contradictions() == []
+
+
 def test_what_a_page_of_the_project_says_holds_below(repository, project):
     text = "# Here\n\n## Seeds\n\nReset the fixtures before you seed.\n"
     assert len(added(repository, *put(project, {"CLAUDE.md": text, "services/web/CLAUDE.md": text}))) == 1

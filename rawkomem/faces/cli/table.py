@@ -94,8 +94,8 @@ GROUPS = {
     ),
     "Maintain": (
         ("status", "check", "doctor", "docs", "help"),
-        ("self-check", "index", "tidy", "store", "ledger", "export", "toc", "sinks", "schema", "scrub", "match", "embed",
-         "bench", "mcp", "lsp", "hook"),
+        ("self-check", "index", "tidy", "store", "ledger", "export", "toc", "sinks", "schema", "scrub", "match",
+         "embed", "bench", "mcp", "lsp", "hook"),
     ),
 }  # fmt: skip
 

@@ -22,7 +22,7 @@ from ...files.lock import lock
 from ...files.whole import leads_out, refuse_exit
 from ...model.aliases import ALIASES, NAMES
 from ...model.entry import Plan
-from ...model.errors import BadInput, Refused, Unwritable
+from ...model.errors import BadInput, RawkoError, Refused, Unwritable
 from ...model.kinds import ACTIVE
 from ...model.record import record
 from ...state.decide import plan_add
@@ -32,7 +32,7 @@ from ..tables import SEAL_WAIT_S
 from .yamo import export_yamo
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ...model.entry import Entry, Memory
     from ...model.filters import Filter
@@ -93,10 +93,7 @@ class Exchange(Wing):
         """Import from several files and folders: what more than one of them says is stored once."""
         read = [self._read_source(path, kind) for path in paths]
         with lock(self._core.layout, "import"), self._core.writer.as_one_change():
-            here = Here(self._core.reading.all())
-            decided = [decide_import(entries, kind, here, source) for source, kind, entries in read]
-            everything = [item for items in decided for item in items]
-            decided = [with_places(items, everything) for items in decided]
+            decided = _decide(read, self._core.reading.all())
             for items in [] if dry_run else decided:
                 for plan in entries_to_write(items, ENTRIES_AT_ONCE):
                     self._core.writer.write(plan, VIA)
@@ -129,9 +126,7 @@ class Exchange(Wing):
 
     def sources(self) -> list[tuple[str, str]]:
         """Return (path, kind) of what this project has to import from."""
-        project = self._core.layout.project
-        found = [path for path in usual_sources(project, os.path.expanduser("~")) if not leads_out(path, project)]
-        return [(path, format_of(Source(path, project))) for path in found]
+        return find_sources(self._core.layout.project)
 
     def export_text(self, only: Filter | None = None) -> str:
         """Return the memories inside a filter as JSON Lines, the oldest first."""
@@ -195,6 +190,40 @@ class Exchange(Wing):
     def write_contents(self, file: str = "") -> tuple[str, bool]:
         """Write MEMORY.md, which links to every memory in use; return its path, and whether it changed."""
         return self._core.writer.write_contents(file)
+
+
+def find_sources(project: str) -> list[tuple[str, str]]:
+    """Return (path, kind) of what a project has to import from."""
+    found = [path for path in usual_sources(project, os.path.expanduser("~")) if not leads_out(path, project)]
+    return [(path, format_of(Source(path, project))) for path in found]
+
+
+def preview_import(project: str, memories: Iterable[Memory] = ()) -> list[Import]:
+    """Return what importing everything that a project has to import would bring, if it holds some memories already.
+
+    Writes nothing, so that it works in a project without a repository. A source that cannot be read is skipped.
+    """
+    read = []
+    for path, kind in find_sources(project):
+        source = Source(path, project)
+        try:
+            read.append((source, kind, read_format(kind, source)))
+        except RawkoError as failure:
+            source.refuse(source.place(path), failure.message)
+            read.append((source, kind, []))
+    decided = _decide(read, memories)
+    return [
+        Import(source.path, kind, tuple(items), tuple(source.skipped), source.unreadable)
+        for (source, kind, _), items in zip(read, decided, strict=True)
+    ]
+
+
+def _decide(read: Sequence[tuple[Source, str, list[Entry]]], memories: Iterable[Memory]) -> list[list[Decided]]:
+    """Return what becomes of the entries of each source: what several sources say is stored once."""
+    here = Here(memories)
+    decided = [decide_import(entries, kind, here, source) for source, kind, entries in read]
+    everything = [item for items in decided for item in items]
+    return [with_places(items, everything) for items in decided]
 
 
 def _is_put_away(memory: Memory) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ...model.kinds import ACTIVE, GROUPS, KEPT_BOTH, RECORDED
 from ...model.record import record
 from ...text.language import language
+from ..facets import IMPORTED
 from .contrary import known_cues
 from .sentences import REJECTED, SCOPE, root, sentences, statement
 
@@ -115,7 +116,7 @@ def _keys(one: Prose) -> Iterator[tuple[object, object]]:
 def prose_of(memory: Memory) -> Prose:
     """Return what a memory says."""
     words = known_cues()
-    title_says = statement(memory.title, words)
+    title_says = statement(_heading(memory), words)
     named = title_says.named if title_says else frozenset()
     heading = (title_says,) if title_says and len(title_says.subject) > 1 else ()
     found = (statement(sentence, words) for sentence in sentences(memory.body[:MAX_BODY_CHARS]))
@@ -124,6 +125,12 @@ def prose_of(memory: Memory) -> Prose:
     conditions = frozenset(" ".join(condition.lower().split()) for condition in memory.when)
     settled = frozenset(id for type, id in memory.links if type == KEPT_BOTH)
     return Prose(memory.id, title, conditions, heading, statements, named, settled)
+
+
+def _heading(memory: Memory) -> str:
+    """Return the title of a memory without what an import put before it: in "Worker: Limits", no limit is chosen."""
+    section = str(memory.extra.get(IMPORTED, "")).partition("#")[2].rpartition(" / ")[2]
+    return section if section and memory.title.endswith(f": {section}") else memory.title
 
 
 def disagreement(one: Prose, other: Prose) -> Disagreement | None:

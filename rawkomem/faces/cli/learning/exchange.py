@@ -63,7 +63,7 @@ def import_command(
         say_json({"dry_run": dry_run, "sources": [_import_json(item) for item in done]})
     for item in () if as_json else done:
         _tell_import(item, dry_run)
-    failed = [_shown(item.path) for item in done if not item.decided and item.unreadable]
+    failed = [shown_path(item.path) for item in done if not item.decided and item.unreadable]
     if failed:
         raise BadInput(f"nothing was added from {', '.join(failed)}: see what was skipped", "fix or remove those files")
 
@@ -110,14 +110,14 @@ def _list_sources(repository: Repository, as_json: bool) -> None:
         say_json([{"path": path, "kind": kind} for path, kind in found])
         return
     for path, kind in found:
-        say(f"{paint(f'{kind:14}', 'cyan')} {_shown(path)}")
+        say(f"{paint(f'{kind:14}', 'cyan')} {shown_path(path)}")
     if found:
         note("see what one would bring with 'rawkomem import PATH --dry-run'")
     else:
         note("found nothing to import here: name a file or a folder")
 
 
-def _shown(path: str) -> str:
+def shown_path(path: str) -> str:
     """Return a path as a person would type it."""
     home = os.path.expanduser("~")
     short = os.path.relpath(path)
@@ -134,7 +134,7 @@ def _tell_import(done: Import, dry_run: bool) -> None:
     news = len(done.news)
     known = len(done.decided) - news
     what = "would be added" if dry_run else "added"
-    total = f"{_shown(done.path)} ({done.kind}): {len(done.decided)} read, {news} {what}, {known} known"
+    total = f"{shown_path(done.path)} ({done.kind}): {len(done.decided)} read, {news} {what}, {known} known"
     note(f"{total}, {len(done.skipped)} skipped")
     deleted = sum(item.is_deleted for item in done.decided)
     if deleted:

@@ -55,7 +55,7 @@ def replay_command(repository: Repository, sessions: tuple[str, ...], last: int,
     A correction in a session is covered if a memory says the same and would have been injected before it. A replay
     does not count as a use of a memory. 'rawkomem docs learning' says how accurate a replay is.
     """
-    pasts = list(_of_files(sessions) if sessions else _last(repository, last))
+    pasts = list(_of_files(sessions) if sessions else last_sessions(repository, last))
     if not pasts:
         raise _nothing_found(repository, sessions)
     replayed = []
@@ -68,8 +68,8 @@ def replay_command(repository: Repository, sessions: tuple[str, ...], last: int,
         say_json({**_counts(replayed), "sessions": [_json(one) for one in replayed], "written": _written(taken)})
         return
     for session in replayed:
-        _tell(session)
-    _sum_up(replayed, bool(sessions))
+        tell_session(session)
+    sum_up(replayed, bool(sessions))
     if missing and (write or _is_asked(len(missing))):
         _tell_written(_write(repository, missing))
 
@@ -78,7 +78,7 @@ def _of_files(files: Sequence[str]) -> Iterator[Past]:
     return (past for file in files for past in read_past(file) if past.moments)
 
 
-def _last(repository: Repository, last: int) -> Iterator[Past]:
+def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
     """Yield the last sessions of the project; a session that two files tell of is one."""
     seen: set[str] = set()
     for file in find_sessions(repository.layout):
@@ -102,8 +102,8 @@ def _nothing_found(repository: Repository, named: Sequence[str]) -> NotFound:
     return NotFound("no past session was found", f"looked in {looked}; name a transcript: 'rawkomem replay FILE'")
 
 
-def _tell(session: Replayed) -> None:
-    """Print a session: each prompt with a memory or a correction."""
+def tell_session(session: Replayed, limit: int = 0) -> None:
+    """Print a session: each prompt with a memory or a correction, or the first of them up to a limit."""
     past = session.past
     said: dict[int, list[Correction]] = {}
     for one in session.corrections:
@@ -113,7 +113,7 @@ def _tell(session: Replayed) -> None:
     rest = "" if shown else ", nothing to inject, nothing corrected"
     head = paint("  ".join(part for part in (day(past.at) if past.at else "", past.host) if part), "bold")
     say(f"{head}  {paint(f'{one_line(past.name, wide() // 2)}  {prompts}{rest}', 'dim')}")
-    for answer in shown:
+    for answer in shown[: limit or None]:
         _tell_answer(answer, said.get(answer.number, []))
 
 
@@ -157,7 +157,7 @@ def _named(memory: Memory, since: str = "") -> str:
     return f"{one_line(memory.title, room)}  {paint('  '.join(part for part in (memory.id, since) if part), 'dim')}"
 
 
-def _sum_up(replayed: Sequence[Replayed], named: bool) -> None:
+def sum_up(replayed: Sequence[Replayed], named: bool) -> None:
     counts = _counts(replayed)
     sessions = count(len(replayed), "session")
     where = sessions if named else f"your last {sessions}" if len(replayed) > 1 else "your last session"

@@ -223,15 +223,10 @@ def _print_figures(figures: Figures) -> None:
     help="A folder that stays, with what fills a store. The next run with it fills nothing again: it asks only.",
 )  # fmt: skip
 @JSON
-<<<<<<< HEAD
-def scale_command(memories: tuple[int, ...], stores: tuple[str, ...], vectors: int, texts: str, as_json: bool) -> None:
-    """Compare databases: time to fill them, warm searches, size.
-=======
 def scale_command(
     memories: tuple[int, ...], stores: tuple[str, ...], vectors: int, texts: str, keep: str, as_json: bool
 ) -> None:
-    """How search stores compare: time to fill them, warm searches, size.
->>>>>>> f18-scale2
+    """Compare databases: time to fill them, warm searches, size.
 
     The command runs in a temporary folder. A warm search is a search in a process that stays open.
     """

@@ -1,0 +1,319 @@
+"""Record docs/first-hour.md: run the first hour of a new user, and write down each command, its output and its time.
+
+Builds the wheel, installs it into a new virtual environment, fetches a real project from the package index, and runs
+every command at a pseudo-terminal as a person would. It needs git and the index. `--out FILE` writes another file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.terminals import STARTER, scrubbed, shell_named  # noqa: E402
+
+PAGE = ROOT / "docs" / "first-hour.md"
+COMMAND_LIMIT_S = 300
+MAX_LINES, FIRST_LINES, LAST_LINES = 60, 40, 12  # of an output: a longer one is shown without its middle
+MAX_INJECTED_LINES = 16  # of an output that is a prompt for an agent
+MAX_COLUMNS = 150
+NO_INDEX_EXIT_CODE = 3
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+QUESTION = r"\[(Y/n|y/N)(/s)?\] $"
+RELEASE = "3.9.0"
+PROJECT = f"prefect-{RELEASE}"
+MIGRATION = "write a database migration that adds an index"
+USUAL = "Create migrations with the CLI"
+NEWER = "Create migrations with the CLI and a name"
+
+
+@dataclass
+class Step:
+    """A heading, what to know before, and the commands."""
+
+    title: str
+    text: str
+    commands: list[Command]
+
+
+@dataclass
+class Command:
+    """A command line, the folder below the home folder in which it runs, and the keys that a person types then."""
+
+    line: str
+    folder: str = PROJECT
+    keys: tuple[str, ...] = ()
+    max_lines: int = MAX_LINES
+    check: int = 0
+    shown: str = field(default="", init=False)
+    seconds: float = field(default=0.0, init=False)
+
+
+def steps() -> list[Step]:
+    """Return the first hour."""
+    return [
+        Step(
+            "Install",
+            """
+            Until rawkomem is on the package index, build it in a checkout. `pipx install` and `uv tool install`
+            take the same file.
+            """,
+            [
+                Command("pip wheel --quiet --no-deps --wheel-dir ~/dist .", "rawkomem"),
+                Command("python3 -m venv ~/venv && . ~/venv/bin/activate", ""),
+                Command("pip install --quiet ~/dist/rawkomem-*.whl", ""),
+                Command("rawkomem --version", ""),
+            ],
+        ),
+        Step(
+            "Take a project",
+            """
+            This page uses Prefect, an open-source project with 21 `AGENTS.md` files of its own. Use your own
+            project instead, and skip this step.
+            """,
+            [
+                Command(f"pip download --quiet --no-deps --no-binary prefect prefect=={RELEASE}", ""),
+                Command(f"tar xzf {PROJECT}.tar.gz && cd {PROJECT}", ""),
+                Command(f"git init --quiet && git add . && git commit --quiet -m 'Prefect {RELEASE}'"),
+            ],
+        ),
+        Step(
+            "Start",
+            """
+            `rawkomem init` looks for instructions, rules and memories of other tools, for agent hosts on your
+            machine, and for git. It shows a plan and asks before each step. Here, Enter answers every question. The
+            machine of this recording has a `~/.claude` folder, as Claude Code makes it. If there are past sessions
+            with an agent, a last step replays them against the new memories.
+
+            In a script, `rawkomem init --yes` does the same without questions, but for the review: only a person
+            can vouch for memories.
+            """,
+            [
+                Command("rawkomem init", keys=("\n",) * 5),
+                Command("git add . && git commit --quiet -m 'Start a memory'"),
+            ],
+        ),
+        Step(
+            "Recall",
+            """
+            `search` finds memories by words and by meaning. `inject` prints what an agent gets for a task. It
+            prints nothing if no memory fits. Claude Code now asks for the same at each prompt.
+            """,
+            [
+                Command("rawkomem search 'flow runs are cancelled while a worker is offline' -n 3"),
+                Command(f"rawkomem inject '{MIGRATION}'", max_lines=MAX_INJECTED_LINES),
+                Command("rawkomem inject 'order pizza for the team'"),
+            ],
+        ),
+        Step(
+            "Correct the agent once",
+            """
+            The agent created a migration by hand, and you told it how your team does that. Store the correction.
+            `--when` names the words of a task for which the memory is needed. The next task gets the correction
+            first.
+            """,
+            [
+                Command(
+                    f"rawkomem add --title '{USUAL}' --when migration --importance high "
+                    "--body 'Run `prefect server database revision`. Do not call alembic_revision() by hand.'"
+                ),
+                Command(f"rawkomem inject '{MIGRATION}'", max_lines=MAX_INJECTED_LINES),
+            ],
+        ),
+        Step(
+            "Change your mind",
+            """
+            Later, the rule changes. Store the new rule and put it in the place of the old one. The old one stays in
+            its file as history, and no agent gets it any more. `rawkomem undo` takes back the last change.
+            """,
+            [
+                Command(
+                    f"rawkomem add --title '{NEWER}' --when migration --importance high "
+                    "--body 'Run `prefect server database revision -m NAME`. A migration without a name is not merged.'"
+                ),
+                Command("rawkomem supersede create-migrations-with-the-cli create-migrations-with-the-cli-and-a-name"),
+                Command(f"rawkomem inject '{MIGRATION}'", max_lines=MAX_INJECTED_LINES),
+                Command("git add . && git commit --quiet -m 'Remember how migrations are made'"),
+            ],
+        ),
+        Step(
+            "Merge with a colleague",
+            """
+            Maria clones the project. She and you change the same memory at the same time. Git merges both changes,
+            because each change of a committed memory is a file of its own.
+            """,
+            [
+                Command(f"git clone --quiet {PROJECT} maria && git -C maria config user.name Maria", ""),
+                Command(
+                    "rawkomem amend create-migrations-with-the-cli-and-a-name --importance critical && "
+                    "git add . && git commit --quiet -m 'Raise the importance'",
+                    "maria",
+                ),
+                Command(
+                    "rawkomem feedback create-migrations-with-the-cli-and-a-name --helpful --reason 'it saved time' && "
+                    "git add . && git commit --quiet -m 'It helped'"
+                ),
+                Command("git pull --quiet --no-rebase --no-edit ../maria main && git log --format=%s -3"),
+                Command("rawkomem history create-migrations-with-the-cli-and-a-name"),
+            ],
+        ),
+        Step(
+            "Review in a pull request",
+            """
+            Memories are files, so they are reviewed like code. `diff` shows what a branch does to memories, and
+            `check --diff` finds mistakes in them. The page about [git](git.md#review-in-pull-requests) has both as
+            a GitHub Action.
+            """,
+            [
+                Command("git switch --quiet -c cache-keys"),
+                Command(
+                    "rawkomem add --title 'Cache keys hold the tenant' --when 'cache key' "
+                    "--body 'Two tenants once shared a cached result. Put the tenant first.' && "
+                    "git add . && git commit --quiet -m 'Remember cache keys'"
+                ),
+                Command("rawkomem diff main...cache-keys"),
+                Command("rawkomem check --diff main...cache-keys"),
+            ],
+        ),
+        Step(
+            "See where you stand",
+            """
+            `doctor` looks for what could go wrong on your machine. `rawkomem uninstall` leaves again; your Markdown
+            files stay.
+            """,
+            [Command("rawkomem stats"), Command("rawkomem doctor")],
+        ),
+    ]
+
+
+class Machine:
+    """A home folder with a terminal, git and nothing of the real user."""
+
+    def __init__(self, home: Path):
+        self.home = home
+        self.terminal = shell_named("xterm", home.parent / "bin")
+        for folder in (home, home / ".claude"):
+            folder.mkdir()
+        (home / ".gitconfig").write_text(
+            "[user]\nname = Alice\nemail = alice@example.org\n[init]\ndefaultBranch = main\n"
+        )
+        own = ("RAWKOMEM_", "GIT_", "XDG_", "PYTHONPATH", "VIRTUAL_ENV")
+        self.env = {name: value for name, value in scrubbed().items() if not name.startswith(own)}
+        path = f"{home / 'venv' / 'bin'}:{os.path.dirname(sys.executable)}:/usr/local/bin:/usr/bin:/bin"
+        self.env |= {
+            "HOME": str(home),
+            "PATH": path,
+            "NO_COLOR": "1",
+            "TERM": "xterm",
+            "LOGNAME": "alice",
+            "USER": "alice",
+        }
+        self.env |= {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONIOENCODING": "utf-8"}
+
+    def run(self, command: Command) -> None:
+        """Run a command at the terminal; end the recording if it fails."""
+        folder = ROOT if command.folder == "rawkomem" else self.home / command.folder
+        scratch = self.home.parent
+        told, shown, ended = (scratch / name for name in ("told.json", "shown", "ended"))
+        ended.unlink(missing_ok=True)
+        replies = [(QUESTION, keys) for keys in command.keys]
+        words = ["bash", "-c", command.line]
+        about = {"words": words, "replies": replies, "shown": str(shown), "limit_s": COMMAND_LIMIT_S}
+        told.write_text(json.dumps(about))
+        driver = shlex.join([sys.executable, str(ROOT / "tests" / "conversing.py"), str(told)])
+        line = f"{driver} > {scratch}/code; mv {scratch}/code {ended}"
+        subprocess.run([sys.executable, "-c", STARTER, self.terminal, "-c", line], cwd=folder, env=self.env, check=True)
+        while not ended.exists():
+            time.sleep(0.05)
+        code, seconds = ended.read_text().split()
+        command.seconds = float(seconds)
+        command.shown = self.plain(shown.read_text(errors="replace"))
+        if int(code) != command.check:
+            no_index = command.line.startswith("pip ") and "No matching distribution" in command.shown
+            sys.stderr.write(f"$ {command.line}\n{command.shown}\nexit code {code}\n")
+            raise SystemExit(NO_INDEX_EXIT_CODE if no_index else 1)
+
+    def plain(self, text: str) -> str:
+        """Return an output without colors, paths of this machine, and warnings about its package index."""
+        text = ESCAPES.sub("", text).replace(str(self.home), "~").replace(str(ROOT), "~/rawkomem")
+        return "\n".join(line.rstrip("\r ") for line in text.splitlines() if "WARNING: Location" not in line)
+
+
+def page(done: list[Step]) -> str:
+    """Return the page."""
+    total = sum(command.seconds for step in done for command in step.commands)
+    rows = [
+        f"| [{step.title}](#{_anchor(step.title)}) | {_seconds(sum(c.seconds for c in step.commands))} |"
+        for step in done
+    ]
+    head = [
+        "# Your first hour",
+        "Install rawkomem, start it in a project, recall, correct an agent, merge with a colleague, and review. Paste "
+        "the command after each `$`; the text before it is the folder to run it in.",
+        "`tools/first_hour.py` recorded this page: it ran each command at a terminal and wrote down the real output. "
+        f"Outputs of more than {MAX_LINES} lines (prompts for agents: {MAX_INJECTED_LINES}) are shown without their "
+        f"middle, lines of more than {MAX_COLUMNS} characters without their end. The commands took {_seconds(total)} "
+        "on two busy processor cores.",
+        "| step | time of its commands |\n|---|---|\n" + "\n".join(rows),
+    ]
+    return "\n\n".join([*head, *(_section(step) for step in done)]) + "\n"
+
+
+def _section(step: Step) -> str:
+    paragraphs = step.text.strip().split("\n\n")
+    blocks = [f"## {step.title}", *(" ".join(one.split()) for one in paragraphs)]
+    for command in step.commands:
+        where = "~" if not command.folder else f"~/{command.folder}"
+        said = _shortened(command.shown, command.max_lines)
+        fence = "~~~~" if "```" in said else "```"
+        blocks.append("\n".join([f"{fence}console", f"{where}$ {command.line}", *([said] if said else []), fence]))
+    return "\n\n".join(blocks)
+
+
+def _shortened(text: str, max_lines: int) -> str:
+    lines = [
+        line if len(line) <= MAX_COLUMNS else f"{line[: MAX_COLUMNS - 1]}…" for line in text.strip("\n").split("\n")
+    ]
+    if len(lines) > max_lines:
+        first = min(FIRST_LINES, max_lines - 1)
+        last = min(LAST_LINES, max_lines - first - 1)
+        lines[first : len(lines) - last] = [f"[… {len(lines) - first - last} lines …]"]
+    return "\n".join(lines)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
+
+
+def _anchor(title: str) -> str:
+    return title.lower().replace(" ", "-")
+
+
+def main() -> None:
+    """Record the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=PAGE)
+    out = parser.parse_args().out
+    done = steps()
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(Path(folder) / "home")
+        for step in done:
+            for command in step.commands:
+                machine.run(command)
+                print(f"{command.seconds:6.1f} s  {command.line}")
+    out.write_text(page(done), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
