@@ -36,7 +36,12 @@ PAGES = [
     *sorted((ROOT / "templates").rglob("*.md")),
 ]
 MODULES = sorted((ROOT / "rawkomem").rglob("*.py"))
-WORD_LISTS = ("text/languages", "learn/drafts/cues", "redaction")  # data: words that other people write
+WORD_LISTS = (
+    "text/languages",
+    "learn/drafts/cues",
+    "redaction",
+    "belief/contrary",
+)  # data: words that other people write
 
 
 def found_in(text: str) -> list[str]:

@@ -40,7 +40,7 @@ class OnnxEmbedder:
         try:
             vector = self._session.run(None, {INPUT: np.array([rows], np.int64)})[0]
         except Exception as error:  # onnxruntime raises many kinds, none of them ours
-            raise EmbedderFailed(f"the model failed: {error}", "Make it anew with tools/make_minilm.py --onnx.")
+            raise EmbedderFailed(f"the model failed: {error}", "Rebuild it with tools/make_minilm.py --onnx.")
         packed: bytes = vector.astype("<f4").tobytes()
         return packed
 

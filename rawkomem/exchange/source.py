@@ -1,4 +1,4 @@
-"""A file or folder to import from: its texts with their place and time, and what had to be passed over."""
+"""A file or folder to import from: its texts with their place and time, and what had to be skipped."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Source:
         return found
 
     def pages(self, *endings: str) -> Iterator[Page]:
-        """Yield the texts of those files; one that cannot be read is passed over."""
+        """Yield the texts of those files; one that cannot be read is skipped."""
         for file in self.files(*endings):
             if page := self.page(file):
                 yield page

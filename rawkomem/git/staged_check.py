@@ -35,7 +35,7 @@ MARKERS_HINT = "keep one side, then git add"
 LEAK_HINT = "remove the secret and change it; 'rawkomem scrub' shows the text without it"
 SETTLE_HINT = "settle it with 'rawkomem tidy consolidate --apply' or 'rawkomem supersede', then git add"
 DERIVED_HINT = "change or delete the memory ('rawkomem amend', 'rawkomem delete'), then git add"
-CONFIRM_HINT = "mend the memory, or confirm it with 'rawkomem cite', then git add"
+CONFIRM_HINT = "correct the memory, or confirm it with 'rawkomem cite', then git add"
 
 
 def check_staged(

@@ -346,7 +346,7 @@ class Index:
     def sync(
         self, progress: Callable[[int, int], None] | None = None, rebuild: bool = False, max_cpu_s: float = 0.0
     ) -> SyncReport:
-        """Update the index from the files under the index lock. With `rebuild`, make it anew.
+        """Update the index from the files under the index lock. With `rebuild`, start from an empty index.
 
         With `max_cpu_s`, stop after that much processor time; the next sync continues.
         """

@@ -57,7 +57,7 @@ def status(index: Index) -> Status:
     try:
         return _status(index)
     except BROKEN as failure:
-        index.warn(f"the index cannot be read ({failure}): making it anew")
+        index.warn(f"the index cannot be read ({failure}): rebuilding it")
         index.discard()
         return _status(index)
 

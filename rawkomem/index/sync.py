@@ -29,7 +29,7 @@ NEW_SUFFIX = ".new"  # of a database until it has its tables
 
 
 def sync(index: Index, progress: Progress, rebuild: bool, max_cpu_s: float = 0.0) -> SyncReport:
-    """Update an index from the files under the index lock. With `rebuild`, make it anew."""
+    """Update an index from the files under the index lock. With `rebuild`, start from an empty index."""
     started = time.monotonic()
     index.release()
     if not os.path.isdir(index.layout.root):
@@ -77,7 +77,7 @@ def _reconcile(index: Index, progress: Progress, why: str) -> SyncReport:
 
 
 def _open(index: Index, why: str) -> tuple[apsw.Connection, str]:
-    """Return a connection to a database with tables, and why it was made anew; empty if it was not."""
+    """Return a connection to a database with tables, and why it was rebuilt; empty if it was not."""
     kept = in_memory(index.path)
     if kept or (not why and os.path.exists(index.path)):
         writer = open_database(index.path)  # not read-only: a journal that a killed process left is played back

@@ -193,7 +193,7 @@ class Core:
         try:
             return self._answer_once(ask, key)
         except BROKEN as failure:
-            self.warn(f"the index cannot be read ({failure}): making it anew")
+            self.warn(f"the index cannot be read ({failure}): rebuilding it")
             self.index.discard()
         try:
             return self._answer_once(ask, key)

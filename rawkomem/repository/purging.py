@@ -84,7 +84,7 @@ def _resolve(core: Core, name: str) -> str:
 def _not_there(id: str, unread: Sequence[str]) -> RawkoError:
     if not unread:
         return NotFound(f"no file holds {id}", "run 'rawkomem index sync', then try again")
-    hint = f"mend it ('rawkomem check' tells what is wrong), then 'rawkomem purge {id}'; or cut the text out by hand"
+    hint = f"fix it ('rawkomem check' tells what is wrong), then 'rawkomem purge {id}'; or cut the text out by hand"
     return Refused(f"{unread[0]} names {id}, but it cannot be read as memories", hint)
 
 

@@ -43,7 +43,7 @@ class Published:
 
 
 def publish_all(core: Core) -> Published:
-    """Fill the three tables anew."""
+    """Fill the three tables again."""
     core.index.refresh()
     seal(core.layout, SEAL_WAIT_S)
     blocks = block_rows(last_blocks(core.layout))

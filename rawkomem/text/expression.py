@@ -4,7 +4,7 @@
     test      := field (= | != | <> | < | <= | > | >=) value | field [NOT] IN (value, …) | field [NOT] LIKE 'pattern'
                | field [NOT] BETWEEN value AND value | field IS [NOT] NULL | array_contains(field, value)
 
-Whatever else SQL knows is refused, with the word that is meant and where it stands. NULL is as in SQL: a comparison
+Everything else in SQL is rejected; the error names the word and its position. NULL is as in SQL: a comparison
 with what is not known is neither true nor false, and only what is true passes.
 """
 

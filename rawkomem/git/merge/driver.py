@@ -46,7 +46,7 @@ def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> N
     if done.returncode:
         told = done.stderr.strip().partition("\n")[0]
         why = f": {told}" if told and "conflict" not in told else ""
-        raise Conflicting(f"{name} cannot be merged entry by entry{why}", "mend it by hand, then git add")
+        raise Conflicting(f"{name} cannot be merged entry by entry{why}", "fix it by hand, then git add")
 
 
 def _read(file: str) -> bytes:

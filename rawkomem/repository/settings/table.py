@@ -208,7 +208,7 @@ ROWS = (
         "`on`: every write updates `.rawko/MEMORY.md` ([toc](exchange.md#memorymd)).",
         "contents"),
     Row("privacy.names", TEXTS, USER, (),
-        "Names of people that become ids in what is recorded or distilled ([redaction](redaction.md#anonymisation)).",
+        "Names of people that become ids in what is recorded or distilled ([redaction](redaction.md#anonymization)).",
         "names"),
     Row("sources", TEXTS, USER, (),
         "Folders of shared repositories, such as a clone of your team's: they are recalled with the project's memories"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def publish(repository: Repository) -> Published:
-    """Fill the tables anew; raise BadInput for a store that has none."""
+    """Fill the tables again; raise BadInput for a store that has none."""
     core = repository.core
     if not has_tables(core):
         name, other = core.settings.store.name, names_with_tables()[0]

@@ -1,4 +1,4 @@
-"""How an imported memory stood where it comes from. A review lets it in like that, and decides nothing anew."""
+"""How an imported memory stood where it comes from. A review lets it in like that, and decides nothing again."""
 
 from __future__ import annotations
 

@@ -174,3 +174,10 @@ def test_a_closed_pipe_is_no_error(project, memories):
         command, shell=True, cwd=project, capture_output=True, text=True, env=os.environ, check=True
     )
     assert "Traceback" not in result.stderr and "Broken" not in result.stderr
+
+
+def test_purge_without_a_question_takes_no_word_of_a_title(rawkomem, project):
+    rawkomem("add", "--title", "Login flow of the shop", "--body", "It asks twice.")
+    told = rawkomem("purge", "login", "--yes", check=2)
+    assert "by its title" in told.stderr and "rawkomem purge mem_" in told.stderr
+    rawkomem("purge", "login-flow-of-the-shop", "--yes")

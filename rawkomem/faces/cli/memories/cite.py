@@ -68,6 +68,8 @@ def tell_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]], as_json: bool) -
             say(f"{printable(memory.path)}:{memory.line}: {cited_line(item)}")
         counts = {state: sum(item.state == state for _, item in doubtful) for state in (STALE, GONE, UNKNOWN)}
         told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
-        hint = "; mend the memory, or confirm it with 'rawkomem cite ID PLACE'" if counts[STALE] or counts[GONE] else ""
+        hint = (
+            "; correct the memory, or confirm it with 'rawkomem cite ID PLACE'" if counts[STALE] or counts[GONE] else ""
+        )
         note(f"{sum(len(items) for _, items in cited)} citations, {told or 'all fresh'}{hint}")
     return 1 if any(item.state in (STALE, GONE) for _, item in doubtful) else 0

@@ -183,7 +183,9 @@ def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> 
     Use it for leaked secrets. This is the only command that rewrites files. Git history keeps the old text: change
     the secret, and rewrite the history if you need to.
     """
-    if not yes and id not in repository.core.finished_purges:
+    if yes and id not in repository.core.finished_purges:
+        _check_named(repository.get(id), id)
+    elif not yes and id not in repository.core.finished_purges:
         memory = repository.get(id)
         paths = dict.fromkeys((memory.path, *(step.entry.path for step in repository.history(id))))
         click.confirm(
@@ -197,6 +199,14 @@ def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> 
     note("git history still holds the text: change the secret, too")
     if repository.settings.sinks.any:
         note("what sinks were told before is out of reach: look into the daily log and behind the webhook")
+
+
+def _check_named(memory: Memory, name: str) -> None:
+    """Refuse to remove a memory for good that only words of its title name, where nobody is asked."""
+    stem = os.path.basename(memory.path).removesuffix(".md")
+    if not (memory.id.startswith(name) or memory.id.endswith(name) or name.removesuffix(".md") in (memory.id, stem)):
+        hint = f"run: rawkomem purge {memory.id} --yes"
+        raise BadInput(f"{name!r} names {memory.title!r} by its title, which is not enough with --yes", hint)
 
 
 def _from_text(

@@ -197,7 +197,7 @@ def _print_figures(figures: Figures) -> None:
         ("lookalikes touched", f"{figures.lookalikes_touched:.3f}", f"of {figures.lookalikes:,} texts"),
         ("the very secret is gone", f"{figures.spans_removed:.3f}", f"of {figures.spans:,} found"),
         ("private keys gone whole", f"{figures.pem_whole:.3f}", f"of {figures.pem_blocks:,}"),
-        ("twice is once", f"{figures.idempotent:.3f}", "of all texts"),
+        ("a second run changes nothing", f"{figures.idempotent:.3f}", "of all texts"),
         ("ms for 4 kB", f"{figures.ms_per_4kb:.2f}", "warm, one core"),
     ):
         say(f"{name:28} {value:>7}  {rows}")

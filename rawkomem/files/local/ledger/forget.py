@@ -42,7 +42,7 @@ def forget(layout: Layout, memory: str, texts: Iterable[str] = ()) -> int:
             kept = [(number, _without(row, memory, telling)) for number, row in known]
             changed = sum(old != new for old, new in zip(known, kept, strict=True))
             if changed:
-                _replace(layout, kept, f"{iso(now())}: {changed} blocks were purged, and the chain was made anew")
+                _replace(layout, kept, f"{iso(now())}: {changed} blocks were purged, and the chain was rebuilt")
             return changed
     except OSError as failure:
         raise Unwritable(f"cannot purge the ledger: {failure.strerror}", f"delete {ledger_path(layout)}") from None

@@ -10,7 +10,7 @@ commits    one row that says which versions of all these belong together
 
 LanceDB has versions of each table, and no transactions over several. So writing is done at the end of the tables, a
 reader looks at the versions that `commits` names, and replacing that one row is the commit. Who writes first goes back
-to what `commits` names: whatever a process that was killed left behind is gone.
+to what `commits` names: versions of a process that was killed are removed.
 
 memory_entries cannot go back: others write to it, too. It is written last of all, and before that `commits` says which
 rows will be. Who finds that still said puts those rows back as they were in the version before, and leaves the rest.

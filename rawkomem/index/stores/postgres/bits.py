@@ -37,7 +37,7 @@ class Bits:
         self._columns = columns(np.zeros((0, -(-dims // 8)), np.uint8))
 
     def refresh(self, connection: Connection[Any]) -> None:
-        """Load what was committed since; load all anew once there is half as much again."""
+        """Load what was committed since; load all again once there is half as much again."""
         after = int(self._owners[-1]) if len(self._owners) else 0
         new = self._read(connection, after)
         if not len(new):
