@@ -44,13 +44,11 @@ def examine_hosts(layout: Layout) -> list[Finding]:
 
 
 def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Finding:
-    where = "" if project else " --user"
+    connecting = f"rawkomem connect {name}" + ("" if project else " --user")
     if not shutil.which("rawkomem"):
         return Finding(name, False, "cannot call rawkomem: it is not on the PATH", how_to_reach())
     if any(not change.is_none for change in plan_connect(name, project)):
-        return Finding(
-            name, False, "its settings are not as 'connect' writes them", f"run 'rawkomem connect {name}{where}'"
-        )
+        return Finding(name, False, "its settings are not as 'connect' writes them", f"run '{connecting}'")
     if not HOSTS[name].has_hooks:
         return Finding(name, True, f"starts the MCP server ({servers_file(name, project)})")
     if _is_switched_off(settings_file(name, project)):

@@ -250,7 +250,7 @@ def _conflicts(
     ours = {name: id for id, name in leaving.names.items()}
     told: list[Item] = []
     for fields in kept.values():
-        for conflict in list_of(fields.get(CONFLICTS_KEPT)):
+        for conflict in (one for one in list_of(fields.get(CONFLICTS_KEPT)) if isinstance(one, dict)):
             pair = [leaving.held.get(ours.get(str(conflict.get(name)), "")) for name in ("newId", "existingId")]
             told.append({**conflict, **_settled(conflict, *pair)})
     known = {frozenset((str(one.get("newId")), str(one.get("existingId")))) for one in told}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...model.clock import now
 from ...model.errors import BadInput
+from ...model.installed import how_to_add
 from ...model.record import record
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 ENDING = ".lance"  # of the folder of each table
 USUAL_PLACES = ("", "lancedb", "data/lancedb", "runtime/data/lancedb")  # below the folder that a person names
-INSTALL = "pip install 'rawkomem[lancedb]'"
 BACKUP = "memory_entries_v1_backup"  # RFC-0011 §11: rows of before a migration, which are in memory_entries, too
 MEMORIES, BLOCKS, SKILLS, EDGES = "memories", "blocks", "skills", "edges"
 COLUMNS = {  # what a table holds → the columns that it is known by
@@ -82,7 +82,7 @@ def connect(folder: str) -> Any:
     try:
         import lancedb
     except ModuleNotFoundError:
-        raise BadInput("a memory-mesh database needs the package lancedb", INSTALL) from None
+        raise BadInput("a memory-mesh database needs the package lancedb", f"run: {how_to_add('lancedb')}") from None
     return lancedb.connect(folder)
 
 

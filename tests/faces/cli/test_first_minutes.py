@@ -74,7 +74,7 @@ def test_an_embedder_that_does_not_open_is_a_finding(rawkomem):
 def readme_commands() -> list[str]:
     """The command lines of the README's quick start, those over several lines as one."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    start = text.index("## Quick start")
+    start = text.index("## Start")
     quick = text[start : text.index("\n## ", start + 1)]
     lines = "".join(SHELL.findall(quick)).replace("\\\n", " ").splitlines()
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
@@ -118,7 +118,7 @@ def test_the_recording_is_what_the_tool_makes_of_real_output():
     tool = run_path(str(ROOT / "tools" / "record_terminal.py"))
     for command in tool["COMMANDS"]:
         shown = command.split(" ")[1]
-        assert shown in text, "record it anew: python tools/record_terminal.py"
+        assert shown in text, "record it again: python tools/record_terminal.py"
 
 
 def test_every_page_is_in_the_index_of_docs():

@@ -89,7 +89,7 @@ def test_modes_exclude_each_other(rawkomem):
 def test_if_due(project, rawkomem):
     fill(project, 9)
     said = json.loads(rawkomem("consolidate", "--apply", "--if-due", "--json").stdout)
-    assert said == {"due": False, "new_traces": 9, "least": 10, "last_run": ""}
+    assert said == {"schema": 1, "due": False, "new_traces": 9, "least": 10, "last_run": ""}
     assert "not due: 9 new traces" in rawkomem("consolidate", "--apply", "--if-due").stderr
     fill(project, 10)
     assert "+ learning" in rawkomem("consolidate", "--apply", "--if-due").stdout

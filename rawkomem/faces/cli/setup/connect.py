@@ -112,7 +112,8 @@ def _tell_next(name: str, project: str) -> None:
     """Say the one thing to try now, and offer the MCP server if the host could have it besides its hooks."""
     host = HOSTS[name]
     if host.has_hooks and servers_file(name, project) and not has_our_server(name, project):
-        note(f"optional: 'rawkomem connect {name}{'' if project else ' --user'} --mcp' gives the agent tools to search")
+        command = f"rawkomem connect {name}" + ("" if project else " --user")
+        note(f"optional: '{command} --mcp' gives the agent tools to search")
     note(f'next: {host.first_step}, and ask: "What does this project\'s memory say?"')
 
 
