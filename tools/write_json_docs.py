@@ -83,7 +83,7 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tidy prune", ()), ("tidy gather", ("--dry-run",)), ("tidy retention", ()), ("store status", ()),
     ("store use", ("sqlite",)), ("ledger verify", ()), ("ledger show", ()), ("ledger export", ()),
     ("match", ("a|b", "a")), ("embed", ("hello",)), ("scrub", ()),
-    ("purge", ("third port", "--yes")),
+    ("purge", ("third-port-is-7432", "--yes")),
     ("git", ("add", ".")), ("git", ("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "y")),
     ("diff", ("HEAD~1",)),
 )  # fmt: skip

@@ -22,7 +22,7 @@ def database(tmp_path_factory):
 def test_the_install_command_is_named(project, database, monkeypatch):
     monkeypatch.setitem(sys.modules, "lancedb", None)
     done = Command(project)("import", str(database), check=2)
-    assert "pip install 'rawkomem[lancedb]'" in done.stderr and "added" not in done.stderr + done.stdout
+    assert "pip install" in done.stderr and "lancedb" in done.stderr and "added" not in done.stderr + done.stdout
     assert len(done.stderr.strip().split("\n")) == 1
 
 

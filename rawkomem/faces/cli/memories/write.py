@@ -15,7 +15,7 @@ from ....files.given_text import read_stdin, read_stream
 from ....format.compose import compose, entry_from_text, titled
 from ....git.user import user_name
 from ....hosts.person import PERSON, confirmed, is_piped_by_person
-from ....model.errors import BadInput
+from ....model.errors import BadInput, NotFound
 from ....model.kinds import CREATES, GROUPS, IMPORTANCE
 from ....model.names import file_stem
 from ....model.record import as_dict, replace
@@ -184,7 +184,7 @@ def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> 
     the secret, and rewrite the history if you need to.
     """
     if yes and id not in repository.core.finished_purges:
-        _check_named(repository.get(id), id)
+        _check_named(repository, id)
     elif not yes and id not in repository.core.finished_purges:
         memory = repository.get(id)
         paths = dict.fromkeys((memory.path, *(step.entry.path for step in repository.history(id))))
@@ -201,8 +201,12 @@ def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> 
         note("what sinks were told before is out of reach: look into the daily log and behind the webhook")
 
 
-def _check_named(memory: Memory, name: str) -> None:
+def _check_named(repository: Repository, name: str) -> None:
     """Refuse to remove a memory for good that only words of its title name, where nobody is asked."""
+    try:
+        memory = repository.get(name)
+    except NotFound:
+        return  # a bundle may hold it
     stem = os.path.basename(memory.path).removesuffix(".md")
     if not (memory.id.startswith(name) or memory.id.endswith(name) or name.removesuffix(".md") in (memory.id, stem)):
         hint = f"run: rawkomem purge {memory.id} --yes"
