@@ -47,7 +47,7 @@ class _Yaml(YAMLHandler):
     FM_BOUNDARY = re.compile(r"^(?:---(?:[ \t]*ya?ml)?|\.\.\.)[ \t]*$", re.MULTILINE)
 
     def load(self, fm: str, **kwargs: object) -> Any:
-        return yaml.load(_readable(fm), Loader=yaml.BaseLoader)  # noqa: S506 - it makes texts, lists and mappings only
+        return yaml.load(_readable(fm), Loader=yaml.BaseLoader)
 
 
 class _Toml(YAMLHandler):
