@@ -125,7 +125,7 @@ def test_completion_of_keys_words_tags_and_ids(stored):
         assert "title" in await offered("---\ntitle: x\n---\n", 1, 3)  # the key that is being typed
         assert [*await offered("---\nkind: \n---\n", 1, 6)] == [*CREATES, *CHANGES]
         assert [*await offered("---\ntitle: x\nimportance: h\n---\n", 2, 13)] == [*IMPORTANCE]
-        assert [*await offered("---\nkind: feedback\nsignal: \n---\n", 2, 8)] == ["helpful", "harmful"]
+        assert [*await offered("---\nkind: feedback\nsignal: \n---\n", 2, 8)] == ["helpful", "harmful", "none"]
         tags = await offered("---\ntitle: x\ntags: [a, q\n---\n", 2, 11)  # YAML that cannot be read just now
         assert [*tags] == ["queue", "network"] and tags["queue"].detail == "2 memories"
         assert tags["queue"].text_edit.range.start.character == 10
