@@ -31,7 +31,7 @@ from rawkomem.learn.traces.record import Experienced
 from rawkomem.model.errors import RawkoError
 from rawkomem.repository import Repository
 
-OPTIONAL = ("lance", "postgres", "faces.mcp", "faces.lsp", "__main__", "onnx", "transformer")
+OPTIONAL = ("lance", "yamo.schemas", "postgres", "faces.mcp", "__main__", "onnx", "transformer")
 EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.listdir", "os.scandir", "os.utime")
 SQLITE = {"ENOSPC": apsw.FullError, "EIO": apsw.IOError, "EACCES": apsw.CantOpenError}
 
