@@ -106,5 +106,5 @@ def test_blocks_that_do_not_go_on_are_written_anew(mesh):
     table.add([{**table.to_arrow().to_pylist()[0], "id": "yamo_retain_1_ffffff"}])
     mesh.add("The pilot boards at dawn")
     blocks = rows(mesh, "yamo_blocks")
-    assert [row["id"] for row in mesh.repository.ledger.blocks()] == [row["id"] for row in blocks]
+    assert [row.id for row in mesh.repository.ledger.blocks()] == [row["id"] for row in blocks]
     assert verify_blocks(blocks).problems == ()
