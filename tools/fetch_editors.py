@@ -18,15 +18,15 @@ from pathlib import Path
 MIRROR = "http://deb.debian.org/debian"
 SUITE = "forky"
 EDITORS = ("neovim", "hx")
-PROGRAMS = {"nvim": '--cmd "set runtimepath+=$here/root/usr/lib/nvim" ', "hx": ""}  # and the options they need
+PROGRAMS = {"nvim": '--cmd "set runtimepath+=$here/unpacked/usr/lib/nvim" ', "hx": ""}  # and the options they need
 SKIPPED = {"gcc-16-base", "libc-gconv-modules-extra"}  # nothing that an editor loads
 TIMEOUT_S = 120
 WRAPPER = """#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")/..
-export VIMRUNTIME="$here/root/usr/share/nvim/runtime" HELIX_RUNTIME="$here/root/usr/lib/hx/runtime"
-libraries=$(find "$here/root/usr/lib" -maxdepth 1 -type d -name '*-linux-gnu')
-loader=$(find "$here/root/usr/lib" -name 'ld-linux-*.so.*' | head -n 1)
-exec "$loader" --library-path "$libraries" "$here/root/usr/bin/{program}" {options}"$@"
+export VIMRUNTIME="$here/unpacked/usr/share/nvim/runtime" HELIX_RUNTIME="$here/unpacked/usr/lib/hx/runtime"
+libraries=$(find "$here/unpacked/usr/lib" -maxdepth 1 -type d -name '*-linux-gnu')
+loader=$(find "$here/unpacked/usr/lib" -name 'ld-linux-*.so.*' | head -n 1)
+exec "$loader" --library-path "$libraries" "$here/unpacked/usr/bin/{program}" {options}"$@"
 """
 
 
@@ -67,7 +67,7 @@ def unpack(package: dict[str, str], folder: Path) -> None:
         sys.exit(f"{package['Filename']}: the SHA-256 is not the index's; try again")
     file = folder / "package.deb"
     file.write_bytes(data)
-    subprocess.run(["dpkg-deb", "-x", str(file), str(folder / "root")], check=True)
+    subprocess.run(["dpkg-deb", "-x", str(file), str(folder / "unpacked")], check=True)
     file.unlink()
 
 

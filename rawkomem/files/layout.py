@@ -13,7 +13,7 @@ TRUST = "RAWKOMEM_TRUST"  # the environment variable that names projects of othe
 PERSONAL = "personal"  # the user's own repository: its folder, and its name among layers
 CHANGED = "changes"  # the area of changes that each have a file of their own, so that branches merge without a driver
 AREAS = ("memories", "traces", "log", "archive", CHANGED)  # what the index follows, in the order people read it
-LOCAL = "local"  # what belongs to this machine, and is left behind when git checks out a branch without memories
+LOCAL = "local"  # this machine's own files: git does not track them, so they stay when it checks out another branch
 
 
 @record

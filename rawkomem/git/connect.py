@@ -26,7 +26,7 @@ from .worktree import WorkTree, work_tree
 T = TypeVar("T")
 
 DRIVER = "merge.rawkomem"
-# The generated page keeps the lines of both sides until it is written anew.
+# A merge keeps the lines of both sides of the generated page; the next write sorts them.
 ATTRIBUTES = ("*.md merge=rawkomem", f"{PAGE} merge=union")
 IGNORED = "/local/"
 HOOK_CONFIG_VERSION = (2, 54)  # the first git that takes hooks from its settings, several for one event

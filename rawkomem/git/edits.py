@@ -85,7 +85,7 @@ def restored(path: str, committed: bytes, staged: bytes | None) -> bytes:
     entries = read_data(staged, path, advice=False).entries
     unnamed = [entry for entry in entries if "id" not in entry.given]
     if refused or odd or (len(unnamed) > 1 and len(entries) != len(known)):
-        raise Refused(f"the entries of {path} cannot be told apart", f"give each an id, or {_undo_hint(path)}")
+        raise Refused(f"the entries of {path} match no committed ones", f"give each an id, or {_undo_hint(path)}")
     _, pieces = cut(text, [entry.line for entry in entries])
     for entry, piece in zip(entries, pieces, strict=True):
         if entry.id not in known:

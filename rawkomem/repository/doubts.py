@@ -53,7 +53,7 @@ def unusable_conditions(patterns: Iterable[str]) -> Iterator[Doubt]:
 
 
 def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
-    """Yield a doubt if an active memory has the title; a claim and a retry of the same text are told apart later."""
+    """Yield a doubt if an active memory has the title; claims and retries of the same text are checked later."""
     if not entry.title.strip() or entry.kind in (*GROUPS, *RECORDED) or "claim" in entry.extra:
         return
     for id in core.read(lambda: core.index.catalogue.titled(entry.title)):

@@ -49,7 +49,7 @@ UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 THEIR_ID = re.compile(rf"(?:mem|ep)_[A-Za-z0-9_-]{{1,90}}|{UUID}")  # that jsonStorage and supabaseStorage give
 USUAL_CATEGORY = "fact"
 WINDOW = ("validFrom", "validUntil")
-DERIVED = ("embedding", "title", "whenToUse", *WINDOW)  # fields that are never kept: made anew, or ours
+DERIVED = ("embedding", "title", "whenToUse", *WINDOW)  # fields that are not kept: rawkomem computes or holds them
 ARCHIVED_AT, ARCHIVED_WHY = "archived_at", "archived_reason"
 MAX_KEPT_CHARS = 40_000  # characters of all kept fields: a frontmatter has 64 KiB
 

@@ -32,7 +32,7 @@ def there_and_back(folder: Path, work: Path) -> Path:
 
 
 def items_in(folder: Path) -> dict[str, dict[str, dict]]:
-    """Return file → id → item, without vectors, which are made anew."""
+    """Return file → id → item, without vectors, which are computed again."""
     found = {}
     for name in ("graph", "archived", "episodes", "pending-conflicts", "clusters"):
         file = folder / f"{name}.json"

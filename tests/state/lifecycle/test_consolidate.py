@@ -1,4 +1,4 @@
-"""Consolidate: each step by itself, and the laws of the whole: twice is once, order does not matter, a kill does no harm."""
+"""Consolidate: each step by itself, and the laws of the whole: a second run changes nothing, order does not matter, a kill does no harm."""
 
 from __future__ import annotations
 

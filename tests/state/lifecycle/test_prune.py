@@ -1,4 +1,4 @@
-"""Prune: what faded is archived, with what only it held; nothing is deleted, and twice is once."""
+"""Prune archives memories that faded, deletes nothing, and changes nothing when it runs again."""
 
 from __future__ import annotations
 
