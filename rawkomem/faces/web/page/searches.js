@@ -5,12 +5,16 @@ import { h, toast } from "./dom.js";
 
 /** A chip for each saved search, and a way to save the one that is shown. */
 export function savedSearches(searches, state, { apply, changed }) {
-  const asked = Object.fromEntries(Object.entries(state).filter(([, value]) => value));
+  const asked = askedOf(state);
   const isSaved = searches.some((one) => same(one, asked));
   return [
     ...searches.map((one) => chip(one, same(one, asked), apply, changed)),
-    ...(Object.keys(asked).length && !isSaved ? [saver(asked, changed)] : []),
+    ...(Object.keys(asked).length && !isSaved ? [saver(state, changed)] : []),
   ];
+}
+
+function askedOf(state) {
+  return Object.fromEntries(Object.entries(state).filter(([, value]) => value));
 }
 
 function same({ name, ...one }, other) {
@@ -24,12 +28,13 @@ function chip({ name, ...asked }, shown, apply, changed) {
     h("button", { type: "button", class: "quiet", "aria-label": `Remove the saved search ${name}`, title: "Remove", onclick: remove }, "×"));
 }
 
-/** A button that becomes a field for the name. */
-function saver(asked, changed) {
+/** A button that becomes a field for the name. It reads the filters when it saves: they may have changed since it was drawn. */
+function saver(state, changed) {
   const place = h("span", { class: "saver" });
   const name = h("input", { type: "text", "aria-label": "Name of the search", maxlength: "60" });
   const button = h("button", { type: "button", class: "quiet", "data-save": "", onclick: () => {
     place.replaceChildren(name);
+    const asked = askedOf(state);
     name.value = (asked.q ?? Object.values(asked).join(", ")).slice(0, 60);
     name.focus();
     name.select();
@@ -39,7 +44,7 @@ function saver(asked, changed) {
     event.stopPropagation();
     event.preventDefault();
     name.blur();
-    if (event.key === "Enter") send("save", { ...asked, name: name.value }, changed, `Saved the search “${name.value}”.`);
+    if (event.key === "Enter") send("save", { ...askedOf(state), name: name.value }, changed, `Saved the search “${name.value}”.`);
     place.replaceChildren(button);
   });
   place.append(button);
