@@ -13,7 +13,7 @@ from rawkomem.hosts.person import Process, agent_among
 from rawkomem.model.entry import Entry
 from rawkomem.repository import Repository
 from tests.commands import ROOT
-from tests.terminals import detached, scrubbed, shell_named, typed
+from tests.terminals import converse, detached, scrubbed, shell_named, typed
 
 ADD = [sys.executable, "-m", "rawkomem", "add", "--title", "Typed", "--body", "By hand."]
 
@@ -131,8 +131,7 @@ def test_a_person_vouches_after_saying_yes(git, memories, project, repository, t
     git.commit()
     with Repository.open(str(project), via="agent") as agent:
         agent.amend("rule", Entry(body="New."))
-    review = f"script -qefc '{sys.executable} -m rawkomem review rule --accept' /dev/null"
+    review = [sys.executable, "-m", "rawkomem", "review", "rule", "--accept"]
     for answer, body in (("n", "Old."), ("y", "New.")):
-        (project / "ended").unlink(missing_ok=True)
-        detached(terminal, f"(sleep 2; echo {answer}; sleep 1) | {review}", project, scrubbed())
+        converse(terminal, review, [(r"\[y/N\]", f"{answer}\n")], project, scrubbed())
         assert repository.get("rule").body == body

@@ -496,7 +496,7 @@ def test_a_browser_that_goes_away_leaves_no_traceback(project, memories, capfd):
 
     (memories / "a.md").write_text(MEMORY)
     server = PageServer(open_for_page(str(project), "person"))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         for request in (
             b"GET / HTTP/1.1\r\nHost: x",

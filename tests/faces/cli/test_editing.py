@@ -16,7 +16,7 @@ from rawkomem.files.local.private import make_private_folder
 from rawkomem.files.local.unsaved import forget_unsaved, keep_text, unsaved_texts, without_remark
 from rawkomem.files.lock import PURPOSES, lock
 from tests.commands import START
-from tests.terminals import detached, scrubbed, typed, wait_for
+from tests.terminals import converse, scrubbed, wait_for
 
 TEXT = "---\ntitle: {title}\n---\n\nDrain the pool before a failover, not after it.\n"
 
@@ -240,19 +240,15 @@ def test_a_projects_own_template_may_hold_lines_that_stay(rawkomem, project):
 # At a terminal
 
 
-def at_terminal(terminal: str, project: Path, line: str, answers: str, env: dict[str, str]) -> str:
-    """Run a command at a terminal where a person types the answers, and return what it shows."""
-    shown = project / "shown"
-    (project / "ended").unlink(missing_ok=True)
-    program = shlex.join([sys.executable, "-m", "rawkomem"])
-    typing = typed(f"{program} {line}", shown).replace("</dev/null", "")
-    detached(terminal, f"(sleep 2; printf {shlex.quote(answers)}; sleep 1) | {typing}", project, scrubbed(**env))
-    return shown.read_text(errors="replace")
+def at_terminal(terminal: str, project: Path, words: list[str], reply: str, env: dict[str, str]) -> str:
+    """Run a command at a terminal where a person replies to its question, and return what it shows."""
+    program = [sys.executable, "-m", "rawkomem", *words]
+    return converse(terminal, program, [(r"\[[yY]/[nN]\]", reply)], project, scrubbed(**env))
 
 
 def test_a_person_is_asked_and_goes_on_with_the_problem_above_the_text(terminal, project, repository, editor):
     bad, good = TEXT.format(title='"open'), TEXT.format(title="Closed")
-    shown = at_terminal(terminal, project, "add", "y\\n", editor(bad, good))
+    shown = at_terminal(terminal, project, ["add"], "y\n", editor(bad, good))
     assert "Open your text again" in shown and repository.get("closed").title == "Closed", shown
     first, second = editor.seen()
     assert "rawkomem: not stored: line 3" in second and second.endswith(bad) and "not stored" not in first
@@ -261,9 +257,9 @@ def test_a_person_is_asked_and_goes_on_with_the_problem_above_the_text(terminal,
 
 def test_a_person_may_store_a_second_memory_of_a_title(terminal, project, repository):
     repository.add("One.", title="Twins")
-    line = "add --title Twins --body {} --when data"
-    shown = at_terminal(terminal, project, line.format("Two."), "n\\n", {})
+    words = ["add", "--title", "Twins", "--when", "data", "--body"]
+    shown = at_terminal(terminal, project, [*words, "Two."], "n\n", {})
     assert "has the title" in shown and "fires on nearly" in shown and "Store it anyway?" in shown, shown
     assert len(repository.list()) == 1
-    shown = at_terminal(terminal, project, line.format("Three."), "y\\n", {})
+    shown = at_terminal(terminal, project, [*words, "Three."], "y\n", {})
     assert len(repository.list()) == 2, shown

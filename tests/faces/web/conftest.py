@@ -57,7 +57,7 @@ class Client:
 def serve(folder: Path, via: str = "person") -> PageServer:
     """A server in a thread of its own; close it with `stop`."""
     server = PageServer(open_for_page(str(folder), via))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     return server
 
 

@@ -713,7 +713,7 @@ def elsewhere():
             pass
 
     site = ThreadingHTTPServer(("127.0.0.1", 0), Attacker)
-    threading.Thread(target=site.serve_forever, daemon=True).start()
+    threading.Thread(target=site.serve_forever, args=(0.01,), daemon=True).start()
     yield f":{site.server_address[1]}/"
     site.shutdown()
     site.server_close()

@@ -50,7 +50,7 @@ class Model:
         answering = type("Answering", (_Answering,), {"model": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), answering)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
     def step(self, offered: list[tuple[str, str]]) -> Step:
         """Return the next step, with the name of the tool as it is offered; a text where it is not offered."""

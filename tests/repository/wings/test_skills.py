@@ -315,7 +315,8 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("script", FAILURES.values(), ids=FAILURES)
-def test_where_a_model_fails_the_offline_result_stays(script, repository, asking, project):
+def test_where_a_model_fails_the_offline_result_stays(script, repository, asking, project, monkeypatch):
+    monkeypatch.setattr("rawkomem.net.client.time.sleep", lambda seconds: None)  # before it asks again
     remember(repository)
     before = files(project)
     asking(*script)
