@@ -280,6 +280,38 @@ def test_a_huge_index_leaves_frequent_words_out(stores, monkeypatch):
     assert len(store.matching(["common"], 50, ANY)) == 30
 
 
+def test_of_frequent_words_alone_the_rarest_is_looked_for_in_full(stores, monkeypatch):
+    from rawkomem.index.stores.postgres import asking
+    from rawkomem.index.stores.postgres import store as postgres_store
+
+    store = stores()
+    store.put([document(f"m{n:02}", "often always" if n % 4 else "always") for n in range(40)])
+    store.commit()
+    store.generation()
+    monkeypatch.setattr(postgres_store, "HUGE_PASSAGES", 10)
+    monkeypatch.setattr(asking, "MAX_RANKED_PASSAGES", 20)
+    assert len(store.matching(["often", "always"], 50, ANY)) == 30
+
+
+def test_words_around_are_asked_for_ahead_and_never_answered_from_the_past(stores, monkeypatch):
+    from rawkomem.index.stores.postgres import store as postgres_store
+
+    monkeypatch.setattr(postgres_store, "HUGE_PASSAGES", 1)
+    monkeypatch.setattr(postgres_store, "MAX_EXACT_PASSAGES", 1)
+    store = stores()
+    around = Passage("lantern", vector("a"), around="lantern\nharbor")
+    store.put([replace(document(f"m{n}", "lantern"), passages=(around,)) for n in range(5)])
+    store.commit()
+    store.generation()
+    store.nearest(vector("lantern"), 3, ANY)  # a process that asks more than once
+    alone = store.matching(["lantern"], 50, ANY, around=True)
+    assert len(alone) == 5 and store.matching(["lantern"], 50, ANY) and store._ahead
+    assert store.matching(["lantern"], 50, ANY, around=True) == alone
+    store.put([document("m9", "lantern")])
+    assert store._ahead is None
+    assert len(store.matching(["lantern"], 50, ANY)) == 6
+
+
 def test_the_server_knows_which_words_are_frequent(stores, monkeypatch):
     """A frequent word is not even looked for beside a rare one; words beside each other are as rare as the rarer."""
     from rawkomem.index.stores.postgres import asking

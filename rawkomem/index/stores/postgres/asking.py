@@ -27,6 +27,7 @@ CANDIDATES_PER_HIT = 10  # vectors with the closest bits that are compared, for 
 MIN_CANDIDATES, MAX_CANDIDATES = 1_000, 30_000  # beyond the latter, comparing all takes no longer
 MORE_CANDIDATES = 5  # times as many, where a filter left less than half of them
 MAX_RANKED_PASSAGES = 2_000  # passages of a large index that words are ranked in; the server takes some 8 µs for each
+RARE, RAREST = "rare", "rarest"  # which phrases of a question are ranked: see _rarest
 SPARE_LOOKS = 10  # more candidates than twice the wanted that may be looked at: few tell little of a filter
 COMPARED = {ANY_OF: "= ANY({})", ALL_OF: "@> {}::text[]", AT_LEAST: ">= {}", BEFORE: "< {}"}
 HELD = "holdings h JOIN versions v ON v.n = h.version"
@@ -150,7 +151,8 @@ def matching(
     found: list[Hit] = []
     while left and not found:  # rare words may be in no passage at all
         rare = rarest([(_held(phrase, frequent[table]), phrase) for phrase in left], MAX_RANKED_PASSAGES)
-        found = _ranked(connection, us, rare, limit, only, table, rarest_only=True)
+        found = _ranked(connection, us, rare, limit, only, table, RARE) if len(rare) > 1 else []
+        found = found or _ranked(connection, us, rare, limit, only, table, RAREST)
         left = [phrase for phrase in left if phrase not in rare]
     return found
 
@@ -162,15 +164,15 @@ def _ranked(
     limit: int,
     only: Filter,
     table: str,
-    rarest_only: bool = False,
+    only_phrases: str = "",
 ) -> list[Hit]:
-    """Return the best of the rows that hold any of these phrases."""
+    """Return the best of the rows that hold any of these phrases, or only of the RARE or the RAREST of them."""
     where, values = conditions(only)
     rows, tokens = ("arounds", "around_tokens") if table == "arounds" else ("passages", "tokens")
     sql = f"""
-        WITH everywhere AS MATERIALIZED ({_found(table, asked)}), found AS MATERIALIZED (
+        WITH everywhere AS MATERIALIZED ({_found(table, asked, only_phrases == RARE)}), found AS MATERIALIZED (
             SELECT e.phrase, e.owner, e.number, e.length, e.times, s.id, s.vouched, s.inside
-              FROM {_rarest() if rarest_only else "everywhere"} e CROSS JOIN LATERAL
+              FROM {_rarest(only_phrases) if only_phrases else "everywhere"} e CROSS JOIN LATERAL
                    (SELECT v.id, v.vouched, true {where} AS inside FROM {HELD}
                      WHERE h.clone = %(clone)s AND h.version = e.owner OFFSET 0) s
              WHERE e.times > 0
@@ -193,11 +195,15 @@ def _ranked(
     return _hits(connection, sql, {**values, "clone": us.clone, "limit": limit})
 
 
-def _found(table: str, asked: list[list[int]]) -> str:
-    """Return a query for the rows with the words of each phrase, and how often the phrase occurs in each row."""
+def _found(table: str, asked: list[list[int]], is_cut: bool) -> str:
+    """Return a query for the rows with the words of each phrase, and how often the phrase occurs in each row.
+
+    With `is_cut`, it reads at most MAX_RANKED_PASSAGES + 1 rows of a phrase: enough to tell that it is frequent.
+    """
+    cut = f" LIMIT {MAX_RANKED_PASSAGES + 1}" if is_cut else ""
     return " UNION ALL ".join(
-        f"SELECT {at} AS phrase, w.owner, w.number, cardinality(w.tokens) - 1 AS length, {_times(phrase)} AS times"
-        f" FROM {table} w WHERE w.tokens @> {_array(phrase)}"
+        f"(SELECT {at} AS phrase, w.owner, w.number, cardinality(w.tokens) - 1 AS length, {_times(phrase)} AS times"
+        f" FROM {table} w WHERE w.tokens @> {_array(phrase)}{cut})"
         for at, phrase in enumerate(asked)
     )
 
@@ -214,13 +220,16 @@ def _array(numbers: list[int]) -> str:
     return f"ARRAY[{', '.join(map(str, numbers))}]::int8[]"
 
 
-def _rarest() -> str:
-    """Return a query for the rows of the rarest phrases, at least one, that are in at most so many rows together."""
-    held = f"least(count(*), {MAX_RANKED_PASSAGES})"
+def _rarest(only_phrases: str) -> str:
+    """Return a query for the rows of the rarest phrases that are in at most MAX_RANKED_PASSAGES rows together.
+
+    For RAREST, it returns the rows of one phrase even if these are more.
+    """
+    least_one = " OR k.place = 1" if only_phrases == RAREST else ""
     return (
-        f"(SELECT w.* FROM everywhere w JOIN (SELECT phrase, row_number() OVER rarer AS place, sum({held}) OVER rarer"
+        "(SELECT w.* FROM everywhere w JOIN (SELECT phrase, row_number() OVER rarer AS place, sum(count(*)) OVER rarer"
         " AS held FROM everywhere GROUP BY phrase WINDOW rarer AS (ORDER BY count(*), phrase)) k USING (phrase)"
-        f" WHERE k.held <= {MAX_RANKED_PASSAGES} OR k.place = 1)"
+        f" WHERE k.held <= {MAX_RANKED_PASSAGES}{least_one})"
     )
 
 

@@ -16,6 +16,7 @@ from .rows import COLUMNS, storable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Future, ThreadPoolExecutor
 
     import psycopg
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[Any]
     Change = Callable[[Connection, Clone], None]
+    Question = tuple[tuple[str, ...], int, Filter]  # words, limit, filter
 
 T = TypeVar("T")
 
@@ -60,6 +62,8 @@ class PostgresStore:
         self._frequent: Frequent | None = None
         self._hits: set[Place] = set()  # found since the generation was asked for
         self._texts: dict[Place, str] = {}
+        self._ahead: tuple[Question, Future[list[Hit]]] | None = None  # asked for before its turn
+        self._thread: ThreadPoolExecutor | None = None
         self._put = self._unsettled = 0  # memories put since the last commit; since statistics were taken
         try:
             self._us = connections.run(self._join)
@@ -160,6 +164,8 @@ class PostgresStore:
         """Close all connections; discard what was not committed."""
         self._changes.clear()
         self._abandon()
+        if self._thread:
+            self._thread.shutdown()
         self._connections.close()
 
     # Asking
@@ -187,9 +193,22 @@ class PostgresStore:
         return self._small[only, tier]
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
+        key = (tuple(words), limit, only)
+        if around and self._ahead and self._ahead[0] == key:
+            return self._noted(self._ahead[1].result())
         frequent = self._frequent_words() if self._us.passages > HUGE_PASSAGES else None
-        ask = asking.matching
-        return self._found(partial(ask, words=words, limit=limit, only=only, around=around, frequent=frequent))
+        ask = partial(asking.matching, words=words, limit=limit, only=only, frequent=frequent)
+        if not around and frequent is not None and self._kept and not self._changes:
+            self._ahead = key, self._worker().submit(self._ask, partial(ask, around=True))
+        return self._found(partial(ask, around=around))
+
+    def _worker(self) -> ThreadPoolExecutor:
+        """Return a thread: a search asks for words around next, which a server answers beside the first question."""
+        if self._thread is None:
+            from concurrent.futures import ThreadPoolExecutor  # only a process that stays open repays it
+
+            self._thread = ThreadPoolExecutor(1, "rawkomem-postgres")
+        return self._thread
 
     def _frequent_words(self) -> Frequent:
         if self._frequent is None:
@@ -198,7 +217,9 @@ class PostgresStore:
 
     def _found(self, question: Callable[[Connection, Clone], list[Hit]]) -> list[Hit]:
         """Return what a question finds; note the passages, whose texts will be asked for next."""
-        found = self._ask(question)
+        return self._noted(self._ask(question))
+
+    def _noted(self, found: list[Hit]) -> list[Hit]:
         self._hits.update((hit.id, hit.passage) for hit in found[:FETCHED_TEXTS])
         return found
 
@@ -227,6 +248,7 @@ class PostgresStore:
         return self._ask(asking.size)
 
     def _forget_texts(self) -> None:
+        self._ahead = None
         self._hits.clear()
         self._texts.clear()
 
