@@ -108,9 +108,10 @@ class Catalogue:
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
         self.db.execute(SCHEMA)
 
-    def meta(self) -> dict[str, bytes | str]:
-        """Return all of `meta`."""
-        return dict(rows(self.db, "SELECT key, value FROM meta"))
+    def meta(self, with_listing: bool = True) -> dict[str, bytes | str]:
+        """Return all of `meta`; without the listing, which has 80 bytes for each file, the listing is empty."""
+        value = "value" if with_listing else "CASE key WHEN 'listing' THEN '' ELSE value END"
+        return dict(rows(self.db, f"SELECT key, {value} FROM meta"))
 
     def set_meta(self, key: str, value: bytes | str) -> None:
         """Write one row of `meta`."""

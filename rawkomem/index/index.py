@@ -278,7 +278,7 @@ class Index:
         """Run `ask` during the sweep, and again after a sync if files changed."""
         sweeping = None if self._is_recent() else Sweeping(self.layout)
         started = time.monotonic()
-        listing, found = self._ask(ask)
+        listing, found = self._ask(ask, with_listing=sweeping is not None)
         fresh = listing is not None
         if sweeping:
             seen = sweeping.seen()
@@ -293,7 +293,7 @@ class Index:
         _, found = self._ask(ask)
         return found()
 
-    def _ask(self, ask: Callable[[], T]) -> tuple[bytes | str | None, Callable[[], T]]:
+    def _ask(self, ask: Callable[[], T], with_listing: bool = False) -> tuple[bytes | str | None, Callable[[], T]]:
         """Return the listing that the index was made from (None: rebuild it), and a call that answers or raises."""
         try:
             self.reading().execute("BEGIN")
@@ -301,7 +301,7 @@ class Index:
             self.release()
             return None, _raising(failure)
         try:
-            meta = self.catalogue.meta()
+            meta = self.catalogue.meta(with_listing)
             if self.why_rebuild(meta):
                 return None, _raising(IndexBroken("the index is outdated", "run 'rawkomem doctor'"))
             try:

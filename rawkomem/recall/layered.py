@@ -175,6 +175,9 @@ class _LayeredStore:
 
         return self._merged(ask, limit, only)
 
+    def expect(self, words: Sequence[str], limit: int, only: Filter) -> None:
+        """Start nothing: the filter of each layer differs."""
+
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
         def ask(part: Part, inside: Filter) -> list[Hit]:
             return part.sources.store.matching(words, limit, inside, around)

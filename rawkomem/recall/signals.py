@@ -93,6 +93,10 @@ def find(
     for question in questions:
         for space in filter(None, (spaces.first, spaces.deep)) if question.sentences else ():
             embedded(spaces, space, question.sentences)  # all of them in one call
+    if expect := getattr(store, "expect", None):  # an optional method of stores that work in the background
+        for question in questions:
+            for only in filters:
+                expect(question.query_words, MAX_MATCHING, only)
     near = iter(nearest(store, spaces, [question.text for question in questions if question.text.strip()], filters))
     body_words = DEEP_BODY_WORDS_WEIGHT if spaces.deep else BODY_WORDS_WEIGHT
     found = []

@@ -19,7 +19,8 @@ Missing = Callable[[int], tuple[str, list[Row]] | None]
 class SearchStore(Protocol):
     """Holds passages with their vectors. Everything in it comes from files: it may be lost at any time.
 
-    `columns` names the facets that it compares (state/facets.py); a filter on another facet arrives as ids.
+    `columns` names the facets that it compares (state/facets.py); a filter on another facet arrives as ids. A store may
+    also have `expect(words, limit, only)`: a search calls it before `nearest`, then `matching` with the same arguments.
     """
 
     @property

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from .bits import Bits
 
-    T = TypeVar("T", str, list[int])
+    T = TypeVar("T", str, int, list[int])
     Scored = tuple[int, float]  # row number, distance or score
     Placed = tuple[int, int, int, str, Passage]  # row number, row number of the document, place in it, head, passage
     Compared = tuple[str, int, str, float]  # memory, passage, field, cosine

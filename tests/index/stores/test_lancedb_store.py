@@ -16,7 +16,7 @@ pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 from rawkomem.bench.corpus import make_repository
 from rawkomem.bench.speed import queries
 from rawkomem.index.stores import sqlite as sqlite_store
-from rawkomem.index.stores.lance import tables
+from rawkomem.index.stores.lance import tables, view
 from rawkomem.index.stores.lance import words as words_module
 from rawkomem.index.stores.lance.store import LanceStore
 from rawkomem.model.filters import Filter
@@ -106,6 +106,21 @@ def test_segments_are_merged_and_answer_the_same(make, monkeypatch):
     for words in (["common"], ["word1", "other"], ["3"]):
         assert store.matching(words, 10, ANY) == fresh.matching(words, 10, ANY)
     assert store._tables["postings"].count_rows("term = 'common'") <= 4
+
+
+@pytest.mark.parametrize("vouched", [0, 1])
+def test_a_huge_index_leaves_frequent_words_out(make, monkeypatch, vouched):
+    store = make()
+    store.put([document(f"m{n}", "common" if n else "common rare", vouched=vouched) for n in range(30)])
+    store.commit()
+    monkeypatch.setattr(view, "MAX_RANKED_PASSAGES", 20)
+    assert len(store.matching(["common", "rare"], 50, ANY)) == 30
+    monkeypatch.setattr(view, "HUGE_PASSAGES", 10)
+    store = again(store)
+    assert ids(store.matching(["common", "rare", "nowhere"], 50, ANY)) == ["m0"]
+    assert len(store.matching(["common"], 50, ANY)) == 30
+    store.put([document("other", "common", vouched=1 - vouched)])  # what nobody vouches for must not decide
+    assert len(store.matching(["common", "rare"], 50, ANY)) == 31
 
 
 def test_many_small_commits_leave_few_files(make, monkeypatch):

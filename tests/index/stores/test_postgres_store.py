@@ -293,7 +293,7 @@ def test_of_frequent_words_alone_the_rarest_is_looked_for_in_full(stores, monkey
     assert len(store.matching(["often", "always"], 50, ANY)) == 30
 
 
-def test_words_around_are_asked_for_ahead_and_never_answered_from_the_past(stores, monkeypatch):
+def test_questions_that_are_expected_are_answered_ahead_and_never_from_the_past(stores, monkeypatch):
     from rawkomem.index.stores.postgres import store as postgres_store
 
     monkeypatch.setattr(postgres_store, "HUGE_PASSAGES", 1)
@@ -303,12 +303,16 @@ def test_words_around_are_asked_for_ahead_and_never_answered_from_the_past(store
     store.put([replace(document(f"m{n}", "lantern"), passages=(around,)) for n in range(5)])
     store.commit()
     store.generation()
-    store.nearest(vector("lantern"), 3, ANY)  # a process that asks more than once
-    alone = store.matching(["lantern"], 50, ANY, around=True)
-    assert len(alone) == 5 and store.matching(["lantern"], 50, ANY) and store._ahead
-    assert store.matching(["lantern"], 50, ANY, around=True) == alone
+    store.expect(["lantern"], 50, ANY)
+    assert not store._ahead._started  # a process that asks once
+    store.nearest(vector("lantern"), 3, ANY)
+    alone = [store.matching(["lantern"], 50, ANY, around=beside) for beside in (False, True)]
+    assert [len(hits) for hits in alone] == [5, 5]
+    store.expect(["lantern"], 50, ANY)
+    assert len(store._ahead._started) == 2
+    assert [store.matching(["lantern"], 50, ANY, around=beside) for beside in (False, True)] == alone
+    store.expect(["lantern"], 50, ANY)
     store.put([document("m9", "lantern")])
-    assert store._ahead is None
     assert len(store.matching(["lantern"], 50, ANY)) == 6
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ....model.filters import Filter
 from ..bm25 import K1, B, phrases, row_terms
 from ..documents import BODY, DEEP, REST, Hit
-from ..sqlite import SCALE, SCORE_DIGITS, idf, pack, with_ties
+from ..sqlite import HUGE_PASSAGES, MAX_RANKED_PASSAGES, SCALE, SCORE_DIGITS, idf, pack, rarest, with_ties
 from .conditions import among, inside, quoted
 from .tables import BESIDE, DEEP_VECTORS, HELD, MAX_EXACT_PASSAGES, PASSAGES, PLACE, WORDS
 from .words import look_up, phrase_postings
@@ -39,7 +39,7 @@ def score_rows(found: Sequence[Postings], lengths: NDArray[np.int32], rows: int,
     for numbers, times in found:
         shortness = K1 * (1 - B + B * lengths[numbers] / (tokens / rows))
         scores[numbers] += idf(rows, len(numbers)) * (times * (K1 + 1)) / (times + shortness)
-    held = np.flatnonzero(scores)
+    held = np.flatnonzero(scores != 0)  # four times as fast as without the comparison
     scores[held] = scores[held].round(SCORE_DIGITS)
     return scores
 
@@ -52,10 +52,18 @@ class Lengths:
         self.known = tokens >= 0
         self._vouched = vouched
         self._all_vouched = bool(vouched[self.known].all())
+        self.is_huge = int(self.known.sum()) > HUGE_PASSAGES and (self._all_vouched or not vouched[self.known].any())
         self._sizes = [_size(tokens, self.known), _size(tokens, self.known & vouched)]
 
     def score(self, found: Sequence[Postings]) -> Scores:
-        """Return the BM25 of every row; what nobody vouches for does not count for what somebody vouches for."""
+        """Return the BM25 of every row; what nobody vouches for does not count for what somebody vouches for.
+
+        In a huge index frequent phrases are left out beside rare ones, as in SQLite's store, unless only some memories
+        are vouched for: then the others must not decide which phrases are frequent.
+        """
+        if self.is_huge:
+            held = [(len(own[0]), at) for at, own in enumerate(found) if len(own[0])]
+            found = [found[at] for at in sorted(rarest(held, MAX_RANKED_PASSAGES))]
         scores = self._score(found, *self._sizes[0])
         if not self._all_vouched:
             inside = [(numbers[kept], times[kept]) for numbers, times in found for kept in [self._vouched[numbers]]]

@@ -10,13 +10,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..ahead import Ahead
 from ..documents import BATCH_FILES, FIRST, REST
 from . import asking, writing
 from .rows import COLUMNS, storable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from concurrent.futures import Future, ThreadPoolExecutor
 
     import psycopg
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[Any]
     Change = Callable[[Connection, Clone], None]
-    Question = tuple[tuple[str, ...], int, Filter]  # words, limit, filter
 
 T = TypeVar("T")
 
@@ -62,8 +61,7 @@ class PostgresStore:
         self._frequent: Frequent | None = None
         self._hits: set[Place] = set()  # found since the generation was asked for
         self._texts: dict[Place, str] = {}
-        self._ahead: tuple[Question, Future[list[Hit]]] | None = None  # asked for before its turn
-        self._thread: ThreadPoolExecutor | None = None
+        self._ahead: Ahead[list[Hit]] = Ahead()
         self._put = self._unsettled = 0  # memories put since the last commit; since statistics were taken
         try:
             self._us = connections.run(self._join)
@@ -164,8 +162,7 @@ class PostgresStore:
         """Close all connections; discard what was not committed."""
         self._changes.clear()
         self._abandon()
-        if self._thread:
-            self._thread.shutdown()
+        self._ahead.close()
         self._connections.close()
 
     # Asking
@@ -192,23 +189,26 @@ class PostgresStore:
             self._small[only, tier] = not self._ask(more)
         return self._small[only, tier]
 
+    def expect(self, words: Sequence[str], limit: int, only: Filter) -> None:
+        """Start both questions of a search for words, so that the server works while this process compares vectors.
+
+        A process that asks once does not: it would wait for further connections.
+        """
+        if self._kept and not self._changes and self._us.passages > HUGE_PASSAGES:
+            for around in (False, True):
+                key = (tuple(words), limit, only, around)
+                ask = partial(self._by_words(*key), us=self._us)
+                self._ahead.start(key, partial(self._connections.run, ask))  # not by the writer: one thread has it
+
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
-        key = (tuple(words), limit, only)
-        if around and self._ahead and self._ahead[0] == key:
-            return self._noted(self._ahead[1].result())
+        key = (tuple(words), limit, only, around)
+        if started := self._ahead.take(key):
+            return self._noted(started())
+        return self._found(self._by_words(*key))
+
+    def _by_words(self, words: tuple[str, ...], limit: int, only: Filter, around: bool) -> partial[list[Hit]]:
         frequent = self._frequent_words() if self._us.passages > HUGE_PASSAGES else None
-        ask = partial(asking.matching, words=words, limit=limit, only=only, frequent=frequent)
-        if not around and frequent is not None and self._kept and not self._changes:
-            self._ahead = key, self._worker().submit(self._ask, partial(ask, around=True))
-        return self._found(partial(ask, around=around))
-
-    def _worker(self) -> ThreadPoolExecutor:
-        """Return a thread: a search asks for words around next, which a server answers beside the first question."""
-        if self._thread is None:
-            from concurrent.futures import ThreadPoolExecutor  # only a process that stays open repays it
-
-            self._thread = ThreadPoolExecutor(1, "rawkomem-postgres")
-        return self._thread
+        return partial(asking.matching, words=words, limit=limit, only=only, around=around, frequent=frequent)
 
     def _frequent_words(self) -> Frequent:
         if self._frequent is None:
@@ -248,7 +248,7 @@ class PostgresStore:
         return self._ask(asking.size)
 
     def _forget_texts(self) -> None:
-        self._ahead = None
+        self._ahead.discard()
         self._hits.clear()
         self._texts.clear()
 
