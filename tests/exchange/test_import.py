@@ -246,7 +246,7 @@ def test_the_command(project, rawkomem, samples):
     assert held.count("imported from CLAUDE.md") == 2
     assert rawkomem("review", "--all-from", "CLAUDE.md", "--activate").stdout.count("activated") == 2
     assert "Architecture" in rawkomem("search", "postgres migrations").stdout
-    assert "which memories" in rawkomem("review", "--activate", check=2).stderr
+    assert "no memory is named" in rawkomem("review", "--activate", check=2).stderr
     assert "2 known" in rawkomem("import", "CLAUDE.md").stderr
 
 

@@ -18,7 +18,7 @@ CLICK_SHAPES: dict[str, dict[str, Any]] = {
 
 
 class AliasedOption(click.Option):
-    """An option with further names that work and are not shown in help."""
+    """An option with aliases that the help does not show."""
 
     def __init__(self, *arguments: Any, aliases: tuple[str, ...] = (), **named: Any):
         super().__init__(*arguments, **named)

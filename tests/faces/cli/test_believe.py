@@ -110,7 +110,7 @@ def test_reject(rawkomem, add):
     add("UTC", "user_explicit")
     new = add("PST", "inference")["id"]
     assert "rejected" in rawkomem("review", new, "--reject").stdout
-    assert "nothing is in quarantine" in rawkomem("quarantine", "list").stderr
+    assert "no memory is in quarantine" in rawkomem("quarantine", "list").stderr
     assert "not quarantined" in rawkomem("review", new, "--reject", check=1).stderr
 
 
@@ -215,5 +215,5 @@ def test_review_lists_shows_and_decides_on_proposed_changes(git, memories, repos
     with_person.beliefs.decide("rule", True, [shown["changes"][0]["id"]])
     assert repository.get("rule").body == "First line.\nSend tokens away."
     assert "amend_x" in rawkomem("review", "rule", "--accept", "--change", "amend_x", check=1).stderr
-    assert "which memory" in rawkomem("review", "--accept", check=2).stderr
+    assert "needs the ID of a memory" in rawkomem("review", "--accept", check=2).stderr
     with_person.close()

@@ -204,7 +204,7 @@ def test_a_check_is_left_out_for_once(hooked, memories, rawkomem):
     assert told.returncode == 1 and "secrets" in told.stdout + told.stderr, "the other checks still hold"
     hooked("rm", "-qf", ".rawko/memories/c.md")
     told = try_commit(hooked, RAWKOMEM_SKIP="histroy")
-    assert told.returncode != 0 and "names no check: histroy" in told.stdout + told.stderr
+    assert told.returncode != 0 and "names unknown checks: histroy" in told.stdout + told.stderr
     assert try_commit(hooked, RAWKOMEM_SKIP="history, citations", CLAUDECODE="1").returncode == 0
 
 

@@ -190,7 +190,7 @@ def test_an_editor_sees_the_draft_and_may_leave_it(rawkomem, waiting, repository
     editor.write_text(f'#!/bin/sh\ncp "$1" {tmp_path}/seen\n')
     editor.chmod(0o700)
     failed = rawkomem("drafts", "edit", waiting[0].id, env={"VISUAL": str(editor), "EDITOR": str(editor)}, check=None)
-    assert failed.returncode and "nothing was saved" in failed.stderr and repository.drafts.all() == waiting
+    assert failed.returncode and "no new text" in failed.stderr and repository.drafts.all() == waiting
     seen = Path(tmp_path, "seen").read_text()
     assert waiting[0].title in seen and waiting[0].text in seen and waiting[0].when[0] in seen
 

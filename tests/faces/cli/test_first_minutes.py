@@ -38,7 +38,7 @@ def test_the_demo_shows_every_step_as_a_person_typed_it(rawkomem, tmp_path):
         "stored  mem_",
         "whenToUse fired",
         "conflicts with mem_",
-        "in the place of mem_",
+        "supersedes mem_",
         "reinforcements: 0 → 1",
     ):
         assert real in told

@@ -142,7 +142,7 @@ def test_entities(rawkomem):
         (["graph", "--format", "png"], 2, "png"),
         (["clusters", "--similar", "2"], 2, "--similar"),
         (["links", "cache", "--include", "lost"], 2, "unknown status 'lost'"),
-        (["episode", "capture"], 2, "say what to capture"),
+        (["episode", "capture"], 2, "capture needs a filter"),
         (["episode", "capture", "x", "--since", "soon"], 2, "--since 'soon' is not an ISO 8601 time"),
         (["episode", "capture", "x", "--since", "2999-01-01"], 1, "no memory fits"),
         (["episode", "show", "cache"], 2, "is a memory, not an episode"),

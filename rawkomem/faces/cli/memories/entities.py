@@ -1,4 +1,4 @@
-"""Implement `rawkomem entities`: list whom and what memories name."""
+"""Implement `rawkomem entities`: list the entities that memories name."""
 
 from __future__ import annotations
 
