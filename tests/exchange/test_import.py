@@ -258,7 +258,7 @@ def test_what_an_import_says_lets_in_just_that_import(project, rawkomem, samples
     assert (
         "2 wait for your review" in told and "rawkomem quarantine list --from CLAUDE.md, then rawkomem show ID" in told
     )
-    command = told.partition("let in: rawkomem ")[2].splitlines()[0]
+    command = told.partition("use them: rawkomem ")[2].splitlines()[0]
     assert rawkomem(*command.split()).stdout.count("activated") == 2
     assert "Secrets" in rawkomem("quarantine", "list").stdout
 

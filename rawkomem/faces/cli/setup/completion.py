@@ -33,7 +33,7 @@ def completion_command(shell: str | None, install: bool) -> None:
     """
     shell = shell or os.path.basename(os.environ.get("SHELL", ""))
     if shell not in SHELLS:
-        raise BadInput("$SHELL names no supported shell", f"name one of {', '.join(SHELLS)}: 'rawkomem completion bash'")
+        raise BadInput("$SHELL names no supported shell", "run 'rawkomem completion bash', or name zsh or fish")
     if not install:
         say("\n".join(script(shell, program) for program in PROGRAMS))
         return

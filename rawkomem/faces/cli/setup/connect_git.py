@@ -30,9 +30,9 @@ def connect_git(
 ) -> None:
     """Merge memories with git entry by entry, and check them before each commit.
 
-    The command sets the merge driver of this clone, adds missing lines to .rawko/.gitattributes and .gitignore,
-    and adds hooks that check commits and merges. If pre-commit, lefthook or husky manages your hooks, it prints the lines to add
-    there. A second run changes nothing.
+    The command sets the merge driver of this clone, adds missing lines to .rawko/.gitattributes and .gitignore, and
+    adds hooks that check commits and merges. If pre-commit, lefthook or husky manages your hooks, it prints the lines
+    to add there. A second run changes nothing.
     """
     layout = find_layout(folder)
     connection = plan_remove(layout) if remove else plan_connect(layout, Wanted(program(), without, post_merge))

@@ -44,10 +44,13 @@ STEPS = (
     ),
     Step("Recall: by words and by meaning.", ("rawkomem search 'how often do we charge a card again'",)),
     Step(
-        "Inject: print the memories that an agent gets for a task. If none fits, the output is empty.",
+        "Inject: print the memories that an agent gets for a task. If none fits, print nothing.",
         ("rawkomem inject 'make the payment retry configurable'", "rawkomem inject 'rename the logo file'"),
     ),
-    Step("Explain why a memory is injected.", ("rawkomem why payments-are-tried-three-times 'make the payment retry configurable'",)),
+    Step(
+        "Explain why a memory is injected.",
+        ("rawkomem why payments-are-tried-three-times 'make the payment retry configurable'",),
+    ),
     Step(
         "Conflict: the second claim contradicts the first and waits for a person, as the project's settings require.",
         (
@@ -100,7 +103,7 @@ def demo_command(keep: bool) -> None:
     finally:
         if not keep:
             shutil.rmtree(home, ignore_errors=True)
-    note(f"look around in {os.path.join(home, 'project')}" if keep else "the temporary folder was removed; use --keep to keep it")
+    note(f"look around in {os.path.join(home, 'project')}" if keep else "the folder was removed; --keep keeps it")
 
 
 def _play(home: str) -> None:

@@ -62,8 +62,9 @@ class Machine:
 def self_check_command(as_json: bool) -> int:
     """Test every part of rawkomem once, in a temporary folder.
 
-    The command creates a repository, adds a memory, searches, injects and runs a hook. It looks for git and for rawkomem
-    on the PATH. It prints a line for each part, and what to do if the part fails. The exit code is 1 if a part fails.
+    The command creates a repository, adds a memory, searches, injects and runs a hook. It looks for git and for
+    rawkomem on the PATH. It prints a line for each part, and what to do if the part fails. The exit code is 1 if a
+    part fails.
     """
     passed = True
     shown = []
