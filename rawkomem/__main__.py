@@ -22,8 +22,8 @@ PACKAGES = ("rawkomem.", "numpy.")  # contextual vectors need numpy
 CHECKED_BY_TIME = bytes(4)  # the flags of a .pyc file that holds the time and size of its source
 HEADER = MAGIC_NUMBER + CHECKED_BY_TIME
 HEADER_BYTES = len(HEADER) + 8
-CACHE = "/" if sys.pycache_prefix else "/__pycache__/"
-ENDING = f".{sys.implementation.cache_tag}.pyc"
+CACHE_FOLDER = "/" if sys.pycache_prefix else "/__pycache__/"
+CACHE_ENDING = f".{sys.implementation.cache_tag}.pyc"
 LOW_BITS = 0xFFFF_FFFF
 
 
@@ -49,7 +49,7 @@ class QuickFinder:
 
 
 def _spec(name: str, folder: str, stem: str) -> ModuleSpec | None:
-    source, compiled = f"{folder}/{stem}.py", f"{sys.pycache_prefix or ''}{folder}{CACHE}{stem}{ENDING}"
+    source, compiled = f"{folder}/{stem}.py", f"{sys.pycache_prefix or ''}{folder}{CACHE_FOLDER}{stem}{CACHE_ENDING}"
     try:
         with open(compiled, "rb", 0) as file:
             data = file.read()

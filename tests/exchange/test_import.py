@@ -256,7 +256,8 @@ def test_what_an_import_says_lets_in_just_that_import(project, rawkomem, samples
     rawkomem("import", "AGENTS.md")
     told = rawkomem("import", "CLAUDE.md").stderr
     assert (
-        "2 wait for your review" in told and "rawkomem quarantine list --from CLAUDE.md, then rawkomem show ID" in told
+        "2 memories wait for your review" in told
+        and "rawkomem quarantine list --from CLAUDE.md, then rawkomem show ID" in told
     )
     command = told.partition("use them: rawkomem ")[2].splitlines()[0]
     assert rawkomem(*command.split()).stdout.count("activated") == 2

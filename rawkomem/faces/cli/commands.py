@@ -196,7 +196,7 @@ def click_of(name: str) -> click.Command:
     hot = HOT[name]
 
     def command(folder: str, /, arguments: tuple[str, ...] = (), **values: Any) -> None:
-        if arguments == ("-",) and not hot.most:
+        if arguments == ("-",) and not hot.max_arguments:
             arguments = (read_stdin(strict=False),)
         lists = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
         run_of(name)(folder, list(arguments), **lists)
@@ -205,7 +205,7 @@ def click_of(name: str) -> click.Command:
     if hot.argument:
         declared = click.argument(
             "arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw,
-            callback=lambda ctx, own, given: _at_most(hot.most, given),
+            callback=lambda ctx, own, given: _at_most(hot.max_arguments, given),
         )(declared)  # fmt: skip
     return click.command(name, help=HELP[name])(declared)
 

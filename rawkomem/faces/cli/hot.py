@@ -24,7 +24,7 @@ SOURCE = Option(
 DEEP = Option(("--deep",), "flag", "Also compute the contextual vectors; this takes minutes per 1,000 memories.", False)
 
 SEARCH = (
-    LIMIT.but(least=0, help="Maximum number of results. Up to as many unverified memories are added."),
+    LIMIT.but(least=0, help="Maximum number of results. Up to the same number of unverified memories is added."),
     *FILTERS,
     PROFILE.but(help="The scoring profile. Default: rank by words and meaning."),
     EXPLAIN.but(help="Also show how the score is computed."),
@@ -39,7 +39,7 @@ class Hot:
     options: tuple[Option, ...]
     module: str
     argument: str = ""
-    most: int = 0  # maximum number of arguments; 0 means no limit
+    max_arguments: int = 0  # maximum number of arguments; 0 means no limit
     raw: bool = False  # pass all words unparsed: a hook must exit 0 even after wrong usage
 
 
@@ -72,7 +72,7 @@ HOT = {
     "search": Hot(SEARCH, "rawkomem.faces.cli.memories.search", "query"),
     "inject": Hot(INJECT, "rawkomem.faces.cli.memories.inject", "task"),
     "stats": Hot((*FILTERS, JSON), "rawkomem.faces.cli.memories.stats"),
-    "feedback": Hot(FEEDBACK, "rawkomem.faces.cli.memories.feedback", "id [helpful|harmful]", most=2),
+    "feedback": Hot(FEEDBACK, "rawkomem.faces.cli.memories.feedback", "id [helpful|harmful]", max_arguments=2),
     "sync": Hot((DEEP, SOURCE, JSON), "rawkomem.faces.cli.keeping.sync"),
     "merge-driver": Hot((MARKER_SIZE,), "rawkomem.faces.cli.keeping.merge_driver", "files"),  # run by git
     "hook": Hot((), "rawkomem.hosts.hooks.run", "host event", raw=True),
@@ -94,7 +94,11 @@ def parse(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
     options = {name: option for option in hot.options for name in (*option.names, *option.aliases)}
     values = {option.key: [] if option.kind == "many" else option.default for option in options.values()}
     arguments = _fill(argv[1:], options, values)
-    if arguments is None or bool(arguments) != bool(hot.argument) or (hot.most and len(arguments) > hot.most):
+    if (
+        arguments is None
+        or bool(arguments) != bool(hot.argument)
+        or (hot.max_arguments and len(arguments) > hot.max_arguments)
+    ):
         return None
     return folder, argv[0], values, arguments
 

@@ -39,5 +39,5 @@ def _property(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    """Replace secrets, and control characters except line ends, which a path may contain."""
+    """Redact secrets and escape control characters, except line ends, which a path may contain."""
     return "".join(c if c.isprintable() or c in "\r\n" else ascii(c)[1:-1] for c in redact(text, pii=False))

@@ -20,7 +20,7 @@ NO_REPOSITORY = """\
 There is no memory repository in this folder or in a folder above it.
 
   rawkomem init    start one here
-  rawkomem demo    see what it does, in a temporary folder
+  rawkomem demo    see what rawkomem does, in a temporary folder
 
 'rawkomem --help' lists the commands."""
 
@@ -103,7 +103,7 @@ def connected_hosts(project: str) -> tuple[str, ...]:
 
 
 def _connected(name: str, project: str) -> bool:
-    """Tell whether a host is connected; settings that cannot be read count as not connected."""
+    """Return whether a host is connected; False if its settings cannot be read."""
     try:
         return is_connected(name, project)
     except (RawkoError, OSError):

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-VARIABLES = ("RAWKOMEM_PAGER", "PAGER")
-DEFAULT = "less"
+PAGER_VARIABLES = ("RAWKOMEM_PAGER", "PAGER")
+DEFAULT_PAGER = "less"
 LESS_OPTIONS = "FRX"  # quit if the text fits one screen, show colors, leave the text on the screen
 NO_PAGER = ("", "cat")
 
@@ -53,7 +53,7 @@ def paged() -> Iterator[None]:
 
 def pager() -> list[str]:
     """Return the command line of the pager; empty if the user turned it off or it is not installed."""
-    chosen = next((os.environ[name] for name in VARIABLES if name in os.environ), DEFAULT)
+    chosen = next((os.environ[name] for name in PAGER_VARIABLES if name in os.environ), DEFAULT_PAGER)
     words = shlex.split(chosen) if chosen not in NO_PAGER else []
     return words if words and shutil.which(words[0]) else []
 

@@ -103,7 +103,7 @@ def name_of(memory: Memory) -> str:
 
 
 def bracketed(status: str) -> str:
-    """Return a status in brackets, or nothing if it is the usual one."""
+    """Return a status in brackets, or an empty text if it is active."""
     return "" if status == "active" else f" [{status}]"
 
 

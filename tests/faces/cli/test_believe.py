@@ -103,7 +103,7 @@ def test_conflicts_and_review(rawkomem, add):
     assert chain[0]["trustComparison"] == {"original": 1.0, "superseding": 0.5, "delta": -0.5}
     assert "superseded by Time zone PST" in rawkomem("explain", old, "--supersession").stdout
     assert "conflicted with  Time zone PST" in (told := rawkomem("explain", old).stdout)
-    assert "settled: this one is superseded" in told and "said 1 time, " in told
+    assert "settled: this one is superseded" in told and "observed 1 time, " in told
 
 
 def test_reject(rawkomem, add):
@@ -168,7 +168,7 @@ def test_explain(rawkomem, add):
     assert explained["conflicts"] == [id] and explained["standing"].startswith("quarantined (trust_insufficient)")
     assert explained["provenance"] == {"source": "inference"} and explained["trust"]["value"] == 0.5
     shown = rawkomem("explain", id).stdout
-    assert "trust 1.00" in shown and "said 2 times" in shown and "corroborate" in shown
+    assert "trust 1.00" in shown and "observed 2 times" in shown and "corroborate" in shown
 
 
 def test_evolve(rawkomem):

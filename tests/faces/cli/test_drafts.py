@@ -103,7 +103,7 @@ def test_show_prints_the_whole_draft(rawkomem, repository):
     put(repository, before="long " * 100, text="Use tabs.\n\nIn every file.", corrects=(old.id, "mem_gone"))
     shown = rawkomem("drafts", "show", "drf_01").stdout
     assert "long " * 99 in shown and "  In every file." in shown and "the person said\n  use tabs" in shown
-    assert f"Use spaces  {old.id}" in shown and "mem_gone (not here any more)" in shown
+    assert f"Use spaces  {old.id}" in shown and "mem_gone (no longer exists)" in shown
     assert json.loads(rawkomem("drafts", "show", "drf_01", "--json").stdout)["corrects"] == [old.id, "mem_gone"]
 
 

@@ -287,7 +287,7 @@ def test_supersede_shows_how_two_trusts_differ(repository):
 
 def test_explain_and_history_print_no_empty_times_and_no_tuples(rawkomem, memories, ports):
     (memories / "hand.md").write_text("---\ntitle: Hand\n---\nNo time.\n")
-    assert "said 1 time, at an unknown time\n" in rawkomem("explain", "hand").stdout
+    assert "observed 1 time, at an unknown time\n" in rawkomem("explain", "hand").stdout
     assert ", first" not in rawkomem("explain", ports[0]).stdout, "first and last are the same"
     rawkomem("link", *ports, "--type", "causes")
     rawkomem("amend", ports[0], "--tag", "a", "--tag", "b")

@@ -174,7 +174,7 @@ def test_a_memory_is_most_used_or_least_used(project, rawkomem):
     rawkomem("inject", "fix the payment")
     lines = rawkomem("stats").stdout.splitlines()
     assert [line.split()[-1] for line in lines if "used  " in line] == ["Payments", "Logo"]
-    assert "1 use in all" in lines[0]
+    assert "1 use in total" in lines[0]
     assert "1 time, last" in rawkomem("show", "payments").stdout
 
 

@@ -137,7 +137,7 @@ def test_entities(rawkomem):
         (["link", "cache", "nope"], 1, "no memory 'nope'"),
         (["link", "cache", "ttl", "--type", "similar"], 2, "vectors tell what is similar"),
         (["unlink", "cache", "ttl"], 1, "no link between cache and ttl"),
-        (["traverse", "cache", "--types", "foo", "--declared"], 2, "there are: mentions, related"),
+        (["traverse", "cache", "--types", "foo", "--declared"], 2, "types in use: mentions, related"),
         (["traverse", "cache", "--hops", "0"], 2, "--hops"),
         (["graph", "--format", "png"], 2, "png"),
         (["clusters", "--similar", "2"], 2, "--similar"),

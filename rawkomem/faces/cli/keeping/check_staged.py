@@ -42,7 +42,7 @@ def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> int:
-    """Check the staged changes, print the problems, and return 1 if one is an error, else 0."""
+    """Check the staged changes, print the problems, and return 1 if one is an error, else 0. Ignores PATHS."""
     skip = skipped(looked_at)
     agent = bool(known_agent())
     found = [_check(repository, skip, agent) for repository in staged_repositories(folder)]
@@ -78,7 +78,7 @@ def amend_staged(folder: str, as_json: bool) -> int:
             say(f"{paint('appended', 'green')}  {item.entry.kind} {item.entry.about}  {paint(item.entry.path, 'dim')}")
         for copy in done.copies:
             note(f"your edited file is kept in .rawko/{copy}")
-        note("the committed text is restored and staged" if done.edits else "no committed memory was edited")
+        note("the committed text is restored; the result is staged" if done.edits else "no committed memory was edited")
     return 0
 
 

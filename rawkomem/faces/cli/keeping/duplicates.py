@@ -46,7 +46,7 @@ def _settle(repository: Repository, brought: Brought, as_json: bool) -> int:
         say(f"{paint('superseded', 'yellow')}  {one.entry.about} by {one.entry.extra['supersededBy']}")
     if written:
         root = os.path.relpath(repository.layout.root)
-        note(f"{count(len(written), 'entry')} written: review them, run 'git add {root}', and commit again")
+        note(f"{count(len(written), 'entry')} written: review, run 'git add {root}', and commit again")
     return 1 if written else 0
 
 

@@ -99,7 +99,7 @@ def digest_command(
 
     The command prints a plan; --apply asks you at the terminal and carries it out. A digest is a memory made of the
     most important sentences of related memories, without a language model. With --archive, a memory is archived if
-    the digest holds all of its numbers, names, negations and code, and if the same questions find the digest.
+    the digest holds all of its numbers, names, negations and code, and if searches for the memory find the digest.
     Critical memories and memories that a person vouches for stay. To replace a digest, delete it first.
     """
     refuse_both(apply, dry_run)

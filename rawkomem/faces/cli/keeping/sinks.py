@@ -47,7 +47,7 @@ def flush_command(repository: Repository, due: bool, as_json: bool) -> int:
     Every write does this in the background. The exit code is 1 if an event could not be sent.
     """
     flushed = repository.sinks.flush(due)
-    said = f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} given up"
+    said = f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} dropped"
     say_either(as_json, as_dict(flushed), said)
     if flushed.failure and not as_json:
         note(flushed.failure)
@@ -55,6 +55,6 @@ def flush_command(repository: Repository, due: bool, as_json: bool) -> int:
 
 
 def _line(status: SinkStatus) -> str:
-    waiting = f"\n  {status.waiting} waiting, {status.dropped} given up (.rawko/local/sinks/dead.jsonl)"
+    waiting = f"\n  {status.waiting} waiting, {status.dropped} dropped (.rawko/local/sinks/dead.jsonl)"
     more = waiting if status.waiting or status.dropped else ""
     return f"{paint(status.name, 'bold')}  {status.where}  {', '.join(status.events)}{more}"

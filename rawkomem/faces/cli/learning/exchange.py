@@ -147,7 +147,8 @@ def _tell_import(done: Import, dry_run: bool) -> None:
         note(f"fields that were kept but are not used: {', '.join(names[:MAX_FIELDS_SHOWN])}{_more(names)}")
     redacted = sum(item.redacted for item in done.news)
     if redacted:
-        note(f"{redacted} contain secrets or personal data, which {'would be' if dry_run else 'were'} redacted")
+        would = "would be" if dry_run else "were"
+        note(f"secrets and personal data in {count(redacted, 'memory')} {would} redacted")
     left_out = sum(item.left_out for item in done.news)
     if left_out:
         note(f"left out {count(left_out, 'condition')} that cannot be used")
@@ -161,7 +162,7 @@ def _tell_waiting(done: Import) -> None:
     """Print how to read and activate the memories of this import."""
     name = shlex.quote(_name_of(done))
     waiting = done.held[REVIEW]
-    note(f"{waiting} {'waits' if waiting == 1 else 'wait'} for your review")
+    note(f"{count(waiting, 'memory')} {'waits' if waiting == 1 else 'wait'} for your review")
     note(f"read them: rawkomem quarantine list --from {name}, then rawkomem show ID")
     note(f"use them: rawkomem review --all-from {name} --activate")
 

@@ -144,7 +144,7 @@ def _room() -> int:
 
 
 def _quoted(draft: Draft, room: int) -> str:
-    """Return a correction in the person's words: all of them if they fit, else the sentence that corrects."""
+    """Return the person's words of a correction; only the correcting sentence if all of them are too long."""
     whole = " ".join(draft.said.split())
     if draft.kind == AGREED:
         answer = f"“{one_line(whole, MAX_ANSWER_CHARS)}” to: "
@@ -204,7 +204,7 @@ def _tell_written(taken: Taken) -> None:
     for draft, stored in taken.stored:
         say(f"{paint(stored.outcome.what, 'green')}  {one_line(draft.title, wide() - 40)}  {paint(stored.id, 'dim')}")
     if taken.known:
-        note(f"{count(len(taken.known), 'correction')} already became drafts earlier")
+        note(f"drafts already exist for {count(len(taken.known), 'correction')}")
     note("'rawkomem drafts' lists the drafts; 'rawkomem drafts keep ID' stores one as a memory")
 
 

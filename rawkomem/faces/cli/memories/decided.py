@@ -41,7 +41,8 @@ def report(repository: Repository, name: str, written: Sequence[Written], done: 
     conflicts = repository.beliefs.conflicts() if memory.conflicts_with else ()
     still_open = [conflict.other.id for conflict in conflicts if conflict.memory.id == memory.id]
     if still_open and memory.status == "active":
-        note(f"still in conflict with {', '.join(still_open)}: settle it with --supersede or --keep-both")
+        how = f"'rawkomem review {memory.id}' with --supersede or --keep-both"
+        note(f"still in conflict with {', '.join(still_open)}: settle it with {how}")
 
 
 def side(memory: Memory) -> dict[str, Any]:

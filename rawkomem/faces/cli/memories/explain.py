@@ -24,7 +24,7 @@ MAX_VALUE_CHARS = 60  # characters of a value in a line of history
 
 @click.command("history")
 @click.argument("id")
-@ALL.but(help="Maximum number of entries, counted from the last. Default: all.")
+@ALL.but(help="Only show this many of the last entries. Default: all.")
 @JSON
 @pass_repository
 def history_command(repository: Repository, id: str, limit: int, as_json: bool) -> None:

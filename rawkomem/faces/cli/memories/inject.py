@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ....recall.score import Scored
 
-MAX_TOLD = 20  # omitted memories that --explain lists
+MAX_OMITTED_SHOWN = 20  # omitted memories that --explain lists
 
 
 def run(
@@ -69,10 +69,10 @@ def tell(injection: Injection) -> None:
     for item in injection.items:
         sys.stderr.write(f"\nin   {item.score:.3f}  {_titled(item)}  {item.memory.id}\n")
         sys.stderr.writelines(f"       {line}\n" for line in explain(item))
-    for item in injection.left_out[:MAX_TOLD]:
+    for item in injection.left_out[:MAX_OMITTED_SHOWN]:
         sys.stderr.write(f"out  {item.score:.3f}  {_titled(item, 60)}: {item.why_not}\n")
-    if len(injection.left_out) > MAX_TOLD:
-        sys.stderr.write(f"out  {len(injection.left_out) - MAX_TOLD} more: --json lists them all\n")
+    if len(injection.left_out) > MAX_OMITTED_SHOWN:
+        sys.stderr.write(f"out  {len(injection.left_out) - MAX_OMITTED_SHOWN} more: --json lists them all\n")
 
 
 def _titled(item: Scored, chars: int = 200) -> str:

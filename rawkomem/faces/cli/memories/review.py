@@ -55,7 +55,7 @@ def review_command(
     Without ID, the command lists quarantined memories and proposed changes. With ID alone, it shows what would
     change.
 
-    If a person vouches for a memory, agents can only propose changes of it: --accept applies the changes, --decline
+    If a person vouches for a memory, agents can only propose changes to it: --accept applies the changes, --decline
     discards them. --activate and --reject decide on a memory in quarantine or on one side of a conflict. An
     activated claim supersedes the claim that it contradicts if it is trusted as much or if you add --supersede.
     With --keep-both, both claims stay in use. Otherwise the conflict stays open.
@@ -150,7 +150,7 @@ def _say_proposal(proposal: Proposal) -> None:
 
 
 def _diff(field: str, now: object, then: object) -> Iterator[str]:
-    """Yield the lines of a change of one field; of a text, only the lines that differ."""
+    """Yield the lines that show the change of one field; for a long text, only the lines that differ."""
     old, new = (as_lines(value) for value in (now, then))
     if len(old) <= 1 and len(new) <= 1:
         yield f"{field}: {one_line(''.join(old), 100) or 'nothing'} → {one_line(''.join(new), 100) or 'nothing'}"

@@ -249,9 +249,7 @@ def _undoubted(
         _ask(repository, doubts)
     useless = [doubt.concerns for doubt in doubts if doubt.code == UNUSABLE]
     if useless:
-        note(
-            f"{count(len(useless), 'condition')} not stored because they cannot match: {', '.join(map(repr, useless))}"
-        )
+        note(f"left out {count(len(useless), 'condition')} that cannot match: {', '.join(map(repr, useless))}")
     return replace(entry, when=tuple(pattern for pattern in entry.when if pattern not in useless))
 
 

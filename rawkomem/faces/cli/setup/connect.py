@@ -1,4 +1,4 @@
-"""Implement `rawkomem connect`: connect programs around a project to its memories, and disconnect them."""
+"""Implement `rawkomem connect`: connect coding agents and git to the memories, and disconnect them."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ class Guide:
     def _import(self, sources: Sequence[Import]) -> Step:
         number = sum(len(item.news) for item in sources)
         copies = sum(item.other != item.entry.id for one in sources for item in one.decided if item.what == "known")
-        same = f" ({count(copies, 'section')} in several files will be stored once)" if copies else ""
+        same = f" ({count(copies, 'section')} that another file also holds will not be stored again)" if copies else ""
         what = f"Import {count(number, 'memory')} from {_paths(sources)}{same}"
         return Step(what, lambda: self._asked(f"{what}?"), lambda: self._import_all(sources))
 
@@ -188,7 +188,7 @@ class Guide:
         if self.is_person:
             say(f"  {number} imported")
         else:
-            say(f"  {number} imported. Agents do not get them until a person runs:")
+            say(f"  {number} imported. Agents get nothing from this import until a person runs:")
             say(f"  {self.command} review --all-from {shlex.quote(sources[0].kind)} --activate")
 
     def _review(self, kind: str, sources: Sequence[Import]) -> Step:
