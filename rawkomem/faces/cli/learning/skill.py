@@ -33,8 +33,8 @@ OUTCOME_WORDS = {"added": "added", "amended": "amended", "held": "waits for a re
 def skill_command() -> None:
     """Store, list, rate and export skills.
 
-    A skill is a memory in memories/skills/ that says how to do something. Decide on skills that wait for a review with
-    'rawkomem review'.
+    A skill is a memory in memories/skills/ that says how to do something. Use 'rawkomem review' to decide on
+    skills that wait for a review.
     """
 
 

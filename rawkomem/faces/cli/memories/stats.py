@@ -31,7 +31,7 @@ def run(folder: str, arguments: list[str], as_json: bool, **which: Any) -> None:
 
 
 def used_json(access: Access) -> dict[str, Any]:
-    """Return how often and when a memory was last injected, for JSON."""
+    """Return the number of injections of a memory and the time of the last one, for JSON."""
     from ....model.clock import iso
 
     return {"accesses": access.count, "last_access": iso(access.last)}

@@ -195,7 +195,7 @@ def _print_figures(figures: Figures) -> None:
         ("personal data: recall", f"{figures.personal_recall:.3f}", f"of {figures.personal:,} texts"),
         ("false positives per 1,000", f"{figures.false_positives:.1f}", f"in {figures.benign:,} harmless texts"),
         ("lookalikes redacted", f"{figures.lookalikes_touched:.3f}", f"of {figures.lookalikes:,} texts"),
-        ("whole secret removed", f"{figures.spans_removed:.3f}", f"of {figures.spans:,} found"),
+        ("labeled secret removed", f"{figures.spans_removed:.3f}", f"of {figures.spans:,} found"),
         ("whole private key removed", f"{figures.pem_whole:.3f}", f"of {figures.pem_blocks:,}"),
         ("a second run changes nothing", f"{figures.idempotent:.3f}", "of all texts"),
         ("ms for 4 kB", f"{figures.ms_per_4kb:.2f}", "warm, one core"),

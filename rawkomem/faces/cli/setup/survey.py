@@ -80,7 +80,7 @@ def _waiting(project: str) -> tuple[str, ...]:
 
 
 def _repository_around(project: str) -> str:
-    """Return this folder or the folder above it that has a repository; empty if there is none."""
+    """Return the nearest folder with a repository, this one or one above it; empty if there is none."""
     try:
         return find_layout(project).project
     except NotFound:

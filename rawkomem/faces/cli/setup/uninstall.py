@@ -37,7 +37,7 @@ def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
         note("nothing was removed (--dry-run)")
         return
     if not yes:
-        click.confirm("Remove these files for good? There is no other copy of usage counts and the ledger", abort=True)
+        click.confirm("Remove these files for good? Usage counts and the ledger have no other copy", abort=True)
     uninstall(leaving)
     if leaving.mentions:
         note("clean files that mention rawkomem with 'rawkomem connect HOST --remove' before you remove the program")
