@@ -1,4 +1,4 @@
-"""rawkomem: a Markdown-first memory repository for coding agents and their people.
+"""rawkomem: a Markdown-first memory repository for coding agents and the people who work with them.
 
 from rawkomem import Repository
 
@@ -8,7 +8,7 @@ with Repository.open() as repo:
 
 from __future__ import annotations
 
-__version__ = "0.1.0"  # the only place; CHANGELOG.md begins with the notes of this version
+__version__ = "0.1.0"  # defined only here; the first section of CHANGELOG.md describes it
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ __all__ = [
     "filter_of",
 ]
 
-# module → the public names that it defines
+# module → public names that it defines
 _HOMES = {
     "faces.mesh": ("MemoryContextManager", "MemoryMesh", "SyncMemoryMesh"),
     "files.append": ("Written",),
@@ -78,7 +78,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name when it is first used: `import rawkomem` itself costs nothing."""
+    """Load a public name when it is first used, so that `import rawkomem` stays fast."""
     import sys
 
     for home, names in _HOMES.items():

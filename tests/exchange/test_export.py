@@ -198,4 +198,4 @@ def test_a_list_of_files_from_elsewhere_removes_nothing_outside(filled, tmp_path
 
 
 def test_markdown_needs_a_folder(rawkomem):
-    assert "give --out FOLDER" in rawkomem("export", "--format", "okf", check=2).stderr
+    assert "add --out FOLDER" in rawkomem("export", "--format", "okf", check=2).stderr

@@ -246,7 +246,7 @@ def test_the_command(project, rawkomem, samples):
     assert held.count("imported from CLAUDE.md") == 2
     assert rawkomem("review", "--all-from", "CLAUDE.md", "--activate").stdout.count("activated") == 2
     assert "Architecture" in rawkomem("search", "postgres migrations").stdout
-    assert "which memories" in rawkomem("review", "--activate", check=2).stderr
+    assert "no memory is named" in rawkomem("review", "--activate", check=2).stderr
     assert "2 known" in rawkomem("import", "CLAUDE.md").stderr
 
 
@@ -256,9 +256,10 @@ def test_what_an_import_says_lets_in_just_that_import(project, rawkomem, samples
     rawkomem("import", "AGENTS.md")
     told = rawkomem("import", "CLAUDE.md").stderr
     assert (
-        "2 wait for your review" in told and "rawkomem quarantine list --from CLAUDE.md, then rawkomem show ID" in told
+        "2 memories wait for your review" in told
+        and "rawkomem quarantine list --from CLAUDE.md, then rawkomem show ID" in told
     )
-    command = told.partition("let in: rawkomem ")[2].splitlines()[0]
+    command = told.partition("use them: rawkomem ")[2].splitlines()[0]
     assert rawkomem(*command.split()).stdout.count("activated") == 2
     assert "Secrets" in rawkomem("quarantine", "list").stdout
 

@@ -283,4 +283,4 @@ def test_the_command(started, memories, git, rawkomem):
     told = rawkomem("check", "--staged", "--as-amendment")
     assert "appended  amend mem_1_a" in told.stdout and "local/edits/" in told.stderr
     git("commit", "-qm", "as an amendment")
-    assert "without --staged" in rawkomem("check", "--as-amendment", check=2).stderr
+    assert "needs --staged" in rawkomem("check", "--as-amendment", check=2).stderr

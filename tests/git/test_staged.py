@@ -181,7 +181,7 @@ def test_the_command(started, memories, git, rawkomem):
     told = rawkomem("check", "--staged", ".rawko/memories/new.md", env=agent, check=1)
     assert ".rawko/memories/new.md:8: secrets: a secret" in told.stdout
     assert ".rawko/memories/deploy.md:1: history: 'How we deploy' (mem_1_a) was edited" in told.stdout
-    assert "2 reasons not to commit: secrets, history" in told.stderr and "--no-" not in told.stdout + told.stderr
+    assert "2 errors in staged files: secrets, history" in told.stderr and "--no-" not in told.stdout + told.stderr
     assert rawkomem("check", "--staged", "--no-secrets", "--no-history").stdout == ""
     facts = json.loads(rawkomem("check", "--staged", "--json", env=agent, check=1).stdout)
     assert [(fact["check"], fact["line"]) for fact in facts] == [("secrets", 8), ("history", 1)]
@@ -194,7 +194,7 @@ def test_without_git(project, rawkomem):
 
 def test_a_branch_without_memories_stops_nobody(rawkomem, tmp_path_factory):
     told = rawkomem("check", "--staged", cwd=tmp_path_factory.mktemp("empty"))
-    assert "nothing to check" in told.stderr
+    assert "nothing was checked" in told.stderr
 
 
 def test_hook_environments(started, memories, git, rawkomem, tmp_path_factory):

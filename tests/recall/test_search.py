@@ -94,7 +94,7 @@ def test_what_contributes(filled):
 def test_explain_for_people_and_programs(rawkomem, filled):
     lines = rawkomem("search", "zebra asleep", "-n", "1", "--explain").stdout.splitlines()
     assert len(lines) == 6 and "words: " in lines[2] and "meaning: " in lines[3] and "surroundings: " in lines[4]
-    assert "in all; relevance" in lines[5]
+    assert "in total; relevance" in lines[5]
     (item,) = json.loads(rawkomem("search", "zebra asleep", "-n", "1", "--explain", "--json").stdout)
     assert sum(part["value"] * part["weight"] for part in item["explain"]) == pytest.approx(item["score"], abs=1e-3)
     assert "explain" not in json.loads(rawkomem("search", "zebra", "-n", "1", "--json").stdout)[0]
@@ -103,14 +103,14 @@ def test_explain_for_people_and_programs(rawkomem, filled):
 @pytest.mark.parametrize("nonsense", ["blorptang fizzwuggle", "qqzx vrrmpf", "xyloquat"])
 def test_nothing_fits(rawkomem, filled, nonsense):
     told = rawkomem("search", nonsense)
-    assert "rawkomem: nothing fits; the nearest are:\n" in told.stderr and told.stdout.startswith(" 1 ")
+    assert "rawkomem: no memory fits well; the closest are:\n" in told.stderr and told.stdout.startswith(" 1 ")
     assert not any(item["fits"] for item in json.loads(rawkomem("search", nonsense, "--json").stdout))
 
 
 @pytest.mark.parametrize("known", ["zebra was asleep", "chocolate cake", "login"])
 def test_what_fits_is_shown_with_its_score(rawkomem, filled, known):
     told = rawkomem("search", known)
-    assert "nothing fits" not in told.stderr and re.match(r" 1 +\d\.\d\d  \w", told.stdout)
+    assert "no memory fits" not in told.stderr and re.match(r" 1 +\d\.\d\d  \w", told.stdout)
     assert json.loads(rawkomem("search", known, "--json").stdout)[0]["fits"]
 
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import NoReturn
 
-OBJECTS_PER_COLLECTION = 100_000  # new objects until Python looks for cycles: a hot command makes fewer
+OBJECTS_PER_COLLECTION = 100_000  # new objects before garbage collection; a hot command creates fewer
 USUAL_THRESHOLDS = gc.get_threshold()
 PAGED = {"search", "list", "ls", "show", "history", "explain", "docs", "help", "diff", "conflicts", "trace list",
          "lesson list", "skill list", "link list", "ledger show", "trace log"}  # fmt: skip
-AT_EXIT = ("atexit", "threading")  # modules that leave work for the end of a process
+AT_EXIT = ("atexit", "threading")  # modules that may have registered exit handlers
 
 
 def main() -> None:
@@ -29,21 +29,21 @@ def main() -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """Exit. Where nothing waits for the end, leave out taking all modules apart, which takes half a start."""
+    """Exit with a code. Skip the interpreter's teardown, which takes half a bare start, if no exit handler needs it."""
     if any(name in sys.modules for name in AT_EXIT):
         sys.exit(code)
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that is closed from the start is None
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None if the stream was closed before Python started
         try:
             stream.flush()
         except OSError:
-            sys.exit(code)  # Python knows what to say of it
+            sys.exit(code)  # lets Python report the failed flush
     os._exit(code)
 
 
 def run(argv: list[str]) -> int:
     """Run one command line and return its exit code.
 
-    Neither a user's mistake nor a failing disk prints a traceback, unless RAWKOMEM_DEBUG is set.
+    A user's mistake or a failing disk prints one line. With RAWKOMEM_DEBUG, a failing disk prints a traceback.
     """
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
@@ -54,9 +54,9 @@ def run(argv: list[str]) -> int:
                 run_of(command)(folder, arguments, **values)
             code = 0
         else:
-            from .commands import run_click  # click: three starts, so only for commands that can afford it
+            from .commands import run_click  # importing click takes as long as three bare Python starts
 
-            gc.set_threshold(*USUAL_THRESHOLDS)  # servers are among them
+            gc.set_threshold(*USUAL_THRESHOLDS)  # because some of these commands are servers
             with _pager(_command_in(argv)):
                 code = run_click(argv)
         sys.stdout.flush()
@@ -72,13 +72,13 @@ def run(argv: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as failure:
-        if "RAWKOMEM_DEBUG" in os.environ or not _is_of_the_system(failure):
+        if "RAWKOMEM_DEBUG" in os.environ or not _is_system_failure(failure):
             raise
-        return complain(_told(failure))
+        return complain(_system_error(failure))
 
 
 def _pager(command: str) -> AbstractContextManager[None]:
-    """Return a context in which the output of a command that prints long lists goes to a pager, at a terminal only."""
+    """Return a context that sends stdout to a pager if the command is in PAGED and stdout is a terminal."""
     if command not in PAGED or sys.stdout is None or not sys.stdout.isatty():
         return _NoPager()
     from .pager import paged
@@ -87,7 +87,7 @@ def _pager(command: str) -> AbstractContextManager[None]:
 
 
 def _command_in(argv: list[str]) -> str:
-    """Return the command of a command line, with its group where the output of both is paged."""
+    """Return the first word of a command line, or the first two if both together are in PAGED."""
     words = argv[2:] if argv[:1] == ["-C"] else argv
     both = " ".join(words[:2])
     return both if both in PAGED else "".join(words[:1])
@@ -99,13 +99,15 @@ class _NoPager:
     def __exit__(self, *failure: object) -> None: ...
 
 
-def _is_of_the_system(failure: Exception) -> bool:
-    """Tell whether the disk or SQLite failed, and not this program."""
+def _is_system_failure(failure: Exception) -> bool:
+    """Return whether the operating system or SQLite raised the error."""
     return isinstance(failure, OSError) or type(failure).__module__ == "apsw"
 
 
-def _told(failure: Exception) -> RawkoError:
+def _system_error(failure: Exception) -> RawkoError:
+    """Return an error with the path and the reason of a system failure."""
     where = getattr(failure, "filename", None)
     why = getattr(failure, "strerror", None) or str(failure) or type(failure).__name__
     place = f"{os.fsdecode(where)}: " if isinstance(where, (str, bytes)) else ""
-    return RawkoError(f"{place}{why}", "check permissions, free space and the disk; RAWKOMEM_DEBUG=1 shows where")
+    hint = "check permissions, free space and the disk; RAWKOMEM_DEBUG=1 shows a traceback"
+    return RawkoError(f"{place}{why}", hint)

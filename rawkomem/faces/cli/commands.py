@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# What `--help` adds for hot commands; the others say it in their own module.
+# The help texts of hot commands. The other commands have theirs in their docstrings.
 HELP = {
     "search": """Find memories that match a question.
 
@@ -37,13 +37,14 @@ HELP = {
     it is relevant enough. If no memory is relevant, the output is empty and the exit code is 0.""",
     "stats": """Count memories and show how often they are used.
 
-    The filters are those of 'rawkomem list'. 'statuses' counts every memory. A use is an injection on this machine.""",
+    The filters are those of 'rawkomem list'; 'statuses' ignores them and counts every memory. A use is an injection on
+    this machine.""",
     "feedback": """Rate a memory as helpful or harmful.
 
     A harmful vote halves the score of the memory in later injections.""",
     "sync": """Update the index from the files.
 
-    Every search does this by itself. Run it to choose the time at which a large change is read.""",
+    Every search does this automatically. Run this command after a large change, so that no search has to wait.""",
     "merge-driver": """Merge three versions of a memory file into the second: BASE OURS THEIRS [PATH].
 
     Git runs this command after 'rawkomem connect git'. The exit code is 3 if both sides changed the same entry.""",
@@ -58,11 +59,11 @@ ENDING = """\
 'rawkomem help COMMAND' shows the options and examples of a command.
 'rawkomem help --all' lists all commands. 'rawkomem docs' lists the manual."""
 COMPLETE_VARIABLE = "_RAWKOMEM_COMPLETE"  # set while a shell asks for completions
-NAME_COLUMNS = 12  # of the names of commands in the overview
+NAME_COLUMNS = 12  # width of the command names in the overview
 
 
 class LazyGroup(click.Group):
-    """A group that loads a command's module when the command is called; the overview loads none."""
+    """A group that loads a command's module when the command is called; the overview loads no module."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -77,16 +78,16 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve as click does; where there is no such command, name the command that was meant."""
+        """Resolve a command as click does; the error for an unknown name suggests similar commands."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
             if args[0].startswith("-"):
                 raise
-        raise click.UsageError(f"there is no command {args[0]!r}{_meant(args[0])}", ctx)
+        raise click.UsageError(f"there is no command {args[0]!r}{_suggestion(args[0])}", ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands that start with some letters, from the table: loading them all would take a second."""
+        """Return the commands that start with `incomplete`, from the table: loading them all takes a second."""
         from click.shell_completion import CompletionItem  # for completion only
 
         if incomplete.startswith("-"):
@@ -109,7 +110,7 @@ def overview(everything: bool) -> str:
 
 
 def load(name: str) -> click.Command | None:
-    """Return a command of the table, with examples in its help; None where there is no such command."""
+    """Return a command with examples in its help, or None if there is no such command."""
     if name in HOT:
         command = with_examples(click_of(name), " ".join(OLD_NAMES.get(name, (name,))))
     elif name in COMMANDS:
@@ -124,9 +125,9 @@ def load(name: str) -> click.Command | None:
     return command
 
 
-def _meant(name: str) -> str:
-    """Return a question with the commands that were probably meant, or an empty text."""
-    from difflib import get_close_matches  # for a mistake only
+def _suggestion(name: str) -> str:
+    """Return ": did you mean …?" with similar commands, or an empty text."""
+    from difflib import get_close_matches  # only after a typo
 
     names = [OTHER_WORDS[name]] if name in OTHER_WORDS else get_close_matches(name, COMMANDS, n=2)
     return f": did you mean {' or '.join(names)}?" if names else ""
@@ -148,9 +149,9 @@ def cli(ctx: click.Context, folder: str) -> None:
 
 
 def run_click(argv: list[str]) -> int:
-    """Run a command line through click; print its errors in one line."""
+    """Run a command line through click, print errors as one line, and return the exit code."""
     if COMPLETE_VARIABLE in os.environ:
-        from . import completion  # noqa: F401 - it registers the script of bash
+        from . import completion  # noqa: F401 - importing it registers the bash script
     try:
         result = cli.main(args=argv, prog_name="rawkomem", standalone_mode=False)
         return result if isinstance(result, int) else 0
@@ -167,7 +168,7 @@ def run_click(argv: list[str]) -> int:
 def pass_repository(function: Callable[..., T]) -> Callable[..., T]:
     """Return a click command that passes the repository of its folder as the first argument.
 
-    Where the command is about the id of a memory, that is the repository which holds it.
+    If the command has an ID, this is the repository that holds the memory with this id.
     """
 
     @click.pass_obj
@@ -195,7 +196,7 @@ def click_of(name: str) -> click.Command:
     hot = HOT[name]
 
     def command(folder: str, /, arguments: tuple[str, ...] = (), **values: Any) -> None:
-        if arguments == ("-",) and not hot.most:
+        if arguments == ("-",) and not hot.max_arguments:
             arguments = (read_stdin(strict=False),)
         lists = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
         run_of(name)(folder, list(arguments), **lists)
@@ -204,13 +205,13 @@ def click_of(name: str) -> click.Command:
     if hot.argument:
         declared = click.argument(
             "arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw,
-            callback=lambda ctx, own, given: _at_most(hot.most, given),
+            callback=lambda ctx, own, given: _at_most(hot.max_arguments, given),
         )(declared)  # fmt: skip
     return click.command(name, help=HELP[name])(declared)
 
 
 def _at_most(number: int, given: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the arguments; raise if there are more than a number, unless that is 0."""
+    """Return the arguments; raise UsageError if there are more than `number`. 0 means no limit."""
     if number and len(given) > number:
         raise click.UsageError(f"unexpected argument {given[number]!r}")
     return given

@@ -40,7 +40,7 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 
 
 class BashWithTitles(BashComplete):
-    """Completion of bash that lists the title beside an id, and inserts the id alone."""
+    """Bash completion that lists ids with their titles and inserts only the id."""
 
     source_template = BASH_SOURCE
 
@@ -49,7 +49,7 @@ class BashWithTitles(BashComplete):
 
 
 def ids(repository: Repository) -> Iterable[tuple[str, str]]:
-    """Return (id, title) of every memory, the last changed first."""
+    """Return (id, title) of every memory, most recently changed first."""
     return [(row.id, row.title) for row in repository.core.rows(Filter(statuses=tuple(STATUSES), current=False))]
 
 
@@ -68,7 +68,7 @@ def tags(repository: Repository) -> Iterable[tuple[str, str]]:
 
 
 Values = Callable[["Repository"], Iterable[tuple[str, str]]]
-# command → parameter → values; "" is every command
+# command → parameter → values; "" applies to every command
 REPOSITORY_VALUES: dict[str, dict[str, Values]] = {
     "": dict.fromkeys(("id", "ids", "other", "old", "new", "related"), ids),
     "drafts": {"name": drafts, "names": drafts, "other": drafts},
@@ -88,7 +88,7 @@ def enable(command: click.Command, group: str = "") -> None:
 
 
 def _values(parameter: click.Parameter, group: str) -> Values | None:
-    """Return what a parameter is completed with; None where click completes it."""
+    """Return the function that lists the values of a parameter, or None if click completes it."""
     name = str(parameter.name)
     if group == "docs" and name == "page":
         return lambda _: list_pages()

@@ -1,4 +1,4 @@
-"""Declare options that are data (options.py) on click commands."""
+"""Turn the options of options.py, which are data, into options of click commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLICK_SHAPES: dict[str, dict[str, Any]] = {
 
 
 class AliasedOption(click.Option):
-    """An option with further names that work and are not shown in help."""
+    """An option with aliases that the help does not show."""
 
     def __init__(self, *arguments: Any, aliases: tuple[str, ...] = (), **named: Any):
         super().__init__(*arguments, **named)
@@ -32,7 +32,7 @@ class AliasedOption(click.Option):
 
 
 def declare(option: Option, function: Any) -> Any:
-    """Declare an option that is data (see options.py) on a click command."""
+    """Declare an option of options.py on the function of a click command, and return the function."""
     shape: dict[str, Any] = {**CLICK_SHAPES[option.kind], "help": option.help}
     if option.kind != "many":
         shape["default"] = option.default

@@ -1,4 +1,4 @@
-"""Let a person write a text in $EDITOR and store it; a text that is refused is kept and can be opened again."""
+"""Let a person write a text in $EDITOR and store it. A rejected text is kept in a file and can be reopened."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ RESUME = click.option(
     metavar="[PATH]",
     help="Reopen a text that was not stored: the latest, or the one in PATH.",
 )
-NOTHING_SAVED = "nothing was saved in the editor: nothing was stored"
+NOTHING_SAVED = "the editor saved no new text, so nothing was stored"
 SAVE_HINT = "write your text and save the file to store it"
 
 
 def write_in_editor(
     repository: Repository, what: str, template: Callable[[], str], store: Callable[[str], T], resume: str = ""
 ) -> T:
-    """Open a template or an unsaved text in the editor, store what is written, and return what `store` returns.
+    """Let a person edit a template or an unsaved text, pass the result to `store`, and return what `store` returns.
 
-    `what` names the purpose of the text, `resume` is the path of an unsaved text. The file that the editor works on is
-    removed once the text is stored.
+    `what` names the purpose of the text; `resume` is the path of an unsaved text. The edited file is removed once the
+    text is stored.
     """
     start = None if resume else template()
     path = resume or keep_text(repository.layout, what, start or "")
@@ -70,12 +70,12 @@ def write_in_editor(
 
 
 def unsaved_path(repository: Repository, given: str, what: str) -> str:
-    """Return the path that the option --resume means; empty if it is not given."""
+    """Return the path of the unsaved text that --resume names; empty without --resume."""
     return find_unsaved(repository.layout, "" if given == LATEST else given, what) if given else ""
 
 
 def _edit(path: str, start: str | None) -> None:
-    """Run the editor on a file. If it fails, tell where the text is, or remove it if it is still the template."""
+    """Run the editor on a file. If it fails, print the file's path, or remove a file that still holds the template."""
     try:
         click.edit(filename=path)
     except BaseException as failure:
@@ -90,14 +90,14 @@ def _edit(path: str, start: str | None) -> None:
 
 
 def _offer_again(repository: Repository, path: str, failure: RawkoError) -> None:
-    """Tell why a text was refused; return if a person wants to go on with it, else tell where it is, and exit."""
+    """Print why a text was rejected. Return if a person wants to edit it again; else print its path and exit."""
     code = complain(failure)
     if repository.core.via != PERSON or not confirmed("Open your text again in the editor?"):
         _tell_kept(path)
         _exit(code)
     try:
         text = without_remark(read_text_file(path))
-    except BadInput:  # not UTF-8: the editor that wrote it can show it
+    except BadInput:  # not UTF-8: reopen the file without a remark
         return
     remark_on(path, text, f"{failure.message} ({failure.hint})" if failure.hint else failure.message)
 
@@ -108,11 +108,11 @@ def _exit(code: int) -> NoReturn:
 
 def _tell_kept(path: str) -> None:
     note(f"your text is kept in {path}")
-    note(f"open it again: {_command(path)}")
+    note(f"to reopen it, run: {_command(path)}")
 
 
 def _command(path: str) -> str:
-    """Return the command line of this process with an option that opens the text again."""
+    """Return the command line of this process with the option --resume."""
     words = [word for word in sys.argv[1:] if word not in ("--edit", "-e") and not word.startswith("--resume=")]
     if "--resume" in words:
         at = words.index("--resume")

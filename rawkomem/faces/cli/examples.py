@@ -63,7 +63,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "project": ("rawkomem project import FOLDER --dry-run", "rawkomem project export OUT_FOLDER"),
     "project import": ("rawkomem project import FOLDER --dry-run",),
     "project export": ("rawkomem project export OUT_FOLDER",),
-    "search": ("rawkomem search 'which port has the database'", "rawkomem search payments --tag billing -n 3 --json"),
+    "search": ("rawkomem search 'which port does the database use'", "rawkomem search payments --tag billing -n 3"),
     "inject": ("rawkomem inject 'make the payment retry configurable'", "rawkomem inject 'fix the login' --explain"),
     "list": ("rawkomem list -n 20", "rawkomem list --tag payments", "rawkomem list --include archived"),
     "show": ("rawkomem show ID", "rawkomem show 'Why apsw'", "rawkomem show ID --json"),

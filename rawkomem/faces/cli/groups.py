@@ -9,14 +9,14 @@ import click
 from .examples import EXAMPLES
 from .terminal import note
 
-IS_BARE = "rawkomem.bare"  # key in a context's meta: the user named a group and no command of it
+IS_BARE = "rawkomem.bare"  # key in a context's meta: the user named only a group
 
 
 class Verbs(click.Group):
     """A group that runs the command `bare` when the user names none, and then prints examples.
 
     Without `bare` it prints its help. Words that name no command of the group are arguments of the command `default`.
-    `old` maps earlier names of commands, which are not shown.
+    `old` maps deprecated names to commands; the help does not show them.
     """
 
     def __init__(self, *arguments: Any, bare: str = "", default: str = "", old: Any = (), **named: Any):
@@ -45,12 +45,12 @@ class Verbs(click.Group):
 
 
 def path_of(ctx: click.Context) -> str:
-    """Return the names of a command and its groups, without the program."""
+    """Return the names of a command and its groups, such as "lesson add"."""
     return ctx.command_path.partition(" ")[2]
 
 
 def with_examples(command: click.Command, path: str) -> click.Command:
-    """Return a command whose help, and the help of whose commands, ends with examples."""
+    """Add examples to the help of a command and its subcommands, and return the command."""
     lines = EXAMPLES.get(path, ())
     if lines:
         command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)

@@ -1,7 +1,7 @@
-"""Parse the commands that agents run on every prompt without click, whose import takes three times a bare start.
+"""Parse frequent commands without click, because importing click takes as long as three bare Python starts.
 
-A command's options are data (options.py). The parser here understands the plain forms. Everything else (help,
-completion, a mistake) goes to click, which is built from the same data.
+The options of a command are data (options.py). This parser handles plain command lines. Help, completion and mistakes
+go to click, which uses the same data.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 SOURCE = Option(
-    ("--source",), "flag", "For a shared source: keep its index in your cache, write nothing into the source.", False
+    ("--source",), "flag", "For a shared source: keep its index in your cache and write nothing into the source.", False
 )
 DEEP = Option(("--deep",), "flag", "Also compute the contextual vectors; this takes minutes per 1,000 memories.", False)
 
 SEARCH = (
-    LIMIT.but(least=0, help="Maximum number of results. Unverified memories are added, at most as many again."),
+    LIMIT.but(least=0, help="Maximum number of results. Up to the same number of unverified memories is added."),
     *FILTERS,
-    PROFILE.but(help="Rank by this profile. Default: words and meaning."),
+    PROFILE.but(help="The scoring profile. Default: rank by words and meaning."),
     EXPLAIN.but(help="Also show how the score is computed."),
     JSON,
 )
@@ -39,12 +39,12 @@ class Hot:
     options: tuple[Option, ...]
     module: str
     argument: str = ""
-    most: int = 0  # how many arguments it takes at most; 0: any number
-    raw: bool = False  # takes its words as they are: of a hook, not even wrong usage may end in an exit code
+    max_arguments: int = 0  # maximum number of arguments; 0 means no limit
+    raw: bool = False  # pass all words unparsed: a hook must exit 0 even after wrong usage
 
 
 INJECT = (
-    AGENT.but(help="The agent: planner, developer, tester, reviewer, or one of config.yaml."),
+    AGENT.but(help="The agent: planner, developer, tester, reviewer, or one that config.yaml defines."),
     Option(("--plan",), "text", "The plan so far, as additional context.", ""),
     SESSION,
     LIMIT.but(help="Maximum number of memories. Default: the agent's setting, else 5.", default=None, least=0),
@@ -54,7 +54,7 @@ INJECT = (
     Option(("--format", "-f"), "text", "The output format: rawko, mesh, xml, json, plain or grouped.", "rawko"),
     STRICT,
     EXPLAIN,
-    JSON.but(help="Print the memories, those left out with the reason, and the token count as JSON."),
+    JSON.but(help="Print JSON: the injected memories, the omitted ones with reasons, and the token count."),
     *WHICH,
 )
 
@@ -62,8 +62,8 @@ FEEDBACK = (
     REASON,
     BY,
     JSON,
-    Option(("--helpful",), "flag", "It helped.", False),
-    Option(("--harmful",), "flag", "It did harm: its score is halved from now on.", False),
+    Option(("--helpful",), "flag", "The memory helped.", False),
+    Option(("--harmful",), "flag", "The memory did harm; its score is halved in later injections.", False),
 )
 
 MARKER_SIZE = Option(("--marker-size",), "number", "Characters of a conflict marker.", 7)
@@ -72,7 +72,7 @@ HOT = {
     "search": Hot(SEARCH, "rawkomem.faces.cli.memories.search", "query"),
     "inject": Hot(INJECT, "rawkomem.faces.cli.memories.inject", "task"),
     "stats": Hot((*FILTERS, JSON), "rawkomem.faces.cli.memories.stats"),
-    "feedback": Hot(FEEDBACK, "rawkomem.faces.cli.memories.feedback", "id [helpful|harmful]", most=2),
+    "feedback": Hot(FEEDBACK, "rawkomem.faces.cli.memories.feedback", "id [helpful|harmful]", max_arguments=2),
     "sync": Hot((DEEP, SOURCE, JSON), "rawkomem.faces.cli.keeping.sync"),
     "merge-driver": Hot((MARKER_SIZE,), "rawkomem.faces.cli.keeping.merge_driver", "files"),  # run by git
     "hook": Hot((), "rawkomem.hosts.hooks.run", "host event", raw=True),
@@ -94,13 +94,17 @@ def parse(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
     options = {name: option for option in hot.options for name in (*option.names, *option.aliases)}
     values = {option.key: [] if option.kind == "many" else option.default for option in options.values()}
     arguments = _fill(argv[1:], options, values)
-    if arguments is None or bool(arguments) != bool(hot.argument) or (hot.most and len(arguments) > hot.most):
+    if (
+        arguments is None
+        or bool(arguments) != bool(hot.argument)
+        or (hot.max_arguments and len(arguments) > hot.max_arguments)
+    ):
         return None
     return folder, argv[0], values, arguments
 
 
 def _fill(words: list[str], options: dict[str, Option], values: Values) -> list[str] | None:
-    """Fill in the option values and return the arguments, or None for anything unusual."""
+    """Fill in the option values and return the arguments, or None if click must parse the words."""
     arguments: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -137,7 +141,7 @@ def _put(option: Option, value: str, values: Values) -> bool:
 
 
 def run_of(command: str) -> Callable[..., None]:
-    """Return the function behind a hot command."""
+    """Return the function that implements a hot command."""
     import sys
 
     name = HOT[command].module

@@ -1,4 +1,4 @@
-"""Write texts that a repository chose into Markdown and into GitHub's workflow commands, so that they stay texts."""
+"""Escape texts of a repository, which are not trusted, for Markdown and for workflow commands of GitHub."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from ...model.problem import ERROR, WARNING, Problem
 from ...redaction.find import redact
 from ...text.clean import one_line
 
-PUNCTUATION = frozenset("\\`*_{}[]()<>#+-.!|~&:\"'$^=/")  # a backslash before one of these makes it plain in Markdown
+PUNCTUATION = frozenset("\\`*_{}[]()<>#+-.!|~&:\"'$^=/")  # that a backslash escapes in Markdown
 LEVELS = {ERROR: "error", WARNING: "warning"}  # level of a Problem → workflow command; others are notices
-MAX_CHARS = 2_000  # characters of one text
+MAX_CHARS = 2_000  # of one text
 
 
 def plain(text: object, chars: int = MAX_CHARS) -> str:
-    """Return a text on one line, without secrets and control characters, that starts no command in a log of GitHub."""
+    """Return a text on one line without secrets, control characters and workflow commands of GitHub."""
     return one_line(redact(str(text), pii=False), chars).replace("##[", "## [").replace("::", ": :")
 
 
 def markdown(text: object, chars: int = MAX_CHARS) -> str:
-    """Return a text on one line as Markdown that shows exactly it: no markup, no link, no mention."""
+    """Return a text on one line, escaped so that Markdown shows it without markup, links and mentions."""
     escaped = (f"\\{sign}" if sign in PUNCTUATION else sign for sign in plain(text, chars))
     return "".join(escaped).replace("@", "@<!-- -->")
 
@@ -30,7 +30,7 @@ def annotation(problem: Problem, name: str) -> str:
 
 
 def _data(text: str) -> str:
-    """Return a text as the message of a workflow command: percent signs and line ends would end or forge one."""
+    """Escape a text for a workflow command; an unescaped line end could start another command."""
     return _visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -39,5 +39,5 @@ def _property(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    """Return a text whose control characters are shown as escapes; line ends stay, for a path must name its file."""
+    """Redact secrets and escape control characters, except line ends, which a path may contain."""
     return "".join(c if c.isprintable() or c in "\r\n" else ascii(c)[1:-1] for c in redact(text, pii=False))

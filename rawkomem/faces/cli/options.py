@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 @record
 class Option:
-    """One option: a flag, a text, a number, or a text that may be given several times."""
+    """One option: a flag, a text, a number, or a text that may be repeated."""
 
     names: tuple[str, ...]
     kind: str  # "flag" | "text" | "number" | "many"
     help: str
     default: object = None
-    parameter: str = ""  # the parameter it fills; empty: called like its first name
-    least: int = 0  # the smallest number
-    aliases: tuple[str, ...] = ()  # earlier names: they work, and are not shown
+    parameter: str = ""  # the parameter that it sets; empty means its first name
+    least: int = 0  # the minimum of a number
+    aliases: tuple[str, ...] = ()  # deprecated names, not shown in the help
 
     @property
     def key(self) -> str:
-        """Return the parameter that the option fills."""
+        """Return the name of the parameter that the option sets."""
         return self.parameter or self.names[0].lstrip("-").replace("-", "_")
 
     def but(self, **changes: Any) -> Option:
-        """Return the option with another help or default, for one command."""
+        """Return a copy with some fields changed, for one command."""
         return replace(self, **changes)
 
     def __call__(self, function: Any) -> Any:
@@ -55,20 +55,20 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 JSON = Option(("--json",), "flag", "Print JSON.", False, "as_json")
 DRY_RUN = Option(("--dry-run",), "flag", "Print what would change; write nothing.", False)
-YES = Option(("--yes",), "flag", "Do not ask.", False)
+YES = Option(("--yes",), "flag", "Do not ask for confirmation.", False)
 BY = Option(("--by",), "text", "The author. Default: you.", "")
 REASON = Option(("--reason",), "text", "The reason.", "")
 LIMIT = Option(("--limit", "-n"), "number", "Maximum number of results.", 10, least=1, aliases=("--max",))
 ALL = LIMIT.but(help="Maximum number of results. Default: all.", default=0, least=0)
 BUDGET = Option(("--budget", "-b"), "number", "Maximum number of tokens.", 2_000, least=1)
 AGENT = Option(("--agent", "-a"), "text", "The agent.", "")
-SESSION = Option(("--session",), "text", "The session; memories that it already got are not repeated.", "")
+SESSION = Option(("--session",), "text", "The session. Memories that it already received are not repeated.", "")
 PROFILE = Option(("--profile", "-p"), "text", "The scoring profile. Default: the setting profile, else fit.", "")
-EXPLAIN = Option(("--explain",), "flag", "Also explain on stderr what is included, what is left out, and why.", False)
-PERSONAL = Option(("--personal",), "flag", "Use your personal repository, which is recalled in every project.", False)
+EXPLAIN = Option(("--explain",), "flag", "Also print on stderr which memories are included or omitted, and why.", False)
+PERSONAL = Option(("--personal",), "flag", "Use your personal repository, which every project recalls from.", False)
 STRICT = Option(("--strict",), "flag", "Only memories that a person committed, typed or reviewed.", False)
 
-# The filters, one option for each row of model/filters.py that has a help.
+# One option for each row of model/filters.py that has a help text.
 FILTERS = tuple(
     Option(tuple(filter(None, (row.option, row.short))), "many", row.help)
     if row.many
@@ -77,5 +77,5 @@ FILTERS = tuple(
     if row.help
 )
 AS_OF = next(option for option in FILTERS if option.key == "as_of")
-# An injection has its own option for importance, and shows only what is active.
+# 'inject' has its own option for importance and uses only active memories.
 WHICH = tuple(option for option in FILTERS if option.key not in ("importance", "include"))

@@ -1,4 +1,4 @@
-"""Show what is here and what to do next: `rawkomem` without a command."""
+"""Show the state of the repository and the next step: `rawkomem` without a command."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ NO_REPOSITORY = """\
 There is no memory repository in this folder or in a folder above it.
 
   rawkomem init    start one here
-  rawkomem demo    see what it does, in a temporary folder
+  rawkomem demo    see what rawkomem does, in a temporary folder
 
 'rawkomem --help' lists the commands."""
 
 
 @record
 class Here:
-    """What a repository holds, and what waits in it."""
+    """The state of a repository: counts, connected hosts, and work that waits for the user."""
 
     root: str
     memories: int
@@ -61,7 +61,7 @@ def show_overview(folder: str) -> None:
 
 
 def look(repository: Repository) -> Here:
-    """Return what a repository holds, and what waits in it."""
+    """Return the state of a repository."""
     layout = repository.layout
     statuses = repository.core.read(lambda: repository.core.index.catalogue.counts()[2])
     return Here(
@@ -76,8 +76,8 @@ def look(repository: Repository) -> Here:
 
 
 STEPS: tuple[tuple[Callable[[Here], object], str, str], ...] = (
-    (lambda here: here.waiting, "rawkomem review", "Decide on changes and memories that wait for a person."),
-    (lambda here: here.drafts, "rawkomem drafts", "Keep or drop what was found in your sessions."),
+    (lambda here: here.waiting, "rawkomem review", "Decide on changes and memories that wait for you."),
+    (lambda here: here.drafts, "rawkomem drafts", "Keep or drop the drafts from your sessions."),
     (lambda here: not here.hosts, "rawkomem connect", "Let your coding agent read and store memories."),
     (lambda here: here.uncommitted, "git add .rawko", "Then commit: your team gets the memories with the next pull."),
 )
@@ -93,8 +93,8 @@ def next_step(here: Here) -> tuple[str, str]:
 
 def _first_step(here: Here) -> tuple[str, str]:
     if here.importable:
-        return f"rawkomem import {here.importable}", f"Make memories of what {here.importable} says."
-    return 'rawkomem add "Run the tests with pnpm, never with npm."', "Store the first memory in your own words."
+        return f"rawkomem import {here.importable}", f"Import the content of {here.importable} as memories."
+    return 'rawkomem add "Run the tests with pnpm, never with npm."', "Store your first memory."
 
 
 def connected_hosts(project: str) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def connected_hosts(project: str) -> tuple[str, ...]:
 
 
 def _connected(name: str, project: str) -> bool:
-    """Tell whether a host is connected; settings that cannot be read count as not connected."""
+    """Return whether a host is connected; False if its settings cannot be read."""
     try:
         return is_connected(name, project)
     except (RawkoError, OSError):
@@ -111,7 +111,7 @@ def _connected(name: str, project: str) -> bool:
 
 
 def _uncommitted(root: str) -> int:
-    """Return how many files of a repository git has not committed; 0 without git."""
+    """Return the number of memory files with uncommitted changes; 0 without git."""
     try:
         listed = Git(root).run("status", "--porcelain", "-z", "--untracked-files=all", "--", ".")
     except GitFailed:

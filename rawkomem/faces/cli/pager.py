@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-VARIABLES = ("RAWKOMEM_PAGER", "PAGER")
-DEFAULT = "less"
+PAGER_VARIABLES = ("RAWKOMEM_PAGER", "PAGER")
+DEFAULT_PAGER = "less"
 LESS_OPTIONS = "FRX"  # quit if the text fits one screen, show colors, leave the text on the screen
 NO_PAGER = ("", "cat")
 
 
 class Held(io.StringIO):
-    """Output that is held back until its length is known; it has the colors and the encoding of the terminal."""
+    """A buffer for stdout that claims to be the terminal, so that colors and encoding stay the same."""
 
     def __init__(self, terminal: TextIO):
         super().__init__()
@@ -37,7 +37,7 @@ class Held(io.StringIO):
 
 @contextlib.contextmanager
 def paged() -> Iterator[None]:
-    """Hold stdout back, then show it in a pager if it has more lines than the terminal; else print it."""
+    """Buffer stdout; then show it in a pager if it is longer than the terminal, else print it."""
     terminal, words = sys.stdout, pager()
     if not words or not terminal.isatty():
         yield
@@ -52,8 +52,8 @@ def paged() -> Iterator[None]:
 
 
 def pager() -> list[str]:
-    """Return the command of the pager; empty where the user or the machine has none."""
-    chosen = next((os.environ[name] for name in VARIABLES if name in os.environ), DEFAULT)
+    """Return the command line of the pager; empty if the user turned it off or it is not installed."""
+    chosen = next((os.environ[name] for name in PAGER_VARIABLES if name in os.environ), DEFAULT_PAGER)
     words = shlex.split(chosen) if chosen not in NO_PAGER else []
     return words if words and shutil.which(words[0]) else []
 

@@ -24,7 +24,7 @@ COMMANDS = {
     "project": ("learning.project", "Exchange memories with LLMos projects."),
     "search": ("", "Find memories that match a question."),
     "inject": ("", "Print the memories that an agent needs for a task."),
-    "list": ("memories.read", "List memories, the last changed first."),
+    "list": ("memories.read", "List memories, most recently changed first."),
     "show": ("memories.read", "Show one memory."),
     "why": ("memories.why", "Explain how a memory scores for a task."),
     "why-not": ("memories.why", "Explain why a memory is not injected for a task."),
@@ -32,8 +32,8 @@ COMMANDS = {
     "brief": ("learning.brief", "Show what earlier work teaches about a goal."),
     "stats": ("", "Count memories and show how often they are used."),
     "tokens": ("memories.why", "Show how many tokens were injected, per session."),
-    "history": ("memories.explain", "Show every change of a memory, the oldest first."),
-    "explain": ("memories.explain", "Explain how far a memory is trusted."),
+    "history": ("memories.explain", "Show every change of a memory, oldest first."),
+    "explain": ("memories.explain", "Explain how much a memory is trusted, and why."),
     "entities": ("memories.entities", "List the people, projects and features that memories name."),
     "diff": ("keeping.diff", "Show how a branch changes the memories."),
     "amend": ("memories.write", "Change a memory; the earlier text stays as history."),
@@ -44,19 +44,19 @@ COMMANDS = {
     "undo": ("memories.undo", "Undo the last change made on this machine."),
     "restore": ("memories.believe", "Bring back a deleted, archived, disputed or superseded memory."),
     "archive": ("memories.believe", "Take a memory out of use; 'rawkomem restore' brings it back."),
-    "supersede": ("memories.believe", "Replace an old memory by a newer one."),
+    "supersede": ("memories.believe", "Replace an old memory with a newer one."),
     "reinforce": ("memories.believe", "Confirm that a memory is true."),
     "dispute": ("memories.believe", "Report that a memory may be wrong."),
     "conflicts": ("memories.believe", "List memories that contradict each other."),
     "quarantine": ("memories.believe", "Hold a memory back until a person reviews it."),
     "validity": ("memories.believe", "Set the dates between which a memory is valid."),
-    "cite": ("memories.cite", "Tie a memory to code, and doubt it when the code changes."),
+    "cite": ("memories.cite", "Tie a memory to code; it ranks lower when the code changes."),
     "heritage": ("learning.lessons", "Show or set the intents that led to a memory."),
     "purge": ("memories.write", "Remove a memory's text from all files; this cannot be undone."),
     "status": ("keeping.keep", "Check that the search index matches the files."),
     "check": ("keeping.check", "Report problems in memory files."),
     "doctor": ("keeping.doctor", "Look for problems on this machine."),
-    "self-check": ("setup.self_check", "Try every part once in a temporary folder."),
+    "self-check": ("setup.self_check", "Test every part of rawkomem once, in a temporary folder."),
     "docs": ("setup.docs", "List or print the pages of the documentation."),
     "help": ("setup.help", "Show the help of a command, or all commands with --all."),
     "index": ("keeping.index", "Update, watch or rebuild the search index."),
@@ -101,7 +101,7 @@ GROUPS = {
 
 # Names that people know from other tools.
 SHORT_NAMES = {"ls": ("list",), "rm": ("delete",), "edit": ("amend",)}
-# Names of version 0.1: they work for one more version and are not shown.
+# Deprecated names of version 0.1. They work for one more version; the help does not show them.
 OLD_NAMES = {
     "lessons": ("lesson", "list"),
     "distill": ("lesson", "distill"),
@@ -126,7 +126,7 @@ OLD_NAMES = {
     "gather": ("tidy", "gather"),
     "retention": ("tidy", "retention"),
 }
-# Words for which the error names the command that does it.
+# Unknown words → the command that the error suggests.
 OTHER_WORDS = {
     "remember": "add",
     "new": "add",

@@ -1,4 +1,4 @@
-"""Print for people and programs: colors on a terminal only, errors as one line, JSON."""
+"""Print text, JSON and one-line errors, with colors only on a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 JSON_SCHEMA_VERSION = 1  # raised when a key of --json is renamed, removed or changes its meaning
 BLOCKS = " ▁▂▃▄▅▆▇█"
-MIN_COLUMNS, DEFAULT_COLUMNS = 40, 100  # of a terminal, and of a file or a pipe
+MIN_COLUMNS, DEFAULT_COLUMNS = 40, 100  # the minimum, and the width of a file or a pipe
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -37,7 +37,7 @@ def say(text: str = "") -> None:
 
 
 def shown(text: str) -> str:
-    """Return a text without control characters and invisible ones; line breaks, tabs and our own styles stay."""
+    """Return a text without control and invisible characters; line breaks, tabs and the styles of `paint` stay."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
     from ...text.clean import clean
@@ -47,7 +47,7 @@ def shown(text: str) -> str:
 
 
 def _styled(part: str) -> str:
-    """Return what follows the start of an escape sequence: a style of ours with its text, or the text alone."""
+    """Return the text after an escape sequence; the sequence stays only if it is a style of `paint`."""
     from ...text.clean import clean
 
     code, end, rest = part.partition("m")
@@ -55,12 +55,12 @@ def _styled(part: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """Return a remark or an error as one line that a terminal shows as it is."""
+    """Return a remark or an error as one line without control characters."""
     return " ".join(shown(text).split("\n"))
 
 
 def say_json(value: object, versioned: bool = True) -> None:
-    """Print data as JSON; an object with named keys starts with the version of the schema in docs/json.md."""
+    """Print data as JSON. An object starts with the schema version, unless `versioned` is false; see docs/json.md."""
     import json  # only with --json
 
     if versioned and isinstance(value, dict):
@@ -80,7 +80,7 @@ def say_either(as_json: bool, data: object, text: str) -> None:
 def say_rows(
     as_json: bool, rows: Sequence[T], shape: Callable[[T], object], line: Callable[[T], str], nothing: str = ""
 ) -> None:
-    """Print rows as a JSON list or one line each, and a remark if there are none."""
+    """Print rows as a JSON list or one line each; if there are none, print a remark on stderr."""
     if as_json:
         say_json([shape(row) for row in rows])
         return
@@ -103,19 +103,19 @@ def name_of(memory: Memory) -> str:
 
 
 def bracketed(status: str) -> str:
-    """Return a status in brackets, or nothing if it is the usual one."""
+    """Return a status in brackets, or an empty text if it is active."""
     return "" if status == "active" else f" [{status}]"
 
 
 def say_written(ids: Sequence[str], as_json: bool) -> None:
-    """Print the ids of memories that were written, where no more can be told of them."""
+    """Print the ids of written memories; used when the index failed after the write."""
     say_either(as_json, {"written": list(ids)}, "\n".join(f"{paint('written', 'green')}  {id}" for id in ids))
     sys.stdout.flush()
 
 
 def complain(failure: RawkoError) -> int:
     """Print an error as one line on stderr and return the exit code."""
-    from ...redaction.find import redact  # messages quote what they are about, and what fails can afford the rules
+    from ...redaction.find import redact  # slow to load; only errors, which may quote secrets, need it
 
     hint = f" ({failure.hint})" if failure.hint else ""
     sys.stderr.write(f"rawkomem: {on_one_line(redact(failure.message, pii=False) + hint)}\n")
@@ -128,13 +128,13 @@ def note(text: str) -> None:
 
 
 def tell_nothing(repository: Repository, otherwise: str) -> None:
-    """Print why there is nothing to show; for an empty repository, how to start."""
-    start = "no memories yet: 'rawkomem add' writes the first one, 'rawkomem check' shows files it cannot use"
+    """Print a remark about an empty result; if the repository is empty, print how to start."""
+    start = "no memories yet: 'rawkomem add' stores the first one, 'rawkomem check' lists files that cannot be used"
     note(otherwise if repository.list(Filter()) else start)
 
 
 def wide() -> int:
-    """Return the columns of the terminal; COLUMNS wins, as in other programs."""
+    """Return the width of the terminal in columns; the variable COLUMNS takes precedence."""
     said = os.environ.get("COLUMNS", "")
     try:
         return max(MIN_COLUMNS, int(said) if said.isdecimal() else os.get_terminal_size().columns)
@@ -143,33 +143,33 @@ def wide() -> int:
 
 
 def shortened(as_json: bool, rows: Sequence[T], limit: int) -> Sequence[T]:
-    """Return the first rows, and tell people how to see all of them. 0 is no limit."""
+    """Return the first rows, and print how to see all of them. 0 means no limit."""
     if not limit or len(rows) <= limit:
         return rows
     if not as_json:
-        note(f"{limit} of {len(rows)}: -n 0 shows all")
+        note(f"showing {limit} of {len(rows)}: -n 0 shows all")
     return rows[:limit]
 
 
 def is_table() -> bool:
-    """Tell whether the columns of a list are aligned: on a terminal only, so that pipes get no padding."""
+    """Return whether to align the columns of a list: only on a terminal, so that pipes get no padding."""
     return sys.stdout.isatty()
 
 
 def draws() -> bool:
-    """Tell whether stdout is a terminal that can show blocks."""
+    """Return whether stdout is a terminal that can show block characters."""
     return sys.stdout.isatty() and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
 
 def sparkline(counts: Sequence[int], step: str) -> str:
-    """Return counts by week or day as a row of blocks, with the largest count. A dot is zero."""
+    """Return counts by week or day as a row of blocks, with the largest count. A dot means zero."""
     most = max(counts, default=0)
     blocks = "".join(BLOCKS[-(-count * 8 // most)] if count else "·" for count in counts)
     return f"{blocks}  {most} in the busiest {step}"
 
 
 def day(at: int) -> str:
-    """Return the date of a time, or dashes."""
+    """Return the date of a time, or dashes if it is unknown."""
     from ...model.clock import iso
 
     return iso(at)[:10] or "-" * 10

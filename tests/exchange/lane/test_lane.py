@@ -68,7 +68,7 @@ def test_the_summary_counts_what_was_kept(project, database, rawkomem):
 def test_the_summary_for_people(project, database, rawkomem):
     said = rawkomem("import", database).stderr
     assert "4 read, 4 added, 0 known, 0 skipped" in said and "1 held back: superseded" in said
-    assert "lane_version (4)" in said and "3 wait for your review" in said
+    assert "lane_version (4)" in said and "3 memories wait for your review" in said
 
 
 @pytest.mark.parametrize(

@@ -248,17 +248,17 @@ def test_a_broken_config_does_not_make_a_write_fail(repository):
 
 def test_status_and_flush(rawkomem, project, queue, layout, monkeypatch):
     assert "no sinks are set up" in rawkomem("sinks", "status").stdout
-    assert rawkomem("sinks", "flush").stdout == "0 sent, 0 waiting, 0 given up\n"
+    assert rawkomem("sinks", "flush").stdout == "0 sent, 0 waiting, 0 dropped\n"
     monkeypatch.setenv("HOOK_KEY", KEY)
     queue.add([event(layout, 1)])
     with Server(Answer({"said": KEY}, 403), OK) as server:
         configure(webhook=f"{server.url}/{KEY}", allowLocal=True, folder="log", key="HOOK_KEY")
         failed = rawkomem("sinks", "flush", check=1)
-        assert failed.stdout == "0 sent, 1 waiting, 0 given up\n"
+        assert failed.stdout == "0 sent, 1 waiting, 0 dropped\n"
         assert failed.stderr == 'rawkomem: 127.0.0.1 answered 403: {"said": "(key)"}\n'
         status = rawkomem("sinks", "status", check=1)
         assert f"webhook  127.0.0.1:{server.server_port}  store, supersede" in status.stdout
-        assert "1 waiting, 0 given up" in status.stdout
+        assert "1 waiting, 0 dropped" in status.stdout
         assert "webhook: 127.0.0.1 answered 403" in status.stderr and "markdown: sinks.folder" in status.stderr
         assert rawkomem("sinks", "flush", "--due", "--json").stdout.count('"sent": 0') == 1
         assert '"sent": 1' in rawkomem("sinks", "flush", "--json").stdout

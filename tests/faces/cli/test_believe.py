@@ -103,14 +103,14 @@ def test_conflicts_and_review(rawkomem, add):
     assert chain[0]["trustComparison"] == {"original": 1.0, "superseding": 0.5, "delta": -0.5}
     assert "superseded by Time zone PST" in rawkomem("explain", old, "--supersession").stdout
     assert "conflicted with  Time zone PST" in (told := rawkomem("explain", old).stdout)
-    assert "settled: this one is superseded" in told and "said 1 time, " in told
+    assert "settled: this one is superseded" in told and "observed 1 time, " in told
 
 
 def test_reject(rawkomem, add):
     add("UTC", "user_explicit")
     new = add("PST", "inference")["id"]
     assert "rejected" in rawkomem("review", new, "--reject").stdout
-    assert "nothing is in quarantine" in rawkomem("quarantine", "list").stderr
+    assert "no memory is in quarantine" in rawkomem("quarantine", "list").stderr
     assert "not quarantined" in rawkomem("review", new, "--reject", check=1).stderr
 
 
@@ -168,7 +168,7 @@ def test_explain(rawkomem, add):
     assert explained["conflicts"] == [id] and explained["standing"].startswith("quarantined (trust_insufficient)")
     assert explained["provenance"] == {"source": "inference"} and explained["trust"]["value"] == 0.5
     shown = rawkomem("explain", id).stdout
-    assert "trust 1.00" in shown and "said 2 times" in shown and "corroborate" in shown
+    assert "trust 1.00" in shown and "observed 2 times" in shown and "corroborate" in shown
 
 
 def test_evolve(rawkomem):
@@ -215,5 +215,5 @@ def test_review_lists_shows_and_decides_on_proposed_changes(git, memories, repos
     with_person.beliefs.decide("rule", True, [shown["changes"][0]["id"]])
     assert repository.get("rule").body == "First line.\nSend tokens away."
     assert "amend_x" in rawkomem("review", "rule", "--accept", "--change", "amend_x", check=1).stderr
-    assert "which memory" in rawkomem("review", "--accept", check=2).stderr
+    assert "needs the ID of a memory" in rawkomem("review", "--accept", check=2).stderr
     with_person.close()

@@ -204,7 +204,7 @@ def test_a_check_is_left_out_for_once(hooked, memories, rawkomem):
     assert told.returncode == 1 and "secrets" in told.stdout + told.stderr, "the other checks still hold"
     hooked("rm", "-qf", ".rawko/memories/c.md")
     told = try_commit(hooked, RAWKOMEM_SKIP="histroy")
-    assert told.returncode != 0 and "names no check: histroy" in told.stdout + told.stderr
+    assert told.returncode != 0 and "names unknown checks: histroy" in told.stdout + told.stderr
     assert try_commit(hooked, RAWKOMEM_SKIP="history, citations", CLAUDECODE="1").returncode == 0
 
 
@@ -423,7 +423,7 @@ def test_a_hook_at_the_top_checks_repositories_below(git, project, rawkomem, tmp
         assert told.startswith(f"{below}/.rawko/memories/b.md:12: duplicates: c says exactly what b says")
     assert top("diff", "--name-only") == "" and "?? " not in top("status", "--porcelain"), "nothing is written"
     told = rawkomem("consolidate", "--staged", "--apply", cwd=top.folder, check=1).stderr
-    assert f"1 entry written: review, 'git add {below}/.rawko', commit again" in told
+    assert f"1 entry written: review, run 'git add {below}/.rawko', and commit again" in told
     assert "?? " in top("status", "--porcelain"), "nothing was added for them"
     top("add", "-A")
     rawkomem("consolidate", "--staged", cwd=top.folder)

@@ -68,7 +68,7 @@ def test_from_a_session_to_the_prompt(rawkomem, project):
         rawkomem("drafts", "keep", draft["id"])
     given = rawkomem("inject", "add tests with vitest").stdout
     assert "we use jest here, not vitest" in given and "imperative" not in given
-    assert "no drafts wait" in rawkomem("drafts").stderr
+    assert "there are no drafts" in rawkomem("drafts").stderr
     assert "nothing new to learn" in rawkomem("learn", "chat.md").stderr
 
 
@@ -94,7 +94,7 @@ def test_of_a_long_statement_the_end_is_shown(rawkomem, repository):
 def test_sessions_limits_and_none(rawkomem, waiting):
     (only,) = json.loads(rawkomem("drafts", "--session", "other", "--json").stdout)
     assert only["said"] == TOOLKIT and only["session"] == "other-2"
-    assert "no drafts of session nowhere wait" in rawkomem("drafts", "--session", "nowhere").stderr
+    assert "session nowhere has no drafts" in rawkomem("drafts", "--session", "nowhere").stderr
     assert "1 of 2 drafts" in rawkomem("drafts", "--limit", "1").stderr
 
 
@@ -103,7 +103,7 @@ def test_show_prints_the_whole_draft(rawkomem, repository):
     put(repository, before="long " * 100, text="Use tabs.\n\nIn every file.", corrects=(old.id, "mem_gone"))
     shown = rawkomem("drafts", "show", "drf_01").stdout
     assert "long " * 99 in shown and "  In every file." in shown and "the person said\n  use tabs" in shown
-    assert f"Use spaces  {old.id}" in shown and "mem_gone (not here any more)" in shown
+    assert f"Use spaces  {old.id}" in shown and "mem_gone (no longer exists)" in shown
     assert json.loads(rawkomem("drafts", "show", "drf_01", "--json").stdout)["corrects"] == [old.id, "mem_gone"]
 
 
@@ -143,14 +143,14 @@ def test_nothing_is_kept_or_dropped_where_one_id_is_wrong(rawkomem, waiting, rep
         failed = rawkomem("drafts", verb, waiting[0].id, "drf_none", check=None)
         assert failed.returncode and "there is no draft 'drf_none'" in failed.stderr
     failed = rawkomem("drafts", "keep", *(draft.id for draft in waiting), "--title", "Both", check=None)
-    assert failed.returncode and "change one draft" in failed.stderr
+    assert failed.returncode and "work with one draft only" in failed.stderr
     assert repository.drafts.all() == waiting and not repository.list()
 
 
 def test_what_a_kept_draft_corrects_gives_way(rawkomem, repository):
     old = repository.add(Entry(title="Use spaces", body="Use spaces."), via="agent")
     put(repository, corrects=(old.id,))
-    assert f"in the place of Use spaces  {old.id}" in rawkomem("drafts", "keep", "drf_").stdout
+    assert f"supersedes Use spaces  {old.id}" in rawkomem("drafts", "keep", "drf_").stdout
     assert repository.get(old.id).status == "superseded"
 
 
@@ -158,7 +158,7 @@ def test_what_a_person_vouches_for_waits_for_a_review(rawkomem, repository, git)
     old = repository.add(Entry(title="Use spaces", body="Use spaces."))
     git.commit()
     put(repository, corrects=(old.id,))
-    assert f"'rawkomem review {old.id}' decides" in rawkomem("drafts", "keep", "drf_").stderr
+    assert f"decide with 'rawkomem review {old.id}'" in rawkomem("drafts", "keep", "drf_").stderr
     assert repository.get(old.id).status == "active" and repository.get(old.id).proposed
 
 
@@ -190,7 +190,7 @@ def test_an_editor_sees_the_draft_and_may_leave_it(rawkomem, waiting, repository
     editor.write_text(f'#!/bin/sh\ncp "$1" {tmp_path}/seen\n')
     editor.chmod(0o700)
     failed = rawkomem("drafts", "edit", waiting[0].id, env={"VISUAL": str(editor), "EDITOR": str(editor)}, check=None)
-    assert failed.returncode and "nothing was saved" in failed.stderr and repository.drafts.all() == waiting
+    assert failed.returncode and "no new text" in failed.stderr and repository.drafts.all() == waiting
     seen = Path(tmp_path, "seen").read_text()
     assert waiting[0].title in seen and waiting[0].text in seen and waiting[0].when[0] in seen
 
@@ -209,7 +209,7 @@ def test_dropping_all_asks(rawkomem, waiting, repository):
     assert rawkomem("drafts", "drop", "--all", input="n\n", check=None).returncode
     assert repository.drafts.all() == waiting
     assert len(json.loads(rawkomem("drafts", "drop", "--all", "--json", input="y\n").stdout)) == 2
-    assert repository.drafts.all() == [] and "no drafts wait" in rawkomem("drafts", "drop", "--all").stderr
+    assert repository.drafts.all() == [] and "there are no drafts" in rawkomem("drafts", "drop", "--all").stderr
 
 
 def test_demote(rawkomem, repository):
@@ -220,7 +220,7 @@ def test_demote(rawkomem, repository):
     assert "moved" in rawkomem("drafts", "demote").stdout
     assert repository.get(junk.id).status == "deleted"
     assert "All tests pass." in rawkomem("drafts", "show", "drf_").stdout
-    assert "no memory here was stored by the first version" in rawkomem("drafts", "demote").stderr
+    assert "no untouched memory from the first version" in rawkomem("drafts", "demote").stderr
 
 
 def test_status_counts_drafts(rawkomem, waiting):
@@ -243,7 +243,7 @@ def test_learn_tells_what_was_said_in_another_session_too(
     shown = tmp_path / "shown"
     detached(terminal, typed(" ".join((*START, "learn", "chat.md")), shown), project, scrubbed())
     told = shown.read_text()
-    assert "stored mem_" in told and "in another session, too" in told and "nothing new" not in told
+    assert "stored mem_" in told and "also said it in another session" in told and "nothing new" not in told
     assert repository.drafts.all() == []
 
 
@@ -280,4 +280,4 @@ def test_errors_name_the_transcript(rawkomem, project):
     (project / "half.json").write_text('{"messages": [', encoding="utf-8")
     (project / "note.txt").write_text("hello", encoding="utf-8")
     assert "half.json is not valid JSON" in rawkomem("learn", "half.json", check=None).stderr
-    assert "no person says anything in note.txt" in rawkomem("replay", "note.txt", check=None).stderr
+    assert "no words of a person in note.txt" in rawkomem("replay", "note.txt", check=None).stderr

@@ -46,8 +46,8 @@ def editor(tmp_path_factory):
 
 def resumed(stderr: str) -> list[str]:
     """The command that a refusal prints, without the program's name."""
-    (line,) = [line for line in stderr.splitlines() if "open it again: " in line]
-    return shlex.split(line.partition("open it again: ")[2])[1:]
+    (line,) = [line for line in stderr.splitlines() if "to reopen it, run: " in line]
+    return shlex.split(line.partition("to reopen it, run: ")[2])[1:]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_the_demo_shows_every_step_as_a_person_typed_it(rawkomem, tmp_path):
         "stored  mem_",
         "whenToUse fired",
         "conflicts with mem_",
-        "in the place of mem_",
+        "supersedes mem_",
         "reinforcements: 0 → 1",
     ):
         assert real in told
@@ -174,7 +174,7 @@ def test_a_memory_is_most_used_or_least_used(project, rawkomem):
     rawkomem("inject", "fix the payment")
     lines = rawkomem("stats").stdout.splitlines()
     assert [line.split()[-1] for line in lines if "used  " in line] == ["Payments", "Logo"]
-    assert "1 use in all" in lines[0]
+    assert "1 use in total" in lines[0]
     assert "1 time, last" in rawkomem("show", "payments").stdout
 
 

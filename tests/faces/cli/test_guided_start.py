@@ -98,7 +98,7 @@ def test_a_script_gets_everything_but_the_review(shop):
     assert "check --staged" in (shop / ".git" / "hooks" / "pre-commit").read_text()
     assert "review --all-from instructions --activate" in told.partition("Next:")[2]
     again = rawkomem("init", "--yes").stdout
-    assert "Nothing new" in again and "To take a step back" not in again
+    assert "Nothing new" in again and "To undo a step" not in again
 
 
 def test_a_script_that_says_nothing_gets_the_files_alone(shop):
@@ -176,7 +176,7 @@ def assert_whole(shop: Path, memories: int, files: int) -> None:
 def test_each_step_can_be_taken_back(shop, talk):
     before = {name: (shop / name).read_bytes() for name in listing(shop)}
     told = talk(*[ENTER] * 7)
-    listed = told.partition("To take a step back:")[2].partition("Next:")[0]
+    listed = told.partition("To undo a step:")[2].partition("Next:")[0]
     commands = re.findall(r"^  rawkomem (.+?)  ", listed, re.MULTILINE)
     assert len(commands) == 6 and commands[-1] == "uninstall"
     for command in commands[:-1]:
@@ -215,7 +215,7 @@ def test_a_repository_above_is_named_first(shop, talk):
     inner = shop / "web"
     inner.mkdir()
     told = talk(ENTER, cwd=inner, check=1)
-    assert "has a repository already" in told and not (inner / ".rawko").exists()
+    assert "has a repository, which is also used here" in told and not (inner / ".rawko").exists()
 
 
 def test_the_last_sessions_are_replayed(shop, home, talk):

@@ -28,7 +28,7 @@ def skill(rawkomem, project) -> str:
 
 
 def test_a_skill_from_file_folder_and_stdin(rawkomem, project, skill):
-    assert "known already  deploy-service" in rawkomem("skill", "add", ".").stdout
+    assert "already known  deploy-service" in rawkomem("skill", "add", ".").stdout
     assert said(rawkomem("skill", "add", "-", "--json", input=SKILL))["outcome"] == "known"
     changed = said(rawkomem("skill", "add", "-", "--json", input=SKILL + "3. Watch.\n"))
     assert (changed["outcome"], changed["id"]) == ("amended", skill)
@@ -58,14 +58,14 @@ def test_list_search_and_show(rawkomem, skill):
     told = rawkomem("skills", "ship a service", "--explain").stdout
     assert "keywords: ship in description; service in name, description" in told and "meaning: cosine" in told
     assert rawkomem("skills", "Name: deploy-service").stdout.startswith("1.00  deploy-service")
-    assert "no skill fits" in rawkomem("skills", "quantum chromodynamics").stderr
+    assert "no skill matches" in rawkomem("skills", "quantum chromodynamics").stderr
     shown = said(rawkomem("skill", "show", "deploy-service", "--json"))
     assert shown["text"] == SKILL.strip() and 0 < shown["trust"] < 1
     assert "2. Apply." in rawkomem("skill", "show", skill).stdout
 
 
 def test_feedback_and_prune(rawkomem, skill):
-    assert "how did it go?" in rawkomem("skill", "feedback", skill, check=2).stderr
+    assert "the outcome is missing" in rawkomem("skill", "feedback", skill, check=2).stderr
     assert said(rawkomem("skill", "feedback", skill, "--success", "--json")) == {
         "schema": 1, "id": skill, "reliability": 0.6, "use_count": 1,
     }  # fmt: skip
@@ -102,7 +102,8 @@ def test_synthesize(rawkomem, repository):
     assert made["status"] == "success" and made["yamo_text"].startswith("agent: Caching;\nintent: Caching;\n")
     assert "unchanged  Caching" in rawkomem("synthesize").stdout
     assert (
-        "Caching [quarantined]" in rawkomem("skills").stdout and "no skill fits" in rawkomem("skills", "caching").stderr
+        "Caching [quarantined]" in rawkomem("skills").stdout
+        and "no skill matches" in rawkomem("skills", "caching").stderr
     )
     rawkomem("review", made["skill_id"], "--activate")
     assert "Caching" in rawkomem("skills", "caching").stdout

@@ -14,7 +14,7 @@ from tests.torture.helpers import memory
 @pytest.mark.parametrize("command", [["search", "x"], ["list"], ["inject", "x", "--explain"], ["stats"]])
 def test_an_empty_repository_says_how_to_start(rawkomem, command):
     result = rawkomem(*command)
-    assert result.stdout == "" and "no memories yet: 'rawkomem add' writes the first one" in result.stderr
+    assert result.stdout == "" and "no memories yet: 'rawkomem add' stores the first one" in result.stderr
 
 
 def test_inject_into_a_prompt_is_silent_about_it(rawkomem):
@@ -26,9 +26,9 @@ def test_inject_into_a_prompt_is_silent_about_it(rawkomem):
     ("command", "says"),
     [
         (["search", "x", "--tag", "none"], "nothing found"),
-        (["list", "--tag", "none"], "no memory passes these filters"),
-        (["stats", "--tag", "none"], "no memory passes these filters"),
-        (["inject", "x", "--tag", "none", "--explain"], "no memory shares words, meaning or a condition"),
+        (["list", "--tag", "none"], "no memory matches these filters"),
+        (["stats", "--tag", "none"], "no memory matches these filters"),
+        (["inject", "x", "--tag", "none", "--explain"], "no memory matches this task by words, meaning or condition"),
     ],
 )
 def test_a_filled_one_does_not(rawkomem, memories, command, says):
@@ -101,7 +101,7 @@ def test_check_counts_what_is_only_short(rawkomem):
     told = rawkomem("check")
     assert told.stdout == "" and "1 file, 1 remark on length (--style shows them)" in told.stderr
     assert "1 word: 200–500 are ideal" in rawkomem("check", "--style").stdout
-    assert "1 file, nothing to complain about" in rawkomem("check", "-q").stderr
+    assert "1 file, no problems" in rawkomem("check", "-q").stderr
 
 
 def test_why_not_says_what_to_do(rawkomem):

@@ -63,7 +63,7 @@ def test_using_another_store_and_coming_back(rawkomem, memories):
     (memories / "two.md").write_text(MEMORY.replace("Zebras", "Quaggas"))
     assert "Quaggas" in rawkomem("search", "stripes").stdout
     assert json.loads(rawkomem("rebuild", "--json").stdout)["read"] == 2
-    assert "V2 already" in rawkomem("store", "migrate").stdout
+    assert "already V2" in rawkomem("store", "migrate").stdout
     assert "no backup" in rawkomem("store", "rollback", check=1).stderr
     rawkomem("store", "use", "sqlite")
     assert "Quaggas" in rawkomem("search", "stripes").stdout

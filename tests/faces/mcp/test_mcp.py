@@ -435,7 +435,7 @@ def test_too_much_at_once_is_refused_and_harms_nothing(url):
 
 def test_a_random_token_is_shown_once_and_works(stored):
     with http_server(stored) as (url, said):
-        token = re.search(r"token, shown only now: (\S{32,})", said)[1]
+        token = re.search(r"token, shown only once: (\S{32,})", said)[1]
 
         async def conversation(client):
             return text_of(await client.call_tool("recall", {"task": "retry"}))
@@ -469,5 +469,5 @@ def test_mistakes_of_whoever_starts_it_are_told_in_one_line(project, rawkomem, t
     assert f"port {port} cannot be used" in rawkomem("mcp", "--http", port, check=2).stderr
     taken.close()
     short = rawkomem("mcp", "--http", "0", env={"RAWKOMEM_MCP_TOKEN": "short"}, check=2)
-    assert "RAWKOMEM_MCP_TOKEN is no token" in short.stderr
+    assert "RAWKOMEM_MCP_TOKEN is not a valid token" in short.stderr
     assert "rawkomem init" in rawkomem("mcp", cwd=tmp_path_factory.mktemp("bare"), check=1).stderr

@@ -57,7 +57,7 @@ def test_connect_and_remove_leave_nothing(host, project, rawkomem, home):
     rawkomem("connect", host)
     connected = tree(project)
     assert connected != before and any(f"hook {host}".encode() in (data or b"") for data in connected.values())
-    assert f"{host} is connected already" in rawkomem("connect", host).stderr and tree(project) == connected
+    assert f"{host} is already connected" in rawkomem("connect", host).stderr and tree(project) == connected
     rawkomem("connect", host, "--remove", "--dry-run")
     assert tree(project) == connected
     rawkomem("connect", host, "--remove")
@@ -175,7 +175,7 @@ def test_for_the_user(host, project, rawkomem, home, tmp_path_factory):
     told = json.loads(rawkomem("connect", host, "--user", "--json", cwd=elsewhere).stdout)
     assert [change["what"] for change in told["changes"]] == ["new"]
     assert told["changes"][0]["path"].startswith(str(home)) and tree(elsewhere) == {}
-    assert "one of them is enough" in rawkomem("connect", host).stderr
+    assert "one connection is enough" in rawkomem("connect", host).stderr
     rawkomem("connect", host, "--user", "--remove", cwd=elsewhere)
     assert {path for path, data in tree(home).items() if data is not None} == {
         path for path, data in before.items() if data

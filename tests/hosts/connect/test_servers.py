@@ -43,7 +43,7 @@ def test_hooks_and_server_come_and_go(name, project, home):  # noqa: F811
     told = connect(project, name, "--mcp").output
     assert "optional:" not in told and server(project, name) == HOSTS[name].mcp.entry
     both = tree(project)
-    assert "connected already" in connect(project, name).output and tree(project) == both, "a server stays"
+    assert "already connected" in connect(project, name).output and tree(project) == both, "a server stays"
     assert hooks_only != both
     connect(project, name, "--remove")
     assert tree(project) == before

@@ -169,7 +169,7 @@ def test_what_hooks_noted_is_found_and_the_last_is_first(repository, rawkomem, s
 
 def test_the_sum_and_the_drafts(repository, rawkomem, session):
     shown = rawkomem("replay", str(session))
-    assert "1 correction in 1 session: 0 covered, 1 not." in shown.stdout
+    assert "1 correction in 1 session: 0 covered, 1 not covered." in shown.stdout
     assert "✗ not covered   “No, use pnpm for packages, not npm.”" in shown.stdout
     assert repository.drafts.all() == []
     rawkomem("replay", str(session), "--json")
@@ -180,7 +180,7 @@ def test_the_sum_and_the_drafts(repository, rawkomem, session):
     memory = repository.add(PNPM)
     covered = rawkomem("replay", str(session)).stdout
     assert f"Use pnpm  {memory.id}  since prompt 1" in covered
-    assert "1 correction in 1 session: 1 covered, 0 not." in covered
+    assert "1 correction in 1 session: 1 covered, 0 not covered." in covered
 
 
 @pytest.mark.parametrize(("answer", "drafts"), [("y", 1), ("n", 0)])

@@ -106,7 +106,7 @@ def test_a_learning_that_its_goals_do_not_find_keeps_its_traces(project, reposit
         text = f"---\ntitle: Zap\nwhenToUse:\n  - When the task is to zap\n---\n\nZap. Zap zap {number}.\n"
         write(project / ".rawko", f"memories/zap{number}.md", text)
     done = rawkomem("consolidate", "--apply")
-    assert "stay: 'Zap' does not find it among the first 5" in done.stderr, done.stdout
+    assert "stay: it is not in the first 5 results for 'Zap'" in done.stderr, done.stdout
     assert len(paths(project, "traces")) == 3 and len(learnings(repository)) == 1
     assert rawkomem("consolidate", "--apply").stdout == ""
 

@@ -39,7 +39,7 @@ def test_a_session_becomes_drafts_and_no_memory(host, project, rawkomem):
     assert {draft["kind"] for draft in told["drafts"]} == {"correction", "preference"} and told["stored"] == []
     assert files(project) == {} and "Postgres" not in rawkomem("inject", "add a postgres index").stdout
     again = rawkomem("learn", "session")
-    assert "nothing new to learn" in again.stderr and "2 drafts of this session found earlier" in again.stderr
+    assert "nothing new to learn" in again.stderr and "2 drafts of this session already existed" in again.stderr
 
 
 def test_the_same_session_told_by_another_host_adds_nothing(repository):
@@ -180,7 +180,7 @@ def test_broken_lines_are_told(rawkomem):
 
 def test_a_text_without_speakers_is_nobodys_word(rawkomem):
     told = rawkomem("learn", "-", input="We decided to use Postgres instead of MySQL.")
-    assert "no line says who speaks" in told.stderr and told.stdout == ""
+    assert "no line names its speaker" in told.stderr and told.stdout == ""
     long = rawkomem("learn", "-", input="We decided to use Postgres instead of MySQL. " * 600)
     assert "no speakers found" in long.stderr
 

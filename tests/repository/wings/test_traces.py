@@ -31,7 +31,7 @@ def test_trace_add_list_show(project, rawkomem):
         "Ship it",
     ]
     assert "Ship it" in rawkomem("trace", "list", "--status", "failure").stdout
-    assert "no such trace" in rawkomem("trace", "list", "--status", "partial").stderr
+    assert "no trace found" in rawkomem("trace", "list", "--status", "partial").stderr
     assert "unknown" not in rawkomem("check").stdout and rawkomem("list", "--kind", "trace").stdout.count("\n") == 2
 
 

@@ -26,7 +26,7 @@ LEVEL_COLORS = {"error": "red", "warning": "yellow", "style": "dim"}
 @click.option("--style", is_flag=True, help="Also report memories that are shorter or longer than recommended.")
 @click.option("--quiet", "-q", is_flag=True, help="Skip the content rules.")
 @click.option("--stale", is_flag=True, help="Only list citations of code that changed or is gone.")
-@click.option("--diff", "span", metavar="BASE...HEAD", default="", help="Only check what a branch changed.")
+@click.option("--diff", "span", metavar="BASE...HEAD", default="", help="Only check the changes of a branch.")
 @click.option("--format", "form", type=click.Choice(("text", "github", "json")), default="text",
               help="With --diff: text, annotations for GitHub Actions, or JSON.")  # fmt: skip
 @staged_options
@@ -38,12 +38,12 @@ def check_command(
     """Report problems in memory files.
 
     Without PATHS, the command checks every file of the repository. The exit code is 1 if a file cannot be used as a
-    memory. With --stale, it is 1 if a memory cites code that changed or is gone. --staged checks what a commit
-    adds, for a pre-commit hook; --diff checks what a branch adds. Both exit with 1 on errors.
+    memory. With --stale, it is 1 if a memory cites code that changed or is gone. --staged checks the staged
+    changes, for a pre-commit hook; --diff checks the changes of a branch. Both exit with 1 on errors.
     """
     if as_amendment:
         if not staged:
-            raise BadInput("--as-amendment without --staged", "run 'rawkomem check --staged --as-amendment'")
+            raise BadInput("--as-amendment needs --staged", "run 'rawkomem check --staged --as-amendment'")
         return amend_staged(folder, as_json)
     if span:
         from .diff import tell_branch
@@ -53,7 +53,7 @@ def check_command(
         return tell_staged(folder, checks, as_json)
     if stale:
         if paths:
-            raise BadInput("--stale looks at all memories", "leave the paths out")
+            raise BadInput("--stale checks all memories and takes no PATHS", "run 'rawkomem check --stale'")
         return tell_stale(open_repository(folder).citations.all(), as_json)
     checked = check_files(paths) if paths else list(open_repository(folder).check())
     if as_json:
@@ -82,4 +82,4 @@ def _print(checked: list[Checked], style: bool, quiet: bool) -> None:
             say(f"{printable(item.file)}:{problem.line}: {level} {problem.message}. {paint(problem.hint, 'dim')}")
     parts = [f"{number} {level}" if level == STYLE else count(number, level) for level, number in told.items()]
     parts += [f"{count(lengths, 'remark')} on length (--style shows them)"] if lengths else []
-    note(f"{count(len(checked), 'file')}, {', '.join(parts) or 'nothing to complain about'}")
+    note(f"{count(len(checked), 'file')}, {', '.join(parts) or 'no problems'}")

@@ -1,4 +1,4 @@
-"""Implement `rawkomem check --staged`: report what must not be committed, for a pre-commit hook."""
+"""Implement `rawkomem check --staged`: report problems in staged files, for a pre-commit hook."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..opening import open_repository
 from ..terminal import fields_of, note, paint, say, say_json
 from .duplicates import propose
 
-NAMES = (*CHECKS, DUPLICATES)  # of all checks of what is staged
+NAMES = (*CHECKS, DUPLICATES)  # of all checks of staged files
 
 
 def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -34,15 +34,15 @@ def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
         function = click.option(f"--{name}/--no-{name}", default=True, help=f"Run the check {name}, with {where}.")(
             function
         )
-    help = "With --staged: restore edited committed entries, append what you wrote as amendments, and stage both."
+    help = "With --staged: restore committed entries that you edited, append your edits as amendments, and stage both."
     function = click.option("--as-amendment", is_flag=True, help=help)(function)
-    return click.option("--staged", is_flag=True, help="Only check what is staged in git; exit with 1 on errors.")(
+    return click.option("--staged", is_flag=True, help="Only check changes staged in git; exit with 1 on errors.")(
         function
     )
 
 
 def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> int:
-    """Check what is staged, print the problems and return the exit code. File names that hooks add are ignored."""
+    """Check the staged changes, print the problems, and return 1 if one is an error, else 0. Ignores PATHS."""
     skip = skipped(looked_at)
     agent = bool(known_agent())
     found = [_check(repository, skip, agent) for repository in staged_repositories(folder)]
@@ -63,11 +63,11 @@ def _print(problems: Sequence[tuple[str, Problem]]) -> None:
         note(KEEP_HINT)
     if failed:
         number = sum(problem.level == ERROR for _, problem in problems)
-        note(f"{count(number, 'reason')} not to commit: {', '.join(failed)} ('rawkomem docs git' explains the checks)")
+        note(f"{count(number, 'error')} in staged files: {', '.join(failed)} ('rawkomem docs git' explains the checks)")
 
 
 def amend_staged(folder: str, as_json: bool) -> int:
-    """Turn edits of committed memories into amendments and print what was done."""
+    """Turn edits of committed memories into amendments, print the result, and return 0."""
     for repository in staged_repositories(folder):
         done = repository.edits.as_amendments(user_name())
         if as_json:
@@ -78,12 +78,12 @@ def amend_staged(folder: str, as_json: bool) -> int:
             say(f"{paint('appended', 'green')}  {item.entry.kind} {item.entry.about}  {paint(item.entry.path, 'dim')}")
         for copy in done.copies:
             note(f"your edited file is kept in .rawko/{copy}")
-        note("the committed text is back, the result is staged" if done.edits else "no committed memory was edited")
+        note("the committed text is restored; the result is staged" if done.edits else "no committed memory was edited")
     return 0
 
 
 def _check(repository: Repository, skip: Sequence[str], agent: bool) -> dict[str, list[Problem]]:
-    """Run all checks on one look at git; print proposals about near duplicates and contradictions on stderr."""
+    """Read git once and run all checks; print proposals about near duplicates and contradictions on stderr."""
     if DUPLICATES in skip:
         return repository.edits.check(skip, agent)
     brought = repository.staging.brought()
@@ -95,22 +95,22 @@ def _check(repository: Repository, skip: Sequence[str], agent: bool) -> dict[str
 
 
 def staged_repositories(folder: str) -> list[Repository]:
-    """Return the repository of a folder, or else those that git has in the work tree around it."""
+    """Return the repository of a folder; without one, the staged repositories of the git work tree around it."""
     try:
         return [open_repository(folder)]
     except NotFound:
         found = staged_layouts(folder)
-    if not found and not os.path.isdir(os.path.join(folder, FOLDER)):  # silent on a branch without memories
-        note("no memories here: nothing to check")
+    if not found and not os.path.isdir(os.path.join(folder, FOLDER)):  # print nothing on a branch without memories
+        note("there is no memory repository here, so nothing was checked")
     return [open_repository(layout.root) for layout in found]
 
 
 def skipped(looked_at: Mapping[str, bool]) -> list[str]:
-    """Return the checks that options or the environment skip."""
+    """Return the checks that options or the environment skip; raise BadInput for an unknown name."""
     names = os.environ.get(SKIP, "").replace(",", " ").split()
     unknown = [name for name in names if name not in NAMES]
     if unknown:
-        raise BadInput(f"{SKIP} names no check: {', '.join(unknown)}", "one of " + ", ".join(NAMES))
+        raise BadInput(f"{SKIP} names unknown checks: {', '.join(unknown)}", f"the checks are {', '.join(NAMES)}")
     return [*(name for name in NAMES if not looked_at[name]), *names]
 
 

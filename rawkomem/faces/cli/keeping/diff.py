@@ -1,4 +1,4 @@
-"""Implement `rawkomem diff` and `check --diff`: what a branch did to memories, for reviews."""
+"""Implement `rawkomem diff` and `check --diff`: show and check how a branch changes memories."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def diff_command(folder: str, /, span: str, form: str, as_json: bool) -> None:
     """Show how a branch changes the memories.
 
     The command lists memories that were added, changed, superseded, contradicted, archived or deleted on HEAD since
-    it left BASE. It reads git objects only. BASE alone means BASE...HEAD; BASE..HEAD compares with BASE itself.
+    it branched from BASE. It reads only git objects. BASE alone means BASE...HEAD; BASE..HEAD compares with BASE
+    itself.
     """
     found = [item for branch in branches(folder, span) for item in _differences(branch)]
     if as_json or form == JSON:
@@ -79,7 +80,7 @@ def diff_command(folder: str, /, span: str, form: str, as_json: bool) -> None:
 
 
 def tell_branch(folder: str, span: str, form: str, looked_at: Mapping[str, bool]) -> int:
-    """Check what a branch changed, print the problems in a form and return the exit code."""
+    """Check the changes of a branch, print the problems, and return 1 if there are errors, else 0."""
     skip = skipped(looked_at)
     found = [_checked(branch, skip) for branch in branches(folder, span)]
     problems = [(name, problem) for one in found for name, some in one.items() for problem in some]
@@ -97,14 +98,14 @@ def _checked(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem]]:
     repository = Repository(layout)
     commit = Commit(layout, branch, repository.beliefs.predicates())
     try:
-        append_only = repository.settings.append_only or _asked_before(branch)
+        append_only = repository.settings.append_only or _base_is_append_only(branch)
         return check_branch(commit, skip, append_only, repository.settings.identities)
     except GitFailed as failure:
         raise NotFound(f"git cannot read the branch: {failure}", failure.hint) from None
 
 
-def _asked_before(branch: Branch) -> bool:
-    """Tell whether BASE is append-only: a branch cannot switch that off for its own review."""
+def _base_is_append_only(branch: Branch) -> bool:
+    """Return whether BASE is append-only; a branch cannot turn this off for its own review."""
     values, _ = read_values(branch.base_file("config.yaml"), "config.yaml", repository=True)
     return any(key == "appendOnly" and value is True for key, _, value in values)
 
@@ -139,7 +140,7 @@ def _text(found: Sequence[Difference]) -> Iterator[str]:
 
 
 def _markdown(found: Sequence[Difference]) -> Iterator[str]:
-    yield "## What this branch changes in the project's memory"
+    yield "## Changes of the project's memories on this branch"
     yield ""
     counts = [f"{len(items)} {heading[0].lower()}{heading[1:]}" for heading, items in _grouped(found)]
     yield markdown(", ".join(counts)) if counts else "No memory changed."
@@ -156,7 +157,7 @@ def _status(item: Difference) -> str:
 
 
 def _details(item: Difference) -> Iterator[tuple[str, str]]:
-    """Yield (key, what is said about it) for the lines below a memory."""
+    """Yield (key, text) for the lines below a memory."""
     memory = item.memory
     if item.what == ADDED:
         yield "text", plain(memory.body, MAX_BODY_CHARS)
@@ -193,7 +194,7 @@ def _as_json(item: Difference) -> dict[str, Any]:
 
 
 def _redacted(value: Any) -> Any:
-    """Return data without the secrets in its texts."""
+    """Return data with the secrets in its texts redacted."""
     if isinstance(value, str):
         return redact(value, pii=False)
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Implement `rawkomem doctor`: look for what could go wrong on this machine."""
+"""Implement `rawkomem doctor`: look for problems on this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..terminal import paint, say, say_json
 def doctor_command(folder: str, as_json: bool) -> int:
     """Look for problems on this machine.
 
-    The command checks versions, the file system, permissions, the index, the git set-up, and when each connected agent
+    The command checks versions, the file system, permissions, the index, the git setup, and when each connected agent
     last called. The exit code is 1 if it finds a problem.
     """
     from ....hosts.health import examine_hosts

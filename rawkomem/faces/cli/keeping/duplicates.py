@@ -1,4 +1,4 @@
-"""Implement `rawkomem tidy consolidate --staged`: duplicates and contradictions of what a commit brings."""
+"""Implement `rawkomem tidy consolidate --staged`: find duplicates and contradictions of staged memories."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..terminal import fields_of, note, paint, say, say_json
 
 
 def tell_duplicates(found: Iterable[Repository], apply: bool, as_json: bool) -> int:
-    """Print exact duplicates of what is staged, and proposals; return 1 for an exact one, or if it wrote something."""
+    """Print exact duplicates of staged memories, and proposals. Return 1 if there is a duplicate or a written entry."""
     return max([_tell(repository, apply, as_json) for repository in found], default=0)
 
 
@@ -33,7 +33,7 @@ def _tell(repository: Repository, apply: bool, as_json: bool) -> int:
     for proposal in proposals:
         say(line_of(brought, proposal))
     if problems:
-        note(f"{count(len(problems), 'memory')} would be committed twice; --apply supersedes what is new of them")
+        note(f"{count(len(problems), 'memory')} would be committed twice; --apply supersedes the new copies")
     return 1 if problems else 0
 
 
@@ -46,12 +46,12 @@ def _settle(repository: Repository, brought: Brought, as_json: bool) -> int:
         say(f"{paint('superseded', 'yellow')}  {one.entry.about} by {one.entry.extra['supersededBy']}")
     if written:
         root = os.path.relpath(repository.layout.root)
-        note(f"{count(len(written), 'entry')} written: review, 'git add {root}', commit again")
+        note(f"{count(len(written), 'entry')} written: review, run 'git add {root}', and commit again")
     return 1 if written else 0
 
 
 def propose(repository: Repository, brought: Brought) -> None:
-    """Print proposals on stderr, without those that a check of claims reports as errors."""
+    """Print proposals on stderr, except contradicting claims, which another check reports as errors."""
     for proposal in repository.staging.proposals(brought):
         if proposal.code != CLAIM:
             note(line_of(brought, proposal))

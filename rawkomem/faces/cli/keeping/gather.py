@@ -1,4 +1,4 @@
-"""Implement `rawkomem tidy gather`: move changes from files of their own into the memories' files."""
+"""Implement `rawkomem tidy gather`: move changes from .rawko/changes into the files of their memories."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ..terminal import note, paint, say, say_json
 def gather_command(repository: Repository, dry_run: bool, as_json: bool) -> None:
     """Move committed changes into the files of their memories.
 
-    A change of a memory that git tracks is a file in .rawko/changes, so that branches merge without conflicts. Run
-    this command on one branch from time to time and commit the result. Changes that are not committed stay where
-    they are.
+    A change of a memory that git tracks is stored as a file in .rawko/changes, so that branches merge without
+    conflicts. Run this command on one branch from time to time and commit the result. Changes that are not committed
+    stay where they are.
     """
     done = repository.gathering.run(dry_run)
     if as_json:
@@ -32,7 +32,7 @@ def gather_command(repository: Repository, dry_run: bool, as_json: bool) -> None
     for entry in done.entries:
         say(f"{paint('>', 'cyan')} {entry.kind:9} {entry.id} → {entry.path}")
     for one in done.left:
-        note(f"left {one.path}: {one.why}")
+        note(f"{one.path} was not moved: {one.why}")
     if not done.entries:
         note("nothing to gather")
     elif done.written:

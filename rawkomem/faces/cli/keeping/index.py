@@ -14,7 +14,7 @@ from .watch import watch_command
 def index_command() -> None:
     """Update, watch or rebuild the search index.
 
-    The index is derived from the memory files and can be deleted at any time. Every command updates it by itself.
+    The index is derived from the memory files and can be deleted at any time. Every command updates it automatically.
     """
 
 

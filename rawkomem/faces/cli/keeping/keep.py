@@ -45,7 +45,7 @@ def status_command(repository: Repository, as_json: bool) -> int:
         if drafts:
             say(f"drafts      {paint(count(drafts, 'draft'), 'yellow')} on this machine: 'rawkomem drafts' shows them")
         for path in unsaved:
-            say(f"unsaved     a text that was not stored: {path}")
+            say(f"unsaved     text not stored yet: {path}")
         for layer in layers:
             say(f"layer       {layer.told}")
     return 0 if status.fresh else 1
@@ -62,19 +62,19 @@ def _print_status(status: Status) -> None:
         say(f"conflicts   {paint(str(status.conflicts), 'yellow')} pending: 'rawkomem conflicts' shows them")
     if status.proposals:
         changed = paint(count(status.proposals, "memory"), "yellow")
-        say(f"proposed    {changed} with changes that wait: 'rawkomem review' shows them")
+        say(f"proposed    {changed} with proposed changes: 'rawkomem review' shows them")
     say(f"fresh       {fresh}")
     say(f"made with   {status.fingerprint}")
     say(f"meaning     {status.tier}; contextual vectors: {_progress(status)}")
     say(f"index file  {status.index} ({status.bytes / 1e6:.1f} MB)")
     for path in status.stale:
-        note(f"{path} cannot be read: the index keeps what it said before")
+        note(f"{path} cannot be read: the index keeps its earlier content")
     for problem in status.problems:
         note(f"{problem.path}: {problem.message} ({problem.hint})")
 
 
 def _progress(status: Status) -> str:
-    """Return how far the contextual vectors are, and about how long the rest takes."""
+    """Return how many contextual vectors exist, and about how long the rest takes."""
     said = f"{status.deep:,} of {status.documents:,}"
     if status.deep_seconds_left:
         minutes = -(-status.deep_seconds_left // 60)

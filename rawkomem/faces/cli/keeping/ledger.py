@@ -1,4 +1,4 @@
-"""Implement `rawkomem ledger`: show what was done with memories, and verify that nobody changed the record."""
+"""Implement `rawkomem ledger`: show the log of operations, and verify that nobody changed it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..groups import Verbs
 from ..options import JSON, LIMIT
 from ..terminal import note, paint, say, say_json, say_rows, wide
 
-# What tells most about a block, each tried in turn.
+# Values that summarize a block; the first one that exists is shown.
 TELLING_KEYS = (
     ("context", "query"),
     ("output", "content_preview"),
@@ -37,7 +37,7 @@ def ledger_command() -> None:
     """Show and verify the log of all operations.
 
     Each store, search, reflection, synthesis, lesson and deletion is a block in .rawko/local/ledger. A SHA-256
-    chain protects the blocks. 'ledger: writes' in your own config leaves out searches, 'ledger: off' turns the log
+    chain protects the blocks. In your own config, 'ledger: writes' leaves out searches and 'ledger: off' turns the log
     off. See 'rawkomem docs yamo'.
     """
 
@@ -49,9 +49,9 @@ def ledger_command() -> None:
 def verify_command(repository: Repository, database: str, as_json: bool) -> int:
     """Verify the hash chain from the first block to the last.
 
-    The exit code is 1 if the chain is broken. Keep a copy of the last hash in another place; it proves that nobody
-    replaced the whole ledger. --database verifies blocks of a database by the rule of RFC-0011 or by the anchors of
-    memory-mesh.
+    The exit code is 1 if the chain is broken. Keep a copy of the last hash in another place: comparing it shows
+    whether somebody replaced the whole ledger. --database verifies the blocks of a database by the rule of RFC-0011 or
+    by the anchors of memory-mesh.
     """
     if database:
         return _verify_database(repository, database, as_json)
@@ -87,13 +87,13 @@ def _verify_database(repository: Repository, folder: str, as_json: bool) -> int:
 @JSON
 @pass_repository
 def show_command(repository: Repository, id: str, limit: int, operation: str | None, as_json: bool) -> None:
-    """Show the last blocks, the latest first.
+    """Show the last blocks, latest first.
 
     With ID, the command prints the whole text of that block, or of all blocks that name that memory.
     """
     found = repository.ledger.blocks(operation or "", id)[::-1][:limit]
     text = (lambda row: f"{_line(row)}\n{clean(row.yamo_text)}") if id else _line
-    say_rows(as_json, found, _json, text, "no such block")
+    say_rows(as_json, found, _json, text, "no block found")
 
 
 @ledger_command.command("export")
@@ -101,7 +101,7 @@ def show_command(repository: Repository, id: str, limit: int, operation: str | N
 @JSON
 @pass_repository
 def export_command(repository: Repository, operation: str | None, as_json: bool) -> None:
-    """Print every block, the oldest first, as YAMO text or as JSON with hashes."""
+    """Print every block, oldest first, as YAMO text or as JSON with hashes."""
     found = repository.ledger.blocks(operation or "")
     if as_json:
         say_json([_json(row) for row in found])
@@ -126,7 +126,7 @@ def _print(verdict: Verdict) -> None:
     for text in verdict.notes:
         note(text)
     if not verdict.blocks:
-        say("no blocks: nothing was noted yet, or the ledger was deleted")
+        say("the ledger has no blocks: nothing was logged yet, or it was deleted")
         return
     state = paint("broken", "red") if verdict.problems else paint("whole", "green")
     say(f"{state}  {verdict.blocks} blocks since {iso(verdict.since)}, the last one {verdict.last_hash}")

@@ -1,4 +1,4 @@
-"""Implement `rawkomem tidy consolidate`, `prune` and `digest`: each prints a plan, and `--apply` carries it out."""
+"""Implement `rawkomem tidy consolidate`, `prune` and `digest`: each prints a plan; `--apply` carries it out."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from .plans import APPLY, refuse_both
 from .sync import with_bar
 
 if TYPE_CHECKING:
-    from ....repository.wings.lifecycle import Done, Due  # loads numpy, which --staged does without
+    from ....repository.wings.lifecycle import Done, Due  # loads numpy, which --staged does not need
 
 LEAVING_KINDS = ("archive", "supersede", "quarantine")
 SIGNS = {
     **dict.fromkeys(LEAVING_KINDS, ("-", "red")),
     "memory": ("+", "green"),
     "learning": ("+", "green"),
-}  # others change a memory that stays
+}  # other kinds change a memory that stays in use
 
 
 @click.command("prune")
@@ -76,14 +76,14 @@ def prune_command(repository: Repository, apply: bool, dry_run: bool, as_json: b
     default=MIN_MEMBERS,
     show_default=True,
     type=click.IntRange(2),
-    help="How many related memories a digest needs.",
+    help="Minimum number of related memories for a digest.",
 )
 @click.option(
     "--idle",
     default=IDLE_DAYS,
     show_default=True,
     type=click.IntRange(0),
-    help="How many days the memories must be unchanged.",
+    help="Number of days that the memories must be unchanged.",
 )
 @LIMIT.but(default=MAX_DIGESTS, least=1, help="Maximum number of digests per day.")
 @click.option("--archive", is_flag=True, help="Archive memories that the digest covers completely.")
@@ -95,11 +95,11 @@ def digest_command(
     repository: Repository, min_size: int, idle: int, limit: int, archive: bool, apply: bool, dry_run: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Propose digests of related memories that nobody changed lately.
+    """Propose digests of related memories that have not changed lately.
 
     The command prints a plan; --apply asks you at the terminal and carries it out. A digest is a memory made of the
     most important sentences of related memories, without a language model. With --archive, a memory is archived if
-    the digest holds all of its numbers, names, negations and code, and if the same questions find the digest.
+    the digest holds all of its numbers, names, negations and code, and if searches for the memory find the digest.
     Critical memories and memories that a person vouches for stay. To replace a digest, delete it first.
     """
     refuse_both(apply, dry_run)
@@ -139,10 +139,10 @@ def consolidate_command(folder: str, /, apply: bool, staged: bool, dry_run: bool
 
 
 def _agreed(repository: Repository, done: Done, as_json: bool) -> list[str]:
-    """Show a plan to a person and ask; return what may be archived. Refuse where no person is at a terminal."""
+    """Ask a person to confirm a plan; return the memories that may be archived. Raise Refused without a person."""
     if repository.core.via != PERSON:
-        hint = "print the plan without --apply; 'rawkomem archive ID' archives one memory"
-        raise Refused("only a person at a terminal may carry this plan out", hint)
+        hint = "leave out --apply to print the plan; 'rawkomem archive ID' archives one memory"
+        raise Refused("only a person at a terminal may use --apply here", hint)
     if not as_json:
         _tell(repository, done, as_json)
     if not confirmed(f"Write {count(len(done.plan.entries), 'entry')}?"):
@@ -155,7 +155,7 @@ def _is_due(due: Due, as_json: bool) -> bool:
         if as_json:
             say_json({"due": False, "new_traces": due.new, "least": due.least, "last_run": iso(due.last)})
         else:
-            note(f"not due: {due.new} new traces, {due.least} make it due, or a week")
+            note(f"not due: {due.new} new traces; it is due after {due.least} new traces or a week")
     return due.is_due
 
 
@@ -184,11 +184,11 @@ def _tell(repository: Repository, done: Done, as_json: bool, counts: dict[str, i
     if not done.plan.entries and not done.moves:
         note("nothing to do")
     elif not done.written:
-        note(f"{count(len(done.plan.entries), 'entry')} would be appended; nothing was written (--apply writes)")
+        note(f"{count(len(done.plan.entries), 'entry')} would be appended; nothing was written (--apply writes them)")
 
 
 def tell_moves(done: Done) -> None:
-    """Print which traces were archived, by learning, and which stay because their goals do not find the learning."""
+    """Print the archived traces of each learning, and the traces that stay because a search misses the learning."""
     reasons: dict[str, list[Move]] = {}
     for move in done.moves:
         reasons.setdefault(move.why, []).append(move)
@@ -196,7 +196,7 @@ def tell_moves(done: Done) -> None:
         where = os.path.dirname(moves[0].target)
         say(f"{paint('> archive    ', 'cyan')} {count(len(moves), 'trace')} to {where}/  {paint(why, 'dim')}")
     for id, question in done.unfound:
-        note(f"the traces of {id} stay: {one_line(question, 80)!r} does not find it among the first {FOUND_AMONG}")
+        note(f"the traces of {id} stay: it is not in the first {FOUND_AMONG} results for {one_line(question, 80)!r}")
 
 
 def _line(done: Done, entry: Entry) -> str:

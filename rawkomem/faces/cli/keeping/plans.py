@@ -10,6 +10,6 @@ APPLY = click.option("--apply", is_flag=True, help="Carry out the plan. Without 
 
 
 def refuse_both(apply: bool, dry_run: bool) -> None:
-    """Refuse `--apply` with `--dry-run`."""
+    """Raise BadInput if both options are used."""
     if apply and dry_run:
-        raise BadInput("--apply and --dry-run exclude each other", "give one of them")
+        raise BadInput("--apply and --dry-run exclude each other", "use one of them")

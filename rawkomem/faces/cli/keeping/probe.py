@@ -1,4 +1,4 @@
-"""Implement `rawkomem match` and `embed`: try a condition or a vector by hand."""
+"""Implement `rawkomem match` and `embed`: try out a condition, print a vector."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def match_command(pattern: str, text: str, as_json: bool) -> int:
 def embed_command(folder: str, text: str, as_json: bool) -> None:
     """Print the vector of a text."""
     if not text.strip():
-        raise BadInput("nothing to embed", "give a text")
+        raise BadInput("the TEXT to embed is empty", "run: rawkomem embed 'hello world'")
     try:
         settings = load_settings(find_layout(folder), note)
     except NotFound:

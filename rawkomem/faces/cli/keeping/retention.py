@@ -27,8 +27,8 @@ from .plans import APPLY, refuse_both
 def retention_command(ctx: click.Context, /, apply: bool, dry_run: bool, as_json: bool) -> None:
     """Propose to archive old traces and to compress old archives.
 
-    The command prints a plan; --apply carries it out. It first writes missing learnings. Traces that a learning was
-    made from move to the archive 24 hours after their last change; months of the archive are compressed after a
+    The command prints a plan; --apply carries it out. It first writes missing learnings. Traces that are the source of
+    a learning move to the archive 24 hours after their last change. Each month of the archive is compressed after a
     year. No trace is changed or deleted. 'rawkomem tidy retention restore' undoes both steps.
     """
     if ctx.invoked_subcommand:
@@ -53,7 +53,7 @@ def _tell(done: Retained, as_json: bool) -> None:
     if not (done.plan.entries or done.moves or done.packed):
         note("nothing to do")
     elif not done.written:
-        note("nothing was written or moved (--apply does it)")
+        note("nothing was written or moved; --apply carries out the plan")
 
 
 @retention_command.command("list")
@@ -79,7 +79,7 @@ def retention_restore(repository: Repository, what: tuple[str, ...], as_json: bo
     """Restore archived traces.
 
     WHAT is a month (2025-03) or the id of a trace. A compressed month is decompressed; an archived month moves back
-    to the traces. A trace moves back to its folder, also from a compressed month.
+    to the traces. A trace moves back to its folder, even from a compressed month.
     """
     moves, unpacked = repository.retention.restore(what)
     if as_json:

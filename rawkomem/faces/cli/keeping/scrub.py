@@ -1,4 +1,4 @@
-"""Implement `rawkomem scrub`: redact a text, or show what would be indexed of it."""
+"""Implement `rawkomem scrub`: redact a text, or show how it would be indexed."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ PROFILES = ("index", "mesh", "default")
 @click.command("scrub")
 @click.option(
     "--stages", "profile", is_flag=False, flag_value=PROFILES[0], default="", metavar="[PROFILE]",
-    help="Show what is indexed, stage by stage; PROFILE is index (default), mesh (RFC-0011) or default.",
+    help="Show how the text is indexed, stage by stage; PROFILE is index (default), mesh (RFC-0011) or default.",
 )  # fmt: skip
-@JSON.but(help="Print JSON: the text, and what was found where; never a secret.")
+@JSON.but(help="Print JSON: the redacted text, and the kind and place of each finding.")
 def scrub_command(profile: str, as_json: bool) -> None:
     """Redact secrets and personal data in a text.
 
@@ -44,7 +44,7 @@ def scrub_command(profile: str, as_json: bool) -> None:
         return
     sys.stdout.write(redacted)
     if found:
-        note(f"{len(found)} redacted: {', '.join(sorted({secret.rule for secret in found}))}")
+        note(f"{len(found)} redactions: {', '.join(sorted({secret.rule for secret in found}))}")
 
 
 def _finding(text: str, secret: Secret) -> dict[str, object]:
@@ -57,7 +57,7 @@ def _show_stages(text: str, profile: str, as_json: bool) -> None:
     from ....redaction.scrub.pipeline import stages
 
     if profile not in known:
-        raise BadInput(f"no profile {profile!r}", f"one of {', '.join(PROFILES)}")
+        raise BadInput(f"there is no profile {profile!r}", f"use one of {', '.join(PROFILES)}")
     done = stages(text, known[profile])
     if as_json:
         say_json({**as_dict(done), "chunks": [as_dict(chunk) for chunk in done.chunks]})

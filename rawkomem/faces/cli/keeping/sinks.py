@@ -1,4 +1,4 @@
-"""Implement `rawkomem sinks`: show the write-through sinks, and send what waits."""
+"""Implement `rawkomem sinks`: show the sinks, and send the events that wait."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .store import say_standings
 def sinks_command() -> None:
     """Show and send events for the daily log and the webhook.
 
-    A sink gets an event for each write. Sinks are set up in your own config, never in a repository. See 'rawkomem
+    A sink receives an event for each write. You set up sinks in your own config, never in a repository. See 'rawkomem
     docs sinks'.
     """
 
@@ -33,7 +33,7 @@ def status_command(repository: Repository, as_json: bool) -> int:
     """
     statuses = repository.sinks.list()
     if not statuses and not as_json:
-        say("no sinks are set up ('rawkomem docs sinks' tells how)")
+        say("no sinks are set up ('rawkomem docs sinks' explains how)")
     return say_standings(as_json, statuses, _line)
 
 
@@ -44,10 +44,10 @@ def status_command(repository: Repository, as_json: bool) -> int:
 def flush_command(repository: Repository, due: bool, as_json: bool) -> int:
     """Send the waiting events to the webhook now.
 
-    A write does this in the background. The exit code is 1 if an event could not be sent.
+    Every write does this in the background. The exit code is 1 if an event could not be sent.
     """
     flushed = repository.sinks.flush(due)
-    said = f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} given up"
+    said = f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} dropped"
     say_either(as_json, as_dict(flushed), said)
     if flushed.failure and not as_json:
         note(flushed.failure)
@@ -55,6 +55,6 @@ def flush_command(repository: Repository, due: bool, as_json: bool) -> int:
 
 
 def _line(status: SinkStatus) -> str:
-    waiting = f"\n  {status.waiting} waiting, {status.dropped} given up (.rawko/local/sinks/dead.jsonl)"
+    waiting = f"\n  {status.waiting} waiting, {status.dropped} dropped (.rawko/local/sinks/dead.jsonl)"
     more = waiting if status.waiting or status.dropped else ""
     return f"{paint(status.name, 'bold')}  {status.where}  {', '.join(status.events)}{more}"

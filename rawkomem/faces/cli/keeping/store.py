@@ -1,4 +1,4 @@
-"""Implement `rawkomem store`: choose a search store, list the stores, fill one beside another."""
+"""Implement `rawkomem store`: choose, list, fill and migrate the databases of the search index."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def store_command() -> None:
 
 @store_command.command("use")
 @click.argument("name")
-@click.option("--url-env", default="", metavar="NAME", help="The environment variable that holds the store's url.")
+@click.option("--url-env", default="", metavar="NAME", help="The environment variable with the URL of the database.")
 @JSON
 @pass_repository
 def use_command(repository: Repository, name: str, url_env: str, as_json: bool) -> None:
@@ -55,7 +55,7 @@ def status_command(repository: Repository, as_json: bool) -> int:
 
 
 def say_standings(as_json: bool, statuses: Sequence[Any], line: Callable[[Any], str]) -> int:
-    """Print how several stores or sinks stand and note their problems; return the exit code."""
+    """Print the state of stores or sinks and their problems; return 1 if there is a problem, else 0."""
     say_rows(as_json, statuses, as_dict, line)
     problems = [status for status in statuses if status.problem]
     for status in () if as_json else problems:
@@ -94,7 +94,7 @@ def publish_command(repository: Repository, as_json: bool) -> None:
     The tables hold the blocks of the ledger, the skills in use, and the full columns of memory_entries.
     """
     done = repository.store.publish()
-    said = f"{done.memories} memories, {done.blocks} blocks and {done.skills} skills can be read by others"
+    said = f"{done.memories} memories, {done.blocks} blocks and {done.skills} skills can be read by other programs"
     say_either(as_json, as_dict(done), said)
 
 
@@ -105,16 +105,18 @@ def publish_command(repository: Repository, as_json: bool) -> None:
 def migrate_command(repository: Repository, place: str, as_json: bool) -> None:
     """Migrate tables of RFC-0011 from schema V1 to V2.
 
-    PLACE is the folder or the URL of the tables. Default: those of this repository. The old rows are kept as a
+    PLACE is the folder or the URL of the tables. Default: the tables of this repository. The old rows are kept as a
     backup for 30 days.
     """
     done = repository.store.migrate(place)
     said = (
-        f"{done.rows} memories, now V2; 'rawkomem store rollback' undoes it for 30 days" if done.done else "V2 already"
+        f"{done.rows} memories migrated to V2; 'rawkomem store rollback' can undo this for 30 days"
+        if done.done
+        else "the tables are already V2"
     )
     say_either(as_json, as_dict(done), said)
     if done.removed_backup and not as_json:
-        say("the backup of before was older than 30 days: removed")
+        say("removed an earlier backup that was older than 30 days")
 
 
 @store_command.command("rollback")
@@ -125,4 +127,4 @@ def migrate_command(repository: Repository, place: str, as_json: bool) -> None:
 def rollback_command(repository: Repository, place: str, anyway: bool, as_json: bool) -> None:
     """Undo 'rawkomem store migrate' while its backup exists."""
     rows = repository.store.rollback(place, anyway)
-    say_either(as_json, {"rows": rows}, f"{rows} memories, V1 again")
+    say_either(as_json, {"rows": rows}, f"{rows} memories rolled back to V1")

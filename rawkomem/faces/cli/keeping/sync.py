@@ -1,4 +1,4 @@
-"""Implement `rawkomem index sync`, and the progress bar of everything that indexes."""
+"""Implement `rawkomem index sync`, and the progress bar of commands that index."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def run(folder: str, arguments: list[str], deep: bool, source: bool, as_json: bool) -> None:
-    """Sync and print what was done."""
+    """Update the index and print a report."""
     layout = find_layout(folder)
     repository = Repository(source_layout(layout.root), store=SQLITE) if source else Repository(layout)
     report = with_bar(repository.sync, "reading")
@@ -37,7 +37,7 @@ def with_bar(work: Callable[[Callable[[int, int], None]], T], label: str) -> T:
     """Run long work with a progress bar on stderr if that is a terminal."""
     if not sys.stderr.isatty():
         return work(lambda done, total: None)
-    import click  # its progress bar; a terminal has a person before it, who does not notice 50 ms
+    import click  # only at a terminal, where a person does not notice 50 ms
 
     with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
 
@@ -49,6 +49,6 @@ def with_bar(work: Callable[[Callable[[int, int], None]], T], label: str) -> T:
 
 
 def tell(report: SyncReport, as_json: bool) -> None:
-    """Print what a sync did."""
+    """Print the report of a sync."""
     said = f"{count(report.files, 'file')}, {report.read} read, {report.seconds:.2f} s"
     say_either(as_json, as_dict(report), said)

@@ -1,4 +1,4 @@
-"""Implement `rawkomem tidy`: housekeeping that prints a plan, which `--apply` carries out."""
+"""Implement `rawkomem tidy`: print a plan for housekeeping; `--apply` carries it out."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from .sync import tell
 def watch_command(repository: Repository, once: bool) -> None:
     """Update the index whenever files change.
 
-    The command runs until Ctrl-C or SIGTERM. You do not need it: every search updates the index by itself.
+    The command runs until Ctrl-C or SIGTERM. You do not need it: every search updates the index automatically.
     """
     if once:
         tell(repository.sync(), False)

@@ -1,4 +1,4 @@
-"""Implement `rawkomem brief`: print what earlier work teaches for a goal."""
+"""Implement `rawkomem brief`: print what earlier work teaches about a goal."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ..terminal import note, say, say_json
 def brief_command(repository: Repository, goal: tuple[str, ...], budget: int, as_json: bool) -> None:
     """Show what earlier work teaches about a goal.
 
-    Prints the recommended approach, anti-patterns, lessons, what worked and what failed, each with the id of its
-    source. If GOAL is '-', it is read from standard input.
+    The command prints the recommended approach, anti-patterns, lessons, what worked and what failed, each with the
+    id of its source. If GOAL is '-', it is read from standard input.
     """
     text = read_stdin(strict=False) if goal == ("-",) else " ".join(goal)
     found = repository.traces.brief(text, budget)
@@ -32,4 +32,4 @@ def brief_command(repository: Repository, goal: tuple[str, ...], budget: int, as
     if found.points:
         say(found.text.rstrip("\n"))
     else:
-        note(f"{found.left_out} points do not fit: raise --budget" if found.left_out else NOTHING)
+        note(f"{found.left_out} points do not fit into the budget: raise --budget" if found.left_out else NOTHING)

@@ -1,4 +1,4 @@
-"""Implement `rawkomem drafts`: what was found in sessions and waits on this machine, and what becomes of it."""
+"""Implement `rawkomem drafts`: list, keep, edit, merge and drop the drafts that were found in sessions."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 20
 LABEL_CHARS = 10  # of the column with "agent", "person", "when"
-NOTHING_WAITS = "no drafts wait: hooks and 'rawkomem learn FILE' find them in sessions"
-NOTHING_TO_DEMOTE = "no memory here was stored by the first version of 'learn' and left untouched since"
-MIN_WORDS_CHARS = 40  # of a line of an exchange, on a narrow terminal
+NOTHING_WAITS = "there are no drafts: hooks and 'rawkomem learn FILE' find them in sessions"
+NOTHING_TO_DEMOTE = "there is no untouched memory from the first version of 'learn'"
+MIN_WORDS_CHARS = 40  # of a line of an exchange on a narrow terminal
 proposed = together(  # the options that change the memory which a draft proposes
     click.option("--title", default="", help="A new title."),
     click.option("--text", default="", help="A new text."),
@@ -64,12 +64,12 @@ def drafts_command(ctx: click.Context, /, session: str, limit: int, as_json: boo
     elif shown:
         say("\n\n".join("\n".join(_lines(draft, wide())) for draft in shown))
     else:
-        note(f"no drafts of session {session} wait" if session else NOTHING_WAITS)
+        note(f"session {session} has no drafts" if session else NOTHING_WAITS)
     if len(found) > limit:
-        note(f"{len(shown)} of {count(len(found), 'draft')}: --limit {len(found)} shows all")
+        note(f"showing {len(shown)} of {count(len(found), 'draft')}: --limit {len(found)} shows all")
     if found and not as_json:
         note(
-            f"'rawkomem drafts keep {shown[0].id}' stores the first as a memory, 'rawkomem drafts drop ID' forgets one"
+            f"'rawkomem drafts keep {shown[0].id}' stores the first as a memory, 'rawkomem drafts drop ID' discards one"
         )
 
 
@@ -99,13 +99,13 @@ def keep(
 ) -> None:  # fmt: skip
     """Turn drafts into memories.
 
-    At a terminal, the command shows each draft and asks, because the memory then counts as your word. If an agent
-    runs it, the memory counts as an agent's word and quotes the person. If the draft corrects a memory, the new
-    memory supersedes it; if a person vouches for the corrected memory, an agent can only propose the change.
+    At a terminal, the command shows each draft and asks, because the memory then counts as written by you. If an
+    agent runs it, the memory counts as written by an agent and quotes the person. If the draft corrects a memory,
+    the new memory supersedes it; if a person vouches for the corrected memory, an agent can only propose the change.
     """
     chosen = _chosen(repository, names)
     if len(chosen) > 1 and (title or text or when):
-        raise BadInput("--title, --text and --when change one draft", "keep the others with a command of their own")
+        raise BadInput("--title, --text and --when work with one draft only", "keep the other drafts separately")
     if title or text or when:
         chosen = [repository.drafts.edit(chosen[0].id, title, text, when or None)]
     if repository.core.via == PERSON and not yes:
@@ -161,7 +161,7 @@ def merge(repository: Repository, name: str, other: str, as_json: bool) -> None:
 
 @drafts_command.command("drop")
 @click.argument("names", metavar="[ID]...", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="Drop all drafts, after a question.")
+@click.option("--all", "everything", is_flag=True, help="Drop all drafts, after a confirmation.")
 @YES
 @JSON
 @pass_repository
@@ -171,14 +171,14 @@ def drop(repository: Repository, names: tuple[str, ...], everything: bool, yes: 
     'rawkomem learn' does not propose a dropped draft again when it reads the same session.
     """
     if bool(names) == everything:
-        raise BadInput("which drafts?", "give their ids, or --all: 'rawkomem drafts' lists them")
+        raise BadInput("drop needs either IDs or --all", "'rawkomem drafts' lists the drafts with their IDs")
     chosen = repository.drafts.all() if everything else _chosen(repository, names)
     if everything and chosen and not yes:
         click.confirm(f"Drop {count(len(chosen), 'draft')}?", abort=True, err=True)
     for draft in chosen:
         repository.drafts.drop(draft.id)
     dropped = paint("dropped", "yellow")
-    say_rows(as_json, chosen, draft_json, lambda draft: f"{dropped}  {_head(draft)}", "no drafts wait")
+    say_rows(as_json, chosen, draft_json, lambda draft: f"{dropped}  {_head(draft)}", "there are no drafts")
 
 
 @drafts_command.command("demote")
@@ -200,7 +200,7 @@ def demote(repository: Repository, dry_run: bool, by: str, as_json: bool) -> Non
 
 
 def draft_json(draft: Draft) -> dict[str, Any]:
-    """Return a draft for programs."""
+    """Return a draft for JSON."""
     told = fields_of(draft, "id", "kind", "title", "text", "said", "before", "score", "why", "session", "host", "task")
     lists = {"whenToUse": [*draft.when], "tags": [*draft.tags], "corrects": [*draft.corrects], "again": [*draft.again]}
     return {**told, **lists, **fields_of(draft, "at", "asked", "model")}
@@ -217,13 +217,13 @@ def tell_next(drafts: Sequence[Draft]) -> None:
 
 
 def end_of(words: str, room: int) -> str:
-    """Return the end of what an agent said, which the person's words answer."""
+    """Return the end of an agent's words, because a person usually answers the end."""
     line = one_line(words, len(words) + 1)
     return line if len(line) <= room else f"…{line[1 - room :].partition(' ')[2]}"
 
 
 def _chosen(repository: Repository, names: Sequence[str]) -> list[Draft]:
-    """Return the drafts of some ids, each once; nothing is done where one of them is wrong."""
+    """Return the drafts with these ids, each once; raise an error if one of the ids is wrong."""
     found = [repository.drafts.get(name) for name in names]
     return [*{draft.id: draft for draft in found}.values()]
 
@@ -250,7 +250,7 @@ def _lines(draft: Draft, columns: int) -> Iterator[str]:
 
 
 def _reasons(draft: Draft) -> str:
-    """Return what speaks for a draft, and where it comes from."""
+    """Return the score of a draft with its reasons, and the origin of the draft."""
     found_by = draft.model and f"found by {one_line(draft.model, 40)}"
     origin = ", ".join(part for part in (day(draft.at) if draft.at else "", one_line(draft.host, 40), found_by) if part)
     why = f": {one_line(draft.why, 120)}" if draft.why else ""
@@ -279,18 +279,18 @@ def _indented(text: str) -> str:
 
 def _title(repository: Repository, id: str) -> str:
     if not repository.core.holds(id):
-        return f"{one_line(id, 80)} (not here any more)"
+        return f"{one_line(id, 80)} (no longer exists)"
     return f"{one_line(repository.get(id).title, 80)}  {paint(id, 'dim')}"
 
 
 def _say_corrected(repository: Repository, old: str, stored: Stored) -> None:
-    """Print whether a memory gave way to the one that corrects it."""
+    """Print whether a new memory superseded the memory that it corrects."""
     if not repository.core.holds(old) or old == stored.id:
         return
     if repository.get(old).superseded_by == stored.id:
-        say(f"  in the place of {_title(repository, old)}")
+        say(f"  supersedes {_title(repository, old)}")
     else:
-        note(f"a person vouches for {old}: 'rawkomem review {old}' decides whether this takes its place")
+        note(f"a person vouches for {old}: decide with 'rawkomem review {old}' whether it is superseded")
 
 
 def _kept_json(draft: Draft, stored: Stored) -> dict[str, Any]:

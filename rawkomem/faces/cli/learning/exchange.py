@@ -30,15 +30,15 @@ from ..terminal import note, paint, say, say_json, wide
 FORMS = list(writable())
 MAX_FIELDS_SHOWN = 20  # names of kept fields in the summary; --json has all
 EVERY_STATUS = (*(status for status in STATUSES if status != "deleted"), EXPIRED)
-DELETED_HERE = "{} of the known ones were deleted here and are not added again: 'rawkomem restore ID' brings one back"
+DELETED_HERE = "{} deleted here earlier, so not added again: 'rawkomem restore ID' brings one back"
 OUTCOME_COLORS = {"added": "green", "changed": "yellow", "known": "dim"}
 
 
 IMPORT_HELP = """Import memories from CLAUDE.md, AGENTS.md and other tools.
 
-SOURCE is a file or a folder: {}. Without SOURCE, the command lists what this project has to import. A second import
-adds nothing; a changed section is added as a newer version. Imported memories are not used until you run 'rawkomem
-review --all-from SOURCE --activate'. See 'rawkomem docs exchange'.
+SOURCE is a file or a folder: {}. Without SOURCE, the command lists the files of this project that it can import. A
+second import adds nothing; a changed section is added as a newer version. Imported memories are not used until you run
+'rawkomem review --all-from SOURCE --activate'. See 'rawkomem docs exchange'.
 """
 
 
@@ -65,7 +65,7 @@ def import_command(
         _tell_import(item, dry_run)
     failed = [shown_path(item.path) for item in done if not item.decided and item.unreadable]
     if failed:
-        raise BadInput(f"nothing was added from {', '.join(failed)}: see what was skipped", "fix or remove those files")
+        raise BadInput(f"nothing was added from {', '.join(failed)}", "fix or remove the files listed as skipped")
 
 
 @click.command("export")
@@ -93,7 +93,7 @@ def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: 
         told: dict[str, Any] = {"file": out, "memories": repository.exchange.export_file(out, only)}
         line = f"{count(told['memories'], 'memory')} written to {out}"
     elif not out:
-        raise BadInput(f"where to? {form} is a folder of files", "give --out FOLDER")
+        raise BadInput(f"the format {form} writes a folder, and no folder is named", "add --out FOLDER")
     else:
         done = repository.exchange.export_folder(out, form, only)
         told = {"folder": out, **{name: [*names] for name, names in as_dict(done).items()}}
@@ -112,9 +112,9 @@ def _list_sources(repository: Repository, as_json: bool) -> None:
     for path, kind in found:
         say(f"{paint(f'{kind:14}', 'cyan')} {shown_path(path)}")
     if found:
-        note("see what one would bring with 'rawkomem import PATH --dry-run'")
+        note("'rawkomem import PATH --dry-run' shows what an import would add")
     else:
-        note("found nothing to import here: name a file or a folder")
+        note("nothing to import was found here: name a file or a folder")
 
 
 def shown_path(path: str) -> str:
@@ -144,10 +144,11 @@ def _tell_import(done: Import, dry_run: bool) -> None:
             note(f"{number} held back: {HELD[code]}")
     if done.kept_fields:
         names = [f"{name} ({number})" for name, number in done.kept_fields.items()]
-        note(f"fields kept that have no meaning here: {', '.join(names[:MAX_FIELDS_SHOWN])}{_more(names)}")
+        note(f"fields that were kept but are not used: {', '.join(names[:MAX_FIELDS_SHOWN])}{_more(names)}")
     redacted = sum(item.redacted for item in done.news)
     if redacted:
-        note(f"{redacted} held secrets or personal data, which {'would be' if dry_run else 'were'} redacted")
+        would = "would be" if dry_run else "were"
+        note(f"secrets and personal data in {count(redacted, 'memory')} {would} redacted")
     left_out = sum(item.left_out for item in done.news)
     if left_out:
         note(f"left out {count(left_out, 'condition')} that cannot be used")
@@ -161,9 +162,9 @@ def _tell_waiting(done: Import) -> None:
     """Print how to read and activate the memories of this import."""
     name = shlex.quote(_name_of(done))
     waiting = done.held[REVIEW]
-    note(f"{waiting} {'waits' if waiting == 1 else 'wait'} for your review")
-    note(f"read: rawkomem quarantine list --from {name}, then rawkomem show ID")
-    note(f"let in: rawkomem review --all-from {name} --activate")
+    note(f"{count(waiting, 'memory')} {'waits' if waiting == 1 else 'wait'} for your review")
+    note(f"read them: rawkomem quarantine list --from {name}, then rawkomem show ID")
+    note(f"use them: rawkomem review --all-from {name} --activate")
 
 
 def _more(names: list[str]) -> str:
@@ -171,7 +172,7 @@ def _more(names: list[str]) -> str:
 
 
 def _name_of(done: Import) -> str:
-    """Return the name of an import for --from and --all-from: its file or folder, or the kind of files elsewhere."""
+    """Return the value for --from and --all-from: the common file or folder of an import, or its format."""
     files = [place_of(item.entry.extra).partition(":")[2].partition("#")[0] for item in done.news]
     return os.path.commonpath(files).replace(os.sep, "/") or done.kind
 

@@ -41,14 +41,14 @@ def learn_command(
     FILES are transcripts of Claude Code, Codex, OpenCode, Gemini, Cursor or Copilot, histories of SpecStory, or
     chat logs (Markdown or JSON); '-' reads standard input. The command makes drafts of corrections, rules,
     preferences and decisions of the person, of statements that the person agreed to, of fixes, and of edits of
-    files such as CLAUDE.md. 'rawkomem drafts' lists them. Only "remember that …" becomes a memory at once. Reading
+    files such as CLAUDE.md. 'rawkomem drafts' lists them. Only "remember that …" becomes a memory immediately. Reading
     a session twice adds nothing.
 
     If you name a folder or several files, the oldest session is read first. If the run is interrupted, run the
     command again to continue.
     """
     if is_learning():
-        note("this runs below a model that rawkomem itself asked: nothing is learned")
+        note("nothing is learned: rawkomem itself runs the model that started this command")
         return
     run = Run(told["agent"], told["task"], told["result"] or "", told["error"])
     if ask or len(files) > 1 or os.path.isdir(files[0]):
@@ -77,7 +77,7 @@ def _tell(learned: Learned, dry_run: bool) -> None:
         say(f"{head}  {one_line(draft.title, wide())}  {paint(draft.id, 'dim')}")
         say(paint(f"       because: {one_line(draft.why, 200)}", "dim"))
     for draft, stored in learned.again:
-        told = "a person said it in another session, too"
+        told = "a person also said it in another session"
         say(f"{paint(f'stored {stored.id}', 'green')}  {one_line(draft.title, wide())}  {paint(told, 'dim')}")
     for draft, same in learned.known:
         say(f"{paint('known', 'dim')}  {one_line(draft.title, wide() // 2)}  {paint(same, 'dim')}")
@@ -87,9 +87,9 @@ def _tell(learned: Learned, dry_run: bool) -> None:
     host = f" of {heard.host}" if heard.host != MARKDOWN else ""
     note(f"read {count(len(heard.turns), 'turn')}{host}{session}{f', records: {counted}' if counted else ''}")
     if heard.turns and not heard.has_speakers and not heard.warnings:
-        note("no line says who speaks, so nothing counts as a person's word: see 'rawkomem docs learning'")
+        note("no line names its speaker, so nothing counts as said by a person: see 'rawkomem docs learning'")
     if learned.waiting:
-        note(f"{count(len(learned.waiting), 'draft')} of this session found earlier")
+        note(f"{count(len(learned.waiting), 'draft')} of this session already existed")
     if not (learned.drafts or learned.requests or learned.again):
         note("nothing new to learn")
     elif dry_run:

@@ -1,4 +1,4 @@
-"""Implement `rawkomem lesson`, `lessons`, `distill` and `heritage`."""
+"""Implement `rawkomem lesson` and `rawkomem heritage`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def lesson_command() -> None:
 @lesson_command.command("add")
 @click.option("--situation", required=True, help="What happened.")
 @click.option("--error-pattern", required=True, help="A stable name for this kind of error, like auth_fallback.")
-@click.option("--oversight", required=True, help="What somebody overlooked.")
+@click.option("--oversight", required=True, help="What was overlooked.")
 @click.option("--fix", required=True, help="How it was resolved.")
 @click.option("--rule", "preventative_rule", required=True, help="The rule that prevents the error.")
 @click.option(
@@ -90,7 +90,7 @@ def import_command(repository: Repository, file: Any, as_json: bool) -> None:
     type=click.FloatRange(0, 1),
     help="The minimum confidence. Default: the setting lessons.minConfidence, 0.7.",
 )
-@click.option("--pattern", default="", help="All lessons of this pattern (its id or name), with any status.")
+@click.option("--pattern", default="", help="List all lessons of this pattern (its id or name), with any status.")
 @click.option("--wire", is_flag=True, help="Print YAMO blocks, for 'rawkomem lesson import'.")
 @JSON
 @pass_repository
@@ -98,7 +98,7 @@ def lessons_command(
     repository: Repository, query: tuple[str, ...], limit: int, min_confidence: float | None, pattern: str, wire: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """List lessons, the most severe first.
+    """List lessons, most severe first.
 
     With QUERY, the command lists the lessons that match it best. Lessons that are too old or not confident enough
     to be injected are left out.
@@ -143,10 +143,10 @@ def distill_command(repository: Repository, dry_run: bool, as_json: bool) -> Non
         say("\n".join(f"    {line}" for line in told if line.rstrip(".") != draft.title))
     others = len(done.found) - len(new)
     would = "would be made; nothing was written" if dry_run else "made"
-    known = f"{count(others, 'pattern')} known already, " if others else ""
+    known = f"{count(others, 'pattern')} already known, " if others else ""
     note(f"{known}{count(len(new), 'draft')} {would}" if done.found else NOTHING_FAILED)
     if new and not dry_run:
-        note(f"'rawkomem drafts keep {new[0].draft.id}' stores the first, 'rawkomem drafts drop ID' drops one")
+        note(f"'rawkomem drafts keep {new[0].draft.id}' stores the first, 'rawkomem drafts drop ID' discards one")
     for id in done.archived:
         note(f"{id} {'would be' if dry_run else 'was'} archived: nobody wrote its rule")
     for lesson in done.top:
@@ -155,7 +155,7 @@ def distill_command(repository: Repository, dry_run: bool, as_json: bool) -> Non
 
 @click.command("heritage")
 @click.argument("id")
-@click.option("--intent", multiple=True, help="An intent of the chain, the earliest first; may be repeated.")
+@click.option("--intent", multiple=True, help="An intent of the chain, earliest first; may be repeated.")
 @click.option("--hypothesis", multiple=True, help="The hypothesis at a level; may be repeated.")
 @click.option("--rationale", multiple=True, help="The rationale at a level; may be repeated.")
 @JSON
@@ -181,7 +181,7 @@ def heritage_command(
         if part:
             say(f"{paint(f'{name:11}', 'dim')} {' → '.join(one_line(text) for text in part)}")
     if chain == HeritageChain():
-        note(f"nothing is known of what led to {memory.id}")
+        note(f"{memory.id} has no chain of intents")
 
 
 def as_json_of(lesson: Lesson) -> dict[str, Any]:
@@ -219,4 +219,4 @@ def _tell(lesson: Lesson, what: str, as_json: bool) -> None:
     said = "stored" if what != KNOWN else "known"
     say(f"{paint(said, 'green')}  {lesson.id}  {paint(lesson.path, 'dim')}")
     if what == HELD:
-        note(f"a lesson that is trusted more says otherwise: 'rawkomem review {lesson.id}' decides")
+        note(f"a lesson that is trusted more contradicts it: decide with 'rawkomem review {lesson.id}'")

@@ -16,7 +16,7 @@ from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 
 TOPIC = click.option("--topic", default="", help="The topic. Default: any.")
-LLM = click.option("--llm", is_flag=True, help="Ask the language model of your config.yaml.")
+LLM = click.option("--llm", is_flag=True, help="Use the language model that your config.yaml names.")
 NO_WRITE = DRY_RUN.but(help="Write nothing.")
 
 
@@ -45,7 +45,7 @@ def synthesize_command(repository: Repository, topic: str, llm: bool, dry_run: b
         told = paint(done, "green") if item.status == "success" else item.status
         say(f"{told}  {one_line(item.skill_name, 80)}  {item.skill_id}\n  {one_line(item.analysis)}")
     if any(item.status == "success" for item in found) and not dry_run:
-        note("'rawkomem skill show ID' reads one, 'rawkomem review ID --activate' lets it into use")
+        note("'rawkomem skill show ID' shows a skill, 'rawkomem review ID --activate' activates it")
 
 
 @click.command("reflect")

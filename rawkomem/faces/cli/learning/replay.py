@@ -1,4 +1,4 @@
-"""Implement `rawkomem replay`: what recall would have injected in past sessions, and what it would have spared you."""
+"""Implement `rawkomem replay`: show what past sessions would get now, and which corrections that covers."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 STYLES = {COVERED: "green", SILENT: "yellow", MISSING: "red"}
 SIGNS = {COVERED: "✓", SILENT: "~", MISSING: "✗"}
 MIN_TEXT_CHARS = 30
-MAX_ANSWER_CHARS = 24  # of a person who agrees
+MAX_ANSWER_CHARS = 24  # of the words with which a person agrees
 
 
 @click.command("replay")
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...", type=click.Path(exists=True, dir_okay=False))
 @click.option(
     "--last", default=20, show_default=True, type=click.IntRange(1, 10_000),
-    help="How many of the last sessions to replay.",
+    help="The number of past sessions to replay.",
 )  # fmt: skip
-@click.option("--write", is_flag=True, help="Make drafts of the corrections that are not covered; do not ask.")
+@click.option("--write", is_flag=True, help="Make drafts of corrections that are not covered, without asking.")
 @JSON
 @pass_layers
 def replay_command(repository: Repository, sessions: tuple[str, ...], last: int, write: bool, as_json: bool) -> None:
@@ -53,7 +53,7 @@ def replay_command(repository: Repository, sessions: tuple[str, ...], last: int,
     Code, Codex and Gemini CLI, and histories of SpecStory.
 
     A correction in a session is covered if a memory says the same and would have been injected before it. A replay
-    does not count as a use of a memory. 'rawkomem docs learning' says how accurate a replay is.
+    does not count as a use of a memory. 'rawkomem docs learning' explains how accurate a replay is.
     """
     pasts = list(_of_files(sessions) if sessions else last_sessions(repository, last))
     if not pasts:
@@ -70,7 +70,7 @@ def replay_command(repository: Repository, sessions: tuple[str, ...], last: int,
     for session in replayed:
         tell_session(session)
     sum_up(replayed, bool(sessions))
-    if missing and (write or _is_asked(len(missing))):
+    if missing and (write or _wants_drafts(len(missing))):
         _tell_written(_write(repository, missing))
 
 
@@ -79,7 +79,7 @@ def _of_files(files: Sequence[str]) -> Iterator[Past]:
 
 
 def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
-    """Yield the last sessions of the project; a session that two files tell of is one."""
+    """Yield the last sessions of the project; a session in two files counts once."""
     seen: set[str] = set()
     for file in find_sessions(repository.layout):
         try:
@@ -96,21 +96,21 @@ def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
 
 def _nothing_found(repository: Repository, named: Sequence[str]) -> NotFound:
     if named:
-        hint = "give a transcript that says who speaks: 'rawkomem docs learning' lists the formats"
-        return NotFound(f"no person says anything in {', '.join(named)}", hint)
+        hint = "use a transcript that names its speakers: 'rawkomem docs learning' lists the formats"
+        return NotFound(f"no words of a person in {', '.join(named)}", hint)
     looked = ", ".join(places(repository.layout).values())
     return NotFound("no past session was found", f"looked in {looked}; name a transcript: 'rawkomem replay FILE'")
 
 
 def tell_session(session: Replayed, limit: int = 0) -> None:
-    """Print a session: each prompt with a memory or a correction, or the first of them up to a limit."""
+    """Print the prompts of a session that get a memory or correct the agent; a `limit` of 0 prints all of them."""
     past = session.past
     said: dict[int, list[Correction]] = {}
     for one in session.corrections:
         said.setdefault(one.prompt, []).append(one)
     shown = [answer for answer in session.answers if answer.memories or answer.number in said]
     prompts = count(len(session.answers), "prompt")
-    rest = "" if shown else ", nothing to inject, nothing corrected"
+    rest = "" if shown else ", no memories, no corrections"
     head = paint("  ".join(part for part in (day(past.at) if past.at else "", past.host) if part), "bold")
     say(f"{head}  {paint(f'{one_line(past.name, wide() // 2)}  {prompts}{rest}', 'dim')}")
     for answer in shown[: limit or None]:
@@ -118,7 +118,7 @@ def tell_session(session: Replayed, limit: int = 0) -> None:
 
 
 def _tell_answer(answer: Answer, corrections: Sequence[Correction]) -> None:
-    """Print a prompt in the person's words, then what it is given; a correction stands for its prompt."""
+    """Print a prompt, or its corrections in place of its text, and then the injected memories."""
     number = f"{answer.number:>4}"
     for one in corrections:
         _row(number, SIGNS[one.verdict], one.verdict, STYLES[one.verdict], _quoted(one.draft, _room()))
@@ -139,12 +139,12 @@ def _row(number: str, sign: str, what: str, style: str, text: str) -> None:
 
 
 def _room() -> int:
-    """Return the columns that are left beside a number and a verdict."""
+    """Return the columns left for a text after the number and the verdict."""
     return max(MIN_TEXT_CHARS, wide() - 23)
 
 
 def _quoted(draft: Draft, room: int) -> str:
-    """Return a correction in the person's words: all of them if they fit, else the sentence that corrects."""
+    """Return the person's words of a correction; only the correcting sentence if all of them are too long."""
     whole = " ".join(draft.said.split())
     if draft.kind == AGREED:
         answer = f"“{one_line(whole, MAX_ANSWER_CHARS)}” to: "
@@ -158,18 +158,19 @@ def _named(memory: Memory, since: str = "") -> str:
 
 
 def sum_up(replayed: Sequence[Replayed], named: bool) -> None:
+    """Print how many corrections are covered; `named` means that the user named the sessions."""
     counts = _counts(replayed)
     sessions = count(len(replayed), "session")
     where = sessions if named else f"your last {sessions}" if len(replayed) > 1 else "your last session"
     if not counts["corrections"]:
-        say(f"No corrections in {where}: nothing to cover.")
+        say(f"There are no corrections in {where}.")
         return
     silent = counts[SILENT.replace(" ", "_")]
-    known = f", {silent} said by a memory that would not have been injected" if silent else ""
+    known = f", {silent} in a memory that would not have been injected" if silent else ""
     covered, missing = counts[COVERED], counts[MISSING.replace(" ", "_")]
     say()
     head = paint(count(counts["corrections"], "correction"), "bold")
-    parts = f"{paint(f'{covered} covered', 'green')}{known}, {paint(f'{missing} not', 'red')}"
+    parts = f"{paint(f'{covered} covered', 'green')}{known}, {paint(f'{missing} not covered', 'red')}"
     say(f"{head} in {where}: {parts}.")
 
 
@@ -184,10 +185,10 @@ def _counts(replayed: Sequence[Replayed]) -> dict[str, Any]:
     }
 
 
-def _is_asked(missing: int) -> bool:
-    """Ask whether to write drafts, where a person can answer."""
+def _wants_drafts(missing: int) -> bool:
+    """Ask whether to write drafts; without a terminal, print how to write them and return False."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        note("run it again with --write to make drafts of the corrections that are not covered")
+        note("run the command again with --write to make drafts of corrections that are not covered")
         return False
     return click.confirm("Write it as a draft?" if missing == 1 else f"Write these {missing} as drafts?", default=False)
 
@@ -203,8 +204,8 @@ def _tell_written(taken: Taken) -> None:
     for draft, stored in taken.stored:
         say(f"{paint(stored.outcome.what, 'green')}  {one_line(draft.title, wide() - 40)}  {paint(stored.id, 'dim')}")
     if taken.known:
-        note(f"{count(len(taken.known), 'correction')} became a draft earlier")
-    note("'rawkomem drafts' shows them; 'rawkomem drafts keep ID' makes a memory of one")
+        note(f"drafts already exist for {count(len(taken.known), 'correction')}")
+    note("'rawkomem drafts' lists the drafts; 'rawkomem drafts keep ID' stores one as a memory")
 
 
 def _written(taken: Taken | None) -> list[str]:

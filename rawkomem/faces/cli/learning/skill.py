@@ -1,4 +1,4 @@
-"""Implement `rawkomem skill list` and `rawkomem skill`."""
+"""Implement `rawkomem skill`."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from ..options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
 from ..terminal import bracketed, note, paint, say, say_either, say_json, say_rows
 from .reflect import synthesize_command
 
-OUTCOME_WORDS = {"added": "added", "amended": "amended", "held": "waits for a review", "known": "known already"}
+OUTCOME_WORDS = {"added": "added", "amended": "amended", "held": "waits for a review", "known": "already known"}
 
 
 @click.group("skill", cls=Verbs, bare="list")
 def skill_command() -> None:
     """Store, list, rate and export skills.
 
-    A skill is a memory in memories/skills/ that says how to do something. 'rawkomem review' decides on skills that wait
-    for a review.
+    A skill is a memory in memories/skills/ that says how to do something. Use 'rawkomem review' to decide on
+    skills that wait for a review.
     """
 
 
@@ -47,17 +47,17 @@ def skill_command() -> None:
 def skills_command(repository: Repository, query: tuple[str, ...], limit: int, explain: bool, as_json: bool) -> None:
     """List skills, or find skills for a task.
 
-    Without QUERY, it lists all skills, the most reliable first, including skills that wait for a review. With
+    Without QUERY, the command lists all skills, most reliable first, including skills that wait for a review. With
     QUERY, it ranks reviewed skills: 70 % of the score comes from words (name 3, intent 2, tags 1, description 1),
     30 % from meaning. 'Name: X' and 'X: …' select the skill X.
     """
     question = " ".join(query).strip()
     if not question:
-        nothing = "no skills yet: 'rawkomem skill add FILE' takes one in"
+        nothing = "no skills yet: 'rawkomem skill add FILE' imports one"
         say_rows(as_json, repository.skills.list(limit), skill_json, _line, nothing)
         return
     found = repository.skills.search(question, limit)
-    nothing = "no skill fits: 'rawkomem skill list' lists them all"
+    nothing = "no skill matches: 'rawkomem skill list' lists all skills"
     say_rows(as_json, found, _match_json, lambda match: _match_lines(match, explain), nothing)
 
 
@@ -80,7 +80,7 @@ def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
     name = one_line(taken.name, 80) + bracketed(taken.status)
     say(f"{paint(OUTCOME_WORDS[taken.outcome], 'green')}  {name}  {taken.id}  {taken.path}")
     if taken.outcome == "held":
-        note(f"{taken.why}: 'rawkomem review {taken.id}' decides")
+        note(f"{taken.why}: decide with 'rawkomem review {taken.id}'")
     if taken.status == "archived":
         note(f"'rawkomem restore {taken.id}' brings it back")
     if taken.redacted:
@@ -107,8 +107,8 @@ def show(repository: Repository, id: str, as_json: bool) -> None:
 
 @skill_command.command("feedback")
 @click.argument("id")
-@click.option("--success", "outcome", flag_value="success", help="It worked: reliability rises by 0.1.")
-@click.option("--failure", "outcome", flag_value="failure", help="It failed: reliability falls by 0.2.")
+@click.option("--success", "outcome", flag_value="success", help="The skill worked: its reliability rises by 0.1.")
+@click.option("--failure", "outcome", flag_value="failure", help="The skill failed: its reliability falls by 0.2.")
 @REASON
 @BY
 @JSON
@@ -119,7 +119,7 @@ def feedback(repository: Repository, id: str, outcome: str | None, reason: str, 
     The reliability of a skill starts at 0.5 and stays between 0 and 1.
     """
     if not outcome:
-        raise BadInput("how did it go?", "give --success or --failure")
+        raise BadInput("the outcome is missing", "add --success or --failure")
     skill = repository.skills.feedback(id, outcome == "success", reason, by or user_name())
     data = {"id": skill.memory.id, "reliability": skill.reliability, "use_count": skill.uses}
     say_either(as_json, data, _line(skill))
@@ -186,7 +186,7 @@ def _line(skill: Skill) -> str:
 
 
 def _read(folder: str, file: str) -> tuple[str, str]:
-    """Return the text of a skill file and the name of its source, which is never a path of this machine."""
+    """Return the text of a skill file and the name of the file, without its folder."""
     if file == "-":
         return read_stdin(), ""
     path = os.path.join(folder, file)

@@ -1,4 +1,4 @@
-"""Implement `rawkomem trace` and `log`: record what was done, and how it went."""
+"""Implement `rawkomem trace`: record tasks and how they went."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def trace_command() -> None:
     """Record tasks and how they went.
 
     A trace is one file for one task. 'rawkomem brief' shows what earlier traces teach, 'rawkomem tidy consolidate
-    --apply' makes learnings of them. See 'rawkomem docs traces'.
+    --apply' writes learnings from them. See 'rawkomem docs traces'.
     """
 
 
@@ -47,7 +47,7 @@ def trace_command() -> None:
 @click.option("--duration-ms", type=click.IntRange(0), default=0, help="The duration in milliseconds.")
 @click.option("--tool", "tools", multiple=True, help="A tool that was used; may be repeated.")
 @click.option("--file", "files", multiple=True, help="A file that was created; may be repeated.")
-@click.option("--agent", default="", help="Who did it. Default: you.")
+@click.option("--agent", default="", help="Who did the task. Default: you.")
 @click.option("--error", default="", help="The error message.")
 @click.option("--plan", default="", help="The plan.")
 @click.option(
@@ -92,7 +92,7 @@ def _piped() -> str:
 def trace_list(
     repository: Repository, status: tuple[str, ...], archived: bool, in_order: bool, limit: int, as_json: bool
 ) -> None:
-    """List recorded tasks, the latest first."""
+    """List recorded tasks, latest first."""
     statuses = (*READABLE, "archived") if archived else READABLE
     found = repository.traces.list(statuses)
     if not in_order:
@@ -100,7 +100,7 @@ def trace_list(
     found = [memory for memory in found if not status or outcome_of(memory) in status]
     say_rows(as_json, shortened(as_json, found, limit), _json, _line)
     if not found and not as_json:
-        tell_nothing(repository, "no such trace: 'rawkomem trace add' records one")
+        tell_nothing(repository, "no trace found: 'rawkomem trace add' records one")
 
 
 def _line(memory: Memory) -> str:
@@ -125,7 +125,7 @@ def trace_show(repository: Repository, id: str, as_json: bool) -> None:
     """Show one recorded task and its dependencies."""
     memory = repository.get(id)
     if memory.kind not in RECORDED:
-        raise BadInput(f"{memory.id} is a {memory.kind}", f"'rawkomem show {memory.id}' shows it")
+        raise BadInput(f"{memory.id} is a {memory.kind}, not a trace", f"'rawkomem show {memory.id}' shows it")
     needed = repository.traces.needed_by(memory.id)
     if as_json:
         say_json({**_json(memory), **memory.extra, "depended_on": list(needed), "body": memory.body})
@@ -150,7 +150,7 @@ def log_command(ctx: click.Context, personal: bool, limit: int, as_json: bool) -
     """Show the work log: one line for each task.
 
     Hooks add an entry for each session in which files were written or commands were run. If you have a personal
-    repository ('rawkomem init --personal'), they add the entry there, too.
+    repository ('rawkomem init --personal'), they also add the entry there.
     """
     if ctx.invoked_subcommand:
         return
@@ -176,7 +176,7 @@ def _log_line(memory: Memory) -> str:
 @click.option("--outcome", type=STATUS, default=OUTCOMES[0], show_default=True, help="The outcome.")
 @click.option("--project", default="", help="The name of the project.")
 @click.option("--component", "components", multiple=True, help="An agent or a tool that was used; may be repeated.")
-@click.option("--files", type=click.IntRange(0), default=0, help="How many files were created.")
+@click.option("--files", type=click.IntRange(0), default=0, help="The number of files that were created.")
 @click.option("--summary", default="", help="A short summary of the results.")
 @click.option("--duration-ms", type=click.IntRange(0), default=0, help="The duration in milliseconds.")
 @click.option("--learnings", default="", help="What was learned or went wrong; '-' reads standard input.")

@@ -1,4 +1,4 @@
-"""Print how learning from many transcripts, or with a language model, goes on, and what it brought."""
+"""Learn from many transcripts or with a language model, and print the progress and the result."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ INTERRUPTED = 130  # exit code after Ctrl-C
 
 
 def learn_transcripts(repository: Repository, files: tuple[str, ...], run: Run, ask: bool, **flags: bool) -> Gone:
-    """Learn from files and folders; progress goes to stderr."""
+    """Learn from files and folders, and print the progress on stderr. Ctrl-C exits with 130."""
     try:
         if ask and files == ("-",):
             with click.open_file("-", "rb") as stream:
                 return repository.transcripts.learn_stream(stream, run, flags["dry_run"], tell_step)
         return repository.transcripts.learn(files, run, ask, **flags, progress=tell_step)
     except KeyboardInterrupt:
-        note("stopped: what is done is stored; the same command goes on from there")
+        note("stopped: finished parts are stored; run the same command again to continue")
         raise click.exceptions.Exit(INTERRUPTED) from None
 
 
 def tell_gone(gone: Gone, dry_run: bool, drafts: Sequence[dict[str, Any]], as_json: bool) -> None:
-    """Print what a run brought; exit with 1 if it ended early."""
+    """Print the drafts of a run; exit with 1 if it ended early."""
     if as_json:
         say_json({"dry_run": dry_run, **fields_of(gone, "model", "stopped", "counts"), "drafts": [*drafts]})
     else:
         _tell(gone, dry_run)
     if gone.stopped:
-        note(f"{gone.stopped}; the same command goes on from there")
+        note(f"{gone.stopped}; run the same command again to continue")
         raise click.exceptions.Exit(1)
 
 
 def tell_step(step: Step) -> None:
-    """Print how far a run is."""
+    """Print the progress of a run."""
     part = f", part {step.part} of {step.parts}" if step.parts else ""
     so_far = step.failure or f"{count(step.drafts, 'draft')} so far"
     name = "" if step.name in so_far else f"  {step.name}"

@@ -1,4 +1,4 @@
-"""Implement decisions about memories: `rawkomem reinforce`, `dispute`, `quarantine`, `review`, `evolve`, and more."""
+"""Implement decisions about memories: `rawkomem reinforce`, `dispute`, `quarantine`, `restore`, and more."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_SAID_CHARS = 80  # characters of a sentence in a list
 
 
 def decision(name: str, done: str = "") -> Callable[[Any], Any]:
-    """Declare a command about one memory, which returns the entries that it wrote; report them as `done`."""
+    """Declare a command that decides about one memory and returns the written entries; report them as `done`."""
 
     def declare(decide: Callable[..., Sequence[Written]]) -> Any:
         def command(repository: Repository, id: str, by: str, as_json: bool, **given: Any) -> None:
@@ -70,13 +70,13 @@ def dispute_command(repository: Repository, id: str, reason: str, by: str) -> li
 def quarantine_command(repository: Repository, id: str, place: str, reason: str, by: str, as_json: bool) -> None:
     """Hold a memory back until a person reviews it.
 
-    'rawkomem quarantine list' lists the memories in quarantine; 'rawkomem review' decides on them.
+    'rawkomem quarantine list' lists the memories in quarantine; decide on them with 'rawkomem review'.
     """
     if id != LIST:
         report(repository, id, [repository.beliefs.quarantine(id, reason, who(by))], "quarantined", as_json)
         return
     waiting = repository.beliefs.waiting(place) if place else held(repository)
-    say_rows(as_json, waiting, side, held_line, "nothing is in quarantine")
+    say_rows(as_json, waiting, side, held_line, "no memory is in quarantine")
 
 
 def held_line(memory: Memory) -> str:
@@ -106,7 +106,7 @@ def restore_command(
     newer = f" by {before.superseded_by}" if before.status == "superseded" else ""
     note(f"{before.id} was {before.status}{newer}{f': {before.reason}' if before.reason else ''}")
     if repository.get(before.id).status == "quarantined":
-        note(f"it waits for a review, as before: rawkomem review {before.id}")
+        note(f"it still waits for a review: run 'rawkomem review {before.id}'")
     return written
 
 
@@ -127,7 +127,7 @@ def archive_command(repository: Repository, id: str, reason: str, by: str) -> li
 def supersede_command(
     repository: Repository, old: str, new: str, anyway: bool, reason: str, by: str, as_json: bool
 ) -> None:
-    """Replace an old memory by a newer one."""
+    """Replace an old memory with a newer one."""
     report(repository, old, [repository.beliefs.supersede(old, new, reason, who(by), anyway)], "superseded", as_json)
 
 
@@ -150,7 +150,7 @@ def validity_command(repository: Repository, id: str, start: str, end: str, reas
 def evolve_command(repository: Repository, text: tuple[str, ...], title: str, by: str, as_json: bool) -> None:
     """Add a new version of an existing memory.
 
-    If a memory says the same, the text confirms it. If a memory is clearly about the same subject and is not
+    If a memory says the same thing, the text confirms it. If a memory is clearly about the same subject and is not
     trusted more, the text supersedes it. Otherwise the text is stored as a new memory. If TEXT is '-', it is read
     from standard input.
     """
@@ -158,7 +158,7 @@ def evolve_command(repository: Repository, text: tuple[str, ...], title: str, by
     entry = entry_from_text(said)
     body = entry.body.strip()
     entry = replace(entry, title=title or entry.title or one_line(body.partition("\n")[0], 100), by=who(by))
-    from .write import say_stored  # votes need nothing of what 'add' loads
+    from .write import say_stored  # the other commands do not need these imports
 
     say_stored(repository, repository.add(entry, evolve=True), as_json)
 
@@ -181,12 +181,12 @@ def conflicts_command(repository: Repository, as_json: bool) -> None:
         for sign, one in (("", conflict.memory), ("  against ", conflict.other)):
             say(f"{sign}{name_of(one)}  {_claim(one)}  trust {repository.beliefs.trust(one).value:.2f}")
     if found:
-        note("settle one with 'rawkomem review ID', --activate, --reject, --supersede or --keep-both")
+        note("settle a conflict with 'rawkomem review ID' and --activate, --reject, --supersede or --keep-both")
     for pair in pairs:
         for sign, memory, said in (("", pair.older, pair.said.other), ("  newer: ", pair.newer, pair.said.one)):
             say(f"{sign}{name_of(memory)}  {one_line(said, MAX_SAID_CHARS)}")
     if pairs:
-        note("if the older no longer holds, run 'rawkomem supersede OLD NEW'; else amend one of them")
+        note("if the older memory is no longer true, run 'rawkomem supersede OLD NEW'; else amend one of them")
     if not found and not pairs:
         note("no memory contradicts another")
 
@@ -197,9 +197,9 @@ def _pair_json(pair: Contradiction) -> dict[str, Any]:
 
 
 def settle(supersede: bool, keep_both: bool) -> str:
-    """Return how a conflict is settled."""
+    """Return how to settle a conflict: 'supersede', 'keep_both' or empty; raise BadInput if both options are set."""
     if supersede and keep_both:
-        raise BadInput("one takes the other's place, or both hold", "give --supersede or --keep-both")
+        raise BadInput("--supersede and --keep-both exclude each other", "use one of them")
     return "supersede" if supersede else "keep_both" if keep_both else ""
 
 

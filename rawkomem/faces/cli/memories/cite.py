@@ -25,7 +25,7 @@ STATE_COLORS = {"fresh": "green", STALE: "yellow", GONE: "red", UNKNOWN: "dim"}
 @JSON
 @click.pass_obj
 def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) -> None:
-    """Tie a memory to code, and doubt it when the code changes.
+    """Tie a memory to code; it ranks lower when the code changes.
 
     With one PATH, PATH#SYMBOL or PATH:10-20, the command prints a citation of the code as it is now, for the key
     'cites'. With the ID of a memory before the paths, it appends the citations to that memory.
@@ -58,7 +58,7 @@ def cited_json(item: Cited) -> dict[str, str]:
 
 
 def tell_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]], as_json: bool) -> int:
-    """Print the citations that are not fresh and return the exit code; unknown ones do not fail."""
+    """Print the citations that are not fresh. Return 1 if one is stale or gone, else 0."""
     doubtful = [(memory, item) for memory, items in cited for item in items if item.state in (STALE, GONE, UNKNOWN)]
     if as_json:
         say_json([{"id": memory.id, "file": memory.path, "line": memory.line, **cited_json(item)}

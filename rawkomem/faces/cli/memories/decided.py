@@ -1,4 +1,4 @@
-"""Tell what a decision about a memory did; without click."""
+"""Report the result of a decision about a memory. Does not import click."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def who(by: str) -> str:
-    """Return who decides: the name that was given, else the user's."""
+    """Return the name `by`, or the name of the user if it is empty."""
     if by:
         return by
     from ....git.user import user_name
@@ -24,7 +24,7 @@ def who(by: str) -> str:
 
 
 def report(repository: Repository, name: str, written: Sequence[Written], done: str, as_json: bool) -> None:
-    """Print what was done, and the memory's status now."""
+    """Print what was done and the current status of the memory."""
     memory = repository.get(name)
     done = "proposed" if any(item.entry.id in memory.proposed for item in written) else done
     superseded = (item.entry.about for item in written if item.entry.kind == "supersede")
@@ -35,13 +35,14 @@ def report(repository: Repository, name: str, written: Sequence[Written], done: 
     paths = dict.fromkeys(item.entry.path for item in written if item.entry.target == memory.id)
     say(f"{paint(done, 'green')}  {name_of(memory)}  {paint(', '.join(paths) or memory.path, 'dim')}")
     if done == "proposed":
-        note(f"a person vouches for {memory.id}: the change waits for 'rawkomem review {memory.id}'")
+        note(f"a person vouches for {memory.id}, so the change waits for 'rawkomem review {memory.id}'")
     for id in others:
-        say(f"  in the place of {id}")
+        say(f"  supersedes {id}")
     conflicts = repository.beliefs.conflicts() if memory.conflicts_with else ()
     still_open = [conflict.other.id for conflict in conflicts if conflict.memory.id == memory.id]
     if still_open and memory.status == "active":
-        note(f"still in conflict with {', '.join(still_open)}: --supersede or --keep-both settles it")
+        how = f"'rawkomem review {memory.id}' with --supersede or --keep-both"
+        note(f"still in conflict with {', '.join(still_open)}: settle it with {how}")
 
 
 def side(memory: Memory) -> dict[str, Any]:

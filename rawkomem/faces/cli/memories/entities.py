@@ -1,4 +1,4 @@
-"""Implement `rawkomem entities`: list whom and what memories name."""
+"""Implement `rawkomem entities`: list the entities that memories name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def entities_command(repository: Repository, name: str, limit: int, as_json: boo
     """List the people, projects and features that memories name.
 
     Write an entity as 'kind:slug' in a text, in tags or under 'entities' in the frontmatter. Kinds are project,
-    agent, feature, person, business and chore. Paths such as packages/mail/ name entities, too. With NAME, the
+    agent, feature, person, business and chore. Paths such as packages/mail/ also name entities. With NAME, the
     command lists the entities that match and their memories; the exit code is 1 if none or several match.
     """
     known = repository.graph.entities()

@@ -1,4 +1,4 @@
-"""Implement `rawkomem episode`: group memories of one stretch of work."""
+"""Implement `rawkomem episode`: group memories that belong to one period of work."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def create(
 
 @episode_command.command("capture")
 @click.argument("name", required=False, default="")
-@click.option("--since", default="", help="From this time on (ISO 8601).")
-@click.option("--until", default="", help="Before this time (ISO 8601).")
+@click.option("--since", default="", help="Only memories from this time on (ISO 8601).")
+@click.option("--until", default="", help="Only memories before this time (ISO 8601).")
 @click.option("--by", "discoverer", default="", help="Only memories that this agent or person discovered.")
 @click.option("--kind", "-k", "kinds", multiple=True, help="Only this kind; may be repeated.")
 @click.option("--with-tag", "wanted", multiple=True, help="Only memories with this tag; may be repeated.")
@@ -69,7 +69,7 @@ def capture(
     At least two memories must match. Without NAME, the episode is named after its topic and its first day.
     """
     if not (since or until or discoverer or kinds or wanted):
-        raise BadInput("say what to capture", "give --since and --until, or --by, --kind, --with-tag")
+        raise BadInput("capture needs a filter", "add --since, --until, --by, --kind or --with-tag")
     only = Filter(kinds=kinds, tags=wanted, since=_time("--since", since), until=_time("--until", until))
     made = repository.episodes.capture(name, only, discoverer, tags, user_name())
     _tell(made, "captured", as_json)
@@ -100,8 +100,8 @@ def remove(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool)
 @JSON
 @pass_repository
 def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
-    """List episodes, the latest first."""
-    nothing = "no episodes yet: 'rawkomem episode capture --since 2026-01-23' makes one"
+    """List episodes, latest first."""
+    nothing = "no episodes yet: 'rawkomem episode capture --since 2026-01-23' creates one"
     say_rows(as_json, shortened(as_json, repository.episodes.list(), limit), _json, _line, nothing)
 
 
@@ -110,7 +110,7 @@ def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
 @JSON
 @pass_repository
 def show(repository: Repository, id: str, as_json: bool) -> None:
-    """Show an episode and its members, the oldest first."""
+    """Show an episode and its members, oldest first."""
     episode = repository.episodes.get(id)
     if as_json:
         say_json({**_json(episode), "memories": [_member_json(memory) for memory in episode.members]})
@@ -121,7 +121,7 @@ def show(repository: Repository, id: str, as_json: bool) -> None:
     for memory in episode.members:
         say(f"  {day(memory.created)}  {name_of(memory)}")
     for name in episode.missing:
-        note(f"member {one_line(name, 60)!r} is not there any more")
+        note(f"member {one_line(name, 60)!r} no longer exists")
 
 
 @episode_command.command("search")
@@ -139,7 +139,7 @@ def search(repository: Repository, id: str, query: tuple[str, ...], limit: int, 
     for number, item in enumerate(found, 1):
         show_found(number, item)
     if not found:
-        note("nothing found among its members")
+        note("no member matches")
 
 
 @episode_command.command("summarize")

@@ -1,4 +1,4 @@
-"""Implement `rawkomem history` and `explain`: show how a memory came to be what it is."""
+"""Implement `rawkomem history` and `explain`: show the changes of a memory and the parts of its trust."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ MAX_VALUE_CHARS = 60  # characters of a value in a line of history
 
 @click.command("history")
 @click.argument("id")
-@ALL.but(help="Only the last entries. Default: all.")
+@ALL.but(help="Only show this many of the last entries. Default: all.")
 @JSON
 @pass_repository
 def history_command(repository: Repository, id: str, limit: int, as_json: bool) -> None:
-    """Show every change of a memory, the oldest first.
+    """Show every change of a memory, oldest first.
 
     Each entry is shown with the fields that it changed.
     """
@@ -70,11 +70,11 @@ def _step_json(step: Step) -> dict[str, Any]:
 
 @click.command("explain")
 @click.argument("id")
-@click.option("--supersession", is_flag=True, help="Only show what superseded it, and why.")
+@click.option("--supersession", is_flag=True, help="Only show which memory superseded it, and why.")
 @JSON
 @pass_repository
 def explain_command(repository: Repository, id: str, supersession: bool, as_json: bool) -> None:
-    """Explain how far a memory is trusted.
+    """Explain how much a memory is trusted, and why.
 
     The command prints the parts of the trust, the sources, the links, the contradictions and every entry of the
     memory.
@@ -115,10 +115,10 @@ def _print_explained(explained: Explained) -> None:
 
 
 def _observed(memory: Memory) -> str:
-    """Return how often, and when, a memory was said."""
+    """Return how often and when a memory was observed, as a line."""
     first, last = iso(memory.first_observed), iso(memory.last_observed)
     when = f", first {first}, last {last}" if first and first != last else f", {first}" if first else ""
-    return f"said {count(memory.times_observed, 'time')}{when or ', at an unknown time'}"
+    return f"observed {count(memory.times_observed, 'time')}{when or ', at an unknown time'}"
 
 
 def _explained_json(explained: Explained) -> dict[str, Any]:
@@ -150,9 +150,9 @@ def _supersession(repository: Repository, id: str, as_json: bool) -> None:
     for step in steps:
         say(f"{one_line(step.old.title, 80)}  {paint(step.old.id, 'dim')}  trust {step.old_trust:.2f}")
         say(f"  superseded by {one_line(step.new.title, 80)}  {paint(step.new.id, 'dim')}  trust {step.new_trust:.2f}")
-        say(f"  because {one_line(step.old.reason, 200) or 'nobody said why'}")
+        say(f"  reason: {one_line(step.old.reason, 200) or 'not recorded'}")
     if not steps:
-        note("nothing took its place")
+        note("no memory superseded it")
 
 
 def _replaced_json(step: Replaced) -> dict[str, Any]:

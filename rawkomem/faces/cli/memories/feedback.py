@@ -1,4 +1,4 @@
-"""Implement `rawkomem feedback`: vote on a memory. Agents vote after every task, so it starts without click."""
+"""Implement `rawkomem feedback`: rate a memory. Agents do so after every task, so click is not imported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SIGNALS = ("helpful", "harmful")
 
 
 def run(folder: str, arguments: list[str], helpful: bool, harmful: bool, reason: str, by: str, as_json: bool) -> None:
-    """Append a vote and print what became of it."""
+    """Append a vote and print the result; raise BadInput unless the vote is helpful or harmful."""
     name, *words = arguments
     votes = {*words, *(word for word, chosen in zip(SIGNALS, (helpful, harmful), strict=True) if chosen)}
     signal = votes.pop() if len(votes) == 1 else ""

@@ -22,9 +22,9 @@ from ..options import ALL, JSON, LIMIT, together
 from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows, shortened
 
 MIN_LINK_COSINE = 0.5  # neolata's threshold for a link
-MIN_CLUSTER_COSINE = 0.6  # at 0.5 most memories of one project hang together; at 0.6 subjects come apart
-MAX_DRAWN_MEMORIES = 200  # memories: more is a ball of wool
-MAX_MEMBERS_SHOWN = 10  # members of a cluster that are listed
+MIN_CLUSTER_COSINE = 0.6  # at 0.5 most memories of a project form one group; at 0.6 groups follow subjects
+MAX_DRAWN_MEMORIES = 200  # a drawing of more is unreadable
+MAX_MEMBERS_SHOWN = 10  # of one cluster
 
 TYPES = click.option("--types", default="", help="Only follow links of these types, separated by commas.")
 
@@ -41,13 +41,13 @@ def connections(threshold: float) -> Callable[[Any], Any]:
 
 
 def _graph(repository: Repository, edges: dict[str, Any], similar_to: str = "") -> Graph:
-    """Return the graph that the options of `connections` ask for."""
+    """Return the graph that the options of `connections` select."""
     similar = 0.0 if edges["declared"] else edges["similar"]
     return repository.graph.load(filter_of(include=edges["include"]).statuses, similar, similar_to)
 
 
 def _node(repository: Repository, graph: Graph, name: str) -> str:
-    """Return the id of a memory in the graph."""
+    """Return the id of a memory; raise NotFound if the graph does not contain it."""
     memory = repository.get(name)
     if memory.id not in graph.memories:
         hint = "add --include all" if memory.status == "active" else f"add --include {memory.status}"
@@ -59,7 +59,7 @@ def _types(graph: Graph, given: str) -> tuple[str, ...]:
     types = tuple(part.strip() for part in given.split(",") if part.strip())
     wrong = [type for type in types if type not in graph.types()]
     if wrong:
-        raise BadInput(f"no edge is of type {wrong[0]!r}", f"there are: {', '.join(graph.types()) or 'none'}")
+        raise BadInput(f"no link has the type {wrong[0]!r}", f"types in use: {', '.join(graph.types()) or 'none'}")
     return types
 
 
@@ -87,9 +87,10 @@ def list_command(repository: Repository, id: str, as_json: bool, **edges: Any) -
     for edge in graph.around[id]:
         say(f"  {_arrow(edge, id)} {_kind(edge):14} {name_of(graph.memories[edge.other(id)])}")
     for item in broken:
-        note(f"{item.type} link to {one_line(item.name, 60)!r} leads {'to several' if item.candidates else 'nowhere'}")
+        matched = "several memories" if item.candidates else "no memory"
+        note(f"broken {item.type} link: {one_line(item.name, 60)!r} matches {matched}")
     if hidden:
-        note(f"{hidden} more to memories that are no longer current: --include all shows them")
+        note(f"{hidden} more lead to memories that are no longer current: --include all shows them")
 
 
 @click.command("walk")
@@ -135,7 +136,7 @@ def path_command(repository: Repository, id: str, other: str, types: str, as_jso
     for step in steps:
         say(f"{_how(step)}{name_of(graph.memories[step.id])}")
     if not steps:
-        note("nothing connects them")
+        note("no path connects these memories")
     return 0 if steps else 1
 
 
@@ -165,7 +166,7 @@ def clusters_command(repository: Repository, min_size: int, limit: int, as_json:
         if len(cluster.ids) > MAX_MEMBERS_SHOWN:
             say(f"  … and {len(cluster.ids) - MAX_MEMBERS_SHOWN} more (--json lists all)")
     if not found:
-        note(f"no {min_size} memories hang together; a lower --similar or --min-size may show some")
+        note(f"no group has {min_size} or more memories; try a lower --similar or --min-size")
 
 
 @click.command("orphans")
@@ -177,13 +178,13 @@ def orphans_command(repository: Repository, limit: int, as_json: bool, **edges: 
     """List memories without any connection."""
     graph = _graph(repository, edges)
     found = [graph.memories[id] for id in walk.orphans(graph)]
-    say_rows(as_json, shortened(as_json, found, limit), _node_json, name_of, "every memory is connected with another")
+    say_rows(as_json, shortened(as_json, found, limit), _node_json, name_of, "every memory is connected to another")
 
 
 @click.command("graph")
 @click.option("--format", "-f", "form", type=click.Choice(("mermaid", "dot", "json")), default="mermaid",
               show_default=True, help="The output format.")  # fmt: skip
-@click.option("--id", "id", default="", help="Only draw the surroundings of this memory.")
+@click.option("--id", "id", default="", help="Only draw this memory and the memories around it.")
 @click.option(
     "--hops", default=2, show_default=True, type=click.IntRange(1, 100), help="The maximum number of steps from --id."
 )
@@ -196,8 +197,8 @@ def graph_command(
 ) -> None:
     """Draw memories and their connections.
 
-    Draws the most connected memories, or those around one memory. Paste the output into a ```mermaid block, or make a
-    picture with 'rawkomem link graph -f dot | dot -Tsvg > graph.svg'. A dashed line joins similar memories.
+    The command draws the most connected memories, or those around one memory. Paste the output into a ```mermaid block,
+    or make a picture with 'rawkomem link graph -f dot | dot -Tsvg > graph.svg'. A dashed line joins similar memories.
     """
     graph = _graph(repository, connected)
     picture = draw.picture(graph, _node(repository, graph, id) if id else "", hops, limit)
@@ -211,9 +212,9 @@ def graph_command(
         picture = draw.for_mermaid(picture)
         say(draw.mermaid(picture).rstrip("\n"))
     if picture.left_out:
-        note(f"{picture.left_out} more memories are not drawn: --limit 0 draws all, --id draws what is around one")
+        note(f"{picture.left_out} more memories are not drawn: --limit 0 draws all, --id draws the neighbors of one")
     if picture.edges_left_out:
-        note(f"{picture.edges_left_out} edges are not drawn: mermaid takes {draw.MERMAID_EDGES} at most; try -f dot")
+        note(f"{picture.edges_left_out} edges are not drawn: mermaid allows {draw.MERMAID_EDGES}; try -f dot")
 
 
 def _arrow(edge: Edge, id: str) -> str:
@@ -225,7 +226,7 @@ def _kind(edge: Edge) -> str:
 
 
 def _how(step: Step) -> str:
-    """Return the edge of a step, seen from where it came."""
+    """Return the edge of a step, in the direction of the walk."""
     return f"{_arrow(step.edge, step.edge.other(step.id))} {_kind(step.edge)}  " if step.edge else ""
 
 

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
     from ....recall.score import Scored
 
-MAX_TOLD = 20  # memories left out that are listed for people
+MAX_OMITTED_SHOWN = 20  # omitted memories that --explain lists
 
 
 def run(
     folder: str, arguments: list[str], agent: str, plan: str, session: str, limit: int | None, min_importance: str,
     budget: int, profile: str, format: str, strict: bool, explain: bool, as_json: bool, **which: Any,
 ) -> None:  # fmt: skip
-    """Inject and print."""
+    """Print the memories for a task and record their use."""
     text = " ".join(arguments)
     if arguments == ["-"]:
-        from ....files.given_text import read_stdin  # most tasks are given as arguments
+        from ....files.given_text import read_stdin  # rarely needed
 
         text = read_stdin(strict=False)
     repository = Repository.open(folder, layers=True)
@@ -51,28 +51,28 @@ def run(
     if explain:
         tell(injection)
         if not injection.items and not injection.left_out:
-            tell_nothing(repository, "no memory shares words, meaning or a condition with this task")
+            tell_nothing(repository, "no memory matches this task by words, meaning or condition")
 
 
 def tell_tight(injection: Injection) -> None:
-    """Print on stderr that nothing is injected because the budget is too small for any memory that fits."""
+    """Print a note on stderr if the budget is too small for every relevant memory."""
     over = any(item.out and item.out.code == "over-budget" for item in injection.left_out)
     if over and not injection.items:
-        note(f"nothing is injected: no memory fits into {injection.budget} tokens; give a larger --budget")
+        note(f"nothing is injected: no memory fits into {injection.budget} tokens; use a larger --budget")
 
 
 def tell(injection: Injection) -> None:
-    """Print on stderr why each memory is in or out; stdout is for the prompt."""
-    from ....recall.explain import explain  # only where somebody asks for it
+    """Print on stderr why each memory was injected or omitted; stdout is for the prompt."""
+    from ....recall.explain import explain  # only for --explain
 
     sys.stderr.write(f"profile {injection.profile}: {len(injection.items)} injected, {injection.tokens} tokens\n")
     for item in injection.items:
         sys.stderr.write(f"\nin   {item.score:.3f}  {_titled(item)}  {item.memory.id}\n")
         sys.stderr.writelines(f"       {line}\n" for line in explain(item))
-    for item in injection.left_out[:MAX_TOLD]:
+    for item in injection.left_out[:MAX_OMITTED_SHOWN]:
         sys.stderr.write(f"out  {item.score:.3f}  {_titled(item, 60)}: {item.why_not}\n")
-    if len(injection.left_out) > MAX_TOLD:
-        sys.stderr.write(f"out  {len(injection.left_out) - MAX_TOLD} more: --json lists them all\n")
+    if len(injection.left_out) > MAX_OMITTED_SHOWN:
+        sys.stderr.write(f"out  {len(injection.left_out) - MAX_OMITTED_SHOWN} more: --json lists them all\n")
 
 
 def _titled(item: Scored, chars: int = 200) -> str:

@@ -1,4 +1,4 @@
-"""Implement `rawkomem link` and `unlink`."""
+"""Implement `rawkomem link add` and `remove`."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ....model.entry import Memory
     from ....state.belief.trust import Trust
 
-MIN_WITH_DATE, MIN_WITH_IMPORTANCE = 72, 56  # columns of a terminal that shows these parts of a line
+MIN_WITH_DATE, MIN_WITH_IMPORTANCE = 72, 56  # terminal columns needed to show this part of a line
 MIN_TITLE_CHARS = 12
 IMPORTANCE_COLORS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
 
@@ -39,7 +39,7 @@ IMPORTANCE_COLORS = {"critical": "red", "high": "yellow", "medium": "cyan", "low
 @together(ALL, *FILTERS, JSON)
 @pass_layers
 def list_command(repository: Repository, layer: str, limit: int, as_json: bool, **which: Any) -> None:
-    """List memories, the last changed first.
+    """List memories, most recently changed first.
 
     'rawkomem ls' is the same command.
     """
@@ -54,7 +54,7 @@ def list_command(repository: Repository, layer: str, limit: int, as_json: bool, 
     for one, row in found:
         say(_line(row, one.name))
     if not found:
-        tell_nothing(repository, "no memory passes these filters")
+        tell_nothing(repository, "no memory matches these filters")
 
 
 def _line(row: Row, layer: str = "") -> str:

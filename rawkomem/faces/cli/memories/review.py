@@ -1,4 +1,4 @@
-"""Implement `rawkomem review`: what waits for a person's decision, and the decision."""
+"""Implement `rawkomem review`: list changes and memories that wait for a person's decision, and decide."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def review_command(
     Without ID, the command lists quarantined memories and proposed changes. With ID alone, it shows what would
     change.
 
-    If a person vouches for a memory, agents can only propose changes of it: --accept applies the changes, --decline
+    If a person vouches for a memory, agents can only propose changes to it: --accept applies the changes, --decline
     discards them. --activate and --reject decide on a memory in quarantine or on one side of a conflict. An
     activated claim supersedes the claim that it contradicts if it is trusted as much or if you add --supersede.
     With --keep-both, both claims stay in use. Otherwise the conflict stays open.
@@ -64,14 +64,14 @@ def review_command(
     verdict = action or ("activate" if how_settled else "")
     by, reason, as_json = who(how["by"]), how["reason"], how["as_json"]
     if id and place:
-        raise BadInput("which memories?", "give an ID, or --all-from with a source")
+        raise BadInput("ID and --all-from exclude each other", "use one of them")
     if verdict in VOUCHING and not how["yes"]:
         _confirm(repository, id, place)
     if not verdict:
         _show_waiting(repository, id, place, as_json)
     elif verdict in DECISIONS:
         if not id:
-            raise BadInput("which memory?", "give its ID: 'rawkomem review' lists what waits")
+            raise BadInput(f"--{verdict} needs the ID of a memory", "'rawkomem review' lists proposed changes with IDs")
         written = repository.beliefs.decide(id, verdict == "accept", changes, reason, by)
         report(repository, id, written, DECISIONS[verdict], as_json)
     elif id:
@@ -80,11 +80,11 @@ def review_command(
     elif place:
         _review_all(repository, place, verdict, (how_settled, reason, by), as_json)
     else:
-        raise BadInput("which memories?", "give an ID, or --all-from with a source")
+        raise BadInput(f"no memory is named to {verdict}", "add an ID, or --all-from with a format, file or folder")
 
 
 def _confirm(repository: Repository, id: str | None, place: str) -> None:
-    """Show a person what they are about to vouch for, and ask on the terminal; stop unless they say yes."""
+    """Show a person what they would vouch for, and ask for confirmation; raise Abort unless they confirm."""
     if repository.core.via == "person" and (id or place):
         _show_waiting(repository, id, place, as_json=False)
         if not confirmed("Vouch for this?"):
@@ -101,7 +101,7 @@ def _review_all(repository: Repository, place: str, verdict: str, how: tuple[str
 
 
 def _done(memory: Memory, verdict: str) -> str:
-    """Return what a review did; a memory that was not in use where it comes from is let in like that."""
+    """Return what a review did. A memory that was not active at its source keeps its status from there."""
     if verdict == "reject":
         return "rejected"
     return "activated" if memory.status == ACTIVE else f"let in as {memory.status}"
@@ -110,7 +110,8 @@ def _done(memory: Memory, verdict: str) -> str:
 def _show_waiting(repository: Repository, id: str | None, place: str, as_json: bool) -> None:
     """List what waits for a decision, or show the proposed changes of one memory."""
     if place:
-        say_rows(as_json, repository.beliefs.waiting(place), side, held_line, "nothing waits from there")
+        nothing = f"no memory from {place} waits for a review"
+        say_rows(as_json, repository.beliefs.waiting(place), side, held_line, nothing)
         return
     proposals = [repository.beliefs.proposal(id)] if id else repository.beliefs.proposals()
     named = proposals[0].memory if id else None
@@ -126,7 +127,7 @@ def _show_waiting(repository: Repository, id: str | None, place: str, as_json: b
     for proposal in waiting:
         _say_proposal(proposal)
     if not quarantined and not waiting:
-        note(f"nothing of {named.id} waits for a decision" if named else "nothing waits for a decision")
+        note(f"{named.id} does not wait for a decision" if named else "nothing waits for a decision")
     elif named:
         id = named.id
         both = (
@@ -149,7 +150,7 @@ def _say_proposal(proposal: Proposal) -> None:
 
 
 def _diff(field: str, now: object, then: object) -> Iterator[str]:
-    """Yield the lines of a change of one field; of a text, only the lines that differ."""
+    """Yield the lines that show the change of one field; for a long text, only the lines that differ."""
     old, new = (as_lines(value) for value in (now, then))
     if len(old) <= 1 and len(new) <= 1:
         yield f"{field}: {one_line(''.join(old), 100) or 'nothing'} → {one_line(''.join(new), 100) or 'nothing'}"

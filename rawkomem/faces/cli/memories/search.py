@@ -14,13 +14,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_NEAREST = 3  # results that are shown where nothing fits
+MAX_NEAREST = 3  # results to show if none fits
 
 
 def run(
     folder: str, arguments: list[str], limit: int, profile: str, explain: bool, as_json: bool, **which: Any
 ) -> None:
-    """Search and print."""
+    """Search and print the results."""
     repository = Repository.open(folder, layers=True)
     found = repository.search(" ".join(arguments), limit, filter_of(**which), profile)
     repository.core.deepen_in_background()
@@ -28,7 +28,7 @@ def run(
         say_json([{**result_json(item), **(explained(item) if explain else {})} for item in found])
         return
     if found and not any(item.fits for item in found):
-        note("nothing fits; the nearest are:")
+        note("no memory fits well; the closest are:")
         found = first_of(found, MAX_NEAREST)
     words = question_of(" ".join(arguments)).query_words
     for number, item in enumerate(found, 1):
@@ -48,7 +48,7 @@ def result_json(item: Found) -> dict[str, object]:
 
 
 def show(number: int, item: Found, words: tuple[str, ...] = ()) -> None:
-    """Print a result: rank, score, title and facts on one line, then what matched."""
+    """Print a result: rank, score, title and facts on one line, then the passage that matched."""
     row = item.row
     title = one_line(row.title) or paint(f"(draft) {row.path}", "yellow")
     found = (*from_layer(item.layer), row.importance, day(row.created) if row.created else "", row.id)
@@ -69,4 +69,4 @@ def tell(item: Found) -> None:
     for part in contributions(item.signals):
         share = f"{part.value * part.weight:.3f} = {part.weight:.0%} of {part.value:.2f}"
         say(paint(f"   {share}  {part.name}: {part.why}", "dim"))
-    say(paint(f"   {item.score:.3f} in all; relevance {item.relevance:.2f}: cosine of its closest passage", "dim"))
+    say(paint(f"   {item.score:.3f} in total; relevance {item.relevance:.2f}: cosine of its closest passage", "dim"))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(folder: str, arguments: list[str], as_json: bool, **which: Any) -> None:
-    """Count and print."""
+    """Count memories and print the counts."""
     repository = open_repository(folder)
     stats = repository.stats(filter_of(**which))
     if as_json:
@@ -27,11 +27,11 @@ def run(folder: str, arguments: list[str], as_json: bool, **which: Any) -> None:
     elif stats.memories:
         _print(stats)
     else:
-        tell_nothing(repository, "no memory passes these filters")
+        tell_nothing(repository, "no memory matches these filters")
 
 
 def used_json(access: Access) -> dict[str, Any]:
-    """Return how often a memory was injected, and when last, for JSON."""
+    """Return the number of injections of a memory and the time of the last one, for JSON."""
     from ....model.clock import iso
 
     return {"accesses": access.count, "last_access": iso(access.last)}
@@ -42,7 +42,7 @@ def _json(item: Used) -> dict[str, Any]:
 
 
 def _print(stats: Stats) -> None:
-    used = f"{stats.unused} of them never used; {count(stats.uses, 'use')} in all"
+    used = f"{stats.unused} of them never used; {count(stats.uses, 'use')} in total"
     lines = [("memories", f"{stats.memories}, {used}")]
     for name in ("kinds", "importance", "tags", "statuses"):
         counts = ", ".join(f"{count} {value}" for value, count in getattr(stats, name).items())

@@ -13,15 +13,15 @@ from ..terminal import paint, say_either
 
 
 @click.command("toc")
-@click.option("--out", "-o", default="", help="Write another file.")
+@click.option("--out", "-o", default="", help="Write this file instead.")
 @JSON
 @pass_repository
 def toc_command(repository: Repository, out: str, as_json: bool) -> None:
     """Write .rawko/MEMORY.md, a page that links to every memory.
 
-    The page is for reading in an editor or on a forge. Its order is stable, and it has no dates or counts, so it
-    changes only when memories change. 'contents: on' in .rawko/config.yaml updates it after every write. A page
-    that somebody else wrote is never replaced.
+    Read the page in an editor or on a site such as GitHub. Its order is stable, and it has no dates or counts, so it
+    changes only when memories change. With 'contents: on' in .rawko/config.yaml, every write updates it. A page that
+    rawkomem did not write is never replaced.
     """
     file, changed = repository.exchange.write_contents(out)
     said = f"{paint('written', 'green') if changed else 'unchanged'}  {os.path.relpath(file)}"

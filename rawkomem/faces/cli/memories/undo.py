@@ -1,4 +1,4 @@
-"""Implement `rawkomem undo`: take back what this machine wrote last."""
+"""Implement `rawkomem undo`: undo the last change made on this machine."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .decided import who
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MAX_SHOWN = 20  # memories or changes that are told one by one
-MAX_TITLES = 3  # of one change in the list of changes
-MAX_TITLE_CHARS = 60  # of a title there
+MAX_SHOWN = 20  # memories or changes that are listed
+MAX_TITLES = 3  # of one change in the list
+MAX_TITLE_CHARS = 60  # of a title in the list
 
 
 @click.command("undo")
@@ -41,8 +41,8 @@ def undo_command(
     """Undo the last change made on this machine.
 
     The command appends entries that reverse the change: it deletes an added memory, restores the earlier text of an
-    amended one, and withdraws a vote. Run it again to undo the change before. CHANGE is a name that --list shows. A
-    purge cannot be undone.
+    amended one, and withdraws a vote. Run it again to undo the change before that. CHANGE is a name that --list
+    shows. A purge cannot be undone.
     """
     repository = open_personal() if personal else open_repository(folder)
     if listing:
@@ -65,7 +65,7 @@ def _list(repository: Repository, as_json: bool) -> None:
 def _listed(change: Change, steps: tuple[Step, ...], titles: Mapping[str, str]) -> str:
     """Return a line: the change's name, what it did, and the titles of its memories."""
     if not steps:
-        return f"{change.name}  in no file here"
+        return f"{change.name}  no file holds its entries"
     told = ", ".join(dict.fromkeys(step.told for step in steps))
     shown = [repr(titles[id]) if id in titles else id for id in change.memories[:MAX_TITLES]]
     more = f" and {len(change.memories) - MAX_TITLES} more" if len(change.memories) > MAX_TITLES else ""
@@ -93,7 +93,7 @@ def _print(repository: Repository, undone: Undone, dry_run: bool) -> None:
     if len(undone.change.memories) > MAX_SHOWN:
         say(f"  and {len(undone.change.memories) - MAX_SHOWN} more memories")
     if proposed:
-        note("a person vouches for what is proposed: it stays as it is until 'rawkomem review ID' accepts the change")
+        note("a person vouches for the memories marked 'proposed': 'rawkomem review ID --accept' undoes the change")
 
 
 def _told(entry: Entry) -> str:

@@ -1,4 +1,4 @@
-"""Implement `rawkomem why`, `why-not`, `context` and `tokens`: show what injection does."""
+"""Implement `rawkomem why`, `why-not`, `context` and `tokens`: explain what is injected and what it costs."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def why_command(
 
 
 def _trust(repository: Repository, item: Scored) -> Trust:
-    """Return how far a memory is trusted in the layer that holds it."""
+    """Return the trust of a memory in the layer that holds it."""
     owner, id = repository.layers.owner(item.memory.id)
     return owner.beliefs.trust(replace(item.memory, id=id))
 
@@ -91,12 +91,12 @@ def why_not_command(
         code = item.out.code if item.out else ""
         say_json({"id": item.memory.id, "injected": inside, "why_not": item.why_not, "why_not_code": code})
         return
-    say("it is injected" if inside else item.why_not)
+    say("the memory is injected" if inside else item.why_not)
     _tell_next_step(item, inside)
 
 
 def _tell_next_step(item: Scored, inside: bool) -> None:
-    """Print how to bring a memory up if nobody voted against it and none of its conditions fired."""
+    """Suggest a new condition if no condition of the memory matched and nobody voted against it."""
     if (
         inside
         or (item.out and item.out.code == "told")
@@ -105,8 +105,8 @@ def _tell_next_step(item: Scored, inside: bool) -> None:
         or votes_against(item.memory) > 0
     ):
         return
-    kept = "".join(f" --when {shlex.quote(condition)}" for condition in item.memory.when)  # 'amend' replaces them all
-    note(f"to bring it up for such tasks, add a condition: rawkomem amend {item.memory.id}{kept} --when '…'")
+    kept = "".join(f" --when {shlex.quote(old)}" for old in item.memory.when)  # 'amend' replaces all conditions
+    note(f"to inject it for similar tasks, add a condition: rawkomem amend {item.memory.id}{kept} --when '…'")
 
 
 @click.command("context")
@@ -141,7 +141,7 @@ def context_command(
 def tokens_command(repository: Repository, as_json: bool) -> None:
     """Show how many tokens were injected, per session.
 
-    Also shows the tokens that were saved because a session got a memory before.
+    The command also shows the tokens saved by not repeating memories in a session.
     """
     totals: dict[str, list[int]] = {}
     for use in uses(repository.layout):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 KINDS = [kind for kind in CREATES if kind not in GROUPS]  # 'rawkomem episode' makes episodes
-SOURCES = [name for name in BASES if name != "unknown"]  # classes of source; other words are a place
+SOURCES = [name for name in BASES if name != "unknown"]  # classes; any other --source is a link or a file
 fields = together(  # the options that describe an entry
     click.option("--title", default="", help="The title: one line."),
     click.option(
@@ -82,7 +82,7 @@ fields = together(  # the options that describe an entry
 @click.option("--valid-until", default="", help="The date or time at which the memory stops being valid.")
 @click.option("--on-conflict", type=click.Choice(ON_CONFLICT), default=ON_CONFLICT[0], show_default=True,
               help="What to do if a contradicting claim is trusted more.")  # fmt: skip
-@click.option("--quote", default="", help="A person's own words from this session; they are verified.")
+@click.option("--quote", default="", help="A person's words from this session, which the command verifies.")
 @fields
 @PERSONAL
 @click.pass_obj
@@ -92,11 +92,11 @@ def add_command(
     """Store a memory.
 
     The first sentence or line of TEXT becomes the title, the rest becomes the body. Without TEXT, the text comes from
-    --body, --file or standard input, or you write it in $EDITOR; it may have frontmatter, and options win over it.
+    --body, --file or standard input, or you write it in $EDITOR; it may have frontmatter, which options override.
     Without --title, its first '# Heading' is the title. Secrets are redacted before anything is written.
 
-    If a claim repeats a stored claim, it confirms that claim. If it contradicts one, it replaces it or waits for your
-    review. See 'rawkomem docs belief'.
+    If a claim repeats a stored claim, it confirms that claim. If it contradicts a stored claim, it replaces that claim
+    or waits for your review. See 'rawkomem docs belief'.
     """
     repository = open_personal() if personal else open_repository(folder)
     said = _said(text, given)
@@ -118,7 +118,7 @@ def add_command(
         return
     say_stored(repository, stored, given["as_json"])
     if repository.core.via != PERSON and is_piped_by_person():
-        note("the text was piped, so it counts as an agent's word; commit it, or pass it as TEXT, to vouch for it")
+        note("piped text counts as written by an agent; to vouch for it, commit it or pass it as TEXT")
     if not stored.entry.body.strip() and not said:
         note(f"stored without a text: add one with 'rawkomem amend {stored.outcome.id} --body …'")
 
@@ -133,7 +133,7 @@ def amend_command(repository: Repository, id: str, untag: tuple[str, ...], all_t
     """Change a memory; the earlier text stays as history.
 
     Only the fields that you name change. --tag adds a tag to those of the memory, --untag removes one, --tags replaces
-    all of them. Without options, you edit the text in $EDITOR. 'rawkomem undo' takes the change back.
+    all of them. Without options, you edit the text in $EDITOR. 'rawkomem undo' undoes the change.
     """
     if given["tags"] or untag or all_tags is not None:
         given["tags"] = _tags(repository.get(id), given["tags"], untag, all_tags)
@@ -162,7 +162,7 @@ def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_j
     """Hide a memory; 'rawkomem restore' brings it back.
 
     The command appends a deletion entry: the memory is no longer listed, found or injected, and its text stays in
-    the file. It asks first at a terminal. 'rawkomem rm' is the same command.
+    the file. At a terminal, it asks for confirmation. 'rawkomem rm' is the same command.
     """
     if not yes and not as_json and sys.stdin.isatty():
         memory = repository.get(id)
@@ -198,26 +198,26 @@ def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> 
     say_either(as_json, {"id": id, "rewritten": kept, "removed": removed}, "\n".join(lines))
     note("git history still holds the text: change the secret, too")
     if repository.settings.sinks.any:
-        note("what sinks were told before is out of reach: look into the daily log and behind the webhook")
+        note("sinks may have copied the text before: check the daily log and the receiver of the webhook")
 
 
 def _check_named(repository: Repository, name: str) -> None:
-    """Refuse to remove a memory for good that only words of its title name, where nobody is asked."""
+    """Raise BadInput if a name matches a memory only by its title, which is not enough without a confirmation."""
     try:
         memory = repository.get(name)
     except NotFound:
-        return  # a bundle may hold it
+        return  # a compressed archive may hold it
     stem = os.path.basename(memory.path).removesuffix(".md")
     if not (memory.id.startswith(name) or memory.id.endswith(name) or name.removesuffix(".md") in (memory.id, stem)):
         hint = f"run: rawkomem purge {memory.id} --yes"
-        raise BadInput(f"{name!r} names {memory.title!r} by its title, which is not enough with --yes", hint)
+        raise BadInput(f"{name!r} matches only the title {memory.title!r}, which is not enough with --yes", hint)
 
 
 def _from_text(
     repository: Repository, what: str, given: dict[str, Any], template: Callable[[], str], store: Callable[[str], T],
     resume: str, optional: bool = False,
 ) -> T:  # fmt: skip
-    """Store the text that the user passes, from whichever place, and return what `store` returns."""
+    """Read the text from --file, --body, the editor or standard input; return what `store` returns for it."""
     if given["file"]:
         return store(read_stream(given["file"], given["file"].name))
     if given["body"] and given["body"] != "-":
@@ -234,7 +234,7 @@ def _body(repository: Repository, id: str) -> str:
 
 
 def _kind_of(unsaved: str) -> str:
-    """Return the kind of memory that an unsaved text is to become, if the user names no other; empty if unknown."""
+    """Return the kind in the file name of an unsaved text; empty if it is unknown or if --kind is used."""
     source = click.get_current_context().get_parameter_source("kind")
     named = source is not click.core.ParameterSource.DEFAULT
     return "" if named else next((kind for kind in KINDS if f"-add-{kind}" in os.path.basename(unsaved)), "")
@@ -243,20 +243,18 @@ def _kind_of(unsaved: str) -> str:
 def _undoubted(
     repository: Repository, entry: Entry, anyway: bool, about: str = "", spares: tuple[str, ...] = ()
 ) -> Entry:
-    """Return the entry to store, without conditions that cannot work; ask a person first, refuse anybody else."""
+    """Return the entry without unusable conditions. If there are doubts, ask a person; else raise BadInput."""
     doubts = [doubt for doubt in doubts_about(repository.core, entry, about) if doubt.code not in spares]
     if doubts and not anyway:
         _ask(repository, doubts)
     useless = [doubt.concerns for doubt in doubts if doubt.code == UNUSABLE]
     if useless:
-        note(
-            f"{count(len(useless), 'condition')} left out: a memory cannot be found by {', '.join(map(repr, useless))}"
-        )
+        note(f"left out {count(len(useless), 'condition')} that cannot match: {', '.join(map(repr, useless))}")
     return replace(entry, when=tuple(pattern for pattern in entry.when if pattern not in useless))
 
 
 def _ask(repository: Repository, doubts: Sequence[Doubt]) -> None:
-    """Return if a person stores an entry in spite of doubts; else raise BadInput."""
+    """Return if a person confirms an entry despite the doubts; else raise BadInput."""
     if repository.core.via == PERSON:
         for doubt in doubts:
             note(f"{on_one_line(doubt.message)} ({doubt.hint})")
@@ -268,15 +266,15 @@ def _ask(repository: Repository, doubts: Sequence[Doubt]) -> None:
 
 
 def _said(text: tuple[str, ...], given: dict[str, Any]) -> str:
-    """Return the TEXT of `add`; raise where the text is also given in another way."""
+    """Return the TEXT of `add`; raise BadInput if --body or --file is also used."""
     said = read_stdin() if text == ("-",) else " ".join(text)
     if said and (given["body"] or given["file"]):
-        raise BadInput("the text is given twice", "leave out TEXT, or --body and --file")
+        raise BadInput("TEXT cannot be combined with --body or --file", "use one of them")
     return said
 
 
 def _tags(memory: Memory, added: Sequence[str], removed: Sequence[str], replacing: str | None) -> tuple[str, ...]:
-    """Return the tags of a memory after some are added, removed or replaced; in the order they were given."""
+    """Return the tags of a memory after adding, removing or replacing some; raise BadInput for an unknown tag."""
     kept = memory.tags if replacing is None else tuple(filter(None, map(str.strip, replacing.split(","))))
     unknown = [tag for tag in removed if tag not in kept]
     if unknown:
@@ -328,17 +326,17 @@ def _template_values(given: dict[str, Any]) -> dict[str, Any]:
             for key, value in given.items() if key in keys and value}  # fmt: skip
 
 
-OUTCOME_WORDS = {"corroborated": "confirmed", "quarantined": "quarantined"}  # all others are stored
+OUTCOME_WORDS = {"corroborated": "confirmed", "quarantined": "quarantined"}  # all other outcomes are "stored"
 OTHERS_WORDS = {
-    "superseded": "in the place of",
+    "superseded": "supersedes",
     "quarantined": "conflicts with",
-    "kept_both": "beside",
+    "kept_both": "in use together with",
     "conflict": "in conflict with",
 }
 
 
 def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
-    """Print what became of a memory that was to be stored."""
+    """Print the result of storing a memory."""
     outcome, written = stored.outcome, stored.written[0]
     repository.core.follow()
     redacted = any(item.redacted for item in stored.written)
@@ -351,17 +349,17 @@ def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
         if outcome.others:
             say(f"  {OTHERS_WORDS[outcome.what]} {', '.join(outcome.others)}")
         if outcome.reason:
-            say(f"  because {outcome.reason}: 'rawkomem review {outcome.id}' decides")
+            say(f"  because {outcome.reason}: decide with 'rawkomem review {outcome.id}'")
     if stored.again:
-        note("the same was stored a few minutes ago; nothing was written")
+        note("the same text was stored a few minutes ago; nothing was written")
     if redacted:
         note("secrets in the text were redacted before it was written")
 
 
 def _tell_remembered(repository: Repository, done: Remembered, as_json: bool) -> None:
-    """Print what became of a memory that rests on a person's words."""
+    """Print the result of storing a memory that quotes a person."""
     repository.core.follow()
-    contradicts = f"  contradicts {', '.join(done.others)}: 'rawkomem review' decides" if done.others else ""
+    contradicts = f"  contradicts {', '.join(done.others)}: decide with 'rawkomem review'" if done.others else ""
     path = f"{done.stored.path}  " if done.stored else ""
     told = f"{paint(done.what, 'green')}  {done.id}  {paint(f'{path}a person said so', 'dim')}{contradicts}"
     say_either(as_json, {"what": done.what, "id": done.id, "others": [*done.others]}, told)
@@ -375,8 +373,8 @@ def _report(repository: Repository, written: Written, done: str, as_json: bool) 
     data = {**fields_of(entry, "id", "about", "path"), "redacted": written.redacted, "proposed": waits}
     say_either(as_json, data, f"{paint(done, 'green')}  {entry.about or entry.id}  {paint(entry.path, 'dim')}")
     if waits:
-        note(f"a person vouches for {entry.about}: the change waits for 'rawkomem review {entry.about}'")
+        note(f"a person vouches for {entry.about}, so the change waits for 'rawkomem review {entry.about}'")
     if written.again:
-        note("the same was written a few minutes ago; nothing was added")
+        note("the same change was written a few minutes ago; nothing was added")
     if written.redacted:
         note("secrets in the text were redacted before it was written")

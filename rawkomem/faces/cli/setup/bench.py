@@ -1,4 +1,4 @@
-"""Implement `rawkomem bench`: measure on this machine."""
+"""Implement `rawkomem bench`: measure speed and quality on this machine."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def bench_command() -> None:
 @bench_command.command("speed")
 @click.option(
     "--files", multiple=True, default=(2_000,), show_default=True, type=click.IntRange(1, 200_000),
-    help="How many memories; repeat it to see how cost grows.",
+    help="The number of memories; may be repeated to compare sizes.",
 )  # fmt: skip
 @click.option(
     "--changes", default=0, show_default=True, type=click.IntRange(0, 1_000_000),
-    help="How many entries that change memories: votes, amendments, links, …",
+    help="The number of entries that change memories: votes, amendments, links, …",
 )  # fmt: skip
 @JSON
 def speed_command(files: tuple[int, ...], changes: int, as_json: bool) -> None:
@@ -55,10 +55,10 @@ def _value(measure: Measure) -> str:
 @bench_command.command("recall")
 @click.argument("files", nargs=-1, type=click.Path())
 @PROFILE
-@click.option("--deep", is_flag=True, help="Fill in the contextual vectors first: a dozen memories a second.")
+@click.option("--deep", is_flag=True, help="Compute contextual vectors first, a dozen memories per second.")
 @click.option(
     "--sessions", multiple=True, type=click.Path(),
-    help="Replay these recorded sessions (JSON, or .xz) too, against FILES or a copy of this repository.",
+    help="Also replay these recorded sessions (JSON, or .xz) against FILES or a copy of this repository.",
 )  # fmt: skip
 @JSON
 @click.pass_obj
@@ -131,7 +131,7 @@ def learn_command(files: tuple[str, ...], as_json: bool) -> None:
     for session, row in {**report["each"], "all": report}.items():
         say(f"{session[:24]:24}" + "".join(f"{_cell(row[name]):>{len(name) + 3}}" for name in names))
     say("")
-    say("least score  drafts  per session  precision  recall")
+    say("  min score  drafts  per session  precision  recall")
     for point in report["curve"]:
         row = (point["drafts"], point["per_session"], point["precision"], point["recall"])
         say(
@@ -160,8 +160,8 @@ def replay_command(files: tuple[str, ...], as_json: bool) -> None:
     for name, row in {**report["each"], **report["kinds"], "all": report}.items():
         say(f"{name[:24]:24}" + "".join(f"{_cell(row.get(name)):>{len(name) + 3}}" for name in names))
     gold = report["with_gold"]
-    say(f"of {gold['corrections']} corrections that a gold memory quotes, {gold['covered']} are covered")
-    pairs = "{quoted} pairs of correction and memory by quotes, {found} by words and vectors, {both} by both"
+    say(f"of {gold['corrections']} corrections that an expected memory quotes, {gold['covered']} are covered")
+    pairs = "{quoted} pairs of correction and memory match by quotes, {found} by words and vectors, {both} by both"
     say(pairs.format(**report["pairs"]))
 
 
@@ -170,11 +170,11 @@ def _cell(value: object) -> str:
 
 
 @bench_command.command("secrets")
-@click.option("--file", default="", type=click.Path(), help="A corpus of labelled texts; default: the project's own.")
+@click.option("--file", default="", type=click.Path(), help="A corpus of labeled texts. Default: the project's own.")
 @click.option("--kinds", is_flag=True, help="Also show the recall of each kind.")
 @JSON
 def secrets_command(file: str, kinds: bool, as_json: bool) -> None:
-    """Measure how many secrets are redacted, and how many other words.
+    """Measure how many secrets and how many harmless texts are redacted.
 
     A corpus is JSON with base64 texts. See 'rawkomem docs redaction'.
     """
@@ -194,9 +194,9 @@ def _print_figures(figures: Figures) -> None:
         ("secrets: recall", f"{figures.secret_recall:.3f}", f"of {figures.secrets:,} texts"),
         ("personal data: recall", f"{figures.personal_recall:.3f}", f"of {figures.personal:,} texts"),
         ("false positives per 1,000", f"{figures.false_positives:.1f}", f"in {figures.benign:,} harmless texts"),
-        ("lookalikes touched", f"{figures.lookalikes_touched:.3f}", f"of {figures.lookalikes:,} texts"),
-        ("the very secret is gone", f"{figures.spans_removed:.3f}", f"of {figures.spans:,} found"),
-        ("private keys gone whole", f"{figures.pem_whole:.3f}", f"of {figures.pem_blocks:,}"),
+        ("lookalikes redacted", f"{figures.lookalikes_touched:.3f}", f"of {figures.lookalikes:,} texts"),
+        ("labeled secret removed", f"{figures.spans_removed:.3f}", f"of {figures.spans:,} found"),
+        ("whole private key removed", f"{figures.pem_whole:.3f}", f"of {figures.pem_blocks:,}"),
         ("a second run changes nothing", f"{figures.idempotent:.3f}", "of all texts"),
         ("ms for 4 kB", f"{figures.ms_per_4kb:.2f}", "warm, one core"),
     ):
@@ -206,21 +206,21 @@ def _print_figures(figures: Figures) -> None:
 @bench_command.command("scale")
 @click.option(
     "--memories", multiple=True, default=(10_000,), show_default=True, type=click.IntRange(1, 1_000_000),
-    help="How many memories of 4 kB; repeat it to see how cost grows.",
+    help="The number of memories of 4 kB; may be repeated to compare sizes.",
 )  # fmt: skip
 @click.option(
     "--store", "stores", multiple=True, default=("sqlite", "memory"), show_default=True,
-    help="Which stores; may be repeated. The url of a store, of a database made for this, is taken from "
-    "RAWKOMEM_<STORE>_URL.",
+    help="A store to measure; may be repeated. Set RAWKOMEM_<STORE>_URL to the URL of a database "
+    "that exists only for this measurement.",
 )  # fmt: skip
 @click.option(
     "--vectors", default=0, type=click.IntRange(0, 10_000_000),
-    help="Instead: so many vectors of short texts in each store, asked for their nearest.",
+    help="Instead, store this many vectors of short texts and search for nearest neighbors.",
 )  # fmt: skip
 @click.option("--texts", default="", help="With --vectors: a text file, plain or .xz, whose pieces are embedded.")
 @click.option(
     "--keep", default="", metavar="FOLDER",
-    help="A folder that stays, with what fills a store. The next run with it fills nothing again: it asks only.",
+    help="Keep the filled stores in this folder. The next run with the same folder only measures searches.",
 )  # fmt: skip
 @JSON
 def scale_command(

@@ -20,8 +20,8 @@ from ..terminal import note, say
 def browse_command(folder: str, /, port: int, no_open: bool) -> None:
     """Open the memories in a web browser.
 
-    The command prints an address that works on this machine only, as long as it runs. The address holds a token: do
-    not share it. Stop with Ctrl-C.
+    The command prints an address that works only on this machine and while the command runs. The address contains a
+    token: do not share it. Stop with Ctrl-C.
     """
     repository = open_for_page(folder, arrival())
     repository.sync()

@@ -14,7 +14,7 @@ from ..terminal import note, paint, say
 
 SHELLS = (BashWithTitles.name, "zsh", "fish")
 PROGRAMS = ("rawkomem", "rawko")
-# Where each shell looks for the completion of a program; zsh only after its line in ~/.zshrc.
+# Where each shell looks for the completion of a program; zsh needs a line in ~/.zshrc for it.
 FILES = {
     "bash": ("XDG_DATA_HOME", "~/.local/share", "bash-completion/completions/{}"),
     "zsh": ("XDG_DATA_HOME", "~/.local/share", "zsh/site-functions/_{}"),
@@ -29,11 +29,11 @@ def completion_command(shell: str | None, install: bool) -> None:
     """Print or install Tab completion for your shell.
 
     Tab then completes commands, options, ids with their titles, tags, kinds, statuses and pages of the documentation.
-    Without SHELL, the command takes the shell that $SHELL names.
+    Without SHELL, the command uses the shell that $SHELL names.
     """
     shell = shell or os.path.basename(os.environ.get("SHELL", ""))
     if shell not in SHELLS:
-        raise BadInput("the name of your shell is missing", "run 'rawkomem completion bash'")
+        raise BadInput("$SHELL names no supported shell", "run 'rawkomem completion bash', or name zsh or fish")
     if not install:
         say("\n".join(script(shell, program) for program in PROGRAMS))
         return
@@ -45,7 +45,7 @@ def completion_command(shell: str | None, install: bool) -> None:
         say(f"{paint('written', 'green')}  {path}")
     if shell == "zsh":
         note(f"add this line to ~/.zshrc, above compinit: fpath=({os.path.dirname(path)} $fpath)")
-    note("open a new terminal to use it")
+    note("open a new terminal to use the completion")
 
 
 def script(shell: str, program: str) -> str:

@@ -1,4 +1,4 @@
-"""Implement `rawkomem connect`: connect programs around a project to its memories, and disconnect them."""
+"""Implement `rawkomem connect`: connect coding agents and git to the memories, and disconnect them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def host_command(name: str) -> click.Command:
     @DRY_RUN
     @click.option("--remove", is_flag=True, help="Disconnect: restore the file byte by byte.")
     @click.option("--user", is_flag=True, help="Change your own settings, for all your projects.")
-    @click.option("--mcp", is_flag=True, help="Set up the MCP server, too.", hidden=not (host.mcp and host.has_hooks))
+    @click.option("--mcp", is_flag=True, help="Also set up the MCP server.", hidden=not (host.mcp and host.has_hooks))
     @JSON
     @click.pass_obj
     def command(folder: str, /, dry_run: bool, remove: bool, user: bool, mcp: bool, as_json: bool) -> None:
@@ -81,7 +81,7 @@ def host_command(name: str) -> click.Command:
         for change in kept:
             note(f"{os.path.relpath(change.path)} stays as it is: {change.kept}")
         if not changes and not kept and not as_json:
-            note(f"{name} is not connected" if remove else f"{name} is connected already")
+            note(f"{name} is not connected" if remove else f"{name} is already connected")
         if not remove:
             _warn(name, project, user)
             if not dry_run and not as_json:
@@ -109,7 +109,7 @@ for _name in connectable():
 
 
 def _tell_next(name: str, project: str) -> None:
-    """Say the one thing to try now, and offer the MCP server if the host could have it besides its hooks."""
+    """Print the next step, and how to add the MCP server if the host supports it besides hooks."""
     host = HOSTS[name]
     if host.has_hooks and servers_file(name, project) and not has_our_server(name, project):
         command = f"rawkomem connect {name}" + ("" if project else " --user")
@@ -140,13 +140,13 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 def _warn(name: str, project: str, user: bool) -> None:
-    """Warn about what would keep the hooks from working, or make them run twice."""
+    """Print a warning if the hooks cannot work or would run twice."""
     if not shutil.which("rawkomem"):
-        note(f"'rawkomem' is not on your PATH, and hosts call it by that name: {how_to_reach()}")
+        note(f"'rawkomem' is not on your PATH, where hosts look for it: {how_to_reach()}")
     if has_our_server(name, project) and not find_spec("mcp"):
         note(f"the MCP server needs a package that is not installed; run: {how_to_add('mcp')}")
     try:
         if not user and is_connected(name, ""):
-            note(f"{name} is connected in your own settings too: one of them is enough")
+            note(f"{name} is also connected in your own settings: one connection is enough")
     except RawkoError:
-        pass  # the user's own settings cannot be read: that is for another day
+        pass  # unreadable user settings do not matter here

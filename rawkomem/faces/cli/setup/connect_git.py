@@ -1,4 +1,4 @@
-"""Implement `rawkomem connect git`: the merge driver, ignored files, and a hook that checks commits."""
+"""Implement `rawkomem connect git`: set up the merge driver, ignored files, and a hook that checks commits."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def connect_git(
 ) -> None:
     """Merge memories with git entry by entry, and check them before each commit.
 
-    The command sets the merge driver of this clone, completes .rawko/.gitattributes and .gitignore, and adds hooks
-    that check commits and merges. If pre-commit, lefthook or husky manages your hooks, it prints the lines to add
-    there. A second run changes nothing.
+    The command sets the merge driver of this clone, adds missing lines to .rawko/.gitattributes and .gitignore, and
+    adds hooks that check commits and merges. If pre-commit, lefthook or husky manages your hooks, it prints the lines
+    to add there. A second run changes nothing.
     """
     layout = find_layout(folder)
     connection = plan_remove(layout) if remove else plan_connect(layout, Wanted(program(), without, post_merge))
@@ -45,7 +45,7 @@ def connect_git(
 
 
 def program() -> list[str]:
-    """Return how git calls this program later, independent of its PATH and of files in the work tree (-P)."""
+    """Return the command with which git calls this program; it depends neither on PATH nor on the work tree (-P)."""
     started = shutil.which(sys.argv[0]) or ""
     if os.path.splitext(os.path.basename(started))[0] in NAMES:
         return [os.path.abspath(started)]

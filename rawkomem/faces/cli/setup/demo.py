@@ -1,4 +1,4 @@
-"""Implement `rawkomem demo`: half a minute in a temporary folder, with real commands and their real output."""
+"""Implement `rawkomem demo`: run real commands in a temporary folder and show their output."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Step:
 
     shows: str
     commands: tuple[str, ...]
-    quietly: tuple[str, ...] = ()  # run before, without a word
+    quietly: tuple[str, ...] = ()  # commands to run first, without output
     git: bool = False  # whether it needs git
 
 
 STEPS = (
     Step("A repository is a folder of Markdown files in your project.", ("rawkomem init",)),
     Step(
-        "Remember: a memory says what is known, and when that is of use.",
+        "Remember: a memory has a text and a condition that says when to use it.",
         (
             "rawkomem add --title 'Payments are tried three times' --when 'payment|retry' --tag payments "
             "--body 'The provider charges twice when a fourth try comes within a minute.'",
@@ -44,12 +44,15 @@ STEPS = (
     ),
     Step("Recall: by words and by meaning.", ("rawkomem search 'how often do we charge a card again'",)),
     Step(
-        "What an agent gets into its prompt for a task, and nothing where nothing fits.",
+        "Inject: print the memories that an agent gets for a task. If none fits, print nothing.",
         ("rawkomem inject 'make the payment retry configurable'", "rawkomem inject 'rename the logo file'"),
     ),
-    Step("Why this one?", ("rawkomem why payments-are-tried-three-times 'make the payment retry configurable'",)),
     Step(
-        "Conflict: a claim that contradicts another waits for a person, where the project wants that.",
+        "Explain why a memory is injected.",
+        ("rawkomem why payments-are-tried-three-times 'make the payment retry configurable'",),
+    ),
+    Step(
+        "Conflict: the second claim contradicts the first and waits for a person, as the project's settings require.",
         (
             "rawkomem add --title 'Database port' --claim subject=database,predicate=port,value=5432 "
             "--body 'Postgres listens on 5432.'",
@@ -60,10 +63,10 @@ STEPS = (
     ),
     Step(
         "A person decides; the old claim stays in its file as history.",
-        ("rawkomem review database-port-moved --supersede --yes", "rawkomem search 'which port has the database'"),
+        ("rawkomem review database-port-moved --supersede --yes", "rawkomem search 'which port does the database use'"),
     ),
     Step(
-        "Merge: two branches that say more about the same memory come together, entry by entry.",
+        "Merge: two branches changed the same memory; git keeps the entries of both.",
         ("git merge --quiet --no-edit feature", "rawkomem history payments-are-tried-three-times"),
         (
             "git init --quiet .",
@@ -89,8 +92,8 @@ STEPS = (
 def demo_command(keep: bool) -> None:
     """Show what rawkomem does, with real commands in a temporary folder.
 
-    It stores, finds and explains memories, settles a conflict and merges two branches, in half a minute. It reads
-    and writes nothing outside of that folder.
+    The demo takes half a minute. It stores, finds and explains memories, settles a conflict and merges two branches.
+    It reads and writes nothing outside the temporary folder.
     """
     home = tempfile.mkdtemp(prefix="rawkomem-demo-")
     try:
@@ -100,7 +103,7 @@ def demo_command(keep: bool) -> None:
     finally:
         if not keep:
             shutil.rmtree(home, ignore_errors=True)
-    note(f"look around in {os.path.join(home, 'project')}" if keep else "the folder is gone again; --keep leaves it")
+    note(f"look around in {os.path.join(home, 'project')}" if keep else "the folder was removed; --keep keeps it")
 
 
 def _play(home: str) -> None:
@@ -109,7 +112,7 @@ def _play(home: str) -> None:
     around = apart_environment(home)
     for number, step in enumerate(STEPS, 1):
         if step.git and not shutil.which("git"):
-            note("git is not installed: the merge is left out")
+            note("git is not installed, so the merge is skipped")
             continue
         say(f"{paint(f'{number}. {step.shows}', 'bold')}")
         for command in step.quietly:
@@ -125,7 +128,7 @@ def _play(home: str) -> None:
 
 
 def _run(command: str, project: str, around: Mapping[str, str]) -> str:
-    """Return a command's output as a person would see it; a command that fails ends the demo."""
+    """Return the output of a command; raise ClickException if the command fails."""
     words = shlex.split(command)
     if words[0] == "rawkomem":
         words[:1] = [sys.executable, "-c", WATCHED_CODE]
@@ -134,11 +137,11 @@ def _run(command: str, project: str, around: Mapping[str, str]) -> str:
     )
     if done.returncode:
         raise click.ClickException(f"'{command}' failed: {done.stderr.strip()}")
-    return ((done.stdout + done.stderr).rstrip("\n") or "(nothing)") + "\n"
+    return ((done.stdout + done.stderr).rstrip("\n") or "(no output)") + "\n"
 
 
 def run_watched() -> None:
-    """Run the command line of a step in this process. What it writes counts as written by the person who watches."""
+    """Run the command line of a step. Its writes count as written by the person who watches the demo."""
     opening.watched = True
     main()
 
@@ -154,7 +157,7 @@ def apart_environment(home: str) -> dict[str, str]:
         "GIT_CONFIG_SYSTEM": os.devnull,
         "XDG_CONFIG_HOME": os.path.join(home, "config"),
         "XDG_CACHE_HOME": os.path.join(home, "cache"),
-        "RAWKOMEM_EMBEDDER": "static",  # no worker is left behind in a folder that goes
+        "RAWKOMEM_EMBEDDER": "static",  # starts no background process, which would outlive the folder
         "PYTHONIOENCODING": "utf-8",
         "PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""),  # git calls rawkomem
     }

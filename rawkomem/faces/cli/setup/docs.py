@@ -1,4 +1,4 @@
-"""Implement `rawkomem docs`: print the documentation without a checkout or a network."""
+"""Implement `rawkomem docs`: print the documentation. Needs neither a checkout nor a network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guide a person through a start: show a plan, ask before each step, and end with one thing to try."""
+"""Guide a person through `rawkomem init`: show a plan, ask before each step, and suggest what to try next."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 
     Ask = Callable[["Step", str], bool]
 
-READ_BY_AGENTS = (INSTRUCTIONS, "cursor")  # kinds of files that a person wrote for agents, which read them already
+READ_BY_AGENTS = (INSTRUCTIONS, "cursor")  # formats of files that people write for agents
 MAX_PATHS_SHOWN = 3
 MAX_TITLES_SHOWN = 8
-MAX_TITLES_TRIED = 5  # as tasks for the thing to try next
+MAX_TITLES_TRIED = 5  # as the task in the last suggestion
 MAX_SESSIONS = 3
 MAX_PROMPTS = 100  # of a session that is replayed
 MAX_PROMPTS_SHOWN = 6
@@ -62,13 +62,13 @@ ADD = "add --title 'Why we chose X' --when 'choosing|changing X'"
 
 @record
 class Step:
-    """One step: its line in the plan, its question (empty if nothing is left to do), and what a yes does."""
+    """One step: its line in the plan, its question (empty if there is nothing to do), and its action."""
 
     what: str
     question: Callable[[], str]
     run: Callable[[], None]
     default: bool = True
-    show: Callable[[], None] | None = None  # prints what the question is about, in full
+    show: Callable[[], None] | None = None  # prints the texts that the question is about
 
 
 class Stopped(Exception):
@@ -76,7 +76,7 @@ class Stopped(Exception):
 
 
 def ask_person(step: Step, question: str) -> bool:
-    """Ask at the terminal. Enter takes the answer in capitals, `s` shows what the question is about."""
+    """Ask at the terminal and return the answer. Enter takes the default, `s` shows the texts in question."""
     choices = ("Y/n" if step.default else "y/N") + ("/s" if step.show else "")
     while True:
         answer = click.prompt(f"{question} [{choices}]", default="", show_default=False, prompt_suffix=" ")
@@ -90,22 +90,22 @@ def ask_person(step: Step, question: str) -> bool:
 
 
 def take_default(step: Step, question: str) -> bool:
-    """Answer a question as Enter would, and print both."""
+    """Print a question with its default answer, and return that answer."""
     say(f"{question} {'yes' if step.default else 'no'}")
     return step.default
 
 
 class Guide:
-    """A start in one project. `steps` is the plan; `run` asks and carries out one step after the other."""
+    """A guided start in one project. `steps` is the plan; `run` asks for each step and carries it out."""
 
     def __init__(self, context: click.Context, found: Survey, is_person: bool):
         self.context, self.found, self.is_person = context, found, is_person
         self.project = found.layout.project
         self.command = f"rawkomem -C {shlex.quote(context.obj)}" if context.obj else "rawkomem"
-        self.undo: list[tuple[str, str]] = []  # (command, what it takes back), the last step first
+        self.undo: list[tuple[str, str]] = []  # (command, what it undoes), last step first
         self.connected: list[str] = []
         self.is_started = found.is_started
-        context.obj = self.project  # the commands that this start runs work there
+        context.obj = self.project  # the commands that a step runs work in this folder
 
     @cached_property
     def repository(self) -> Repository:
@@ -122,9 +122,9 @@ class Guide:
         return [*self._start(), *self._imports(), *self._hosts(), *self._git(), *self._replay()]
 
     def run(self, ask: Ask) -> None:
-        """Ask for each step and carry it out; a step that fails is reported, and the next one follows.
+        """Ask for each step and carry it out. Report a step that fails, and continue with the next one.
 
-        Raises Stopped if there is no repository in the end, because the user does not want one.
+        Raise Stopped if the user does not want a repository.
         """
         steps = self.steps()
         for number, step in enumerate(steps, 1):
@@ -146,7 +146,7 @@ class Guide:
         above = self.found.parent
         question = f"Write {'it' if len(self.found.files) == 1 else 'these files'}?"
         if above:
-            question = f"{shown_path(above)} has a repository already, which is used here, too. Start another one here?"
+            question = f"{shown_path(above)} has a repository, which is also used here. Start another one here?"
         yield Step(f"Write {names}", lambda: question, self._write_files, not above)
 
     def _write_files(self) -> None:
@@ -172,7 +172,7 @@ class Guide:
     def _import(self, sources: Sequence[Import]) -> Step:
         number = sum(len(item.news) for item in sources)
         copies = sum(item.other != item.entry.id for one in sources for item in one.decided if item.what == "known")
-        same = f" ({count(copies, 'section')} that another file holds, too, will not be stored twice)" if copies else ""
+        same = f" ({count(copies, 'section')} that another file also holds will not be stored again)" if copies else ""
         what = f"Import {count(number, 'memory')} from {_paths(sources)}{same}"
         return Step(what, lambda: self._asked(f"{what}?"), lambda: self._import_all(sources))
 
@@ -188,15 +188,15 @@ class Guide:
         if self.is_person:
             say(f"  {number} imported")
         else:
-            say(f"  {number} imported. Agents get nothing of it until a person runs:")
+            say(f"  {number} imported. Agents get nothing from this import until a person runs:")
             say(f"  {self.command} review --all-from {shlex.quote(sources[0].kind)} --activate")
 
     def _review(self, kind: str, sources: Sequence[Import]) -> Step:
-        """Return the step in which a person vouches for an import. It suggests no for what agents may have written."""
+        """Return the step in which a person vouches for an import. The default is no if agents may have written it."""
         where = _paths(sources) if sources else FORMATS[kind].what
         is_odd = any(scan_for_injection(item.entry.body).score for one in sources for item in one.news)
         return Step(
-            f"Review what comes from {where}: agents get only what a person vouches for",
+            f"Review the memories from {where}: agents get only memories that a person vouches for",
             lambda: self._review_question(kind),
             lambda: self._activate(kind, where),
             kind in READ_BY_AGENTS and not is_odd,
@@ -204,7 +204,7 @@ class Guide:
         )
 
     def _review_question(self, kind: str) -> str:
-        """Print what waits, and return the question; empty if nothing waits."""
+        """Print the memories that wait, and return the question; empty if none waits."""
         self._refuse_without_files()
         waiting = self._waiting(kind)
         if not waiting:
@@ -218,7 +218,7 @@ class Guide:
         if odd:
             say(
                 paint(
-                    f"      {count(odd, 'text')} may try to give orders to agents: read with s before you agree",
+                    f"      {count(odd, 'text')} may try to give orders to agents: press s to read before you agree",
                     "yellow",
                 )
             )
@@ -226,7 +226,7 @@ class Guide:
         return f"Do you vouch for {what}, so that agents get {'it' if len(waiting) == 1 else 'them'}?"
 
     def _waiting(self, kind: str = "") -> list[Memory]:
-        """Return what waits for a review from one kind of source or from all, in the order in which it was imported."""
+        """Return the imported memories that wait for a review, of one format or of all, in import order."""
         return self.repository.beliefs.waiting(kind)[::-1]
 
     def _show_texts(self, kind: str) -> None:
@@ -240,7 +240,7 @@ class Guide:
         say(f"  {count(sum(memory.status == ACTIVE for memory in done), 'memory')} in use")
 
     def _note_change(self, what: str) -> None:
-        """Note the command that takes back the last change of memories."""
+        """Record the command that undoes the last change of memories."""
         ((change, _),) = self.repository.undoing.changes(1)
         self.undo.insert(0, (f"{self.command} undo {change.name} --all", what))
 
@@ -299,7 +299,7 @@ class Guide:
         return f"{what}?" if self.in_use() else ""
 
     def in_use(self) -> Sequence[Row]:
-        """Return the memories that agents can get, the last changed first."""
+        """Return the memories that agents can get, most recently changed first."""
         return self.repository.list(Filter(statuses=(ACTIVE,), current=True))
 
     def _replay_all(self) -> None:
@@ -311,16 +311,16 @@ class Guide:
                 break
         answers = [answer for session in replayed for answer in session.answers]
         given = sum(bool(answer.memories) for answer in answers)
-        say(f"  {given} of {count(len(answers), 'prompt')} would get memories. 'rawkomem replay' shows all of it.")
+        say(f"  {given} of {count(len(answers), 'prompt')} would get memories. 'rawkomem replay' shows all prompts.")
         if any(session.corrections for session in replayed):
             sum_up(replayed, False)
 
     # The end
 
     def tell_end(self) -> None:
-        """Print how to take each step back, and one thing to try next."""
+        """Print how to undo each step, and one thing to try next."""
         if self.undo:
-            say(f"\n{paint('To take a step back:', 'bold')}")
+            say(f"\n{paint('To undo a step:', 'bold')}")
             width = max(len(command) for command, _ in self.undo)
             for command, what in self.undo:
                 say(f"  {command:{width}}  {paint(what, 'dim')}")
@@ -331,7 +331,7 @@ class Guide:
         waiting = [place_of(memory.extra) for memory in self._waiting()]
         if not used and waiting:
             kind = shlex.quote(waiting[0].partition(":")[0])
-            return f"let agents use what was imported: {self.command} review --all-from {kind} --activate"
+            return f"let agents use the imported memories: {self.command} review --all-from {kind} --activate"
         if not used:
             return f"store your first memory: {self.command} {ADD}"
         titles = [row.title for row in used[:MAX_TITLES_TRIED]]
@@ -346,7 +346,7 @@ class Guide:
 
 
 def _paths(sources: Sequence[Import]) -> str:
-    """Return where an import comes from: a few paths, or how many files have the same name."""
+    """Return the paths of an import; if there are many, a few of them or their common name."""
     paths = [shown_path(item.path) for item in sources]
     names = {os.path.basename(path) for path in paths}
     if len(paths) <= MAX_PATHS_SHOWN:
@@ -357,7 +357,7 @@ def _paths(sources: Sequence[Import]) -> str:
 
 
 def _first_prompts(past: Past) -> Past:
-    """Return a session up to the limit of prompts."""
+    """Return a session with at most MAX_PROMPTS prompts."""
     if len(past.moments) <= MAX_PROMPTS:
         return past
     end = past.moments[MAX_PROMPTS].turn - 1

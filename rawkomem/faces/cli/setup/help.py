@@ -1,4 +1,4 @@
-"""Implement `rawkomem help`: the overview, all commands, or the help of one command."""
+"""Implement `rawkomem help`: print the overview, all commands, or the help of one command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Implement `rawkomem init`: start a repository. At a terminal it is guided: it also imports, connects and replays."""
+"""Implement `rawkomem init`: start a repository. At a terminal, also offer to import, connect and replay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..terminal import note, paint, say
 if TYPE_CHECKING:
     from .guide import Guide
 
-WHAT_IT_IS = "rawkomem keeps what this project has learned in .rawko, as Markdown files that you commit."
+WHAT_IT_IS = "rawkomem stores the memories of this project in .rawko, as Markdown files that you commit."
 
 
 @click.command("init")
@@ -33,8 +33,8 @@ def init_command(
     """Start a memory repository in this project.
 
     At a terminal, it shows a plan and asks before each step: write .rawko, import CLAUDE.md, AGENTS.md, rules and
-    memories of other tools, connect the agent hosts that are installed and git, replay your last sessions. Run it
-    again for what is new. Without a terminal, it only writes the files in .rawko, unless you give --yes.
+    memories of other tools, connect git and the installed agent hosts, replay your last sessions. Run it again later
+    to import and connect what is new. Without a terminal, it only writes the files in .rawko, unless you add --yes.
     """
     if personal or not (yes or person.arrival() == person.PERSON):
         _start_plain(context.obj, dry_run, personal)
@@ -53,7 +53,7 @@ def init_command(
 
 
 def _start_plain(folder: str, dry_run: bool, personal: bool) -> None:
-    """Write the files of a repository, and list them."""
+    """Write and list the files of a repository."""
     place = os.path.dirname(personal_root()) if personal else folder or "."
     steps = plan_start(place)
     for step in steps:
@@ -85,7 +85,7 @@ def _guided(guide: Guide, yes: bool, dry_run: bool) -> int:
         say("Nothing was written (--dry-run).")
         return 0
     if steps and not yes:
-        say("\nEnter takes the answer in capitals, s shows the texts. Ctrl-C stops; steps that are done stay done.\n")
+        say("\nEnter takes the answer in capitals, s shows the texts. Ctrl-C stops; finished steps stay.\n")
     try:
         guide.run(take_default if yes else ask_person)
     except Stopped:
@@ -93,7 +93,7 @@ def _guided(guide: Guide, yes: bool, dry_run: bool) -> int:
         return 1
     except (click.Abort, KeyboardInterrupt):
         say()
-        note("stopped; run 'rawkomem init' again to go on")
+        note("stopped; run 'rawkomem init' again to continue")
         if guide.undo:
             guide.tell_end()
         return 1

@@ -1,4 +1,4 @@
-"""Implement `rawkomem lsp`: serve memories to editors by the Language Server Protocol."""
+"""Implement `rawkomem lsp`: serve memories to editors over the Language Server Protocol."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def lsp_command(folder: str) -> int:
     try:
         from ...lsp.server import EditorServer
     except ImportError as failure:
-        raise NotFound(f"the language server needs a package that is not here: {failure.name}",
+        raise NotFound(f"the language server needs a package that is not installed: {failure.name}",
                        f"run: {how_to_install('pygls>=2.1,<3')}") from None  # fmt: skip
     return EditorServer(folder, __version__).serve()

@@ -1,4 +1,4 @@
-"""Implement `rawkomem mcp`: serve memories to agents by the Model Context Protocol."""
+"""Implement `rawkomem mcp`: serve memories to agents over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...mcp.server import MemoryServer
 
 TOKEN_VARIABLE = "RAWKOMEM_MCP_TOKEN"
-MIN_TOKEN_CHARS = 16  # characters of a token that is given: shorter ones can be guessed
+MIN_TOKEN_CHARS = 16  # shorter tokens can be guessed
 
 
 @click.command("mcp")
@@ -42,17 +42,17 @@ def mcp_command(folder: str, port: int | None) -> None:
     listening = listen(port)
     note(f"serving http://127.0.0.1:{listening.getsockname()[1]}{PATH}; stop with Ctrl-C")
     if TOKEN_VARIABLE not in os.environ:
-        note(f"token, shown only now: {token}")
+        note(f"token, shown only once: {token}")
     serve_http(server, listening, token)
 
 
 def _open_server(folder: str) -> MemoryServer:
-    """Return the server on the repository; what it writes counts as an agent's word."""
+    """Return the server on the repository; its writes count as written by an agent."""
     repository = Repository.open(folder, via="agent", layers=True)
     try:
         from ...mcp.server import MemoryServer
     except ImportError as failure:
-        raise NotFound(f"the MCP server needs a package that is not here: {failure.name}",
+        raise NotFound(f"the MCP server needs a package that is not installed: {failure.name}",
                        f"run: {how_to_add('mcp')}") from None  # fmt: skip
     return MemoryServer(repository, __version__)
 
@@ -63,6 +63,7 @@ def _token() -> str:
         return secrets.token_urlsafe(32)
     if len(token) < MIN_TOKEN_CHARS or not token.isascii() or not token.isprintable() or " " in token:
         raise BadInput(
-            f"{TOKEN_VARIABLE} is no token", f"give at least {MIN_TOKEN_CHARS} printable characters without blanks"
+            f"{TOKEN_VARIABLE} is not a valid token",
+            f"set it to at least {MIN_TOKEN_CHARS} printable ASCII characters without spaces",
         )
     return token

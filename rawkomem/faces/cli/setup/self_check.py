@@ -1,4 +1,4 @@
-"""Implement `rawkomem self-check`: try on a new machine whether everything works, in a temporary folder."""
+"""Implement `rawkomem self-check`: test every part of rawkomem in a temporary folder."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ..terminal import paint, say, say_json
 from .demo import apart_environment
 
 TITLE, BODY, TASK = "Use pnpm", "The lock file is pnpm's; npm breaks the build.", "install a package with npm"
-STEP_LIMIT_S = 120.0  # a first start on a slow disk takes seconds
+STEP_LIMIT_S = 120.0  # the first start on a slow disk takes seconds
 REPORT = "run 'rawkomem doctor' and report what it prints"
 
 
 @record
 class Checked:
-    """One check: its name, whether it passed, what was seen, and what to do if it failed."""
+    """One check: its name, whether it passed, its result, and what to do if it failed."""
 
     name: str
     ok: bool
@@ -35,7 +35,7 @@ class Checked:
 
 
 class Machine:
-    """Runs rawkomem in a temporary project, with nothing of the user's settings."""
+    """Runs rawkomem in a temporary project, without the user's settings."""
 
     def __init__(self, home: str):
         self.project = os.path.join(home, "project")
@@ -43,7 +43,7 @@ class Machine:
         self.environment = apart_environment(home)
 
     def rawkomem(self, *words: str, told: str = "") -> str:
-        """Return the output of a command. Raises RuntimeError with its last line if it fails."""
+        """Return the output of a command; raise RuntimeError with the last line of stderr if it fails."""
         command = [sys.executable, "-P", "-m", "rawkomem", *words]
         try:
             done = subprocess.run(
@@ -60,10 +60,11 @@ class Machine:
 @click.command("self-check")
 @JSON
 def self_check_command(as_json: bool) -> int:
-    """Try every part once in a temporary folder.
+    """Test every part of rawkomem once, in a temporary folder.
 
-    The command makes a repository, adds a memory, searches, injects and runs a hook; it looks for git and for rawkomem
-    on the PATH. It prints a line for each part and what to do if the part fails. The exit code is 1 if one fails.
+    The command creates a repository, adds a memory, searches, injects and runs a hook. It looks for git and for
+    rawkomem on the PATH. It prints a line for each part, and what to do if the part fails. The exit code is 1 if a
+    part fails.
     """
     passed = True
     shown = []
@@ -80,7 +81,7 @@ def self_check_command(as_json: bool) -> int:
 
 
 def check_all(machine: Machine) -> Iterator[Checked]:
-    """Yield each check as it is done."""
+    """Run the checks and yield each result."""
     yield Checked(
         "version", True, f"rawkomem {__version__}, Python {sys.version.split()[0]}, installed by {installer()}"
     )
@@ -98,7 +99,7 @@ def check_all(machine: Machine) -> Iterator[Checked]:
 
 def _init(machine: Machine) -> str:
     machine.rawkomem("init")
-    return "a repository can be made"
+    return "a repository can be created"
 
 
 def _add(machine: Machine) -> str:
@@ -107,11 +108,11 @@ def _add(machine: Machine) -> str:
 
 
 def _search(machine: Machine) -> str:
-    return _expect(TITLE, machine.rawkomem("search", "which package manager"), "search finds it")
+    return _expect(TITLE, machine.rawkomem("search", "which package manager"), "search finds the memory")
 
 
 def _inject(machine: Machine) -> str:
-    return _expect(BODY, machine.rawkomem("inject", TASK), "inject puts it into a prompt")
+    return _expect(BODY, machine.rawkomem("inject", TASK), "inject prints the memory")
 
 
 def _hook(machine: Machine) -> str:
@@ -140,7 +141,7 @@ def _path() -> Checked:
 def _git() -> Checked:
     found = shutil.which("git")
     return Checked(
-        "git", bool(found), found or "git is missing", "" if found else "install git: teams share memories by it"
+        "git", bool(found), found or "git is missing", "" if found else "install git, with which teams share memories"
     )
 
 

@@ -1,4 +1,4 @@
-"""Find what a project and this machine have for a memory repository; write nothing."""
+"""Find what `rawkomem init` can import, connect and replay. Writes nothing."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from ..opening import open_repository
 
 @record
 class Survey:
-    """What a guided start can do in a project."""
+    """What `rawkomem init` can do in a project."""
 
     layout: Layout
     is_started: bool  # whether the project has a repository of its own
-    files: tuple[Step, ...]  # of a repository, that are not there yet
-    parent: str  # the project above that has a repository already; empty if this one has its own
-    imports: tuple[Import, ...]  # what each source would bring, also those that bring nothing new
-    waiting: tuple[str, ...]  # kinds of imported memories that wait for a review
+    files: tuple[Step, ...]  # files of a repository that do not exist yet
+    parent: str  # the folder above that has a repository; empty if the project has its own
+    imports: tuple[Import, ...]  # one for each source, even if it has nothing new
+    waiting: tuple[str, ...]  # formats of imported memories that wait for a review
     skipped: tuple[tuple[str, str], ...]  # sources that cannot be read, and why
     hosts: tuple[str, ...]  # installed and not connected
-    is_git: bool  # whether git is to be connected
-    wants_git: bool  # whether it cannot be, because there is no git repository
-    sessions: tuple[str, ...]  # transcripts, the latest first
+    is_git: bool  # whether git can be connected
+    wants_git: bool  # whether git cannot be connected because there is no git repository
+    sessions: tuple[str, ...]  # transcripts, latest first
 
     def kinds(self) -> list[str]:
-        """Return the kinds of sources that bring something or wait, each once."""
+        """Return the formats with new memories or with memories that wait for a review, each once."""
         return [*dict.fromkeys((*(item.kind for item in self.imports if item.news), *self.waiting))]
 
 
 def survey(place: str, imports: bool, connect: bool) -> Survey:
-    """Look around in a project, without what the user does not want."""
+    """Return what can be done in a project; `imports` and `connect` are False to leave these parts out."""
     project = os.path.abspath(place)
     layout = Layout(os.path.join(project, FOLDER))
     above = _repository_around(project)
@@ -62,7 +62,7 @@ def survey(place: str, imports: bool, connect: bool) -> Survey:
 
 
 def _is_written(step: Step, is_started: bool) -> bool:
-    """Tell whether a file need not be written: it exists, or it would only keep a folder that exists."""
+    """Return whether a file need not be written: it exists, or it is an empty file in a folder that exists."""
     return step.exists or (is_started and not step.text and os.path.isdir(os.path.dirname(step.path)))
 
 
@@ -80,7 +80,7 @@ def _waiting(project: str) -> tuple[str, ...]:
 
 
 def _repository_around(project: str) -> str:
-    """Return the folder, this one or one above it, that has a repository; empty if there is none."""
+    """Return the nearest folder with a repository, this one or one above it; empty if there is none."""
     try:
         return find_layout(project).project
     except NotFound:
@@ -88,7 +88,7 @@ def _repository_around(project: str) -> str:
 
 
 def _is_connected(name: str, project: str) -> bool:
-    """Tell whether a host calls us in this project or in all. False if its settings cannot be read."""
+    """Return whether a host is connected to this project or to all; False if its settings cannot be read."""
     try:
         return is_connected(name, project) or is_connected(name, "")
     except RawkoError:

@@ -1,4 +1,4 @@
-"""Implement `rawkomem uninstall`: remove everything but Markdown."""
+"""Implement `rawkomem uninstall`: remove what rawkomem wrote, except memories."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
     for path, what in leaving.stays:
         say(f"{paint('stays', 'green')}    {_shown(path)}  {paint(what, 'dim')}")
     for path in leaving.mentions:
-        say(f"{paint('mentions', 'yellow')} {_shown(path)}  {paint('rawkomem is named in it', 'dim')}")
+        say(f"{paint('mentions', 'yellow')} {_shown(path)}  {paint('still names rawkomem', 'dim')}")
     if dry_run:
         note("nothing was removed (--dry-run)")
         return
     if not yes:
-        click.confirm("Remove these for good? Usage counts and the ledger are in no other place", abort=True)
+        click.confirm("Remove these files for good? Usage counts and the ledger have no other copy", abort=True)
     uninstall(leaving)
     if leaving.mentions:
-        note("take it out of these with 'rawkomem connect HOST --remove', before the program itself is gone")
+        note("clean files that mention rawkomem with 'rawkomem connect HOST --remove' before you remove the program")
     note("done; 'pip uninstall rawkomem' removes the program")
 
 
