@@ -151,7 +151,7 @@ def test_amending_changes_the_memory_and_keeps_the_file(ask, stored):
 
 def test_amending_says_that_it_replaces_and_what_it_redacted(stored):
     (remember,) = [tool for tool in tools() if tool.name == "remember"]
-    assert "title and text these replace" in remember.description and "replaces title and text" in CLOSING
+    assert "title and text to replace" in remember.description and "replaces title and text" in CLOSING
 
     async def conversation(client):
         arguments = {"title": "Retry", "text": f"Use the key {SECRET}.", "amends": "retry-with-jitter"}
@@ -231,7 +231,7 @@ def test_a_session_is_not_told_twice_where_the_server_has_one_client(ask, stored
         assert "brought the queue down" in second
     else:
         assert "brought the queue down" not in second
-        assert "Given before in this session: mem_1700000000000_abc123" in second
+        assert "Already given in this session: mem_1700000000000_abc123" in second
 
 
 def test_fifty_calls_at_once(ask, stored):
@@ -258,7 +258,7 @@ def test_fifty_calls_at_once(ask, stored):
     assert sorted(answers) == list(range(50))
     recalled = [answers[number] for number in range(0, 50, 2)]
     assert any("brought the queue down" in answer for answer in recalled)  # the others are told that they have it
-    assert all("brought the queue down" in answer or "Given before in this session" in answer for answer in recalled)
+    assert all("brought the queue down" in answer or "Already given in this session" in answer for answer in recalled)
     titles = {row.title for row in Repository.open(str(stored)).list()}
     assert {f"Fact {number}" for number in range(1, 50, 2)} <= titles
 
