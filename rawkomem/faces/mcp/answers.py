@@ -103,8 +103,8 @@ def what_was_remembered(done: Remembered) -> str:
         return f"known already as {done.id}: confirmed"
     said = f"stored {done.id}: a person said so"
     if done.others:
-        said += f". It contradicts {', '.join(done.others)}, and replaces it unless a person vouches for that memory"
-        said += ": then both stay in use until a person decides"
+        said += f". It contradicts {', '.join(done.others)} and replaces them"
+        said += "; a memory that a person vouches for stays in use until a person decides"
     return said + _redacted(done.stored.written)
 
 
