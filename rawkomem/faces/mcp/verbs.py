@@ -166,7 +166,7 @@ def drafts(repository: Repository, caller: Caller, action: str = "list", id: str
     if action == "list":
         waiting = wing.all()
         older = f"{len(waiting) - MAX_DRAFTS} older drafts are not shown.\n" if len(waiting) > MAX_DRAFTS else ""
-        return older + listed_drafts(waiting[:MAX_DRAFTS]) if waiting else "No drafts wait."
+        return older + listed_drafts(waiting[:MAX_DRAFTS]) if waiting else "No drafts are waiting."
     if not id:
         raise BadInput(f"drafts: {action} needs an id", "call 'drafts' with action: list to see the ids")
     changes = {key: given[key] for key in ("title", "text", "when") if given.get(key)}

@@ -107,7 +107,7 @@ def test_every_verb(ask, stored):
         assert "It loads extensions." in said[name] and SECRET not in said[name]
     assert "Retry" not in said["recall"]
     assert 'trust="0.50"' in said["get"] and 'tags="db"' in said["get"]
-    assert said["drafts"] == "No drafts wait."
+    assert said["drafts"] == "No drafts are waiting."
 
     repository = Repository.open(str(stored))
     apsw = repository.get("why-apsw")
@@ -130,7 +130,7 @@ def test_drafts_are_listed_and_dropped(stored):
         VERBS["drafts"].does(repository, Caller(), action="drop", id="drf_11")
     for draft in repository.drafts.all():
         repository.drafts.drop(draft.id)
-    assert VERBS["drafts"].does(repository, Caller()) == "No drafts wait."
+    assert VERBS["drafts"].does(repository, Caller()) == "No drafts are waiting."
     assert [row.title for row in repository.list()] == ["Retry with jitter"]
 
 
