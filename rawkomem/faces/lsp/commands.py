@@ -145,7 +145,7 @@ def memory_at(document: Document, line: int) -> Memory | None:
 def _appended(text: str, entry: str) -> str:
     """Return the text to append for an entry. Raises Refused if the result would not be read as that entry."""
     if not append_holds(decode(text.encode("utf-8", "replace"))[0], entry):
-        raise Refused("an entry appended here would become part of the text above", "close its code fence or comment")
+        raise Refused("an entry appended here would become part of the text above", "close the code fence or comment")
     return join(text, entry)[len(text) :]
 
 

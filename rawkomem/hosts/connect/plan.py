@@ -135,7 +135,7 @@ def _with_note(change: Change, name: str, project: str) -> Change:
     """Return the change, with a note if a server with our name stays because a person edited it."""
     if change.path != servers_file(name, project) or not _names_server(name, _text(change.after)):
         return change
-    return replace(change, kept=f"its server 'rawkomem' differs from what '{MARK}' writes: remove it by hand")
+    return replace(change, kept=f"its server 'rawkomem' differs from what '{MARK}' writes: remove it yourself")
 
 
 def _names_server(name: str, text: str | None) -> bool:
