@@ -73,7 +73,7 @@ def recall(repository: Repository, caller: Caller, task: str) -> str:
     injection = repository.inject(Task(task, session=caller.session), form="xml")
     repository.note_use(injection, caller.session)
     repository.core.deepen_in_background()
-    return _cut(task) + (_with_told(injection) or "No memory is relevant to this task. 'search' may find more.")
+    return _cut(task) + (_with_known_ids(injection) or "No memory is relevant to this task. 'search' may find more.")
 
 
 def _cut(text: str) -> str:
@@ -82,7 +82,7 @@ def _cut(text: str) -> str:
     return f"{said}.\n" if said else ""
 
 
-def _with_told(injection: Injection) -> str:
+def _with_known_ids(injection: Injection) -> str:
     """Return the injected text, and the ids of relevant memories that this session already got.
 
     The host may have dropped those from its context; `get` returns them again.

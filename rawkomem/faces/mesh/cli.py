@@ -33,13 +33,13 @@ class Group(click.Group):
         try:
             return super().main(*arguments, **{**named, "standalone_mode": False})
         except click.Abort:
-            _tell("interrupted")
+            _print_error("interrupted")
         except Exception as failure:  # the RFC allows no traceback
-            _tell(_said(failure))
+            _print_error(_message_of(failure))
         sys.exit(1)
 
 
-def _said(failure: Exception) -> str:
+def _message_of(failure: Exception) -> str:
     """Return the message of an error, with its hint if it has one."""
     if isinstance(failure, click.ClickException):
         return failure.format_message()
@@ -50,7 +50,7 @@ def _said(failure: Exception) -> str:
     return f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
 
 
-def _tell(error: str) -> None:
+def _print_error(error: str) -> None:
     click.echo(f"[MemoryMesh Error] {' '.join(error.split())}", err=True)
 
 
@@ -119,7 +119,7 @@ def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recur
                 mesh.add(read_text(file), {"type": kind, "source": os.path.relpath(file, path)})
             done += 1
         except BadInput as failure:
-            _tell(failure.message)
+            _print_error(failure.message)
         if sys.stderr.isatty() and (number % FILES_PER_PROGRESS_LINE == 0 or number == len(files)):
             click.echo(f"\r{TAG} {number} of {len(files)} files", nl=number == len(files), err=True)
     click.echo(f"{TAG} Ingested {done} of {len(files)} files from {path}")

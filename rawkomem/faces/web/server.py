@@ -116,7 +116,7 @@ class PageServer(socketserver.ThreadingTCPServer):
             given = str(said.get("code", "")).encode("utf-8", "replace")
             if not code or time.monotonic() > until or not hmac.compare_digest(given, code.encode()):
                 said = "this address was used or has expired"
-                return told(UNAUTHORIZED, said, "open the address that 'rawkomem browse' printed")
+                return _error_reply(UNAUTHORIZED, said, "open the address that 'rawkomem browse' printed")
             self._entrance = ("", 0.0)
         return Reply(200, json.dumps({"token": self.door.token}).encode())
 
@@ -145,14 +145,14 @@ class PageServer(socketserver.ThreadingTCPServer):
 
     def _reply(self, ask: Callable[[], object] | None) -> Reply:
         if ask is None:
-            return told(404, "unknown address")
+            return _error_reply(404, "unknown address")
         try:
             with self._one_at_a_time:
                 return Reply(200, json.dumps(ask(), ensure_ascii=False).encode("utf-8", "replace"))
         except RawkoError as failure:
-            return told(STATUSES.get(type(failure), 500), redact(failure.message, pii=False), failure.hint)
+            return _error_reply(STATUSES.get(type(failure), 500), redact(failure.message, pii=False), failure.hint)
         except Exception as failure:
-            return told(500, _bug(failure), "please report this error; other views still work")
+            return _error_reply(500, _bug(failure), "please report this error; other views still work")
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -170,7 +170,7 @@ class Handler(BaseHTTPRequestHandler):
         door = self.server.door
         refused = door.refusal(self.headers) or (None if file else door.refusal_of_data(self.headers))
         if refused:
-            self._send(told(*refused))
+            self._send(_error_reply(*refused))
             return
         self._send(file or self._answer(path, query))
 
@@ -178,7 +178,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             asked = dict(parse_qsl(query, max_num_fields=MAX_QUERY_FIELDS, errors="replace"))
         except ValueError:
-            return told(400, f"a query may have at most {MAX_QUERY_FIELDS} fields")
+            return _error_reply(400, f"a query may have at most {MAX_QUERY_FIELDS} fields")
         return self.server.answer(path, asked)
 
     def do_POST(self) -> None:
@@ -186,7 +186,7 @@ class Handler(BaseHTTPRequestHandler):
         door, entering = self.server.door, self.path == "/api/enter"
         known = None if entering else door.refusal_of_data(self.headers)
         refused = door.refusal(self.headers) or known or door.refusal_of_write(self.headers)
-        said = told(*refused) if refused else self._said()
+        said = _error_reply(*refused) if refused else self._said()
         if isinstance(said, Reply):
             self._send(said)
         else:
@@ -196,14 +196,14 @@ class Handler(BaseHTTPRequestHandler):
         """Return the parsed body, or a Reply with the error."""
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdecimal():
-            return told(411, "a write needs the header Content-Length")
+            return _error_reply(411, "a write needs the header Content-Length")
         if int(length) > MAX_DECISION_BYTES:
-            return told(413, f"a write may have at most {MAX_DECISION_BYTES:,} bytes")
+            return _error_reply(413, f"a write may have at most {MAX_DECISION_BYTES:,} bytes")
         try:
             said = json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError):
-            return told(400, "the body is not JSON")
-        return said if isinstance(said, dict) else told(400, "the body must be a JSON object")
+            return _error_reply(400, "the body is not JSON")
+        return said if isinstance(said, dict) else _error_reply(400, "the body must be a JSON object")
 
     def handle(self) -> None:
         """Serve the connection. If the browser closes it early, that is no error."""
@@ -235,13 +235,13 @@ class Handler(BaseHTTPRequestHandler):
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Answer errors that the standard library finds with our own text and headers."""
         self.command = getattr(self, "command", None) or ""
-        self._send(told(405 if code == 501 else code, message or "refused"))
+        self._send(_error_reply(405 if code == 501 else code, message or "refused"))
 
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing: searches are private."""
 
 
-def told(status: int, message: str, hint: str = "") -> Reply:
+def _error_reply(status: int, message: str, hint: str = "") -> Reply:
     """Return a reply with an error message and a hint."""
     return Reply(status, json.dumps({"error": message, "hint": hint}, ensure_ascii=False).encode())
 

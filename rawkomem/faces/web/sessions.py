@@ -31,7 +31,7 @@ def replayed(repository: Repository, name: str) -> dict[str, Any]:
     """Return the memories that each prompt of a session would get now, and which corrections a memory covers."""
     for file in find_sessions(repository.layout)[:MAX_SESSIONS]:
         if _name(file) == name:
-            return {"items": [_told(repository, past) for past in read_past(file)]}
+            return {"items": [_replayed(repository, past) for past in read_past(file)]}
     raise NotFound("this session no longer exists", "reload the page to update the list of sessions")
 
 
@@ -45,7 +45,7 @@ def _listed(file: str) -> dict[str, Any]:
             "bytes": stat.st_size}  # fmt: skip
 
 
-def _told(repository: Repository, past: Past) -> dict[str, Any]:
+def _replayed(repository: Repository, past: Past) -> dict[str, Any]:
     done = replay(repository, replace(past, moments=past.moments[:MAX_PROMPTS]))
     return {
         "host": one_line(past.host or "text", 40),

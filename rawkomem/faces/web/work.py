@@ -33,16 +33,16 @@ class Warnings:
     """Prints warnings on stderr and collects them for the answer to the page."""
 
     def __init__(self) -> None:
-        self._told: list[str] = []
+        self._collected: list[str] = []
 
     def __call__(self, message: str) -> None:
         """Print and collect a warning."""
         warn_on_stderr(message)
-        self._told.append(one_line(redact(message, pii=False), 300))
+        self._collected.append(one_line(redact(message, pii=False), 300))
 
     def take(self) -> list[str]:
         """Return and clear the warnings since the last call."""
-        told, self._told = self._told, []
+        told, self._collected = self._collected, []
         return told
 
 

@@ -37,7 +37,7 @@ def leave_learner(layout: Layout, call: Call) -> None:
     named = os.path.abspath(transcript) if transcript else ""
     with tempfile.TemporaryFile() as talk:
         if not transcript:
-            _tell(call, talk)
+            _write_messages(call, talk)
         words = ("hook", call.host, LEARN, named, call.session, END if call.event == END else "")
         start(layout, lock(layout, "learner"), *words, stdin=talk.fileno(), queue=True)
 
@@ -55,7 +55,7 @@ def _transcript(layout: Layout, call: Call) -> str:
     return said if said and os.path.isfile(said) else ""
 
 
-def _tell(call: Call, talk: IO[bytes]) -> None:
+def _write_messages(call: Call, talk: IO[bytes]) -> None:
     """Write the messages of a call into a temporary file, as a transcript for `learn`; nothing if there are none."""
     messages = call.fields.get("messages")
     if not isinstance(messages, list):

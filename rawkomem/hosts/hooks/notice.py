@@ -65,10 +65,10 @@ def _slow(layout: Layout) -> str:
     from .slow import untold_slow_calls  # rarely needed
 
     calls = untold_slow_calls(layout)
-    return _told(calls) if calls else ""
+    return _slow_text(calls) if calls else ""
 
 
-def _told(calls: list[Called]) -> str:
+def _slow_text(calls: list[Called]) -> str:
     events = ", ".join(dict.fromkeys(call.event for call in calls))
     said = f"{len(calls)} earlier hook call(s) took longer than {calls[-1].host} waits"
     return f"{said} ({events}): run 'rawkomem doctor'"
