@@ -1,4 +1,4 @@
-"""Tell for each connected host whether its hooks really ran lately, and why not."""
+"""Check for each connected host whether its hooks ran recently and, if not, why."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .hooks.slow import Called
 
 HOUR, MINUTE = DAY // 24, DAY // 1440  # in milliseconds
-SLOW_DAYS = 7  # calls that are looked at
-LATE_MS = 10 * MINUTE  # a session that went on so long after the last call did not call us
+SLOW_DAYS = 7  # older calls are ignored
+LATE_MS = 10 * MINUTE  # a session that was active later than this after the last call did not call us
 SWITCHED_OFF = "disableAllHooks"  # Claude Code's setting
 
 
@@ -48,7 +48,7 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
     if not shutil.which("rawkomem"):
         return Finding(name, False, "cannot call rawkomem: it is not on the PATH", how_to_reach())
     if any(not change.is_none for change in plan_connect(name, project)):
-        return Finding(name, False, "its settings are not as 'connect' writes them", f"run '{connecting}'")
+        return Finding(name, False, "its settings differ from what 'connect' writes", f"run '{connecting}'")
     if not HOSTS[name].has_hooks:
         return Finding(name, True, f"starts the MCP server ({servers_file(name, project)})")
     if _is_switched_off(settings_file(name, project)):
@@ -58,23 +58,24 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
     if not made:
         is_used = bool(sessions_of(layout, name) or (project and shutil.which(name)))
         seen = "" if is_used else "; no session of it was found here"
-        return Finding(name, not is_used, f"never called a hook here{seen}", HOSTS[name].first_step)
+        return Finding(name, not is_used, f"has not called a hook here yet{seen}", HOSTS[name].first_step)
     return _judged(layout, name, made)
 
 
 def _judged(layout: Layout, name: str, made: list[Called]) -> Finding:
-    """Return what the latest calls show: none since a later session, some too slow, or all well."""
+    """Return a finding about the latest calls: missing in a later session, too slow, or fine."""
     last = made[-1]
     text = f"last call {_ago(last.at)} ({last.event})"
     latest = max((os.path.getmtime(file) for file in sessions_of(layout, name)), default=0.0)
     if 1000 * latest > last.at + LATE_MS:
-        return Finding(name, False, f"{text}, but a session went on {_ago(int(1000 * latest))}", HOSTS[name].first_step)
+        active = f"but a session was active {_ago(int(1000 * latest))}"
+        return Finding(name, False, f"{text}, {active}", HOSTS[name].first_step)
     slow = slow_calls([call for call in made if call.at > now() - SLOW_DAYS * DAY])
     if slow:
         worst = max(call.took_ms for call in slow)
         limit = time_limit_s(name, slow[-1].event)
-        how = f"up to {worst / 1000:.1f} s" if worst > 0 else "stopped before their end"
-        text += f"; {count(len(slow), 'call')} took longer than the {limit} s that it waits ({how})"
+        how = f"up to {worst / 1000:.1f} s" if worst > 0 else "stopped by the host"
+        text += f"; {count(len(slow), 'call')} took longer than its limit of {limit} s ({how})"
         return Finding(name, False, text, "run 'rawkomem sync' after large changes; see .rawko/local/hook.log")
     return Finding(name, True, text)
 
@@ -89,7 +90,7 @@ def _is_switched_off(file: str) -> bool:
 
 
 def _ago(at: int) -> str:
-    """Return how long ago a time was, in the largest unit that fits."""
+    """Return how long ago a time was, in days, hours or minutes."""
     age = max(0, now() - at)
     for name, length in (("day", DAY), ("hour", HOUR), ("minute", MINUTE)):
         if age >= length:

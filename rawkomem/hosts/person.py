@@ -1,7 +1,7 @@
-"""Tell whether a person gives a command: at a terminal of their own, with no agent host above the process.
+"""Tell whether a person runs a command: at their own terminal, with no agent host among the parent processes.
 
-It cannot be proven. A program that hides its name, clears its environment and types into a person's own terminal
-(`tmux send-keys`) passes for them; `--strict` and commits exist for that.
+This cannot be proven. A program that hides its name, clears its environment and types into a person's own terminal
+(`tmux send-keys`) counts as that person. `--strict` and commits protect against that.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ PERSON, AGENT = "person", "agent"
 MAX_ANCESTORS = 64
 MAX_ARGUMENTS_BYTES = 4096
 PS, PS_LIMIT_S = ("ps", "-axo", "pid=,ppid=,command="), 5
-INIT, KEEPERS = 1, ("systemd", "init", "launchd")  # who takes over a process whose parent is gone
+INIT, KEEPERS = 1, ("systemd", "init", "launchd")  # processes that adopt a process whose parent has exited
 INTERPRETERS = ("node", "bun", "deno", "python", "ruby", "perl", "npm", "npx", "uv", "uvx", "pipx")
 SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox")
-# What lets a command run at a terminal that no person sees, when its own parent is gone.
+# Programs that can run a command at a terminal that no person sees, after their own parent has exited.
 DETACHED = (*INTERPRETERS, *SHELLS, "script", "expect", "unbuffer", "socat", "setsid", "nohup", "dtach", "abduco")
 SERVERS = ("vscode-server", "code-server", "jupyter", "ttyd", "wetty")  # programs that serve terminals to people
 
@@ -40,7 +40,7 @@ class Process:
 
 
 def arrival() -> str:
-    """Return how a command's words arrive: from a person at a terminal in the foreground, else from an agent."""
+    """Return PERSON if a person runs this process at a terminal in the foreground, else AGENT."""
     return PERSON if _at_terminal() and not agent_above() else AGENT
 
 
@@ -50,14 +50,14 @@ def agent_above() -> str:
 
 
 def is_piped_by_person() -> bool:
-    """Tell whether a person at a terminal pipes a text into this process; it still counts as an agent's word."""
+    """Tell whether a person at a terminal pipes text into this process. The text still counts as an agent's word."""
     return not os.isatty(0) and os.isatty(1) and not agent_above()
 
 
 def known_agent() -> str:
-    """Return the variable or the known agent program above this process; empty for any other program, such as an IDE.
+    """Return the agent variable, or the known agent program above this process; empty if there is neither.
 
-    Unlike agent_above(), this does not take a process without a terminal for an agent: people commit in programs, too.
+    Unlike agent_above(), this does not count a detached terminal as an agent: people also commit in other programs.
     """
     return _agent_variable() or _program_among(list(_ancestors()))
 
@@ -71,7 +71,7 @@ def _program_among(ancestors: list[Process]) -> str:
 
 
 def agent_among(ancestors: list[Process]) -> str:
-    """Return the agent, or the detached pseudo-terminal, among the ancestors of a process, the nearest first."""
+    """Return the agent or the detached terminal among the ancestors of a process (nearest first); empty if none."""
     program = _program_among(ancestors)
     if program:
         return program
@@ -82,7 +82,7 @@ def agent_among(ancestors: list[Process]) -> str:
 
 
 def _top(ancestors: list[Process]) -> Process | None:
-    """Return the ancestor that the system itself holds; None in a container whose first process is a shell."""
+    """Return the topmost ancestor below init; None in a container whose first process is a shell."""
     for process, above in pairwise([*ancestors, None]):
         if process and (process.parent == INIT or (above and _base(above.name) in KEEPERS)):
             return None if above and _base(above.name) in SHELLS else process
@@ -90,7 +90,7 @@ def _top(ancestors: list[Process]) -> Process | None:
 
 
 def confirmed(question: str) -> bool:
-    """Ask a question on the controlling terminal, past redirections; without one, nobody says yes."""
+    """Ask a yes/no question on the controlling terminal, even if stdin is redirected; False without a terminal."""
     try:
         with open("/dev/tty", "r+b", buffering=0) as terminal:
             terminal.write(f"{question} [y/N] ".encode())
@@ -100,7 +100,7 @@ def confirmed(question: str) -> bool:
 
 
 def _at_terminal() -> bool:
-    """Tell whether both ends are the controlling terminal, and this process is in its foreground."""
+    """Tell whether stdin and stdout are the controlling terminal, and this process is in its foreground."""
     try:
         if not (os.isatty(0) and os.isatty(1)):
             return False
@@ -110,7 +110,7 @@ def _at_terminal() -> bool:
 
 
 def _names(process: Process) -> set[str]:
-    """Return the names that tell what a process is: its own, its program's, and the script that an interpreter runs."""
+    """Return the names of a process: its own, its program's and, for an interpreter, the script's and its package's."""
     program = process.arguments[0] if process.arguments else ""
     names = {_base(process.name), _base(program)}
     if names & {*INTERPRETERS}:
@@ -120,7 +120,7 @@ def _names(process: Process) -> set[str]:
 
 
 def _base(path: str) -> str:
-    """Return the name of a program: `/opt/Claude.exe` is claude, `python3.12` is python."""
+    """Return the normalized name of a program: claude for `/opt/Claude.exe`, python for `python3.12`."""
     name = path.replace("\\", "/").rpartition("/")[2].lower().lstrip("-")
     for ending in (".exe", ".js", ".mjs", ".cjs", ".py", ".cmd"):
         name = name.removesuffix(ending)
@@ -136,7 +136,7 @@ def _package(script: str) -> str:
 
 
 def _ancestors() -> Iterator[Process]:
-    """Yield the parent, its parent, and so on, as far as they can be seen; nothing on Windows."""
+    """Yield the parent, its parent, and so on, as far as they are visible; nothing on Windows."""
     if sys.platform == "win32":
         return
     listed = None if os.path.isdir("/proc/self") else _listed()
@@ -150,7 +150,7 @@ def _ancestors() -> Iterator[Process]:
 
 
 def _read(pid: int) -> Process | None:
-    """Return a process as /proc shows it; None if there is none."""
+    """Return a process from /proc; None if it does not exist."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat, open(f"/proc/{pid}/cmdline", "rb") as line:
             head, _, rest = stat.read().decode("utf-8", "replace").rpartition(")")
@@ -161,7 +161,7 @@ def _read(pid: int) -> Process | None:
 
 
 def _listed() -> dict[int, Process]:
-    """Return all processes as `ps` lists them, where there is no /proc."""
+    """Return all processes from `ps`, for systems without /proc; empty if `ps` fails."""
     import subprocess
 
     try:

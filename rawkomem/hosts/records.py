@@ -1,13 +1,13 @@
-"""List the records of agent hosts. A new host is a record here and, for its transcripts, a reader in learn/session/."""
+"""List the records of agent hosts. A new host needs a record here and, for transcripts, a reader in learn/session/."""
 
 from __future__ import annotations
 
 from .host import COMPACT, END, MCP_ENTRY, PROMPT, START, TURN, Call, Host, Mcp, claude_answer
 
-AGENTS_SKILLS = ".agents/skills"  # the folder that several hosts share
-MCP_SERVERS = "mcpServers"  # the key that most hosts keep MCP servers under
-SYSTEM_MESSAGE = "systemMessage"  # the key of an answer that Claude Code and those who follow it show to the person
-REWRITTEN = "transformedPrompt"  # a prompt as Copilot sends it to the model: the one that a hook may change
+AGENTS_SKILLS = ".agents/skills"  # a folder that several hosts share
+MCP_SERVERS = "mcpServers"  # the key of MCP servers in most hosts
+SYSTEM_MESSAGE = "systemMessage"  # the key of a message to the person, in Claude Code and hosts that follow it
+REWRITTEN = "transformedPrompt"  # the prompt that Copilot sends to the model; a hook may change it
 
 
 def _cursor_answer(call: Call, context: str) -> object:
@@ -24,17 +24,17 @@ def _copilot_answer(call: Call, context: str) -> object:
 
 
 def _is_copilots(call: Call) -> bool:
-    """Tell whether Copilot calls in its own way; snake_case belongs to Claude Code's event names and envelope."""
+    """Tell whether a call has Copilot's own format; calls in Claude Code's format have a `hook_event_name`."""
     return "hook_event_name" not in call.fields
 
 
 def _copilot_hears(call: Call) -> bool:
-    """Tell whether Copilot uses the answer; it ignores answers to a prompt that it does not offer to change."""
+    """Tell whether Copilot uses the answer. It ignores answers to a prompt unless it passes the prompt to change."""
     return not _is_copilots(call) or call.event != PROMPT or isinstance(call.fields.get(REWRITTEN), str)
 
 
 def _gemini_handler(event: str, command: str, seconds: int) -> dict[str, object]:
-    """Return a handler with a limit in milliseconds, as Gemini alone takes it."""
+    """Return a handler with a name and a time limit in milliseconds, as only Gemini CLI requires."""
     return {"name": f"rawkomem-{event}", "type": "command", "command": command, "timeout": 1000 * seconds}
 
 
@@ -66,7 +66,7 @@ HOSTS = {
         mcp=Mcp("mcp_servers", ".codex/config.toml", "config.toml"),
         skills=AGENTS_SKILLS,
         fields=(("turn_id", "prompt_id"),),
-        max_context_bytes=8_000,  # it puts more than 2,500 tokens into a file
+        max_context_bytes=8_000,  # Codex puts more than 2,500 tokens into a file
         notice=SYSTEM_MESSAGE,
         transcript="codex",
     ),
@@ -88,7 +88,7 @@ HOSTS = {
         mentions=(".opencode/plugins", "opencode.json"),
         more_events=(("session.idle", TURN), ("session.deleted", END)),
         fields=(("sessionID", "session"),),
-        answer=lambda _, context: context,  # our own plugin, which takes a text as it is
+        answer=lambda _, context: context,  # our own plugin reads plain text
     ),
     "cursor": Host(
         about="Cursor: .cursor/hooks.json.",
@@ -143,7 +143,7 @@ HOSTS = {
         fields=(("sessionId", "session"), ("transcriptPath", "transcript")),
         answer=_copilot_answer,
         is_heard=_copilot_hears,
-        is_apart=_is_copilots,  # it runs Claude Code's hooks besides its own, and drops what they say
+        is_apart=_is_copilots,  # Copilot also runs Claude Code's hooks, but drops their answers
         transcript="copilot",
     ),
     "gemini": Host(
@@ -160,7 +160,7 @@ HOSTS = {
         project_variable="GEMINI_PROJECT_DIR",
         notice=SYSTEM_MESSAGE,
         answer=lambda call, context: claude_answer(call, context, "BeforeAgent"),
-        keeps_context=False,  # what BeforeAgent adds is for that turn only
+        keeps_context=False,  # the context that BeforeAgent adds applies to that turn only
         transcript="gemini",
     ),
     "vscode": Host(
@@ -176,7 +176,7 @@ HOSTS = {
         transcript="claude-code",
     ),
     "windsurf": Host(
-        about="Windsurf: an MCP server in your own settings (--user); its hooks take no memories.",
+        about="Windsurf: an MCP server in your own settings (--user); its hooks cannot add memories.",
         first_step="open the project in Windsurf and refresh the MCP servers",
         home=("", "~/.codeium"),
         mcp=Mcp(MCP_SERVERS, user="windsurf/mcp_config.json", otherwise="rawkomem connect windsurf --user"),
@@ -189,7 +189,7 @@ HOSTS = {
     ),
 }
 
-TIME_LIMITS_S = {START: 10, PROMPT: 5, COMPACT: 5, TURN: 10, END: 5}  # the last two leave a process behind
+TIME_LIMITS_S = {START: 10, PROMPT: 5, COMPACT: 5, TURN: 10, END: 5}  # the last two start a background process
 
 
 def time_limit_s(name: str, event: str) -> int:
@@ -197,13 +197,13 @@ def time_limit_s(name: str, event: str) -> int:
     return {**TIME_LIMITS_S, **dict(HOSTS[name].max_seconds)}.get(event, TIME_LIMITS_S[PROMPT])
 
 
-ALIASES = {  # what people call a host besides: the name of its program or of its package → of its record
+ALIASES = {  # other names of a host (its program or its package) → the name of its record
     "claude-code": "claude", "codex-cli": "codex", "opencode-ai": "opencode", "cursor-agent": "cursor",
     "copilot-cli": "copilot", "gemini-cli": "gemini",
 }  # fmt: skip
 
-# Programs that run commands for a model. Editors with a built-in agent are listed too: in their terminals, an agent
-# and a person look the same.
+# Programs that run commands for a model. Includes editors with a built-in agent: in their terminals, commands of an
+# agent and of a person look the same.
 AGENT_PROGRAMS = frozenset(
     {
         *HOSTS, *ALIASES, "copilot-agent",
@@ -213,7 +213,7 @@ AGENT_PROGRAMS = frozenset(
     }
     - {"vscode", "zed"}
 )  # fmt: skip
-# Variables that agent hosts set for the commands they run; not those by which people configure a host.
+# Variables that agent hosts set for the commands they run. Variables with which people configure a host are not listed.
 AGENT_VARIABLES = (
     "AGENT", "AI_AGENT", "AMP_CURRENT_THREAD_ID", "ANTIGRAVITY_AGENT", "AUGMENT_AGENT", "CLAUDECODE", "CLAUDE_CODE",
     "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR", "CLINE_ACTIVE", "CODEX_CI",

@@ -50,7 +50,7 @@ def test_a_host_that_calls_is_well(connected):
 
 def test_a_host_that_never_called(connected):
     one = found(connected)
-    assert not one.ok and "never called" in one.text and "trust the folder" in one.hint
+    assert not one.ok and "has not called" in one.text and "trust the folder" in one.hint
 
 
 def test_a_host_that_is_not_installed_is_no_failure(connected, monkeypatch):
@@ -79,15 +79,15 @@ def test_a_session_that_went_on_without_a_call(connected, project, home):  # noq
     folder.mkdir(parents=True)
     (folder / "s.jsonl").write_text("{}\n")
     one = found(connected)
-    assert not one.ok and one.text == "last call 2 days ago (prompt), but a session went on just now"
+    assert not one.ok and one.text == "last call 2 days ago (prompt), but a session was active just now"
 
 
-@pytest.mark.parametrize(("took_ms", "said"), [(7_200, "up to 7.2 s"), (None, "stopped before their end")])
+@pytest.mark.parametrize(("took_ms", "said"), [(7_200, "up to 7.2 s"), (None, "stopped by the host")])
 def test_slow_calls(took_ms, said, connected):
     called(connected, took_ms=took_ms, ago_ms=60_000)
     called(connected)
     one = found(connected)
-    assert not one.ok and "1 call took longer than the 5 s that it waits" in one.text and said in one.text
+    assert not one.ok and "1 call took longer than its limit of 5 s" in one.text and said in one.text
 
 
 def test_a_slow_call_is_told_once(connected):

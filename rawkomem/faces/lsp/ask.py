@@ -1,4 +1,4 @@
-"""Answer the commands that look something up: search memories, and tell why one is recalled for a task or not."""
+"""Answer two commands of the editor: search memories, and explain whether a memory is recalled for a task."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def _result(shelf: Shelf, item: Found) -> dict[str, object]:
 
 
 async def why(documents: Documents, *given: Any) -> dict[str, object]:
-    """Tell whether the memory at a place is recalled for a task, and why. Takes a document, a line from 0, `task`."""
+    """Return whether the memory at a line is recalled for a task, and why. Takes a URI, a line from 0, and a task."""
     uri, line, task = given if len(given) == 3 else ("", 0, "")
     if not str(task).strip():
-        raise BadInput("why needs a document, a line and a task", f'run {WHY} with [uri, line, "add a retry"]')
+        raise BadInput(f"{WHY} needs a document, a line and a task", f'run {WHY} with [uri, line, "add a retry"]')
     return await documents.worker.run(_why, documents, str(uri), int(line), str(task).strip())
 
 
@@ -59,7 +59,7 @@ def _why(documents: Documents, uri: str, line: int, task: str) -> dict[str, obje
     document = documents.get(uri)
     memory = memory_at(document, line) if document else None
     if document is None or memory is None:
-        raise BadInput("no memory here", "put the cursor into an entry whose frontmatter can be read")
+        raise BadInput("no memory at the cursor", "put the cursor into an entry whose frontmatter is valid")
     item, inside = document.shelf.repository.explain(memory.id, Task(task))
     said = "recalled for this task" if inside else f"not recalled for this task: {item.why_not}"
     text = "\n".join([f"{one_line(memory.title or memory.id)}: {said}", *explain(item)])

@@ -1,4 +1,4 @@
-"""Tell what the editor supports, so that each answer uses only that."""
+"""Read the capabilities of the editor: answers use only what it supports."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ class Client:
 
     @property
     def creates_files(self) -> bool:
-        """Tell whether an edit may create a file and fill it."""
+        """Tell whether one edit may create a file and write text into it."""
         edits = "workspace.workspace_edit."
         operations = self._get(edits + "resource_operations") or ()
         return bool(self._get(edits + "document_changes")) and lsp.ResourceOperationKind.Create in operations
 
     @property
     def applies_edits(self) -> bool:
-        """Tell whether the server may ask for an edit."""
+        """Tell whether the server may send edits to the editor."""
         return bool(self._get("workspace.apply_edit"))
 
     @property
     def shows_documents(self) -> bool:
-        """Tell whether the server may ask to show a file."""
+        """Tell whether the server may ask the editor to open a file."""
         return bool(self._get("window.show_document.support"))
 
     @property
@@ -45,20 +45,20 @@ class Client:
 
     @property
     def takes_snippets(self) -> bool:
-        """Tell whether a completion may place the cursor."""
+        """Tell whether a completion may set the cursor position."""
         return bool(self._get("text_document.completion.completion_item.snippet_support"))
 
     @property
     def takes_action_literals(self) -> bool:
-        """Tell whether a code action may have a kind; otherwise it is a bare command."""
+        """Tell whether a code action may be an object with a kind; otherwise it must be a bare command."""
         return self._get("text_document.code_action.code_action_literal_support") is not None
 
     @property
     def watches_files(self) -> bool:
-        """Tell whether the editor reports changed files when it is asked to."""
+        """Tell whether the editor can watch files for the server."""
         return bool(self._get("workspace.did_change_watched_files.dynamic_registration"))
 
     @property
     def refreshes_lenses(self) -> bool:
-        """Tell whether the server may ask for code lenses to be requested again."""
+        """Tell whether the server may ask the editor to refresh its code lenses."""
         return bool(self._get("workspace.code_lens.refresh_support"))

@@ -1,4 +1,4 @@
-"""Create and amend memories from the editor. New text is an edit; it is stored when the person saves the file."""
+"""Create and amend memories from the editor. New text is an edit: it is stored when the person saves the file."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ NEW, AMEND, SHOW = "rawkomem.new", "rawkomem.amend", "rawkomem.show"
 ACTION_KIND = lsp.CodeActionKind.RefactorRewrite.value
 NEW_TITLE = "New memory"
 AMEND_TITLE = "Amend this memory"
-KINDS = [kind for kind in CREATES if kind not in GROUPS]  # that one writes as a text
+KINDS = [kind for kind in CREATES if kind not in GROUPS]  # kinds of memories that have a text of their own
 
 
 def actions(documents: Documents, params: lsp.CodeActionParams) -> list[lsp.Command | lsp.CodeAction] | None:
-    """Return the actions for the memory at a position of a document, of the kinds that the editor asks for."""
+    """Return the code actions at a position, of the kinds that the editor asks for; None if it is no memory file."""
     uri = params.text_document.uri
     if not documents.is_memory_file(uri):
         return None
@@ -45,7 +45,10 @@ def actions(documents: Documents, params: lsp.CodeActionParams) -> list[lsp.Comm
 
 
 async def new(documents: Documents, *given: Any) -> dict[str, str]:
-    """Open a new file with the template of a kind. Takes `title` and optionally `kind`; the file is not saved yet."""
+    """Create a file from the template of a kind and show it. Takes `title` and optionally `kind`.
+
+    The text is an unsaved edit if the editor supports that.
+    """
     title, kind = (str(part).strip() for part in (*given, "", "")[:2])
     kind = kind or "memory"
     if not title:
@@ -62,7 +65,7 @@ def _filled(documents: Documents, kind: str, title: str) -> tuple[str, str, str]
     """Return the id, the URI and the text of a new memory in the first open folder that has memories."""
     shelf = next(iter(documents.shelves()), None)
     if shelf is None:
-        raise NotFound("no open folder has memories", "run 'rawkomem init' in your project")
+        raise NotFound("no open folder has a .rawko/ folder", "run 'rawkomem init' in your project")
     at = now()
     id = new_id(kind, at)
     said = {"title": title, "id": id, "kind": kind if kind != "memory" else "",
@@ -71,9 +74,11 @@ def _filled(documents: Documents, kind: str, title: str) -> tuple[str, str, str]
 
 
 async def _create(documents: Documents, uri: str, text: str) -> None:
-    """Create a file in the way that the editor supports.
+    """Create a file in the best way that the editor supports.
 
-    An edit that creates and fills it; or an edit of an empty file, which is no memory; or else a file with the text.
+    1. One edit creates the file and writes the text.
+    2. The server creates an empty file, which is no memory, and an edit writes the text.
+    3. The server writes the file with its text.
     """
     filling = lsp.TextEdit(line_start(1), text)
     if documents.client.creates_files:
@@ -95,7 +100,7 @@ async def _create(documents: Documents, uri: str, text: str) -> None:
 
 
 def _free_uri(documents: Documents, shelf: Shelf, kind: str, title: str) -> str:
-    """Return a file name for a title that neither the disk nor the editor uses yet."""
+    """Return the URI of a file that is named after a title and exists neither on disk nor in the editor."""
     folder = CREATES[kind].folder
     uris = (uri_of(shelf, f"{folder}/{name}.md") for name in numbered(file_stem(title)))
     held = documents.open_uris()
@@ -103,7 +108,10 @@ def _free_uri(documents: Documents, shelf: Shelf, kind: str, title: str) -> str:
 
 
 async def amend(documents: Documents, *given: Any) -> dict[str, str]:
-    """Append the text of a memory once more, to be edited and saved. Takes a document and a line counted from 0."""
+    """Append an amendment with the memory's present text, for the person to edit and save.
+
+    Takes a URI and a line counted from 0.
+    """
     uri, line = str(given[0]) if given else "", int(given[1]) if len(given) > 1 else 0
     id, end, added = await documents.worker.run(_amendment, documents, uri, line)
     await _apply(documents, lsp.WorkspaceEdit(changes={uri: [lsp.TextEdit(end, added)]}), AMEND_TITLE)
@@ -115,9 +123,9 @@ def _amendment(documents: Documents, uri: str, line: int) -> tuple[str, lsp.Rang
     document = documents.get(uri)
     memory = memory_at(document, line) if document else None
     if document is None or memory is None:
-        raise BadInput("no memory to amend here", "put the cursor into an entry whose frontmatter can be read")
+        raise BadInput("no memory to amend at the cursor", "put the cursor into an entry whose frontmatter is valid")
     if memory.status == DELETED:
-        raise Refused(f"{memory.id} is deleted", f"'rawkomem restore {memory.id}' brings it back")
+        raise Refused(f"{memory.id} is deleted", f"run 'rawkomem restore {memory.id}' first")
     entry = Entry("amend", new_id("amend"), memory.id, at=now(), by=user_name(), body=memory.body)
     added = _appended(document.text, emit_entry(redact_entry(entry)))
     last = len(document.lines) - 1
@@ -126,7 +134,7 @@ def _amendment(documents: Documents, uri: str, line: int) -> tuple[str, lsp.Rang
 
 
 def memory_at(document: Document, line: int) -> Memory | None:
-    """Return the memory of the entry around a line, as the document says it now."""
+    """Return the memory of the entry at a line, with the document's unsaved text; None if there is none."""
     entries = document.entries
     entry = next((one for one in reversed(entries) if one.line - 1 <= line), None)
     if entry is None or entry.draft or not entry.target:
@@ -137,7 +145,7 @@ def memory_at(document: Document, line: int) -> Memory | None:
 def _appended(text: str, entry: str) -> str:
     """Return the text to append for an entry. Raises Refused if the result would not be read as that entry."""
     if not append_holds(decode(text.encode("utf-8", "replace"))[0], entry):
-        raise Refused("an entry below this text would be part of it", "close the code fence or the comment at its end")
+        raise Refused("an entry appended here would become part of the text above", "close the code fence or comment")
     return join(text, entry)[len(text) :]
 
 
@@ -151,7 +159,7 @@ async def show(documents: Documents, *given: Any) -> None:
 
 async def _apply(documents: Documents, edit: lsp.WorkspaceEdit, label: str) -> None:
     if not documents.client.applies_edits:
-        raise Refused("this editor applies no edits of a language server", "run 'rawkomem amend --help' in a terminal")
+        raise Refused("this editor does not apply edits of a language server", "use 'rawkomem amend' in a terminal")
     done = await documents.editor.workspace_apply_edit_async(lsp.ApplyWorkspaceEditParams(edit=edit, label=label))
     if not done.applied:
-        raise Refused(f"the editor did not take the edit: {done.failure_reason or 'it does not say why'}", "try again")
+        raise Refused(f"the editor refused the edit: {done.failure_reason or 'it gives no reason'}", "try again")

@@ -1,4 +1,4 @@
-"""Complete keys, words of closed vocabularies, tags and names of memories."""
+"""Complete frontmatter keys, their fixed values, tags and ids of memories."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TYPED_LINK = re.compile(r"\[\[([^\[\]|\n]*)$")
 TYPED_VALUE = re.compile(r"""[^\s,\[\]"'{}][^,\[\]"'{}]*$""")
 TAGS = "tags"
 MAX_MEMORIES = 50  # in one answer; typing more letters narrows the list
-MARKS = str.maketrans("-_", "  ")  # "mem-1" also finds mem_1 and "Mem 1"
+MARKS = str.maketrans("-_", "  ")  # so that "mem-1" also finds mem_1 and "Mem 1"
 ITEM_KINDS = {
     "enum": lsp.CompletionItemKind.EnumMember,
     "key": lsp.CompletionItemKind.Property,
@@ -32,14 +32,14 @@ ITEM_KINDS = {
 
 @record
 class Choice:
-    """One completion: the text, where on the line it starts, what it means, and what a person may type to find it."""
+    """One completion."""
 
     text: str
-    says: str = ""
-    start: int = 0
-    found_by: str = ""
-    sort: str = "enum"  # how the editor draws it, see ITEM_KINDS
-    snippet: str = ""  # the text with a place for the cursor, for editors that support it
+    says: str = ""  # its meaning, or the title of a memory
+    start: int = 0  # the column where the replaced text starts
+    found_by: str = ""  # text that the editor matches with the typed text; empty: `text`
+    sort: str = "enum"  # a key of ITEM_KINDS: the icon that the editor shows
+    snippet: str = ""  # the text with a cursor position, for editors that support it
 
 
 def complete(documents: Documents, params: lsp.CompletionParams) -> lsp.CompletionList | None:
@@ -96,7 +96,7 @@ def _keys(lines: Sequence[str], front: Front, line: int) -> list[Choice]:
 def _start_of_value(typed: str, after: int) -> int:
     value = TYPED_VALUE.search(typed, after)
     text = value[0] if value else ""
-    dash = len(text) - len(text.lstrip("- \t")) if not after else 0  # of an item of a list
+    dash = len(text) - len(text.lstrip("- \t")) if not after else 0  # the "- " before a list item
     return len(typed) - len(text) + dash
 
 
@@ -116,8 +116,9 @@ def _tags(shelf: Shelf, start: int) -> list[Choice]:
 
 
 def _memories(shelf: Shelf, start: int, typed: str) -> list[Choice]:
-    """Return the ids of memories whose id or title holds what is typed: those that begin with it first, then the
-    latest. At most MAX_MEMORIES.
+    """Return up to MAX_MEMORIES ids of memories whose id or title holds the typed text.
+
+    Ids and titles that begin with the text come first; within a rank, the last changed come first.
     """
     phrase = typed.strip().casefold()
     words = phrase.split()
@@ -131,5 +132,5 @@ def _memories(shelf: Shelf, start: int, typed: str) -> list[Choice]:
 
     ranked = [(rank(memory), -memory.updated, memory.id, memory.title) for memory in shelf.offered()]
     first = sorted(item for item in ranked if item[0] >= 0)[:MAX_MEMORIES]
-    # Neovim drops what does not begin with the typed text, but the server found it by other words.
+    # Neovim drops completions whose filter text does not begin with the typed text, so it is put in front.
     return [Choice(id, title, start, f"{typed} {id} {title}".strip(), "memory") for _, _, id, title in first]

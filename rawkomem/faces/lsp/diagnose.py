@@ -1,4 +1,4 @@
-"""Publish what `check` reports about a document, at every change."""
+"""Publish the problems that `rawkomem check` finds in a document, after every change."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ async def edited(documents: Documents, params: lsp.DidOpenTextDocumentParams | l
 
 
 async def saved(documents: Documents, params: lsp.DidSaveTextDocumentParams) -> None:
-    """Check every open document again: others may refer to the saved one."""
+    """Check every open document again, because others may refer to the saved one."""
     if documents.is_memory_file(params.text_document.uri):
         await check_all(documents)
 
 
 async def check_all(documents: Documents) -> None:
-    """Check every open document, and have the editor ask for code lenses again."""
+    """Check every open document, and ask the editor to refresh its code lenses."""
     await _check(documents, documents.open_uris())
     if documents.client.refreshes_lenses:
         await documents.editor.workspace_code_lens_refresh_async(None)
@@ -39,7 +39,7 @@ async def closed(documents: Documents, params: lsp.DidCloseTextDocumentParams) -
 
 
 async def _check(documents: Documents, uris: Iterable[str]) -> None:
-    """Check documents and publish the results. A check that a newer one follows is dropped."""
+    """Check documents and publish the results. A result is dropped if the document was changed meanwhile."""
     for uri in uris:
         number = documents.edits[uri] = documents.edits.get(uri, 0) + 1
         found = await documents.worker.run(_diagnostics, documents, uri, number)

@@ -1,4 +1,4 @@
-"""Hold the documents of the editor, the repositories they belong to, and positions in the editor's units."""
+"""Find the editor's documents, their repositories, and positions in the editor's units."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from .worker import Worker
 
 @record
 class Document:
-    """A memory file as the editor holds it, saved or not."""
+    """A memory file with the editor's text, saved or not."""
 
     uri: str
-    path: str  # as its repository names it
+    path: str  # relative to the repository
     shelf: Shelf
     text: str
     lines: Sequence[str]
@@ -41,7 +41,7 @@ class Document:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """Return the entries of the document as it is now."""
+        """Return the entries of the document's present text."""
         return read_data(self.data, self.path, advice=False).entries
 
 
@@ -54,12 +54,13 @@ class Place:
     column: int
 
     def on(self, spans: Iterable[Span]) -> Span | None:
-        """Return the span of the document at this position."""
+        """Return the first of the spans that holds this position, or None."""
         return next((span for span in spans if span.holds(self.line, self.column)), None)
 
     def meant(self) -> tuple[Span | None, list[Memory]]:
-        """Return the memory name at this position and the memory it means, or else the memory of the frontmatter around
-        it.
+        """Return the span and the memories of the name at this position.
+
+        Without a name, return None and the memory whose frontmatter holds the position.
         """
         span = self.on(names_in(self.document.lines))
         return span, self.document.shelf.meant(span.text) if span else self._around()
@@ -78,12 +79,12 @@ class Documents:
         self.editor = editor
         self.folder = folder
         self.worker = Worker()
-        self.edits: dict[str, int] = {}  # how often each open document was to be checked
+        self.edits: dict[str, int] = {}  # URI → number of the last check that was started
         self._shelves: dict[str, Shelf] = {}
 
     @property
     def client(self) -> Client:
-        """Return what the editor supports."""
+        """Return the capabilities of the editor."""
         return Client(self.editor.client_capabilities)
 
     def get(self, uri: str) -> Document | None:
@@ -99,7 +100,7 @@ class Documents:
         return _home(uri)[0] is not None
 
     def refresh(self) -> int:
-        """Reload the memories of files that changed; return how often memories were loaded so far."""
+        """Reload the memories of repositories with changed files; return how often memories were loaded so far."""
         for shelf in self._shelves.values():
             shelf.refresh()
         return sum(shelf.loads for shelf in self._shelves.values())
@@ -118,7 +119,7 @@ class Documents:
         return [*self.editor.workspace.text_documents]
 
     def shelves(self) -> list[Shelf]:
-        """Return the shelves of the open folders in order, or those of files that were opened if no folder has one."""
+        """Return the shelves of the open folders in order; if no folder has one, those of the files opened so far."""
         workspace = self.editor.workspace
         opened = [path for uri in workspace.folders if (path := to_fs_path(uri))]
         found: dict[str, Shelf] = {}
@@ -126,7 +127,7 @@ class Documents:
             try:
                 layout = find_layout(folder)
             except NotFound:
-                continue  # a folder without memories is nothing to complain about
+                continue  # an open folder may have no memories
             found[layout.root] = self._shelf(layout)
         return [*(found or self._shelves).values()]
 
@@ -137,7 +138,7 @@ class Documents:
         return self._shelves[layout.root]
 
     def text(self, uri: str) -> str:
-        """Return the text of a file from the editor, or else from disk."""
+        """Return the text of a file from the editor, or else from disk; empty if it cannot be read."""
         held = self.editor.workspace.text_documents.get(uri)
         if held is not None:
             return str(held.source)
@@ -161,7 +162,7 @@ class Documents:
 
 
 def _home(uri: str) -> tuple[Layout | None, str]:
-    """Return the repository of a memory file and the file's path in it."""
+    """Return the repository of a memory file and the file's path in it; (None, "") for any other file."""
     file = to_fs_path(uri) or ""
     try:
         layout = find_layout(os.path.dirname(file)) if file.endswith(".md") else None
@@ -177,6 +178,6 @@ def uri_of(shelf: Shelf, path: str) -> str:
 
 
 def line_start(line: int) -> lsp.Range:
-    """Return the position where a line, counted from 1, starts."""
+    """Return the empty range at the start of a line, counted from 1."""
     start = lsp.Position(max(0, line - 1), 0)
     return lsp.Range(start, start)

@@ -6,7 +6,7 @@ Python's splitlines also ends lines at U+2028 and form feeds, and editors count 
 from __future__ import annotations
 
 UTF8, UTF16, UTF32 = "utf-8", "utf-16", "utf-32"
-LAST_ONE_UNIT_CODEPOINT = 0xFFFF  # characters above take two units of UTF-16
+LAST_ONE_UNIT_CODEPOINT = 0xFFFF  # characters above it take two units of UTF-16
 
 
 def lines_of(text: str) -> list[str]:
@@ -24,7 +24,10 @@ def units(text: str, encoding: str) -> int:
 
 
 def index_at(line: str, column: int, encoding: str) -> int:
-    """Return the index of the character at a column: the end if the column is beyond it, the start if it is inside."""
+    """Return the index of the character at a column.
+
+    A column inside a character gives that character's index; a column beyond the end gives the length of the line.
+    """
     if encoding == UTF32 or line.isascii():
         return min(column, len(line))
     at = 0

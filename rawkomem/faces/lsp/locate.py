@@ -12,9 +12,9 @@ TITLE = "title"
 
 
 def locate(lines: Sequence[str], problem: Problem) -> Span:
-    """Return the quoted name, id or condition of a Problem; without one, the line it names.
+    """Return the place of the name, id or condition that a Problem quotes; without a quote, its line.
 
-    A Problem of a whole entry is shown at the entry's title: its line is the `---` above it.
+    A Problem of a whole entry has the line of the entry's `---`; return the line of its title instead.
     """
     line = min(max(problem.line, 1), len(lines)) - 1
     quoted = _quoted(lines, problem.quote, line) if problem.quote else None
@@ -25,7 +25,7 @@ def locate(lines: Sequence[str], problem: Problem) -> Span:
 
 
 def _quoted(lines: Sequence[str], quote: str, first: int) -> Span | None:
-    """Return the first place of a quote from a line on, or else the first in the document."""
+    """Return the first occurrence of a quote at or after a line, or else the first in the document."""
     found = [span for span in _quotable(lines) if span.text.strip() == quote.strip()]
     found.sort(key=lambda span: (span.line < first, span.line, span.start))
     return found[0] if found else None

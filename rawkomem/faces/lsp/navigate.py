@@ -16,14 +16,14 @@ MAX_SYMBOLS = 500  # in one answer; typing more letters narrows the list
 
 
 def define(documents: Documents, params: lsp.DefinitionParams) -> list[lsp.Location] | None:
-    """Return where the named memory begins."""
+    """Return where the memory that is named at the position begins; None if no memory is named there."""
     place = documents.place(params)
     span, memories = place.meant() if place else (None, [])
     return [_location(place.document.shelf, memory) for memory in memories] if place and span else None
 
 
 def refer(documents: Documents, params: lsp.ReferenceParams) -> list[lsp.Location] | None:
-    """Return every place that names the memory named here, or the memory of this frontmatter."""
+    """Return every place that names a memory: the one named at the position, or else the one of its frontmatter."""
     place = documents.place(params)
     if place is None:
         return None
@@ -34,7 +34,7 @@ def refer(documents: Documents, params: lsp.ReferenceParams) -> list[lsp.Locatio
 
 
 def symbols(documents: Documents, params: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:
-    """Return the memories whose title, id or tags hold every typed word."""
+    """Return the memories whose title, id and tags together hold every typed word."""
     words = params.query.casefold().split()
     found = [
         (shelf, memory)

@@ -15,10 +15,10 @@ from ...text.prose import without_code
 
 KEY = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)")
 ITEM = re.compile(r"^[ \t]*-(?:[ \t]+|$)")
-# An item of a list in brackets: quoted, or as far as the next comma or bracket.
+# An item of a list in brackets: quoted, or up to the next comma or bracket.
 FLOW_ITEM = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*'|[^\s,\[\]"'{}][^,\[\]\n]*?(?=\s*(?:[,\]]|$|\s#))""")
-PLAIN = re.compile(r"[\w./-]+(?: [\w./-]+)*")  # what YAML reads as it stands
-BLOCK_SCALAR = ("|", ">")  # its text stands on the lines below
+PLAIN = re.compile(r"[\w./-]+(?: [\w./-]+)*")  # values that YAML reads without quoting
+BLOCK_SCALAR = ("|", ">")  # the value is on the lines below
 FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
 WHEN = "whenToUse"
 
@@ -33,27 +33,27 @@ class Span:
     text: str
 
     def holds(self, line: int, column: int) -> bool:
-        """Tell whether a position lies in the span or right behind it."""
+        """Tell whether a position is in the span or directly after it."""
         return self.line == line and self.start <= column <= self.end
 
 
 @record
 class Front:
-    """The lines of one frontmatter. `first` and `last` are its --- lines;
+    """The lines of one frontmatter: `first` and `last` are its --- lines.
 
-    `last` is the end of the text if it is open.
+    If it is not closed, `last` is the number of lines of the text.
     """
 
     first: int
     last: int
 
     def holds(self, line: int) -> bool:
-        """Tell whether a line lies between the --- lines."""
+        """Tell whether a line is between the --- lines."""
         return self.first < line < self.last
 
 
 def fronts(lines: Sequence[str]) -> list[Front]:
-    """Return the frontmatters of a text, also of one that cannot be parsed while a person is typing."""
+    """Return the frontmatters of a text. Includes those that cannot be parsed yet because a person is typing."""
     starts = [block.line - 1 for block in split("\n".join(lines).lstrip("\ufeff"))]
     found = []
     for start in starts:
@@ -92,7 +92,7 @@ def values_in(lines: Sequence[str], line: int) -> Iterator[Span]:
 
 
 def _value(piece: str) -> str:
-    """Return the parsed value, or the raw text while it cannot be parsed."""
+    """Return the parsed value, or the raw text if it cannot be parsed."""
     if PLAIN.fullmatch(piece):
         return piece
     try:
@@ -100,13 +100,13 @@ def _value(piece: str) -> str:
     except Unreadable:
         return piece.strip("\"'")
     value = fields["value"].value
-    if isinstance(value, dict):  # an older file's {pattern: …}
+    if isinstance(value, dict):  # {pattern: …}, as older files have it
         value = value.get("pattern", "")
     return value.strip() if isinstance(value, str) else ""
 
 
 def names_in(lines: Sequence[str]) -> list[Span]:
-    """Return every reference to another memory: [[name]] in the body, and values of keys that refer."""
+    """Return every reference to another memory: [[name]] in a body, and values of keys that name memories."""
     refers = {name for name, key in frontmatter_keys().items() if key.refers}
     heads = fronts(lines)
     inside = {at: front for front in heads for at in range(front.first, min(front.last + 1, len(lines)))}
@@ -138,5 +138,5 @@ def _links(at: int, text: str) -> Iterator[Span]:
         return
     shown = set(WIKILINK.findall(without_code(text)))
     for link in WIKILINK.finditer(text):
-        if link[1] in shown:  # what stands between backticks is no link
+        if link[1] in shown:  # text between backticks is no link
             yield Span(at, link.start(1), link.end(1), link[1])

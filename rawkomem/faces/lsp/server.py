@@ -1,4 +1,4 @@
-"""Route the requests of an editor and report failures."""
+"""Route the requests of an editor and show failures to the person."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class EditorServer:
     def serve(self) -> int:
         """Answer on standard input and output until the editor disconnects; return the exit code.
 
-        The protocol library closes the stream that it writes to, so it gets a copy.
+        The protocol library closes the stream that it writes to, so it gets a copy of stdout.
         """
         self.editor.start_io(stdout=os.fdopen(os.dup(sys.stdout.fileno()), "wb"))
         self.documents.worker.end()
@@ -72,11 +72,11 @@ class EditorServer:
         self._was_shut_down = True
 
     def _leave(self) -> None:
-        """Note the exit code: the protocol asks for 1 if the editor did not send `shutdown` first."""
+        """Set the exit code: the protocol requires 1 if the editor did not send `shutdown` first."""
         self._exit_code = 0 if self._was_shut_down else 1
 
     def _answering(self, handler: Callable[[Documents, Any], Any]) -> Callable[[Any], Any]:
-        """Wrap the handler of a request so that a failure becomes a message to the person, not a failed request."""
+        """Wrap the handler of a request: a failure is shown as a message, and the request returns None."""
 
         async def answer(params: Any) -> Any:
             try:
@@ -87,7 +87,7 @@ class EditorServer:
         return answer
 
     def _noting(self, handler: Callable[[Documents, Any], Awaitable[None]]) -> Callable[[Any], None]:
-        """Wrap the handler of a notification: it runs in the background, since nobody waits for an answer."""
+        """Wrap the handler of a notification: it runs in the background, because notifications have no answer."""
 
         async def note(params: Any) -> None:
             try:
@@ -103,7 +103,7 @@ class EditorServer:
         return start
 
     def _obeying(self, command: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a command handler in the same way; it may wait for the editor."""
+        """Wrap a command handler like a request handler; it may wait for answers of the editor."""
 
         async def obey(*given: Any) -> Any:
             try:

@@ -15,12 +15,12 @@ from ...state.fold import fold
 from ...state.references import Names, references
 from ...text.when import match
 
-MAX_RECENT_RECALLS = 200  # questions that count as lately
+MAX_RECENT_RECALLS = 200  # latest recalls of the ledger that are searched
 DELETED = "deleted"
 
 
 def path_in(layout: Layout, file: str) -> str:
-    """Return the path of a file inside a repository, or an empty text if it is not a memory file. Opens nothing."""
+    """Return the path of a memory file relative to its repository; empty for any other file. Opens nothing."""
     file = os.path.abspath(file)
     path = layout.relative(file) if file.startswith(layout.root + os.sep) else ""
     return path if path.endswith(".md") and path.partition("/")[0] in AREAS else ""
@@ -31,8 +31,8 @@ class Shelf:
 
     def __init__(self, layout: Layout, warn: Callable[[str], None]):
         self.layout = layout
-        self.repository = Repository(layout, warn, via=AGENT if agent_above() else PERSON)  # an editor asks
-        self.memories: dict[str, Memory] = {}  # deleted ones among them: files still name them
+        self.repository = Repository(layout, warn, via=AGENT if agent_above() else PERSON)
+        self.memories: dict[str, Memory] = {}  # includes deleted memories: files still name them
         self.names = Names(())
         self.loads = 0  # how often the memories were loaded
         self._seen: object = None
@@ -53,7 +53,7 @@ class Shelf:
             self.names = Names(memories)
 
     def offered(self) -> list[Memory]:
-        """Return all memories that are not deleted."""
+        """Return the memories that completions and symbols list: all that are not deleted."""
         return [memory for memory in self.memories.values() if memory.status != DELETED]
 
     def meant(self, name: str) -> list[Memory]:
@@ -61,7 +61,7 @@ class Shelf:
         return [self.memories[id] for id in self.names.find(name)]
 
     def files_naming(self, id: str) -> Iterator[str]:
-        """Return the paths of files that may refer to a memory."""
+        """Yield the paths of files that may refer to a memory."""
         naming = (memory.path for memory in self.memories.values() if self._refers(memory, id))
         yield from sorted({*self._files_about(id), *naming})
 
@@ -72,11 +72,11 @@ class Shelf:
         return self.repository.core.read(lambda: self.repository.core.index.catalogue.paths_about(id))
 
     def as_edited(self, id: str, path: str, entries: Iterable[Entry]) -> Memory | None:
-        """Return a memory with one file's entries as the editor holds them, and all other files as on disk."""
+        """Return a memory folded from the editor's entries of one file and the saved entries of all other files."""
         others = (file for file in self._files_about(id) if file != path)
         saved = (entry for file in others for entry in read_file(self.layout.path(file), file).entries)
         return fold(entry for entry in (*entries, *saved) if entry.target == id)
 
     def fired_lately(self, condition: str) -> list[tuple[int, str]]:
-        """Return when, and on which tasks, a condition fired according to the ledger, latest first."""
+        """Return (time, task) for each recent recall in the ledger on which a condition fires, latest first."""
         return [(at, task) for at, task in self.repository.ledger.asked(MAX_RECENT_RECALLS) if match(condition, task)]

@@ -1,4 +1,4 @@
-"""Show hover cards and code lenses."""
+"""Answer requests for hover cards and code lenses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .tell import SUPERSEDED, Teller, fired, plain
 
 
 def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
-    """Return the tasks that a condition fired on, or a card of the memory at this position."""
+    """Return a card for a position: the tasks on which its condition fired, or the memory it names."""
     place = documents.place(params)
     if place is None:
         return None
@@ -35,7 +35,7 @@ def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
 
 
 def lenses(documents: Documents, params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
-    """Return the remarks above each memory that a document begins."""
+    """Return the remarks that the editor shows above each memory of a document."""
     document = documents.get(params.text_document.uri)
     if document is None:
         return None
@@ -50,7 +50,7 @@ def lenses(documents: Documents, params: lsp.CodeLensParams) -> list[lsp.CodeLen
 
 
 def _leading_on(shelf: Shelf, memory: Memory, remark: str) -> lsp.Command:
-    """Return a lens that opens the replacing memory, or a plain text lens."""
+    """Return the command of a lens: it opens the superseding memory, or does nothing for other remarks."""
     newer = shelf.memories.get(memory.superseded_by)
     if newer and remark.startswith(SUPERSEDED):
         return lsp.Command(remark, SHOW, arguments=[uri_of(shelf, newer.path), newer.line])

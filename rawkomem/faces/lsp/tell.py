@@ -1,7 +1,7 @@
 """Write the text of hover cards and code lenses.
 
-A card is Markdown that the editor renders, and a memory may come from anybody: cards hold no invisible characters, no
-images to fetch, and no text of memories that wait for a review.
+The editor renders a card as Markdown, and anybody may have written the memory. So cards hold no invisible characters,
+no images, and no text of quarantined or deleted memories.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ...model.kinds import ACTIVE
 from ...text.clean import clean, one_line
 from .shelf import Shelf
 
-PREVIEW_CHARS = 600  # characters of a body in a card
-MAX_TASKS_SHOWN = 5  # that are named for a condition
-MAX_STALE_PLACES = 3  # that are named in a remark
-HIDDEN_STATUSES = ("quarantined", "deleted")  # statuses whose text is not shown
+PREVIEW_CHARS = 600  # of a body in a card
+MAX_TASKS_SHOWN = 5  # for one condition
+MAX_STALE_PLACES = 3  # in one remark
+HIDDEN_STATUSES = ("quarantined", "deleted")  # the text of these memories is not shown
 SUPERSEDED = "superseded by "
 CARD_MARKS = re.compile(r"^### |^---\n+|\*\*([^*\n]+)\*\*|`+([^`\n]+)`+", re.MULTILINE)
 
 
 class Teller:
-    """Describes the memories of one request. Counts uses once and looks at each cited file once."""
+    """Describes the memories of one request. Counts uses once and reads each cited file once."""
 
     def __init__(self, shelf: Shelf):
         self.shelf = shelf
@@ -36,7 +36,7 @@ class Teller:
     def card(self, memory: Memory) -> str:
         """Return a memory as Markdown: status, trust and text."""
         if memory.status in HIDDEN_STATUSES:
-            hint = "not shown: open its file, then decide with 'rawkomem review' or 'rawkomem restore'"
+            hint = "text not shown: open its file, then run 'rawkomem review' or 'rawkomem restore'"
             return harmless(f"### {_code(memory.id)}\n\n**{memory.status}** · {memory.kind}\n\n({hint})")
         trust = self.shelf.repository.beliefs.trust(memory)
         facts = [
@@ -51,7 +51,7 @@ class Teller:
         return harmless("\n\n".join([title, " · ".join(facts), " · ".join(more), "---", body]))
 
     def remarks(self, memory: Memory) -> list[str]:
-        """Return what a reader or editor of a memory should know: its replacement, stale citations, votes."""
+        """Return remarks about a memory: what supersedes it, its status, stale citations, votes, uses."""
         said = []
         if memory.superseded_by:
             newer = self.shelf.memories.get(memory.superseded_by)
@@ -74,16 +74,16 @@ def fired(condition: str, lately: Sequence[tuple[int, str]]) -> str:
     """Return the tasks that a condition fired on recently, as Markdown."""
     named = _code(one_line(condition, 200))
     if not lately:
-        return harmless(f"{named} fired on none of the tasks that the ledger remembers.")
+        return harmless(f"{named} fired on none of the tasks in the ledger.")
     tasks = "\n".join(
         f"- {iso(at)[:16].replace('T', ' ')} {one_line(task, 120)}" for at, task in lately[:MAX_TASKS_SHOWN]
     )
     more = f"\n- … and {len(lately) - MAX_TASKS_SHOWN} more" if len(lately) > MAX_TASKS_SHOWN else ""
-    return harmless(f"{named} fired lately on:\n\n{tasks}{more}")
+    return harmless(f"{named} fired recently on:\n\n{tasks}{more}")
 
 
 def harmless(text: str) -> str:
-    """Remove invisible characters and images from Markdown; showing an image would contact a server."""
+    """Return Markdown without invisible characters and images; showing an image would contact a server."""
     return clean(text).replace("![", "!\\[")
 
 
@@ -93,7 +93,7 @@ def plain(card: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Quote a text with more backticks than it holds in a row."""
+    """Return a text as inline code, between more backticks than it holds in a row."""
     ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     blank = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{ticks}{blank}{text}{blank}{ticks}"

@@ -1,4 +1,4 @@
-"""Notice files that change outside the editor: by the editor's own watcher, or else by looking at intervals."""
+"""Notice files that change outside the editor: with the editor's file watcher, or else by polling."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .documents import Documents
 PATTERN = "**/.rawko/**/*.md"
 WATCHERS_ID = "rawkomem-files"
 INTERVAL_S = 2.0
-MAX_LOAD = 0.02  # part of the time that looking may take; a large repository is looked at less often
+MAX_LOAD = 0.02  # share of the time that polling may take; a large repository is polled less often
 
 
 async def start(documents: Documents, params: lsp.InitializedParams) -> None:
-    """Ask the editor to report changed files; look for them until the editor ends if it cannot."""
+    """Ask the editor to report changed files. If it cannot, poll for changes until the editor exits."""
     if not documents.client.watches_files:
         await _look_at_intervals(documents)
         return
@@ -43,6 +43,6 @@ async def _look_at_intervals(documents: Documents) -> None:
 
 
 def _look(documents: Documents) -> tuple[int, float]:
-    """Return how often memories were loaded, and the CPU time that looking took."""
+    """Reload changed memories; return how often memories were loaded so far, and the CPU time of this call."""
     started = time.thread_time()
     return documents.refresh(), time.thread_time() - started

@@ -1,4 +1,4 @@
-"""Run requests in one thread, so that the server still reads messages while it works, among them cancellations."""
+"""Run requests in one thread, so that the server can read messages, such as cancellations, meanwhile."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ class Cancelled(Exception):
 
 
 class Worker:
-    """Runs one call at a time, in order: a Repository is not made for several threads."""
+    """Runs one call at a time, in order: a Repository is not thread-safe."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "rawkomem")
-        self._cancelled = Event()  # of the call that runs now
+        self._cancelled = Event()  # of the running call
 
     async def run(self, call: Callable[..., T], *given: Any) -> T:
-        """Run a call in the thread. Cancelling this coroutine drops the call, or stops it at its next `go_on`."""
+        """Run a call in the thread and return its result.
+
+        Cancelling this coroutine drops a waiting call, and stops a running call at its next `go_on`.
+        """
         cancelled = Event()
 
         def job() -> T:
@@ -37,11 +40,11 @@ class Worker:
             raise
 
     def go_on(self) -> None:
-        """Raise Cancelled if the call that runs now was cancelled. Long loops call this."""
+        """Raise Cancelled if the running call was cancelled. Long loops call this."""
         if self._cancelled.is_set():
             raise Cancelled
 
     def end(self) -> None:
-        """Stop the call that runs now and drop those that wait."""
+        """Cancel the running call and drop waiting calls."""
         self._cancelled.set()
         self._thread.shutdown(wait=False, cancel_futures=True)

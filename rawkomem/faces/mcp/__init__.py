@@ -1,1 +1,1 @@
-"""Serve memories to agents by the Model Context Protocol. Verbs parse, make one library call and return text."""
+"""Serve memories to agents over the Model Context Protocol. Each tool makes one library call and returns text."""

@@ -1,7 +1,7 @@
 """Serve MCP over streamable HTTP on the loopback address, protected by a token.
 
-The token stops other users and programs of this machine. The Host check stops DNS rebinding. The Origin check stops
-scripts of web pages. All three run before the SDK sees a request.
+The token keeps out other users and programs on this machine. The Host check prevents DNS rebinding. The Origin check
+keeps out scripts of web pages. All three checks run before the SDK sees a request.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ...model.errors import BadInput
 from .server import MemoryServer
 
 LOOPBACK = "127.0.0.1"
-MAX_WAITING_CONNECTIONS = 128  # connections that wait
+MAX_WAITING_CONNECTIONS = 128
 PATH = "/mcp"
-SHUTDOWN_WAIT_S = 3  # seconds for open streams when the server is stopped
+SHUTDOWN_WAIT_S = 3  # time for open streams to end when the server is stopped
 
 
 class Guard:
-    """ASGI application that passes on only requests with the right Host, Origin and token."""
+    """ASGI application that forwards only requests with the right Host, Origin and token."""
 
     def __init__(self, app: Any, port: int, token: str):
         self.app = app
@@ -34,7 +34,7 @@ class Guard:
         self.expected = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
-        """Answer 421, 403 or 401, or pass the request on."""
+        """Forward the request, or answer 421, 403 or 401."""
         refusal = self._refusal(scope) if scope["type"] != "lifespan" else None
         if refusal:
             await _refuse(send, *refusal)
@@ -42,7 +42,7 @@ class Guard:
             await self.app(scope, receive, send)
 
     def _refusal(self, scope: Mapping[str, Any]) -> tuple[int, str] | None:
-        """Return why a request is refused. If a header occurs twice, every value must be right."""
+        """Return the status and reason of a refusal, or None. If a header occurs twice, every value must be right."""
         if scope["type"] != "http":
             return 403, "only HTTP"
         said: dict[bytes, list[bytes]] = {}
@@ -51,7 +51,7 @@ class Guard:
         if not _all_in(said.get(b"host", [b""]), self.hosts):
             return 421, f"wrong Host: this server is http://{self.hosts[0]}{PATH}"
         if not _all_in(said.get(b"origin", []), self.origins):
-            return 403, "wrong Origin: pages of a browser may not ask"
+            return 403, "wrong Origin: requests from web pages are refused"
         if not all(hmac.compare_digest(value, self.expected) for value in said.get(b"authorization", [b""])):
             return 401, "wrong or missing token: send 'Authorization: Bearer TOKEN'"
         return None
@@ -70,21 +70,25 @@ async def _refuse(send: Any, status: int, text: str) -> None:
 
 
 def listen(port: int) -> socket.socket:
-    """Open a socket on the loopback address; port 0 takes a free port."""
+    """Return a listening socket on the loopback address; port 0 takes a free port. Raises BadInput on failure."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    if os.name != "nt":  # there, it would let another program take the port over
+    if os.name != "nt":  # on Windows, the option would let another program take over the port
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((LOOPBACK, port))
-        listening.listen(MAX_WAITING_CONNECTIONS)  # now: whoever reads the address may come before the server runs
+        listening.listen(MAX_WAITING_CONNECTIONS)  # a client that reads the address may connect before the server runs
     except OSError as failure:
         listening.close()
-        raise BadInput(f"port {port} cannot be used: {failure.strerror}", "give another, or 0 for any") from None
+        hint = "choose another port, or 0 for a free one"
+        raise BadInput(f"port {port} cannot be used: {failure.strerror}", hint) from None
     return listening
 
 
 def serve_http(server: MemoryServer, listening: socket.socket, token: str) -> None:
-    """Answer clients on a socket until the process is stopped. They share no session: each is told for itself."""
+    """Answer clients on a socket until the process is stopped.
+
+    Clients have no common session: `recall` must not leave out a memory because another client got it.
+    """
     server.session = ""
     port = listening.getsockname()[1]
     app = server.protocol.streamable_http_app(streamable_http_path=PATH, transport_security=_security(port))
@@ -97,6 +101,6 @@ def serve_http(server: MemoryServer, listening: socket.socket, token: str) -> No
 
 
 def _security(port: int) -> TransportSecuritySettings:
-    """Return the SDK's own checks, as narrow as ours."""
+    """Return settings for the SDK's own checks that allow the same hosts and origins as Guard."""
     hosts = [f"{LOOPBACK}:{port}", f"localhost:{port}"]
     return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts])

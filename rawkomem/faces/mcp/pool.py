@@ -1,4 +1,4 @@
-"""Run calls of several requests at once, each with a Repository of its own."""
+"""Run the calls of several requests at once, each with its own Repository."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-MAX_CALLS = 4  # at once; the others wait
+MAX_CALLS = 4  # reading calls that run at once; the others wait
 
 
 class Pool:
-    """Lends Repositories to threads. A Repository serves one call at a time; the files' locks order the writers."""
+    """Lends Repositories to threads. A Repository serves one call at a time; file locks put writers in order."""
 
     def __init__(self, repository: Repository):
         self._model = repository
         self._idle = [repository]
         self._calls = anyio.CapacityLimiter(MAX_CALLS)
-        self._writes = anyio.CapacityLimiter(1)  # a write that waits for a lock takes no place of a reader
+        self._writes = anyio.CapacityLimiter(1)  # of its own, so that a write that waits for a lock blocks no reader
 
     async def run(self, call: Callable[[Repository], T], writes: bool = False) -> T:
-        """Run a call in a thread, with a Repository that no other call uses."""
+        """Run a call in a thread and return its result. No other call uses its Repository meanwhile."""
         limiter = self._writes if writes else self._calls
         return await anyio.to_thread.run_sync(self._lend, call, limiter=limiter)
 

@@ -11,20 +11,21 @@ from .verbs import Caller, recall
 
 CLOSING = """\
 Look back over this session. For each decision, correction, convention, limit or cause of a fault that a later session
-would need, call `remember` once: a title that says it, the reason, and the tasks it is for. `search` first: what is
-there already is amended, not stored again. An amendment replaces title and text, so `get` them and send them whole,
-with the change in them. Leave out what the code or the history of the repository already tells, and every secret. Then
-call `feedback` for the recalled memories that helped or misled. If nothing is worth keeping, say so."""
+needs, call `remember` once, with a title that states it, the reason, and the tasks it applies to. Call `search` first:
+if a memory on the subject exists, amend it instead of storing another. An amendment replaces title and text, so `get`
+the memory and send both in full, with your change. Store no secrets, and nothing that the code or the git history
+already shows. Then call `feedback` for each recalled memory that helped or misled you. If nothing is worth keeping, say
+so."""
 
 
 @record
 class Prompt:
-    """One prompt: its description, its argument and the text that it writes."""
+    """A prompt of the server."""
 
     title: str
-    says: str
-    takes: str
-    writes: Callable[[Repository, Caller, str], str]
+    says: str  # the description
+    takes: str  # the name of its argument; empty: it has none
+    writes: Callable[[Repository, Caller, str], str]  # returns the text for the argument
 
 
 def _brief(repository: Repository, caller: Caller, goal: str) -> str:
@@ -36,7 +37,7 @@ def _task(repository: Repository, caller: Caller, task: str) -> str:
 
 
 PROMPTS = {
-    "recall": Prompt("Recall", "Start a task with what the project remembers about it", "task", _task),
-    "brief": Prompt("Brief", "Start with what earlier runs teach for a goal", "goal", _brief),
-    "keep": Prompt("Keep", "Store what this session found out", "", lambda repository, caller, _: CLOSING),
+    "recall": Prompt("Recall", "Start a task with the memories about it", "task", _task),
+    "brief": Prompt("Brief", "Start a task with what worked and failed in earlier runs", "goal", _brief),
+    "keep": Prompt("Keep", "Store what was decided or found out in this session", "", lambda *_: CLOSING),
 }

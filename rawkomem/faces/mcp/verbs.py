@@ -1,6 +1,6 @@
-"""Define the verbs of the server. They are few and short, because every agent pays tokens for the list.
+"""Define the tools of the server. They are few and short, because the list costs every agent tokens.
 
-Each verb makes the same library call as the command of the same name; what it writes counts as an agent's word.
+Each tool makes the library call of the command that its docstring names. What it writes counts as an agent's word.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from .answers import (
     whole_memory,
 )
 
-DEFAULT_AUTHOR = "agent"  # who found it out, where the client does not say its name
+DEFAULT_AUTHOR = "agent"  # the author of a memory if the client does not send its name
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
-MAX_DRAFTS = 10  # of one list, the latest
-MAX_RESULTS = 50  # of one search: a longer list is no answer
-FILTERS = {  # the filters that agents are offered
+MAX_DRAFTS = 10  # in one list: the latest
+MAX_RESULTS = 50  # of one search
+FILTERS = {  # the filters of `search` that agents may use
     field.word: {**TEXT, "description": field.agents} for field in FILTER_FIELDS if field.agents
 }
 
 
 @record
 class Caller:
-    """The client's name, if given, and the session that uses are counted under."""
+    """The client's name, and the session for which uses of memories are counted."""
 
     name: str = DEFAULT_AUTHOR
     session: str = ""
@@ -52,41 +52,45 @@ class Caller:
 
 @record
 class Verb:
-    """One tool: its description for the agent, its arguments as JSON Schema, and the function that it calls."""
+    """A tool of the server."""
 
-    says: str
-    takes: dict[str, Any]
-    needs: tuple[str, ...]
+    says: str  # the description for the agent
+    takes: dict[str, Any]  # arguments: name → JSON Schema
+    needs: tuple[str, ...]  # required arguments
     does: Callable[..., str]
-    reads: bool = True  # no memory changes; that a use is counted, in a local file, is no reason to ask a person first
-    again: bool = True  # a second call with the same words changes nothing more
+    reads: bool = True  # whether it changes no memory; counting a use in a local file is no change
+    again: bool = True  # whether a second call with the same arguments changes nothing more
 
     @property
     def schema(self) -> dict[str, Any]:
-        """Return the arguments as JSON Schema."""
+        """Return the JSON Schema of all arguments."""
         needed = {"required": [*self.needs]} if self.needs else {}
         return {"type": "object", "properties": self.takes, **needed}
 
 
 def recall(repository: Repository, caller: Caller, task: str) -> str:
-    """Run `rawkomem inject` and count a use."""
+    """Run `rawkomem inject` and count the injected memories as used."""
     injection = repository.inject(Task(task, session=caller.session), form="xml")
     repository.note_use(injection, caller.session)
     repository.core.deepen_in_background()
-    return _cut(task) + (_with_told(injection) or "Nothing relevant is remembered. 'search' looks further.")
+    return _cut(task) + (_with_known_ids(injection) or "No memory is relevant to this task. 'search' may find more.")
 
 
 def _cut(text: str) -> str:
-    """Return a line that says how much of a long text was used; empty if all of it was."""
+    """Return a line that says how much of a long text was used; empty if the whole text was used."""
     said = cut_note([text])
     return f"{said}.\n" if said else ""
 
 
-def _with_told(injection: Injection) -> str:
-    """Return the text, and the ids of what fits but was given before: the host may have dropped it meanwhile."""
+def _with_known_ids(injection: Injection) -> str:
+    """Return the injected text, and the ids of relevant memories that this session already got.
+
+    The host may have dropped those from its context; `get` returns them again.
+    """
     told = [item.memory.id for item in injection.left_out if item.out and item.out.code == "told"]
-    given = f"Given before in this session: {', '.join(map(safe_id, told))}. 'get' shows one again.\n" if told else ""
-    return f"{injection.text}{given}"
+    ids = ", ".join(map(safe_id, told))
+    before = f"Already given in this session: {ids}. 'get' returns one again.\n" if told else ""
+    return f"{injection.text}{before}"
 
 
 def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: str) -> str:
@@ -94,7 +98,7 @@ def search(repository: Repository, caller: Caller, query: str, limit: int = 5, *
     found = repository.search(query, min(max(limit, 1), MAX_RESULTS), filter_of(**which))
     if not found:
         return _cut(query) + "Nothing found."
-    said = "" if any(item.fits for item in found) else "Nothing fits; the nearest are:\n"
+    said = "" if any(item.fits for item in found) else "No memory fits the query. The nearest are:\n"
     return _cut(query) + said + found_list(found, repository.layers.labels_of_found(found))
 
 
@@ -108,7 +112,7 @@ def get(repository: Repository, caller: Caller, id: str) -> str:
 def remember(
     repository: Repository, caller: Caller, text: str, amends: str = "", quote: str = "", reason: str = "", **flags: Any
 ) -> str:
-    """Run `rawkomem add`, or `rawkomem amend` if a memory is named. The text is a body without frontmatter."""
+    """Run `rawkomem add`, or `rawkomem amend` if `amends` names a memory. `text` is a body without frontmatter."""
     body = "\n\n".join(
         part for part in (text.strip("\n"), f"Reason: {reason.strip()}" if reason.strip() else "") if part
     )
@@ -128,10 +132,13 @@ def remember(
 
 
 def _refuse(repository: Repository, entry: Entry, about: str = "", says_so: bool = False) -> None:
-    """Refuse an entry that should not be stored as it is; a person's word may have the title that it corrects."""
+    """Raise BadInput if an entry should not be stored as it is.
+
+    With `says_so` (a person's quote) an existing title is allowed: a correction may have the title that it corrects.
+    """
     for doubt in doubts_about(repository.core, entry, about):
         if doubt.code == SAME_TITLE and not says_so:
-            hint = f"to change it, call 'remember' with amends: {doubt.concerns}; else give another title"
+            hint = f"to change that memory, call 'remember' with amends: {doubt.concerns}; otherwise use another title"
             raise BadInput(f"{doubt.message}: nothing was stored", hint)
         if doubt.code != SAME_TITLE:
             raise BadInput(f"{doubt.message}: nothing was stored", doubt.hint)
@@ -147,18 +154,21 @@ def feedback(repository: Repository, caller: Caller, id: str, signal: str, reaso
     owner, own = repository.layers.owner(id)
     vote = owner.feedback(own, signal, reason, caller.name).entry
     waits = vote.id in owner.get(vote.about).proposed
-    return f"noted: {signal}, for {vote.about}" + (" (a person vouches for it and decides)" if waits else "")
+    return f"noted: {signal}, for {vote.about}" + (" (counts when a person accepts it)" if waits else "")
 
 
 def drafts(repository: Repository, caller: Caller, action: str = "list", id: str = "", **given: Any) -> str:
-    """Run `rawkomem drafts` and its actions. What an agent keeps is a person's word only if the quote is found."""
+    """Run `rawkomem drafts` and its actions.
+
+    A draft that an agent keeps counts as a person's word only if its quote is found in a session.
+    """
     wing = _project(repository).drafts
     if action == "list":
         waiting = wing.all()
         older = f"{len(waiting) - MAX_DRAFTS} older drafts are not shown.\n" if len(waiting) > MAX_DRAFTS else ""
-        return older + listed_drafts(waiting[:MAX_DRAFTS]) if waiting else "No drafts wait."
+        return older + listed_drafts(waiting[:MAX_DRAFTS]) if waiting else "No drafts are waiting."
     if not id:
-        raise BadInput(f"drafts: {action} needs an id", "'list' shows the ids")
+        raise BadInput(f"drafts: {action} needs an id", "call 'drafts' with action: list to see the ids")
     changes = {key: given[key] for key in ("title", "text", "when") if given.get(key)}
     if action == "keep":
         return what_was_stored(repository.remembering.keep_draft(id, caller.name, **changes))
@@ -170,22 +180,29 @@ def drafts(repository: Repository, caller: Caller, action: str = "list", id: str
 
 
 def _project(repository: Repository) -> Repository:
-    """Return the repository; refuse to store an agent's words in the user's own where there is no project."""
+    """Return the repository. Raises NotFound if it is the user's own: agents store memories only in a project."""
     if repository.layers.all[0].name == PERSONAL:
         raise NotFound("there is no project here to store it in", "run 'rawkomem init' in the project")
     return repository
 
 
 VERBS = {
-    "recall": Verb("Project memories for a task. Call before non-trivial work.", {"task": TEXT}, ("task",), recall),
-    "brief": Verb("How earlier work like it went.", {"goal": TEXT}, ("goal",), brief),
-    "search": Verb("Find memories.", {"query": TEXT, "limit": {"type": "integer"}, **FILTERS}, ("query",), search),
-    "get": Verb("One whole memory.", {"id": TEXT}, ("id",), get),
+    "recall": Verb(
+        "Get project memories for a task. Call it before non-trivial work.", {"task": TEXT}, ("task",), recall
+    ),
+    "brief": Verb("Get what worked and failed in earlier work with a similar goal.", {"goal": TEXT}, ("goal",), brief),
+    "search": Verb(
+        f"Search memories by words and meaning. 'limit': 5 by default, at most {MAX_RESULTS}.",
+        {"query": TEXT, "limit": {"type": "integer"}, **FILTERS},
+        ("query",),
+        search,
+    ),
+    "get": Verb("Get one memory in full.", {"id": TEXT}, ("id",), get),
     "remember": Verb(
         "Store a decision, correction, finding or convention under a one-line title, with its reason. "
-        "'quote': the person's own words that say so, verbatim; checked. "
-        "'when': its tasks (words, a|b, a sentence). "
-        "'amends': id of a memory whose title and text these replace.",
+        "'quote': the person's exact words that say this; they are checked. "
+        "'when': tasks it applies to, each as words, a|b or a sentence. "
+        "'amends': id of a memory whose title and text to replace.",
         {
             "title": TEXT,
             "text": TEXT,
@@ -202,7 +219,7 @@ VERBS = {
         again=False,
     ),
     "feedback": Verb(
-        "Vote on a memory.",
+        "Report that a memory helped or misled you.",
         {"id": TEXT, "signal": {"enum": [*SIGNALS]}, "reason": TEXT},
         ("id", "signal"),
         feedback,
@@ -210,7 +227,7 @@ VERBS = {
         again=False,
     ),
     "drafts": Verb(
-        "What people said and nobody stored yet.",
+        "Drafts: statements of people that are not stored yet. 'other': the draft to merge with.",
         {
             "action": {"enum": ["list", "keep", "edit", "merge", "drop"]},
             "id": TEXT,

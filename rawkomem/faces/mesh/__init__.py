@@ -1,9 +1,10 @@
-"""Implement RFC-0011 as a thin adapter over Repository, without a store or a scorer of its own.
+"""Implement RFC-0011 as a thin adapter over Repository, without its own store or scorer.
 
-options.py, types.py     what callers pass, and what they get
+options.py, types.py     arguments and results of the API
 records.py, render.py    memories as records, and as text for a prompt
-opening.py, storing.py   open a repository from options; store a memory once
-memory_mesh.py           the API; awaitable.py makes it awaitable, context.py serves conversations, cli.py commands
+opening.py, storing.py   open a repository from options; store a memory unless it is known
+memory_mesh.py           the API without `await`; awaitable.py adds `await`
+context.py, cli.py       the context manager for conversations; the command line
 """
 
 from .awaitable import MemoryMesh

@@ -1,4 +1,4 @@
-"""Provide MemoryMesh: SyncMemoryMesh with awaitable methods, run one after the other in one thread."""
+"""Provide MemoryMesh: SyncMemoryMesh with awaitable methods, which run one after the other in one thread."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class MemoryMesh:
 
     def __init__(self, options: MemoryMeshOptions | Mapping[str, Any] | None = None, **named: Any):
         self.sync = SyncMemoryMesh(options, **named)
-        self._thread: ThreadPoolExecutor | None = None  # from the first call to the next close
-        self._one = Lock()  # a call after `close` has a new thread, while the old one may still be closing
+        self._thread: ThreadPoolExecutor | None = None  # None before the first call and after `close`
+        self._one = Lock()  # after `close`, a call starts a new thread while the old thread may still be closing
 
     def _submit(self, call: Callable[[], T]) -> Future[T]:
         def alone() -> T:
@@ -50,12 +50,12 @@ class MemoryMesh:
     init = _awaited(SyncMemoryMesh.init)
 
     async def close(self) -> None:
-        """Close as SyncMemoryMesh.close does, after all earlier calls are done."""
+        """Wait for all earlier calls, then close as SyncMemoryMesh.close does."""
         if self._thread is not None:
             await asyncio.shield(asyncio.wrap_future(self._close_behind()))
 
     def dispose(self) -> None:
-        """Close without waiting for it."""
+        """Start closing, and return without waiting."""
         if self._thread is not None:
             self._close_behind()
 
@@ -87,7 +87,7 @@ class MemoryMesh:
     stats = _awaited(SyncMemoryMesh.stats)
     version = _awaited(SyncMemoryMesh.version)
 
-    # Not awaitable (RFC-0011 §4.1): these three wait for no other call.
+    # Not awaitable (RFC-0011 §4.1): these three do not run in the thread.
 
     def clear_cache(self) -> None:
         """Clear the cache of answers."""

@@ -1,4 +1,7 @@
-"""Run `memory-mesh`: the Zero-JSON command line of RFC-0011 §9, to the byte. Errors go to stderr with exit code 1."""
+"""Run `memory-mesh`: the Zero-JSON command line of RFC-0011 §9, with its exact output.
+
+Every error is one line on stderr, with exit code 1.
+"""
 
 from __future__ import annotations
 
@@ -18,26 +21,26 @@ from .options import DEFAULT_AGENT
 
 TAG = "[MemoryMesh]"
 EXTENSION = ".md"
-DEFAULT_TYPE = "event"  # the type of what says none
-FILES_PER_PROGRESS_LINE = 10  # a line of progress for so many files
+DEFAULT_TYPE = "event"  # the type of a memory that is stored without one
+FILES_PER_PROGRESS_LINE = 10
 
 
 class Group(click.Group):
-    """Reports every error, click's own included, in the form of the RFC (§9.3)."""
+    """Reports every error, including those of click, in the form of the RFC (§9.3)."""
 
     def main(self, *arguments: Any, **named: Any) -> Any:
         """Run a command; on any error print one line on stderr and exit with code 1."""
         try:
             return super().main(*arguments, **{**named, "standalone_mode": False})
         except click.Abort:
-            _tell("interrupted")
-        except Exception as failure:  # the RFC leaves no room for a traceback
-            _tell(_said(failure))
+            _print_error("interrupted")
+        except Exception as failure:  # the RFC allows no traceback
+            _print_error(_message_of(failure))
         sys.exit(1)
 
 
-def _said(failure: Exception) -> str:
-    """Return what went wrong and what to do about it."""
+def _message_of(failure: Exception) -> str:
+    """Return the message of an error, with its hint if it has one."""
     if isinstance(failure, click.ClickException):
         return failure.format_message()
     if isinstance(failure, RawkoError):
@@ -47,14 +50,14 @@ def _said(failure: Exception) -> str:
     return f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
 
 
-def _tell(error: str) -> None:
+def _print_error(error: str) -> None:
     click.echo(f"[MemoryMesh Error] {' '.join(error.split())}", err=True)
 
 
 @click.group(cls=Group, invoke_without_command=True, context_settings={"help_option_names": ["--help"]})
 @click.pass_context
 def main(context: click.Context) -> None:
-    """Semantic memory for agents: RFC-0011 over the Markdown memories of this project."""
+    """Store and search the memories of this project, with the commands of RFC-0011."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         sys.exit(1)
@@ -64,10 +67,10 @@ def main(context: click.Context) -> None:
 
 @main.command()
 @click.option("--content", required=True, help="The text to remember.")
-@click.option("--type", "kind", default="", show_default=DEFAULT_TYPE, help="What it is, in a word.")
-@click.option("--rationale", default="", help="Why it is kept.")
-@click.option("--hypothesis", default="", help="What it may be good for.")
-@click.option("--metadata", default="", help="Further metadata, as a JSON object.")
+@click.option("--type", "kind", default="", show_default=DEFAULT_TYPE, help="Type of the memory: one word.")
+@click.option("--rationale", default="", help="Why it is stored.")
+@click.option("--hypothesis", default="", help="What it may be useful for.")
+@click.option("--metadata", default="", help="More metadata, as a JSON object.")
 @click.pass_obj
 def store(mesh: SyncMemoryMesh, content: str, kind: str, rationale: str, hypothesis: str, metadata: str) -> None:
     """Store a memory."""
@@ -81,16 +84,16 @@ def _metadata(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text or "{}")
     except (ValueError, RecursionError) as failure:
-        raise BadInput(f"--metadata is no JSON: {failure}", 'such as --metadata \'{"tags": ["auth"]}\'') from None
+        raise BadInput(f"--metadata is not JSON: {failure}", 'example: --metadata \'{"tags": ["auth"]}\'') from None
     if not isinstance(found, dict):
-        raise BadInput("--metadata must be a JSON object", 'such as --metadata \'{"tags": ["auth"]}\'')
+        raise BadInput("--metadata must be a JSON object", 'example: --metadata \'{"tags": ["auth"]}\'')
     return found
 
 
 @main.command()
 @click.argument("query")
 @LIMIT
-@click.option("--filter", "condition", default="", help="A condition: \"memory_type = 'lesson'\".")
+@click.option("--filter", "condition", default="", help="Only memories that match, such as \"memory_type = 'lesson'\".")
 @click.pass_obj
 def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None:
     """Search memories."""
@@ -102,12 +105,12 @@ def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None
 
 @main.command("ingest-dir")
 @click.argument("path", type=click.Path(exists=True, file_okay=False))
-@click.option("--extension", default=EXTENSION, show_default=True, help="Which files.")
-@click.option("--type", "kind", default="document", show_default=True, help="What they are, in a word.")
-@click.option("--recursive", is_flag=True, help="Folders below it, too.")
+@click.option("--extension", default=EXTENSION, show_default=True, help="Only files with this extension.")
+@click.option("--type", "kind", default="document", show_default=True, help="Type of the memories: one word.")
+@click.option("--recursive", is_flag=True, help="Include subfolders.")
 @click.pass_obj
 def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recursive: bool) -> None:
-    """Store every file of a folder."""
+    """Store each file of a folder as a memory."""
     files = list(_files(path, "." + extension.lstrip("."), recursive))
     done = 0
     for number, file in enumerate(files, 1):
@@ -116,7 +119,7 @@ def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recur
                 mesh.add(read_text(file), {"type": kind, "source": os.path.relpath(file, path)})
             done += 1
         except BadInput as failure:
-            _tell(failure.message)
+            _print_error(failure.message)
         if sys.stderr.isatty() and (number % FILES_PER_PROGRESS_LINE == 0 or number == len(files)):
             click.echo(f"\r{TAG} {number} of {len(files)} files", nl=number == len(files), err=True)
     click.echo(f"{TAG} Ingested {done} of {len(files)} files from {path}")
@@ -142,8 +145,8 @@ def stats(mesh: SyncMemoryMesh) -> None:
 
 
 @main.command()
-@click.option("--topic", default="", help="What to reflect on; without one, on what is new.")
-@click.option("--lookback", type=click.IntRange(1), default=10, show_default=True, help="How many memories.")
+@click.option("--topic", default="", help="Reflect on memories about this topic; default: the newest memories.")
+@click.option("--lookback", type=click.IntRange(1), default=10, show_default=True, help="Number of memories.")
 @click.pass_obj
 def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
     """Reflect on memories."""
@@ -155,7 +158,7 @@ def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
 
 
 @main.command()
-@click.option("--id", required=True, help="Which memory.")
+@click.option("--id", required=True, help="Id of the memory.")
 @click.pass_obj
 def get(mesh: SyncMemoryMesh, id: str) -> None:
     """Show a memory."""
@@ -169,7 +172,7 @@ def get(mesh: SyncMemoryMesh, id: str) -> None:
 
 
 @main.command()
-@click.option("--id", required=True, help="Which memory.")
+@click.option("--id", required=True, help="Id of the memory.")
 @click.pass_obj
 def delete(mesh: SyncMemoryMesh, id: str) -> None:
     """Delete a memory."""
@@ -181,10 +184,10 @@ def delete(mesh: SyncMemoryMesh, id: str) -> None:
 
 
 @main.command()
-@click.option("--topic", default="", help="What the skill is about.")
+@click.option("--topic", default="", help="Topic of the skill.")
 @click.pass_obj
 def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
-    """Propose a skill from what was learned."""
+    """Propose a skill from learnings."""
     made = mesh.synthesize(topic=topic)
     if not made.skill_id:
         click.echo(f"{TAG} No skill synthesized: {made.analysis}")
@@ -194,10 +197,10 @@ def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
 
 @main.command("ingest-skill")
 @click.option("--file", "path", required=True, type=click.Path(exists=True, dir_okay=False), help="The skill's file.")
-@click.option("--type", "kind", default="", help="What it is, in a word.")
+@click.option("--type", "kind", default="", help="Type of the skill: one word.")
 @click.pass_obj
 def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
-    """Take in a skill."""
+    """Add a skill from a file."""
     with naming(path):
         made = mesh.ingest_skill(read_text(path), {"type": kind} if kind else {}, path)
     click.echo(f"{TAG} Ingested skill {made.name} ({made.id})")
@@ -229,19 +232,21 @@ def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
 
 
 @main.command("skill-feedback")
-@click.option("--id", required=True, help="Which skill.")
-@click.option("--success", required=True, type=click.Choice(["true", "false"]), help="Whether it helped.")
+@click.option("--id", required=True, help="Id of the skill.")
+@click.option("--success", required=True, type=click.Choice(["true", "false"]), help="Whether the skill helped.")
 @click.pass_obj
 def skill_feedback(mesh: SyncMemoryMesh, id: str, success: str) -> None:
-    """Tell whether a skill helped."""
+    """Record whether a skill helped."""
     made = mesh.update_skill_reliability(id, success == "true")
     click.echo(f"{TAG} Skill {made.id} reliability: {made.reliability:.2f}")
 
 
 @main.command("skill-prune")
-@click.option("--threshold", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Least reliability.")
+@click.option(
+    "--threshold", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Archive skills below it."
+)
 @click.pass_obj
 def skill_prune(mesh: SyncMemoryMesh, threshold: float) -> None:
-    """Put away skills that proved unreliable."""
+    """Archive unreliable skills."""
     made = mesh.prune_skills(threshold)
     click.echo(f"{TAG} Pruned {made.pruned_count} skills, {made.total_remaining} remaining")

@@ -1,4 +1,4 @@
-"""Provide MemoryContextManager (RFC-0011 §4.3), which captures exchanges of a conversation and recalls for the next."""
+"""Provide MemoryContextManager (RFC-0011 §4.3): it stores exchanges of a conversation and recalls memories."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from .options import DEFAULT_AGENT, FormatOptions, InteractionContext, RecallOpt
 from .types import CacheStats, HealthStatus, MemoryRecord
 
 Given = Mapping[str, Any]
-MAX_RESPONSE_CHARS = 500  # characters of an answer that are kept
-MAX_CACHED_RECALLS, CACHE_LIFE_S = 100, 120.0  # the cache of recalls
-FULL_LENGTH_CHARS, MAX_LENGTH_SHARE = 1000, 0.3  # characters that would count 1; the most that length counts
-ACTION_SHARES = {"tools_used": 0.1, "files_involved": 0.1}  # what an exchange gains by having done something
+MAX_RESPONSE_CHARS = 500  # of a response that are stored
+MAX_CACHED_RECALLS, CACHE_LIFE_S = 100, 120.0
+FULL_LENGTH_CHARS, MAX_LENGTH_SHARE = 1000, 0.3  # importance by length: chars / FULL_LENGTH_CHARS, up to the share
+ACTION_SHARES = {"tools_used": 0.1, "files_involved": 0.1}  # added to the importance if tools or files are named
 
 
 @dataclass(frozen=True)
 class ContextManagerConfig:
-    """How a context manager behaves."""
+    """Options of a context manager."""
 
-    min_importance: float = 0.1  # exchanges below it are not kept
-    mesh: MemoryMesh | None = None  # one to share; None: one of its own
+    min_importance: float = 0.1  # less important exchanges are not stored
+    mesh: MemoryMesh | None = None  # a mesh to share; None: open a new one
     agent_id: str = DEFAULT_AGENT
     db_dir: str = ""
 
 
 def importance_of(content: str, context: InteractionContext) -> float:
-    """Return how much an exchange is worth keeping, from 0 to 1, by its length and by whether something was done."""
+    """Return the importance of an exchange from 0 to 1, by its length and by whether it names tools or files."""
     done = sum(amount for name, amount in ACTION_SHARES.items() if getattr(context, name))
     return round(min(MAX_LENGTH_SHARE, len(content) / FULL_LENGTH_CHARS) + done, 3)
 
 
 class MemoryContextManager:
-    """Captures exchanges and recalls relevant memories."""
+    """Stores exchanges of a conversation and recalls relevant memories."""
 
     def __init__(
         self,
@@ -59,9 +59,9 @@ class MemoryContextManager:
 
     @property
     def mesh(self) -> MemoryMesh:
-        """Return the mesh; raises an error after dispose."""
+        """Return the mesh. Raises Refused after dispose()."""
         if self._disposed:
-            raise Refused("the context manager is disposed of", "initialize() opens it again")
+            raise Refused("the context manager is disposed", "call initialize() to open it again")
         return self._mesh
 
     async def initialize(self) -> None:
@@ -72,7 +72,7 @@ class MemoryContextManager:
     async def capture_interaction(
         self, prompt: str, response: str, context: InteractionContext | Given | None = None
     ) -> MemoryRecord | None:
-        """Store an exchange. Returns None if it is too slight, or nearly the same as a stored one."""
+        """Store an exchange. Returns None if it is not important enough, or nearly identical to a stored memory."""
         known = read_options(InteractionContext, context)
         content = f"[USER] {redact(prompt)}\n\n[ASSISTANT] {redact(response)[:MAX_RESPONSE_CHARS]}"
         if importance_of(content, known) < self.config.min_importance:
@@ -85,9 +85,9 @@ class MemoryContextManager:
         return await self.mesh.add(content, {key: value for key, value in {**about, **told, **files}.items() if value})
 
     async def recall_memories(self, query: str, options: RecallOptions | Given | None = None) -> list[MemoryRecord]:
-        """Return the memories that are relevant to a question, and lessons if asked for."""
+        """Return the memories that are relevant to a question; with `include_lessons`, also lessons."""
         wanted = read_options(RecallOptions, options)
-        key = query, wanted, await self.mesh.version()  # an answer is as old as the memories it was found among
+        key = query, wanted, await self.mesh.version()  # a cached answer is valid until a memory changes
         kept = self._kept.get(key)
         if wanted.use_cache and kept is not None:
             return [*cast("Sequence[MemoryRecord]", kept)]
@@ -117,7 +117,7 @@ class MemoryContextManager:
         return finish("[MEMORY CONTEXT]\n" + "".join(lines))
 
     async def health_check(self) -> HealthStatus:
-        """Return whether memories can be read. Opens nothing after dispose, and creates no repository."""
+        """Return whether memories can be read. Creates no repository, and opens none after dispose()."""
         cache = CacheStats(len(self._kept), MAX_CACHED_RECALLS, int(CACHE_LIFE_S * 1000))
         try:
             stats = await self.mesh.stats()
@@ -128,7 +128,7 @@ class MemoryContextManager:
         return HealthStatus("healthy", stats.count, cache)
 
     def dispose(self) -> None:
-        """Clear recalled memories. A mesh that the caller passed in stays open."""
+        """Clear the cache, and close the mesh unless the caller passed it in."""
         self._kept.clear()
         self._disposed = True
         if self.config.mesh is None:

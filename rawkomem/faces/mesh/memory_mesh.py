@@ -1,4 +1,4 @@
-"""Provide the public API of RFC-0011 §4.1 without `await`; awaitable.py adds it."""
+"""Provide the public API of RFC-0011 §4.1 without `await`; awaitable.py adds `await`."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Given = Mapping[str, Any]
 CANDIDATES_PER_RESULT = 2  # RFC-0011 §5.1: twice as many candidates as results
-LESSON_ORDER = "severity desc"  # the order of lessons that the RFC asks for (§8.2)
+LESSON_ORDER = "severity desc"  # the order of lessons that the RFC requires (§8.2)
 
 
-def _shown(method: Callable[P, T]) -> Callable[P, T]:
-    """Return the method so that what it wrote or asked is in the tables of RFC-0011 when it returns."""
+def _publishes(method: Callable[P, T]) -> Callable[P, T]:
+    """Wrap a method so that the tables of RFC-0011 hold its writes and recalls when it returns."""
 
     @wraps(method)
     def followed(*given: P.args, **named: P.kwargs) -> T:
@@ -86,12 +86,12 @@ def _shown(method: Callable[P, T]) -> Callable[P, T]:
 
 
 class SyncMemoryMesh:
-    """A memory mesh over the repository of a project. Every method takes options in each form of options.py."""
+    """A memory mesh over the repository of a project. Options may be passed in every form that options.py reads."""
 
     def __init__(self, options: MemoryMeshOptions | Given | None = None, **named: Any):
         self.options = checked(read_options(MemoryMeshOptions, options, named))
         self._repository: Repository | None = None
-        self.recalled: tuple[str, ...] = ()  # ids that a search found and that count as used
+        self.recalled: tuple[str, ...] = ()  # ids that the running search found, for _publishes
 
     # Lifecycle
 
@@ -101,14 +101,14 @@ class SyncMemoryMesh:
             self._repository = open_repository(self.options)
 
     def close(self) -> None:
-        """Release everything. Closing again has no effect; the next call opens the repository again."""
+        """Close the repository. Closing twice has no further effect; the next call opens the repository again."""
         if self._repository is not None:
             self._repository.close()
             self._repository = None
 
     @property
     def repository(self) -> Repository:
-        """Return the repository, opened on first use."""
+        """Return the repository, and open it on first use."""
         self.init()
         assert self._repository is not None
         return self._repository
@@ -119,13 +119,13 @@ class SyncMemoryMesh:
 
     # Memories
 
-    @_shown
+    @_publishes
     def add(self, content: str, metadata: Given | None = None) -> MemoryRecord:
-        """Store a memory, or return the one that already says the same."""
+        """Store a memory and return it, or return the stored memory that already says the same."""
         entry = entry_of(content, {} if metadata is None else metadata, self.options.agent_id)
         chain = self._chain_in(metadata or {})
         if chain:
-            plan_heritage(created(entry), chain)  # what is wrong with it is told before anything is written
+            plan_heritage(created(entry), chain)  # raises errors of the chain before anything is written
         if not self.options.enable_memory:
             return record_of(created(replace(entry, at=now())))
         memory, new = storing.store(self.repository, entry)
@@ -150,23 +150,23 @@ class SyncMemoryMesh:
         return self._records(self.repository.get_many([row.id for row in rows[: limit or None]]))
 
     def _records(self, memories: Sequence[Memory], counted: bool = True) -> list[MemoryRecord]:
-        """Return memories as records that say, where people vouch for memories, whether anybody does for them.
+        """Return memories as records, with labels in repositories where people vouch for memories.
 
-        With `counted`, they tell how often this machine used them.
+        With `counted`, the records hold how often this machine used each memory.
         """
         labels = labels_by_id(self.repository.beliefs.all(), memories)
         used = accesses(self.repository.layout) if counted else {}
         return [record_of(memory, labels.get(memory.id, ()), used.get(memory.id)) for memory in memories]
 
-    @_shown
+    @_publishes
     def delete(self, id: str) -> None:
         """Delete a memory by appending a tombstone; its text stays in the file."""
         memory = self._memory(id)
         if memory is None:
-            raise NotFound(f"Record not found: {id}", "'memory-mesh search' finds ids")
+            raise NotFound(f"Record not found: {id}", "run 'memory-mesh search QUERY' to find ids")
         self.repository.delete(memory.id, by=self._by)
 
-    @_shown
+    @_publishes
     def search(self, /, query: str, options: SearchOptions | Given | None = None, **named: Any) -> list[SearchResult]:
         """Return the memories that fit a question best, by reciprocal rank fusion of words and meaning (§5.1)."""
         asked = read_options(SearchOptions, options, named)
@@ -186,7 +186,7 @@ class SyncMemoryMesh:
         return storing.likeness(self.repository, content)
 
     def _results(self, ranked: Sequence[Found]) -> list[SearchResult]:
-        """Return results with scores as shares of the best score."""
+        """Return results whose scores are relative to the best one, which has 1.0."""
         best = ranked[0].signals.ranks or 1.0 if ranked else 1.0
         records = self._records(self.repository.get_many([item.row.id for item in ranked]), counted=False)
         return [
@@ -195,7 +195,7 @@ class SyncMemoryMesh:
         ]
 
     def _memory(self, id: str) -> Memory | None:
-        """Return the memory of exactly this id, or the lesson whose memory id it is, unless it is deleted."""
+        """Return the memory with exactly this id, or the lesson with this memory id; None if deleted or unknown."""
         for name in (id, lesson_id_of(id)):
             try:
                 memory = self.repository.get(name)
@@ -207,31 +207,31 @@ class SyncMemoryMesh:
 
     # Reflection and synthesis
 
-    @_shown
+    @_publishes
     def reflect(self, /, options: ReflectOptions | Given | None = None, **named: Any) -> ReflectionResult:
-        """Reflect on memories (§3.4): with a model, store a reflection; without, return the prompt for one."""
+        """Reflect on memories (§3.4). With a model, store and return a reflection; without, return its prompt."""
         asked = read_options(ReflectOptions, options, named)
         llm = asked.generate and self.repository.settings.llm.any
         shape = self.repository.skills.reflect(asked.topic, asked.lookback, llm, self._dry, self._by)
         return reflection_of(shape)
 
-    @_shown
+    @_publishes
     def synthesize(self, /, options: SynthesisOptions | Given | None = None, **named: Any) -> SynthesisResult:
-        """Propose a skill from what was learned; it is inert until reviewed."""
+        """Propose a skill from learnings. It is not used until a person reviews it."""
         topic = read_options(SynthesisOptions, options, named).topic
         made = self.repository.skills.synthesize(topic, self.repository.settings.llm.any, self._dry, self._by)[0]
         return SynthesisResult(made.status, made.analysis, made.skill_id, made.skill_name, made.yamo_text)
 
     @property
     def _dry(self) -> bool:
-        """Tell whether results are shown only, not stored."""
+        """Tell whether results are only returned, not stored."""
         return not self.options.enable_memory
 
     # Lessons
 
-    @_shown
+    @_publishes
     def distill_lesson(self, context: LessonContext | Given) -> LessonBlock:
-        """Store a lesson (§8.3), or return the lesson of its pattern that is at least as confident."""
+        """Store a lesson (§8.3), or return the stored lesson of the same pattern if it is at least as confident."""
         told = Lesson(**vars(read_options(LessonContext, context)))
         lesson, _ = self.repository.lessons.learn(told, self._by, via="agent")
         return block_of(lesson)
@@ -242,10 +242,10 @@ class SyncMemoryMesh:
         """Return active lessons, most severe first."""
         asked = read_options(QueryOptions, options, named)
         if " ".join(asked.order_by.lower().split()) != LESSON_ORDER:
-            raise BadInput(f"unknown order {asked.order_by!r}", f"there is one: {QueryOptions.order_by}")
+            raise BadInput(f"unknown order {asked.order_by!r}", f"use {QueryOptions.order_by!r}, the only order")
         return [block_of(lesson) for lesson in self.repository.lessons.search(query, checked_limit(asked.limit))]
 
-    @_shown
+    @_publishes
     def insert_heritage(self, memory_id: str, heritage: HeritageChain | Given) -> None:
         """Record the chain of intents that led to a memory."""
         chain, memory = self._chain(heritage), self._memory(memory_id)
@@ -259,24 +259,24 @@ class SyncMemoryMesh:
         return self._records(self.repository.get_many([*ids, *(row.id for row in named if row.id not in ids)]))
 
     def _chain_in(self, metadata: Given) -> Heritage | None:
-        """Return the chain that comes with a memory, if chains are stored."""
+        """Return the heritage chain in a memory's metadata; None if there is none or chains are not stored."""
         chain = metadata.get("heritage_chain") if self.options.enable_heritage_tracking else None
         return self._chain(chain) if chain else None
 
     def _chain(self, heritage: HeritageChain | Given) -> Heritage:
-        """Return the last levels of a chain, as many as are stored."""
+        """Return the last levels of a chain, at most as many as are stored."""
         chain = read_options(HeritageChain, heritage)
         deepest = min(self.options.max_heritage_depth, MAX_LEVELS)
         parts = (chain.intent_chain, chain.hypotheses, chain.rationales)
         if not all(isinstance(part, tuple) and all(isinstance(text, str) for text in part) for part in parts):
-            raise BadInput("a heritage is made of lists of texts", 'such as {"intentChain": ["ship weekly"]}')
+            raise BadInput("a heritage must consist of lists of texts", 'example: {"intentChain": ["ship weekly"]}')
         return Heritage(*(part[-deepest:] for part in parts))
 
     # Skills
 
-    @_shown
+    @_publishes
     def ingest_skill(self, yamo_text: str, metadata: Given | None = None, source_file_path: str = "") -> SkillRecord:
-        """Add a skill, or return the identical one."""
+        """Add a skill and return it, or return the identical stored skill."""
         extra = extra_of(checked_metadata({} if metadata is None else metadata))
         made = self.repository.skills.ingest(yamo_text, source_file_path, self._by, "agent", extra)
         return skill_record_of(self.repository.skills.get(made.id))
@@ -293,22 +293,22 @@ class SyncMemoryMesh:
         limit = checked_limit(read_options(SkillOptions, options, named).limit)
         return [skill_result_of(skill) for skill in self.repository.skills.list(limit)]
 
-    @_shown
+    @_publishes
     def update_skill_reliability(self, id: str, success: bool) -> ReliabilityUpdate:
-        """Record how a use of a skill went."""
+        """Record whether a use of a skill succeeded; return its new reliability."""
         skill = self.repository.skills.feedback(id, success, by=self._by)
         return ReliabilityUpdate(skill.memory.id, skill.reliability, skill.uses)
 
-    @_shown
+    @_publishes
     def prune_skills(self, threshold: float = 0.3) -> PruneResult:
-        """Archive unreliable skills."""
+        """Archive skills whose reliability is below a threshold; return how many."""
         pruned = self.repository.skills.prune(threshold, self._dry, self._by)
         return PruneResult(len(pruned.skills), pruned.remaining)
 
     # Diagnostics
 
     def stats(self) -> MemoryStats:
-        """Return counts. Without a repository it creates none and reports that the mesh is not connected."""
+        """Return counts. Creates no repository: if there is none, `is_connected` is False."""
         layout, there = layout_of(self.options)
         if self._repository is None and not there:
             return MemoryStats(0, 0, layout.root, False)
@@ -317,7 +317,7 @@ class SyncMemoryMesh:
         return MemoryStats(len(rows) - skills, skills, self.repository.layout.root, True)
 
     def version(self) -> object:
-        """Return a value that differs after every change of the memories."""
+        """Return a value that changes whenever memories change."""
         repository = self.repository
         return repository.core.read(lambda: repository.core.index.catalogue.meta().get("listing"))
 

@@ -1,4 +1,4 @@
-"""Open a repository from the options of a mesh: place, settings, and whether it may be written."""
+"""Open a repository from the options of a mesh: its folder, its settings, and whether it may be written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .named_files import naming, read_text
 from .options import MemoryMeshOptions
 from .records import name_of
 
-# OpenAI-compatible addresses of the providers that the RFC names.
+# OpenAI-compatible endpoints of the providers that the RFC names.
 PROVIDERS = {
     "openai": "https://api.openai.com/v1",
     "ollama": "http://localhost:11434/v1",
@@ -36,8 +36,8 @@ class Unwritten(Writer):
     def write_decided(
         self, decide: Callable[[], Plan], via: str = "", may_be_retry: object = None
     ) -> Sequence[Written]:
-        """Refuse the write."""
-        raise Refused("memory is switched off", "enable_memory=True keeps what is written")
+        """Raise Refused."""
+        raise Refused("memory is switched off", "open the mesh with enable_memory=True")
 
 
 def checked(options: MemoryMeshOptions) -> MemoryMeshOptions:
@@ -45,12 +45,13 @@ def checked(options: MemoryMeshOptions) -> MemoryMeshOptions:
     if options.llm_provider and options.llm_provider not in PROVIDERS:
         raise BadInput(f"unknown provider {options.llm_provider!r}", "one of " + ", ".join(PROVIDERS))
     if options.max_heritage_depth < 1:
-        raise BadInput(f"a heritage of {options.max_heritage_depth} levels", "leave enable_heritage_tracking off")
+        hint = "use at least 1; to store no heritage, leave enable_heritage_tracking off"
+        raise BadInput(f"max_heritage_depth is {options.max_heritage_depth}", hint)
     return options
 
 
 def open_repository(options: MemoryMeshOptions) -> Repository:
-    """Open the repository and apply the options; on failure nothing stays open."""
+    """Return the repository with the options applied. On failure it is closed again."""
     folders = _skill_folders(options)
     repository = Repository(_found_or_made(options), via="agent", adjust=lambda settings: _adjusted(settings, options))
     repository.core.agent = name_of(options.agent_id)
@@ -69,7 +70,7 @@ def open_repository(options: MemoryMeshOptions) -> Repository:
 
 
 def _distill(repository: Repository) -> None:
-    """Distill, and keep what has a rule: whoever switches this on asks for lessons (RFC-0011, section 8.2)."""
+    """Distill lessons and store those with a rule, without a review: the option asks for this (RFC-0011 §8.2)."""
     by = repository.core.agent
     for proposal, what in repository.lessons.distill(by=by).found:
         if LESSON in proposal.draft.tags and what in (DRAFTED, WAITING):
@@ -97,7 +98,7 @@ def _skill_folders(options: MemoryMeshOptions) -> Sequence[str]:
     folders = [given] if isinstance(given, str) and given else [*given]
     for folder in folders:
         if not os.path.isdir(folder):
-            raise BadInput(f"no folder {folder}", "skill_directories must be there")
+            raise BadInput(f"no folder {folder}", "create it, or correct skill_directories")
     return folders
 
 

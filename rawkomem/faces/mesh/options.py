@@ -1,6 +1,6 @@
-"""Read the options of RFC-0011 §4.2 and §4.3, given as a dataclass, a mapping or keywords.
+"""Read the options of RFC-0011 §4.2 and §4.3 from a dataclass, a mapping or keywords.
 
-Names are Python's; `RFC_NAMES` is the one table of the RFC's names.
+The fields have Python names; `RFC_NAMES` maps the RFC's names to them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _NAMES = """
     orderBy memoryType skillName includeLessons errorPattern preventativeRule applicableScope inverseLesson intentChain
     minImportance maxLength sessionId toolsUsed filesInvolved interactionType
 """
-# The RFC's name → ours. Whatever takes options takes either.
+# The RFC's name → ours. Both are accepted everywhere.
 RFC_NAMES = {name: re.sub("(?<=[a-z])[A-Z]+", lambda part: "_" + part[0].lower(), name) for name in _NAMES.split()}
-DEFAULT_AGENT = "YAMO_AGENT"  # who does not say who they are
-DEFAULT_LIMIT = 10  # results where nobody says how many
+DEFAULT_AGENT = "YAMO_AGENT"  # the agent id of callers that pass none
+DEFAULT_LIMIT = 10  # results
 
 T = TypeVar("T")
 
@@ -30,21 +30,21 @@ T = TypeVar("T")
 class MemoryMeshOptions:
     """Options of a mesh."""
 
-    enable_yamo: bool = True  # whether blocks are noted in the ledger
-    enable_llm: bool = True  # whether reflect and synthesize ask a model, where one is set up
-    enable_memory: bool = True  # whether anything is kept
+    enable_yamo: bool = True  # whether blocks are logged in the ledger
+    enable_llm: bool = True  # whether reflect and synthesize ask a model, if one is configured
+    enable_memory: bool = True  # whether anything is stored
     agent_id: str = DEFAULT_AGENT
-    llm_provider: str = ""  # openai, ollama or cohere; empty: as the user's config says
+    llm_provider: str = ""  # openai, ollama or cohere; empty: the user's setting
     llm_model: str = ""
     llm_api_key: str = field(default="", repr=False)
     llm_max_tokens: int = 0
     skill_directories: str | tuple[str, ...] = ()
-    db_dir: str = ""  # the project; empty: the one of the current folder
+    db_dir: str = ""  # a folder of the project; empty: the current folder
     enable_wisdom_distillation: bool = False  # whether `init` runs a distillation cycle
-    lesson_min_confidence: float | None = None  # None, here and below: as the user's config says, else the RFC's 0.7
-    lesson_retention_days: int | None = None  # … and 365
-    enable_heritage_tracking: bool = False  # whether `add` keeps a chain that its metadata holds
-    max_heritage_depth: int = 5  # files keep no more
+    lesson_min_confidence: float | None = None  # None: the user's setting, by default 0.7 as in the RFC
+    lesson_retention_days: int | None = None  # None: the user's setting, by default 365 as in the RFC
+    enable_heritage_tracking: bool = False  # whether `add` stores the heritage chain in its metadata
+    max_heritage_depth: int = 5  # also the limit of the file format
 
 
 @dataclass(frozen=True)
@@ -58,45 +58,45 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class GetAllOptions:
-    """How many memories to list; 0 lists all."""
+    """Options of get_all; a limit of 0 lists all memories."""
 
     limit: int = 0
 
 
 @dataclass(frozen=True)
 class SkillOptions:
-    """How many skills to list or find."""
+    """Options of search_skills and list_skills."""
 
     limit: int = DEFAULT_LIMIT
 
 
 @dataclass(frozen=True)
 class QueryOptions:
-    """Which lessons to return."""
+    """Options of query_lessons."""
 
     limit: int = DEFAULT_LIMIT
-    order_by: str = "severity DESC"  # the one order there is
+    order_by: str = "severity DESC"  # the only order
 
 
 @dataclass(frozen=True)
 class ReflectOptions:
-    """What to reflect on."""
+    """Options of reflect."""
 
     topic: str = ""
-    lookback: int = 10
-    generate: bool = True  # whether a model is asked, where one is set up
+    lookback: int = 10  # memories
+    generate: bool = True  # whether to ask a model, if one is configured
 
 
 @dataclass(frozen=True)
 class SynthesisOptions:
-    """What a skill is to be about."""
+    """Options of synthesize."""
 
     topic: str = ""
 
 
 @dataclass(frozen=True)
 class InteractionContext:
-    """What is known about an exchange."""
+    """Facts about an exchange that capture_interaction stores."""
 
     session_id: str = ""
     tools_used: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ class InteractionContext:
 
 @dataclass(frozen=True)
 class RecallOptions:
-    """What to recall."""
+    """Options of recall_memories."""
 
     limit: int = 5
     use_cache: bool = True
@@ -118,13 +118,13 @@ class RecallOptions:
 
 @dataclass(frozen=True)
 class FormatOptions:
-    """How memories are written into a prompt."""
+    """Options of format_memories_for_prompt."""
 
-    max_length: int = 500  # characters of each
+    max_length: int = 500  # characters of each memory
 
 
 def read_options(kind: type[T], given: object = None, named: Mapping[str, Any] | None = None) -> T:
-    """Return options from the RFC's names or ours. Raises an error that names an unknown or missing option."""
+    """Return options from the RFC's names or ours. Raises BadInput for an unknown or missing option."""
     known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     for key, value in {**_as_mapping(kind, given), **(named or {})}.items():
@@ -145,12 +145,13 @@ def _as_mapping(kind: type, given: object) -> Mapping[str, Any]:
     if isinstance(given, kind):
         return vars(given)
     if not isinstance(given, Mapping):
-        raise BadInput(f"{kind.__name__}: {type(given).__name__} given", 'give an object, such as {"limit": 5}')
+        said = f"{kind.__name__} must be a mapping or keywords, not {type(given).__name__}"
+        raise BadInput(said, 'example: {"limit": 5}')
     return given
 
 
 def checked_limit(limit: object, least: int = 1) -> int:
-    """Validate and return a number of results."""
+    """Validate and return a number of results. Raises BadInput if it is not a whole number of at least `least`."""
     if not isinstance(limit, int) or limit < least:
-        raise BadInput(f"a limit of {limit!r}", f"give a whole number, at least {least}")
+        raise BadInput(f"limit must not be {limit!r}", f"use a whole number of at least {least}")
     return limit

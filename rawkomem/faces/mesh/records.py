@@ -1,4 +1,4 @@
-"""Convert between memories and the RFC's records: content and metadata here, frontmatter and body there."""
+"""Convert between memories (frontmatter and body) and the RFC's records (content and metadata)."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from ...text.clean import one_line
 from .options import DEFAULT_AGENT
 from .types import LessonBlock, MemoryRecord, ReflectionResult, SkillRecord, SkillResult
 
-MAX_CONTENT_CHARS = 100_000  # characters
+MAX_CONTENT_CHARS = 100_000
 MAX_TITLE_CHARS = 80
 FORBIDDEN_KEYS = ("__proto__", "constructor", "prototype")
-SCRUBBED_BY = "mesh"  # the profile of the scrubber (RFC-0011 §6.2)
+SCRUBBED_BY = "mesh"  # the scrubber profile of RFC-0011 §6.2
 MEMORY_PREFIX, LESSON_PREFIX = "mem_", "lesson_"
-ENTRY_KEYS = ("tags", "source")  # keys of every entry
+ENTRY_KEYS = ("tags", "source")  # metadata keys that become keys of the entry
 
 
-# What is given
+# From callers
 
 
 def entry_of(content: object, metadata: object, agent: str) -> Entry:
-    """Return the redacted entry for checked content and metadata."""
+    """Return the redacted entry for content and metadata. Raises BadInput if either is invalid."""
     body = checked_content(content)
     given = checked_metadata(metadata)
     tags = given.pop("tags", ())
     if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
-        raise BadInput("tags must be a list of texts", 'such as ["auth", "#lesson_learned"]')
+        raise BadInput("tags must be a list of texts", 'example: ["auth", "#lesson_learned"]')
     source = given.pop("source") if isinstance(given.get("source"), str) else ""
     score = _checked_score(given)
     _check_type(given)
@@ -52,7 +52,7 @@ def entry_of(content: object, metadata: object, agent: str) -> Entry:
 def _checked_score(given: Mapping[str, Any]) -> float | None:
     score = score_in(given)
     if score is None and given.get("importance_score") is not None:
-        raise BadInput(f"importance_score {given['importance_score']!r} is not from 0 to 1", "such as 0.8")
+        raise BadInput(f"importance_score {given['importance_score']!r} is not from 0 to 1", "example: 0.8")
     return score
 
 
@@ -62,31 +62,33 @@ def _check_type(given: Mapping[str, Any]) -> None:
 
 
 def name_of(agent: str) -> str:
-    """Return the name of the caller, or an empty text."""
+    """Return the name of the calling agent; empty for the default agent id."""
     return "" if agent == DEFAULT_AGENT else agent
 
 
 def checked_content(content: object) -> str:
-    """Validate and return the stripped text."""
+    """Return the stripped text. Raises BadInput if it is empty or too long."""
     if not isinstance(content, str) or not content.strip():
-        raise BadInput("content must be a text that is not empty", "give --content")
+        raise BadInput("content must be a text that is not empty", "pass a text with --content")
     if len(content) > MAX_CONTENT_CHARS:
-        raise BadInput(f"content of {len(content)} characters", f"give at most {MAX_CONTENT_CHARS:,}: split it")
+        said = f"content has {len(content):,} characters, more than {MAX_CONTENT_CHARS:,}"
+        raise BadInput(said, "split it into several memories")
     return content.strip()
 
 
 def checked_metadata(metadata: object) -> dict[str, Any]:
-    """Return a checked copy of the metadata. Keys that could change more than a record are refused at any depth.
+    """Return a copy of the metadata without reserved keys whose value is null.
 
-    A reserved key whose value is null is ignored.
+    Raises BadInput for values that JSON cannot hold, and for FORBIDDEN_KEYS at any depth: in JavaScript these keys
+    change more than the record.
     """
     if not isinstance(metadata, dict):
-        raise BadInput("metadata must be an object", 'such as {"type": "event"}')
+        raise BadInput("metadata must be an object", 'example: {"type": "event"}')
     try:
         _refuse(metadata)
         json.dumps(metadata)
     except (TypeError, ValueError):
-        raise BadInput("metadata must be what JSON can say", "texts, numbers, lists and objects") from None
+        raise BadInput("metadata cannot be written as JSON", "use only texts, numbers, lists and objects") from None
     except RecursionError:
         raise BadInput("metadata is nested too deeply", "make it flatter") from None
     return {key: value for key, value in metadata.items() if value is not None or key not in (*PLACES, *ENTRY_KEYS)}
@@ -103,11 +105,11 @@ def _refuse(value: object) -> None:
             _refuse(inner)
 
 
-# What is handed out
+# To callers
 
 
 def record_of(memory: Memory, labels: tuple[str, ...] = (), used: Access | None = None) -> MemoryRecord:
-    """Return a memory as a record; `used`: how often on this machine."""
+    """Return a memory as a record. `used` adds how often this machine used it."""
     metadata = metadata_of(memory, used.count, used.last) if used else metadata_of(memory)
     content = memory.body or memory.title
     return MemoryRecord(memory.id, content, metadata, iso(memory.created), labels=labels)
@@ -129,12 +131,12 @@ def block_of(lesson: Lesson) -> LessonBlock:
 
 
 def lesson_id_of(memory_id: str) -> str:
-    """Return the id of the lesson whose memory has this id: a lesson is its own memory, by two names (§1.1, §4.2)."""
+    """Return the id of the lesson whose memory has this id: one memory has both ids (§1.1, §4.2)."""
     return LESSON_PREFIX + memory_id.removeprefix(MEMORY_PREFIX)
 
 
 def reflection_of(shape: Mapping[str, Any]) -> ReflectionResult:
-    """Return a reflection, or the prompt for one."""
+    """Return a reflection, or the prompt for one, as the RFC's result."""
     if "reflection" not in shape:
         return ReflectionResult(shape["topic"], shape["count"], shape["context"], shape["prompt"])
     return ReflectionResult(
@@ -149,12 +151,12 @@ def reflection_of(shape: Mapping[str, Any]) -> ReflectionResult:
 
 
 def skill_record_of(skill: Skill) -> SkillRecord:
-    """Return a skill that was added."""
+    """Return an added skill as the RFC's record."""
     return SkillRecord(skill.memory.id, skill.memory.title, skill.field("intent"), _skill_metadata(skill))
 
 
 def skill_result_of(skill: Skill, score: float = 0.0) -> SkillResult:
-    """Return a skill that was listed or found."""
+    """Return a listed or found skill as the RFC's result."""
     return SkillResult(**vars(skill_record_of(skill)), score=round(score, 2), reliability=skill.reliability)
 
 

@@ -1,6 +1,6 @@
-"""Store a memory once: saying the same again, in the same session and as the same type, returns the stored one.
+"""Store a memory unless the same agent already stored it in the same session and as the same type.
 
-The decision holds one lock, so that two callers who say the same write it once.
+The check and the write hold one lock, so that two callers with the same text write it once.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ...state.lifecycle.dedupe import same_facts
 from ...text.same import DUPLICATE
 
 MAX_NEIGHBORS = 20  # memories that a new one is compared with
-MAX_QUERY_CHARS = 2_000  # characters of a text that its neighbors are looked up by
+MAX_QUERY_CHARS = 2_000  # of a text, to search its neighbors with
 
 
 def store(repository: Repository, entry: Entry) -> tuple[Memory, bool]:
-    """Return the memory of a redacted entry, and whether it is new."""
+    """Store a redacted entry unless its memory is known; return the memory, and whether it is new."""
     with lock(repository.layout, "mesh"):
-        repository.core.index.expect_changes()  # another process may have stored it a moment ago
+        repository.core.index.expect_changes()  # another process may just have stored it
         known = _same(repository, created(entry))
         return (known, False) if known else (repository.get(repository.add(entry).entry.id), True)
 
@@ -35,7 +35,7 @@ def likeness(repository: Repository, text: str) -> float:
 
 
 def _same(repository: Repository, new: Memory) -> Memory | None:
-    """Return an active memory that says the same: identical or a near duplicate, with the same facts."""
+    """Return an active memory with the same text, or a near duplicate with the same facts; None if there is none."""
     session = session_of(new)
     only = replace(DEFAULT, kinds=("memory",), sessions=(session,) if session else ())
     asked = scrubbed_text(new.body)[:MAX_QUERY_CHARS]
@@ -49,6 +49,6 @@ def _same(repository: Repository, new: Memory) -> Memory | None:
 
 
 def _same_place(new: Memory, known: Memory) -> bool:
-    """Tell whether both have the same session, agent and type; an empty value matches any."""
+    """Tell whether both have the same session, agent and type. A new memory without a type matches any type."""
     same = session_of(new) == session_of(known) and new.by == known.by
     return same and type_of(new) in ("", type_of(known))

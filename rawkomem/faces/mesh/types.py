@@ -1,4 +1,4 @@
-"""Define the types of RFC-0011 §4.2 that callers get, and two that they pass."""
+"""Define the types of RFC-0011 §4.2: results of the API, and two arguments (LessonContext, HeritageChain)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class MemoryRecord:
-    """A memory as the RFC sees it."""
+    """A memory in the form of the RFC."""
 
     id: str
     content: str
     metadata: dict[str, Any]
     created_at: str
-    labels: tuple[str, ...] = field(default=(), kw_only=True, compare=False)  # where people vouch: if anybody does
+    labels: tuple[str, ...] = field(default=(), kw_only=True, compare=False)  # set in repositories where people vouch
 
 
 @dataclass(frozen=True)
 class SearchResult(MemoryRecord):
-    """A search result. `score` ranks within one answer, the best has 1.0; `relevance` is absolute."""
+    """A search result. `score` is relative to the best result, which has 1.0; `relevance` is absolute."""
 
     score: float = 0.0
     relevance: float = 0.0
@@ -27,7 +27,7 @@ class SearchResult(MemoryRecord):
 
 @dataclass(frozen=True)
 class LessonContext:
-    """What went wrong, and what to do from now on."""
+    """A lesson before it is stored: the failure, and the rule that prevents it."""
 
     situation: str
     error_pattern: str
@@ -42,7 +42,7 @@ class LessonContext:
 
 @dataclass(frozen=True)
 class LessonBlock:
-    """A lesson and its wire block. The lesson and its memory have the same id."""
+    """A stored lesson and its wire block. `lesson_id` and `memory_id` differ only in their prefix."""
 
     lesson_id: str
     pattern_id: str
@@ -56,7 +56,7 @@ class LessonBlock:
 
 @dataclass(frozen=True)
 class HeritageChain:
-    """Intents in order, the first cause first, with hypotheses and reasons at each level."""
+    """The intents that led to a memory, the first cause first, with a hypothesis and a reason for each."""
 
     intent_chain: tuple[str, ...] = ()
     hypotheses: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class SkillResult(SkillRecord):
 
 @dataclass(frozen=True)
 class ReliabilityUpdate:
-    """The reliability of a skill before and after."""
+    """The reliability of a skill after feedback, and how often it was used."""
 
     id: str
     reliability: float
@@ -100,7 +100,7 @@ class PruneResult:
 
 @dataclass(frozen=True)
 class ReflectionResult:
-    """A reflection; without a model, the prompt for one and no `id`."""
+    """A reflection. Without a model: the prompt for a reflection, and no `id`."""
 
     topic: str
     source_memory_count: int
@@ -115,7 +115,7 @@ class ReflectionResult:
 
 @dataclass(frozen=True)
 class SynthesisResult:
-    """A proposed skill, or why there is none."""
+    """A proposed skill, or the reason why none was proposed."""
 
     status: str
     analysis: str
@@ -126,7 +126,7 @@ class SynthesisResult:
 
 @dataclass(frozen=True)
 class MemoryStats:
-    """Counts."""
+    """Counts of memories and skills, and whether a repository is open."""
 
     count: int
     total_skills: int
@@ -136,7 +136,7 @@ class MemoryStats:
 
 @dataclass(frozen=True)
 class CacheStats:
-    """Figures of the cache."""
+    """Size and limits of the cache."""
 
     size: int
     max_size: int
@@ -145,7 +145,7 @@ class CacheStats:
 
 @dataclass(frozen=True)
 class HealthStatus:
-    """Whether a context manager works."""
+    """The result of a context manager's health check."""
 
     status: str  # healthy or unhealthy
     memories: int

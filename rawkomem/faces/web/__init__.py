@@ -1,1 +1,1 @@
-"""Serve the page of `rawkomem browse`: show a repository in a browser on this machine, and take decisions."""
+"""Serve the page of `rawkomem browse`: show a repository in a browser on this machine, and carry out decisions."""

@@ -1,4 +1,4 @@
-"""Answer the questions of the page: each function makes repository calls and returns values for JSON."""
+"""Answer the GET requests of the page: each function calls the repository and returns values for JSON."""
 
 from __future__ import annotations
 
@@ -38,34 +38,34 @@ from .markdown import Meant
 from .work import KINDS, LINK_TYPES, can_undo, version_of
 
 Render = Callable[[str, Meant], str]
-MAX_LISTED = 200  # memories in a list: who wants more says what they look for
-MAX_RESULTS = 40  # results of a search
-MIN_SCORE_SHARE = 0.2  # share of the best result's score below which a result is noise
-MAX_GRAPH_NODES = 2_000  # memories in the graph, the most connected
-MAX_TIMELINE_ITEMS = 1_500  # newest memories that the timeline shows one by one; of older ones it shows counts per day
-MAX_TAGS_OFFERED = 60  # tags in the filter, the most frequent
+MAX_LISTED = 200  # memories in a list; to see others, a person searches
+MAX_RESULTS = 40  # of a search
+MIN_SCORE_SHARE = 0.2  # results with less than this share of the best score are left out
+MAX_GRAPH_NODES = 2_000  # memories in the graph: the most connected
+MAX_TIMELINE_ITEMS = 1_500  # the newest memories, shown one by one; older ones are counted per day
+MAX_TAGS_OFFERED = 60  # tags in the filter: the most frequent
 MIN_SIMILARITY = 0.5  # least cosine for a line in the graph, as for `rawkomem link list`
-MAX_REVIEW_CARDS = 50  # of a review: the next ones come as these are decided
-MAX_QUESTION_CHARS = 4_000  # characters of a question
-EXCERPT_CHARS = 220  # characters of a memory in a list
-EVERYTHING = "everything"  # beside statuses: also what is history
-HIDDEN_STATUS = "deleted"  # a tombstone shows that something was there, never what
+MAX_REVIEW_CARDS = 50  # the page loads the next cards after decisions
+MAX_QUESTION_CHARS = 4_000
+EXCERPT_CHARS = 220  # of a memory in a list
+EVERYTHING = "everything"  # a value of the status filter: all statuses except deleted
+HIDDEN_STATUS = "deleted"  # the page lists deleted memories without title and text
 
-# What a list leaves out of Markdown: marks at the beginning of a line, emphasis, code marks, brackets of links.
+# Markdown that lists leave out: marks at the beginning of a line, emphasis, code marks, brackets of links.
 MARKDOWN_MARKS = re.compile(r"^\s*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+|\*\*|__|`+|\[\[|\]\]", re.MULTILINE)
 
 Facts = dict[str, Any]
 
 
 def overview(repository: Repository) -> Facts:
-    """Return the counts and vocabularies for the filters."""
+    """Return counts, the values of the filters and forms, and saved searches."""
     memories = [memory for memory in _all(repository) if memory.status != HIDDEN_STATUS]
     listed = {row.id for row in repository.list()}
     in_use = [memory for memory in memories if memory.id in listed]
     tags = Counter(tag for memory in memories for tag in {one_line(tag.lower(), 40) for tag in memory.tags})
     return {
         "project": one_line(os.path.basename(repository.layout.project), 60),
-        "memories": len(in_use),  # as many as the list shows without a filter
+        "memories": len(in_use),  # the number that the list shows without a filter
         "others": _counted((_unlisted_as(memory) for memory in memories if memory.id not in listed), STATUSES),
         "kinds": _counted((memory.kind for memory in in_use), CREATES),
         "filters": {
@@ -85,12 +85,12 @@ def overview(repository: Repository) -> Facts:
 
 
 def _unlisted_as(memory: Memory) -> str:
-    """Return what keeps a memory out of the list: its status or its validity window."""
+    """Return why a memory is not listed: its status, or EXPIRED because of its validity window."""
     return EXPIRED if memory.status in READABLE else memory.status
 
 
 def memories(repository: Repository, asked: Mapping[str, str]) -> Facts:
-    """Return the memories that pass the filters: search results, best first, or all, last changed first."""
+    """Return the memories that pass the filters: results of a question, best first, or all, last changed first."""
     only, question = _filter(asked), _question(asked.get("q", ""))
     every = repository.list(only)
     found = repository.search(question, MAX_RESULTS, only) if question else ()
@@ -101,7 +101,7 @@ def memories(repository: Repository, asked: Mapping[str, str]) -> Facts:
 
 
 def _found(every: Sequence[Row], ids: Sequence[str], question: str) -> list[Row]:
-    """Return memories whose title holds the typed text, then those found by words and meaning."""
+    """Return memories whose title contains the question, then those that the search found."""
     named = [row.id for row in every if question.lower() in row.title.lower()]
     known = {row.id: row for row in every}
     best_first = sorted(named, key=lambda id: ids.index(id) if id in ids else len(ids))
@@ -109,7 +109,7 @@ def _found(every: Sequence[Row], ids: Sequence[str], question: str) -> list[Row]
 
 
 def memory(repository: Repository, name: str, render: Render) -> Facts:
-    """Return one memory with everything that it is judged by."""
+    """Return one memory with its text, trust, citations, links, conflicts and history."""
     explained = repository.beliefs.explain(_named(repository, name))
     known = explained.memory
     hidden = known.status == HIDDEN_STATUS
@@ -140,11 +140,11 @@ def why(repository: Repository, name: str, task: str) -> Facts:
     """Return how a memory scores for a task, whether it would be injected, and if not, why."""
     task = _question(task)
     if not task:
-        raise BadInput("no task given", "type what somebody would ask an agent to do")
+        raise BadInput("the task is empty", "type a task as a person would ask an agent")
     try:
         item, inside = repository.explain(name, Task(task))
     except NotFound as failure:
-        repository.get(name)  # a name that is none is another failure
+        repository.get(name)  # raises NotFound if the name itself is unknown
         return {"injected": False, "why_not": failure.message, "score": 0.0, "fired": "", "factors": []}
     return {
         "injected": inside,
@@ -156,7 +156,7 @@ def why(repository: Repository, name: str, task: str) -> Facts:
 
 
 def graph(repository: Repository) -> Facts:
-    """Return active memories and their connections; if there are too many, the most connected ones."""
+    """Return active memories and their connections: at most MAX_GRAPH_NODES, the most connected ones."""
     known = repository.graph.load(similar=MIN_SIMILARITY)
     by_degree = sorted(known.memories.values(), key=lambda memory: (-len(known.around[memory.id]), memory.id))
     drawn = {memory.id: memory for memory in by_degree[:MAX_GRAPH_NODES]}
@@ -168,7 +168,7 @@ def graph(repository: Repository) -> Facts:
 
 
 def timeline(repository: Repository) -> Facts:
-    """Return dated memories, newest first; if there are too many, older ones as a count per day."""
+    """Return the newest MAX_TIMELINE_ITEMS dated memories, newest first, and counts per day of older ones."""
     rows = repository.list(Filter(statuses=tuple(status for status in STATUSES if status != HIDDEN_STATUS)))
     dated = sorted((row for row in rows if row.created), key=lambda row: (-row.created, row.id))
     older = Counter(row.created - row.created % DAY for row in dated[MAX_TIMELINE_ITEMS:])
@@ -181,7 +181,7 @@ def timeline(repository: Repository) -> Facts:
 
 
 def waiting(repository: Repository, render: Render) -> Facts:
-    """Return what waits for a review, and contradicting claims with both sides."""
+    """Return the memories that wait for a review, each with the memories that it contradicts."""
     meant = _meanings(repository)
     held = _waiting(repository)
     items = [
@@ -192,7 +192,7 @@ def waiting(repository: Repository, render: Render) -> Facts:
 
 
 def _waiting(repository: Repository) -> list[tuple[Memory, list[Memory]]]:
-    """Return memories that are quarantined, contradicted or to be changed, each with what it contradicts."""
+    """Return memories that are quarantined, contradicted or have proposed changes, each with those it contradicts."""
     held = repository.get_many([row.id for row in repository.list(Filter(statuses=("quarantined",)))])
     proposed = [proposal.memory for proposal in repository.beliefs.proposals()]
     found: dict[str, tuple[Memory, list[Memory]]] = {memory.id: (memory, []) for memory in (*held, *proposed)}
@@ -202,10 +202,10 @@ def _waiting(repository: Repository) -> list[tuple[Memory, list[Memory]]]:
 
 
 def _proposal(proposal: Proposal) -> Facts:
-    """Return proposed changes: who proposes what, and the fields that would change."""
+    """Return proposed changes with their authors and reasons, and the fields that would change."""
     changes = [
         {
-            "name": named(entry),  # with a digest: what is decided on is what was shown
+            "name": named(entry),  # with a digest, so that a decision applies only to the change that was shown
             **{key: one_line(str(getattr(entry, key)), 100) for key in ("kind", "by")},
             "reason": one_line(str(entry.extra.get("reason", "")), 200),
         }
@@ -234,15 +234,15 @@ def _held(repository: Repository, memory: Memory, others: Sequence[Memory], show
 
 
 def _rival(repository: Repository, memory: Memory, other: Memory) -> Facts:
-    """Return what a memory contradicts, and how the two texts differ."""
+    """Return a contradicted memory, and how the two texts differ."""
     parts = difference(clean(other.body).strip(), clean(memory.body).strip())
     return {**listed(other), "trust": _trust(repository.beliefs.trust(other)), "parts": parts}
 
 
 def _named(repository: Repository, name: str) -> str:
-    """Return the id of the memory that an address names, as a command or a link would resolve it."""
+    """Return the id of the memory that an address names. Names are resolved as in commands and links."""
     if not name:
-        raise BadInput("no memory named", "give its id")
+        raise BadInput("the id of the memory is missing", "choose a memory in the list")
     try:
         return repository.get(name).id
     except NotFound:
@@ -253,7 +253,7 @@ def _named(repository: Repository, name: str) -> str:
 
 
 def _meanings(repository: Repository) -> Meant:
-    """Return a resolver for links. It reads names once, at the first link."""
+    """Return a function that resolves links. It loads all names once, at the first link."""
 
     @cache
     def known() -> tuple[Names, dict[str, Memory]]:
@@ -276,13 +276,13 @@ def _all(repository: Repository) -> list[Memory]:
 
 
 def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
-    """Return counts in the order of a vocabulary, then all others."""
+    """Return counts by name: first the names of a vocabulary in its order, then all others sorted."""
     counts = Counter(one_line(name, 40) for name in names)
     return {name: counts[name] for name in (*(n for n in order if n in counts), *sorted(set(counts) - set(order)))}
 
 
 def _filter(asked: Mapping[str, str]) -> Filter:
-    """Return the filter for the page's fields. A type may be any word."""
+    """Return the filter for the fields of the page. Unlike on the command line, a type may be any word."""
     words = {field.word: asked[field.word] for field in FILTER_FIELDS if asked.get(field.word) and field.word != "type"}
     status = asked.get("status", "")
     if status:
@@ -297,12 +297,13 @@ def _filter(asked: Mapping[str, str]) -> Filter:
 
 def _question(text: str) -> str:
     if len(text) > MAX_QUESTION_CHARS:
-        raise BadInput(f"a question of {len(text):,} characters", f"ask in at most {MAX_QUESTION_CHARS:,}")
+        said = f"the question has {len(text):,} characters, more than {MAX_QUESTION_CHARS:,}"
+        raise BadInput(said, "shorten it")
     return clean(text).strip()
 
 
 def listed(memory: Memory, text: str = "") -> Facts:
-    """Return a memory as every list shows it."""
+    """Return the facts about a memory that every list shows; `text` replaces its body in the excerpt."""
     hidden = memory.status == HIDDEN_STATUS
     return {
         **_row(memory),
@@ -335,7 +336,7 @@ def _links(repository: Repository, explained: Explained) -> list[Facts]:
     ends = {**known, id: explained.memory}
 
     def can_unlink(edge: Edge) -> bool:
-        """Tell whether a link entry made it; other connections follow from texts and decisions."""
+        """Tell whether `unlink` can remove the edge: a link entry made it, not a text or a decision."""
         return (edge.type, edge.target) in ends[edge.source].links
 
     return [
@@ -361,7 +362,7 @@ def _factors(item: Scored) -> list[Facts]:
 
 
 def _step(step: Step, hidden: bool) -> Facts:
-    """Return one entry of a history; for a deleted memory without its text."""
+    """Return one entry of a history; if the memory is deleted, without the changes."""
     reason = step.entry.extra.get("reason")
     changes = [] if hidden else [_change(*change) for change in _flat(step.changes)]
     return {
@@ -375,7 +376,7 @@ def _step(step: Step, hidden: bool) -> Facts:
 
 
 def _flat(changes: Iterable[tuple[str, object, object]]) -> Iterable[tuple[str, object, object]]:
-    """Return changes with nested keys as items of their own."""
+    """Yield changes; of a nested mapping, one change for each key that differs."""
     for name, before, after in changes:
         if isinstance(before, dict) and isinstance(after, dict):
             for key in (*before, *(key for key in after if key not in before)):

@@ -6,15 +6,15 @@ import re
 from difflib import SequenceMatcher
 
 MAX_WORDS = 4_000  # of one text; longer texts are compared line by line
-MAX_LINES = 4_000  # of one text; of longer texts all is shown as old and new
+MAX_LINES = 4_000  # of one text; longer texts are not compared: both are shown in full
 WORD = re.compile(r"\s+|\w+|[^\w\s]")
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
-MIN_SHARED = 0.4  # share of the shorter text that both have in common; below it, marks on words confuse
+MIN_SHARED = 0.4  # least common share of the shorter text; below it, both texts are shown in full
 SAME, OLD, NEW = "same", "old", "new"
 
 
 def difference(old: str, new: str) -> list[tuple[str, str]]:
-    """Return the parts of both texts in reading order: what stays, what is removed and what is added."""
+    """Return the parts of both texts in reading order, each marked as SAME, OLD (removed) or NEW (added)."""
     for pattern, most in ((WORD, MAX_WORDS), (LINE, MAX_LINES)):
         one, other = pattern.findall(old), pattern.findall(new)
         if max(len(one), len(other)) <= most:
@@ -37,7 +37,7 @@ def _compared(one: list[str], other: list[str]) -> list[tuple[str, str]]:
 
 
 def _joined(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Join changes that only white space separates: a replaced phrase reads better than replaced words."""
+    """Join changes that only white space separates: one replaced phrase is easier to read than several words."""
     joined: list[tuple[str, str]] = []
     old = new = ""
     for number, (what, text) in enumerate(parts):

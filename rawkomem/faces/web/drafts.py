@@ -1,4 +1,4 @@
-"""Answer the page's question about drafts, and carry out what a person decides about them."""
+"""Return the drafts that the page shows, and carry out a person's decisions about them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .decisions import text_of
 from .difference import difference
 from .markdown import Meant
 
-MAX_CARDS = 50  # drafts that the page shows: the next ones come as these are decided
+MAX_CARDS = 50  # drafts; the page loads the next ones after decisions
 MAX_TITLE_CHARS = 300
-MAX_TEXT_CHARS = 12_000  # fit into a decision, whatever the script
+MAX_TEXT_CHARS = 12_000  # fit into one request (MAX_DECISION_BYTES) in any script
 MAX_CONDITIONS = 20
 
 
 def drafts(repository: Repository, render: Callable[[str, Meant], str]) -> dict[str, Any]:
-    """Return the drafts that wait, the latest first."""
+    """Return the waiting drafts, the latest first."""
     waiting = repository.drafts.all()
     shown = [_card(repository, draft, lambda text: render(text, _no_links)) for draft in waiting[:MAX_CARDS]]
     return {"total": len(waiting), "items": shown}
 
 
 def keep(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Make a memory of a draft, in the words that the page showed."""
+    """Store a draft as a memory, with the title and text that the page showed."""
     corrected = [id for id in repository.drafts.get(text_of(said, "id")).corrects if repository.core.holds(id)]
     stored = repository.drafts.keep(text_of(said, "id"), **_proposed(said), by=user_name())
     superseded = [repository.history(id)[-1].entry.id for id in corrected if id != stored.id]
@@ -38,28 +38,28 @@ def keep(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def edit(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Change what a draft proposes."""
+    """Change title, text and conditions of a draft."""
     return {"id": repository.drafts.edit(text_of(said, "id"), **_proposed(said)).id}
 
 
 def merge(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Make one draft of two."""
+    """Merge another draft into a draft."""
     return {"id": repository.drafts.merge(text_of(said, "id"), text_of(said, "other")).id}
 
 
 def drop(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Forget a draft."""
+    """Discard a draft."""
     return {"id": repository.drafts.drop(text_of(said, "id")).id}
 
 
 def _proposed(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return title, text and conditions of a decision; all must be given, so that what is kept is what was shown."""
+    """Return title, text and conditions of a request. All are required, so that exactly the shown draft is stored."""
     title, text = text_of(said, "title", MAX_TITLE_CHARS), text_of(said, "text", MAX_TEXT_CHARS)
     when = said.get("when")
     if not title or not text:
-        raise BadInput("a memory needs a title and a text", "fill both in")
+        raise BadInput("a memory needs a title and a text", "fill in both")
     if not isinstance(when, list) or len(when) > MAX_CONDITIONS or not all(isinstance(one, str) for one in when):
-        raise BadInput(f"conditions are a list of at most {MAX_CONDITIONS} texts", "write one on each line")
+        raise BadInput(f"conditions must be a list of at most {MAX_CONDITIONS} texts", "write one on each line")
     return {"title": title, "text": text, "when": [one.strip() for one in when if one.strip()]}
 
 
@@ -90,5 +90,5 @@ def _corrected(repository: Repository, id: str, draft: Draft) -> dict[str, Any]:
 
 
 def _no_links(name: str) -> tuple[str, str]:
-    """Resolve no link: a draft is a quote, and names no memory."""
+    """Resolve no link: a draft quotes a session and does not name memories."""
     return "", ""

@@ -1,4 +1,4 @@
-"""Answer the page's question about health: which memories need somebody to look at them, and why."""
+"""Find the memories that a person should look at, by check, for the Health view of the page."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ...text.clean import one_line
 from .answers import listed
 from .difference import difference
 
-MAX_FINDINGS = 100  # memories of one check that the page shows: the next ones come as these are decided
-MIN_UNUSED_DAYS = 14  # a younger memory had no chance to be used
+MAX_FINDINGS = 100  # of one check; the page loads the next ones after decisions
+MIN_UNUSED_DAYS = 14  # a younger memory may not have had a chance to be used
 
-Finding = tuple[Memory, str, dict[str, Any]]  # a memory, what was found, further facts
+Finding = tuple[Memory, str, dict[str, Any]]  # a memory, the finding in words, and more facts for the page
 
 
 def health(repository: Repository) -> dict[str, Any]:
-    """Return the findings of each check, with how many there are in all."""
+    """Return the findings of each check and their number."""
     memories = [*repository.get_many([row.id for row in repository.list()])]
     checks: dict[str, Callable[[], Iterable[Finding]]] = {
         "stale": lambda: _stale(repository),
@@ -40,7 +40,7 @@ def _check(name: str, found: list[Finding]) -> dict[str, Any]:
 
 
 def _stale(repository: Repository) -> Iterable[Finding]:
-    """Yield memories that rest on code which changed or is gone."""
+    """Yield memories that cite code which changed or is gone."""
     for memory, cited in repository.citations.all():
         changed = [item for item in cited if item.state in (STALE, GONE)]
         if changed:
@@ -49,7 +49,7 @@ def _stale(repository: Repository) -> Iterable[Finding]:
 
 
 def _contradicted(repository: Repository) -> Iterable[Finding]:
-    """Yield memories that say the opposite of another one in use, by a claim or in plain sentences."""
+    """Yield memories that contradict another memory in use, by a claim or by a sentence."""
     claims = [(one.memory, one.other) for one in repository.beliefs.conflicts()]
     sentences = [(one.newer, one.older) for one in repository.beliefs.contradictions()]
     for number, (memory, other) in enumerate([*claims, *sentences]):
@@ -59,20 +59,20 @@ def _contradicted(repository: Repository) -> Iterable[Finding]:
 
 
 def _weak(repository: Repository) -> Iterable[Finding]:
-    """Yield memories that were made from something that no longer holds."""
+    """Yield memories whose sources no longer hold."""
     for memory, sources in repository.beliefs.weakened():
-        yield memory, f"made from {len(sources)} that no longer hold", {}
+        yield memory, f"sources that no longer hold: {len(sources)}", {}
 
 
 def _unconditional(memories: Iterable[Memory]) -> Iterable[Finding]:
-    """Yield memories that only words and meaning can find, because they say no condition."""
+    """Yield memories without a condition: only their words and meaning can bring them into a prompt."""
     for memory in memories:
         if memory.kind in NEED_WHEN and not memory.when:
-            yield memory, "has no condition that says when to use it", {}
+            yield memory, "has no condition", {}
 
 
 def _unused(repository: Repository, memories: Iterable[Memory]) -> Iterable[Finding]:
-    """Yield memories that no prompt on this machine got, the oldest first."""
+    """Yield memories that were never injected into a prompt on this machine, the oldest first."""
     used, at = repository.lifecycle.accesses(), now()
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
         days = (at - memory.created) // DAY

@@ -1,4 +1,4 @@
-"""Mark comments, strings, numbers and keywords of code as HTML, without a library or a network."""
+"""Mark comments, strings, numbers and keywords of code in HTML, without a library."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import cache
 from html import escape
 
-MAX_MARKED_CHARS = 20_000  # of a block of code; a longer one is shown without marks
+MAX_MARKED_CHARS = 20_000  # of a block of code; longer code is only escaped
 PREFIX = "hl-"
 COMMENT, STRING, NUMBER, KEYWORD, KEY, ADDED, REMOVED = (
     "comment", "string", "number", "keyword", "key", "added", "removed",
@@ -89,7 +89,7 @@ LANGUAGES = {name: language for language, names in NAMES.items() for name in (la
 
 
 def highlight(code: str, language: str, attributes: str = "") -> str:
-    """Return code as HTML in which known parts carry a class; code in an unknown language is only escaped."""
+    """Return code as HTML whose known parts have a CSS class; code in an unknown language is only escaped."""
     name = language.lower()
     if len(code) > MAX_MARKED_CHARS:
         return escape(code)

@@ -1,6 +1,6 @@
-"""Render the Markdown of a memory as safe HTML: no raw HTML, images as words, links only to the web and to memories.
+"""Render the Markdown of a memory as safe HTML: no raw HTML, no images, links only to the web and to memories.
 
-markdown-it-py makes the HTML with raw HTML off; nh3 then keeps only what is listed here.
+markdown-it-py renders with raw HTML off. Then nh3 removes all tags, attributes and values that are not listed here.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-MAX_NESTING = 20  # nested quotes, lists and emphases: prose has three, a bomb thousands
-MAX_RENDERED_CHARS = 40_000  # rendered in a quarter of a second at worst; a longer text is a dump, shown as it is
+MAX_NESTING = 20  # of quotes, lists and emphases: usual texts have three levels, an attack thousands
+MAX_RENDERED_CHARS = 40_000  # takes a quarter of a second at worst; longer text is shown as plain text
 MEMORY_ADDRESS = "#/memory/"  # the page's own address of a memory
 WEB_SCHEMES = ("https://", "http://", "mailto:")
 ALLOWED_TAGS = {
@@ -36,11 +36,11 @@ PICTURE, BOX, TASK = "picture", "box", "task"
 ALLOWED_CLASSES = CLASSES | {PICTURE, BOX, TASK}
 TASK_MARK = re.compile(r"\[([ xX])\][ \t]+")
 
-Meant = Callable[[str], tuple[str, str]]  # id and title of the memory that a name means; empty where it means none
+Meant = Callable[[str], tuple[str, str]]  # name → id and title of its memory; both empty if there is none
 
 
 def open_renderer() -> Callable[[str, Meant], str]:
-    """Return the function that renders Markdown as safe HTML."""
+    """Return the function that renders Markdown as safe HTML. Raises Refused if a package is missing."""
     try:
         import nh3
         from markdown_it import MarkdownIt
@@ -70,7 +70,7 @@ def open_renderer() -> Callable[[str, Meant], str]:
 
 
 def _known_value(tag: str, attribute: str, value: str) -> str | None:
-    """Return an allowed value: an address of the web or of a memory (a relative one leads here), a class."""
+    """Return an attribute's value if it is allowed, else None. A relative address is not: it leads to this server."""
     if attribute == "class":
         return value if value in ALLOWED_CLASSES else None
     if attribute != "href" or value.lower().startswith(WEB_SCHEMES) or value.startswith(MEMORY_ADDRESS):
@@ -94,7 +94,7 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
 
 
 def _tasks(state: StateCore) -> None:
-    """Turn `[ ]` and `[x]` at the beginning of a list item into a box."""
+    """Turn `[ ]` and `[x]` at the beginning of a list item into a checkbox character."""
     before: list[Token] = []
     for token in state.tokens:
         words = token.children[0] if token.type == "inline" and token.children else None
@@ -113,7 +113,7 @@ def _tasks(state: StateCore) -> None:
 def _image(
     renderer: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: MutableMapping[str, Any]
 ) -> str:
-    """Show the words of an image, or the name of its file: looking at a memory asks no server for anything."""
+    """Return the alt text of an image, or its file name. Loading the image would contact a server."""
     token = tokens[at]
     words = renderer.renderInlineAsText(token.children or [], options, env).strip()
     file = str(token.attrGet("src") or "").partition("?")[0].rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Save and remove searches of this user, which the page offers beside the filters."""
+"""Save and remove the searches that the page lists below its filters."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MAX_NAME_CHARS = 60
 
 
 def save(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Save what is searched for under a name."""
+    """Save the question and filters of the page under a name; return that search."""
     asked = {key: text_of(said, key) for key in FIELDS}
     return {"searches": [Searches(repository.layout).save(text_of(said, "name", MAX_NAME_CHARS), asked)]}
 
 
 def remove(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Remove a saved search."""
+    """Remove a saved search; return the others."""
     Searches(repository.layout).remove(text_of(said, "name", MAX_NAME_CHARS))
     return {"searches": Searches(repository.layout).all()}

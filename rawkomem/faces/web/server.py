@@ -1,6 +1,6 @@
 """Serve the page on the loopback address, one repository call at a time.
 
-GET changes nothing. The files of `page/` are public; answers about the repository need the token.
+GET requests change nothing. The files of `page/` need no token; every answer about the repository needs it.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ DECISIONS = {
     "/api/drafts/drop": drafts.drop,
 }
 STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
-MAX_DECISION_BYTES = 64 * 1024  # of a decision: an id and a reason, or the text of a draft
-MAX_QUERY_FIELDS = 20  # of a query
-ENTRANCE_S = 60.0  # seconds within which a browser must have opened the page
-IDLE_TIMEOUT_S = 30  # seconds that a connection may be silent
+MAX_DECISION_BYTES = 64 * 1024  # of the body of a POST request
+MAX_QUERY_FIELDS = 20  # of a GET request
+ENTRANCE_S = 60.0  # time for a browser to open the page
+IDLE_TIMEOUT_S = 30  # of a connection
 
 
 @record
@@ -73,7 +73,7 @@ class Reply:
 
 
 def open_for_page(folder: str, via: str) -> Repository:
-    """Open a repository whose searches are not logged in the ledger."""
+    """Return a repository whose searches are not logged in the ledger."""
 
     def quiet(settings: Settings) -> Settings:
         return replace(settings, ledger="writes") if settings.ledger == "on" else settings
@@ -85,39 +85,43 @@ class PageServer(socketserver.ThreadingTCPServer):
     """Listens on the loopback address; `door.address` is the address of the page."""
 
     daemon_threads = True
-    allow_reuse_address = os.name != "nt"  # there, it would let another program take the port over
+    allow_reuse_address = os.name != "nt"  # on Windows, the option would let another program take over the port
 
     def __init__(self, repository: Repository, port: int = 0):
         self.repository = repository
         self.render = open_renderer()
         self.files = _page_files()
-        self._one_at_a_time = threading.Lock()  # a repository's connection serves one thread
+        self._one_at_a_time = threading.Lock()  # a repository is not thread-safe
         try:
             super().__init__((HOST, port), Handler)
         except OSError as failure:
             raise BadInput(
-                f"cannot listen on port {port}: {failure.strerror}", "give another --port, or none"
+                f"cannot listen on port {port}: {failure.strerror}", "use another --port, or none for a free one"
             ) from None
         self.door = Door(self.server_address[1], new_token())
-        self._entrance = ("", 0.0)  # a code, and until when it counts
+        self._entrance = ("", 0.0)  # a code, and when it expires
 
     def new_entrance(self) -> str:
-        """Return an address that works once, within a minute: a browser's command line is no place for the token."""
+        """Return an address that works once, within ENTRANCE_S.
+
+        `browse` passes it to the browser: other users could read the token in the browser's command line.
+        """
         self._entrance = (new_token(), time.monotonic() + ENTRANCE_S)
         return f"http://{HOST}:{self.door.port}/#once={self._entrance[0]}"
 
     def enter(self, said: Mapping[str, Any]) -> Reply:
-        """Return the token for the code of the last entrance, once."""
+        """Return the token for the code of the last new_entrance(), once; else 401."""
         with self._one_at_a_time:
             code, until = self._entrance
             given = str(said.get("code", "")).encode("utf-8", "replace")
             if not code or time.monotonic() > until or not hmac.compare_digest(given, code.encode()):
-                return told(UNAUTHORIZED, "this address works once", "open the address that 'rawkomem browse' printed")
+                said = "this address was used or has expired"
+                return _error_reply(UNAUTHORIZED, said, "open the address that 'rawkomem browse' printed")
             self._entrance = ("", 0.0)
         return Reply(200, json.dumps({"token": self.door.token}).encode())
 
     def answer(self, path: str, asked: Mapping[str, str]) -> Reply:
-        """Answer a question."""
+        """Answer a GET request about the repository."""
         repository, render = self.repository, self.render
         questions: dict[str, Callable[[], object]] = {
             "/api/overview": lambda: answers.overview(repository),
@@ -135,24 +139,24 @@ class PageServer(socketserver.ThreadingTCPServer):
         return self._reply(questions.get(path))
 
     def decide(self, path: str, said: Mapping[str, Any]) -> Reply:
-        """Carry out a decision."""
+        """Carry out a POST request."""
         wanted = DECISIONS.get(path)
         return self._reply((lambda: wanted(self.repository, said)) if wanted else None)
 
     def _reply(self, ask: Callable[[], object] | None) -> Reply:
         if ask is None:
-            return told(404, "no such question")
+            return _error_reply(404, "unknown address")
         try:
             with self._one_at_a_time:
                 return Reply(200, json.dumps(ask(), ensure_ascii=False).encode("utf-8", "replace"))
         except RawkoError as failure:
-            return told(STATUSES.get(type(failure), 500), redact(failure.message, pii=False), failure.hint)
+            return _error_reply(STATUSES.get(type(failure), 500), redact(failure.message, pii=False), failure.hint)
         except Exception as failure:
-            return told(500, _bug(failure), "the other views still work; please report it")
+            return _error_reply(500, _bug(failure), "please report this error; other views still work")
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Handles one connection: check the door, then ask the repository."""
+    """Handles one connection: check the headers, then call the repository."""
 
     server: PageServer
     protocol_version = "HTTP/1.1"
@@ -160,13 +164,13 @@ class Handler(BaseHTTPRequestHandler):
     timeout = IDLE_TIMEOUT_S
 
     def do_GET(self) -> None:
-        """Serve the files of the page, and answers to requests with the token."""
+        """Serve the files of the page; answer requests with the token."""
         path, _, query = self.path.partition("?")
         file = self.server.files.get(path)
         door = self.server.door
         refused = door.refusal(self.headers) or (None if file else door.refusal_of_data(self.headers))
         if refused:
-            self._send(told(*refused))
+            self._send(_error_reply(*refused))
             return
         self._send(file or self._answer(path, query))
 
@@ -174,42 +178,42 @@ class Handler(BaseHTTPRequestHandler):
         try:
             asked = dict(parse_qsl(query, max_num_fields=MAX_QUERY_FIELDS, errors="replace"))
         except ValueError:
-            return told(400, "too many fields")
+            return _error_reply(400, f"a query may have at most {MAX_QUERY_FIELDS} fields")
         return self.server.answer(path, asked)
 
     def do_POST(self) -> None:
-        """Take a decision of a person, or give the token to a browser that was opened with a code."""
+        """Carry out a decision, or send the token to a browser that was opened with a code."""
         door, entering = self.server.door, self.path == "/api/enter"
         known = None if entering else door.refusal_of_data(self.headers)
         refused = door.refusal(self.headers) or known or door.refusal_of_write(self.headers)
-        said = told(*refused) if refused else self._said()
+        said = _error_reply(*refused) if refused else self._said()
         if isinstance(said, Reply):
             self._send(said)
         else:
             self._send(self.server.enter(said) if entering else self.server.decide(self.path, said))
 
     def _said(self) -> dict[str, Any] | Reply:
-        """Return the parsed body, or what is wrong with it."""
+        """Return the parsed body, or a Reply with the error."""
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdecimal():
-            return told(411, "a write says how long it is")
+            return _error_reply(411, "a write needs the header Content-Length")
         if int(length) > MAX_DECISION_BYTES:
-            return told(413, f"a write has at most {MAX_DECISION_BYTES:,} bytes")
+            return _error_reply(413, f"a write may have at most {MAX_DECISION_BYTES:,} bytes")
         try:
             said = json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError):
-            return told(400, "this is not JSON")
-        return said if isinstance(said, dict) else told(400, "a write is a JSON object")
+            return _error_reply(400, "the body is not JSON")
+        return said if isinstance(said, dict) else _error_reply(400, "the body must be a JSON object")
 
     def handle(self) -> None:
-        """Serve the connection; a browser that closes it early is no error."""
+        """Serve the connection. If the browser closes it early, that is no error."""
         try:
             super().handle()
         except (ConnectionError, TimeoutError):
             self.close_connection = True
 
     def finish(self) -> None:
-        """Close the connection; what a closed pipe did not take is dropped."""
+        """Close the connection. Output that a closed pipe did not take is dropped."""
         try:
             super().finish()
         except (ConnectionError, TimeoutError):
@@ -221,7 +225,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Type", reply.type)
         self.send_header("Content-Length", str(len(reply.body)))
-        if reply.status >= 400:  # a body may lie unread on the line
+        if reply.status >= 400:  # the body of the request may be unread
             self.send_header("Connection", "close")
             self.close_connection = True
         self.end_headers()
@@ -229,28 +233,28 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(reply.body)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer errors of the standard library with our own text and headers."""
+        """Answer errors that the standard library finds with our own text and headers."""
         self.command = getattr(self, "command", None) or ""
-        self._send(told(405 if code == 501 else code, message or "refused"))
+        self._send(_error_reply(405 if code == 501 else code, message or "refused"))
 
     def log_message(self, format: str, *args: object) -> None:
-        """Log nothing: questions are private."""
+        """Log nothing: searches are private."""
 
 
-def told(status: int, message: str, hint: str = "") -> Reply:
-    """Return a failure as a message."""
+def _error_reply(status: int, message: str, hint: str = "") -> Reply:
+    """Return a reply with an error message and a hint."""
     return Reply(status, json.dumps({"error": message, "hint": hint}, ensure_ascii=False).encode())
 
 
 def _bug(failure: Exception) -> str:
-    """Report an internal error in one line on the page and on stderr, and keep the connection."""
+    """Print an internal error on stderr and return it as one line for the page."""
     said = redact(f"rawkomem failed here: {type(failure).__name__}: {one_line(str(failure), 200)}", pii=False)
     print(said, file=sys.stderr)
     return said
 
 
 def _page_files() -> dict[str, Reply]:
-    """Return the files of the page by address; only these are served."""
+    """Return the files of the page by address. No other file is served."""
     found: dict[str, Reply] = {}
     for name in sorted(os.listdir(PAGE_FOLDER)):
         type = TYPES.get(os.path.splitext(name)[1])

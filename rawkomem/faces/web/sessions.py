@@ -1,4 +1,4 @@
-"""Answer the page's questions about past sessions: which there are, and what a replay of one shows."""
+"""List the past sessions of a project, and replay one, for the Replay view of the page."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from ...redaction.find import redact
 from ...repository import Repository
 from ...text.clean import clean, one_line
 
-MAX_SESSIONS = 50  # the latest sessions of the project
-MAX_PROMPTS = 200  # of a session that is replayed: each prompt is one recall
+MAX_SESSIONS = 50  # in the list: the latest
+MAX_PROMPTS = 200  # that are replayed in one session: each prompt costs one recall
 
 
 def sessions(repository: Repository) -> dict[str, Any]:
-    """Return the transcripts of this project, the latest first; the page names one by a checksum of its path."""
+    """Return the transcripts of this project, the latest first. The id of one is a checksum of its path."""
     files = find_sessions(repository.layout)
     return {"total": len(files), "items": [_listed(file) for file in files[:MAX_SESSIONS]]}
 
 
 def replayed(repository: Repository, name: str) -> dict[str, Any]:
-    """Return what each prompt of a session would be given now, and which corrections a memory covers."""
+    """Return the memories that each prompt of a session would get now, and which corrections a memory covers."""
     for file in find_sessions(repository.layout)[:MAX_SESSIONS]:
         if _name(file) == name:
-            return {"items": [_told(repository, past) for past in read_past(file)]}
-    raise NotFound("this session is not there any more", "reload the page to see which sessions there are")
+            return {"items": [_replayed(repository, past) for past in read_past(file)]}
+    raise NotFound("this session no longer exists", "reload the page to update the list of sessions")
 
 
 def _name(file: str) -> str:
@@ -45,7 +45,7 @@ def _listed(file: str) -> dict[str, Any]:
             "bytes": stat.st_size}  # fmt: skip
 
 
-def _told(repository: Repository, past: Past) -> dict[str, Any]:
+def _replayed(repository: Repository, past: Past) -> dict[str, Any]:
     done = replay(repository, replace(past, moments=past.moments[:MAX_PROMPTS]))
     return {
         "host": one_line(past.host or "text", 40),

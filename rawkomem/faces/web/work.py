@@ -1,4 +1,4 @@
-"""Carry out what a person writes on the page: memories, edits, links, decisions about several memories, and undo."""
+"""Carry out changes that a person makes on the page: add, edit, link, act on several memories, undo."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from . import decisions, drafts
 from .decisions import done, text_of
 from .drafts import MAX_CONDITIONS, MAX_TEXT_CHARS, MAX_TITLE_CHARS
 
-KINDS = [kind for kind in CREATES if kind not in GROUPS]  # 'rawkomem episode' makes episodes
-LINK_TYPES = ("related", "supports", "refines", "depends_on", "contradicts", "example_of")  # any other word works, too
+KINDS = [kind for kind in CREATES if kind not in GROUPS]  # episodes are created with 'rawkomem episode'
+LINK_TYPES = ("related", "supports", "refines", "depends_on", "contradicts", "example_of")  # suggestions
 MAX_TAGS = 30
 MAX_TAG_CHARS = 60
-MAX_CHOSEN = 200  # memories of one decision about several
-MAX_CHANGES = 500  # last changes of this machine among which the page's own are looked for
+MAX_CHOSEN = 200  # memories or drafts in one bulk action
+MAX_CHANGES = 500  # latest changes of this machine in which undo looks for those of the page
 
 Said = Mapping[str, Any]
 Facts = dict[str, Any]
 
 
 class Warnings:
-    """Print warnings on stderr and keep them for the answer to the page."""
+    """Prints warnings on stderr and collects them for the answer to the page."""
 
     def __init__(self) -> None:
-        self._told: list[str] = []
+        self._collected: list[str] = []
 
     def __call__(self, message: str) -> None:
-        """Take a warning."""
+        """Print and collect a warning."""
         warn_on_stderr(message)
-        self._told.append(one_line(redact(message, pii=False), 300))
+        self._collected.append(one_line(redact(message, pii=False), 300))
 
     def take(self) -> list[str]:
-        """Return the warnings since the last call."""
-        told, self._told = self._told, []
+        """Return and clear the warnings since the last call."""
+        told, self._collected = self._collected, []
         return told
 
 
 def version_of(memory: Memory) -> str:
-    """Return a checksum of everything that the page's form shows of a memory."""
+    """Return a checksum of the fields of a memory that the form of the page shows."""
     shown = (memory.title, memory.body, memory.when, memory.tags, memory.importance)
     return sha256(repr(shown).encode("utf-8", "replace")).hexdigest()[:16]
 
@@ -60,7 +60,7 @@ def add(repository: Repository, said: Said) -> Facts:
     if kind not in KINDS:
         raise BadInput(f"unknown kind {kind!r}", f"one of {', '.join(KINDS)}")
     if not text and not form.get("title"):
-        raise BadInput("a memory needs a title or a text", "fill one of them in")
+        raise BadInput("a memory needs a title or a text", "fill in one of them")
     _warnings(repository)
     stored = repository.add(text, kind=kind, by=user_name(), **{key: value for key, value in form.items() if value})
     written = {"what": stored.outcome.what, "redacted": stored.redacted, "warnings": _warnings(repository)}
@@ -68,10 +68,10 @@ def add(repository: Repository, said: Said) -> Facts:
 
 
 def amend(repository: Repository, said: Said) -> Facts:
-    """Change the given fields of a memory, if it still is what the page showed."""
+    """Amend the passed fields of a memory. Raises Refused if the memory changed since the page loaded it."""
     memory = repository.get(text_of(said, "id"))
     if said.get("version") != version_of(memory):
-        hint = "your text is still in the form: copy it, open the memory again, and repeat the change"
+        hint = "copy your text from the form, open the memory again, and repeat the change"
         raise Refused("the memory changed after you opened it", hint)
     form = _form(said)
     if not form:
@@ -86,26 +86,26 @@ def amend(repository: Repository, said: Said) -> Facts:
 
 
 def archive(repository: Repository, said: Said) -> Facts:
-    """Take a memory out of use."""
+    """Archive a memory."""
     return _of_one(repository, said, "archive")
 
 
 def restore(repository: Repository, said: Said) -> Facts:
-    """Bring a memory back into use."""
+    """Restore a memory."""
     return _of_one(repository, said, "restore")
 
 
 def delete(repository: Repository, said: Said) -> Facts:
-    """Hide a memory by a tombstone."""
+    """Delete a memory by appending a tombstone."""
     return _of_one(repository, said, "delete")
 
 
 def cite(repository: Repository, said: Said) -> Facts:
-    """Confirm a memory whose cited code changed: it cites the code as it is now."""
+    """Confirm a memory whose cited code changed: cite the present code. Raises Refused if all cited code is gone."""
     memory = repository.get(text_of(said, "id"))
     places = [item.citation.place for item in repository.citations.of(memory) if item.state != "gone"]
     if not places:
-        raise Refused("no code that this memory cites is there any more", "edit the memory or archive it")
+        raise Refused("all code that this memory cites is gone", "edit the memory or archive it")
     return done(repository, memory.id, [repository.citations.add(memory.id, places, user_name()).entry.id])
 
 
@@ -124,7 +124,7 @@ def unlink(repository: Repository, said: Said) -> Facts:
 
 
 def bulk(repository: Repository, said: Said) -> Facts:
-    """Do the same to several memories or drafts; a failure of one does not stop the others."""
+    """Run one action on several memories or drafts. If it fails for one, the others are still processed."""
     action, reason, items = text_of(said, "action"), text_of(said, "reason"), said.get("items")
     if action not in ACTIONS:
         raise BadInput(f"unknown action {action!r}", f"one of {', '.join(ACTIONS)}")
@@ -147,21 +147,21 @@ def bulk(repository: Repository, said: Said) -> Facts:
 
 
 def can_undo(repository: Repository) -> bool:
-    """Tell whether this version can take changes back."""
+    """Tell whether this version of the library can undo changes."""
     return hasattr(repository, "undoing")
 
 
 def undo(repository: Repository, said: Said) -> Facts:
-    """Take back what an action of the page wrote, the latest change first."""
+    """Undo an action of the page, the latest change first."""
     entries = said.get("entries")
     if not isinstance(entries, list) or not entries or not all(isinstance(one, str) for one in entries):
-        raise BadInput("no action given", "undo follows an action on this page")
+        raise BadInput("nothing to undo", "undo follows an action on this page")
     if not can_undo(repository):
-        raise Refused("this version of rawkomem cannot undo", "bring a memory back with 'rawkomem restore ID'")
+        raise Refused("this version of rawkomem cannot undo", "restore a memory with 'rawkomem restore ID'")
     undoing: Any = getattr(repository, "undoing")  # noqa: B009 - mypy must not look it up
     changes = [change for change, _ in undoing.changes(MAX_CHANGES) if not change.ids.isdisjoint(entries)]
     if not changes:
-        raise Refused("this action cannot be undone any more", "'rawkomem undo --list' shows what can be undone")
+        raise Refused("this action can no longer be undone", "run 'rawkomem undo --list' to see what can be undone")
     for change in changes:
         undoing.undo(change.name, everything=True, by=user_name())
     return {"undone": len(changes)}
@@ -215,7 +215,7 @@ def _of_one(repository: Repository, said: Said, action: str) -> Facts:
 
 
 def _form(said: Said) -> Facts:
-    """Return the fields of a memory that a form gives, checked; a field that it does not give stays as it is."""
+    """Return the checked fields of a memory that a request holds; other fields stay unchanged."""
     given: Facts = {}
     for key, name, most in (("title", "title", MAX_TITLE_CHARS), ("text", "body", MAX_TEXT_CHARS)):
         if key in said:
@@ -231,12 +231,12 @@ def _form(said: Said) -> Facts:
 def _list(said: Said, key: str, most: int, chars: int) -> tuple[str, ...]:
     value = said[key]
     if not isinstance(value, list) or len(value) > most or not all(isinstance(one, str) for one in value):
-        raise BadInput(f"{key} must be a list of at most {most} texts", "give fewer of them")
+        raise BadInput(f"{key} must be a list of at most {most} texts", "remove some of them")
     if any(len(one) > chars for one in value):
         raise BadInput(f"{key}: a text has more than {chars} characters", "shorten it")
     return tuple(one.strip() for one in value if one.strip())
 
 
 def _warnings(repository: Repository) -> list[str]:
-    """Return the warnings since the last call."""
+    """Return and clear the warnings since the last call."""
     return repository.core.warn.take() if isinstance(repository.core.warn, Warnings) else []

@@ -1,1 +1,1 @@
-"""Merge calls of rawkomem into the settings of agent hosts, and remove them again."""
+"""Add calls of rawkomem to the settings of agent hosts, and remove them again."""

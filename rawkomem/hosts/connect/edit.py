@@ -1,8 +1,9 @@
-"""Put values into JSON text and take them out again, so that taking out exactly reverses putting in.
+"""Add items to JSON text and remove them again, so that removing exactly restores the earlier text.
 
-The text itself says how to reverse it, so any clone can: an item goes to the end of its container, with its own comma
-if the last item had one. In a container that was empty the item stands directly before the bracket; a container that
-we made never closes directly after its item. That tells who made the container when the item goes.
+No record of the change is kept, so it can be reversed in any clone. An item is added at the end of its container, with
+a comma after it if the last item had one. In a container that was empty, the closing bracket directly follows our item.
+In a container that we created, white space stands between them. So removing an item can tell whether we created its
+container, and then removes the container too.
 """
 
 from __future__ import annotations
@@ -12,26 +13,26 @@ import json
 from ...model.record import record
 from .jsonc import BLANKS, Node, end_of_comment
 
-INDENT = "  "  # where a file has none to follow
+INDENT = "  "  # if the file has no indentation to copy
 
 
 @record
 class Style:
-    """The layout of a file: its line endings and its step of indentation."""
+    """The layout of a file: its line ending and one level of indentation."""
 
     newline: str
     step: str
 
 
 def style_of(text: str, root: Node) -> Style:
-    """Return the style of a file, by the first member that stands on its own line."""
+    """Return the style of a file. The indentation is that of its first member."""
     newline = "\r\n" if "\r\n" in text else "\n"
     before = _indent(text, root.items[0].start) if root.items else None
     return Style(newline, before or INDENT)
 
 
 def put(text: str, container: Node, key: str, value: object, style: Style) -> str:
-    """Return the text with one more item in a container; objects take a key, lists none."""
+    """Return the text with an item added to a container; `key` is empty for a list."""
     if not container.items:
         at = container.end - 1
         return text[:at] + _item(key, value, style, _leading(text, container.start)) + text[at:]
@@ -51,7 +52,7 @@ def take_out(text: str, container: Node, index: int) -> str:
     item = container.items[index]
     before = container.items[index - 1].comma if index else container.start
     if item.comma >= 0:
-        rest = text[item.node.end : item.comma] + text[item.comma + 1 :]  # a comment may stand before the comma
+        rest = text[item.node.end : item.comma] + text[item.comma + 1 :]  # there may be a comment before the comma
         return text[: _end_before(text, before + 1, item.start, rest)] + rest
     rest = text[item.node.end :]
     if index:
@@ -60,7 +61,7 @@ def take_out(text: str, container: Node, index: int) -> str:
 
 
 def _end_before(text: str, after: int, start: int, rest: str) -> int:
-    """Return where the text before an item ends without the blanks between; blanks that end a comment are kept."""
+    """Return where the text before an item ends, without the blanks between. Blanks that end a comment are kept."""
     end = len(text[:start].rstrip(BLANKS))
     lines = text[after:end].splitlines()
     ends_in_comment = bool(lines) and "//" in lines[-1]
@@ -68,14 +69,14 @@ def _end_before(text: str, after: int, start: int, rest: str) -> int:
 
 
 def is_made_by_us(container: Node) -> bool:
-    """Tell whether a container was made for its one item, which is ours."""
+    """Tell whether we created a container, for its only item."""
     return len(container.items) == 1 and container.items[0].node.end != container.end - 1
 
 
 def written(value: object, style: Style, base: str | None = "") -> str:
-    """Return a value as text: one line per member below an indentation, or all on one line if that is None.
+    """Return a value as JSON: one line per member, indented from `base`; all on one line if `base` is None.
 
-    Brackets never stand directly beside an item: see above.
+    Brackets are never directly next to an item: see the module docstring.
     """
     if not isinstance(value, (dict, list)) or not value:
         return json.dumps(value, ensure_ascii=False)
@@ -100,13 +101,13 @@ def _leading(text: str, at: int) -> str:
 
 
 def _indent(text: str, at: int) -> str | None:
-    """Return the blanks before the first text on a line, or None if the position is not the first."""
+    """Return the indentation before a position, or None if other text comes before it on its line."""
     line = text[max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1 : at]
     return line if not line.strip(BLANKS) and "\n" in text[:at] else None
 
 
 def _past_comment(text: str, at: int) -> int:
-    """Return the position after a comment on the rest of the line, which belongs to the item before it."""
+    """Return the position after a comment on the same line, which belongs to the item before it."""
     bare = at + len(text[at:]) - len(text[at:].lstrip(" \t"))
     if not text.startswith(("//", "/*"), bare):
         return at

@@ -8,11 +8,11 @@ import shutil
 from ..records import ALIASES, HOSTS
 from .settings import connectable
 
-SHARED_HOMES = ("~", "~/.config")  # folders of many programs, in which a host has a folder of its own
+SHARED_HOMES = ("~", "~/.config")  # folders that many programs share; the host's own folder is inside
 
 
 def installed_hosts() -> list[str]:
-    """Return the hosts whose program is on the PATH or that keep a folder of this user, in the order of the records."""
+    """Return the hosts whose program is on the PATH or whose user folder exists, in the order of the records."""
     return [name for name in connectable() if _has_program(name) or _has_folder(name)]
 
 

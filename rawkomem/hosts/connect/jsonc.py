@@ -1,6 +1,6 @@
-"""Parse JSON with comments and trailing commas, and keep where each value stands in the text.
+"""Parse JSON with comments and trailing commas, and keep the position of each value in the text.
 
-Settings are edited as text, so that comments, indentation and order of what is not ours stay as they are.
+Settings are edited as text, so that the comments, indentation and order of other settings do not change.
 """
 
 from __future__ import annotations
@@ -12,41 +12,41 @@ from ...model.record import record
 
 BLANKS = " \t\r\n\ufeff"
 CLOSING = {"{": "}", "[": "]"}
-MAX_DEPTH = 100  # of nested values: no settings file comes near
+MAX_DEPTH = 100  # of nested values
 
 
 @record
 class Node:
-    """A value: where it begins and ends, and what is in it."""
+    """A value and its position."""
 
     start: int
     end: int
-    value: object  # as Python knows it
-    items: tuple[Item, ...] = ()  # of an object or a list
+    value: object  # the Python value
+    items: tuple[Item, ...] = ()  # if it is an object or a list
 
 
 @record
 class Item:
-    """A member of an object, or an item of a list: where it begins, and where the comma after it is (-1: none)."""
+    """A member of an object, or an item of a list."""
 
-    key: str
+    key: str  # empty in a list
     start: int
     node: Node
-    comma: int
+    comma: int  # position of the comma after it; -1: none
 
 
 def parse(text: str) -> Node:
-    """Return the value of a whole text. Raises ValueError, with the line, if it cannot be parsed."""
+    """Return the value of a text. Raises ValueError, with the line, if it cannot be parsed."""
     at = _skip(text, 0)
     node = _value(text, at, 0)
     rest = _skip(text, node.end)
     if rest < len(text):
-        raise _wrong(text, rest, "more after the end")
+        raise _wrong(text, rest, "text after the end of the value")
     return node
 
 
 def member(node: Node, key: str) -> Item | None:
-    """Return a member of an object by its key; if there are several, the last, as hosts do."""
+    """Return a member of an object by its key, or None. Of duplicate keys the last counts, as in the hosts."""
     return next((item for item in reversed(node.items) if item.key == key), None)
 
 
@@ -60,7 +60,7 @@ def _value(text: str, at: int, depth: int) -> Node:
     try:
         return Node(at, end, json.loads(text[at:end]))
     except ValueError:
-        raise _wrong(text, at, "no value") from None
+        raise _wrong(text, at, "a value is missing or invalid") from None
 
 
 def _container(text: str, at: int, depth: int) -> Node:
@@ -83,7 +83,7 @@ def _item(text: str, at: int, named: bool, depth: int) -> Item:
         name = _value(text, at, depth + 1)
         colon = _skip(text, name.end)
         if not isinstance(name.value, str) or text[colon : colon + 1] != ":":
-            raise _wrong(text, at, "a name and a colon are missing")
+            raise _wrong(text, at, "expected a key in quotes and a colon")
         key, position = name.value, _skip(text, colon + 1)
     node = _value(text, position, depth + 1)
     comma = _skip(text, node.end)
@@ -129,7 +129,7 @@ def end_of_comment(text: str, at: int) -> int:
         return min(ends, default=len(text))
     end = text.find("*/", at)
     if end < 0:
-        raise _wrong(text, at, "a comment does not end")
+        raise _wrong(text, at, "a comment is not closed")
     return end + 2
 
 

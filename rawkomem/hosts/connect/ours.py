@@ -1,10 +1,10 @@
-"""Recognize our handlers, which run `rawkomem hook …` by any path and in any form that a host takes, and our server."""
+"""Recognize our MCP server, and our handlers, which run `rawkomem hook …` by any path and in any host's format."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-ARGUMENTS = "args"  # the words after a program that is started without a shell
+ARGUMENTS = "args"  # the key of the arguments of a program that is started without a shell
 NAMES = ("rawkomem", "rawko")
 PROGRAM = NAMES[0]
 CMD_KEY = "commandWindows"  # the key of a command line for cmd.exe
@@ -15,8 +15,8 @@ COMMANDS = (
     "powershell",
     "exec",
 )  # keys of a handler that hold a command line or a program
-# A machine without rawkomem must not show an error at each prompt, so the exit code is 0 whatever happened. The first
-# form works in sh, Git Bash and PowerShell; cmd.exe needs the second.
+# On a machine without rawkomem, no error may appear at each prompt, so the exit code is always 0. The first form works
+# in sh, Git Bash and PowerShell; cmd.exe needs the second.
 ALWAYS_0, ALWAYS_0_IN_CMD = "; exit 0", " & exit /b 0"
 
 
@@ -26,19 +26,19 @@ def calls_us(handler: object) -> bool:
 
 
 def guarded(line: str, key: str = "") -> str:
-    """Return the command line of a handler so that it exits with 0 also where the program is missing."""
+    """Return a command line that exits with 0 even if the program is missing."""
     return line + (ALWAYS_0_IN_CMD if key == CMD_KEY else ALWAYS_0)
 
 
 def is_server(entry: object) -> bool:
-    """Tell whether an entry of a host's MCP servers is ours as we write it: our program with the one word `mcp`."""
+    """Tell whether an entry of a host's MCP servers is exactly ours: our program with the only argument `mcp`."""
     return isinstance(entry, dict) and entry.get("command") == PROGRAM and entry.get(ARGUMENTS) == ["mcp"]
 
 
 def by_name(item: object) -> object:
-    """Return an item of a host's list with us called by name; a path that somebody wrote counts as the name.
+    """Return an item of a host's list, normalized for a comparison: a path to our program is replaced by its name.
 
-    Such a path counts as guarded, too: that line is the person's. A plain name without a guard is our older form.
+    A path comes from a person, so its line counts as guarded. A plain name without a guard is our older form and stays.
     """
     if isinstance(item, list):
         return [by_name(one) for one in item]
@@ -56,7 +56,7 @@ def _line(handler: Mapping[str, object], key: str) -> str:
 
 
 def _words(handler: Mapping[str, object], key: str) -> list[str]:
-    """Return the words after the program if it is ours and runs a hook, or else nothing."""
+    """Return the arguments of a command if it runs our hook; else an empty list."""
     line, given = handler.get(key), handler.get(ARGUMENTS)
     if not isinstance(line, str):
         return []
@@ -66,7 +66,7 @@ def _words(handler: Mapping[str, object], key: str) -> list[str]:
 
 
 def _parted(line: str) -> tuple[str, list[str]]:
-    """Return the program of a command line, which may be quoted, and the words after it."""
+    """Return the program of a command line, which may be quoted, and its arguments."""
     line = line.strip()
     if line[:1] in ('"', "'"):
         program, _, rest = line[1:].partition(line[0])

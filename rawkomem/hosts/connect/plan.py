@@ -1,4 +1,4 @@
-"""Plan what connecting a host changes: files before and after, known before anything is written."""
+"""Plan the file changes that connect or disconnect a host, before anything is written."""
 
 from __future__ import annotations
 
@@ -15,61 +15,62 @@ from . import merge, servers, toml_block
 from .seal import is_as_written, sealed
 from .settings import SKILL, connectable, handlers, hooks_file, items, servers_file, settings_file, skill_file
 
-MARK = "rawkomem connect"  # in files that are ours as a whole
+MARK = "rawkomem connect"  # in files that belong to us as a whole
 Edit = Callable[[str | None], str | None]
 
 
 @record
 class Change:
-    """A file before and after; None if there is no file."""
+    """The content of a file before and after a change; None: the file does not exist."""
 
     path: str
     before: bytes | None
     after: bytes | None
-    kept: str = ""  # why it stays as it is, where a person should know
+    kept: str = ""  # a note for the person about what was not changed, and why
 
     @property
     def is_none(self) -> bool:
-        """Tell whether the file stays as it is."""
+        """Tell whether the file does not change."""
         return self.before == self.after
 
 
 def plan_connect(name: str, project: str, mcp: bool = False) -> list[Change]:
-    """Return what connecting a host changes in a project, or for the user if no project is given.
+    """Return the changes that connect a host in a project, or for the user if `project` is empty.
 
-    With `mcp` its MCP servers get ours too; a host without hooks always gets the server.
+    With `mcp` they also add our MCP server. For a host without hooks they always do.
     """
     mcp = mcp or not HOSTS[name].has_hooks
     if mcp and not servers_file(name, project):
-        raise Refused(f"{name} keeps no MCP servers {'there' if project else 'in a file of yours'} that can be edited",
+        where = "the project" if project else "your user settings"
+        raise Refused(f"{name} has no file for MCP servers in {where} that rawkomem can edit",
                       f"run: {_server_of(name).otherwise}")  # fmt: skip
     edits = [*_hook_edits(name, project, True, mcp), *(_server_edits(name, project, True) if mcp else ())]
     return [*_owned_plugin(name, project, True), *_changes(edits, project), *_skill(name, project, True)]
 
 
 def plan_remove(name: str, project: str) -> list[Change]:
-    """Return what disconnecting a host changes."""
+    """Return the changes that disconnect a host."""
     edits = [*_server_edits(name, project, False), *_hook_edits(name, project, False)]
     changes = [_with_note(change, name, project) for change in _changes(edits, project)]
     return [*_owned_plugin(name, project, False), *changes, *_skill(name, project, False)]
 
 
 def is_connected(name: str, project: str) -> bool:
-    """Tell whether a host's settings call us, or start our server if the host has no hooks."""
+    """Tell whether a host's settings call our hooks or, if it has no hooks, start our MCP server."""
     edits = _hook_edits if HOSTS[name].has_hooks else _server_edits
     found = [*_owned_plugin(name, project, False), *_changes(edits(name, project, False), project)]
     return any(not change.is_none or change.kept for change in found)
 
 
 def has_our_server(name: str, project: str) -> bool:
-    """Tell whether the MCP servers of a host name ours."""
+    """Tell whether a server with our name is among the MCP servers of a host."""
     file = servers_file(name, project)
     text = _text(read_whole(file, project)) if file else None
     return _names_server(name, text)
 
 
 def carry_out(changes: list[Change], project: str) -> None:
-    """Write the files, and remove folders of the project that are empty then."""
+    """Write the files, and remove folders of the project that become empty."""
     for change in changes:
         if not change.is_none:
             _write(change, project)
@@ -78,20 +79,20 @@ def carry_out(changes: list[Change], project: str) -> None:
 
 
 def _owned_plugin(name: str, project: str, connect: bool) -> list[Change]:
-    """Return the change of a settings file that is ours as a whole; none for a host that shares its settings."""
+    """Return the change of a settings file that belongs to us as a whole; empty if the host has none."""
     template = HOSTS[name].template
     return [_owned(settings_file(name, project), _template(template), connect, project)] if template else []
 
 
 def _hook_edits(name: str, project: str, connect: bool, mcp: bool = False) -> list[tuple[str, Edit]]:
-    """Return how the settings files of a host are edited, so that they call us or no longer do."""
+    """Return the edits of a host's settings files that add or remove our hooks."""
     file, host = settings_file(name, project), HOSTS[name]
     if host.template or not file:
         return []
     wanted, beside = items(name), hooks_file(name, project)
     if not beside:
         return [(file, (lambda text: merge.merged(text, wanted, host.version)) if connect else merge.without)]
-    apart = os.path.exists(beside)  # hooks go there then: Codex warns about hooks in both
+    apart = os.path.exists(beside)  # if so, our hooks go there: Codex warns about hooks in both files
     entry = _server_of(name).entry if mcp else None
     block = (
         (lambda text: toml_block.merged(text, {} if apart else handlers(name), entry))
@@ -103,7 +104,7 @@ def _hook_edits(name: str, project: str, connect: bool, mcp: bool = False) -> li
 
 
 def _server_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edit]]:
-    """Return how the file with a host's MCP servers is edited. Codex keeps our server in the block of our hooks."""
+    """Return the edits that add or remove our MCP server. For Codex, the edits of the hooks do that."""
     file, mcp = servers_file(name, project), HOSTS[name].mcp
     if not file or not mcp or HOSTS[name].hooks_beside:
         return []
@@ -118,12 +119,12 @@ def _server_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edi
 def _server_of(name: str) -> Mcp:
     mcp = HOSTS[name].mcp
     if mcp is None:
-        raise Refused(f"{name} has no MCP servers that rawkomem knows of", f"run: rawkomem connect {name}")
+        raise Refused(f"rawkomem cannot add an MCP server to {name}", f"run: rawkomem connect {name}")
     return mcp
 
 
 def _changes(edits: list[tuple[str, Edit]], project: str) -> list[Change]:
-    """Return one change for each file, which may have several edits."""
+    """Return one change for each file, with all its edits."""
     by_file: dict[str, list[Edit]] = {}
     for file, edit in edits:
         by_file.setdefault(file, []).append(edit)
@@ -131,10 +132,10 @@ def _changes(edits: list[tuple[str, Edit]], project: str) -> list[Change]:
 
 
 def _with_note(change: Change, name: str, project: str) -> Change:
-    """Return a change that says so if a server of our name stays, because somebody edited it."""
+    """Return the change, with a note if a server with our name stays because a person edited it."""
     if change.path != servers_file(name, project) or not _names_server(name, _text(change.after)):
         return change
-    return replace(change, kept=f"its server 'rawkomem' is not as '{MARK}' writes it: remove it yourself")
+    return replace(change, kept=f"its server 'rawkomem' differs from what '{MARK}' writes: remove it yourself")
 
 
 def _names_server(name: str, text: str | None) -> bool:
@@ -144,7 +145,7 @@ def _names_server(name: str, text: str | None) -> bool:
 
 
 def _skill(name: str, project: str, connect: bool) -> list[Change]:
-    """Return the change of the skill for a host; hosts may share a folder, and the last one removes the skill."""
+    """Return the change of a host's skill file. If connected hosts share the file, only the last one removes it."""
     folder = HOSTS[name].skills
     if not folder or not project:
         return []
@@ -155,7 +156,7 @@ def _skill(name: str, project: str, connect: bool) -> list[Change]:
 
 
 def _may_be_connected(name: str, project: str) -> bool:
-    """Tell whether a host may be connected: settings that cannot be read may call us."""
+    """Tell whether a host is connected; True if its settings cannot be parsed."""
     try:
         return is_connected(name, project)
     except BadInput:
@@ -163,7 +164,7 @@ def _may_be_connected(name: str, project: str) -> bool:
 
 
 def _edited(file: str, edits: Sequence[Edit], project: str) -> Change:
-    """Return the change of a settings file that others edit too. Raises BadInput if it cannot be parsed."""
+    """Return the change of a settings file that also holds other settings. Raises BadInput if it cannot be edited."""
     before = read_whole(file, project)
     try:
         after = _text(before)
@@ -180,21 +181,24 @@ def _text(data: bytes | None) -> str | None:
 
 
 def _owned(file: str, text: bytes, connect: bool, project: str) -> Change:
-    """Return the change of a file that is ours; a foreign file of this name, or one that was edited, is left alone."""
+    """Return the change of a file that belongs to us as a whole.
+
+    A file that a person edited is not changed. A file of somebody else is not changed; connecting raises Refused.
+    """
     before = read_whole(file, project)
     if before is None:
         return Change(file, None, sealed(text) if connect else None)
     if MARK.encode() not in before:
         if connect:
-            raise Refused(f"{file} is not rawkomem's", "move it away first; nothing was changed")
+            raise Refused(f"{file} exists, and rawkomem did not write it", "move it away first; nothing was changed")
         return Change(file, before, before)
     if not is_as_written(before, text):
-        return Change(file, before, before, "it was edited since: delete it yourself if it is not wanted")
+        return Change(file, before, before, "it was edited by hand: delete it yourself if you do not want it")
     return Change(file, before, sealed(text) if connect else None)
 
 
 def plugin_folder(name: str) -> str:
-    """Return the folder of this installation that offers our plugin to a host."""
+    """Return the folder of this installation that a host can add as a plugin marketplace."""
     return os.path.dirname(os.path.dirname(_shipped(HOSTS[name].marketplace)))
 
 
@@ -208,14 +212,14 @@ def _shipped(name: str) -> str:
         file = os.path.join(folder, "agents", *name.split("/"))
         if os.path.isfile(file):
             return file
-    raise BadInput(f"no template {name}", "install rawkomem again")
+    raise BadInput(f"the template {name} is missing in this installation", "install rawkomem again")
 
 
 def _write(change: Change, project: str) -> None:
-    """Write a file, through links that stay in the project. Raises Refused if it changed since it was read."""
+    """Write or delete a file, following links that stay in the project. Raises Refused if it changed meanwhile."""
     file = os.path.realpath(change.path)
     if read_whole(change.path, project) != change.before:
-        raise Refused(f"{change.path} was changed a moment ago", "run it again")
+        raise Refused(f"{change.path} was changed meanwhile by another program", "run the command again")
     try:
         if change.after is None:
             os.unlink(file)
@@ -230,5 +234,5 @@ def _remove_empty(folder: str, project: str) -> None:
         try:
             os.rmdir(folder)
         except OSError:
-            return  # somebody keeps something there
+            return  # not empty
         folder = os.path.dirname(folder)

@@ -8,11 +8,11 @@ from .edit import INDENT, Style, is_made_by_us, put, style_of, take_out, written
 from .jsonc import BLANKS, Item, Node, member, parse
 from .merge import WAS_EMPTY
 
-NAME = "rawkomem"  # of our server
+NAME = "rawkomem"  # the name of our server
 
 
 def merged(text: str | None, key: str, entry: Mapping[str, object]) -> str:
-    """Return the file with our server under a key; a server of this name that is there already stays as it is.
+    """Return the file with our server under a key. An existing server with our name is not changed.
 
     Raises ValueError if the file cannot be parsed or extended.
     """
@@ -30,12 +30,15 @@ def merged(text: str | None, key: str, entry: Mapping[str, object]) -> str:
         else put(text, root, key, {NAME: dict(entry)}, style)
     )
     if without(added, key, entry) != text:
-        raise ValueError("its layout could not be restored later")
+        raise ValueError("'connect --remove' could not restore its layout")
     return added
 
 
 def without(text: str | None, key: str, entry: Mapping[str, object]) -> str | None:
-    """Return the file without our server, unless somebody edited it; None if nothing else was ever in the file."""
+    """Return the file without our server, unless a person edited the server.
+
+    Returns None if `connect` created the file and nothing else is in it.
+    """
     if text is None or not text.strip(BLANKS):
         return text
     root = _root(text)
@@ -51,7 +54,7 @@ def without(text: str | None, key: str, entry: Mapping[str, object]) -> str | No
 
 
 def has_server(text: str | None, key: str) -> bool:
-    """Tell whether a file names a server of our name, edited or not."""
+    """Tell whether a file has a server with our name, edited or not."""
     servers = _servers(_root(text), key) if text and text.strip(BLANKS) else None
     return bool(servers and member(servers.node, NAME))
 
@@ -59,12 +62,12 @@ def has_server(text: str | None, key: str) -> bool:
 def _root(text: str) -> Node:
     root = parse(text)
     if not isinstance(root.value, dict):
-        raise ValueError("the file holds no object")
+        raise ValueError("the file is not a JSON object")
     return root
 
 
 def _servers(root: Node, key: str) -> Item | None:
     servers = member(root, key)
     if servers and not isinstance(servers.node.value, dict):
-        raise ValueError(f"{key} is no object")
+        raise ValueError(f"{key} is not an object")
     return servers

@@ -1,4 +1,4 @@
-"""Find a host's settings, and build the entries that call us."""
+"""Find a host's settings files, and build the entries that call us."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def connectable() -> list[str]:
 
 
 def settings_file(name: str, project: str) -> str:
-    """Return the path of a host's settings in a project, or of the user's own; empty if it has no hooks."""
+    """Return the path of a host's settings, in a project or (if `project` is empty) of the user; empty if none."""
     host = HOSTS[name]
     return _below(name, project, host.project if project else host.user)
 
 
 def servers_file(name: str, project: str) -> str:
-    """Return the path of the file with a host's MCP servers, in a project or the user's own; empty if it has none."""
+    """Return the path of the file with a host's MCP servers, in a project or of the user; empty if there is none."""
     mcp = HOSTS[name].mcp
     return _below(name, project, mcp.project if project else mcp.user) if mcp else ""
 
@@ -35,19 +35,19 @@ def _below(name: str, project: str, file: str) -> str:
 
 
 def hooks_file(name: str, project: str) -> str:
-    """Return the path of the file beside its settings that a host takes hooks from, too; empty if it has none."""
+    """Return the path of the second file from which a host reads hooks, next to its settings; empty if none."""
     beside = HOSTS[name].hooks_beside
     return os.path.join(os.path.dirname(settings_file(name, project)), beside) if beside else ""
 
 
 def skill_file(name: str, project: str) -> str:
-    """Return where a host finds our skill in a project; empty if it knows no skills."""
+    """Return the path of our skill for a host in a project; empty if the host has no skills."""
     skills = HOSTS[name].skills
     return os.path.join(project, *skills.split("/"), *SKILL.split("/")) if skills else ""
 
 
 def files_to_remove(project: str) -> list[str]:
-    """Return every file of a host that may name us: those that `connect` writes, and those that people write."""
+    """Return all files of hosts that may name rawkomem: those that `connect` writes, and those that people edit."""
     files = [skill_file(name, project) for name in connectable()]
     for place in (project, ""):
         files += [file(name, place) for name in connectable() for file in (settings_file, hooks_file, servers_file)]
@@ -60,7 +60,7 @@ def _mentioned(path: str, project: str) -> str:
 
 
 def handlers(name: str) -> dict[str, Mapping[str, object]]:
-    """Return for each event of a host the handler that calls us. A changed command line makes Codex ask for trust."""
+    """Return event → the handler that calls us. Changing a command line makes Codex ask the person for trust again."""
     return {event: _handler(name, ours) for event, ours in HOSTS[name].events}
 
 
@@ -71,6 +71,6 @@ def _handler(name: str, event: str) -> Mapping[str, object]:
 
 
 def items(name: str) -> dict[str, object]:
-    """Return for each event of a host the item in its list: a handler, or a group that holds one."""
+    """Return event → our item in its list: a handler, or a group that holds one."""
     grouped = HOSTS[name].grouped
     return {event: {"hooks": [dict(one)]} if grouped else dict(one) for event, one in handlers(name).items()}

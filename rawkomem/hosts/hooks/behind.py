@@ -1,4 +1,4 @@
-"""Start a background process at the end of a turn that learns from it, so that no host waits for it or kills it."""
+"""Learn from a turn in a background process, so that the host neither waits for it nor kills it."""
 
 from __future__ import annotations
 
@@ -24,26 +24,29 @@ if TYPE_CHECKING:
     from ...repository import Repository
     from ..host import Call
 
-SETTLE_S = 1.0  # hosts write transcripts a little later than they call
-MAX_MESSAGES = 40  # of a session, passed with the call: a turn is shorter
-MAX_TEXT_CHARS = 100_000  # of one text in a message that is kept
+SETTLE_S = 1.0  # hosts finish writing the transcript a little after the call
+MAX_MESSAGES = 40  # the latest of a session; a turn has fewer
+MAX_TEXT_CHARS = 100_000  # of one text in a stored message
 
 
 def leave_learner(layout: Layout, call: Call) -> None:
-    """Start the process, with the transcript's name or with what was said, and do not wait for it."""
+    """Start the process with the name of the transcript, or else with the messages of the call; do not wait for it."""
     if call.is_subagents:
         return
     transcript = _transcript(layout, call)
     named = os.path.abspath(transcript) if transcript else ""
     with tempfile.TemporaryFile() as talk:
         if not transcript:
-            _tell(call, talk)
+            _write_messages(call, talk)
         words = ("hook", call.host, LEARN, named, call.session, END if call.event == END else "")
         start(layout, lock(layout, "learner"), *words, stdin=talk.fileno(), queue=True)
 
 
 def _transcript(layout: Layout, call: Call) -> str:
-    """Return the transcript of a session, as the host names it now or, at the session's end, named it before."""
+    """Return the transcript of a session: the one that the call names or, at the end, the one an earlier call named.
+
+    Empty if there is no such file.
+    """
     said = call.transcript
     if said:
         note_transcript(layout, call.session, said)
@@ -52,8 +55,8 @@ def _transcript(layout: Layout, call: Call) -> str:
     return said if said and os.path.isfile(said) else ""
 
 
-def _tell(call: Call, talk: IO[bytes]) -> None:
-    """Write what was said into an unnamed file, as a transcript for `learn`; nothing if nothing was said."""
+def _write_messages(call: Call, talk: IO[bytes]) -> None:
+    """Write the messages of a call into a temporary file, as a transcript for `learn`; nothing if there are none."""
     messages = call.fields.get("messages")
     if not isinstance(messages, list):
         said = [("user", call.prompt), ("assistant", call.reply)]
@@ -64,7 +67,7 @@ def _tell(call: Call, talk: IO[bytes]) -> None:
 
 
 def keep_messages(layout: Layout, call: Call) -> None:
-    """Keep the messages of a session, without secrets: what an agent stores is compared with them."""
+    """Store the messages of a session, redacted, so that quotes of an agent can be checked against them."""
     messages = call.fields.get("messages")
     if call.session and isinstance(messages, list):
         heard = [one for one in messages[-MAX_MESSAGES:] if not (call.is_subagents and _is_prompt(one))]
@@ -73,7 +76,7 @@ def keep_messages(layout: Layout, call: Call) -> None:
 
 
 def _is_prompt(message: object) -> bool:
-    """Tell whether a message is a user's; that of a sub-agent was written by the agent that started it."""
+    """Tell whether a message has the role `user`. In a sub-agent's session, an agent wrote these messages."""
     info = message.get("info", message) if isinstance(message, dict) else None
     return isinstance(info, dict) and info.get("role") == "user"
 

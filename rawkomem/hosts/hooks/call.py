@@ -1,7 +1,7 @@
-"""Read what a host passes to a hook on stdin as one Call, although hosts spell its fields differently.
+"""Read the JSON that a host passes to a hook on stdin as a Call. Hosts use different names for its fields.
 
-A host may run a hook that was set up for another one (VS Code, Copilot and Cursor read Claude Code's settings too), so
-the spellings of all records are understood for every host.
+A host may run a hook that was set up for another host (VS Code, Copilot and Cursor also read Claude Code's settings),
+so the names of all hosts are understood in every call.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ FIELDS = (
     ("last_assistant_message", "reply"), ("source", "why"), ("reason", "why"),
     ("prompt_id", "prompt_id"),
 )  # fmt: skip  # Claude Code's names of fields → those of Call
-MAX_INPUT_BYTES = 16 * 2**20  # that are looked at: a prompt with a pasted log, or the messages of a long turn
-MAX_STDIN_BYTES = 512 * 2**20  # that are read at all, so that the host need not meet a closed pipe
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # as some Windows programs write it
+MAX_INPUT_BYTES = 16 * 2**20  # enough for a prompt with a pasted log, or for the messages of a long turn
+MAX_STDIN_BYTES = 512 * 2**20  # more input is read and dropped up to this, so that the host does not get a closed pipe
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some Windows programs write it
 
 
 def read_call(name: str, event: str, data: bytes) -> Call:
-    """Return the call of a hook, by the words of its command line and the JSON on stdin."""
+    """Return the call of a hook from its command line (host, event) and stdin. Raises BadInput if they are invalid."""
     name = ALIASES.get(name, name)
     if name not in HOSTS:
         raise BadInput(f"unknown host {name!r}", "one of " + ", ".join(HOSTS))
@@ -38,9 +38,9 @@ def read_call(name: str, event: str, data: bytes) -> Call:
     try:
         fields = read_json(data.removeprefix(BYTE_ORDER_MARK).decode())
     except (ValueError, RecursionError) as failure:
-        raise BadInput(f"stdin is no JSON: {str(failure)[:80]}") from None
+        raise BadInput(f"stdin is not JSON: {str(failure)[:80]}") from None
     if not isinstance(fields, dict):
-        raise BadInput("stdin is no JSON object")
+        raise BadInput("stdin is not a JSON object")
     said = _said(fields)
     if "transcript" not in said:
         said["transcript"] = next(filter(None, _environment("transcript_variable")), "")
@@ -48,7 +48,7 @@ def read_call(name: str, event: str, data: bytes) -> Call:
 
 
 def _said(fields: Fields) -> dict[str, str]:
-    """Return the fields of a Call that are passed; of several spellings, the first that holds a text counts."""
+    """Return the fields of a Call that the host passes; of several names, the first with a text counts."""
     said: dict[str, str] = {}
     for theirs, ours in (*FIELDS, *(pair for host in HOSTS.values() for pair in host.fields)):
         if ours not in said and theirs in fields and (text := _text(fields[theirs])):
@@ -57,7 +57,7 @@ def _said(fields: Fields) -> dict[str, str]:
 
 
 def read_stdin(descriptor: int = 0) -> bytes:
-    """Return what is on stdin, as far as it is looked at; read and drop the rest. A terminal is not read."""
+    """Return stdin up to about MAX_INPUT_BYTES; read and drop the rest. Return nothing if stdin is a terminal."""
     if os.isatty(descriptor):
         return b""
     kept: list[bytes] = []
@@ -73,18 +73,18 @@ def read_stdin(descriptor: int = 0) -> bytes:
 
 
 def folders(call: Call | None) -> list[str]:
-    """Return where the repository may be, the likeliest first."""
+    """Return the folders in which to look for the repository, the likeliest first."""
     named = [os.environ.get("RAWKOMEM_DIR", ""), call.folder if call else "", *_environment("project_variable")]
     return [*(folder for folder in named if folder), os.curdir]
 
 
 def _environment(kind: str) -> list[str]:
-    """Return what the environment variables of this kind say, for all hosts that have one."""
+    """Return the values of the environment variables that the hosts' field `kind` names."""
     return [os.environ.get(variable, "") for host in HOSTS.values() if (variable := getattr(host, kind))]
 
 
 def _event(name: str) -> str:
-    """Return our name of an event, which may be given by any host's name of it, in any case and with any marks."""
+    """Return our name of an event. Accepts any host's name for it and ignores case and punctuation."""
     if name in EVENTS:
         return name
     names = [pair for host in HOSTS.values() for pair in (*host.events, *host.more_events)]
@@ -99,12 +99,12 @@ def _letters(name: str) -> str:
 
 
 def _speaker(name: str, fields: Fields) -> str:
-    """Return who is at the other end: Cursor tells, also where it runs a hook of Claude Code's settings."""
+    """Return the host that really calls: Cursor marks its calls, even if it runs a hook of Claude Code's settings."""
     return next((other for other, host in HOSTS.items() if host.mark and host.mark in fields), name)
 
 
 def _text(value: object) -> str:
-    """Return a text, or the first of a list; half a pair of surrogates, which no file can hold, becomes a mark."""
+    """Return a text, or the first item of a list; empty for other values. Lone surrogates are replaced by `?`."""
     if isinstance(value, list):
         value = value[0] if value else ""
     if not isinstance(value, str):

@@ -1,8 +1,8 @@
-"""Note each call of a hook in `.rawko/local/hook.calls`: when, which host, which event, and how long it took.
+"""Log each call of a hook in `.rawko/local/hook.calls`: time, host, event, and how long it took.
 
-A call has a line when it begins and one when it ends. A call without an end was stopped: the host waits only so long.
-Failures are ignored: a hook must not fail because it cannot be noted. A prompt waits for this module, so it only writes
-and looks at the last lines; slow.py reads them.
+A call writes one line when it begins and one when it ends. If the second line is missing, the host stopped the call
+because it took too long. Failures are ignored: a hook must not fail because it cannot write the log. A prompt waits for
+this module, so it only appends and reads the last lines; slow.py reads the whole file.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 CALLS_FILE = "hook.calls"
 MAX_FILE_BYTES = 32 * 1024  # about 300 calls; the older half is dropped
-TAIL_BYTES = 1024  # hold about ten calls
-MAX_SHORT_MS = b"2999"  # no host waits less
+TAIL_BYTES = 1024  # about ten calls
+MAX_SHORT_MS = b"2999"  # every host waits longer
 BEGAN, ENDED, TOLD = "began", "ended", "told"
 
 
 def begin(layout: Layout, host: str, event: str) -> float:
-    """Note that a call begins, and return the time to pass to `end`."""
+    """Log that a call begins; return the time to pass to `end`."""
     note(layout, BEGAN, host, event)
     return time.perf_counter()
 
 
 def end(layout: Layout, host: str, event: str, began: float) -> None:
-    """Note that a call ends."""
+    """Log that a call ended, and how long it took."""
     note(layout, ENDED, host, event, str(round(1000 * (time.perf_counter() - began))))
 
 
 def may_be_slow(layout: Layout) -> bool:
-    """Tell whether one of the last calls was stopped, still runs, or took long, and nobody was told."""
+    """Tell whether one of the last calls was stopped, still runs, or took long, and the person does not know yet."""
     try:
         with open_local(layout, CALLS_FILE, "r") as stream:
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL_BYTES))
@@ -45,8 +45,8 @@ def may_be_slow(layout: Layout) -> bool:
     except OSError:
         return False
     since = tail.rpartition(b"\ttold\t")[2]
-    since = since[max(0, since.find(b"\tbegan\t")) :]  # the end of a call whose beginning was cut off does not count
-    if since.count(b"\tbegan\t") > since.count(b"\tended\t") + 1:  # one is the present call
+    since = since[max(0, since.find(b"\tbegan\t")) :]  # skip the end of a call whose beginning was cut off
+    if since.count(b"\tbegan\t") > since.count(b"\tended\t") + 1:  # one of them is this call
         return True
     took = [line.rpartition(b"\t")[2] for line in since.split(b"\n") if b"\tended\t" in line]
     return any(len(ms) > len(MAX_SHORT_MS) or (len(ms) == len(MAX_SHORT_MS) and ms > MAX_SHORT_MS) for ms in took)

@@ -1,7 +1,7 @@
-"""Read the end of a session's transcript: the last exchange, and the files that were touched lately.
+"""Read the end of a session's transcript: the last exchange, and the files that were touched recently.
 
-The hosts' formats differ and change, so a record is read by its parts: who speaks, words, and calls of tools. What is
-not understood is skipped. A prompt waits for this module: it reads a bounded tail and imports little.
+The formats of hosts differ and change, so the reader looks only for roles, texts and tool calls in a record, and skips
+everything else. A prompt waits for this module, so it reads a limited number of bytes and imports few modules.
 """
 
 from __future__ import annotations
@@ -18,47 +18,50 @@ if TYPE_CHECKING:
 
 
 MAX_TAIL_BYTES = 256 * 1024
-MAX_SAID_CHARS = 1_200  # of the agent's last words, from their end: people answer the end
-MAX_ASKED_CHARS = 600  # of the prompt before, from its beginning
+MAX_SAID_CHARS = 1_200  # of the agent's last message: its end, because people answer the end
+MAX_ASKED_CHARS = 600  # of the prompt before it: its beginning
 MAX_TOUCHED = 12
 MAX_PATH_CHARS = 300
 USER, ASSISTANT, DID = "user", "assistant", "tool"
-WORDS = ("text", "input_text", "output_text")  # types of content parts that hold words
+WORDS = ("text", "input_text", "output_text")  # types of content parts with a text
 CALLS = ("tool_use", "function_call", "custom_tool_call")  # types of parts and payloads that call a tool
-PATHS = ("file_path", "notebook_path", "filePath", "path")  # inputs of tools that name a file; the last also a folder
-PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")  # of apply_patch
+PATHS = ("file_path", "notebook_path", "filePath", "path")  # inputs of tools that name a file; `path` may be a folder
+PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")  # lines of apply_patch
 ROLES = {"human": USER, "ai": ASSISTANT, "model": ASSISTANT, "gemini": ASSISTANT}
-CALL_MARKS = tuple(kind.encode() for kind in CALLS)  # in every line with a call
-AGENT_MARKS = (b'"assistant', b'"ai', b'"model', b'"gemini', b'"agent_message')  # one is in every line of an agent
-HOSTS_OWN = ("<", "[Request interrupted", "Caveat: ", "This session is being continued from")  # not a person's words
+CALL_MARKS = tuple(kind.encode() for kind in CALLS)  # every line with a tool call has one of these
+AGENT_MARKS = (b'"assistant', b'"ai', b'"model', b'"gemini', b'"agent_message')  # every line of an agent has one
+HOSTS_OWN = ("<", "[Request interrupted", "Caveat: ", "This session is being continued from")  # texts of the host
 
 
 @record
 class Lately:
-    """What happened last in a session; empty where the transcript does not tell."""
+    """The last exchange and recently touched files of a session; fields that the transcript does not show are empty."""
 
-    said: str = ""  # by the agent
-    asked: str = ""  # by the person, before that
+    said: str = ""  # the agent's last message
+    asked: str = ""  # the person's prompt before it
     touched: tuple[str, ...] = ()  # files, relative to the project, the latest first
 
     @property
     def exchange(self) -> str:
-        """Return the person's words, then the agent's."""
+        """Return the person's prompt, then the agent's message."""
         return "\n\n".join(part for part in (self.asked, self.said) if part)
 
 
 def lately(transcript: str, project: str, prompt: str = "") -> Lately:
-    """Return what happened last in a transcript; `prompt` is the present one, which may be in it already."""
+    """Return the last exchange and touched files of a transcript.
+
+    `prompt` is the present one. It is skipped if the transcript already holds it.
+    """
     return lately_in(tail(transcript), project, prompt)
 
 
 def lately_in(end: bytes, project: str, prompt: str = "") -> Lately:
-    """Return what happened last in the end of a transcript."""
+    """Return the last exchange and touched files from the last bytes of a transcript."""
     said = asked = ""
     touched: dict[str, None] = {}
     for line in reversed(end.split(b"\n")):
         if asked and not _has(line, CALL_MARKS) and (said or not _has(line, AGENT_MARKS)):
-            continue  # reading it takes ten times as long
+            continue  # parsing the line would take ten times as long
         for who, what in reversed([*_parts(_read(line))]):
             if who == DID:
                 touched.update(dict.fromkeys(filter(None, (_relative(path, project) for path in _paths(what)))))
@@ -72,7 +75,7 @@ def lately_in(end: bytes, project: str, prompt: str = "") -> Lately:
 
 
 def tail(transcript: str, start: int = 0) -> bytes:
-    """Return the end of a transcript, from an offset on; nothing if it is no file that can be read."""
+    """Return the last bytes of a transcript, at most MAX_TAIL_BYTES and from `start` on; empty if it is unreadable."""
     try:
         if not os.path.isfile(transcript):
             return b""
@@ -88,7 +91,7 @@ def _has(line: bytes, marks: tuple[bytes, ...]) -> bool:
 
 
 def _read(line: bytes) -> dict[str, object]:
-    """Return the record of a line; an empty one if it is none, or torn by the host's writing or by our cut."""
+    """Return the record of a line; empty if the line is not JSON, or is incomplete."""
     try:
         return read_json(line.decode("utf-8", "replace")) if line.startswith(b"{") else {}
     except (ValueError, RecursionError):
@@ -96,7 +99,7 @@ def _read(line: bytes) -> dict[str, object]:
 
 
 def _parts(line: dict[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield who said what, and what tools were given, in a record. Sub-agents and the host's own notes are left out."""
+    """Yield (role, text) and (DID, tool input) for the parts of a record, without sub-agents and notes of the host."""
     if line.get("isSidechain") or line.get("isMeta") or line.get("isCompactSummary"):
         return
     body = next((line[key] for key in ("message", "payload", "data") if isinstance(line.get(key), dict)), line)
@@ -125,7 +128,7 @@ def _said(role: str, content: object) -> Iterator[tuple[str, object]]:
 
 
 def _paths(given: object) -> list[str]:
-    """Return the files that the input of a tool names; Codex passes it as a text."""
+    """Return the files that the input of a tool names. Codex passes the input as a text."""
     if isinstance(given, str):
         if "*** Begin Patch" in given:
             return _patched(given.replace("\\n", "\n"))
@@ -140,7 +143,7 @@ def _paths(given: object) -> list[str]:
 
 
 def _is_file(key: str, path: str) -> bool:
-    """Tell whether an input names a file: searches take a `path`, too, which is mostly a folder."""
+    """Tell whether an input names a file. Search tools also have a `path`, which is mostly a folder."""
     return key != PATHS[-1] or "." in path.replace("\\", "/").rpartition("/")[2]
 
 
@@ -149,6 +152,6 @@ def _patched(patch: str) -> list[str]:
 
 
 def _relative(path: str, project: str) -> str:
-    """Return a file below the project; empty for a folder and for what lies elsewhere."""
+    """Return a path relative to the project; empty for a folder and for a path outside the project."""
     path = path_below(path, project)
     return path if path.rpartition("/")[2].strip(".") and len(path) <= MAX_PATH_CHARS else ""

@@ -15,9 +15,9 @@ MAX_LINE_CHARS = 300
 
 
 def note(layout: Layout, host: str, event: str, message: str) -> None:
-    """Append a line. A failure is ignored: there is nobody left to tell."""
+    """Append a line. A failure is ignored, because there is no other place to report it."""
     try:
-        from ...redaction.find import redact  # messages quote what they are about
+        from ...redaction.find import redact  # messages may quote secrets
         from ...text.clean import one_line
 
         said = one_line(redact(f"{host} {event}: {message}"), MAX_LINE_CHARS)

@@ -1,4 +1,4 @@
-"""Write the one line that a host shows to the person: what was added to a prompt, what was learned, what was slow."""
+"""Write the line that a host shows to the person: memories added to the prompt, new drafts, slow calls."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from ...repository.wings.learning import Learned
     from .slow import Called
 
-NEWS_FILE = "hook.news"  # what the background learner did since the last prompt
+NEWS_FILE = "hook.news"  # results of the background learner since the last prompt
 MAX_NEWS_BYTES = 4 * 1024
 MAX_TITLES = 3
 MAX_TITLE_CHARS = 60
 
 
 def notice_of(layout: Layout, injection: Injection | None = None) -> str:
-    """Return what the person should know at this moment; empty if there is nothing."""
+    """Return the line for the person; empty if there is nothing to report. What it reports is not reported again."""
     said = [_injected(injection) if injection else "", *_take_news(layout), _slow(layout)]
     told = "; ".join(one for one in said if one)
     return f"rawkomem: {told}" if told else ""
 
 
 def note_learned(layout: Layout, learned: Learned) -> None:
-    """Keep what was learned in the background for the next notice."""
+    """Save the results of the background learner for the next notice."""
     stored = [_title(one.entry.title) for one in learned.stored if one.written]
     lines = [f"stored {_list(stored)}"] if stored else []
     if learned.drafts:
@@ -39,7 +39,7 @@ def note_learned(layout: Layout, learned: Learned) -> None:
         if lines:
             LineFile(local_path(layout, NEWS_FILE), MAX_NEWS_BYTES).append(*lines)
     except RawkoError:
-        pass  # it is in `rawkomem drafts` all the same
+        pass  # `rawkomem drafts` still lists them
 
 
 def _injected(injection: Injection) -> str:
@@ -65,12 +65,13 @@ def _slow(layout: Layout) -> str:
     from .slow import untold_slow_calls  # rarely needed
 
     calls = untold_slow_calls(layout)
-    return _told(calls) if calls else ""
+    return _slow_text(calls) if calls else ""
 
 
-def _told(calls: list[Called]) -> str:
+def _slow_text(calls: list[Called]) -> str:
     events = ", ".join(dict.fromkeys(call.event for call in calls))
-    return f"{len(calls)} earlier call(s) took longer than {calls[-1].host} waits ({events}): run 'rawkomem doctor'"
+    said = f"{len(calls)} earlier hook call(s) took longer than {calls[-1].host} waits"
+    return f"{said} ({events}): run 'rawkomem doctor'"
 
 
 def _list(titles: list[str]) -> str:
@@ -79,7 +80,7 @@ def _list(titles: list[str]) -> str:
 
 
 def _title(text: str) -> str:
-    from ...text.clean import one_line  # a notice without a title does not need them
+    from ...text.clean import one_line  # imported here, because most notices have no title
     from ...text.safe import safe_title
 
     return one_line(safe_title(text), MAX_TITLE_CHARS)

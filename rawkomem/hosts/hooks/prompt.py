@@ -1,4 +1,4 @@
-"""Find the memories that belong in a prompt, within the limit of the host."""
+"""Find the memories to inject into a prompt, within the host's size limit."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from ...repository import Repository
     from ..host import Call
 
-FORM = "xml"  # the one that says where it ends: what a person says below it is theirs
+FORM = "xml"  # has an end tag, which separates memories from the person's text below
 
 
 def recalled(repository: Repository, call: Call, room: int) -> Injection:
-    """Return what is injected for a prompt, without the last memories if they do not fit."""
+    """Record a prompt and return its injection, without the last memories if they exceed `room` bytes."""
     hear(repository.layout, call)
     return _fitting(repository.inject(_task(repository, call), form=FORM), room)
 
 
 def rehearsed(repository: Repository, prompt: str, before: bytes, told: Told, room: int) -> Injection:
-    """Return what would be injected for a prompt after the end of a transcript; note nothing."""
+    """Return the injection for a prompt that follows the end of a transcript. Records nothing."""
     from .lately import lately_in
 
     then = lately_in(before, repository.layout.project, prompt)
@@ -34,7 +34,7 @@ def rehearsed(repository: Repository, prompt: str, before: bytes, told: Told, ro
 
 
 def _fitting(injection: Injection, room: int) -> Injection:
-    """Return an injection without the last memories if they do not fit."""
+    """Return an injection without the last memories if they exceed `room` bytes."""
     while len(injection.text.encode()) > room:
         items = injection.items[:-1]
         text = render(items, FORM, vouched=injection.vouched)
@@ -43,7 +43,7 @@ def _fitting(injection: Injection, room: int) -> Injection:
 
 
 def _task(repository: Repository, call: Call) -> Task:
-    """Return the task of a prompt, with what happened before it as far as the transcript tells."""
+    """Return the task of a prompt, with the last exchange and touched files if there is a transcript."""
     if not call.transcript:
         return Task(call.prompt, session=call.session)
     from .lately import lately

@@ -1,4 +1,4 @@
-"""Ask the agent that is there to write down what the person said: one short request, at most once in five turns."""
+"""Ask the agent to store a statement of the person: one short request, at most once in five turns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ...model.draft import Draft
 
 MAX_QUOTE_CHARS = 400
-NOTE = "a request of rawkomem, not of the person"
+NOTE = "a request from rawkomem, not from the person"
 LEADS = {"correction": "The person corrected you", "agreed": "The person agreed with you"}
 OTHERWISE = "The person said"
 TEXT = """\
@@ -23,7 +23,7 @@ If this should hold in future sessions, store it with remember(title, text, reas
 
 
 def request_for(layout: Layout, session: str) -> str:
-    """Return the request that a prompt carries, and remember it; empty if nothing waits or one was made just now."""
+    """Return the request to add to a prompt, and record it; empty without a draft, or soon after the last request."""
     if not session or not os.path.exists(local_path(layout, FILE_NAME)):
         return ""
     from ...files.local.drafts import Drafts

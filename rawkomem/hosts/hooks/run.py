@@ -1,7 +1,7 @@
-"""Implement `rawkomem hook HOST EVENT`: read what the host says on stdin, answer in its dialect.
+"""Implement `rawkomem hook HOST EVENT`: read the host's JSON on stdin, and answer in the host's format.
 
-On any error the hook prints nothing and exits 0, so the host keeps working; the error is in a local log. Modules that
-could fail to load are therefore imported where the failure can be caught.
+On any error the hook prints nothing and exits 0, so the host keeps working; the error is in `.rawko/local/hook.log`.
+Modules that could fail to load are therefore imported where the failure can be caught.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def run(folder: str, arguments: list[str]) -> None:
-    """Answer one call. Below a model that rawkomem itself asked, do nothing: that would never end."""
+    """Answer one call. Do nothing inside a model call of rawkomem itself: that would start an endless loop."""
     host, event, transcript, session, last = [*arguments, "", "", "", "", ""][:5]
     layout: Layout | None = None
     try:
@@ -40,16 +40,16 @@ def run(folder: str, arguments: list[str]) -> None:
         layout = _layout(folder, call)
         if layout:
             _timed(layout, call)
-    except Exception as failure:  # the host goes on, whatever it was
+    except Exception as failure:  # the host must keep working after any error
         if layout:
             said = failure.message if isinstance(failure, RawkoError) else f"{type(failure).__name__}: {failure}"
             _note(layout, host, event, said)
 
 
 def _layout(folder: str, call: Call | None) -> Layout | None:
-    """Return the repository that the call is about, or None: most folders on a machine have none.
+    """Return the repository of a call, or None if its folder has none.
 
-    A prompt in such a folder is answered from the user's own repository, which also follows what the session knows.
+    Without one, prompts, starts and compactions use the user's own repository, if it exists.
     """
     for start in [folder] if folder else folders(call):
         try:
@@ -62,7 +62,7 @@ def _layout(folder: str, call: Call | None) -> Layout | None:
 
 
 def _timed(layout: Layout, call: Call) -> None:
-    """Answer a call, and note how long it took: a call that is never noted as ended was stopped by its host."""
+    """Answer a call and log how long it took. If the log has no end of a call, the host stopped it."""
     from .calls import begin, end
 
     began = begin(layout, call.host, call.event)
@@ -73,7 +73,7 @@ def _timed(layout: Layout, call: Call) -> None:
 
 
 def _answer(layout: Layout, call: Call) -> None:
-    """Answer a call, or start the learner. Calls whose answer the host ignores are not answered."""
+    """Answer a call, or start the learner. Do nothing if the host ignores the answer, or if it was given already."""
     if call.event in (PROMPT, START):
         if HOSTS[call.host].is_heard(call) and (call.event == START or call.prompt.strip()) and _is_first(layout, call):
             (_inject if call.event == PROMPT else _open_session)(_open(layout, call), call)
@@ -92,7 +92,7 @@ def _answer(layout: Layout, call: Call) -> None:
 
 
 def _is_first(layout: Layout, call: Call) -> bool:
-    """Tell whether no other call was about the same moment of a session."""
+    """Tell whether this is the first call for its moment of a session."""
     from .once import COPIES_S, WINDOW_S, is_first
 
     if call.event in (PROMPT, START):
@@ -131,7 +131,7 @@ def _open_session(repository: Repository, call: Call) -> None:
 
 
 def _notice(layout: Layout, call: Call, injection: Injection | None = None) -> str:
-    """Return what the host shows to the person; empty where it shows nothing, so that nothing counts as shown."""
+    """Return the line that the host shows to the person; empty if the host shows none, so that news are kept."""
     if not HOSTS[call.host].notice or call.is_subagents:
         return ""
     from .notice import notice_of
@@ -140,7 +140,7 @@ def _notice(layout: Layout, call: Call, injection: Injection | None = None) -> s
 
 
 def answer(call: Call, context: str, notice: str = "") -> bytes:
-    """Return a context as the host takes it, with a line for the person; empty if there is neither."""
+    """Return the answer in the host's format: context for the model, and a line for the person; empty if neither."""
     host = HOSTS[call.host]
     said = host.answer(call, context) if context else {}
     if notice and isinstance(said, dict):
@@ -166,19 +166,19 @@ def _open(layout: Layout, call: Call) -> Repository:
 
 
 def _say(data: bytes) -> None:
-    """Write all bytes past Python's buffers: what a full disk or closed pipe left in them would fail again at exit."""
+    """Write all bytes to stdout without Python's buffers, which would raise an error at exit if stdout is closed."""
     while data:
         data = data[os.write(1, data) :]
 
 
 def _last(call: Call) -> str:
-    """Return the last message that the call passes; a new message means that another turn ended."""
+    """Return the last message of the call; a different one means that another turn ended."""
     messages = call.fields.get("messages")
     return repr(messages[-1]) if isinstance(messages, list) and messages else ""
 
 
 def _state(transcript: str) -> str:
-    """Return a transcript's name and size; a longer transcript means that another turn ended."""
+    """Return a transcript's name and size; a different size means that another turn ended."""
     try:
         return f"{transcript} {os.stat(transcript).st_size}" if transcript else ""
     except OSError:
@@ -190,5 +190,5 @@ def _note(layout: Layout, host: str, event: str, message: str) -> None:
         from .log import note
 
         note(layout, host, event, message)
-    except Exception:  # the log itself cannot be loaded: there is nobody left to tell
+    except Exception:  # the log cannot be loaded, and there is no other place to report it
         pass

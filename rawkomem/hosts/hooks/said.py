@@ -1,4 +1,4 @@
-"""Note what a person typed, for quotes: after the answer, because it loads the rules that take secrets out."""
+"""Record what a person typed, to check quotes later. Runs after the answer, because loading redaction rules is slow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def note_prompt(layout: Layout, call: Call) -> None:
-    """Remember what the person typed, and where the host writes it down: an agent may quote it."""
+    """Record the redacted prompt, and the path of the transcript: an agent may quote the person later."""
     typed = read_prompt(call.prompt)
     if not typed.is_host and not call.is_subagents:
         note_said(layout, call.session, redact(typed.ask))

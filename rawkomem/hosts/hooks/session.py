@@ -1,4 +1,4 @@
-"""Follow what a session knows: a compaction empties its context, and a cancelled prompt takes its memories along."""
+"""Track which memories a session has in its context: a compaction removes all, a cancelled prompt removes its own."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from ..host import Call
 
 RESUMED = "resume"
-REBUILT = ("compact", "clear", RESUMED)  # why a session starts whose context is not the one it had
-OPENING = "opening"  # the key of what a session is told at its start
-MAX_CANCEL_MS = 120_000  # until the same words again are a new prompt
-HEAD_CHARS = 40  # of a prompt that say whether it is the same: people correct what they cancelled
-# What a transcript holds once the agent began to answer: Claude Code, Cursor and Copilot; Codex; Gemini CLI
+REBUILT = ("compact", "clear", RESUMED)  # reasons for a start after which the old context may be gone
+OPENING = "opening"  # the key of the text at the start of a session
+MAX_CANCEL_MS = 120_000  # after this time, a repeated prompt counts as new, not as a cancelled one
+HEAD_CHARS = 40  # prompts with the same beginning count as the same: people edit what they cancelled
+# Text that a transcript holds once the agent began to answer: Claude Code, Cursor and Copilot; Codex; Gemini CLI
 ANSWERED = (b'"assistant', b'"agent_message"', b'"reasoning"', b'"function_call"', b'"custom_tool_call"', b'"gemini"')
 
 
 def begin(layout: Layout, call: Call) -> bool:
-    """Note that a session starts, and return whether to open it: one that is resumed still has its opening."""
+    """Record that a session starts; return whether it needs an opening. A resumed session may still have one."""
     has_opening = call.why == RESUMED and OPENING in told_to(layout, call.session).keys
     if call.why in REBUILT:
         note_fresh(layout, call.session)
@@ -34,7 +34,7 @@ def begin(layout: Layout, call: Call) -> bool:
 
 
 def hear(layout: Layout, call: Call) -> None:
-    """Note a prompt; take back what the one before was told if it was cancelled."""
+    """Record a prompt. If the prompt before was cancelled, its memories no longer count as injected."""
     if not HOSTS[call.host].keeps_context:
         note_fresh(layout, call.session)
         return
@@ -46,7 +46,7 @@ def hear(layout: Layout, call: Call) -> None:
 
 
 def _is_unanswered(told: Told, transcript: str) -> bool:
-    """Tell whether the last prompt came in just now and has no answer, as far as a transcript tells."""
+    """Tell whether the last prompt is recent and the transcript shows no answer to it."""
     if not 0 <= now() - told.at < MAX_CANCEL_MS:
         return False
     since = tail(transcript, max(0, told.heard)) if transcript else b""
@@ -54,7 +54,7 @@ def _is_unanswered(told: Told, transcript: str) -> bool:
 
 
 def _size(transcript: str) -> int:
-    """Return the bytes of a transcript; -1 if there is none."""
+    """Return the size of a transcript in bytes; -1 if there is none."""
     try:
         return os.stat(transcript).st_size if transcript else -1
     except OSError:

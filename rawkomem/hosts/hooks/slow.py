@@ -1,4 +1,4 @@
-"""Read the calls of hooks that were noted, and find those that took longer than their host waits."""
+"""Read the log of hook calls, and find calls that took longer than their host waits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Called:
 
 
 def calls(layout: Layout) -> list[Called]:
-    """Return the latest calls, the oldest first; none if they cannot be read."""
+    """Return the logged calls, the oldest first; empty if the log cannot be read."""
     return _read(_lines(layout))
 
 
@@ -41,7 +41,7 @@ def slow_calls(found: list[Called]) -> list[Called]:
 
 
 def untold_slow_calls(layout: Layout) -> list[Called]:
-    """Return the slow calls since the last time that this was asked, and note that they are told now."""
+    """Return the slow calls since this function last returned some, and record that they are reported."""
     lines = _lines(layout)
     last = max((at for at, line in enumerate(lines) if len(line) > 1 and line[1] == TOLD), default=-1)
     slow = slow_calls(_read(lines[last + 1 :]))
@@ -52,7 +52,7 @@ def untold_slow_calls(layout: Layout) -> list[Called]:
 
 def _read(lines: list[list[str]]) -> list[Called]:
     found: list[Called] = []
-    open_calls: dict[str, int] = {}  # process, host and event → where its call is
+    open_calls: dict[str, int] = {}  # process, host and event → index in `found`
     for at, what, host, event, process, *took in (line for line in lines if len(line) > 4):
         if not is_number(at) or host not in HOSTS:
             continue

@@ -1,7 +1,7 @@
-"""Record the work of sessions: at their end, or later where a host does not tell that one ended.
+"""Record the work of sessions as traces: at their end, or later if the host does not report the end.
 
-A session without an end is recorded when a turn of another session ends, once its transcript did not grow for a while.
-A host that keeps no transcript passes its messages with each call: what is new in them is recorded at once.
+A session without a reported end is recorded when a turn of another session ends and its own transcript has not grown
+for IDLE_S. A host without transcripts passes its messages with each call; new messages are recorded at once.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ...model.errors import RawkoError
 if TYPE_CHECKING:
     from ...repository import Repository
 
-IDLE_S = 30 * 60.0  # without a new line, after which a session counts as ended
+IDLE_S = 30 * 60.0  # a session whose transcript has not grown for this time counts as ended
 MAX_AT_ONCE = 3  # sessions that are recorded after one turn
-MAX_TRANSCRIPT_BYTES = 64 * 2**20  # a longer one is not recorded
+MAX_TRANSCRIPT_BYTES = 64 * 2**20  # longer transcripts are not recorded
 
 
 def record_work(repository: Repository, host: str, transcript: str, talk: IO[bytes], ended: bool) -> None:
-    """Record the sessions that ended, then make learnings of traces if that is due. Call it in the background."""
+    """Record the sessions that ended, then make learnings from traces if that is due. Call this in the background."""
     recorded = _record(repository, host, Transcript(talk)) if not transcript else False
     for one, session in list(_finished(repository, transcript if ended else "").items())[:MAX_AT_ONCE]:
         recorded |= _record_file(repository, one, session)
@@ -32,7 +32,7 @@ def record_work(repository: Repository, host: str, transcript: str, talk: IO[byt
 
 
 def _finished(repository: Repository, ended: str) -> dict[str, str]:
-    """Return transcript → session of those that ended now, or did not grow for a while, and are to be recorded."""
+    """Return transcript → session for unrecorded sessions that ended now or have not grown for IDLE_S."""
     waiting = unrecorded(repository.layout)
     before = time.time() - IDLE_S
     return {one: session for one, session in waiting.items() if _is_over(one, ended, before)}

@@ -1,1 +1,1 @@
-"""Replay past sessions: what recall would have injected at each prompt, and which corrections a memory covers now."""
+"""Replay past sessions: which memories each prompt would get now, and which corrections a memory covers now."""

@@ -1,4 +1,4 @@
-"""Find the past sessions of a project: those that hooks noted, and those that hosts keep for its folder."""
+"""Find the past sessions of a project: those that hooks recorded, and those that hosts store for its folder."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from ...files.layout import Layout
 
-NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9]")  # what Claude Code writes as a dash in the name of a project's folder
-MAX_ROLLOUTS = 1_000  # of Codex, the latest, whose first line is read: it keeps those of all projects together
+NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9]")  # characters that Claude Code replaces by a dash in a project's folder name
+MAX_ROLLOUTS = 1_000  # latest sessions of Codex; it stores those of all projects together, and each names its folder
 MAX_FIRST_LINE_BYTES = 2**20
-KEEPERS = ("claude", "codex", "gemini", "specstory")  # who keeps sessions in a place that is known
-PROJECT_ROOT = ".project_root"  # Gemini's file that names the project, where its folder is not named by a checksum
+KEEPERS = ("claude", "codex", "gemini", "specstory")  # programs that store sessions in a known place
+PROJECT_ROOT = ".project_root"  # the file that names the project, if Gemini's folder is not named by a checksum
 
 
 def places(layout: Layout) -> dict[str, str]:
-    """Return where sessions of a project are looked for, by what is there."""
+    """Return the files and folders in which sessions of a project are searched: name of the source → path."""
     project = os.path.realpath(layout.project)
     claude = os.path.join(_home("claude"), "projects", NOT_IN_NAMES.sub("-", project))
     return {
@@ -40,13 +40,13 @@ def places(layout: Layout) -> dict[str, str]:
 
 
 def find_sessions(layout: Layout) -> list[str]:
-    """Return the transcripts of a project, the latest first, each once."""
+    """Return the transcripts of a project, the latest first, without duplicates."""
     found = [*transcripts(layout), *(file for name in KEEPERS for file in sessions_of(layout, name))]
     return _latest_first({os.path.realpath(file) for file in found if os.path.isfile(file)})
 
 
 def sessions_of(layout: Layout, name: str) -> list[str]:
-    """Return the transcripts that a host, or SpecStory, keeps of a project; none for a host whose place is unknown."""
+    """Return the transcripts of a project that a host or SpecStory stores; empty for other hosts."""
     project, where = os.path.realpath(layout.project), places(layout)
     if name == "claude":
         return _files(where[name], "*.jsonl")
@@ -71,7 +71,7 @@ def _files(folder: str, pattern: str) -> list[str]:
 
 
 def _rollouts(folder: str, project: str) -> Iterator[str]:
-    """Yield the rollouts of Codex that ran in a project."""
+    """Yield the session files of Codex that ran in a project."""
     files = glob(os.path.join(escape(folder), "**", "rollout-*.jsonl"), recursive=True)
     return (file for file in islice(_latest_first(files), MAX_ROLLOUTS) if _ran_in(file, project))
 
@@ -87,7 +87,10 @@ def _ran_in(file: str, project: str) -> bool:
 
 
 def _chats(folder: str, project: str) -> Iterator[str]:
-    """Yield the chats that Gemini CLI keeps of a project, in a folder named by a checksum or by a file in it."""
+    """Yield the chats of a project that Gemini CLI stores.
+
+    Their folder has a checksum of the project's path as its name, or a file PROJECT_ROOT that holds the path.
+    """
     checksum = sha256(project.encode()).hexdigest()
     for own in _files(folder, "*"):
         if os.path.basename(own) == checksum or _read(os.path.join(own, PROJECT_ROOT)) == project:

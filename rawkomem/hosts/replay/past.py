@@ -1,4 +1,4 @@
-"""Read past sessions: each prompt, with the end of the transcript as it was when the prompt came in."""
+"""Read past sessions: each prompt, with the end of the transcript at the time of the prompt."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ if TYPE_CHECKING:
 class Moment:
     """A prompt of a session."""
 
-    turn: int  # from 1
+    turn: int  # number of the turn, from 1
     prompt: str
-    end: int  # of the transcript when it came in
-    is_fresh: bool = False  # the host had compacted the session
+    end: int  # size of the transcript before the prompt, in bytes
+    is_fresh: bool = False  # whether the host compacted the session just before
 
 
 @record
 class Past:
     """A past session."""
 
-    name: str  # of its file, or its id among recorded sessions
-    host: str  # empty for texts that no host in particular writes
+    name: str  # the file name, or the id in a file of recorded sessions
+    host: str  # empty if the format belongs to no host
     session: str
     turns: tuple[Turn, ...]
-    moments: tuple[Moment, ...]
+    moments: tuple[Moment, ...]  # the prompts
     written: bytes = b""  # the transcript, as lines that hooks can read
 
     @property
     def at(self) -> int:
-        """Return when it began, in milliseconds since 1970; 0 if the record does not say."""
+        """Return when the session began, in milliseconds since 1970; 0 if the record does not say."""
         return next((turn.at for turn in self.turns if turn.at), 0)
 
     def before(self, moment: Moment) -> bytes:
-        """Return the end of the transcript as it was when a prompt came in."""
+        """Return the end of the transcript before a prompt."""
         return self.written[max(0, moment.end - MAX_TAIL_BYTES) : moment.end]
 
 
 def read_past(file: str) -> Iterator[Past]:
-    """Yield the sessions of a file: a transcript is one, a file of recorded sessions holds several."""
+    """Yield the sessions of a file: one of a transcript, several of a file of recorded sessions."""
     if holds_sessions(file):
         for number, one in enumerate(read_records(file), 1):
             lines = (json.dumps(with_paths(line)) + "\n" for line in one["records"] if isinstance(line, dict))
@@ -83,7 +83,7 @@ def _past(stream: IO[bytes], name: str) -> Past:
 
 
 def _line(turn: Turn) -> bytes:
-    """Return a turn of a host that keeps no lines as a line that hooks can read."""
+    """Return a turn as a line that hooks can read, for formats that do not consist of JSON lines."""
     content: list[dict[str, Any]] = []
     if turn.did and turn.did.file:
         content = [{"type": "tool_use", "input": {"file_path": turn.did.file}}]

@@ -1,4 +1,4 @@
-"""Replay a session: ask recall at each prompt, and see which of the person's corrections a memory covers."""
+"""Replay a session: recall memories at each prompt, and find which of the person's corrections a memory covers."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ if TYPE_CHECKING:
     from ..host import Host
     from .past import Past
 
-COVERED = "covered"  # a memory says so and is injected by then
-SILENT = "not injected"  # a memory says so and is not injected by then
-MISSING = "not covered"  # no memory says so
+COVERED = "covered"  # a memory states the correction and is injected before the person says it
+SILENT = "not injected"  # a memory states the correction but is not injected before the person says it
+MISSING = "not covered"  # no memory states the correction
 MAX_PROMPT_CHARS = 2_000  # of a prompt in an answer
-MAX_NEAR = 20  # memories that are compared with a correction, besides those that were injected
+MAX_NEAR = 20  # memories that are compared with a correction, in addition to the injected ones
 
 
 @record
 class Answer:
-    """A prompt, and the memories that it would be given now."""
+    """A prompt, and the memories that it would get now."""
 
     number: int  # of the prompt, from 1
     turn: int
-    prompt: str  # its beginning, without secrets
+    prompt: str  # its beginning, redacted
     memories: tuple[Memory, ...]
     tokens: int
 
 
 @record
 class Correction:
-    """What a person had to say, and the memory that says so now."""
+    """A correction by the person, and the memory that covers it now."""
 
     draft: Draft
-    prompt: int  # the prompt in which it was said
-    verdict: str
+    prompt: int  # number of the prompt that holds the correction
+    verdict: str  # COVERED, SILENT or MISSING
     memory: Memory | None = None
-    since: int = 0  # the prompt at which that memory is injected
+    since: int = 0  # number of the first prompt that gets the memory; 0: none
 
 
 @record
 class Replayed:
-    """A session, replayed."""
+    """The result of replaying a session."""
 
     past: Past
     answers: tuple[Answer, ...]
@@ -66,7 +66,7 @@ class Replayed:
 
 
 def replay(repository: Repository, past: Past) -> Replayed:
-    """Replay a session against the memories as they are now; nothing is counted, noted or logged."""
+    """Replay a session with the present memories. Nothing is counted, recorded or logged."""
     answers = tuple(_answers(repository, past))
     return Replayed(past, answers, tuple(_corrections(repository, past, answers)))
 
@@ -82,7 +82,7 @@ def _answers(repository: Repository, past: Past) -> Iterator[Answer]:
 
 
 def _host(reader: str) -> Host:
-    """Return the host whose transcripts a reader reads; Claude Code's for all other texts."""
+    """Return the host whose transcripts a reader reads; Claude Code for all other formats."""
     return next((host for host in HOSTS.values() if reader and host.transcript == reader), HOSTS["claude"])
 
 
@@ -102,7 +102,7 @@ def _turns(past: Past, run: Run) -> dict[str, int]:
 
 
 def _judged(repository: Repository, draft: Draft, before: list[Answer]) -> Correction:
-    """Return whether a memory covers a correction, given the answers up to it."""
+    """Return the verdict on a correction; `before` are the answers up to its prompt."""
     since = {memory.id: answer.number for answer in reversed(before) for memory in answer.memories}
     injected = {memory.id: memory for answer in before for memory in answer.memories}
     near = (memory for memory in _near(repository, draft) if memory.id not in injected)
@@ -115,7 +115,7 @@ def _judged(repository: Repository, draft: Draft, before: list[Answer]) -> Corre
 
 
 def _near(repository: Repository, draft: Draft) -> list[Memory]:
-    """Return the memories in use that are closest to what a person said."""
+    """Return the memories in use that are closest to a draft."""
     in_use = Filter(statuses=(ACTIVE,), current=True)
     found = repository.core.look([draft.text], MAX_NEAR, in_use)[0].found
     return [*repository.get_many([item.row.id for item in found])]

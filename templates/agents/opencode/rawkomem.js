@@ -1,10 +1,10 @@
 // Project memories for OpenCode. Written by 'rawkomem connect opencode'; 'rawkomem connect opencode --remove' deletes it.
-// Every call goes to `rawkomem hook opencode …`, which answers with a text for the model, or with nothing.
+// Each event calls `rawkomem hook opencode …`, which prints a text for the model, or nothing.
 
-const SLOW = 5000 // milliseconds after which a prompt goes without memories
-const MESSAGES = 40 // of a session, told at the end of a turn
-const STORES = /rawkomem[\s\S]*(remember|add|amend)/ // a tool's name and its command, of an agent that stores something
-const AGAIN = 60000 // milliseconds until a session that was told nothing at its start asks again
+const LIMIT_MS = 5000 // a hook that takes longer is stopped, and the prompt gets no memories
+const MAX_MESSAGES = 40 // the latest messages of a session, passed to the hook
+const STORES = /rawkomem[\s\S]*(remember|add|amend)/ // matches tool calls (name and command) that store a memory
+const RETRY_MS = 60000 // if the hook at the start of a session printed nothing, it is called again after this time
 
 async function hook(event, told, folder) {
   try {
@@ -14,37 +14,37 @@ async function hook(event, told, folder) {
       stdout: "pipe",
       stderr: "ignore",
     })
-    const clock = setTimeout(() => child.kill(), SLOW)
+    const clock = setTimeout(() => child.kill(), LIMIT_MS)
     const text = await new Response(child.stdout).text()
     clearTimeout(clock)
     return text.trim()
   } catch {
-    return "" // rawkomem is not installed: OpenCode goes on without it
+    return "" // rawkomem is not installed: OpenCode works without it
   }
 }
 
 export const Rawkomem = async ({ client, directory, worktree }) => {
   const folder = directory || worktree
-  const openings = new Map() // session → what it was told at its start: the same each time, for the prompt cache
-  const talking = new Set() // sessions in which something was said that no end of a turn has told yet
+  const openings = new Map() // session → the text at its start; reused, so that the prompt cache works
+  const talking = new Set() // sessions with messages that were not passed to the hook at the end of a turn yet
 
   const opening = (session) => {
     if (!openings.has(session)) {
       const text = hook("session-start", { session_id: session, source: `startup ${process.pid}` }, folder)
       openings.set(session, text)
-      text.then((said) => said || setTimeout(() => openings.delete(session), AGAIN).unref())
+      text.then((said) => said || setTimeout(() => openings.delete(session), RETRY_MS).unref())
     }
     return openings.get(session)
   }
 
-  const parents = new Map() // session → the one whose agent started it as a sub-agent, or null: a person's
+  const parents = new Map() // session of a sub-agent → the session that started it; null: a person started it
 
   const about = async (session) => {
     if (!parents.has(session)) {
       try {
         parents.set(session, (await client.session.get({ path: { id: session } })).data?.parentID ?? null)
       } catch {
-        return {} // it is gone, or OpenCode does not say
+        return {} // the session is gone, or OpenCode does not answer
       }
     }
     return { parentID: parents.get(session) }
@@ -55,9 +55,9 @@ export const Rawkomem = async ({ client, directory, worktree }) => {
     try {
       messages = (await client.session.messages({ path: { id: session } })).data ?? []
     } catch {
-      // the session is gone: what was said was told when its last turn ended
+      // the session is gone: its messages were passed at the end of its last turn
     }
-    await hook(event, { session_id: session, info: await about(session), messages: messages.slice(-MESSAGES) }, folder)
+    await hook(event, { session_id: session, info: await about(session), messages: messages.slice(-MAX_MESSAGES) }, folder)
   }
 
   const learn = async (event, session) => {
@@ -83,7 +83,7 @@ export const Rawkomem = async ({ client, directory, worktree }) => {
     event: async ({ event }) => {
       if (event.type === "session.idle") await learn("turn-end", event.properties.sessionID)
       if (event.type === "session.compacted") {
-        await hook("session-start", { session_id: event.properties.sessionID, source: "compact" }, folder) // tell it again
+        await hook("session-start", { session_id: event.properties.sessionID, source: "compact" }, folder) // memories may be injected again
       }
       if (event.type === "session.deleted") {
         openings.delete(event.properties.info.id)

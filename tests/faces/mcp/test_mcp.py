@@ -107,7 +107,7 @@ def test_every_verb(ask, stored):
         assert "It loads extensions." in said[name] and SECRET not in said[name]
     assert "Retry" not in said["recall"]
     assert 'trust="0.50"' in said["get"] and 'tags="db"' in said["get"]
-    assert said["drafts"] == "No drafts wait."
+    assert said["drafts"] == "No drafts are waiting."
 
     repository = Repository.open(str(stored))
     apsw = repository.get("why-apsw")
@@ -130,7 +130,7 @@ def test_drafts_are_listed_and_dropped(stored):
         VERBS["drafts"].does(repository, Caller(), action="drop", id="drf_11")
     for draft in repository.drafts.all():
         repository.drafts.drop(draft.id)
-    assert VERBS["drafts"].does(repository, Caller()) == "No drafts wait."
+    assert VERBS["drafts"].does(repository, Caller()) == "No drafts are waiting."
     assert [row.title for row in repository.list()] == ["Retry with jitter"]
 
 
@@ -151,7 +151,7 @@ def test_amending_changes_the_memory_and_keeps_the_file(ask, stored):
 
 def test_amending_says_that_it_replaces_and_what_it_redacted(stored):
     (remember,) = [tool for tool in tools() if tool.name == "remember"]
-    assert "title and text these replace" in remember.description and "replaces title and text" in CLOSING
+    assert "title and text to replace" in remember.description and "replaces title and text" in CLOSING
 
     async def conversation(client):
         arguments = {"title": "Retry", "text": f"Use the key {SECRET}.", "amends": "retry-with-jitter"}
@@ -231,7 +231,7 @@ def test_a_session_is_not_told_twice_where_the_server_has_one_client(ask, stored
         assert "brought the queue down" in second
     else:
         assert "brought the queue down" not in second
-        assert "Given before in this session: mem_1700000000000_abc123" in second
+        assert "Already given in this session: mem_1700000000000_abc123" in second
 
 
 def test_fifty_calls_at_once(ask, stored):
@@ -258,7 +258,7 @@ def test_fifty_calls_at_once(ask, stored):
     assert sorted(answers) == list(range(50))
     recalled = [answers[number] for number in range(0, 50, 2)]
     assert any("brought the queue down" in answer for answer in recalled)  # the others are told that they have it
-    assert all("brought the queue down" in answer or "Given before in this session" in answer for answer in recalled)
+    assert all("brought the queue down" in answer or "Already given in this session" in answer for answer in recalled)
     titles = {row.title for row in Repository.open(str(stored)).list()}
     assert {f"Fact {number}" for number in range(1, 50, 2)} <= titles
 

@@ -103,7 +103,7 @@ def test_ingest_dir(memory_mesh, project):
         "[MemoryMesh Error] notes/d.md: the file is not UTF-8 text (line 1, byte 0)\n"
         "[MemoryMesh Error] notes/e.md: content must be a text that is not empty\n"
         "[MemoryMesh Error] notes/f.md: No such file or directory\n"
-        "[MemoryMesh Error] notes/g.md: content of 100005 characters\n"
+        "[MemoryMesh Error] notes/g.md: content has 100,005 characters, more than 100,000\n"
     )
 
 
@@ -214,9 +214,9 @@ def test_skills(memory_mesh, project):
         (("store", "--content", "  "), "content must be a text that is not empty"),
         (("store", '{"content": "x"}'), "Missing option '--content'."),
         (("store", "--content", "x", "--metadata", "[]"), "--metadata must be a JSON object"),
-        (("store", "--content", "x", "--metadata", "{"), "--metadata is no JSON"),
+        (("store", "--content", "x", "--metadata", "{"), "--metadata is not JSON"),
         (("store", "--content", "x", "--metadata", '{"tags": 5}'), "tags must be a list of texts"),
-        (("store", "--content", "x", "--metadata", '{"a": ' * 20_000), "--metadata is no JSON"),
+        (("store", "--content", "x", "--metadata", '{"a": ' * 20_000), "--metadata is not JSON"),
         (("store", "--content", "x", "--metadata", '{"__proto__": {}}'), "metadata must not hold the key '__proto__'"),
         (("get", "--id", "nope"), "Record not found: nope"),
         (("delete", "--id", "nope"), "Record not found: nope"),
@@ -246,7 +246,7 @@ def test_error_lines_to_the_byte(memory_mesh):
     """§9.3"""
     assert memory_mesh("delete", "--id", "nope", check=1).stderr == "[MemoryMesh Error] Record not found: nope\n"
     assert memory_mesh("store", "--content", " ", check=1).stderr == (
-        "[MemoryMesh Error] content must be a text that is not empty (give --content)\n"
+        "[MemoryMesh Error] content must be a text that is not empty (pass a text with --content)\n"
     )
     assert memory_mesh("bogus", check=1).stderr == "[MemoryMesh Error] No such command 'bogus'.\n"
 

@@ -136,7 +136,7 @@ def test_after_dispose(project):
         manager.dispose()
         health = await manager.health_check()
         assert (health.status, health.memories, health.cache.size) == ("unhealthy", 0, 0)
-        with pytest.raises(Refused, match="disposed of"):
+        with pytest.raises(Refused, match="is disposed"):
             await manager.recall_memories("release the login")
         await manager.initialize()
         assert len(await manager.recall_memories("release the login")) == 1

@@ -215,8 +215,8 @@ def test_a_contradiction_in_use_is_told_as_such_and_settled(tab, sample):
     told = page.locator(".card", has_text="Dogs pay half")
     assert "In use, but contradicted" in told.inner_text()
     assert "Held back" in page.locator(".card", has_text="The harbour API").inner_text()
-    assert told.locator("option").all_inner_texts() == ["It takes the other's place", "Keep both"]
-    told.get_by_label("What becomes of the other?").select_option("keep_both")
+    assert told.locator("option").all_inner_texts() == ["It replaces the other", "Keep both"]
+    told.get_by_label("What happens to the other memory?").select_option("keep_both")
     told.get_by_role("button", name="Settle").click()
     page.wait_for_selector("#toast.shown >> text=Settled: both stay in use.")
     page.wait_for_function("() => document.querySelectorAll('.waiting .card').length === 2")
@@ -231,11 +231,11 @@ def test_review(tab, sample):
     card = page.locator(".card", has_text="Seats are held for thirty minutes")
     assert "Seats are held for fifteen minutes" in card.inner_text()
     card.get_by_label("Reason").fill("seen in the app")
-    card.get_by_label("What becomes of the other?").select_option("supersede")
+    card.get_by_label("What happens to the other memory?").select_option("supersede")
     card.get_by_role("button", name="Activate").click()
     page.wait_for_function("() => document.querySelectorAll('.waiting .card').length === 1")
     page.get_by_role("button", name="Reject").click()
-    page.wait_for_selector("text=Nothing waits for you")
+    page.wait_for_selector("text=Nothing to review")
     assert page.locator("#waiting").is_hidden()
     repository = Repository.open(str(sample))
     activated = repository.get("seats-are-held-for-thirty-minutes")
@@ -265,7 +265,7 @@ def test_drafts(tab, sample):
     card = page.locator(".card", has=page.locator("h2", has_text="Ports are written in capitals"))
     card.wait_for()
     assert page.locator("#drafts").inner_text() == "2"
-    assert "I renamed the port" in card.inner_text() and "It takes the place of" in card.inner_text()
+    assert "I renamed the port" in card.inner_text() and "It replaces" in card.inner_text()
     card.get_by_role("button", name="Merge").click()
     page.wait_for_selector("#toast.bad >> text=Choose the draft to merge with.")
     card.get_by_role("button", name="Edit").click()
@@ -282,7 +282,7 @@ def test_drafts(tab, sample):
     card.get_by_role("button", name="Keep").click()
     page.wait_for_selector("#toast.shown >> text=Kept: it is a memory now.")
     page.get_by_role("button", name="Drop").click()
-    page.wait_for_selector("text=No drafts wait")
+    page.wait_for_selector("text=No drafts are waiting")
     assert page.locator("#drafts").is_hidden()
     with Repository.open(str(sample)) as repository:
         kept = repository.get("port-codes-are-capitals")
@@ -579,8 +579,8 @@ def test_an_empty_repository_says_how_to_start(browser, tmp_path):
     for view, told in (
         ("graph", "Nothing to draw yet"),
         ("timeline", "No dates yet"),
-        ("review", "Nothing waits for you"),
-        ("drafts", "No drafts wait"),
+        ("review", "Nothing to review"),
+        ("drafts", "No drafts are waiting"),
         ("health", "No memories yet"),
         ("replay", "No past sessions"),
     ):
@@ -595,7 +595,7 @@ def test_errors_are_told(tab):
     page.wait_for_selector(".failure >> text=no memory")
     page.evaluate("sessionStorage.setItem('rawkomem-token', 'wrong')")
     page.reload()
-    page.wait_for_selector("text=This tab has no key")
+    page.wait_for_selector("text=This tab has no access")
     tab.complaints.clear()  # Chromium itself notes each 404 and 401
 
 

@@ -148,14 +148,14 @@ def test_several_cards_are_rejected_at_once(tab, sample):
     page.get_by_role("button", name="Select all").click()
     page.get_by_label("Reason for all").fill("not now")
     page.locator(".bulk [data-bulk=reject]").click()
-    page.wait_for_selector("text=Nothing waits for you")
+    page.wait_for_selector("text=Nothing to review")
     with Repository.open(str(sample)) as repository:
         assert repository.get("the-harbour-api-allows-ten-calls-a-second").status == "archived"
         assert not repository.get("errors-are-problem-documents").proposed
     tab.go("#/drafts")
     page.get_by_role("button", name="Select all").click()
     page.locator(".bulk [data-bulk=drop]").click()
-    page.wait_for_selector("text=No drafts wait")
+    page.wait_for_selector("text=No drafts are waiting")
 
 
 def test_a_review_shows_every_word_or_says_that_there_is_more(tab, sample):
@@ -170,7 +170,7 @@ def test_a_review_shows_every_word_or_says_that_there_is_more(tab, sample):
     assert card.locator(".difference del").all_inner_texts() == ["9457"]
     assert card.locator(".difference ins").all_inner_texts() == ["7807"]
     story = page.locator(".card", has=page.locator("h2", has_text="A long story"))
-    more = story.get_by_role("button", name="show all of it")
+    more = story.get_by_role("button", name="Show the full text")
     more.wait_for()
     more.click()
     end = story.get_by_text("The end.")

@@ -127,7 +127,7 @@ def test_a_file_of_somebody_elses_is_left_alone(project, rawkomem, home):
     file = project / ".opencode" / "plugins" / "rawkomem.js"
     file.parent.mkdir(parents=True)
     file.write_text("export const Mine = 1\n")
-    assert "is not rawkomem's" in rawkomem("connect", "opencode", check=1).stderr
+    assert "rawkomem did not write it" in rawkomem("connect", "opencode", check=1).stderr
     rawkomem("connect", "opencode", "--remove")
     assert file.read_text() == "export const Mine = 1\n" and not (project / ".agents").exists()
 

@@ -34,7 +34,7 @@ def test_a_session(host, apsw, seat, model, project):
     asked = [body for body in model.asked if "load a sqlite extension" in body]
     assert asked, said
     assert any(BODY in body for body in asked), "the memory"
-    assert any("This project keeps what it has learned" in body for body in asked), "the opening"
+    assert any("This project stores what it has learned" in body for body in asked), "the opening"
     wait_for(lambda: _learned(project))
 
 

@@ -4,7 +4,7 @@ import { Found, Memories } from './memories';
 
 let client: LanguageClient | undefined;
 
-/** Start the server and register the commands. */
+/** Start the server and register the commands. Shows an error message if the server does not start. */
 export async function activate(context: ExtensionContext): Promise<void> {
   const command = workspace.getConfiguration('rawkomem').get('command', 'rawkomem');
   const started = new LanguageClient('rawkomem', { command, args: ['lsp'] }, {
@@ -51,7 +51,7 @@ async function amend(memories: Memories): Promise<void> {
 }
 
 async function search(memories: Memories): Promise<void> {
-  const query = await window.showInputBox({ prompt: 'What do you want to know?', placeHolder: 'how do we retry' });
+  const query = await window.showInputBox({ prompt: 'Search memories', placeHolder: 'how do we retry' });
   const found = query ? await memories.search(query) : undefined;
   if (!found) {
     return;
@@ -66,7 +66,7 @@ async function search(memories: Memories): Promise<void> {
 
 async function why(memories: Memories): Promise<void> {
   const editor = memoryFile();
-  const task = editor && (await window.showInputBox({ prompt: 'For which task?', placeHolder: 'add a retry' }));
+  const task = editor && (await window.showInputBox({ prompt: 'Task for which to explain the memory', placeHolder: 'add a retry' }));
   const told = task ? await memories.why(editor.document.uri.toString(), editor.selection.active.line, task) : undefined;
   if (told) {
     const document = await workspace.openTextDocument({ content: told.text, language: 'plaintext' });

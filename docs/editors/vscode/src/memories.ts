@@ -1,4 +1,4 @@
-/** The commands of the server, typed. Nothing here needs VS Code, so tests run it against the real server. */
+/** Typed calls of the server's commands. This module does not need VS Code, so tests run it against the real server. */
 
 export type Run = (command: string, ...given: unknown[]) => PromiseLike<unknown>;
 
@@ -23,7 +23,7 @@ export interface Why {
   text: string;
 }
 
-/** Calls the server. A result is undefined where the server reported an error to the person. */
+/** Calls the server. If the server showed an error to the person, a result is undefined; `search` returns an empty list. */
 export class Memories {
   constructor(private readonly run: Run) {}
 

@@ -1,4 +1,4 @@
-// What can be done with one memory: edit, link, archive, restore, delete.
+// Buttons of one memory: edit, link, archive, restore, delete.
 
 import { get, post } from "./api.js";
 import { decide, dot, h, href, later, toast } from "./dom.js";
@@ -6,7 +6,7 @@ import { did } from "./undo.js";
 
 const RESTORABLE = ["archived", "disputed", "superseded"];
 
-/** The buttons of a memory, and a place below them that asks for what an action needs. */
+/** Return the buttons of a memory, and a place below them for the form of an action. */
 export function actions(memory, { reload, forms, can_undo: canUndo }) {
   const place = h("div", { class: "asking" });
   const button = (name, words, act) => h("button", { type: "button", "data-act": name, onclick: act }, words);
@@ -27,13 +27,13 @@ export function actions(memory, { reload, forms, can_undo: canUndo }) {
 }
 
 const DONE = {
-  archive: "Archived: no agent gets it any more.", restore: "Restored: agents may get it again.",
-  delete: "Deleted: the text stays in the file's history only.",
+  archive: "Archived: agents no longer get it.", restore: "Restored: agents may get it again.",
+  delete: "Deleted: agents no longer get it. Its text stays in the file.",
 };
 
-/** Ask for a reason, then act. */
+/** Return a form that asks for a reason, then runs the action. */
 function reasoned(memory, action, words, reload, close) {
-  const reason = h("input", { type: "text", placeholder: "Reason (kept in its history)", "aria-label": "Reason", maxlength: "500" });
+  const reason = h("input", { type: "text", placeholder: "Reason (stored in the history)", "aria-label": "Reason", maxlength: "500" });
   const act = async () => {
     const answer = await post(action, { id: memory.id, reason: reason.value });
     await reload();
@@ -45,7 +45,7 @@ function reasoned(memory, action, words, reload, close) {
     h("div", { class: "verdicts" }, confirm, h("button", { type: "button", onclick: close }, "Cancel")));
 }
 
-/** Ask which memory to link to, and how the two are related. */
+/** Return a form that asks for the other memory and the type of the link. */
 function linking(memory, forms, reload, close) {
   const found = h("ul", { class: "found", "aria-label": "Memories to link to" });
   const type = h("input", { type: "text", list: "link-types", "aria-label": "Type of the link", maxlength: "32" });
@@ -74,7 +74,7 @@ function linking(memory, forms, reload, close) {
     h("button", { type: "button", onclick: close }, "Cancel"), found);
 }
 
-/** A button that removes a link between two memories. */
+/** Return a button that removes a link between two memories. */
 export function unlinkButton(memory, other, reload) {
   const act = async () => {
     const ends = other.outward ? { id: memory.id, other: other.id } : { id: other.id, other: memory.id };

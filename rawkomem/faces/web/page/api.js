@@ -1,4 +1,4 @@
-// Questions to the server. The token comes with the address, stays in this tab, and leaves it in one header only.
+// Requests to the server. The token comes with the address and is stored for this tab only; requests send it in one header.
 
 const KEY = "rawkomem-token";
 
@@ -19,7 +19,7 @@ export async function takeToken() {
     try {
       token = (await post("enter", { code: token })).token;
     } catch {
-      return; // the first question shows what to do
+      return; // the first request fails, and the page then shows what to do
     }
   }
   sessionStorage.setItem(KEY, token);

@@ -1,4 +1,4 @@
-// The frame: which view is shown, the search field, and keys that work everywhere.
+// The frame of the page: it switches views, and handles the search field and the keys that work in every view.
 
 import { get, takeToken } from "./api.js";
 import { failed, h, isTyping, later } from "./dom.js";
@@ -15,9 +15,9 @@ const VIEWS = { memories, graph, timeline, review, drafts, health, replay };
 const view = document.getElementById("view");
 const search = document.getElementById("search");
 const keys = document.getElementById("keys");
-const started = new WeakSet(); // places that a view has begun to fill
+const started = new WeakSet(); // elements that a view has begun to fill
 let shown = "";
-let place = null; // a new one at each change of view: what comes late for an old one is seen by nobody
+let place = null; // the element of the view; new at each change of view, so that late answers for an old view are not seen
 let latest = 0;
 
 function route() {
@@ -31,7 +31,7 @@ function decoded(id) {
   try {
     return decodeURIComponent(id);
   } catch {
-    return id; // a stray % in an address that somebody typed
+    return id; // an invalid % sequence in a typed address
   }
 }
 
@@ -75,7 +75,7 @@ function leave() {
 let known = null;
 let asked = 0;
 
-/** What the frame tells, anew: commands and agents write while the page is open. */
+/** Load the overview again and update the frame: commands and agents may write while the page is open. */
 async function refresh() {
   const mine = ++asked;
   const found = await get("overview");
@@ -87,7 +87,7 @@ async function refresh() {
   return known ?? found;
 }
 
-/** The same where nobody waits for it: if it fails, what is shown is not worse than before. */
+/** Refresh in the background; a failure is ignored, and the old values stay. */
 function refreshQuietly() {
   refresh().catch(() => {});
 }
@@ -133,7 +133,7 @@ search.addEventListener("keydown", (event) => {
     } else memories.focusList();
   } else if (event.key === "ArrowDown") memories.focusList();
   else if (event.key === "Enter") {
-    lookSoon.cancel(); // what is listed may still answer an earlier question
+    lookSoon.cancel(); // the list may still show an earlier search
     look(true);
   } else return;
   event.preventDefault();
@@ -170,7 +170,7 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 });
 addEventListener("hashchange", async () => {
   await takeToken();
-  if (route().name !== "memories") lookSoon.cancel(); // it would lead back there
+  if (route().name !== "memories") lookSoon.cancel(); // a pending search would switch back to the list
   show();
 });
 await takeToken();

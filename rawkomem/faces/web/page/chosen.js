@@ -1,12 +1,12 @@
-// Several at once: which memories are selected, and a bar with what can be done with all of them.
+// Bulk actions: the selected memories or drafts, and a bar with actions on all of them.
 
 import { post } from "./api.js";
 import { decide, h, many, toast } from "./dom.js";
 import { did } from "./undo.js";
 
 /**
- * A selection. `actions`: [name, words of the button, words when it is done]; `one`, `more`: what is selected;
- * `itemOf(id)`: what the server needs to know of one; `done()`: called after an action.
+ * Return a selection with its bar. `actions`: [name, text of the button, text when it is done]; `one`, `more`: the noun;
+ * `itemOf(id)`: returns the item that is sent to the server; `done()`: called after an action.
  */
 export function selection({ actions, one, more, itemOf, done }) {
   const ids = new Set();
@@ -46,7 +46,7 @@ export function selection({ actions, one, more, itemOf, done }) {
     } else did(`${many(answer.done, one, more)} ${after}.`, answer);
   }
 
-  /** The box of one item; a list that is drawn again asks for new ones. */
+  /** Return a new checkbox of an item; a list calls this each time it is drawn. */
   function box(item) {
     const element = h("input", { type: "checkbox", class: "choose", "aria-label": `Select ${item.title}`, "data-choose": item.id });
     element.checked = ids.has(item.id);
@@ -55,7 +55,7 @@ export function selection({ actions, one, more, itemOf, done }) {
     return element;
   }
 
-  /** Forget what is no longer listed. */
+  /** Deselect items that are no longer listed. */
   function keep(items) {
     const listed = new Set(items.map((item) => item.id));
     for (const id of [...ids]) if (!listed.has(id)) ids.delete(id);

@@ -1,10 +1,10 @@
-// Small helpers: elements from words, dates for people, states that every view has.
+// Helpers of all views: elements, dates, messages, buttons.
 
 const SVG = "http://www.w3.org/2000/svg";
 const DAY = 86_400_000;
 const policy = window.trustedTypes?.createPolicy("memory", { createHTML: (html) => html });
 
-/** An element; text is always text, never markup. `on…` are listeners, the rest attributes. */
+/** Return an element. Text children are never parsed as markup. Attributes `on…` are event listeners. */
 export function h(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
@@ -23,11 +23,11 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** The HTML that the server made of a memory's Markdown: the one place where markup is taken as markup. */
+/** Return an element with the HTML that the server rendered from Markdown. Only here, text is parsed as markup. */
 export function prose(html) {
   const element = h("div", { class: "prose" });
   element.innerHTML = policy ? policy.createHTML(html) : html;
-  requestAnimationFrame(() => { // what is wider than its place can be scrolled with the keyboard, too
+  requestAnimationFrame(() => { // make wide elements focusable, so that the keyboard can scroll them
     for (const wide of element.querySelectorAll("pre, table")) if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
   });
   return element;
@@ -35,7 +35,7 @@ export function prose(html) {
 
 export const href = (id) => `#/memory/${encodeURIComponent(id)}`;
 export const many = (count, one, more = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : more}`;
-/** A title for a small place, cut between two words. */
+/** Return a title of at most `most` characters, cut between two words if possible. */
 export function short(title, most) {
   if (title.length <= most) return title;
   const cut = title.slice(0, most - 1), blank = cut.lastIndexOf(" ");
@@ -58,7 +58,7 @@ export function ago(at) {
   return days < 60 ? `${Math.round(days / 7)} weeks ago` : `${Math.round(days / 30)} months ago`;
 }
 
-/** A call that waits until nothing more is asked for a while; `cancel` drops what waits. */
+/** Return a debounced function: it runs `call` when it was not called again for a while; `cancel` drops a waiting call. */
 export function later(milliseconds, call) {
   let timer = 0;
   const soon = (...given) => {
@@ -87,11 +87,11 @@ export function nothing(title, text = "", ...more) {
 export function failed(failure) {
   const locked = failure.status === 401;
   return h("div", { class: "state failure", role: "alert" },
-    h("h2", {}, locked ? "This tab has no key" : failure.message ?? String(failure)),
+    h("h2", {}, locked ? "This tab has no access" : failure.message ?? String(failure)),
     h("p", {}, locked ? "Open the address that 'rawkomem browse' printed in your terminal." : failure.hint ?? ""));
 }
 
-/** A short message; `action`: a button in it, as { words, act }. A longer text stays longer. */
+/** Show a short message. `action`: a button in it, as { words, act }. A longer message is shown longer. */
 export function toast(text, bad = false, action = null) {
   const place = document.getElementById("toast");
   const hide = () => { place.className = ""; place.replaceChildren(); };
@@ -101,19 +101,19 @@ export function toast(text, bad = false, action = null) {
   toast.timer = setTimeout(hide, (action ? 10_000 : 5_000) + 40 * text.length);
 }
 
-const MARKS = { // white space alone needs no mark
+const MARKS = { // white space is not marked
   same: (text) => text, old: (text) => (text.trim() ? h("del", {}, text) : ""), new: (text) => (text.trim() ? h("ins", {}, text) : text),
 };
 
-/** Two texts as one, with what is removed and what is added marked. */
+/** Return one text in which removed and added parts are marked. */
 export function differing(parts) {
   const isWhole = !parts.some(([what]) => what === "same");
   return h("p", { class: isWhole ? "difference whole" : "difference" }, parts.map(([what, text]) => MARKS[what](text)));
 }
 
-const FOLDED = 320; // pixels of a long text that are shown before somebody asks for all of it
+const FOLDED = 320; // pixels of a long text that are shown at first
 
-/** A text that may be long: it is folded with a button that says so, never just cut. */
+/** Return an element that folds a long text, with a button that shows all of it. */
 export function folding(element) {
   const place = h("div", { class: "fold" }, element);
   const watch = new ResizeObserver(() => {
@@ -124,8 +124,8 @@ export function folding(element) {
     const button = h("button", { type: "button", class: "quiet unfold", "aria-expanded": "false", "aria-controls": element.id, onclick: () => {
       const open = place.classList.toggle("folded") === false;
       button.setAttribute("aria-expanded", open);
-      button.textContent = open ? "Show less" : "The text goes on: show all of it";
-    } }, "The text goes on: show all of it");
+      button.textContent = open ? "Show less" : "Show the full text";
+    } }, "Show the full text");
     place.classList.add("folded");
     place.append(button);
   });
@@ -135,7 +135,7 @@ export function folding(element) {
 
 let folds = 0;
 
-/** Carry out a decision while the buttons of its group rest: a second click is no second decision. */
+/** Run an action. Meanwhile the buttons of its group are disabled, so that a second click has no effect. */
 export async function decide(button, act) {
   const buttons = [...button.closest("[role=group]").querySelectorAll("button")];
   if (button.disabled) return;
@@ -146,5 +146,5 @@ export async function decide(button, act) {
     toast([failure.message, failure.hint].filter(Boolean).join(": "), true);
   }
   for (const other of buttons) other.disabled = false;
-  if (document.activeElement === document.body) button.focus(); // resting took the focus away
+  if (document.activeElement === document.body) button.focus(); // a disabled button loses the focus
 }

@@ -1,4 +1,4 @@
-// Drafts: what was found in sessions and waits on this machine, each with the exchange that it comes from.
+// The Drafts view: statements found in sessions that are not stored yet, each with its exchange.
 
 import { get, post } from "./api.js";
 import { selection } from "./chosen.js";
@@ -7,17 +7,17 @@ import { did } from "./undo.js";
 
 const SPEAKERS = { agent: "Agent", person: "Person", evidence: "Evidence" };
 let cards = [];
-let again = null; // asks anew, while this view is shown
-let several = null; // drafts that are selected
+let again = null; // reloads the view; null if it is not shown
+let several = null; // the selection
 
 export async function show(view, { changed, overview }) {
   const { items, total } = await get("drafts");
   if (!view.isConnected) return;
-  const anew = () => show(view, { changed, overview });
-  again = anew;
+  again = () => show(view, { changed, overview });
+  const redraw = again;
   const decided = async () => {
     await changed();
-    await anew();
+    await redraw();
     (cards[0]?.querySelector("h2") ?? view.closest("main"))?.focus();
   };
   several = selection({ actions: [["keep", "Keep", "kept"], ["drop", "Drop", "dropped"]], one: "draft", more: "drafts",
@@ -25,12 +25,12 @@ export async function show(view, { changed, overview }) {
   cards = items.map((item) => card(item, items, decided));
   view.replaceChildren(h("div", { class: "waiting" },
     h("h1", {}, "Drafts"),
-    h("p", { class: "lead" }, "Found in sessions with agents. Drafts stay on this machine and expire after 30 days; what you keep becomes a memory.",
+    h("p", { class: "lead" }, "Statements found in your sessions with agents. Drafts stay on this machine and expire after 30 days. A draft that you keep becomes a memory.",
       total > items.length && ` These are the latest ${items.length} of ${many(total, "draft")}; the others follow as you decide.`),
-    overview.writes_as !== "person" && h("p", { class: "notice" }, "A program started this page, so what you keep counts as an agent's. Start 'rawkomem browse' in a terminal to decide as a person."),
+    overview.writes_as !== "person" && h("p", { class: "notice" }, "A program started this page, so drafts that you keep count as an agent's word. Run 'rawkomem browse' in a terminal to decide as a person."),
     items.length > 1 && h("p", {}, h("button", { type: "button", class: "quiet", "data-bulk": "all", onclick: () => several.all(items) }, "Select all")),
     several.bar,
-    items.length ? cards : nothing("No drafts wait", "When you correct an agent, or agree with it, what you said appears here. 'rawkomem learn FILE' reads a past session.")));
+    items.length ? cards : nothing("No drafts are waiting", "When you correct an agent or agree with it, your statement appears here. 'rawkomem learn FILE' finds drafts in a past session.")));
 }
 
 export function leave() {
@@ -40,7 +40,7 @@ export function leave() {
 
 export const reload = () => again?.();
 
-/** Others may have decided meanwhile; a form that somebody fills in stays as it is. */
+/** Reload when the person comes back to the tab, unless drafts are selected or a form is in use. */
 export function revisit() {
   const busy = !several?.isEmpty() || cards.some((card) => card.querySelector(".edit") || card.querySelector(".review")?.contains(document.activeElement));
   if (again && !busy) again().catch(() => {});
@@ -79,7 +79,7 @@ function reading(item, items, decided, edit) {
     exchange(item),
     !isSaid && folding(prose(item.html)),
     item.when.length > 0 && h("p", { class: "facts" }, `Used when: ${item.when.join("; ")}`),
-    item.corrects.length > 0 && h("div", { class: "rivals" }, h("h3", {}, "It takes the place of"),
+    item.corrects.length > 0 && h("div", { class: "rivals" }, h("h3", {}, "It replaces"),
       item.corrects.map(({ id, title, parts }) => h("div", { class: "rival" }, h("a", { href: href(id) }, title),
         folding(differing(parts))))),
     h("p", { class: "facts" }, facts),
@@ -87,7 +87,7 @@ function reading(item, items, decided, edit) {
   ].filter(Boolean);
 }
 
-/** Keep sends the words that are shown here, so that nothing else is kept in their place. */
+/** Return the buttons of a draft. Keep sends the text that is shown, so that exactly this text is stored. */
 function verdicts(item, items, decided, edit) {
   const { id, title, text, when } = item;
   const button = (name, words, act, kind) => h("button", { type: "button", class: kind, "data-draft": name,
@@ -109,7 +109,7 @@ function verdicts(item, items, decided, edit) {
       button("keep", "Keep", settle("keep", () => ({ title, text, when }), "Kept: it is a memory now."), "primary"),
       h("button", { type: "button", "data-draft": "edit", onclick: edit }, "Edit"),
       button("drop", "Drop", settle("drop", () => ({}), "Dropped."))),
-    others.length > 0 && [other, button("merge", "Merge", settle("merge", chosen, "Merged: one draft of two."))]);
+    others.length > 0 && [other, button("merge", "Merge", settle("merge", chosen, "Merged into one draft."))]);
 }
 
 function editing(item, decided, cancel) {
@@ -120,12 +120,12 @@ function editing(item, decided, cancel) {
   const save = async () => {
     await post("drafts/edit", { id: item.id, title: title.value, text: text.value, when: when.value.split("\n") });
     await decided();
-    did("Changed: the draft still waits.");
+    did("Saved: the draft still waits for your decision.");
   };
   return [
     ...head(item),
     exchange(item),
-    h("div", { class: "edit", role: "group", "aria-label": "The memory it proposes" },
+    h("div", { class: "edit", role: "group", "aria-label": "Edit the draft" },
       h("label", {}, "Title", title), h("label", {}, "Text", text), h("label", {}, "When to use it, one condition on each line", when),
       h("div", { class: "verdicts" },
         h("button", { type: "button", class: "primary", "data-draft": "save", onclick: (event) => decide(event.currentTarget, save) }, "Save"),

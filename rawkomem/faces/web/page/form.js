@@ -4,9 +4,9 @@ import { post } from "./api.js";
 import { decide, h } from "./dom.js";
 import { did } from "./undo.js";
 
-const unsaved = new Map(); // what was typed and not saved, by the id of the memory: it is there again when somebody comes back
+const unsaved = new Map(); // id of a memory → unsaved values of its form, which are shown when the form is opened again
 
-/** `memory`: null for a new one. `saved(id)` and `cancel()` leave the form. */
+/** Return the form. `memory`: null for a new one. `saved(id)` and `cancel()` leave the form. */
 export function memoryForm(memory, { forms, saved, cancel }) {
   const key = memory?.id ?? "";
   const fields = makeFields(memory, forms);
@@ -71,14 +71,14 @@ const lists = (values) => ({
 
 const add = (values) => post("add", lists(values));
 
-/** Send what was changed, and which version of the memory was shown. */
+/** Send the changed fields, and the version of the memory that was shown. */
 function amend(memory, before, after) {
   const changed = Object.fromEntries(Object.entries(after).filter(([name, value]) => value !== before[name]));
   return post("amend", { id: memory.id, version: memory.version, ...lists(changed) });
 }
 
 const OUTCOMES = {
-  stored: "Added.", corroborated: "Another memory says the same: it was confirmed.", superseded: "Added. It replaced another memory.",
+  stored: "Added.", corroborated: "Not added: another memory says the same, and was confirmed.", superseded: "Added. It replaced another memory.",
   quarantined: "Added, but held back: it contradicts another memory. Decide in Review.", conflict: "Added. It contradicts another memory: decide in Review.",
 };
 

@@ -1,4 +1,4 @@
-// The graph on a canvas: linked memories lie together, clusters are shaded and named. Drag, zoom, or walk with the arrow keys.
+// The graph on a canvas: linked memories are close together, clusters are shaded and named. Drag, zoom, or use the arrow keys.
 
 import { get } from "./api.js";
 import { calm, chips, h, href, many, nothing, short } from "./dom.js";
@@ -6,13 +6,13 @@ import { placeLabels } from "./labels.js";
 import { cluster, placed, step } from "./layout.js";
 
 const SIZES = { low: 4.5, medium: 5.5, high: 7.5, critical: 9.5 };
-const STEPS = 260; // until things have settled
-const SLICE_MS = 24; // of computing before the browser may do something else
-const CROWD = 250; // memories from which clusters are named and circles are smaller
-const FAR = 0.15; // share of the pull of a link between two clusters, in a crowd
-const MIN_CLUSTER = 4; // memories of a cluster that is shaded
-const MIN_NAMED = 8; // memories of a cluster that gets a name in a crowd
-const NARROW = 760; // pixels below which the legend lies in several rows
+const STEPS = 260; // of the layout
+const SLICE_MS = 24; // time of one slice of computing; then the browser can handle events
+const CROWD = 250; // with more memories, clusters are named and circles are smaller
+const FAR = 0.15; // above CROWD, the pull of a link between two clusters is multiplied by this
+const MIN_CLUSTER = 4; // memories; smaller clusters are not shaded
+const MIN_NAMED = 8; // memories; above CROWD, smaller clusters have no name
+const NARROW = 760; // pixels; in a narrower window the legend has several rows
 const FONT = '500 11.5px "Inter", system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
 const BOLD = FONT.replace("500 11.5px", "650 13px");
 
@@ -46,14 +46,14 @@ function build(view, items, links, total) {
   const clusters = cluster(nodes, edges);
   if (crowded) for (const one of edges) if (one.from.cluster !== one.to.cluster) one.pull *= FAR;
   placed(clusters);
-  const canvas = h("canvas", { class: "canvas", tabindex: "0", role: "application", "aria-label": "Graph of memories: arrow keys walk, Enter opens", "data-ready": "false" });
+  const canvas = h("canvas", { class: "canvas", tabindex: "0", role: "application", "aria-label": "Graph of memories: arrow keys select a memory, Enter opens it", "data-ready": "false" });
   const card = h("div", { class: "card node-card", hidden: true, "aria-live": "polite" });
   const made = { nodes, edges, clusters, crowded, canvas, card, view, at: { x: 0, y: 0, zoom: 1 }, moved: false, chosen: null, over: null, labels: [] };
   made.names = clusters.map((group) => (group.length >= (crowded ? MIN_NAMED : MIN_CLUSTER) ? nameOf(group, nodes) : ""));
-  made.repaint = () => { made.colours = null; paint(made); };
+  made.repaint = () => { made.colors = null; paint(made); };
   made.dark = matchMedia("(prefers-color-scheme: dark)");
   made.dark.addEventListener("change", made.repaint);
-  canvas.drawn = () => drawn(made); // what is where, for tests and scripts
+  canvas.drawn = () => drawn(made); // positions of everything, for tests and scripts
   view.replaceChildren(canvas, card, legend(made, total), zoomButtons(made));
   made.watch = new ResizeObserver(() => { if (!made.moved) fit(made); paint(made); });
   made.watch.observe(view);
@@ -71,7 +71,7 @@ function edge(link, from, to) {
   return { from, to, type: link.type, kind, weight: similar ? 0.4 * link.weight : 1, pull: similar ? 0.25 * link.weight : 0.9, length: similar ? 62 : 30 };
 }
 
-/** The tag that most tells a cluster from the rest; else the title of its most connected memory. */
+/** Return the tag that is most typical of a cluster, or else the title of its most connected memory. */
 function nameOf(group, nodes) {
   const count = (some) => some.flatMap((node) => [...new Set(node.item.tags)]).reduce((sums, tag) => sums.set(tag, (sums.get(tag) ?? 0) + 1), new Map());
   const all = count(nodes);
@@ -81,10 +81,10 @@ function nameOf(group, nodes) {
   return short(group.reduce((one, other) => (other.around.size > one.around.size ? other : one)).item.title, 34);
 }
 
-/** Compute in slices, so that the page stays usable; the number of steps, and so the result, is always the same. */
+/** Compute the layout in slices, so that the page stays responsive. The number of steps is fixed, so the result is too. */
 function settle(made) {
   const { width, height } = made.view.getBoundingClientRect();
-  const aspect = Math.max(0.4, Math.min(1.6, width / height)); // wide where the window is wide
+  const aspect = Math.max(0.4, Math.min(1.6, width / height)); // a wide window gets a wide layout
   let done = 0;
   const slice = () => {
     if (world !== made) return;
@@ -109,10 +109,10 @@ function fit(made) {
   made.at = { zoom, x: (left + right) / 2, y: (top + bottom) / 2 + foot / 2 / zoom };
 }
 
-function coloursOf(made) {
-  const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(`--${name}`).trim();
+function colorsOf(made) {
+  const style = getComputedStyle(document.documentElement), color = (name) => style.getPropertyValue(`--${name}`).trim();
   const names = ["paper", "ink", "soft", "faint", "warn", "accent", "hull", "memory", "lesson", "skill", "learning", "reflection", "trace", "experience", "episode"];
-  return (made.colours ??= Object.fromEntries(names.map((name) => [name, colour(name)])));
+  return (made.colors ??= Object.fromEntries(names.map((name) => [name, color(name)])));
 }
 
 function paint(made) {
@@ -120,7 +120,7 @@ function paint(made) {
   const { canvas, at } = made;
   if (canvas.width !== Math.round(width * density)) canvas.width = Math.round(width * density);
   if (canvas.height !== Math.round(height * density)) canvas.height = Math.round(height * density);
-  const pen = canvas.getContext("2d"), colours = coloursOf(made);
+  const pen = canvas.getContext("2d"), colors = colorsOf(made);
   pen.setTransform(density, 0, 0, density, 0, 0);
   pen.clearRect(0, 0, width, height);
   made.size = Math.max(made.crowded ? 0.42 : 0.75, Math.min(1.5, at.zoom)); // of the circles
@@ -128,20 +128,20 @@ function paint(made) {
     node.sx = (node.x - at.x) * at.zoom + width / 2;
     node.sy = (node.y - at.y) * at.zoom + height / 2;
   }
-  for (const group of made.clusters) if (group.length >= MIN_CLUSTER) shade(pen, group, made.size, colours);
-  for (const one of made.edges) line(pen, one, made, colours);
-  for (const node of made.nodes) circle(pen, node, made, colours);
+  for (const group of made.clusters) if (group.length >= MIN_CLUSTER) shade(pen, group, made.size, colors);
+  for (const one of made.edges) line(pen, one, made, colors);
+  for (const node of made.nodes) circle(pen, node, made, colors);
   made.labels = labels(pen, made, width, height);
-  for (const label of made.labels) write(pen, label, colours);
+  for (const label of made.labels) write(pen, label, colors);
 }
 
-/** A soft patch behind a cluster: its hull, with round corners. */
-function shade(pen, group, size, colours) {
+/** Draw the background of a cluster: its convex hull, with round corners. */
+function shade(pen, group, size, colors) {
   const hull = hullOf(group);
   pen.beginPath();
   hull.forEach((node, number) => (number ? pen.lineTo(node.sx, node.sy) : pen.moveTo(node.sx, node.sy)));
   pen.closePath();
-  pen.fillStyle = pen.strokeStyle = colours.hull;
+  pen.fillStyle = pen.strokeStyle = colors.hull;
   pen.lineWidth = 36 * Math.min(1, size);
   pen.lineJoin = "round";
   pen.fill();
@@ -164,14 +164,14 @@ function hullOf(group) {
 
 const isNear = (made, node) => !made.chosen || node === made.chosen || made.chosen.around.has(node);
 
-function line(pen, { from, to, kind }, made, colours) {
+function line(pen, { from, to, kind }, made, colors) {
   const near = made.chosen && (from === made.chosen || to === made.chosen);
   const faded = made.chosen && !near;
   const length = Math.hypot(to.sx - from.sx, to.sy - from.sy) || 1;
   const cut = kind === "similar" ? 0 : (to.r * made.size + 2) / length;
   const x = to.sx - (to.sx - from.sx) * cut, y = to.sy - (to.sy - from.sy) * cut;
   pen.globalAlpha = faded ? 0.1 : near ? 0.95 : { similar: made.crowded ? 0.14 : 0.28, declared: 0.6, supersedes: 0.9 }[kind];
-  pen.strokeStyle = pen.fillStyle = near ? colours.accent : kind === "supersedes" ? colours.warn : colours.faint;
+  pen.strokeStyle = pen.fillStyle = near ? colors.accent : kind === "supersedes" ? colors.warn : colors.faint;
   pen.lineWidth = (kind === "similar" ? 1 : 1.4) * (made.crowded ? 0.8 : 1);
   pen.setLineDash(kind === "supersedes" ? [4, 3] : []);
   pen.beginPath();
@@ -191,18 +191,18 @@ function arrow(pen, x, y, dx, dy) {
   pen.fill();
 }
 
-function circle(pen, node, made, colours) {
-  const r = node.r * made.size, colour = colours[node.item.kind] ?? colours.faint;
+function circle(pen, node, made, colors) {
+  const r = node.r * made.size, color = colors[node.item.kind] ?? colors.faint;
   const round = (radius) => { pen.beginPath(); pen.arc(node.sx, node.sy, radius, 0, 2 * Math.PI); };
   pen.globalAlpha = isNear(made, node) ? 1 : 0.3;
   if (node === made.chosen || node === made.over) {
-    pen.strokeStyle = node === made.chosen ? colours.accent : colours.soft;
+    pen.strokeStyle = node === made.chosen ? colors.accent : colors.soft;
     pen.lineWidth = 2.5;
     round(r + 4);
     pen.stroke();
   }
-  pen.fillStyle = colour;
-  pen.strokeStyle = colours.paper;
+  pen.fillStyle = color;
+  pen.strokeStyle = colors.paper;
   pen.lineWidth = made.crowded ? 0.8 : 1.5;
   round(r);
   pen.fill();
@@ -210,7 +210,7 @@ function circle(pen, node, made, colours) {
   pen.globalAlpha = 1;
 }
 
-/** Names of clusters in a crowd, then titles, as many as have room without touching each other. */
+/** Return labels that do not overlap: above CROWD the names of clusters, then titles of memories. */
 function labels(pen, made, width, height) {
   const { size, chosen, over } = made;
   const named = made.crowded && made.at.zoom < 1.6 && !chosen;
@@ -236,14 +236,14 @@ function groupLabel(pen, group, text) {
   return { text, width: pen.measureText(text).width, x: sum[0] / group.length, y: sum[1] / group.length, r: 0, middle: true, cluster: true };
 }
 
-function write(pen, { text, box, cluster: isCluster, strong }, colours) {
+function write(pen, { text, box, cluster: isCluster, strong }, colors) {
   pen.font = isCluster ? BOLD : FONT;
   pen.textAlign = "center";
   pen.textBaseline = "middle";
   pen.lineJoin = "round";
   pen.lineWidth = isCluster ? 5 : 3.5;
-  pen.strokeStyle = colours.paper;
-  pen.fillStyle = isCluster || strong ? colours.ink : colours.soft;
+  pen.strokeStyle = colors.paper;
+  pen.fillStyle = isCluster || strong ? colors.ink : colors.soft;
   const x = (box[0] + box[2]) / 2, y = (box[1] + box[3]) / 2;
   pen.strokeText(text, x, y);
   pen.fillText(text, x, y);
@@ -258,7 +258,7 @@ function choose(made, node) {
 
 function told({ item, around }) {
   return [h("div", { class: "chips" }, chips(item)), h("h2", {}, item.title), h("p", {}, item.excerpt),
-    h("p", { class: "facts" }, around.size ? `connected with ${many(around.size, "memory", "memories")}` : "connected with nothing yet"),
+    h("p", { class: "facts" }, around.size ? `connected with ${many(around.size, "memory", "memories")}` : "connected with no other memory"),
     h("a", { href: href(item.id), class: "button" }, "Open")];
 }
 
@@ -293,7 +293,7 @@ function showAll(made) {
   paint(made);
 }
 
-/** The memory below the pointer. */
+/** Return the memory at the pointer, or null. */
 function nodeAt(made, event) {
   const place = made.view.getBoundingClientRect(), x = event.clientX - place.left, y = event.clientY - place.top;
   let best = null, nearest = Infinity;
@@ -323,7 +323,7 @@ function listen(made) {
     zoomBy(made, Math.exp(-event.deltaY * 0.0015), event.clientX - place.left, event.clientY - place.top);
   }, { passive: false });
 
-  /** A memory moves with the pointer; elsewhere, the whole picture does. */
+  /** Move the memory at the pointer, or the whole graph if there is none. */
   function dragged(event) {
     const dx = event.clientX - drag.x, dy = event.clientY - drag.y, { zoom } = made.at;
     drag = { ...drag, x: event.clientX, y: event.clientY, far: drag.far + Math.abs(dx) + Math.abs(dy) };
@@ -344,7 +344,7 @@ function listen(made) {
 
 const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-/** The nearest memory in a direction; what lies off it counts as farther. */
+/** Return the nearest memory in a direction; a distance across the direction counts more than one along it. */
 function toward(made, [wx, wy]) {
   const from = made.chosen;
   const far = (node) => {
@@ -355,7 +355,7 @@ function toward(made, [wx, wy]) {
   return made.nodes.reduce((found, node) => (far(node) < far(found) ? node : found), from);
 }
 
-/** Choose with the keyboard: what is chosen must be in sight. */
+/** Select the next memory in a direction, and scroll to it if it is out of sight. */
 function walk(made, way) {
   choose(made, made.chosen ? toward(made, way) : made.nodes[0]);
   const { width, height } = made.view.getBoundingClientRect(), { sx, sy, x, y } = made.chosen;

@@ -1,4 +1,4 @@
-// Health: memories that need somebody to look at them, by what is wrong, each with what can be done about it.
+// The Health view: memories that a person should look at, by check, each with buttons to act.
 
 import { get, post } from "./api.js";
 import { decide, differing, dot, h, href, many, nothing } from "./dom.js";
@@ -6,11 +6,11 @@ import { selection } from "./chosen.js";
 import { did } from "./undo.js";
 
 const CHECKS = {
-  stale: ["Stale", "The code that these memories rest on changed or is gone.", "All cited code is as it was."],
-  contradicted: ["Contradicted", "These memories say the opposite of another one.", "No memory contradicts another one."],
-  weak: ["Weak sources", "These memories were made from something that no longer holds.", "All sources hold."],
-  unconditional: ["Without conditions", "Only words and meaning find these memories. A condition says when to use one.", "Every memory that needs a condition has one."],
-  unused: ["Never used", "No prompt on this machine got these memories within two weeks or more.", "Every older memory was used."],
+  stale: ["Stale", "The code that these memories cite changed or is gone.", "All cited code is unchanged."],
+  contradicted: ["Contradicted", "These memories contradict another memory.", "No memory contradicts another one."],
+  weak: ["Weak sources", "These memories were derived from sources that no longer hold.", "All sources hold."],
+  unconditional: ["Without conditions", "No condition says when to use these memories, so only their words and meaning can match a prompt.", "Every memory that needs a condition has one."],
+  unused: ["Never used", "These memories are at least two weeks old, and no prompt on this machine got them.", "Every older memory was used."],
   unverified: ["Unverified", "No person vouches for these memories, so agents trust them less.", "A person vouches for every memory."],
 };
 let again = null;
@@ -18,18 +18,18 @@ let again = null;
 export async function show(view, { changed }) {
   const { checks, memories } = await get("health");
   if (!view.isConnected) return;
-  const anew = async () => {
+  const redraw = async () => {
     await changed();
     if (view.isConnected) await show(view, { changed });
   };
-  again = anew;
+  again = redraw;
   const found = checks.filter((check) => check.total);
   view.replaceChildren(h("div", { class: "waiting health-view" },
     h("h1", {}, "Health"),
     h("p", { class: "lead" }, memories ? `${many(memories, "memory", "memories")} in use were checked. ` : "",
       h("a", { href: "#/replay" }, "Replay a past session"), " to see what agents would get now."),
     memories > 0 && h("ul", { class: "tiles" }, checks.map(tile)),
-    found.length ? found.map((check) => section(check, anew)) : nothing(memories ? "All is well" : "No memories yet", memories ? "No check found anything." : "")));
+    found.length ? found.map((check) => section(check, redraw)) : nothing(memories ? "No problems found" : "No memories yet", memories ? "All memories passed all checks." : "")));
 }
 
 export function leave() {
@@ -45,38 +45,38 @@ function tile({ name, total }) {
     h("b", {}, total.toLocaleString("en")), title));
 }
 
-function section({ name, total, items }, anew) {
+function section({ name, total, items }, redraw) {
   const [title, words] = CHECKS[name];
   const chosen = selection({ actions: [["archive", "Archive", "archived"]], one: "memory", more: "memories",
-    itemOf: (id) => ({ id }), done: anew });
+    itemOf: (id) => ({ id }), done: redraw });
   return h("section", { class: "card check", id: `check-${name}` },
     h("h2", {}, title, h("small", {}, many(total, "memory", "memories"))),
     h("p", { class: "facts" }, words, total > items.length && ` The first ${items.length} are listed; the others follow as you decide.`),
     chosen.bar,
-    h("ul", { class: "findings" }, items.map((item) => finding(name, item, chosen, anew))));
+    h("ul", { class: "findings" }, items.map((item) => finding(name, item, chosen, redraw))));
 }
 
-function finding(name, item, chosen, anew) {
+function finding(name, item, chosen, redraw) {
   return h("li", {}, chosen.box(item),
     h("div", {}, h("a", { href: href(item.id) }, dot(item), item.title), h("p", { class: "facts" }, item.found),
       item.parts && differing(item.parts)),
-    h("div", { class: "verdicts", role: "group", "aria-label": `Act on ${item.title}` }, deeds(name, item, anew)));
+    h("div", { class: "verdicts", role: "group", "aria-label": `Act on ${item.title}` }, deeds(name, item, redraw)));
 }
 
-function deeds(name, item, anew) {
+function deeds(name, item, redraw) {
   const button = (words, question, said, after) => h("button", { type: "button", "data-deed": question,
     onclick: (event) => decide(event.currentTarget, async () => {
       const answer = await post(question, { id: item.id, ...said });
-      await anew();
+      await redraw();
       did(after, answer);
     }) }, words);
   return [
-    name === "stale" && item.can_confirm && button("Still true", "cite", {}, "Confirmed: it cites the code as it is now."),
+    name === "stale" && item.can_confirm && button("Still true", "cite", {}, "Confirmed: the memory cites the present code now."),
     name === "unverified" && item.can_vouch && button("Vouch", "review", { action: "activate" }, "You vouch for it now."),
     name === "contradicted" && item.in_review && h("a", { class: "button", href: "#/review" }, "Review"),
-    name === "contradicted" && !item.in_review && h("a", { class: "button", href: href(item.other.id) }, "The other"),
+    name === "contradicted" && !item.in_review && h("a", { class: "button", href: href(item.other.id) }, "Open the other"),
     h("a", { class: "button", href: `${href(item.id)}/edit` }, name === "unconditional" ? "Add a condition" : "Edit"),
-    button("Archive", "archive", {}, "Archived: no agent gets it any more."),
+    button("Archive", "archive", {}, "Archived: agents no longer get it."),
   ];
 }
 

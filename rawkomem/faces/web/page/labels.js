@@ -1,9 +1,9 @@
-// Labels of the graph: the weightiest first, each in the first free place below, above or beside its memory.
+// Place the labels of the graph: the most important first, each in the first free place around its memory.
 
-const CELL = 80; // pixels of a cell of the grid that finds overlaps
+const CELL = 80; // pixels: the cells of the grid that finds overlaps
 const HEIGHT = 15;
 
-/** Boxes that are taken; a grid keeps the question cheap. */
+/** The boxes that are in use; a grid makes it cheap to find overlaps. */
 class Taken {
   constructor() { this.cells = new Map(); }
 
@@ -25,8 +25,8 @@ class Taken {
 }
 
 /**
- * Choose labels. `wanted`: { text, width, x, y, r, must } in order of weight; `circles`: boxes to keep free.
- * Returns those that have room, each with its box; those that must be shown come even without room.
+ * Choose labels. `wanted`: { text, width, x, y, r, must }, the most important first; `circles`: boxes to keep free.
+ * Returns the labels that have room, each with its box. A label with `must` is returned even if it has no room.
  */
 export function placeLabels(wanted, circles, frame) {
   const taken = new Taken();

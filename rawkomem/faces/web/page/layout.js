@@ -1,20 +1,20 @@
-// A force layout for up to some thousand memories: memories repel each other, links pull, clusters keep together.
-// It has no random number: the same memories get the same places every time.
+// A force layout for up to a few thousand memories: memories repel each other, links pull them together, and clusters stay
+// together. It uses no random numbers: the same memories always get the same positions.
 
 const PUSH = 900; // how strongly two memories repel each other
-const THETA = 0.9; // a group of memories acts as one from a distance of its size divided by this
-const MIDDLE = 0.02; // pull to the middle: keeps loose memories in sight
+const THETA = 0.9; // a group of memories acts as one beyond a distance of its size divided by this
+const MIDDLE = 0.02; // pull to the middle: keeps unlinked memories in sight
 const TOGETHER = 0.06; // pull to the middle of the cluster
 const SLOWING = 0.6; // share of its speed that a memory keeps from step to step
-const FASTEST = 60; // pixels that a memory moves in one step at most
-const GAP = 6; // least distance between two circles
-const ROUNDS = 12; // of one level of the search for clusters
-const CROWD = 250; // memories from which clusters keep their distance
-const ROOM = 17; // pixels of a cluster's radius for one memory, times the root of their number
+const FASTEST = 60; // pixels: the most that a memory moves in one step
+const GAP = 6; // pixels: least distance between two circles
+const ROUNDS = 12; // at most, in one level of the search for clusters
+const CROWD = 250; // with more memories, clusters repel each other
+const ROOM = 17; // pixels: the radius of a cluster is this times the root of its number of memories
 const DEEPEST = 28; // levels of the tree: memories in the same place share a leaf
-const GOLDEN = Math.PI * (3 - Math.sqrt(5)); // a sunflower: even start positions
+const GOLDEN = Math.PI * (3 - Math.sqrt(5)); // the golden angle: gives even start positions, as in a sunflower
 
-/** Give each memory the number of its cluster: memories that are linked with each other more than chance would have it. */
+/** Set the cluster number of each memory; return the clusters, the largest first. Clusters have more links inside than by chance. */
 export function cluster(nodes, edges) {
   const label = communities(nodes.length, edges.map(({ from, to, weight }) => [from.number, to.number, weight]));
   const groups = new Map();
@@ -27,7 +27,7 @@ export function cluster(nodes, edges) {
   return found;
 }
 
-/** Louvain's method: move each member to the best group, then do the same with the groups, until nothing moves. */
+/** Find clusters with the Louvain method: move each member to the best group, then repeat with the groups, until nothing moves. */
 function communities(count, pairs) {
   const label = moved(count, pairs);
   const names = [...new Set(label)];
@@ -63,7 +63,7 @@ function moved(count, pairs) {
   return label;
 }
 
-/** Start positions: clusters on a sunflower, the largest in the middle, and the memories of each on a small one. */
+/** Set start positions: clusters in a sunflower pattern, the largest in the middle, and the memories of each in a small one. */
 export function placed(clusters) {
   let before = 0;
   for (const group of clusters) {
@@ -77,7 +77,7 @@ export function placed(clusters) {
   }
 }
 
-/** One step; `heat` goes from 1 to 0 while things settle; the higher the `aspect`, the flatter the whole. */
+/** Run one step. The caller lowers `heat` from 1 to 0; a higher `aspect` makes the layout flatter. */
 export function step(nodes, edges, clusters, heat, aspect) {
   repel(nodes, heat);
   for (const { from, to, pull, length } of edges) {
@@ -108,7 +108,7 @@ function gather(group, heat) {
   }
 }
 
-/** Move clusters apart that overlap, each as a whole. */
+/** Move overlapping clusters apart, each as a whole. */
 function spread(clusters, heat) {
   const circles = clusters.map((group) => {
     const sum = group.reduce((at, node) => [at[0] + node.x, at[1] + node.y], [0, 0]);
@@ -139,7 +139,7 @@ function move(node, heat, aspect) {
   node.y += node.vy;
 }
 
-/** Move circles apart that touch; a grid finds them. */
+/** Move overlapping circles apart; a grid finds them. */
 function separate(nodes) {
   const wide = 2 * Math.max(...nodes.map((node) => node.r)) + GAP;
   const cells = new Map();
@@ -163,7 +163,7 @@ function apart(one, other) {
   other.vy += dy * force;
 }
 
-/** Repulsion with a quadtree (Barnes and Hut): far groups act as one memory in their middle. */
+/** Apply repulsion with a quadtree (Barnes and Hut): a far group acts as one memory in its middle. */
 function repel(nodes, heat) {
   const tree = grow(nodes);
   const { child, x, y, mass, size } = tree;
@@ -175,7 +175,7 @@ function repel(nodes, heat) {
       const dx = x[at] - node.x || 0.01, dy = y[at] - node.y || 0.01, square = dx * dx + dy * dy;
       const leaf = child[4 * at] < 0 && child[4 * at + 1] < 0 && child[4 * at + 2] < 0 && child[4 * at + 3] < 0;
       if (leaf || size[at] * size[at] < THETA * THETA * square) {
-        if (leaf && square < 0.001) continue; // it is the memory itself
+        if (leaf && square < 0.001) continue; // the memory itself
         const force = (PUSH * mass[at] * heat) / (square * Math.sqrt(square) + 60);
         node.vx -= dx * force;
         node.vy -= dy * force;
@@ -197,7 +197,7 @@ function grow(nodes) {
   return tree;
 }
 
-/** Walk down to an empty quarter; a leaf that is met on the way moves one level down. */
+/** Insert a memory into an empty quarter of the tree; a leaf on the way moves one level down. */
 function insert(tree, node, cx, cy) {
   const { child, x, y, mass, size } = tree;
   for (let at = 0, depth = 0; ; depth++) {

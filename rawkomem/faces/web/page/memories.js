@@ -1,4 +1,4 @@
-// All memories: filters, a list that follows the search field, and the chosen one beside it.
+// The Memories view: filters, a list that follows the search field, and the open memory next to it.
 
 import { get } from "./api.js";
 import { ago, dot, failed, h, href, isTyping, later, many, nothing } from "./dom.js";
@@ -12,9 +12,9 @@ let parts = null; // elements of this view while it is shown
 let page = null;
 let open = "";
 let form = ""; // "new" or "edit" while a form is shown
-let asked = 0; // lists
-let opened = 0; // memories
-let entering = false; // the best of the next list is to be opened
+let asked = 0; // number of the last request for a list
+let opened = 0; // number of the last request for a memory
+let entering = false; // whether to open the first memory of the next list
 
 export async function show(view, given) {
   page = given;
@@ -24,14 +24,14 @@ export async function show(view, given) {
   await Promise.all([given.fresh && fill(), openMemory(given.id, again)]);
 }
 
-/** Counts differ: others wrote something. A filter or a button that somebody holds stays as it is. */
+/** Show a new overview. Parts of the view that have the focus are not redrawn. */
 export function refreshed(overview) {
   if (!parts) return;
   page.overview = overview;
   if (!parts.filters.contains(document.activeElement)) {
-    const anew = filters(overview);
-    parts.filters.replaceWith(anew);
-    parts.filters = anew;
+    const redrawn = filters(overview);
+    parts.filters.replaceWith(redrawn);
+    parts.filters = redrawn;
   }
   drawSaved();
   if (!open && !form && !parts.pane.contains(document.activeElement)) parts.pane.replaceChildren(home(overview));
@@ -40,7 +40,7 @@ export function refreshed(overview) {
 export const revisit = () => fill();
 
 export function leave() {
-  chooseSoon.cancel(); // it would lead back here
+  chooseSoon.cancel(); // a pending choice would switch back to this view
   parts = null;
   open = form = "";
   opened++;
@@ -63,17 +63,17 @@ function build(view, overview) {
 }
 
 function drawSaved() {
-  if (parts.saved.contains(document.activeElement) && isTyping()) return; // somebody types a name
+  if (parts.saved.contains(document.activeElement) && isTyping()) return; // a person is typing a name
   parts.saved.replaceChildren(...savedSearches(page.overview.searches, state, { apply, changed: page.changed }));
 }
 
-/** Search again for what was saved. */
+/** Apply the question and the filters of a saved search. */
 function apply(asked) {
   for (const name of Object.keys(state)) state[name] = asked[name] ?? "";
   document.getElementById("search").value = state.q;
-  const anew = filters(page.overview);
-  parts.filters.replaceWith(anew);
-  parts.filters = anew;
+  const redrawn = filters(page.overview);
+  parts.filters.replaceWith(redrawn);
+  parts.filters = redrawn;
   fill();
 }
 
@@ -82,7 +82,7 @@ const FIELDS = { kind: "Kind", type: "Type", importance: "Importance", status: "
 function filters(overview) {
   const options = { ...overview.filters, status: [...overview.filters.status, "everything"] };
   for (const [name, chosen] of Object.entries(state)) {
-    if (chosen && options[name] && !options[name].includes(chosen)) options[name] = [...options[name], chosen]; // its last memory is gone
+    if (chosen && options[name] && !options[name].includes(chosen)) options[name] = [...options[name], chosen]; // no memory has this value any more, but the filter is set
   }
   const selects = Object.entries(FIELDS).filter(([name]) => options[name].length).map(([name, any]) => select(name, any, options[name]));
   const clear = h("button", { type: "button", class: "quiet", onclick: () => clearFilters(selects) }, "Clear");
@@ -111,7 +111,7 @@ function clearFilters(selects) {
   fill();
 }
 
-/** List what answers a question; `enters`: and open the best of it. */
+/** List the results of a search; with `enters`, also open the first. */
 export function search(text, enters = false) {
   state.q = text.trim();
   entering = enters;
@@ -148,7 +148,7 @@ function told(total, listed) {
 function nobody() {
   const { memories, others } = page.overview;
   if (!memories && !Object.keys(others).length) return nothing("No memories yet", "Press n to write the first one.", h("a", { class: "button", href: "#/new" }, "New memory"));
-  return nothing("Nothing found", state.q ? "Other words may help: meaning counts, too." : "No memory passes these filters.");
+  return nothing("Nothing found", state.q ? "Try other words. Search also finds memories with a similar meaning." : "No memory passes these filters.");
 }
 
 function row(item) {
@@ -161,7 +161,7 @@ function row(item) {
   return h("li", {}, parts.several.box(item), link);
 }
 
-/** The text with the words of the question marked. */
+/** Return the text with the words of the question marked. */
 function marked(text) {
   const words = state.q.match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   if (!words.length) return [text];
@@ -171,7 +171,7 @@ function marked(text) {
 
 const links = () => [...(parts?.list.querySelectorAll("a") ?? [])];
 
-/** One link of the list can be reached with Tab; the keys move on from there. */
+/** Mark the open memory in the list. Only one link is reachable with Tab; the arrow keys move from there. */
 function mark() {
   const all = links();
   const chosen = all.find((link) => link.dataset.id === open);
@@ -214,7 +214,7 @@ function move(by) {
   if (open) chooseSoon(next);
 }
 
-/** Show a memory beside the list; `again`: even if it is shown, since it may have changed. */
+/** Show a memory next to the list; with `again`, reload it even if it is shown. */
 async function openMemory(id, again = false, enters = intoPane) {
   intoPane = false;
   const { pane } = parts;
@@ -268,7 +268,7 @@ export async function reload(id = open) {
   if (parts) await Promise.all([fill(), openMemory(id, true)]);
 }
 
-let returning = ""; // the memory from which somebody goes back to the list
+let returning = ""; // the memory that was open before the person went back to the list
 
 function back() {
   returning = open;
@@ -290,7 +290,7 @@ function home(overview) {
       h("kbd", {}, "Enter"), " open   ", h("kbd", {}, "n"), " new   ", h("kbd", {}, "?"), " all keys"));
 }
 
-/** Select the memory that has the focus, or the one that is open. */
+/** Select or deselect the memory that has the focus, or the open memory. */
 function chooseFocused() {
   const id = document.activeElement?.dataset.id ?? document.activeElement?.dataset.choose ?? open;
   if (id && links().some((link) => link.dataset.id === id)) parts.several.toggle(id);

@@ -1,4 +1,4 @@
-// One memory: what it says, how far it is believed, whether a task would bring it, and how it came to be.
+// One memory: its text, its trust, whether it would be injected for a task, and its history.
 
 import { get, post } from "./api.js";
 import { ago, chips, day, decide, dot, failed, h, href, later, many, prose } from "./dom.js";
@@ -6,7 +6,7 @@ import { actions, unlinkButton } from "./actions.js";
 import { reviewForm } from "./review.js";
 import { did } from "./undo.js";
 
-let task = ""; // stays while one memory after the other is looked at
+let task = ""; // kept when another memory is opened
 
 export function memoryView(memory, { back, reload, overview }) {
   return h("article", { class: "memory" },
@@ -29,7 +29,7 @@ export function memoryView(memory, { back, reload, overview }) {
         trust(memory.trust), conditions(memory), conflicts(memory), citations(memory), links(memory, reload), place(memory))));
 }
 
-/** Press the first of these buttons of the memory that is shown. */
+/** Click the first of these buttons of the open memory. */
 export function act(...names) {
   document.querySelector(names.map((name) => `.actions [data-act=${name}]`).join(", "))?.click();
 }
@@ -129,7 +129,7 @@ function citations(memory) {
 }
 
 function links(memory, reload) {
-  const ways = new Map(); // one line for each memory and type; both directions are one
+  const ways = new Map(); // one line per memory and type; two directions share a line
   for (const other of memory.links) {
     const key = `${other.id} ${other.link}`;
     const known = ways.get(key);

@@ -1,4 +1,4 @@
-// Replay: a past session, and what each prompt of it would get from the memories as they are now.
+// The Replay view: which memories each prompt of a past session would get now.
 
 import { get } from "./api.js";
 import { ago, decide, dot, h, href, many, nothing } from "./dom.js";
@@ -12,7 +12,7 @@ export async function show(view, { fresh }) {
   const place = h("div", { class: "replayed", "aria-live": "polite" });
   view.replaceChildren(h("div", { class: "waiting replay-view" },
     h("h1", {}, "Replay a session"),
-    h("p", { class: "lead" }, "A replay asks for memories again at each prompt of a past session. It counts as no use of a memory.",
+    h("p", { class: "lead" }, "A replay recalls memories for each prompt of a past session, from the memories of today. It is not counted as a use.",
       total > items.length && ` These are the latest ${items.length} of ${many(total, "session")}.`),
     items.length ? h("div", { class: "card", role: "group", "aria-label": "Sessions" }, h("ul", { class: "sessions" }, items.map((item) => session(item, place))))
       : nothing("No past sessions", "Sessions of Claude Code, Codex, Gemini CLI and SpecStory in this project appear here."),

@@ -1,4 +1,4 @@
-// What waits for a decision: memories in quarantine, proposed changes, and claims that contradict each other.
+// The Review view: quarantined memories, proposed changes, and claims that contradict each other.
 
 import { get, post } from "./api.js";
 import { selection } from "./chosen.js";
@@ -6,17 +6,17 @@ import { ago, chips, decide, differing, folding, h, href, many, nothing, prose }
 import { did } from "./undo.js";
 
 let cards = [];
-let again = null; // asks anew, while this view is shown
-let several = null; // cards that are selected
+let again = null; // reloads the view; null if it is not shown
+let several = null; // the selection
 
 export async function show(view, { changed, overview }) {
   const { items, total } = await get("waiting");
   if (!view.isConnected) return;
-  const anew = () => show(view, { changed, overview });
-  again = anew;
+  again = () => show(view, { changed, overview });
+  const redraw = again;
   const decided = async () => {
     await changed();
-    await anew();
+    await redraw();
     (cards[0]?.querySelector("h2 a") ?? view.closest("main"))?.focus();
   };
   several = selection({ actions: [["activate", "Activate", "activated"], ["reject", "Reject", "rejected"], ["archive", "Archive", "archived"]],
@@ -25,13 +25,13 @@ export async function show(view, { changed, overview }) {
   view.replaceChildren(h("div", { class: "waiting" },
     h("h1", {}, "Review"),
     total > items.length && h("p", { class: "lead" }, `The first ${items.length} of ${many(total, "memory", "memories")}; the others follow as you decide.`),
-    overview.writes_as !== "person" && h("p", { class: "notice" }, "A program started this page, so your decisions count as an agent's. Start 'rawkomem browse' in a terminal to decide as a person."),
+    overview.writes_as !== "person" && h("p", { class: "notice" }, "A program started this page, so your decisions count as an agent's. Run 'rawkomem browse' in a terminal to decide as a person."),
     items.length > 1 && h("p", {}, h("button", { type: "button", class: "quiet", "data-bulk": "all", onclick: () => several.all(items) }, "Select all")),
     several.bar,
-    items.length ? cards : nothing("Nothing waits for you", "New memories that contradict others, or come from outside, appear here.")));
+    items.length ? cards : nothing("Nothing to review", "New memories that contradict others, or come from outside, appear here.")));
 }
 
-/** What a decision about a memory names: for a proposal also the changes that are shown. */
+/** Return the fields of a decision about a memory: its id and, for a proposal, the changes that are shown. */
 const said = ({ id, proposal }) => ({ id, ...(proposal && { changes: proposal.changes.map(({ name }) => name) }) });
 
 export function leave() {
@@ -41,7 +41,7 @@ export function leave() {
 
 export const reload = () => again?.();
 
-/** Others may have decided meanwhile; a form that somebody fills in stays as it is. */
+/** Reload when the person comes back to the tab, unless memories are selected or a form is in use. */
 export function revisit() {
   const busy = !several?.isEmpty() || cards.some((card) => card.querySelector(".review").contains(document.activeElement) || card.querySelector(".review input").value);
   if (again && !busy) again().catch(() => {});
@@ -61,7 +61,7 @@ function card(item, decided) {
     item.proposal ? proposalForm(item, decided) : reviewForm(item, decided));
 }
 
-/** Who proposes what, and for each field what is removed and added. */
+/** Return the authors and reasons of proposed changes and, for each field, the removed and added parts. */
 function proposal({ changes, fields }) {
   return h("div", { class: "proposal" }, h("h3", {}, "Proposed"),
     changes.map((change) => h("p", { class: "facts" }, [change.kind, change.by && `by ${change.by}`, change.reason].filter(Boolean).join(" · "))),
@@ -71,9 +71,9 @@ function proposal({ changes, fields }) {
 
 const FIELDS = { body: "Text", when: "When to use", title: "Title", tags: "Tags", importance: "Importance" };
 
-/** Accept or decline what is shown; a change that arrives meanwhile waits for the next look. */
+/** Return the form that accepts or declines the shown changes. It does not decide changes that arrive later. */
 function proposalForm(memory, decided) {
-  const reason = h("input", { type: "text", placeholder: "Reason (kept in its history)", "aria-label": "Reason", maxlength: "500" });
+  const reason = h("input", { type: "text", placeholder: "Reason (stored in the history)", "aria-label": "Reason", maxlength: "500" });
   const settle = async (action) => {
     const answer = await post("decide", { ...said(memory), action, reason: reason.value });
     await decided();
@@ -86,7 +86,7 @@ function proposalForm(memory, decided) {
 }
 
 function standing(item) {
-  if (item.proposal) return "In use without this change. The change comes from somebody who does not vouch for the memory.";
+  if (item.proposal) return "In use without this change: its author does not vouch for the memory.";
   if (!isHeld(item)) return "In use, but contradicted: agents may get both memories until you decide.";
   return `Held back${item.reason ? ` (${item.reason})` : ""}: no agent gets it until you activate it.`;
 }
@@ -96,14 +96,14 @@ function rival(other) {
     folding(differing(other.parts)));
 }
 
-const SETTLEMENTS = [["supersede", "It takes the other's place"], ["keep_both", "Keep both"]];
+const SETTLEMENTS = [["supersede", "It replaces the other"], ["keep_both", "Keep both"]];
 
-/** A verdict, with a reason: on what is held back, whether it gets in; on a contradiction, also how that ends. */
+/** Return the form that activates or rejects a memory, with a reason; for a contradiction, also how to settle it. */
 export function reviewForm(memory, decided) {
   const held = isHeld(memory);
-  const reason = h("input", { type: "text", placeholder: "Reason (kept in its history)", "aria-label": "Reason", maxlength: "500" });
-  const endings = held ? [["", "Trust decides about the other"], ...SETTLEMENTS] : SETTLEMENTS;
-  const settle = memory.conflicts.length > 0 && h("select", { "aria-label": "What becomes of the other?" },
+  const reason = h("input", { type: "text", placeholder: "Reason (stored in the history)", "aria-label": "Reason", maxlength: "500" });
+  const endings = held ? [["", "It replaces the other if it is more trusted"], ...SETTLEMENTS] : SETTLEMENTS;
+  const settle = memory.conflicts.length > 0 && h("select", { "aria-label": "What happens to the other memory?" },
     endings.map(([value, words]) => h("option", { value }, words)));
   const review = async (action) => {
     const said = { id: memory.id, action, reason: reason.value, settle: (action === "activate" && settle && settle.value) || "" };
@@ -120,7 +120,7 @@ export function reviewForm(memory, decided) {
 function outcome(held, { action, settle }) {
   if (action === "reject") return held ? "Rejected: it stays in history." : "Taken out of use: it stays in history.";
   if (held) return "Activated: agents may get it now.";
-  return settle === "supersede" ? "Settled: it took the other's place." : "Settled: both stay in use.";
+  return settle === "supersede" ? "Settled: it replaced the other memory." : "Settled: both stay in use.";
 }
 
 export function key(event) {

@@ -1,9 +1,9 @@
-// Saved searches: this user's own, kept on this machine.
+// Saved searches of this user, stored on this machine.
 
 import { post } from "./api.js";
 import { h, toast } from "./dom.js";
 
-/** A chip for each saved search, and a way to save the one that is shown. */
+/** Return a chip for each saved search, and a button that saves the present search if it is not saved yet. */
 export function savedSearches(searches, state, { apply, changed }) {
   const asked = askedOf(state);
   const isSaved = searches.some((one) => same(one, asked));
@@ -28,7 +28,7 @@ function chip({ name, ...asked }, shown, apply, changed) {
     h("button", { type: "button", class: "quiet", "aria-label": `Remove the saved search ${name}`, title: "Remove", onclick: remove }, "×"));
 }
 
-/** A button that becomes a field for the name. It reads the filters when it saves: they may have changed since it was drawn. */
+/** Return a button that turns into a field for the name. It reads the filters when it saves: they may have changed meanwhile. */
 function saver(state, changed) {
   const place = h("span", { class: "saver" });
   const name = h("input", { type: "text", "aria-label": "Name of the search", maxlength: "60" });

@@ -1,5 +1,5 @@
-// The timeline: memories as dots on the day they were found, and below it the same as a journal. Of very many, the newest are
-// dots, and older ones only heighten the hill behind them.
+// The timeline: a dot for each memory on the day it was found, and below it a list by month. If there are too many memories,
+// only the newest are dots; older ones are counted in the curve behind the dots.
 
 import { get } from "./api.js";
 import { day, dot, h, href, many, nothing, s, short } from "./dom.js";
@@ -7,11 +7,11 @@ import { day, dot, h, href, many, nothing, s, short } from "./dom.js";
 const DAY = 86_400_000;
 const RANGES = [["All", 0], ["Year", 365], ["Quarter", 92], ["Month", 31]];
 const SIZES = { low: 4, medium: 5, high: 6.5, critical: 8 };
-const HEIGHT = 280, AXIS = 30, NOTES = 52, EDGE = 26; // below the dots the axis, above them room for two rows of titles
-const SCALES = [2.2, 1.8, 1.4, 1.1, 0.85, 0.65, 0.5, 0.38, 0.25]; // of the dots: the largest that have room
-const GAP = 1.5; // between two dots
-const NEIGHBOURS = 240; // dots before one that may be in its way
-const JOURNAL = 400; // memories in the journal: a longer one is a search
+const HEIGHT = 280, AXIS = 30, NOTES = 52, EDGE = 26; // pixels: total; axis below the dots; two rows of titles above; margin
+const SCALES = [2.2, 1.8, 1.4, 1.1, 0.85, 0.65, 0.5, 0.38, 0.25]; // of the dots: the largest at which all have room is used
+const GAP = 1.5; // pixels between two dots
+const NEIGHBORS = 240; // dots: each dot is checked for overlaps with this many before it
+const JOURNAL = 400; // memories in the list by month
 
 let world = null;
 
@@ -38,7 +38,7 @@ export async function show(view, { fresh }) {
 }
 
 function told(dots, total, undated) {
-  const latest = dots < total && `the latest ${dots.toLocaleString("en")} as dots, older ones as the hill behind them`;
+  const latest = dots < total && `the latest ${dots.toLocaleString("en")} as dots, older ones as the curve behind them`;
   const without = undated && `${undated.toLocaleString("en")} without a date`;
   return [many(total, "memory", "memories"), latest, without].filter(Boolean).join("; ");
 }
@@ -81,7 +81,7 @@ function draw() {
   journal(inside, older.reduce((sum, [, count]) => sum + count, 0));
 }
 
-/** Dots beside each other where there is room, else above and below; smaller ones where a day is full. */
+/** Place dots on their day, above and below each other if needed. If they have no room, use a smaller scale. */
 function swarm(items, x, most) {
   const ordered = [...items].sort((one, other) => one.created - other.created);
   for (const scale of SCALES) {
@@ -91,12 +91,12 @@ function swarm(items, x, most) {
   return fitted(ordered, x, most, SCALES.at(-1), true);
 }
 
-/** Every item at its place, or null where one finds none: unless they may `overlap`, then it lies in the middle. */
+/** Return the positions of all items at a scale; null if one has no room. With `overlap`, such an item is put in the middle. */
 function fitted(ordered, x, most, scale, overlap = false) {
   const placed = [];
   for (const item of ordered) {
     const own = { item, x: x(item.created), r: SIZES[item.importance] * scale, y: 0 };
-    const y = free(own, placed.slice(-NEIGHBOURS), most - own.r);
+    const y = free(own, placed.slice(-NEIGHBORS), most - own.r);
     if (y === null && !overlap) return null;
     own.y = y ?? 0;
     placed.push(own);
@@ -114,7 +114,7 @@ function free(own, before, most) {
   return null;
 }
 
-/** How much was found when, of [time, count]: a soft hill behind the dots. */
+/** Return a smooth curve of the number of memories over time, from [time, count]. */
 function wave(counts, x, width) {
   const reach = 34, base = HEIGHT - AXIS, steps = Math.ceil(width / 8);
   const heights = Array.from({ length: steps + 1 }, (_, at) =>
@@ -124,7 +124,7 @@ function wave(counts, x, width) {
   return s("path", { class: "wave", d: `M0 ${base}${line.join("")}L${width} ${base}Z` });
 }
 
-/** Titles of the weightiest, where there is room above. */
+/** Return titles of critical and highly important memories, if there is room above the dots. */
 function notes(placed, middle, width) {
   const rows = [[], []];
   const weighty = placed.filter(({ item }) => ["critical", "high"].includes(item.importance));
@@ -137,7 +137,7 @@ function notes(placed, middle, width) {
     const crosses = row === 0 && rows[1].some(([left, right]) => place.x > left && place.x < right);
     if (row < 0 || crosses) return [];
     rows[row].push([at - half, at + half]);
-    if (row === 0) rows[1].push([place.x - 3, place.x + 3]); // its line goes through the lower row
+    if (row === 0) rows[1].push([place.x - 3, place.x + 3]); // its line crosses the lower row
     const y = 20 + (1 - row) * -4 + row * 18;
     return [s("line", { class: "lead-line", x1: place.x, x2: place.x, y1: y + 5, y2: middle + place.y - place.r }), s("text", { class: "note", x: at, y }, text)];
   });
@@ -162,7 +162,7 @@ function showTip(item, x, y) {
   tip.style.top = `${y - tip.offsetHeight - 8}px`;
 }
 
-/** Lines at the beginnings of months, quarters or years, as many as can be read. */
+/** Return lines at the starts of weeks, months or years, so few that their labels can be read. */
 function ticks(start, end, x) {
   const months = (end - start) / (30.4 * DAY);
   const every = months > 72 ? 12 * Math.ceil(months / 240) : months > 30 ? 6 : months > 14 ? 3 : months > 7 ? 2 : 1;
@@ -194,9 +194,9 @@ function journal(items, older) {
     months.set(name, [...(months.get(name) ?? []), item]);
   }
   const unlisted = Math.max(0, items.length - JOURNAL) + older;
-  const more = unlisted > 0 && h("p", { class: "lead" }, `${many(unlisted, "older memory", "older memories")}: search finds them.`);
+  const more = unlisted > 0 && h("p", { class: "lead" }, `${many(unlisted, "older memory", "older memories")} not listed. Use the search to find them.`);
   world.journal.replaceChildren(...[...months].map(([name, found]) => month(name, found)), more || "",
-    items.length ? "" : nothing("Nothing in this time", "Choose a longer one."));
+    items.length ? "" : nothing("No memories in this period", "Choose a longer period."));
 }
 
 function month(name, items) {

@@ -1,16 +1,16 @@
-// Undo: what the last action on this page wrote, so that one click or `u` takes it back.
+// Undo: remember the entries of the last action on this page, and undo it on a click or the key `u`.
 
 import { post } from "./api.js";
 import { toast } from "./dom.js";
 
-let able = false; // this version of rawkomem can undo
-let last = null; // entries of the last action
+let able = false; // whether this version of rawkomem can undo
+let last = null; // ids of the entries that the last action wrote
 
 export function allow(can) {
   able = can;
 }
 
-/** Show what was done, with a button that takes it back. */
+/** Show a message about an action, with an Undo button if it can be undone. */
 export function did(words, answer = {}) {
   const entries = answer.entries ?? [];
   last = able && entries.length ? entries : null;
