@@ -1,4 +1,4 @@
-"""Lock an open file as the operating system does it."""
+"""Lock an open file with the operating system's function."""
 
 from __future__ import annotations
 
