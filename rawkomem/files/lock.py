@@ -33,7 +33,7 @@ PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
     "sender": ("sinks/sender.lock", 30.0, "one sender of the webhook at a time"),
     "sink-queue": ("sinks/queue.lock", 2.0, "the webhook's queue; held for milliseconds"),
     "index": ("index.lock", 600.0, "every change of the index; a first sync of many files takes minutes"),
-    "authors": ("index.lock", 5.0, "authorship in the index: yesterday's authors are better than a late answer"),
+    "authors": ("index.lock", 5.0, "authorship in the index; on a timeout, the older authorship is used"),
     "contextual": ("deep.lock", 0.0, "one process computes contextual vectors; the others do not wait"),
     "contextual-purge": ("deep.lock", 60.0, "removing cached vectors while no process computes them"),
     "lance": ("writing.lock", 600.0, "tables of a LanceDB store"),

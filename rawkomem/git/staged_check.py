@@ -54,7 +54,7 @@ def check_staged(
     try:
         return check_commit(Commit(layout, staged or Staged(layout), registry, append_only, purged), skip)
     except GitFailed as failure:
-        raise NotFound(f"cannot read the staged files: {failure}", failure.hint) from None
+        raise NotFound(f"git cannot tell what is staged: {failure}", failure.hint) from None
 
 
 def check_commit(commit: Commit, skip: Sequence[str] = ()) -> dict[str, list[Problem]]:

@@ -113,7 +113,7 @@ def problems_of(brought: Brought) -> list[Problem]:
     return [
         error(
             "duplicate",
-            f"{twins.memory.id} has exactly the text of {twins.other.id} in {brought.staged.name(twins.other.path)}",
+            f"{twins.memory.id} says exactly what {twins.other.id} says, in {brought.staged.name(twins.other.path)}",
             f"run 'rawkomem delete {twins.memory.id}', or add what is different about it; then git add",
             twins.memory.line,
             path=brought.staged.name(twins.memory.path),

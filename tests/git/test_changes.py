@@ -158,7 +158,7 @@ def test_changes_without_a_home_stay(shared, project, file, git, rawkomem):
     nameless.write_text("---\nkind: reinforce\nabout: mem_1_a\n---\n")
     git.commit()
     told = rawkomem("gather").stderr
-    assert f"left {left[0]}: there is no file of the memory" in told and f"left {left[1]}: the memory" in told
+    assert f"left {left[0]}: its memory has no file" in told and f"left {left[1]}: its memory" in told
     assert "left changes/2026-01/by-hand.md: an entry in it has no id or no time" in told
     assert len(paths(project)) == 3 and "nothing to gather" in told
 
