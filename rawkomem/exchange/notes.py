@@ -110,7 +110,7 @@ def read_basic_memory(source: Source) -> Iterator[Entry]:
 
 
 def read_markdown(source: Source) -> Iterator[Entry]:
-    """Yield a memory for each file; files in our own format keep all their keys."""
+    """Yield a memory for each note; files in our own format may hold several memories and keep their keys."""
     notes: list[Entry] = []
     for page in source.pages(".md"):
         if is_generated(page.text) or (source.is_folder and os.path.basename(page.place) in RESERVED_FILES):

@@ -15,7 +15,7 @@ from ..model.record import record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_FILES = 5_000  # of one folder; more mean that it is the wrong folder
+MAX_FILES = 5_000  # of one folder; a folder with more is probably the wrong one
 MAX_JSON_BYTES = 512 * 2**20  # enough for a ChatGPT export of several years
 SKIPPED_FOLDERS = ("node_modules", "__pycache__")  # also skipped: hidden folders
 

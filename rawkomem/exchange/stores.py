@@ -53,7 +53,7 @@ def is_own(source: Source) -> bool:
 
 
 def read_mem0(source: Source) -> Iterator[Entry]:
-    """Yield mem0's memories, with tags, importance and author from their metadata."""
+    """Yield mem0's memories, with their tags, importance and author."""
     for item in items_in(source.json()):
         given = item.get("metadata")
         about: Item = given if isinstance(given, dict) else {}

@@ -195,7 +195,7 @@ def place(layout: Layout, files: Replacing, entry: Entry, text: str) -> str:
             keep_folder(layout, files, path)
         if _append_to(files, file, text):
             return path
-    raise Refused(f"no free file name for {entry.title or entry.id!r}", "rename it")
+    raise Refused(f"no free file name for {entry.title or entry.id!r}", "give it another title")
 
 
 def _readable(text: str) -> tuple[str, str]:

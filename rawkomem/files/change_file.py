@@ -17,7 +17,7 @@ from .replace import Replacing
 
 ID_DIGITS = 6  # hexadecimal digits of the change's id in the name of its file
 STEM_BYTES = 120  # of the memory's file name: some file systems allow only 143 bytes for a name
-KEPT = ".gitkeep"  # keeps each month's folder: of a removed folder, git's rename detection moves new files elsewhere
+KEPT = ".gitkeep"  # keeps each month's folder: git's rename detection would move new files out of a removed folder
 
 
 def change_path(entry: Entry) -> str:
@@ -31,7 +31,7 @@ def is_change_file(path: str) -> bool:
 
 
 def amendments_near(layout: Layout, entry: Entry, ms: int) -> Iterator[str]:
-    """Yield the change files of an entry's memory and kind, from the month of `ms` milliseconds before it on."""
+    """Yield the change files of an entry's memory and kind, from the months of the `ms` milliseconds before it."""
     start = _stem(entry)
     for month in dict.fromkeys((_month(entry.at - ms), _month(entry.at))):
         folder = layout.path(month)

@@ -32,7 +32,7 @@ MAX_WORDS = 2_000
 NOT_IDEAL = "not-ideal-length"  # the code of a remark that applies to most good memories
 KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md")
 TRACE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT[0-9Z-]+_")
-UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # what Windows refuses
+UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # not allowed on Windows
 HISTORY_LINKS = (SUPERSEDES, HERITAGE, DERIVED)  # types of links that may lead to a deleted memory
 MAX_QUOTED_CHARS = 80  # characters of a sentence in a message
 NO_MEMORY_HINT = "correct the id; if the memory's file was removed, restore that file or remove this entry"
@@ -153,7 +153,7 @@ def _name_problems(name: str) -> list[Problem]:
 
 
 def _is_kebab(stem: str) -> bool:
-    """Tell whether a name in a non-Latin script is kebab-case; the time in a trace's name is ignored."""
+    """Tell whether a name with non-ASCII letters is kebab-case; the time in a trace's name is ignored."""
     stem = TRACE_TIME.sub("", stem)
     return not stem.isascii() and kebab(stem) == stem
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-MAX_FILE_BYTES = 5 * 1024 * 1024  # a memory is a page, not an archive
+MAX_FILE_BYTES = 5 * 1024 * 1024  # a larger file is not a memory
 
 
 def is_plain_file(file: str) -> bool:

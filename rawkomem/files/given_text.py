@@ -24,7 +24,7 @@ def read_text_file(file: str) -> str:
 
 
 def read_stdin(strict: bool = True) -> str:
-    """Return what is piped in; without `strict`, bytes that are not UTF-8 are replaced."""
+    """Return the text on standard input; without `strict`, replace bytes that are not UTF-8."""
     stream = getattr(sys.stdin, "buffer", None)
     return read_stream(stream, STDIN, strict) if stream else sys.stdin.read(MAX_TEXT_BYTES)
 

@@ -47,7 +47,7 @@ class Found:
 def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
     """Return every entry about a memory in files and bundles, and the unreadable files that name the memory.
 
-    Raise Refused if the entries cannot be cut out.
+    Raise Refused if the entries cannot be removed.
     """
     found = [*_found(layout, id, Replacing(layout)), *_bundled(layout, id)]
     for one in found:

@@ -27,7 +27,7 @@ class Leaving:
 
     gone: tuple[tuple[str, str], ...]  # (path, what it is)
     stays: tuple[tuple[str, str], ...]
-    mentions: tuple[str, ...]  # files of other programs: `connect --remove` takes our part out
+    mentions: tuple[str, ...]  # files of other programs: `rawkomem connect --remove` removes our lines
 
 
 def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:

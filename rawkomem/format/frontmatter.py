@@ -8,7 +8,7 @@ from ..model.problem import Problem, error, warning
 from .field import Field, Unreadable
 from .plain import read_plain
 
-MAX_BYTES = 64 * 1024  # a frontmatter is a label, not a document; checked before parsing
+MAX_BYTES = 64 * 1024  # checked before parsing; longer texts belong in the body
 UNICODE_BREAKS = re.compile("[\u0085\u2028\u2029]")  # line breaks in YAML but not in editors
 # The ======= line in the middle is not searched for, because it also underlines headings.
 CONFLICT = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)", re.MULTILINE)

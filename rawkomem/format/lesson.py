@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..model.entry import Value
 
 DEFAULT_CONFIDENCE = 0.7  # of a lesson without one (RFC-0011 §4.2)
-SEVERITIES = IMPORTANCE  # the same four words
+SEVERITIES = IMPORTANCE  # the four words of importance
 FRONTMATTER = {  # key → field of a LessonContext
     "errorPattern": "error_pattern",
     "applicableScope": "applicable_scope",

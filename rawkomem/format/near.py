@@ -18,7 +18,7 @@ def near_key(key: str) -> str:
     if key in KNOWN_KEYS or key in KEPT or not key.isascii():
         return ""
     plain = _plain(key)
-    ordered = sorted(KNOWN_KEYS, key=lambda name: ("_" in name) != ("_" in key))  # first keys in the typed style
+    ordered = sorted(KNOWN_KEYS, key=lambda name: ("_" in name) != ("_" in key))  # keys spelled like this one first
     same = (name for name in ordered if _plain(name) == plain)
     return next(same, "") or next((name for name in ordered if _is_slip(plain, _plain(name))), "")
 

@@ -43,7 +43,7 @@ def _piece(text: str, last: bool) -> Piece:
 
 
 def glue(lead: str, pieces: Iterable[Piece]) -> str:
-    """Join pieces to a text. A piece keeps the text after it if it is still the last piece, or still is not."""
+    """Join pieces to a text. Each keeps the text after it, unless it became the last piece or no longer is."""
     pieces = list(pieces)
     between = "".join(piece.text + ("\n" + SEPARATOR if piece.last else piece.rest) for piece in pieces[:-1])
     end = "".join(piece.text + (piece.rest if piece.last else "\n") for piece in pieces[-1:])

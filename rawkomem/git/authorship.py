@@ -136,7 +136,7 @@ class Brought:
     """The commits that added an entry to a file, and those that removed it from there."""
 
     def __init__(self, base: History):
-        self.brought: dict[Place, dict[str, str]] = {}  # → commit → author
+        self.brought: dict[Place, dict[str, str]] = {}  # place → commit → author
         self.removed: dict[Place, set[str]] = {}
         for key, digests in base.blobs.items():
             for digest in digests:

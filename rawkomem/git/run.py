@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 
 NOTHING: Mapping[str, str] = {}  # shared, never changed
-TIMEOUT_S = 60.0  # for one reading of the history; a longer one fails
+TIMEOUT_S = 60.0  # for all calls of one Git object; a history that takes longer to read gives an error
 # Variables that the user sets, not a hook.
 KEPT_VARIABLES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
 ENVIRONMENT = {

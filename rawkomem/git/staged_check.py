@@ -92,7 +92,7 @@ class Commit:
         return _digests(self.texts(filter(_holds_memories, self.staged.left(version)), version))
 
     def touched(self) -> dict[str, bytes]:
-        """Return the changed files, and the files of memories that a changed change file is about."""
+        """Return the files that this commit changes, and the files of memories whose change files it changes."""
         changed = self.changed()
         abouts = {e.about for path in filter(is_change_file, changed) for e in _entries(changed[path], path)}
         everything = self.texts(filter(is_memory, self.staged.now)) if abouts else {}

@@ -102,7 +102,7 @@ def _files(folder: str) -> Iterator[tuple[str, str]]:
 
 
 def _text(file: str) -> tuple[str, str]:
-    """Return (text, reason why the file is not imported); one of them is empty."""
+    """Return the text of a file, and why it is not imported; the reason is empty if it is."""
     if os.path.islink(file):
         return "", "a link"
     if os.path.basename(file).startswith("."):

@@ -1,4 +1,4 @@
-"""Check the settings of sinks, without an HTTP client; an error is one line."""
+"""Check the settings of sinks, without loading an HTTP client."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def read_secret(path: str) -> bytes:
 
 
 def check_file(seen: os.stat_result, private: bool) -> None:
-    """Raise OSError unless this is a regular file of this user; with `private`, also if others may read it."""
+    """Raise OSError unless this is a regular file of this user and, with `private`, others may not read it."""
     if not S_ISREG(seen.st_mode):
         raise OSError(0, "it is not a regular file")
     if not is_own(seen):

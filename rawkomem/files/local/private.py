@@ -38,7 +38,7 @@ _accepted: dict[str, tuple[tuple[int, ...], bool, str]] = {}
 
 
 def local_path(layout: Layout, name: str) -> str:
-    """Return the path of a file below `.rawko/local`; raise Refused if a folder is a link. `name` contains `/`."""
+    """Return the path of `name`, with forward slashes, below `.rawko/local`; raise Refused if a folder is a link."""
     path = os.path.join(layout.local, *name.split("/"))
     try:
         guard(path)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SESSIONS = "transcripts.tsv"  # session → transcript
 RECORDED = "recorded.tsv"  # transcript → its size in bytes when the session's work was recorded
-TALKS = "talks"  # a folder with one file per session, for hosts without transcripts
+TALKS = "talks"  # folder of talk files: one per session, for hosts without transcripts
 LINE_ENDING = ".jsonl"  # of a transcript that grows line by line; others are read as a whole
 MAX_READ_BYTES = 32 * 2**20  # of a longer transcript, only its end is read
 MAX_HEAD_BYTES = 2**20  # of the first line, which names the session
