@@ -203,7 +203,7 @@ def _readable(text: str) -> tuple[str, str]:
     try:
         reading = read_data(text.encode(), "")
     except UnicodeEncodeError:
-        raise BadInput("the text holds characters that UTF-8 cannot write", "remove the broken characters") from None
+        raise BadInput("the text contains characters that are not valid in UTF-8", "remove these characters") from None
     if len(reading.entries) > 1:
         raise Refused("the text cannot be one entry: it would read back as several", "indent or fence its --- lines")
     if reading.verdict == QUARANTINE:

@@ -16,7 +16,17 @@ from .layout import AREAS
 
 RETRY_AFTER_S = 0.02  # a file that ends inside a character is probably being written
 CUT_OFF = "cut-off"  # the Problem code of a file that ends inside a character
-BINARY = (b"\x7fELF", b"\x1f\x8b", b"PK\x03\x04", b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"MZ\x90", b"SQLite")
+BINARY_STARTS = (
+    b"\x7fELF",
+    b"\x1f\x8b",
+    b"PK\x03\x04",
+    b"%PDF",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"GIF8",
+    b"MZ\x90",
+    b"SQLite",
+)
 LOG_AREA = "log/"  # the area whose files may have an older format
 FIRST_LEAD, LAST_LEAD = 0xC2, 0xF4  # the first byte of a multi-byte character
 LFS_START = b"version https://git-lfs"
@@ -94,7 +104,7 @@ def _refused(data: bytes) -> Problem | None:
         return error("large-file", "larger than 5 MiB: skipped", "split it, or keep it outside the repository")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return error("utf-16", "UTF-16, not UTF-8", "save the file as UTF-8")
-    if data.startswith(BINARY):
+    if data.startswith(BINARY_STARTS):
         return error("binary-file", "a binary file", "keep only Markdown here")
     nul = data.find(b"\0")
     if nul >= 0:

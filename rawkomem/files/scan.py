@@ -99,7 +99,9 @@ def _sweep_folder(
             except FileNotFoundError:
                 continue  # gone since we listed it
             except OSError as failure:
-                problem = warning("unreadable", f"cannot be read: {failure.strerror}", "check it", path=prefix + name)
+                problem = warning(
+                    "unreadable", f"cannot be read: {failure.strerror}", "check permissions", path=prefix + name
+                )
             if problem:
                 problems.append(problem)
         elif name[0] != "." and entry.is_dir(follow_symlinks=False):

@@ -66,7 +66,7 @@ def checked(context: LessonContext) -> LessonContext:
     if texts["severity"] not in SEVERITIES:
         raise BadInput(f"unknown severity {texts['severity']!r}", "one of " + ", ".join(reversed(SEVERITIES)))
     if not 0 <= context.confidence <= 1 or math.isnan(context.confidence):
-        raise BadInput(f"confidence {context.confidence!r} is not between 0 and 1", "0.7 means: probably right")
+        raise BadInput(f"confidence {context.confidence!r} is not between 0 and 1", "write a number such as 0.7")
     return replace(context, **texts)
 
 

@@ -30,7 +30,7 @@ class Searches:
         return self._file.read(_parsed)[0]
 
     def save(self, name: str, asked: Mapping[str, str]) -> Search:
-        """Save a search and return it; replace one of the same name. Raise BadInput if it is empty or too many exist."""
+        """Save a search and return it; replace one of this name. Raise BadInput if it is empty or too many exist."""
         if not name or not any(asked.values()):
             raise BadInput("a saved search needs a name and something to search for", "type words or choose a filter")
         others = [one for one in self.all() if one["name"] != name]

@@ -55,4 +55,6 @@ def _read(file: str) -> bytes:
         with open(file, "rb") as stream:
             return stream.read(MAX_FILE_BYTES + 1)
     except OSError as failure:
-        raise Unwritable(f"cannot read {file}: {failure.strerror}", "git runs this with three files") from None
+        raise Unwritable(
+            f"cannot read {file}: {failure.strerror}", "run 'git merge', which calls this command"
+        ) from None
