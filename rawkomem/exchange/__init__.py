@@ -1,1 +1,1 @@
-"""Memories from other tools, and into them: readers end in entries, decisions in Plans."""
+"""Import memories from other tools, and export them: readers return entries, decisions return Plans."""

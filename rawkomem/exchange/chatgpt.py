@@ -1,4 +1,4 @@
-"""An export of ChatGPT (`conversations.json`): what the person said or agreed to in each conversation."""
+"""Read an export of ChatGPT (`conversations.json`): what the person said or agreed to in each conversation."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ ROLES = ("user", "assistant")
 
 
 def is_chatgpt(source: Source) -> bool:
-    """Return whether a JSON file is such an export."""
+    """Tell whether a JSON file is an export of ChatGPT."""
     value = source.json() if source.path.endswith(".json") else None
     return isinstance(value, list) and any(isinstance(item, dict) and "mapping" in item for item in value[:5])
 
 
 def read_chatgpt(source: Source) -> Iterator[Entry]:
-    """Yield the drafts of every conversation as memories, which wait for a review as all that is imported does."""
+    """Yield the drafts of every conversation as memories; like all imported memories, they wait for a review."""
     conversations = source.json()
     for conversation in conversations if isinstance(conversations, list) else [conversations]:
         if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
-            source.skip(source.place(source.path), "a record that is no conversation")
+            source.skip(source.place(source.path), "this record is not a conversation")
             continue
         title = one_line(str(conversation.get("title") or "untitled"), 80)
         heard = listen(_transcript(conversation), Run(agent="chatgpt", task=title))
         found = choose(heard.turns, heard.run)
         if not found:
-            source.skip(title, "nothing in it is worth remembering")
+            source.skip(title, "it contains no rule or correction to remember")
         for entry in map(entry_of, found):
             extra = {**entry.extra, IMPORTED: f"{source.place(source.path)}#{title}"}
             yield replace(entry, source=f"ChatGPT: {title}", extra=extra)
 
 
 def _transcript(conversation: Item) -> io.BytesIO:
-    """Return a conversation as the chat list that `learn` reads."""
+    """Return a conversation as a chat transcript in the format that `rawkomem learn` reads."""
     said = [
         {"role": message["author"]["role"], "content": text, "timestamp": message.get("create_time")}
         for message in _branch(conversation)
@@ -59,7 +59,7 @@ def _transcript(conversation: Item) -> io.BytesIO:
 
 
 def _branch(conversation: Item) -> list[Item]:
-    """Return the messages of the branch that was shown last, in order; branches of edited questions are left out."""
+    """Return the messages of the branch that was shown last, in order; skip older branches of edited questions."""
     nodes: dict[str, Any] = conversation["mapping"]
     found: list[Item] = []
     at, seen = conversation.get("current_node") or next(reversed(nodes), ""), set[str]()

@@ -1,4 +1,4 @@
-"""Claude Code's auto memory: a folder of notes with `name`, `description` and a type; MEMORY.md is their index."""
+"""Read Claude Code's auto memory: notes with `name`, `description` and a type, and MEMORY.md as their index."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ CATEGORIES = {"user": "preference", "feedback": "preference", "project": "fact",
 
 
 def is_claude_memory(source: Source) -> bool:
-    """Return whether a source is a folder with an index as Claude Code writes it."""
+    """Tell whether a source is a folder with a MEMORY.md, as Claude Code writes it."""
     return os.path.isfile(os.path.join(source.path, INDEX))
 
 
 def read_claude_memory(source: Source) -> Iterator[Entry]:
-    """Yield a memory for each note; an index that holds more than links is read by its sections."""
+    """Yield a memory for each note, and one for each section of the index that has text besides links."""
     pages = list(source.pages(".md"))
     notes = [page for page in pages if os.path.basename(page.place) != INDEX]
     indexes = [page for page in pages if os.path.basename(page.place) == INDEX]

@@ -1,4 +1,4 @@
-"""Proposes when an imported memory is of use: from its description, else from its headings, else not at all."""
+"""Propose whenToUse conditions for an imported memory: from its description, else from its headings, else none."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from ..text.when import everyday_hits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MAX_WORDS_BEFORE = 5  # words before "when" in a sentence that says when to use something: "Use this skill when …"
+MAX_WORDS_BEFORE = 5  # words before "when", as in "Use this skill when …"
 STAND_IN = re.compile(r"\[REDACTED[^\]\n]*\]")
 CAPITALIZED = re.compile(r"\b[A-Z][a-z]+\b")
 
 
 def from_description(description: str) -> list[str]:
-    """Return the conditions in a description: the sentence that says when, else the whole, else its first sentence."""
+    """Return conditions from a description: its "when …" sentences, else all of it, else its first sentence."""
     said = " ".join(clean(description).split())
     sentences = [part.strip() for part in SENTENCE_END.split(said) if part.strip()]
     told = [when for sentence in sentences if (when := _from_opener(sentence))]
     for found in (told, [said], sentences[:1]):
-        if fit := [condition for condition in found if _tells(condition)]:
+        if fit := [condition for condition in found if _is_specific(condition)]:
             return fit
     return []
 
 
 def from_headings(*headings: str) -> tuple[str, ...]:
-    """Return the conditions that headings name, the innermost first; none where their words are common."""
+    """Return conditions from the innermost heading, else from all headings; empty if their words are too common."""
     innermost, path = headings[-1:], headings
     for tried in (innermost, path):
         text = ". ".join(_plain_case(STAND_IN.sub(" ", redact(heading))) for heading in tried)
@@ -44,15 +44,15 @@ def from_headings(*headings: str) -> tuple[str, ...]:
 
 
 def _from_opener(sentence: str) -> str:
-    """Return a sentence from its "when" on, where it stands near the beginning."""
+    """Return a sentence starting at its "when"; empty if there is none near its start."""
     words = sentence.split()
     openers = language().openers
     at = next((at for at, word in enumerate(words[: MAX_WORDS_BEFORE + 1]) if word.lower().strip(",:") in openers), -1)
     return " ".join([words[at].capitalize(), *words[at + 1 :]]) if 0 <= at < len(words) - 1 else ""
 
 
-def _tells(condition: str) -> bool:
-    """Return whether a condition holds words that not every task holds."""
+def _is_specific(condition: str) -> bool:
+    """Tell whether a condition is short, written in plain language, and has words that are not in every task."""
     if len(condition) > CONDITION_LENGTH:
         return False
     read = read_condition(condition)
@@ -60,7 +60,7 @@ def _tells(condition: str) -> bool:
 
 
 def _plain_case(heading: str) -> str:
-    """Return a heading as a sentence: where Most Words Have Capitals, they mark no names."""
+    """Return a heading in sentence case: if Several Words Have Capitals, the capitals do not mark names."""
     words: Iterable[str] = [word for word in heading.split() if word[:1].isalpha()]
     capitals = sum(word[:1].isupper() for word in words)
     return CAPITALIZED.sub(lambda word: word[0].lower(), heading) if capitals > 1 else heading

@@ -1,4 +1,4 @@
-"""Knows a section again that several pages of instructions hold: it is imported once, and names the other places."""
+"""Find sections that several instruction pages contain: such a section is imported once and names all places."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
     Facts = tuple[frozenset[str], frozenset[str]]
 
-INSTRUCTIONS = "instructions"  # CLAUDE.md, AGENTS.md and GEMINI.md often hold the same sections
-MIN_LENGTH_RATIO = 0.7  # of the lengths of two copies, the shorter by the longer
+INSTRUCTIONS = "instructions"  # CLAUDE.md, AGENTS.md and GEMINI.md often contain the same sections
+MIN_LENGTH_RATIO = 0.7  # length of the shorter copy divided by that of the longer
 
 
 @record
 class Known:
-    """A section that is imported already."""
+    """A section that was imported before."""
 
     id: str
     place: str
     body: str
-    paths: frozenset[str]  # globs of the files that it is about; empty: all
+    paths: frozenset[str]  # globs of the files that it applies to; empty for all files
 
 
 class Copies:
@@ -39,14 +39,14 @@ class Copies:
         self._known: dict[Facts, list[Known]] = {}  # by the numbers and negations in their texts
 
     def add(self, said: Entry | Memory) -> None:
-        """Remember a section; anything else is left out."""
+        """Record a section of instructions; ignore other memories."""
         place = place_of(said.extra)
         if place.startswith(f"{INSTRUCTIONS}:"):
             known = Known(said.id, place, said.body, paths_in(said.when))
             self._known.setdefault(facts_in(said.body), []).append(known)
 
     def find(self, entry: Entry) -> str:
-        """Return the id of a section elsewhere that says the same about the same files; empty if there is none."""
+        """Return the id of a section from another place with the same text for the same files; empty if none."""
         place, paths = place_of(entry.extra), paths_in(entry.when)
         if not place.startswith(f"{INSTRUCTIONS}:"):
             return ""
@@ -56,7 +56,7 @@ class Copies:
 
 
 def with_places(decided: Sequence[Decided], copies: Iterable[Decided]) -> list[Decided]:
-    """Return the decisions, in which each new memory names the other places that say the same."""
+    """Return the decisions; each new memory lists the other places that contain its text."""
     places: dict[str, list[str]] = {}
     for item in copies:
         if item.what == "known" and item.other != item.entry.id:
@@ -73,7 +73,7 @@ def _with(item: Decided, places: Sequence[str]) -> Decided:
 
 
 def _is_same(one: str, other: str) -> bool:
-    """Return whether two texts are equal but for white space, or differ in a few words."""
+    """Tell whether two texts are equal apart from white space, or differ in a few words."""
     if identity(one) == identity(other):
         return True
     shorter, longer = sorted((len(one), len(other)))
@@ -81,5 +81,5 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def paths_in(when: Iterable[str]) -> frozenset[str]:
-    """Return those conditions that are globs of files."""
+    """Return the conditions that are file globs."""
     return frozenset(condition for condition in when if read_condition(condition).how == PATHS)

@@ -1,4 +1,4 @@
-"""Cursor's rules: `.mdc` files with a description and globs, and the older `.cursorrules`."""
+"""Read Cursor's rules: `.mdc` files with a description and globs, and the older `.cursorrules`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RULE_ENDING = ".mdc"
 
 
 def is_cursor(source: Source) -> bool:
-    """Return whether a file is a rule, or a folder holds rules."""
+    """Tell whether a file is a rule, or a folder contains rules."""
     path = source.path
     if not source.is_folder:
         return path.endswith(RULE_ENDING) or os.path.basename(path) == OLDER_FILE
@@ -31,7 +31,7 @@ def is_cursor(source: Source) -> bool:
 
 
 def read_cursor(source: Source) -> Iterator[Entry]:
-    """Yield a memory for each rule; the older form, which is one page about everything, by its sections."""
+    """Yield a memory for each rule, and one for each section of an older `.cursorrules` page."""
     found: list[Entry] = []
     for page in source.pages(RULE_ENDING):
         found += sections_of(page) if os.path.basename(page.place) == OLDER_FILE else [_rule(page)]
@@ -39,7 +39,7 @@ def read_cursor(source: Source) -> Iterator[Entry]:
 
 
 def _rule(page: Page) -> Entry:
-    """Return a rule as a memory: globs and description become conditions; a rule that always applies is important."""
+    """Return a rule as a memory: globs and description become conditions; `alwaysApply` gives high importance."""
     fields, body = split_front(page.text)
     description = str(fields.get("description") or "").strip()
     heading = body.partition("\n")[0] if body.startswith("# ") else ""

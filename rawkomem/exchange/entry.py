@@ -1,4 +1,4 @@
-"""Makes an Entry of what a source says: in our words, within our limits, with the place it comes from."""
+"""Make an Entry from the data of a source: with our keys, within our limits, and with its place of origin."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def entry_from(
     extra: Mapping[str, Value] | None = None,
     headings: tuple[str, ...] = (),
 ) -> Entry:
-    """Return the memory that a page, or a section of it, becomes; headings stand in for conditions."""
+    """Return the memory of a page or a section; without usable conditions, take them from the headings."""
     body = as_body(body)
     place = f"{page.place}#{section}" if section else page.place
     return Entry(
@@ -57,14 +57,14 @@ def entry_from(
 
 
 def as_body(text: str) -> str:
-    """Return a text as a body: as it is, or in a fence where it would read back as several entries."""
+    """Return a text as a body; if it would read back as several entries, put it into a code fence."""
     text = clean(text.replace("\r\n", "\n")).strip("\n").rstrip()
     entries, _ = read_entries(f"---\ntitle: x\n---\n\n{text}\n", advice=False)
     return text if len(entries) == 1 else in_fence(text, "markdown")
 
 
 def usable(conditions: Iterable[str]) -> tuple[str, ...]:
-    """Return those conditions that can fire, and do not fire on everything."""
+    """Return the conditions that can match a task and that do not match every task."""
     lines = dict.fromkeys(" ".join(clean(condition).split()) for condition in conditions)
     short = [line for line in lines if 0 < len(line) <= CONDITION_LENGTH]
     sound = [line for line in short if read_condition(line).form != "refused" and not problems_of([line])]
@@ -78,7 +78,7 @@ def labels(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def a_name(by: str) -> str:
-    """Return who found it out, where that is a name that we would write."""
+    """Return an author's name if it is valid in our files; else an empty text."""
     try:
         check_by(by)
     except BadInput:
@@ -87,20 +87,20 @@ def a_name(by: str) -> str:
 
 
 def texts(value: Value | None) -> list[str]:
-    """Return the texts of a value that may be one text, with commas, or a list of them."""
+    """Return the texts of a value that is a list of texts or one text with commas."""
     if isinstance(value, list):
         return [str(item).strip() for item in value if isinstance(item, str)]
     return [part.strip() for part in outside_braces(value) if part.strip()] if isinstance(value, str) else []
 
 
 def moment(value: object) -> int:
-    """Return the milliseconds since 1970 of a time as other tools write it; 0 if it is none or in the future."""
+    """Parse a time as other tools write it; return milliseconds since 1970, or 0 if it is invalid or in the future."""
     at = time_of(value)
     return at if at <= now() else 0
 
 
 def importance_of(value: object) -> str:
-    """Return our word for an importance that is one already, or a number from 0 to 1 or to 10."""
+    """Return our word for an importance: one of our words, a number from 0 to 1, or from 1 to 10; else medium."""
     if isinstance(value, str):
         word = value.strip().lower()
         if word in ("low", "medium", "high", "critical"):

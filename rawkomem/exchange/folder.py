@@ -1,4 +1,4 @@
-"""Writes files into a folder that others use; a hidden list of hashes tells which files are ours and unchanged."""
+"""Write files into a folder that others use; a hidden list of hashes shows which files are ours and unchanged."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ from ..model.record import record
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LIST = ".rawkomem-export.json"
+LIST_NAME = ".rawkomem-export.json"
 MAX_NAMES_SHOWN = 5  # names in a message
 
 
 @record
 class Exported:
-    """What an export did to a folder: files by name below it."""
+    """The result of an export: names of files below the folder."""
 
     written: tuple[str, ...]
     unchanged: tuple[str, ...]
-    removed: tuple[str, ...]  # written before, of memories that are not exported any more
+    removed: tuple[str, ...]  # files of an earlier export whose memories are no longer exported
 
 
 def write_folder(folder: str, files: Mapping[str, str]) -> Exported:
-    """Make the folder hold these texts (name below it → text)."""
+    """Write these texts (name below the folder → text), and remove our files that are no longer needed.
+
+    Raise Refused, before anything is written, if a file is not ours or was changed. Raise Unwritable on an I/O error.
+    """
     before = _read_list(folder)
     found = {name: _hash_of(os.path.join(folder, *name.split("/"))) for name in {*files, *before}}
     theirs = [name for name in files if found[name] and found[name] not in (before.get(name), _hash(files[name]))]
@@ -37,7 +40,7 @@ def write_folder(folder: str, files: Mapping[str, str]) -> Exported:
         raise Refused(f"not written by rawkomem, or changed since: {names}", "name another folder, or move them away")
     gone = sorted(name for name in before if name not in files and found[name] == before[name])
     written = sorted(name for name in files if found[name] != _hash(files[name]))
-    for name in [*written, *gone, LIST]:
+    for name in [*written, *gone, LIST_NAME]:
         refuse_exit(os.path.join(folder, *name.split("/")), folder)
     try:
         for name in written:
@@ -46,7 +49,7 @@ def write_folder(folder: str, files: Mapping[str, str]) -> Exported:
             os.unlink(os.path.join(folder, *name.split("/")))
         hashes = {name: _hash(text) for name, text in sorted(files.items())}
         if hashes != before:
-            write_text(os.path.join(folder, LIST), json.dumps(hashes, indent=1) + "\n")
+            write_text(os.path.join(folder, LIST_NAME), json.dumps(hashes, indent=1) + "\n")
     except OSError as failure:
         raise Unwritable(f"cannot write {folder}: {failure.strerror}", "check permissions and free space") from None
     return Exported(tuple(written), tuple(sorted(set(files) - set(written))), tuple(gone))
@@ -64,9 +67,9 @@ def write_text(file: str, text: str, within: str = "") -> None:
 
 
 def _read_list(folder: str) -> dict[str, str]:
-    """Return the hash of each file that we wrote, by name; skip names that lead out of the folder."""
+    """Return name → hash of each file that we wrote; skip names that lead out of the folder."""
     try:
-        with open(os.path.join(folder, LIST), encoding="utf-8") as stream:
+        with open(os.path.join(folder, LIST_NAME), encoding="utf-8") as stream:
             known = json.load(stream)
     except (OSError, ValueError):
         return {}
@@ -84,7 +87,7 @@ def _hash(text: str) -> str:
 
 
 def _hash_of(file: str) -> str:
-    """Return the hash of a file; empty where there is none; a link, or what cannot be read, is nobody's we know."""
+    """Return the hash of a file; empty if it does not exist. Links and unreadable files get a text that is no hash."""
     if os.path.islink(file):
         return "a link"
     try:

@@ -1,6 +1,6 @@
-"""The formats of other tools, one row each: how a source is recognized, and what reads and writes it.
+"""List the formats of other tools, one row each: how a source is recognized, and what reads and writes it.
 
-A new format is one module with its reader or writer, and one row here; the command line and its help follow.
+To add a format, write one module with its reader or writer and add one row here; the command line uses the table.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ if TYPE_CHECKING:
 
     Sniff = Callable[[Source], bool]
     Reader = Callable[[Source], Iterator[Entry]]
-    Blocks = Callable[[Source], tuple[list[Row], int]]  # blocks for the ledger, and how many it cannot hold
+    Blocks = Callable[[Source], tuple[list[Row], int]]  # blocks for the ledger, and the number of others
     Writer = Callable[..., dict[str, str]]  # memories, project name[, trust in a memory] → file name → text
 
 
 @record
 class Format:
-    """A format of memories outside of a repository. Without `read` it is only written, without `write` only read."""
+    """A format of memories outside a repository. Without `read` it is export-only, without `write` import-only."""
 
     name: str
     what: str  # what people call its files, for the help
     is_it: Sniff | None = None
     read: Reader | None = None
     write: Writer | None = None
-    export_name: str = ""  # in `export --format`, where it differs from the name
-    one_file: bool = False  # it is written as one file, not as a folder
-    shares_places: bool = False  # several memories come from one place: none is a newer version of another
-    keeps_decisions: bool = False  # which memory took the place of which: both come with the import
-    restores: bool = False  # ids and what was decided there come along: a review lets a memory in as it stood there
-    whole: bool = False  # it has words for every status: unless a filter says otherwise, all but deleted is written
-    usual: tuple[str, ...] = ()  # where a project keeps it
-    is_database: bool = False  # it is written row by row, not as files
-    blocks: Blocks | None = None  # reads the operations that it logged
+    export_name: str = ""  # in `export --format`, if it differs from the name
+    one_file: bool = False  # the export is one file, not a folder
+    shares_places: bool = False  # several memories come from one place: they are not versions of each other
+    keeps_decisions: bool = False  # the import keeps which memory superseded which; both are imported
+    restores: bool = False  # ids and states are imported: a review restores a memory with its state there
+    whole: bool = False  # it has every status: without a filter, all memories except deleted ones are written
+    usual: tuple[str, ...] = ()  # usual paths in a project
+    is_database: bool = False  # the export is a database, not files
+    blocks: Blocks | None = None  # reads its log of operations
 
 
 INSTRUCTIONS = (
@@ -70,7 +70,7 @@ INSTRUCTIONS = (
     ".windsurf/rules",
 )  # fmt: skip
 MEMORY_BANKS = ("memory-bank",)  # of Cline and Roo Code
-# The first row that recognizes a source reads it: narrow ones come first.
+# The first row that recognizes a source reads it, so specific formats come first.
 ROWS = (
     Format("instructions", "CLAUDE.md, AGENTS.md", is_instructions, read_instructions, usual=INSTRUCTIONS),
     Format("cursor", "Cursor rules", is_cursor, read_cursor, usual=(".cursor/rules", ".cursorrules")),
@@ -94,13 +94,13 @@ ROWS = (
     Format("markdown", "a file or folder of Markdown", is_markdown, read_markdown, markdown_files, usual=MEMORY_BANKS),
     Format("okf", "a bundle of the Open Knowledge Format", write=okf_files),  # read as Markdown
 )
-OTHERS_FOLDERS = (*SKIPPED_FOLDERS, "vendor", "third_party", "venv", "dist", "build", "target")  # not the project's own
+OTHERS_FOLDERS = (*SKIPPED_FOLDERS, "vendor", "third_party", "venv", "dist", "build", "target")  # other people's code
 MAX_FOLDERS = 5_000  # folders of a project that are searched for instructions
 FORMATS = {row.name: row for row in ROWS}
-HINTS = {  # ending of a file that no format recognizes → what to do with it
-    ".db": "of databases, only memories.db of Memory Lane is read",
-    ".zip": "unpack it, and name the file or folder inside",
-    ".jsonl": "'rawkomem learn FILE' reads transcripts of sessions",
+HINTS = {  # suffix of a file that no format recognizes → hint
+    ".db": "of SQLite databases, only memories.db of Memory Lane can be imported",
+    ".zip": "unpack it and name the file or folder inside",
+    ".jsonl": "to read a transcript of a session, run 'rawkomem learn FILE'",
 }
 
 
@@ -116,7 +116,7 @@ def writable() -> dict[str, Format]:
 
 
 def format_of(source: Source) -> str:
-    """Return the name of the format of a source; raise BadInput where no format recognizes it."""
+    """Return the name of a source's format; raise BadInput if no format recognizes it."""
     for name, row in readable().items():
         if row.is_it and row.is_it(source):
             return name
@@ -125,7 +125,7 @@ def format_of(source: Source) -> str:
 
 
 def read_format(name: str, source: Source) -> list[Entry]:
-    """Return the entries that a source holds; an unknown format raises BadInput."""
+    """Return the entries of a source; raise BadInput if the format is unknown."""
     row = readable().get(name)
     if row is None or row.read is None:
         raise BadInput(f"unknown format {name!r}", "one of " + ", ".join(readable()))
@@ -135,7 +135,7 @@ def read_format(name: str, source: Source) -> list[Entry]:
 def write_format(
     name: str, memories: Sequence[Memory], project: str, trust: Callable[[Memory], Trust] | None = None
 ) -> dict[str, str]:
-    """Return the texts of an export, by file name; an unknown format raises BadInput."""
+    """Return file name → text of an export; raise BadInput if the format is unknown."""
     row = writable().get(name)
     if row is None or row.write is None:
         raise BadInput(f"unknown format {name!r}", "one of " + ", ".join(writable()))
@@ -143,7 +143,7 @@ def write_format(
 
 
 def usual_sources(project: str, home: str) -> list[str]:
-    """Return the paths in a project that can be imported, each once, and the memory that Claude Code keeps for it."""
+    """Return the existing paths in a project that can be imported, and Claude Code's memory folder of the project."""
     name = "".join(sign if sign.isalnum() else "-" for sign in os.path.realpath(project))
     auto = os.path.join(home, ".claude", "projects", name, "memory")
     usual = [path for row in FORMATS.values() for path in row.usual]
@@ -153,7 +153,7 @@ def usual_sources(project: str, home: str) -> list[str]:
 
 
 def _nested(project: str) -> Iterator[str]:
-    """Yield the instructions that folders below the project keep for themselves, in order of their paths."""
+    """Yield the instruction files in folders below the project, in order of their paths."""
     for number, (folder, folders, names) in enumerate(os.walk(project)):
         if number == MAX_FOLDERS:
             return

@@ -1,4 +1,4 @@
-"""Memories as other tools read them: JSON Lines, a Markdown file each, an OKF bundle; neolata.py has another form."""
+"""Write memories for other tools: as JSON Lines, as Markdown files, as an OKF bundle; see also neolata/ and yamo/."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from ..model.entry import Memory, Value
 
-DESCRIPTION_LENGTH = 200  # characters: what a reader of an index sees of a memory
+DESCRIPTION_LENGTH = 200  # characters of a memory that an index shows
 SHARED_FIELDS = ("kind", "id", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body")
 FOLDERS = {kind: row.folder.rpartition("/")[2] for kind, row in CREATES.items()}
 
 
 def json_lines(memories: Iterable[Memory]) -> str:
-    """Return one memory a line, whole: what it says in the words of its file, and what became of it under `state`."""
+    """Return one memory per line: the keys of its file, and its status, votes and links under `state`."""
     return "".join(json.dumps(_whole(memory), ensure_ascii=False) + "\n" for memory in memories)
 
 
@@ -56,12 +56,12 @@ def _whole(memory: Memory) -> dict[str, object]:
 
 
 def markdown_files(memories: Iterable[Memory], project: str = "") -> dict[str, str]:
-    """Return a clean file for each memory: as it stands now, without its history."""
+    """Return a file for each memory in its current state, without its history."""
     return {name: emit_entry(as_entry(memory)) for name, memory in _named(memories, lambda memory: "").items()}
 
 
 def as_entry(memory: Memory) -> Entry:
-    """Return a memory as the one entry that says all of it."""
+    """Return a memory as a single entry with its current values."""
     windows = {"validFrom": memory.valid_from, "validUntil": memory.valid_until}
     extra = {key: value for key, value in memory.extra.items() if key not in (*windows, IMPORTED)}
     extra |= {key: iso(at) for key, at in windows.items() if at}
@@ -88,7 +88,7 @@ def okf_files(memories: Sequence[Memory], project: str) -> dict[str, str]:
 
 
 def _concept(memory: Memory) -> Entry:
-    """Return our own entry with the keys that OKF asks for; readers keep what they do not know."""
+    """Return our entry plus the keys that OKF requires; OKF readers keep unknown keys."""
     entry = as_entry(memory)
     said: dict[str, Value] = {
         "type": str(memory.extra.get("type") or memory.kind),
@@ -106,7 +106,7 @@ def description(memory: Memory) -> str:
 
 
 def _log(named: Mapping[str, Memory]) -> str:
-    """Return what was stored on which day, the newest first."""
+    """Return a log of new memories by day, newest first."""
     days: dict[str, list[str]] = {}
     for path, memory in sorted(named.items(), key=lambda item: (-item[1].created, item[0])):
         line = f"* **Creation**: [{link_text(memory.title)}]({path})\n"
@@ -115,7 +115,7 @@ def _log(named: Mapping[str, Memory]) -> str:
 
 
 def _named(memories: Iterable[Memory], folder_of: Callable[[Memory], str]) -> dict[str, Memory]:
-    """Return the memories by file name, sorted; of equal titles, later memories get a number."""
+    """Return file name → memory, sorted; if titles are equal, later memories get a number."""
     taken: dict[str, Memory] = {}
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
         folder = folder_of(memory)

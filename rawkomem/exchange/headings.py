@@ -1,4 +1,4 @@
-"""Cuts a Markdown text at its headings: a page of instructions is many memories."""
+"""Split a Markdown text at its headings, because a page of instructions becomes many memories."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from .strip import LINK, PICTURE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CUT_LEVEL = 2  # level of headings that always cut; deeper ones cut what is long
-MAX_SECTION_WORDS = 300  # words of a section that is cut further: two to five hundred make a memory (SPEC-0009)
+CUT_LEVEL = 2  # headings up to this level always split; deeper ones split long sections
+MAX_SECTION_WORDS = 300  # longer sections are split further; a memory has 200 to 500 words (SPEC-0009)
 
 
 @record
 class Section:
-    """The text below a heading; `trail` names it within its page, from the outermost heading on."""
+    """The text below a heading; `trail` is the path of headings to it, outermost first."""
 
     trail: tuple[str, ...]
     body: str
 
     @property
     def title(self) -> str:
-        """Return the heading; empty for what stands before the first one."""
+        """Return the heading; empty for the text before the first heading."""
         return self.trail[-1] if self.trail else ""
 
 
 def cut(text: str) -> list[Section]:
-    """Return the sections of a text that say something, in order."""
+    """Return the sections of a text that are not empty, in order."""
     return [section for section in _cut(text, CUT_LEVEL, ()) if section.body]
 
 
 def heading_text(line: str) -> str:
-    """Return what a heading says: without its signs, pictures and badges, and with the words of its links."""
+    """Return the text of a heading without `#` signs, pictures and badges; links are replaced by their text."""
     said = LINK.sub(r"\1", PICTURE.sub("", line.lstrip("#")))
     return " ".join(said.strip(" #\t").split())
 
@@ -62,7 +62,7 @@ def _closed(said: list[str], trail: tuple[str, ...], deepest: int) -> Iterator[S
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each line with its heading level; 0 for a line that is no heading."""
+    """Yield (heading level, line); the level is 0 for a line that is not a heading."""
     fence = ""
     for line in text.split("\n"):
         before, fence = fence, fence_after(fence, line)

@@ -1,4 +1,4 @@
-"""CLAUDE.md, AGENTS.md and their kin: pages of instructions, a memory for each section."""
+"""Read CLAUDE.md, AGENTS.md and similar pages of instructions: one memory for each section."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ NAMES = (
     "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "copilot-instructions.md",
     ".clinerules", ".windsurfrules",
 )  # fmt: skip
-NESTED = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")  # of these, any folder may have its own
+NESTED = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")  # any folder may have these files
 ENDINGS = (".instructions.md",)
 FOLDERS = (".claude/rules", ".github/instructions", ".roo/rules", ".windsurf/rules")
-GLOBS = ("paths", "applyTo", "globs")  # keys of Claude Code, Copilot and Cursor for the files that a page is about
-MIN_SECTION_WORDS = 3  # words of a section: fewer say nothing
+GLOBS = ("paths", "applyTo", "globs")  # keys of Claude Code, Copilot and Cursor for the files that a page applies to
+MIN_SECTION_WORDS = 3  # shorter sections are skipped
 
 
 def is_instructions(source: Source) -> bool:
-    """Return whether the name of a file or folder is one that hosts read instructions from."""
+    """Tell whether hosts read instructions from a file or folder of this name."""
     name = os.path.basename(source.path).lower()
     return name in NAMES or name.endswith(ENDINGS) or source.path.replace(os.sep, "/").endswith(FOLDERS)
 
 
 def read_instructions(source: Source) -> Iterator[Entry]:
-    """Yield every section that says something, with a title that tells it from the others."""
+    """Yield a memory for each section with text; all get different titles."""
     yield from tidy([entry for page in source.pages(".md") for entry in sections_of(page)])
 
 
 def tidy(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the memories of one import with titles and conditions that tell them apart."""
+    """Return the memories of one import with different titles, and without conditions that many of them share."""
     return told_apart(separating(entries))
 
 
 def sections_of(page: Page) -> Iterator[Entry]:
-    """Yield the memories of one page, each with the conditions of the page, else with what its headings name."""
+    """Yield the memories of one page, with the conditions of the page or, if it has none, of their headings."""
     fields, text = split_front(page.text)
     found = [section for section in cut(strip_page(text)) if count_words(section.body) >= MIN_SECTION_WORDS]
     when = [glob for key in GLOBS for glob in texts(fields.get(key))] or _folder_of(page)
@@ -67,7 +67,7 @@ def sections_of(page: Page) -> Iterator[Entry]:
 
 
 def _subject(page: Page, first: set[tuple[str, ...]]) -> str:
-    """Return what a page below the project's own folder is about: its headings say little without it. Else empty."""
+    """Return the title of a page in a subfolder, which its section titles need as a prefix; else an empty text."""
     if not _folder_of(page) or len(first) != 1:
         return ""
     title = next(iter(next(iter(first))), "")
@@ -75,7 +75,7 @@ def _subject(page: Page, first: set[tuple[str, ...]]) -> str:
 
 
 def _folder_of(page: Page) -> list[str]:
-    """Return a glob for the files that a page below the project's own folder is about; hidden folders are hosts'."""
+    """Return a glob of the files that a page in a subfolder applies to; empty for hidden folders, which hosts own."""
     folder, name = os.path.split(page.place)
     hidden = any(part.startswith(".") for part in folder.split("/"))
     glob = f"{folder}/**"

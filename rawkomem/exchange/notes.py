@@ -1,4 +1,4 @@
-"""Folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and our own files."""
+"""Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and our own files."""
 
 from __future__ import annotations
 
@@ -28,39 +28,39 @@ if TYPE_CHECKING:
     from .markdown.front import Front
     from .source import Page, Source
 
-MAX_NOTE_WORDS = 2_000  # words of a memory (SPEC-0009); a longer note is cut at its headings
+MAX_NOTE_WORDS = 2_000  # words of a memory (SPEC-0009); a longer note is split at its headings
 BASIC_MEMORY_SETTINGS = ".basic-memory/config.json"  # below the user's home folder
 SKILL = "SKILL"  # the file of a skill; its frontmatter names it
-RESERVED_FILES = ("index.md", "log.md")  # of OKF: lists of what the other files say
+RESERVED_FILES = ("index.md", "log.md")  # of OKF: lists of the other files
 OBSERVATION = re.compile(r"^- \[([^\]\n]{1,40})\] (.+)$", re.MULTILINE)
 RELATION = re.compile(r"^- ([^\[\n]{1,60}?) \[\[([^\]|#\n]{1,200})", re.MULTILINE)
-# Keys that notes of our own form have; a title alone may be any tool's.
+# Keys of our own files; a title alone may come from any tool.
 OWN_KEYS = {"id", "kind", "whenToUse", "discoveredAt", "discoveredBy", "importance"}
 OKF_KEYS = {"type", "timestamp", "description"}
 OWN_ID = re.compile(r"(?:mem|lesson|skill|learning|reflection|exp|ep)_[A-Za-z0-9_-]{6,80}|trace-[a-z0-9-]{6,80}")
-# Keys that OKF and our own exports add for other readers; on the way back they say nothing new.
+# Keys that OKF and our own exports add for other readers; they are dropped on import.
 ADDED_KEYS = ("description", "timestamp", "resource", IMPORTED)
 
 
 def is_serena(source: Source) -> bool:
-    """Return whether a source is a file or folder in Serena's folder."""
+    """Tell whether a source is a file or folder in Serena's folder."""
     inside = ".serena" in source.path.replace(os.sep, "/").split("/")
     return inside and not source.path.endswith((".json", ".jsonl"))
 
 
 def is_markdown(source: Source) -> bool:
-    """Return whether a source is a folder or a text file."""
+    """Tell whether a source is a folder or a text file."""
     return source.is_folder or source.path.endswith((".md", ".markdown", ".txt"))
 
 
 def basic_memory_folders(project: str, home: str) -> list[str]:
-    """Return the folders below a project in which basic-memory keeps notes, as its settings name them."""
+    """Return the folders below a project that basic-memory's settings name."""
     try:
         with open(os.path.join(home, BASIC_MEMORY_SETTINGS), encoding="utf-8") as stream:
             named = json.load(stream)["projects"].values()
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
-    paths = [one.get("path") if isinstance(one, dict) else one for one in named]  # newer versions keep more than a path
+    paths = [one.get("path") if isinstance(one, dict) else one for one in named]  # newer versions store objects
     folders = [os.path.expanduser(path) for path in paths if isinstance(path, str)]
     top = os.path.realpath(project) + os.sep
     return [os.path.join(project, os.path.realpath(path)[len(top) :]) for path in folders if _is_below(path, top)]
@@ -71,7 +71,7 @@ def _is_below(folder: str, top: str) -> bool:
 
 
 def is_basic_memory(source: Source) -> bool:
-    """Return whether most notes carry a permalink, as basic-memory gives each of its own."""
+    """Tell whether most notes have a permalink of basic-memory."""
     if not is_markdown(source):
         return False
     pages = list(source.pages(".md"))[:20]
@@ -80,19 +80,19 @@ def is_basic_memory(source: Source) -> bool:
 
 
 def _has_permalink(page: Page) -> bool:
-    """Return whether a note has a permalink as basic-memory writes it; Jekyll's begin with a slash."""
+    """Tell whether a note has a permalink of basic-memory; those of Jekyll start with a slash."""
     fields = read_front(page.text).fields
     return "layout" not in fields and not str(fields.get("permalink") or "/").startswith("/")
 
 
 def read_serena(source: Source) -> Iterator[Entry]:
-    """Yield a memory for each file; their names are what Serena shows to agents, so they are the titles."""
+    """Yield a memory for each file; the file names become titles, because Serena shows them to agents."""
     pages = source.pages(".md")
     yield from tidy([entry for page in pages for entry in _note(page, source, name_of(page.stem))])
 
 
 def read_basic_memory(source: Source) -> Iterator[Entry]:
-    """Yield a memory for each note; tags of its observations count as its own."""
+    """Yield a memory for each note, with the tags of the note and of its observations."""
     for page in source.pages(".md"):
         front = _front(page, source)
         observations = OBSERVATION.findall(front.body)
@@ -110,7 +110,7 @@ def read_basic_memory(source: Source) -> Iterator[Entry]:
 
 
 def read_markdown(source: Source) -> Iterator[Entry]:
-    """Yield a memory for each file; files of our own form keep everything that they say."""
+    """Yield a memory for each note; files in our own format may hold several memories and keep their keys."""
     notes: list[Entry] = []
     for page in source.pages(".md"):
         if is_generated(page.text) or (source.is_folder and os.path.basename(page.place) in RESERVED_FILES):
@@ -122,7 +122,7 @@ def read_markdown(source: Source) -> Iterator[Entry]:
 
 
 def _own(page: Page) -> list[Entry]:
-    """Return the memories of a file in our form, each as its entries leave it; empty for any other file."""
+    """Return the active memories of a file in our format, folded from its entries; empty for other files."""
     reading = read_data(page.text.encode(), f"memories/{page.stem}.md", advice=False)
     entries = [entry for entry in reading.entries if not entry.draft]
     if len(entries) != len(reading.entries) or not any(_is_own_form(entry) for entry in entries):
@@ -141,7 +141,7 @@ def _is_own_form(entry: Entry) -> bool:
 def _front(page: Page, source: Source) -> Front:
     front = read_front(page.text)
     if front.problem:
-        source.skip(page.place, f"{front.problem}: the text is taken over")
+        source.skip(page.place, f"{front.problem}: only the text is imported")
     return front
 
 

@@ -1,4 +1,4 @@
-"""Decides about what a source says: what is new, what is a newer version of something, what is known already."""
+"""Decide what to do with each memory of a source: it is new, a newer version of a memory, or already known."""
 
 from __future__ import annotations
 
@@ -34,35 +34,35 @@ if TYPE_CHECKING:
     from ..model.entry import Memory
     from .source import Source
 
-    Saying = tuple[str, str, frozenset[str]]  # title, body, and the files that it is about
+    Saying = tuple[str, str, frozenset[str]]  # title, body, and globs of the files that it applies to
 
 REVIEW, SUPERSEDED, ARCHIVED = "review", "superseded", "archived"
-# code → why it is held back
+# code → why the memory is not in use
 HELD = {
     REVIEW: "for your review",
     SUPERSEDED: "superseded by another memory there",
     ARCHIVED: "archived, because it was no longer used there",
 }
-# Decisions of another repository: none of them is ours.
+# Decisions of another repository, which are not imported.
 FOREIGN_KEYS = tuple(name for key in ("supersedes", "supersededBy", "conflictsWith") for name in names_of(key))
 
 
 @record
 class Decided:
-    """What becomes of one memory of a source: added, changed (a newer version of another), or known."""
+    """The decision about one memory of a source: added, changed (a newer version of another), or known."""
 
     what: str
     entry: Entry
     plan: Plan
-    other: str = ""  # the memory that it is a newer version of, or that says the same
+    other: str = ""  # the id of the older version or of the known memory
     redacted: bool = False
     left_out: int = 0  # conditions that cannot be used
-    held: str = ""  # why it is not in use: see HELD
-    is_deleted: bool = False  # it is known, and somebody deleted it here
+    held: str = ""  # why it is not in use: a key of HELD
+    is_deleted: bool = False  # it is known here and was deleted
 
 
 class Here:
-    """The memories that a repository holds, as an import looks them up."""
+    """Lookup tables of a repository's memories for an import."""
 
     def __init__(self, memories: Iterable[Memory]):
         self.ids: set[str] = set()
@@ -70,8 +70,8 @@ class Here:
         self.said: dict[Saying, str] = {}
         self.places: dict[str, Memory] = {}
         self.copies = Copies()
-        self.added: set[str] = set()  # ids of what this import adds
-        self.titles: set[str] = set()  # of what this import adds, case-folded
+        self.added: set[str] = set()  # ids that this import adds
+        self.titles: set[str] = set()  # titles that this import adds, case-folded
         for memory in memories:
             self.ids.add(memory.id)
             if memory.status == "deleted":
@@ -83,7 +83,7 @@ class Here:
                 self.copies.add(memory)
 
     def add(self, new: Entry) -> None:
-        """Remember what is about to be written, for the rest of the import."""
+        """Record an entry that will be written, for the rest of the import."""
         self.ids.add(new.id)
         self.added.add(new.id)
         self.titles.add(new.title.casefold())
@@ -92,7 +92,10 @@ class Here:
 
 
 def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Source) -> list[Decided]:
-    """Return what to do with each entry. Whatever is stored waits for a review, and says where it comes from."""
+    """Return the decision about each entry; entries that cannot be stored are reported to `source.skip`.
+
+    Stored memories wait for a review and name their place of origin.
+    """
     decided: list[Decided] = []
     for given in entries:
         try:
@@ -121,11 +124,11 @@ def _decide(given: Entry, kind: str, here: Here) -> Decided:
     older = here.places.get(place)
     same = entry.id if entry.id in here.ids else here.said.get(_saying(entry), "")
     if restores and same in here.added:
-        same = ""  # two that say the same there stay two: others refer to them
+        same = ""  # two memories with the same text stay two, because others refer to them
     if not same and older is None:
         same = here.copies.find(entry)
     if not same and older and _says_same(older, entry):
-        same = older.id  # its title follows from what else was imported
+        same = older.id  # only its title differs, which depends on the other imported memories
     if same:
         return Decided("known", entry, Plan((), "known"), same, is_deleted=same in here.deleted)
     if kind == INSTRUCTIONS and entry.title.casefold() in here.titles:
@@ -149,11 +152,11 @@ def _decide(given: Entry, kind: str, here: Here) -> Decided:
 
 
 def _check_readable(new: Entry) -> None:
-    """Raise BadInput for an entry that would not read back as one, so that it costs no other memory of the import."""
+    """Raise BadInput if an entry would not read back as one entry, so that only this memory is skipped."""
     entries, problems = read_entries(emit_entry(new), advice=False)
     wrong = next((problem.message for problem in problems if problem.level == ERROR), "")
     if not wrong and len(entries) == 1 and not _is_as_meant(entries[0], new):
-        wrong = "its fields would make something else of it"
+        wrong = "its fields would change its kind, id or title"
     if wrong or len(entries) != 1:
         raise BadInput(
             f"it cannot be written as one entry: {wrong or 'it reads as several'}", "change it at its source"
@@ -174,13 +177,13 @@ def _says_same(older: Memory, entry: Entry) -> bool:
 
 
 def _id_of(entry: Entry, place: str) -> str:
-    """Return an id that follows from where a memory comes from and what it says: the same import gives the same ids."""
+    """Return an id made from a memory's place and content, so that a repeated import gives the same ids."""
     said = repr((place, entry.kind, entry.title, entry.body, entry.tags, entry.importance))
     return f"{CREATES[entry.kind].prefix}_{sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
 def entries_to_write(decided: Sequence[Decided], at_once: int) -> list[Plan]:
-    """Return the plans of an import in batches, each for one lock; a memory and its quarantine stay together."""
+    """Return an import in batches of about `at_once` entries, one lock each; keep a memory with its quarantine."""
     pieces: list[list[Entry]] = [[]]
     for item in decided:
         if len(pieces[-1]) >= at_once:

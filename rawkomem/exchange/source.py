@@ -1,4 +1,4 @@
-"""A file or folder to import from: its texts with their place and time, and what had to be skipped."""
+"""Read a file or folder to import: its texts with their place and time, and a list of skipped files."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..model.record import record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_FILES = 5_000  # of one folder: more is a wrong folder
-MAX_JSON_BYTES = 512 * 2**20  # bytes: a ChatGPT export of years
-SKIPPED_FOLDERS = ("node_modules", "__pycache__")  # besides hidden folders: nobody's memories
+MAX_FILES = 5_000  # of one folder; a folder with more is probably the wrong one
+MAX_JSON_BYTES = 512 * 2**20  # enough for a ChatGPT export of several years
+SKIPPED_FOLDERS = ("node_modules", "__pycache__")  # also skipped: hidden folders
 
 
 @record
 class Page:
-    """A text, how people and later imports name its place, and when it was last changed."""
+    """A text, the name of its place for people and later imports, and the time of its last change."""
 
     place: str
     text: str
@@ -31,34 +31,34 @@ class Page:
 
     @property
     def stem(self) -> str:
-        """Return the file's name without its ending."""
+        """Return the file's name without its suffix."""
         return os.path.splitext(os.path.basename(self.place))[0]
 
 
 class Source:
-    """What one argument of `import` names. Places below the project are told from there, others from the source."""
+    """A file or folder that `import` reads. Places are relative to the project, or to the source if outside."""
 
     def __init__(self, path: str, project: str = ""):
         self.path = os.path.abspath(os.path.expanduser(path))
         self.is_folder = os.path.isdir(self.path)
         if not self.is_folder and not os.path.isfile(self.path):
-            raise NotFound(f"there is no file or folder {path}", "name a file or a folder")
+            raise NotFound(f"there is no file or folder {path}", "check the path")
         self.project = project
         self.skipped: list[tuple[str, str]] = []  # (place, why)
-        self.unreadable = 0  # how many of them could not be read
+        self.unreadable = 0  # how many of the skipped could not be read
         self._document: Any = None
 
     def skip(self, place: str, why: str) -> None:
-        """Note that something is not taken over."""
+        """Record that something is not imported, and why."""
         self.skipped.append((place, why))
 
     def refuse(self, place: str, why: str) -> None:
-        """Note that something is not taken over because it cannot be read."""
+        """Record that something is not imported because it cannot be read."""
         self.skip(place, why)
         self.unreadable += 1
 
     def place(self, file: str) -> str:
-        """Return a name for a file that is the same on every machine that has the same files."""
+        """Return a name for a file that is the same on every machine."""
         folder, name = os.path.split(file)
         file = os.path.join(os.path.realpath(folder), name)  # a link keeps its own name
         base = os.path.realpath(self.path if self.is_folder else os.path.dirname(self.path))
@@ -68,7 +68,7 @@ class Source:
         return os.path.relpath(file, base).replace(os.sep, "/")
 
     def files(self, *endings: str) -> list[str]:
-        """Return the file itself, or those below the folder whose names end so, in order of their paths."""
+        """Return the file itself, or the files below the folder with these endings, in order of their paths."""
         if not self.is_folder:
             return [self.path]
         found = sorted(_walk(self.path, endings))
@@ -77,13 +77,13 @@ class Source:
         return found
 
     def pages(self, *endings: str) -> Iterator[Page]:
-        """Yield the texts of those files; one that cannot be read is skipped."""
+        """Yield the texts of these files; skip files that cannot be read."""
         for file in self.files(*endings):
             if page := self.page(file):
                 yield page
 
     def page(self, file: str) -> Page | None:
-        """Return the text of one file."""
+        """Return the text of one file; None if it is a link or cannot be read, which is recorded."""
         place = self.place(file)
         if os.path.islink(file) and file != self.path:
             self.skip(place, "a link")
@@ -101,7 +101,7 @@ class Source:
         return Page(place, text, at, file)
 
     def json(self) -> Any:
-        """Return the JSON document that the file is, read once; raise BadInput where it is none."""
+        """Return the JSON document of the file, which is read once; raise BadInput if it is not valid JSON."""
         if self._document is not None:
             return self._document
         try:
@@ -110,13 +110,13 @@ class Source:
             with open(self.path, encoding="utf-8-sig", errors="replace") as stream:
                 self._document = json.load(stream, strict=False)
         except (ValueError, RecursionError) as failure:
-            raise BadInput(f"{self.path} is no JSON that can be read: {failure}", "is it complete?") from None
+            raise BadInput(f"{self.path} is not valid JSON: {failure}", "check that the file is complete") from None
         except OSError as failure:
             raise NotFound(f"{self.path} cannot be read: {failure.strerror}", "check its permissions") from None
         return self._document
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the file that are not blank."""
+        """Yield the lines of the file that are not blank; raise NotFound if it cannot be read."""
         try:
             with open(self.path, encoding="utf-8", errors="replace") as stream:
                 yield from (line for line in stream if line.strip())

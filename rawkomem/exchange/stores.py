@@ -1,4 +1,4 @@
-"""Memories that other programs keep as JSON: mem0's, and our own JSON Lines. neolata.py reads those of neolata."""
+"""Read memories in JSON: those of mem0, and our own JSON Lines. For neolata see neolata/."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
     Item = dict[str, Any]
 
-LIST_KEYS = ("results", "memories", "items", "data")  # where a document keeps its memories
-FORMAT = "rawkomem/1"  # says of each line of our JSON Lines what it is
-MAX_DEPTH = 5  # levels of a value: a frontmatter has eight in all
-GONE_STATUSES = ("superseded", "archived", "deleted", "rejected")  # statuses of what is no longer in use there
+LIST_KEYS = ("results", "memories", "items", "data")  # keys of the list of memories in a document
+FORMAT = "rawkomem/1"  # the format of each line of our JSON Lines
+MAX_DEPTH = 5  # levels of a value; a frontmatter may have eight in all
+GONE_STATUSES = ("superseded", "archived", "deleted", "rejected")  # of memories that the other system no longer uses
 
 
 def items_in(value: Any) -> list[Item]:
-    """Return the memories of a document: the list that it is, or that it holds, or one for each agent."""
+    """Return the memories of a document: from a list, from a list under a known key, or from one list per agent."""
     if isinstance(value, dict):
         inner = next((value[name] for name in LIST_KEYS if isinstance(value.get(name), (list, dict))), None)
         if inner is None:
@@ -43,17 +43,17 @@ def items_in(value: Any) -> list[Item]:
 
 
 def is_mem0(source: Source) -> bool:
-    """Return whether a JSON file holds memories, each with a text; whatever else it holds."""
+    """Tell whether a JSON file contains a list of memories with texts."""
     return source.path.endswith(".json") and bool(items_in(source.json()))
 
 
 def is_own(source: Source) -> bool:
-    """Return whether a file is JSON Lines of `rawkomem export`."""
+    """Tell whether a file is JSON Lines of `rawkomem export`."""
     return source.path.endswith(".jsonl") and FORMAT in next(source.lines(), "")
 
 
 def read_mem0(source: Source) -> Iterator[Entry]:
-    """Yield mem0's memories: one sentence each, with the metadata that the program gave."""
+    """Yield mem0's memories, with their tags, importance and author."""
     for item in items_in(source.json()):
         given = item.get("metadata")
         about: Item = given if isinstance(given, dict) else {}
@@ -64,14 +64,14 @@ def read_mem0(source: Source) -> Iterator[Entry]:
 
 
 def read_own(source: Source) -> Iterator[Entry]:
-    """Yield our own JSON Lines: everything that a memory says, and whether it is in use; votes stay behind."""
+    """Yield the memories of our own JSON Lines with all their keys and their status; votes are not imported."""
     for number, line in enumerate(source.lines(), 1):
         try:
             item = json.loads(line)
         except ValueError:
             item = None
         if not isinstance(item, dict) or item.get("format") != FORMAT:
-            source.skip(f"{source.place(source.path)}:{number}", "no memory of rawkomem")
+            source.skip(f"{source.place(source.path)}:{number}", "this line is not a memory of rawkomem")
             continue
         yield _whole(source, item)
 
@@ -106,7 +106,7 @@ def _whole(source: Source, item: Item) -> Entry:
 
 
 def _linked(state: Item) -> Iterator[str]:
-    """Yield the ends of links of the usual type; another type has no place in the frontmatter."""
+    """Yield the targets of `related` links; links of other types have no frontmatter key."""
     links = state.get("links")
     for link in links if isinstance(links, list) else ():
         if isinstance(link, dict) and link.get("type") == RELATED:
@@ -114,7 +114,7 @@ def _linked(state: Item) -> Iterator[str]:
 
 
 def _standing(state: Item) -> dict[str, Value]:
-    """Return the window of a memory, and its status where it is no longer in use there."""
+    """Return the validity of a memory, and its status if the other repository no longer uses it."""
     window = {key: one_line(str(state[key])) for key in ENDS if state.get(key)}
     status = state.get("status")
     return {**window, **({GONE_THERE: str(status)} if status in GONE_STATUSES else {})}
@@ -125,13 +125,13 @@ def _without_window(extra: dict[str, Value]) -> dict[str, Value]:
 
 
 def _values(said: Any) -> dict[str, Value]:
-    """Return the other keys of a memory as a file could hold them, without those that have a meaning of their own."""
+    """Return the other keys of a memory as frontmatter values, without keys that have a meaning of their own."""
     held = as_values(said) if isinstance(said, dict) else {}
     return {key: value for key, value in held.items() if key not in KEYS} if isinstance(held, dict) else {}
 
 
 def as_values(value: Any, depth: int = 0) -> Value:
-    """Return a value of JSON in our words: text, lists and mappings; what is nothing, or too deep, is an empty text."""
+    """Return a JSON value as texts, lists and mappings; null and values that are too deep become an empty text."""
     if isinstance(value, dict) and depth < MAX_DEPTH:
         return {clean(str(key)): as_values(item, depth + 1) for key, item in value.items() if str(key) not in DROPPED}
     if isinstance(value, list) and depth < MAX_DEPTH:
@@ -142,7 +142,7 @@ def as_values(value: Any, depth: int = 0) -> Value:
 
 
 def text_of(item: Item) -> str:
-    """Return what a memory of another program says."""
+    """Return the text of a memory of another program; empty if it has none."""
     return next((item[key] for key in ("memory", "text", "content") if isinstance(item.get(key), str)), "")
 
 

@@ -1,4 +1,4 @@
-"""Gives the memories of one import titles that tell them apart: with their heading, their file, or what they say."""
+"""Give the memories of one import different titles, by adding their heading, their file or their first sentence."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry
 
-TITLE_LENGTH = 120  # characters of a title that we make
-SENTENCE_LENGTH = 80  # characters of a sentence that stands in a title
-# Titles that tell nothing, even where only one memory has them.
+TITLE_LENGTH = 120  # characters of a title that is generated
+SENTENCE_LENGTH = 80  # characters of a sentence in a title
+# Titles that say too little, even if only one memory has them.
 VAGUE = word_set(
     """
     about agents background claude context description details gemini general index info intro introduction memory misc
@@ -29,7 +29,7 @@ VAGUE = word_set(
 
 
 def told_apart(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries with titles that differ; one that tells, and that no other entry has, stays as it is."""
+    """Return the entries with different titles; keep a title that is unique and not vague."""
     times = Counter(entry.title.casefold() for entry in entries)
     fine = [times[name] == 1 and name not in VAGUE for name in (entry.title.casefold() for entry in entries)]
     taken = {entry.title.casefold() for entry, stays in zip(entries, fine, strict=True) if stays}
@@ -44,12 +44,12 @@ def told_apart(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def other_title(entry: Entry, taken: Container[str]) -> str:
-    """Return a title for an entry that tells more than its own; `taken` are titles of others, case-folded."""
+    """Return a more specific title for an entry; `taken` are titles of other entries, case-folded."""
     return next(name for name in _titles(entry) if name.casefold() not in taken)
 
 
 def _titles(entry: Entry) -> Iterator[str]:
-    """Yield titles for an entry, the best first; the last ones are numbered, so there is always one more."""
+    """Yield titles for an entry, best first, then endless numbered ones."""
     path, _, section = place_of(entry.extra).partition("#")
     folder, name = os.path.split(path)
     stem, title = os.path.splitext(name)[0], entry.title

@@ -1,4 +1,4 @@
-"""Append the entries of a Plan to files, atomically and under the lock; no byte that was there before changes."""
+"""Append the entries of a Plan to files, atomically and under the write lock. Existing bytes never change."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from .lock import lock
 from .read import QUARANTINE, decode, read_data
 from .replace import Replacing, refuse_links, remove_leftovers
 
-Step = tuple[list[Entry], str]  # entries, and their text as one piece
+Step = tuple[list[Entry], str]  # entries that are written together, and their joined text
 
-FULL_FILE_BYTES = 64 * 1024  # above it the next entry starts a sibling file: a change reads and folds a whole file
-MAX_SIBLINGS = 10_000  # names that are tried for an entry about a known memory
-MAX_RETRIES = 20  # tries when somebody else saves a file between our read and our rename
-RETRY_MS = 10 * 60 * 1000  # milliseconds in which the same memory again is a retry of a killed command
-MAX_READ_SIBLINGS = 4  # files with the name of a title, in which the same memory is looked for
-OWN_FIELDS = {"id": "", "at": 0, "path": "", "line": 0, "given": (), "leaks": False, "digest": ""}  # of one copy
+FULL_FILE_BYTES = 64 * 1024  # a larger file gets no more entries, because each change reads and folds the whole file
+MAX_SIBLINGS = 10_000  # file names that are tried for one entry
+MAX_RETRIES = 20  # attempts when another program saves a file between our read and our rename
+RETRY_MS = 10 * 60 * 1000  # an identical entry that is younger than this was stored by a killed command
+MAX_READ_SIBLINGS = 4  # sibling files that are searched for an identical entry
+OWN_FIELDS = {"id": "", "at": 0, "path": "", "line": 0, "given": (), "leaks": False, "digest": ""}  # not compared
 
 
 @record
 class Written:
-    """An entry as it now stands in a file."""
+    """An entry as it is stored in a file."""
 
     entry: Entry
     redacted: bool = False
-    again: bool = False  # an earlier call had stored it already
+    again: bool = False  # True: an earlier call had already stored it
 
 
 def write_plan(layout: Layout, plan: Plan) -> list[Written]:
-    """Append the plan's entries, redacted; each is on disk when this returns."""
+    """Redact the plan's entries and append them; all are on disk when this returns."""
     with lock(layout, "write"):
         return write_locked(layout, plan)
 
@@ -57,12 +57,12 @@ def write_locked(
     before: Callable[[Sequence[Entry]], None] | None = None,
     tracked: Callable[[Collection[str]], Collection[str]] = lambda paths: (),
 ) -> list[Written]:
-    """Append the plan's entries for a caller that holds the repository lock; all of them or, on a failure, none.
+    """Append the plan's entries for a caller that holds the write lock; on a failure, none of them is stored.
 
-    `warn` is told what fails after the entries are in place. `may_be_retry` tells for which entries the same memory, a
-    few minutes old, is taken to be the work of a killed command. `before` is given the entries as they will be written,
-    with their digests, right before the first one is. `tracked` tells which of some files git tracks: a change of such
-    a file's memory goes to a file of its own, where two branches cannot collide.
+    `warn` is called with a message if something fails after the entries are in place. `may_be_retry` returns True for
+    an entry that may repeat a killed command: if an identical entry was stored a few minutes ago, that one is returned.
+    `before` is called with the final entries and their digests right before they are written. `tracked` returns the
+    paths that git tracks: a change of a memory in such a file gets a file of its own, so that branches cannot conflict.
     """
     remove_leftovers(layout)
     if odd := next((entry.id for entry in plan.entries if not is_id(entry.id)), ""):
@@ -86,13 +86,13 @@ def write_locked(
 
 
 def _stored_before(layout: Layout, entry: Entry, plan: Sequence[Entry]) -> Entry | None:
-    """Return the same memory or amendment where a killed command stored it: whoever was not told tries again.
+    """Return the identical memory or amendment that a killed command stored, because its caller retries; else None.
 
-    It is in the file where it would go now, differs in nothing but id and time, and is a few minutes old at most. A
-    memory that the plan says more about is always new, and so is an amendment that another one followed.
+    It is in a file where this entry may go, differs only in id and time, and is at most a few minutes older. A memory
+    that the plan also changes is always new. An amendment is compared only with the latest amendment of its memory.
     """
     if entry.path if entry.creates else entry.kind != "amend":
-        return None  # traces and entries of the log name their file: they tell of events, which may repeat
+        return None  # traces and log entries name their file: they record events, which may repeat
     if any(other.about == entry.id for other in plan):
         return None
     near = [known for known in _entries_near(layout, entry) if (known.kind, known.about) == (entry.kind, entry.about)]
@@ -104,9 +104,9 @@ def _stored_before(layout: Layout, entry: Entry, plan: Sequence[Entry]) -> Entry
 
 
 def _entries_near(layout: Layout, entry: Entry) -> Iterator[Entry]:
-    """Yield the entries of the first files that an entry may go to; memory files without its first line are not parsed.
+    """Yield the entries of the first files where an entry may go; for a change, also those of its change files.
 
-    Of an amendment, these are also files of single changes.
+    A memory file that does not contain the entry's first line is not parsed.
     """
     first_line = entry.body.strip("\n").partition("\n")[0].encode("utf-8", "replace")
     own = takewhile(lambda path: is_plain_file(layout.path(path)), islice(_candidates(entry), MAX_READ_SIBLINGS))
@@ -115,21 +115,21 @@ def _entries_near(layout: Layout, entry: Entry) -> Iterator[Entry]:
         try:
             data = read_bytes(file)
         except OSError:
-            continue  # the append tells what is wrong with it
+            continue  # the append reports the error
         if is_change_file(path) or first_line in data:
             yield from read_data(data, path, advice=False).entries
 
 
 def _said(entry: Entry) -> Entry:
-    """Return what an entry says, without what only this copy of it has."""
+    """Return an entry without the fields that differ between two copies, for a comparison."""
     return replace(entry, body=entry.body.strip("\n"), **OWN_FIELDS)
 
 
 def _steps(entries: Sequence[tuple[Entry, str]]) -> list[Step]:
-    """Return entries with their text in the order of writing.
+    """Group entries and their texts into steps, in the order of writing.
 
-    A new memory and what the plan says about it are one step: a kill must not leave a memory in use that was to be
-    quarantined. If one file cannot hold both (an open fence), the memory is written last.
+    A new memory and its changes in the plan are one step, so that a kill cannot leave a memory in use that should be
+    quarantined. If one file cannot hold both (the memory has an open code fence), the memory is written last.
     """
     steps: dict[str, Step] = {}
     before: list[Step] = []
@@ -147,7 +147,7 @@ def _steps(entries: Sequence[tuple[Entry, str]]) -> list[Step]:
 def _write_all(
     layout: Layout, todo: list[Step], paths: dict[str, str], warn: Callable[[str], None] | None = None
 ) -> None:
-    """Write these steps together and record each entry's path; try again when another program saves a file."""
+    """Write all steps together and put each entry's path into `paths`; retry if another program saves a file."""
     for _ in range(MAX_RETRIES):
         files = Replacing(layout, warn)
         taken: dict[str, set[str]] = {}
@@ -164,7 +164,7 @@ def _write_all(
 
 
 def append_text(layout: Layout, path: str, text: str) -> str:
-    """Append entries byte by byte for a caller that holds the lock; return the path, which may be a sibling's."""
+    """Append a text of entries unchanged, under the caller's write lock; return its path, maybe a numbered sibling."""
     remove_leftovers(layout)
     paths: dict[str, str] = {}
     _write_all(layout, [([Entry(path=path, id=path)], text)], paths)
@@ -172,7 +172,7 @@ def append_text(layout: Layout, path: str, text: str) -> str:
 
 
 def _create(layout: Layout, files: Replacing, entry: Entry, text: str, taken: dict[str, set[str]]) -> str:
-    """Put a new memory into a file of its own and return its path; `taken` are the names in use, by folder."""
+    """Stage a file for a new memory and return its path; `taken` caches the names that each folder has."""
     folder = layout.path(CREATES[entry.kind].folder)
     refuse_links(layout, folder)
     if folder not in taken:
@@ -185,7 +185,7 @@ def _create(layout: Layout, files: Replacing, entry: Entry, text: str, taken: di
 
 
 def place(layout: Layout, files: Replacing, entry: Entry, text: str) -> str:
-    """Append a text to the first file that may hold the entry; return its path."""
+    """Stage a text for the first file that can hold the entry; return its path, or raise Refused if there is none."""
     for path in islice(_candidates(entry), MAX_SIBLINGS):
         file = layout.path(path)
         refuse_links(layout, os.path.dirname(file))
@@ -195,15 +195,15 @@ def place(layout: Layout, files: Replacing, entry: Entry, text: str) -> str:
             keep_folder(layout, files, path)
         if _append_to(files, file, text):
             return path
-    raise Refused(f"no free file name for {entry.title or entry.id!r}", "rename it")
+    raise Refused(f"no free file name for {entry.title or entry.id!r}", "give it another title")
 
 
 def _readable(text: str) -> tuple[str, str]:
-    """Return the text after checking that it reads back as one entry, and the digest of that entry."""
+    """Return the text and its entry's digest; raise BadInput or Refused unless it reads back as exactly one entry."""
     try:
         reading = read_data(text.encode(), "")
     except UnicodeEncodeError:
-        raise BadInput("the text holds characters that UTF-8 cannot write", "remove the broken characters") from None
+        raise BadInput("the text contains characters that are not valid in UTF-8", "remove these characters") from None
     if len(reading.entries) > 1:
         raise Refused("the text cannot be one entry: it would read back as several", "indent or fence its --- lines")
     if reading.verdict == QUARANTINE:
@@ -213,7 +213,7 @@ def _readable(text: str) -> tuple[str, str]:
 
 
 def _candidates(entry: Entry) -> Iterable[str]:
-    """Return where the entry may go: the file it is about, the file of its title, then siblings with a number."""
+    """Return the paths where an entry may go: its own path or one made from its title, then numbered siblings."""
     if entry.path:
         stem = entry.path.removesuffix(".md")
     else:
@@ -223,7 +223,7 @@ def _candidates(entry: Entry) -> Iterable[str]:
 
 
 def _append_to(files: Replacing, file: str, entry: str) -> bool:
-    """Append to this file; return False if it cannot hold the entry (not a plain file, an open fence, too long)."""
+    """Stage an append to this file; return False if it cannot hold the entry (no plain file, open fence, too long)."""
     if os.path.islink(file) or (os.path.exists(file) and not os.path.isfile(file)):
         return False
     data = files.read(file)
@@ -233,6 +233,6 @@ def _append_to(files: Replacing, file: str, entry: str) -> bool:
     text, refused, _ = decode(data)
     if refused or len(data) + len(entry) > FULL_FILE_BYTES or not append_holds(text, entry):
         return False
-    whole = data.decode("utf-8-sig")  # with its own line ends, for join() to follow
+    whole = data.decode("utf-8-sig")  # with the file's own line ends, which join() uses
     files.put(file, data + join(whole, entry).encode()[len(whole.encode()) :])
     return True

@@ -1,9 +1,9 @@
 """Pack months of the archive into compressed bundles, `archive/2025-03.<hash>.tar.gz`, and unpack them.
 
-A bundle is named by the hash of its bytes and never changes. Two clones that pack the same files make the same bundle;
-when their files differ, both bundles stay, and a month is the union of its bundles: git merges them without a conflict.
-A bundle is read back before a file is removed: a kill leaves each file in its folder, in a bundle or in both, and the
-next run finishes. Bundles are not indexed.
+A bundle's name contains the hash of its bytes, and a bundle never changes. Two clones that pack the same files make the
+same bundle. If their files differ, git keeps both bundles without a conflict, and a month is the union of its bundles.
+A bundle is read back before the packed files are removed. After a kill each file is in its folder, in a bundle or in
+both, and the next run finishes. Bundles are not indexed.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from .move import ARCHIVE, remove_empty
 from .replace import Replacing, refuse_links
 
 BUNDLE_SUFFIX = ".tar.gz"
-HASH_CHARS = 12  # of a bundle's name
-NAME = re.compile(rf"(.+?)(?:\.[0-9a-f]{{{HASH_CHARS}}})?{re.escape(BUNDLE_SUFFIX)}")
-MAX_BUNDLE_BYTES = 512 * 1024 * 1024  # of all files in a bundle that we are willing to unpack
+HASH_CHARS = 12  # hexadecimal digits of the hash in a bundle's name
+BUNDLE_NAME = re.compile(rf"(.+?)(?:\.[0-9a-f]{{{HASH_CHARS}}})?{re.escape(BUNDLE_SUFFIX)}")
+MAX_BUNDLE_BYTES = 512 * 1024 * 1024  # total size of the unpacked files; a larger bundle is rejected
 
 
 def is_bundle(path: str) -> bool:
-    """Tell whether a path below .rawko is that of a bundle."""
+    """Tell whether a path below .rawko names a bundle."""
     return path.startswith(f"{ARCHIVE}/") and path.endswith(BUNDLE_SUFFIX)
 
 
 def folder_of(bundle: str) -> str:
     """Return the folder whose files a bundle holds."""
-    named = NAME.fullmatch(bundle)
+    named = BUNDLE_NAME.fullmatch(bundle)
     return named[1] if named else bundle
 
 
 def pack(layout: Layout, folder: str) -> int:
-    """Move the Markdown files of a folder into a bundle and return how many; the caller holds the lock."""
+    """Move a folder's memory files into a bundle and return their number; the caller holds the write lock."""
     reading = Replacing(layout)
     paths = {name: layout.path(f"{folder}/{name}") for name in markdown_in(layout, folder)}
     files = {name: data for name, path in paths.items() if (data := reading.read(path)) is not None}
@@ -53,13 +53,16 @@ def pack(layout: Layout, folder: str) -> int:
     for name in files:
         reading.remove(paths[name])
     if reading.finish():
-        return 0  # somebody saved one of them meanwhile: the next run packs what it says now
+        return 0  # another program saved one of the files: the next run packs the new version
     remove_empty(layout, folder)
     return len(files)
 
 
 def unpack(layout: Layout, folder: str) -> int:
-    """Move the files of a folder's bundles back into it, keep files that are there already, and return how many."""
+    """Move the files of a folder's bundles back into the folder and return the number of files written.
+
+    Existing files stay. Raise Refused if the folder changes meanwhile.
+    """
     held = bundles_of(layout, folder)
     files = Replacing(layout)
     refuse_links(layout, layout.path(folder))
@@ -78,7 +81,7 @@ def unpack(layout: Layout, folder: str) -> int:
 
 
 def _place(layout: Layout, files: Replacing, path: str, data: bytes) -> str:
-    """Return the file for these bytes: its own name or one with a number; empty if the bytes are there already."""
+    """Return a free file for these bytes, numbered if needed; empty if a file with the same bytes exists."""
     stem, number = path.removesuffix(".md"), 1
     while (known := files.read(layout.path(path))) is not None:
         if known == data:
@@ -89,7 +92,7 @@ def _place(layout: Layout, files: Replacing, path: str, data: bytes) -> str:
 
 
 def replace_bundle(layout: Layout, bundle: str, kept: Mapping[str, bytes]) -> None:
-    """Put a bundle of these files into the place of another, for a purge; the caller holds the lock."""
+    """Replace a bundle by one with only the `kept` files, for a purge; the caller holds the write lock."""
     files = Replacing(layout)
     files.read(layout.path(bundle))
     if kept:
@@ -115,7 +118,7 @@ def bundles_of(layout: Layout, folder: str) -> list[str]:
 
 
 def holding(layout: Layout, id: str) -> str:
-    """Return the path of a bundle that holds an entry of this id; empty if there is none."""
+    """Return the path of the first bundle with a file that names this id; empty if there is none."""
     for bundle in bundles(layout):
         held = read_bundle(layout, bundle).values()
         if any(holds_id(data.decode("utf-8", "replace"), id) for data in held):
@@ -152,11 +155,12 @@ def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
                     continue
                 room -= member.size
                 if member.size > MAX_FILE_BYTES or room < 0:
-                    raise Refused(f"{path} holds more than a bundle of ours would", "look into it by hand")
+                    hint = "check where it comes from: 'tar -tzvf' lists its files"
+                    raise Refused(f"{path} is larger than any bundle that rawkomem reads", hint)
                 stream = archive.extractfile(member)
                 held[member.name] = stream.read() if stream else b""
     except (tarfile.TarError, EOFError, OSError, zlib.error) as failure:
-        raise Refused(f"{path} cannot be read: {failure}", "bring it back from git or a backup") from None
+        raise Refused(f"{path} cannot be read: {failure}", "restore it from git or a backup") from None
     return held
 
 
@@ -175,7 +179,7 @@ def _bytes_of(files: Mapping[str, bytes]) -> bytes:
 
 
 def _write(layout: Layout, folder: str, held: Mapping[str, bytes]) -> None:
-    """Write a bundle of these files and read it back."""
+    """Write a bundle of these files; raise Unwritable unless the same files can be read back."""
     data = _bytes_of(held)
     path = f"{folder}.{sha256(data).hexdigest()[:HASH_CHARS]}{BUNDLE_SUFFIX}"
     file = layout.path(path)

@@ -1,6 +1,7 @@
-"""Name the files of single changes: `changes/2026-11/deploy-feedback-3fa2c1.md`.
+"""Name change files, which hold one change each: `changes/2026-11/deploy-feedback-3fa2c1.md`.
 
-Two branches never write the same one, so plain git merges them. `gather` moves such changes into the memories' files.
+Two branches never write the same file, so git merges them without a merge driver. `rawkomem tidy gather` moves the
+changes into the files of their memories.
 """
 
 from __future__ import annotations
@@ -15,22 +16,22 @@ from .layout import CHANGED, Layout
 from .replace import Replacing
 
 ID_DIGITS = 6  # hexadecimal digits of the change's id in the name of its file
-STEM_BYTES = 120  # bytes of the memory's file name that are kept: some file systems allow 143
-KEPT = ".gitkeep"  # in each month: git takes new files of a vanished folder for files that were moved elsewhere
+STEM_BYTES = 120  # of the memory's file name: some file systems allow only 143 bytes for a name
+KEPT = ".gitkeep"  # keeps each month's folder: git's rename detection would move new files out of a removed folder
 
 
 def change_path(entry: Entry) -> str:
-    """Return the file of a change; the entry's path is the file of the memory that it is about."""
+    """Return the path of a change's own file; `entry.path` is the file of its memory."""
     return f"{_month(entry.at)}/{_stem(entry)}{_digits(entry.id)}.md"
 
 
 def is_change_file(path: str) -> bool:
-    """Tell whether a path below .rawko lies in the area of single changes."""
+    """Tell whether a path below .rawko is in the folder of change files."""
     return path.startswith(f"{CHANGED}/")
 
 
 def amendments_near(layout: Layout, entry: Entry, ms: int) -> Iterator[str]:
-    """Yield the change files with changes of an entry's kind of the same memory, of the months of the last `ms`."""
+    """Yield the change files of an entry's memory and kind, from the months of the `ms` milliseconds before it."""
     start = _stem(entry)
     for month in dict.fromkeys((_month(entry.at - ms), _month(entry.at))):
         folder = layout.path(month)
@@ -39,14 +40,14 @@ def amendments_near(layout: Layout, entry: Entry, ms: int) -> Iterator[str]:
 
 
 def keep_folder(layout: Layout, files: Replacing, path: str) -> None:
-    """Put a file that stays into the folder of a change file."""
+    """Stage a .gitkeep in the folder of a change file, if there is none."""
     kept = os.path.join(os.path.dirname(layout.path(path)), KEPT)
-    if not os.path.lexists(kept) and files.read(kept) is None:  # whatever is there keeps the folder, also a link
+    if not os.path.lexists(kept) and files.read(kept) is None:  # a link keeps the folder, too
         files.put(kept, b"")
 
 
 def with_kept(layout: Layout, path: str) -> tuple[str, ...]:
-    """Return the path of an entry, and of the file that keeps its folder if it is the file of a single change."""
+    """Return an entry's path; for a change file, also the path of its folder's .gitkeep if that exists."""
     kept = f"{path.rpartition('/')[0]}/{KEPT}"
     return (path, kept) if is_change_file(path) and os.path.exists(layout.path(kept)) else (path,)
 
@@ -56,13 +57,13 @@ def _month(at: int) -> str:
 
 
 def _stem(entry: Entry) -> str:
-    """Return how the names of all changes of an entry's kind about the same file begin."""
+    """Return the common prefix of the file names of all changes of this kind to the same memory file."""
     stem = entry.path.rpartition("/")[2].removesuffix(".md").encode()[:STEM_BYTES].decode("utf-8", "ignore")
     return f"{stem}-{entry.kind}-"
 
 
 def _digits(id: str) -> str:
-    """Return the random end of an id that we made, else as many digits of a hash."""
+    """Return the random digits at the end of an id that rawkomem made; for other ids, digits of their hash."""
     end = id.rpartition("_")[2]
     if len(end) == ID_DIGITS and not end.strip("0123456789abcdef"):
         return end

@@ -1,4 +1,4 @@
-"""Check files: the reader's Problems, content rules, clashing names, references to nothing."""
+"""Check memory files: parser Problems, content rules, clashing names, duplicate ids and broken references."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .page import PAGE, is_generated, read_page
 from .read import Reading, read_data, read_file
 from .scan import is_text, stamps, sweep
 
-ALWAYS_TOLD = ("unsafe-name", "long-name", "secret")  # also of a deleted memory, whose file is still there
+ALWAYS_REPORTED = ("unsafe-name", "long-name", "secret")  # reported for deleted memories, too: their files still exist
 IDEAL_WORDS = (200, 500)  # SPEC-0009
 MAX_WORDS = 2_000
-NOT_IDEAL = "not-ideal-length"  # the code of the remark that is true of most good memories
+NOT_IDEAL = "not-ideal-length"  # the code of a remark that applies to most good memories
 KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md")
 TRACE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT[0-9Z-]+_")
-UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # what Windows refuses
-HISTORY = (SUPERSEDES, HERITAGE, DERIVED)  # links that may well lead to what is deleted
+UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # not allowed on Windows
+HISTORY_LINKS = (SUPERSEDES, HERITAGE, DERIVED)  # types of links that may lead to a deleted memory
 MAX_QUOTED_CHARS = 80  # characters of a sentence in a message
-NO_MEMORY_HINT = "correct the id; if the memory's file was removed, remove this entry, too, or bring that file back"
+NO_MEMORY_HINT = "correct the id; if the memory's file was removed, restore that file or remove this entry"
 MAX_NAME_BYTES = 200  # some tools add a suffix, and 255 is the limit of most file systems
 
 
@@ -56,7 +56,7 @@ def check_files(paths: Sequence[str]) -> list[Checked]:
 
 
 def check_repository(layout: Layout) -> list[Checked]:
-    """Check every file, and what only shows across files: clashing names, duplicate ids, broken references."""
+    """Check every file, then names, ids and references across all files; return one result per file, by path."""
     seen = sweep(layout)
     readings = {path: _with_rules(read_file(layout.path(path), path)) for path in stamps(seen.listing)}
     entries = [entry for reading in readings.values() for entry in reading.entries]
@@ -74,13 +74,13 @@ def check_repository(layout: Layout) -> list[Checked]:
 
 
 def _without_deleted(reading: Reading, deleted: Container[str]) -> Reading:
-    """Return what was read of a file without advice on the entries about deleted memories; errors stay."""
+    """Return a reading without the advice about entries of deleted memories; errors stay."""
     gone = [entry.target in deleted for entry in reading.entries]
     lines = [entry.line for entry in reading.entries]
 
     def is_advice(problem: Problem) -> bool:
         number = bisect_right(lines, problem.line)
-        return problem.level != ERROR and problem.code not in ALWAYS_TOLD and number > 0 and gone[number - 1]
+        return problem.level != ERROR and problem.code not in ALWAYS_REPORTED and number > 0 and gone[number - 1]
 
     if not any(gone):
         return reading
@@ -88,19 +88,19 @@ def _without_deleted(reading: Reading, deleted: Container[str]) -> Reading:
 
 
 def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
-    """Return a Problem for a generated page that is out of date; nothing if there is no such page."""
+    """Return a Problem if the generated page exists and is out of date; else nothing."""
     try:
         said = read_page(layout.path(PAGE))
     except RawkoError:
-        return []  # the command that writes it says so
+        return []  # 'rawkomem toc' reports the error
     if not is_generated(said) or said == contents():
         return []
-    message = f"{PAGE} does not tell what the memories do now"
+    message = f"{PAGE} is out of date"
     return [_checked(Reading(PAGE), [warning("stale-page", message, "run 'rawkomem toc'", path=PAGE)])]
 
 
 def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
-    """Check one file as an editor holds it, among the memories of other files; reads no file."""
+    """Check the unsaved text of one file against the memories of other files; read nothing from disk."""
     reading = _with_rules(read_data(data, path))
     elsewhere = [memory for memory in others if memory.path != path]
     known = {memory.id for memory in elsewhere}
@@ -113,7 +113,7 @@ def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
 
 def _checked(reading: Reading, more: Iterable[Problem]) -> Checked:
     problems = sorted([*reading.problems, *more], key=lambda problem: problem.line)
-    if any(entry.leaks for entry in reading.entries):  # messages quote what they are about
+    if any(entry.leaks for entry in reading.entries):  # a message may quote the secret
         problems = [replace(problem, message=redact(problem.message)) for problem in problems]
     whole = replace(reading, problems=tuple(problems))
     good = [entry for entry in reading.entries if not entry.draft]
@@ -153,7 +153,7 @@ def _name_problems(name: str) -> list[Problem]:
 
 
 def _is_kebab(stem: str) -> bool:
-    """Tell whether a name, or what follows the time in a trace's name, is kebab-case in any script."""
+    """Tell whether a name with non-ASCII letters is kebab-case; the time in a trace's name is ignored."""
     stem = TRACE_TIME.sub("", stem)
     return not stem.isascii() and kebab(stem) == stem
 
@@ -173,7 +173,7 @@ def _content_problems(entry: Entry) -> list[Problem]:
 
 
 def _clashes(paths: Iterable[str]) -> list[Problem]:
-    """Return a Problem for each name that equals another one on macOS or Windows."""
+    """Return a Problem for each file name that macOS or Windows cannot tell from another one."""
     groups: dict[str, list[str]] = {}
     hint = "rename one of them"
     for path in paths:
@@ -187,7 +187,7 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
 
 
 def _ids_twice(entries: Sequence[Entry]) -> list[Problem]:
-    """Return a Problem for each entry whose id another has; the copy that an interrupted gather left is none."""
+    """Return a Problem for each entry whose id another entry has; copies left by a killed gather do not count."""
     gathered = {(entry.id, entry.digest) for entry in entries if not is_change_file(entry.path)}
     entries = [e for e in entries if not is_change_file(e.path) or (e.id, e.digest) not in gathered]
     counts = Counter(entry.id for entry in entries)
@@ -238,7 +238,7 @@ def _contradicted(memories: Sequence[Memory]) -> list[Problem]:
 
 
 def _broken_links(own: Sequence[Memory], elsewhere: Sequence[Memory] = ()) -> list[Problem]:
-    """Return a Problem for each link to nothing, to several memories, or to a deleted memory."""
+    """Return a Problem for each link whose name matches no memory, several memories, or a deleted one."""
     deleted = {memory.id for memory in (*elsewhere, *own) if memory.status == "deleted"}
     names = Names([*elsewhere, *own])
     found: dict[Problem, None] = {}
@@ -253,7 +253,7 @@ def _broken_links(own: Sequence[Memory], elsewhere: Sequence[Memory] = ()) -> li
             elif len(ids) > 1:
                 said = f"{what} may mean {', '.join(ids[:5])}"
                 wrong = style("ambiguous-link", said, "name the memory by its id", *place)
-            elif ids[0] in deleted and type not in HISTORY:
+            elif ids[0] in deleted and type not in HISTORY_LINKS:
                 said = f"{type} link to {ids[0]!r}, which is deleted"
                 wrong = style("link-to-deleted", said, "take the link out", *place)
             else:

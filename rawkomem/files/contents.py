@@ -1,11 +1,11 @@
-"""Read a file's bytes and hash them; apart from the parser, which a sweep of unchanged files need not load."""
+"""Read and hash a file's bytes. The parser is elsewhere, so that a sweep of unchanged files does not load it."""
 
 from __future__ import annotations
 
 import os
 import stat
 
-MAX_FILE_BYTES = 5 * 1024 * 1024  # a memory is a page, not an archive
+MAX_FILE_BYTES = 5 * 1024 * 1024  # a larger file is not a memory
 
 
 def is_plain_file(file: str) -> bool:
@@ -14,12 +14,12 @@ def is_plain_file(file: str) -> bool:
 
 
 def is_memory_name(name: str) -> bool:
-    """Tell whether a file of this name is read as memories; names with a dot in front are other programs' own."""
+    """Tell whether a file of this name is read as memories; names that start with a dot belong to other programs."""
     return name.endswith(".md") and not name.startswith(".")
 
 
 def read_bytes(file: str) -> bytes:
-    """Return the file's bytes, at most one more than the limit; raise OSError unless it is a regular file."""
+    """Return the first MAX_FILE_BYTES + 1 bytes of a file; raise OSError unless it is a regular file."""
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -1,4 +1,4 @@
-"""Find the documentation pages: inside an installed package, or beside a checkout's."""
+"""Find the documentation pages in the installed package or in the checkout."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ OVERVIEW = "README"  # the page that lists all others
 def list_pages() -> list[tuple[str, str]]:
     """Return (name, description) of every page, in the order of the overview."""
     rows = [line.strip("| ").split(" | ", 1) for line in read_page(OVERVIEW).split("\n") if line.startswith("| [")]
-    return [(link.partition("](")[2].removesuffix(".md)"), told) for link, told in rows]
+    return [(link.partition("](")[2].removesuffix(".md)"), description) for link, description in rows]
 
 
 def read_page(name: str) -> str:
-    """Return the text of a page; `hosts`, `hosts.md` and `docs/hosts.md` name the same page."""
+    """Return the text of a page, or raise BadInput; `hosts`, `hosts.md` and `docs/hosts.md` name the same page."""
     *folders, last = name.split("/")
     file = os.path.basename(last).removesuffix(".md") + ".md"
     places = (MIGRATE,) if MIGRATE in folders else ("", MIGRATE)
@@ -29,4 +29,4 @@ def read_page(name: str) -> str:
                 return stream.read()
         except OSError:
             continue
-    raise BadInput(f"there is no page {name!r}", "'rawkomem docs' lists them")
+    raise BadInput(f"there is no page {name!r}", "run 'rawkomem docs' for a list")

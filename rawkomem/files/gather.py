@@ -1,7 +1,7 @@
-"""Move changes from files of their own into the files of their memories, in the order of the fold.
+"""Move changes from change files into the files of their memories, in the order of the fold.
 
-Entries are a set keyed by id, so a copy counts once: all are written first, the small files are removed after. A kill
-leaves an entry in one place or in both, and the next run finishes.
+All entries are written before the change files are removed. After a kill an entry may be in both places; the fold
+counts it once because both copies have the same id, and the next run finishes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Known = tuple[Memory | None, Sequence[Entry]]  # a memory, and every entry about
 
 @record
 class Left:
-    """A file of changes that stays where it is, and why."""
+    """A change file that is not moved, and the reason."""
 
     path: str
     why: str
@@ -35,7 +35,7 @@ class Left:
 
 @record
 class Gathered:
-    """What was moved, or would be: each entry with the path that it has now; files that were removed or left."""
+    """The result of a gather or its dry run: entries with their new paths, files that are removed, files that stay."""
 
     entries: tuple[Entry, ...] = ()
     removed: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class _File:
     path: str
     data: bytes
     entries: tuple[Entry, ...]
-    texts: tuple[str, ...]  # of the entries, to the character
+    texts: tuple[str, ...]  # the exact text of each entry
 
     @property
     def abouts(self) -> set[str]:
@@ -64,7 +64,7 @@ def gather(
 ) -> Gathered:
     """Move the changes of wanted memories, for a caller that holds the lock.
 
-    `find` returns what is known of some ids; only `committed` files are moved, or all if that is None.
+    `find` returns the memory and the entries of each id. Only files in `committed` are moved; None means all files.
     """
     remove_leftovers(layout)
     paths = [path for path in stamps(sweep(layout).listing) if is_change_file(path) and is_text(path)]
@@ -103,9 +103,9 @@ def _read(layout: Layout, path: str) -> _File | None:
 def _why_unreadable(file: _File) -> str:
     reading = read_data(file.data, file.path, advice=False)
     if reading.verdict == QUARANTINE or any(entry.draft or entry.conflicted for entry in file.entries):
-        return "it cannot be read as changes: 'rawkomem check' tells what is wrong"
+        return "it cannot be read as changes: run 'rawkomem check'"
     if not all(entry.changes for entry in file.entries):
-        return "it holds more than changes"
+        return "it also holds entries that are not changes"
     if not all("id" in entry.given and "at" in entry.given for entry in file.entries):
         return "an entry in it has no id or no time of its own"
     return ""
@@ -114,12 +114,15 @@ def _why_unreadable(file: _File) -> str:
 def _why_homeless(known: Known) -> str:
     memory, _ = known
     if memory is None or is_change_file(memory.path):
-        return "there is no file of the memory that it is about"
-    return "the memory that it is about is a draft" if memory.status == DRAFT else ""
+        return "its memory has no file"
+    return "its memory is a draft" if memory.status == DRAFT else ""
 
 
 def _placed(layout: Layout, files: Replacing, moving: Sequence[_File], known: Mapping[str, Known]) -> Iterator[Entry]:
-    """Append the entries that are nowhere else, and yield each with its new path; prove that no other one changed."""
+    """Stage the entries that no memory file holds yet, and yield all with their new paths.
+
+    Raise Refused if a memory's file is missing, or if another entry would change.
+    """
     pairs = [pair for file in moving for pair in zip(file.entries, file.texts, strict=True)]
     arrived: dict[str, list[Entry]] = {}
     for entry, text in sorted(pairs, key=lambda pair: order_key(pair[0].at, pair[0].id)):
@@ -145,11 +148,11 @@ def _prove(layout: Layout, files: Replacing, path: str, arrived: Sequence[Entry]
     wanted = [*(read_data(before, path, advice=False).entries if before else ()), *arrived]
     found = read_data(files.read(layout.path(path)) or b"", path, advice=False).entries
     if [(e.id, e.at, e.digest) for e in found] != [(e.id, e.at, e.digest) for e in wanted]:
-        raise Refused(f"{path} would not read as before: nothing was moved", "'rawkomem check' tells what is wrong")
+        raise Refused(f"moving changes into {path} would alter its entries: nothing was moved", "run 'rawkomem check'")
 
 
 def _remove(layout: Layout, moving: Sequence[_File]) -> None:
-    """Remove the files whose entries have arrived; one that somebody saved meanwhile stays."""
+    """Remove the change files whose entries were moved; a file that another program saved meanwhile stays."""
     files = Replacing(layout)
     for file in moving:
         if files.read(layout.path(file.path)) == file.data:

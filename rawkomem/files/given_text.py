@@ -1,4 +1,4 @@
-"""Read text from a user, in a file or on standard input; raise an error unless it is UTF-8 of a sensible size."""
+"""Read a user's text from a file or standard input; raise BadInput unless it is UTF-8 and not too large."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import IO
 
 STDIN = "standard input"
-MAX_TEXT_BYTES = 16 << 20  # of a text that is read at all; a memory is a page
+MAX_TEXT_BYTES = 16 << 20  # a memory is a page: a larger text is a mistake
 
 
 def read_text_file(file: str) -> str:
@@ -24,7 +24,7 @@ def read_text_file(file: str) -> str:
 
 
 def read_stdin(strict: bool = True) -> str:
-    """Return what is piped in; without `strict`, bytes that are not UTF-8 are replaced."""
+    """Return the text on standard input; without `strict`, replace bytes that are not UTF-8."""
     stream = getattr(sys.stdin, "buffer", None)
     return read_stream(stream, STDIN, strict) if stream else sys.stdin.read(MAX_TEXT_BYTES)
 

@@ -9,11 +9,11 @@ from ..model.errors import NotFound, Refused
 from ..model.record import record
 
 FOLDER = ".rawko"
-TRUST = "RAWKOMEM_TRUST"  # the environment variable that names projects of other users
+TRUST = "RAWKOMEM_TRUST"  # environment variable: paths of other users' projects that this user trusts
 PERSONAL = "personal"  # the user's own repository: its folder, and its name among layers
-CHANGED = "changes"  # the area of changes that each have a file of their own, so that branches merge without a driver
-AREAS = ("memories", "traces", "log", "archive", CHANGED)  # what the index follows, in the order people read it
-LOCAL = "local"  # this machine's own files: git does not track them, so they stay when it checks out another branch
+CHANGED = "changes"  # the area of change files, which hold one change each: branches merge without a merge driver
+AREAS = ("memories", "traces", "log", "archive", CHANGED)  # the index reads these folders, in this order
+LOCAL = "local"  # files of this machine: git ignores them, so they stay when another branch is checked out
 
 
 @record
@@ -21,7 +21,7 @@ class Layout:
     """The paths of one repository, as plain strings: importing pathlib is too slow for a cold command."""
 
     root: str  # the .rawko folder itself
-    elsewhere: str = ""  # the local folder of a repository that is only read: nothing is written below its root
+    elsewhere: str = ""  # the local folder of a read-only repository: nothing is written below its root
 
     @property
     def local(self) -> str:
@@ -35,7 +35,7 @@ class Layout:
 
     @property
     def templates(self) -> str:
-        """Return the folder of the project's own templates, which precede the shipped ones."""
+        """Return the folder of the project's own templates, which are used before the shipped ones."""
         return os.path.join(self.root, "templates")
 
     @property
@@ -44,23 +44,23 @@ class Layout:
         return os.path.dirname(self.root)
 
     def path(self, relative: str) -> str:
-        """Return the file of a path as entries and the index name it."""
+        """Return the file for a path relative to .rawko, as entries and the index store it."""
         return os.path.join(self.root, *relative.split("/"))
 
     def relative(self, path: str) -> str:
-        """Return the path of a file as entries and the index name it: below .rawko, with forward slashes."""
+        """Return a file's path relative to .rawko, with forward slashes, as entries and the index store it."""
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
     def from_file(self, file: str) -> str:
-        """Return the relative way from a file's folder to .rawko, as a prefix; empty for a file in .rawko itself."""
+        """Return the prefix for links from a file to paths below .rawko; empty for a file in .rawko itself."""
         way = os.path.relpath(self.root, os.path.dirname(os.path.abspath(file))).replace(os.sep, "/")
         return "" if way == "." else f"{way}/"
 
 
 def find_layout(start: str = "", personal: bool = False) -> Layout:
-    """Return the repository of a folder or one of its parents; RAWKOMEM_DIR names another start.
+    """Return the repository of a folder or of its nearest parent; without `start`, RAWKOMEM_DIR or the current folder.
 
-    With `personal`, the user's own repository is returned where there is no other.
+    If there is none, return the user's own repository with `personal`, else raise NotFound.
     """
     start = os.path.abspath(start or os.environ.get("RAWKOMEM_DIR") or os.getcwd())
     folder, bare = start, ""
@@ -81,13 +81,13 @@ def find_layout(start: str = "", personal: bool = False) -> Layout:
 
 def _not_found(start: str, bare: str) -> NotFound:
     if bare:
-        message = f"no repository here: {bare} holds only what belongs to this machine"
+        message = f"no repository here: {bare} holds only local files of this machine"
         return NotFound(message, "check out a branch with memories, or run 'rawkomem init' in your project")
     return NotFound(f"no {FOLDER} folder in {start} or above it", "run 'rawkomem init' in your project")
 
 
 def _is_repository(root: str) -> bool:
-    """Tell whether a .rawko folder holds more than what belongs to this machine."""
+    """Tell whether a .rawko folder holds more than this machine's local folder."""
     if os.path.isdir(os.path.join(root, AREAS[0])):
         return True
     try:
@@ -95,17 +95,17 @@ def _is_repository(root: str) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
-        return True  # it is there, and the command says why it cannot be read
+        return True  # the folder exists: the command reports why it cannot be read
 
 
 def _checked(root: str) -> Layout:
-    """Return the layout of a .rawko folder; raise Refused if it is a link, or another user's whom nobody trusts."""
+    """Return the layout of a .rawko folder; raise Refused if it is a link or belongs to an untrusted user."""
     seen = os.lstat(root)
     if seen.st_mode & 0o170000 == 0o120000:
         target = os.path.realpath(root)
-        raise Refused(f"{root} is a link to {target}", f"to use that one, run it with -C {target}")
+        raise Refused(f"{root} is a link to {target}", f"to use that folder, run the command with -C {target}")
     if not is_own(seen) and not _is_trusted(os.path.dirname(root)):
-        hint = f"run it as that user; or, if you trust them, set {TRUST}={os.path.dirname(root)}"
+        hint = f"run the command as that user; or, if you trust them, set {TRUST}={os.path.dirname(root)}"
         raise Refused(f"{root} belongs to {_user_name(seen.st_uid)}, not to you", hint)
     return Layout(root)
 
@@ -116,7 +116,7 @@ def is_own(seen: os.stat_result) -> bool:
 
 
 def _is_trusted(project: str) -> bool:
-    """Tell whether the user's environment names a project, or `*` for all."""
+    """Tell whether the RAWKOMEM_TRUST variable lists a project, or `*` for all projects."""
     named = os.environ.get(TRUST, "").split(os.pathsep)
     return "*" in named or os.path.realpath(project) in [os.path.realpath(path) for path in named if path]
 
@@ -137,7 +137,7 @@ def user_config() -> str:
 
 
 def user_repository_config(layout: Layout) -> str:
-    """Return the user's settings file for one repository: settings that the repository itself must not make."""
+    """Return the user's settings file for one repository: settings that the repository itself is not allowed to set."""
     place = os.path.realpath(layout.root).replace(":", "").lstrip("/\\")
     return os.path.join(os.path.dirname(user_config()), "repositories", place, "config.yaml")
 
@@ -150,7 +150,7 @@ def personal_root() -> str:
 
 def source_layout(root: str) -> Layout:
     """Return the layout of a shared repository that is only read: its local folder is in the user's cache."""
-    from binascii import crc32  # hashlib takes longer to load than a source to be asked
+    from binascii import crc32  # importing hashlib takes longer than asking a source
 
     real = os.path.realpath(root)
     name = "".join(c if c.isalnum() else "-" for c in os.path.basename(os.path.dirname(real)))[-60:]
@@ -159,7 +159,7 @@ def source_layout(root: str) -> Layout:
 
 
 def user_cache() -> str:
-    """Return the user's cache folder, for indexes that cannot be stored beside their files."""
+    """Return the user's cache folder, for indexes that cannot be stored next to their files."""
     base = os.environ.get("XDG_CACHE_HOME") or _home("AppData/Local", "Library/Caches", ".cache")
     return os.path.join(base, "rawkomem")
 

@@ -1,4 +1,4 @@
-"""Lock files exclusively, on every platform, without a package that would slow down every command."""
+"""Lock files exclusively on every platform; a package for this would slow down every command."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ if TYPE_CHECKING:
 
     from .layout import Layout
 
-PAUSE_S = 0.003  # between tries, however long it takes: with growing pauses, newcomers starve those who wait
-FILE_PURPOSES = ("write", "purge", "import", "learn", "lessons", "skills", "lifecycle", "mesh")  # they change files
+PAUSE_S = 0.003  # between attempts; growing pauses would let newcomers overtake processes that wait
+FILE_PURPOSES = ("write", "purge", "import", "learn", "lessons", "skills", "lifecycle", "mesh")  # these change files
 PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
     "write": ("write.lock", 30.0, "every change of Markdown files; a write takes milliseconds"),
-    "purge": ("purge.lock", 120.0, "one removal of a text at a time, from its intent to its end"),
+    "purge": ("purge.lock", 120.0, "one purge at a time, from noting its intent to its last step"),
     "import": ("import.lock", 30.0, "one import at a time, from reading known sources to writing"),
     "learn": ("learn.lock", 120.0, "one run of learning at a time, from looking for known memories to writing"),
-    "lessons": ("lessons.lock", 60.0, "a lesson is looked up and counted, or stored, once"),
-    "skills": ("skills.lock", 30.0, "a skill is looked up and counted, or stored, once"),
+    "lessons": ("lessons.lock", 60.0, "looking up a lesson, then counting or storing it"),
+    "skills": ("skills.lock", 30.0, "looking up a skill, then counting or storing it"),
     "lifecycle": ("life.lock", 120.0, "one consolidation at a time; 10,000 memories take less than this"),
-    "mesh": ("mesh.lock", 60.0, "a memory of the mesh API is looked up, then stored"),
-    "ledger-spool": ("ledger/spool.lock", 2.0, "appending a line, and putting the file aside; held for microseconds"),
+    "mesh": ("mesh.lock", 60.0, "looking up a memory of the mesh API, then storing it"),
+    "ledger-spool": ("ledger/spool.lock", 2.0, "appending a line to the spool, or renaming it; held for microseconds"),
     "ledger-seal": ("ledger/seal.lock", 30.0, "blocks and head of the ledger"),
-    "hook-calls": ("hooks.lock", 1.0, "which call of a hook is the first; held for less than a millisecond"),
+    "hook-calls": ("hooks.lock", 1.0, "finding the first of several calls of a hook; held for less than a millisecond"),
     "learner": ("heard.lock", 300.0, "one background learner at a time"),
     "sender": ("sinks/sender.lock", 30.0, "one sender of the webhook at a time"),
     "sink-queue": ("sinks/queue.lock", 2.0, "the webhook's queue; held for milliseconds"),
     "index": ("index.lock", 600.0, "every change of the index; a first sync of many files takes minutes"),
-    "authors": ("index.lock", 5.0, "authorship in the index: yesterday's authors are better than a late answer"),
-    "contextual": ("deep.lock", 0.0, "one process fills in contextual vectors; the others leave it to that one"),
-    "contextual-purge": ("deep.lock", 60.0, "removal of kept vectors while nobody fills them in"),
+    "authors": ("index.lock", 5.0, "authorship in the index; on a timeout, the older authorship is used"),
+    "contextual": ("deep.lock", 0.0, "one process computes contextual vectors; the others do not wait"),
+    "contextual-purge": ("deep.lock", 60.0, "removing cached vectors while no process computes them"),
     "lance": ("writing.lock", 600.0, "tables of a LanceDB store"),
     "daily-log": (".rawkomem.lock", 2.0, "the Markdown log of today"),
 }
 
 
 def lock(layout: Layout, purpose: str) -> Lock:
-    """Return the lock of a repository for a purpose, not yet taken. Refuse a change of one that is only read."""
+    """Return a repository's lock for a purpose, not yet acquired; raise Refused for changes of a read-only source."""
     if layout.elsewhere and purpose in FILE_PURPOSES:
         hint = "change it in its own folder, and commit it there"
-        raise Refused(f"{layout.project} is a shared source, which is only read", hint)
+        raise Refused(f"{layout.project} is a shared source and read-only from here", hint)
     file, wait_s, _ = PURPOSES[purpose]
     return Lock(local_path(layout, file), wait_s)
 
@@ -73,7 +73,10 @@ class Lock:
         self.release()
 
     def acquire(self, wait_s: float | None = None) -> bool:
-        """Take the lock within so many seconds, or those of its purpose; return False if it stays taken."""
+        """Acquire the lock; return False if another process still holds it after `wait_s` seconds.
+
+        Without `wait_s`, wait as long as the lock's purpose says.
+        """
         stream = self._open()
         deadline = time.monotonic() + (self.wait_s if wait_s is None else wait_s)
         while not try_lock(stream.fileno()) or not self._is_current(stream):
@@ -95,7 +98,7 @@ class Lock:
             raise Unwritable(f"cannot write {self.path}: {failure.strerror}", hint) from None
 
     def _is_current(self, stream: FileIO) -> bool:
-        """Tell whether this file still has its name, else close it: `local/` may be deleted at any time."""
+        """Tell whether the open file is still the one at the path, else close it: users may delete `local/`."""
         try:
             if os.path.samestat(os.fstat(stream.fileno()), os.stat(self.path)):
                 return True
@@ -105,7 +108,7 @@ class Lock:
         return False
 
     def release(self) -> None:
-        """Give the lock back. A failure is no news: closing the file, or the end of the process, gives it back too."""
+        """Release the lock. Ignore errors: closing the file, or the end of the process, releases it, too."""
         stream, self.stream = self.stream, None
         if stream is None:
             return

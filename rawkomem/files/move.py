@@ -24,7 +24,7 @@ class Move:
 
 
 def to_archive(path: str, why: str = "") -> Move:
-    """Return the move of a trace into the archive, where its path stays the same, and so an id made of the path."""
+    """Return the move of a trace to the same path below the archive, so that an id made from its path stays valid."""
     return Move(path, f"{ARCHIVE}/{path.partition('/')[2]}", why)
 
 
@@ -34,9 +34,9 @@ def from_archive(path: str) -> Move:
 
 
 def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
-    """Move files for a caller that holds the repository lock, and return the moves; missing files are skipped.
+    """Move files for a caller that holds the write lock, and return the moves that were made; skip missing files.
 
-    If the target's name is taken, a number is added. Empty folders are removed.
+    If the target's name is taken, add a number. Remove folders that become empty. Raise Unwritable on an I/O error.
     """
     try:
         done = [moved for move in moves if (moved := _move(layout, move))]
@@ -72,7 +72,7 @@ def _free(layout: Layout, path: str) -> str:
 
 
 def remove_empty(layout: Layout, folder: str) -> None:
-    """Remove a folder below an area when nothing is left in it; one that cannot be removed stays."""
+    """Remove a folder below an area if it is empty; ignore errors."""
     place = layout.path(folder)
     try:
         if "/" in folder and os.path.isdir(place) and not os.listdir(place):

@@ -1,4 +1,4 @@
-"""Write a generated page beside the memories, only if it changed, and never over a page that a person wrote."""
+"""Write a generated page next to the memories if its text changed; never overwrite a page that a person wrote."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ..model.errors import Refused, Unwritable
 from .contents import read_bytes
 from .whole import replace_whole
 
-PAGE = "MEMORY.md"  # lies beside the areas that the index follows, so it is never taken for a memory
-OURS = "<!-- rawkomem:"  # what every generated page begins with
+PAGE = "MEMORY.md"  # outside the areas that the index reads, so it is never read as a memory
+OURS = "<!-- rawkomem:"  # the start of every generated page
 
 
 def is_generated(text: str) -> bool:
@@ -18,7 +18,7 @@ def is_generated(text: str) -> bool:
 
 
 def write_page(file: str, text: str) -> bool:
-    """Write a generated text and return whether the file had to change."""
+    """Write a generated page and return whether the file changed; raise Refused if a person wrote the file."""
     known = "" if os.path.islink(file) else read_page(file)
     if known == text:
         return False
@@ -32,7 +32,7 @@ def write_page(file: str, text: str) -> bool:
 
 
 def read_page(file: str) -> str:
-    r"""Return the text of a page, with \n line ends whatever git made of them; empty if there is none."""
+    r"""Return a page's text with \n line ends, also where git checked out \r\n; empty if the file does not exist."""
     try:
         return read_bytes(file).decode("utf-8", "replace").replace("\r\n", "\n")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Cut every entry about one memory out of the files and bundles: the only rewriter, for leaked secrets."""
+"""Remove every entry about one memory from files and bundles, for example because it holds a leaked secret."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SEPARATOR_AT_END = re.compile(rb"\r?\n---[ \t]*(?:\r?\n)*\Z")
 
 @record
 class Found:
-    """A file that speaks of a memory: its bytes, what they say, and the bundle that it is in, if any."""
+    """A file that may hold entries about a memory: its bytes, its reading, and its bundle, if it is in one."""
 
     data: bytes
     reading: Reading
@@ -31,12 +31,12 @@ class Found:
 
     @property
     def path(self) -> str:
-        """Return its path below .rawko; of a file in a bundle, the one that it was packed from."""
+        """Return the file's path below .rawko; for a file in a bundle, its path before it was packed."""
         return self.reading.path
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """Return its entries."""
+        """Return the file's entries."""
         return self.reading.entries
 
     def about(self, id: str) -> list[Entry]:
@@ -45,9 +45,9 @@ class Found:
 
 
 def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
-    """Return every entry about a memory, in files and bundles, and files that name it but cannot be read as memories.
+    """Return every entry about a memory in files and bundles, and the unreadable files that name the memory.
 
-    Raise Refused if the entries cannot be cut out.
+    Raise Refused if the entries cannot be removed.
     """
     found = [*_found(layout, id, Replacing(layout)), *_bundled(layout, id)]
     for one in found:
@@ -58,10 +58,10 @@ def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
 
 
 def purge(layout: Layout, id: str) -> list[str]:
-    """Cut the entries about `id` out of every file and bundle, remove files left empty, and return the changed paths.
+    """Remove the entries about `id` from every file and bundle, delete empty files, and return the changed paths.
 
-    Each file is looked at again right before it is replaced: if somebody saved one, nothing is changed. Raises OSError
-    where a temporary file of a killed writer, which may hold the text, cannot be removed.
+    If another program saved one of the files meanwhile, change no file and raise Refused. Raise OSError if a killed
+    writer's temporary file, which may hold the text, cannot be removed.
     """
     with lock(layout, "write"):
         files = Replacing(layout)
@@ -94,7 +94,7 @@ def _purge_bundles(layout: Layout, id: str) -> list[str]:
 
 
 def _found(layout: Layout, id: str, files: Replacing) -> Iterator[Found]:
-    """Yield the files that name a memory; a file that names no id may still hold it, under the file's own name."""
+    """Yield the files that may hold entries about a memory: those that contain its id or are named like it."""
     for path in filter(is_text, stamps(sweep(layout).listing)):
         data = files.read(layout.path(path)) or b""
         if may_speak_of(data, path, id):
@@ -116,7 +116,10 @@ def may_speak_of(data: bytes, path: str, id: str) -> bool:
 
 
 def _without(found: Found, id: str) -> bytes:
-    """Return the file's bytes without the entries about `id`, none if nothing is left; others keep every byte."""
+    """Return the file's bytes without the entries about `id`; empty if no other entry is left.
+
+    Other entries keep every byte. Raise Refused if the ids of entries without an `id:` line would change.
+    """
     path, data, entries = found.path, found.data, found.entries
     kept = [entry for entry in entries if entry.target != id]
     if not kept:
@@ -125,8 +128,8 @@ def _without(found: Found, id: str) -> bytes:
     stem = implicit_id(path)
     nameless = any(entry.id.startswith(f"{stem}#") or entry.id == stem for entry in kept)
     if nameless and [entry.id for entry in kept] != [entry.id for entry in read_data(new, path).entries]:
-        hint = "give them an 'id:' line first, or edit the file by hand"
-        raise Refused(f"{path} holds entries without ids that would change their names", hint)
+        hint = "give each of them an 'id:' line, or edit the file by hand"
+        raise Refused(f"{path} holds entries without an 'id:' line, and their ids would change", hint)
     return new
 
 
@@ -138,5 +141,5 @@ def _cut(data: bytes, entries: Sequence[Entry], id: str) -> bytes:
     text += b"".join(piece for piece, entry in zip(pieces, entries, strict=True) if entry.target != id)
     if entries[-1].target != id:
         return text
-    trimmed = SEPARATOR_AT_END.sub(b"", text)  # it led to an entry that is no longer there
+    trimmed = SEPARATOR_AT_END.sub(b"", text)  # the separator before the removed entry
     return trimmed if trimmed.endswith(b"\n") else trimmed + b"\n"

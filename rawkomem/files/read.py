@@ -15,33 +15,43 @@ from .contents import MAX_FILE_BYTES, read_bytes
 from .layout import AREAS
 
 RETRY_AFTER_S = 0.02  # a file that ends inside a character is probably being written
-CUT_OFF = "cut-off"  # the code of the Problem of such a file
-MAGIC = (b"\x7fELF", b"\x1f\x8b", b"PK\x03\x04", b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"MZ\x90", b"SQLite")
-LOG_AREA = "log/"  # the area whose files may be in a form older than ours
-FIRST_LEAD, LAST_LEAD = 0xC2, 0xF4  # bytes that begin a character of several
+CUT_OFF = "cut-off"  # the Problem code of a file that ends inside a character
+BINARY_STARTS = (
+    b"\x7fELF",
+    b"\x1f\x8b",
+    b"PK\x03\x04",
+    b"%PDF",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"GIF8",
+    b"MZ\x90",
+    b"SQLite",
+)
+LOG_AREA = "log/"  # the area whose files may have an older format
+FIRST_LEAD, LAST_LEAD = 0xC2, 0xF4  # the first byte of a multi-byte character
 LFS_START = b"version https://git-lfs"
 
-VERDICTS = ACCEPT, ACCEPT_WARN, QUARANTINE = ("accept", "accept_warn", "quarantine")  # the worst last
+VERDICTS = ACCEPT, ACCEPT_WARN, QUARANTINE = ("accept", "accept_warn", "quarantine")  # from best to worst
 
 
 @record
 class Reading:
-    """What one file holds."""
+    """The entries and Problems of one file."""
 
     path: str
     entries: tuple[Entry, ...] = ()
     problems: tuple[Problem, ...] = ()
-    readable: bool = True  # False: permission or I/O error, so what the file says is unknown
+    readable: bool = True  # False after a permission or I/O error: the file's content is unknown
 
     @property
     def verdict(self) -> str:
-        """Return quarantine with any error, accept_warn with any warning, else accept; content rules do not count."""
+        """Return `quarantine` if there is an error, else `accept_warn` if there is a warning, else `accept`."""
         levels = {problem.level for problem in self.problems}
         return QUARANTINE if ERROR in levels else ACCEPT_WARN if WARNING in levels else ACCEPT
 
 
 def read_file(file: str, path: str) -> Reading:
-    """Read the file; `path` is the name that its entries get."""
+    """Read a file; `path` is the path that its entries get. An I/O error is returned as a Problem."""
     try:
         reading = read_data(read_bytes(file), path)
         if reading.problems and reading.problems[0].code == CUT_OFF:
@@ -56,7 +66,7 @@ def read_file(file: str, path: str) -> Reading:
 def read_data(data: bytes, path: str, advice: bool = True, above: int = 0) -> Reading:
     """Return entries and Problems of a file's bytes; without `advice`, only Problems that matter to an index.
 
-    `above` is the number of entries before these in the file, where the bytes are only the end of one.
+    If the bytes are only the end of a file, `above` is the number of entries before them.
     """
     text, refused, odd = decode(data)
     if refused:
@@ -68,7 +78,7 @@ def read_data(data: bytes, path: str, advice: bool = True, above: int = 0) -> Re
 
 
 def decode(data: bytes) -> tuple[str, Problem | None, list[Problem]]:
-    r"""Return the text with \n line ends, the Problem if the bytes are not text, and Problems of odd bytes."""
+    r"""Return the text with \n line ends, a Problem if the bytes are not text, and warnings about unusual bytes."""
     refused = _refused(data)
     if refused:
         return "", refused, []
@@ -94,7 +104,7 @@ def _refused(data: bytes) -> Problem | None:
         return error("large-file", "larger than 5 MiB: skipped", "split it, or keep it outside the repository")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return error("utf-16", "UTF-16, not UTF-8", "save the file as UTF-8")
-    if data.startswith(MAGIC):
+    if data.startswith(BINARY_STARTS):
         return error("binary-file", "a binary file", "keep only Markdown here")
     nul = data.find(b"\0")
     if nul >= 0:
@@ -114,7 +124,10 @@ def _not_utf8(data: bytes, failure: UnicodeDecodeError) -> Problem:
 
 
 def _placed(entries: list[Entry], path: str, above: int) -> tuple[Entry, ...]:
-    """Return the entries with their path, and an id and time for those without: `stem`, then `stem#2`."""
+    """Return the entries with their path; without an id they get `stem`, then `stem#2`, and so on.
+
+    A change without a time gets the time of the entry before it.
+    """
     stem = implicit_id(path)
     placed: list[Entry] = []
     latest = 0
@@ -129,7 +142,7 @@ def _placed(entries: list[Entry], path: str, above: int) -> tuple[Entry, ...]:
 def implicit_id(path: str) -> str:
     """Return the id of a file's first entry if it has none: its path below its area, without `.md`.
 
-    Normal form C: macOS may list the same name with separate accents, and an id is the same everywhere.
+    Use Unicode normal form C, because macOS may list the same name with separate accents.
     """
     area, _, rest = path.partition("/")
     name = rest if area in AREAS and rest else path

@@ -1,7 +1,7 @@
-"""Replace and remove files together: write and sync new ones beside their places, rename them, then sync each folder.
+"""Replace and remove files together: write and sync temporary files, rename them, then sync each folder.
 
-A kill leaves every file old or new. A failure before the first rename leaves all of them old; when a later rename
-fails, the earlier ones are taken back.
+After a kill each file is either old or new. A failure before the first rename leaves all files old. If a later rename
+fails, the earlier renames are undone.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from .local.private import local_path, open_private, write_all
 Stamp = tuple[int, int, int, int]
 
 TEMPORARY_FOLDER = "tmp"  # below .rawko/local
-TEMPORARY_SUFFIX = ".writing"  # what our own temporary files end with; nothing else is ever cleaned away
+TEMPORARY_SUFFIX = ".writing"  # of our temporary files; cleanup removes no other file
 
 
 class Replacing:
-    """Files that are about to be replaced or removed, by a caller that holds the repository lock.
+    """Files that a caller with the write lock is about to replace or remove.
 
-    `warn` is told when the folders cannot be synced: the files have their new bytes by then, so nothing has failed.
+    `warn` is called if a folder cannot be synced: the files have their new bytes by then, so this is no failure.
+    Without `warn`, `finish` raises Unwritable.
     """
 
     def __init__(self, layout: Layout, warn: Callable[[str], None] | None = None):
@@ -34,7 +35,7 @@ class Replacing:
         self._new: dict[str, bytes | None] = {}
 
     def read(self, file: str) -> bytes | None:
-        """Return the current or the new bytes of a file; None if there is no file."""
+        """Return the new bytes of a file if they are set, else its current bytes; None if it does not exist."""
         if file in self._new:
             return self._new[file]
         self._before[file] = None
@@ -52,30 +53,33 @@ class Replacing:
         return data
 
     def put(self, file: str, data: bytes) -> None:
-        """Set the new bytes of a file that was read."""
+        """Set the new bytes of a file; call `read` first."""
         self._new[file] = data
 
     def remove(self, file: str) -> None:
-        """Remove a file that was read."""
+        """Mark a file for removal; call `read` first."""
         self._new[file] = None
 
     def finish(self) -> set[str]:
-        """Do all of it, or nothing if another program saved one of the files since: return those that were saved."""
-        beside: dict[str, str] = {}  # file → its temporary: the new bytes or, of a removed file, the old ones
+        """Replace and remove all files, and return an empty set; raise Unwritable on an I/O error.
+
+        If another program saved some of the files since they were read, change nothing and return those files.
+        """
+        temporaries: dict[str, str] = {}  # file → its temporary file, with new bytes or, for a removal, old ones
         done: list[str] = []
         where = ""
         try:
             for number, (where, data) in enumerate(self._new.items()):
-                beside[where] = self._temporary(number) if data is None else self._write(where, data, number)
+                temporaries[where] = self._temporary(number) if data is None else self._write(where, data, number)
             meddled = {where for where in self._new if not self._is_unchanged(where)}
             if meddled:
                 return meddled
-            for where, temporary in beside.items():
+            for where, temporary in temporaries.items():
                 os.replace(*((where, temporary) if self._new[where] is None else (temporary, where)))
                 done.append(where)
         except OSError as failure:
             name = self._layout.relative(where)
-            left = [self._layout.relative(file) for file in done if not self._take_back(file, beside[file])]
+            left = [self._layout.relative(file) for file in done if not self._take_back(file, temporaries[file])]
             also = f"; these files were changed already: {', '.join(left)}" if left else ""
             raise Unwritable(
                 f"cannot write {name}: {failure.strerror}{also}", "check permissions and free space"
@@ -86,7 +90,7 @@ class Replacing:
         return set()
 
     def _take_back(self, file: str, temporary: str) -> bool:
-        """Give a file its old bytes back; return whether that worked."""
+        """Restore a file's old bytes; return whether that worked."""
         before = self._before[file]
         try:
             if before is None:
@@ -100,7 +104,7 @@ class Replacing:
         return True
 
     def _is_unchanged(self, file: str) -> bool:
-        """Look again: a stamp alone would miss a save of the same length within the clock's tick."""
+        """Compare stamp and bytes: the stamp alone misses a save of the same length within one tick of the clock."""
         before, stamp = self._before[file], _stamp(file)
         if before is None or stamp is None:
             return before is None and stamp is None
@@ -121,7 +125,7 @@ class Replacing:
         folder = os.path.dirname(file)
         make_folder(folder)
         if not os.access(folder, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # now, and not after the first rename
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # before the first rename, not after it
         temporary = self._temporary(number)
         _write_durably(temporary, data, mode_of(file))
         return temporary
@@ -133,7 +137,7 @@ class Replacing:
 
 
 def refuse_links(layout: Layout, folder: str) -> None:
-    """Raise Refused for a folder link that leads out of the repository, and for a file in the place of a folder."""
+    """Raise Refused if a folder is a link out of the repository, or if its path is not a folder."""
     root = os.path.realpath(layout.root)
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise Refused(f"{layout.relative(folder)} is a link or a file, not a folder", "put a folder in its place")
@@ -142,7 +146,7 @@ def refuse_links(layout: Layout, folder: str) -> None:
 
 
 def remove_leftovers(layout: Layout) -> None:
-    """Remove temporary files, also those of killed writers: the caller holds the lock, so none is in use."""
+    """Remove all temporary files; ignore errors. None is in use, because the caller holds the write lock."""
     try:
         remove_temporary(temporary_folder(layout))
     except (OSError, Refused):
@@ -150,14 +154,14 @@ def remove_leftovers(layout: Layout) -> None:
 
 
 def temporary_folder(layout: Layout) -> str:
-    """Return the folder of the temporary files of writers; raise Refused where a link is in its place."""
+    """Return the folder of writers' temporary files; raise Refused if it is a link."""
     return os.path.dirname(local_path(layout, f"{TEMPORARY_FOLDER}/{TEMPORARY_SUFFIX}"))
 
 
 def remove_temporary(folder: str) -> None:
-    """Remove our temporary files from a folder, if there is one; the caller holds the lock under which they are made.
+    """Remove our temporary files from a folder; the caller holds the lock of their writers.
 
-    Raises OSError after all others are removed.
+    If some cannot be removed, raise the last OSError after the others are removed.
     """
     failed: OSError | None = None
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
@@ -198,7 +202,7 @@ def _write_durably(temporary: str, data: bytes, mode: int) -> None:
 
 
 def mode_of(file: str) -> int:
-    """Return the permissions of a file, or those that a new one gets."""
+    """Return the permissions of a file; if it does not exist, those of a new file."""
     try:
         return os.stat(file).st_mode & 0o777
     except OSError:

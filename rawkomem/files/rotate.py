@@ -1,7 +1,7 @@
 """Number the entries of the experience log, and move older entries to the archive.
 
-A number is shown to people and names nothing: two branches may give the same one. What is in the archive already is
-told by its text. Both functions look into the files, not into the index, because they run under the repository lock.
+A number is only shown to people: two branches may use the same one. An entry that is already in the archive is
+recognized by its text. Both functions read the files, not the index, because they run under the write lock.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from .read import decode, read_data
 from .replace import Replacing
 
 LOG, ARCHIVED_LOG = "log", "archive/log"
-FILE_NAME = "memory_log.md"  # of the log, and of each month in the archive
+FILE_NAME = "memory_log.md"  # of the log, and of each month's log in the archive
 MAX_LOG_ENTRIES = 1_000  # entries of the log (LLMos); older ones are archived, never deleted
-UNDATED = "undated"  # the month of an entry that tells no time
+UNDATED = "undated"  # the folder for entries without a time
 EXPERIENCE = "experience"
 NUMBER = re.compile(
     rb"experience_id\W{1,6}exp_(\d{1,12})\b|^id:[ \t]*\"?exp_(\d{1,12})\"?[ \t]*$"
@@ -37,7 +37,7 @@ SEPARATOR = re.compile(r"\n---[ \t]*\n\s*\Z")
 
 @record
 class Logged:
-    """An entry of the log, and its own lines without the separator behind them."""
+    """An entry of the log, and its text without the separator after it."""
 
     entry: Entry
     text: str
@@ -56,8 +56,8 @@ def next_number(layout: Layout) -> int:
 def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
     """Move the oldest experiences above `keep` to the archive and return their ids; the caller holds the lock.
 
-    Each is durable in the archive before it leaves the log: a kill in between leaves it in both, and the next rotation
-    removes it from the log. Logs in an older form are not changed.
+    Each entry is on disk in the archive before it is removed from the log. After a kill in between it is in both, and
+    the next rotation removes it from the log. Logs in an older format are not changed.
     """
     ours = [(path, data) for path, data in _files(layout, LOG) if _is_ours(data)]
     if sum(len(OWN_ID.findall(data)) for _, data in ours) <= keep:
@@ -72,13 +72,13 @@ def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
 
 
 def _as_number(id: str) -> tuple[int, str]:
-    """Return a sort key of ids: those of older logs by their number."""
+    """Return a sort key for an id; ids of older logs, such as `exp_12`, sort by number."""
     digits = id.removeprefix("exp_")
     return (int(digits), id) if digits.isdecimal() else (0, id)
 
 
 def _take_out(layout: Layout, path: str, texts: set[str], ids: set[str]) -> None:
-    """Move experiences with these texts to the archive, and the changes of those with these ids."""
+    """Move experiences with these texts, and changes about these ids, from a log file to the archive."""
     file = layout.path(path)
     files = Replacing(layout)
     leaving: list[Logged] = []
@@ -102,7 +102,7 @@ def _take_out(layout: Layout, path: str, texts: set[str], ids: set[str]) -> None
 
 
 def _by_month(leaving: Sequence[Logged]) -> dict[str, list[str]]:
-    """Return month → texts that leave; changes follow their experience."""
+    """Return month → texts to archive; a change goes to the month of its experience."""
     months: dict[str, str] = {}
     texts: dict[str, list[str]] = {}
     for piece in leaving:
@@ -114,7 +114,7 @@ def _by_month(leaving: Sequence[Logged]) -> dict[str, list[str]]:
 
 
 def _packed(texts: Iterable[str]) -> list[str]:
-    """Return the texts joined to fewer, none longer than a file should be."""
+    """Join short texts, up to half the size of a full file each."""
     packed: list[str] = []
     for text in texts:
         if packed and len(packed[-1].encode()) + len(text.encode()) < FULL_FILE_BYTES // 2:

@@ -13,16 +13,16 @@ from ..model.problem import Problem, warning
 from ..model.record import record
 from .layout import AREAS, Layout
 
-SEPARATOR = "\0"  # between path and stamp and between files: the one character that no path holds
+SEPARATOR = "\0"  # between path and stamp, and between files: no path can contain it
 
 
 @record
 class Sweep:
-    """What a walk over the repository saw."""
+    """The result of a walk over the repository."""
 
     listing: bytes
     problems: tuple[Problem, ...] = ()
-    unreadable: tuple[str, ...] = ()  # folders that could not be listed: what they held is unknown, not gone
+    unreadable: tuple[str, ...] = ()  # folders that could not be listed: their files are unknown, not removed
 
     @property
     def files(self) -> int:
@@ -53,7 +53,7 @@ def sweep(layout: Layout) -> Sweep:
 
 
 class Sweeping:
-    """A sweep under way in a second thread; `_thread` because importing `threading` takes a tenth of a start."""
+    """A sweep in a second thread. It uses `_thread`, because importing `threading` takes a tenth of the start time."""
 
     def __init__(self, layout: Layout):
         self._seen: Sweep | None = None
@@ -71,7 +71,7 @@ class Sweeping:
             self._done.release()
 
     def seen(self) -> Sweep:
-        """Wait for the sweep and return it."""
+        """Wait for the sweep and return it; raise its exception if it failed."""
         with self._done:
             if self._seen is None:
                 raise self._failure or RuntimeError("the sweep did not run")
@@ -92,14 +92,16 @@ def _sweep_folder(
         if name[-3:] == ".md" and name[0] != ".":
             try:
                 stat = entry.stat(follow_symlinks=False)
-                if stat.st_mode & 0o170000 == 0o100000:  # a regular file; is_file() would ask once more
+                if stat.st_mode & 0o170000 == 0o100000:  # a regular file; is_file() would call stat again
                     lines.append(f"{prefix}{name}\0{stat.st_size} {stat.st_mtime_ns} {stat.st_ino} {stat.st_ctime_ns}")
                     continue
                 problem = _odd_file(entry, prefix + name, root)
             except FileNotFoundError:
                 continue  # gone since we listed it
             except OSError as failure:
-                problem = warning("unreadable", f"cannot be read: {failure.strerror}", "check it", path=prefix + name)
+                problem = warning(
+                    "unreadable", f"cannot be read: {failure.strerror}", "check permissions", path=prefix + name
+                )
             if problem:
                 problems.append(problem)
         elif name[0] != "." and entry.is_dir(follow_symlinks=False):

@@ -34,7 +34,7 @@ MEMORY.md merge=union
 
 @record
 class Step:
-    """One file that init writes; existing ones stay as they are."""
+    """One file that `init` writes; if the file exists, it is not changed."""
 
     path: str
     text: str
@@ -50,7 +50,7 @@ def plan_start(project: str) -> list[Step]:
 
 
 def make_personal_folder(folder: str) -> None:
-    """Make the folder of the user's own repository, which nobody else can read."""
+    """Create the folder of the user's own repository, readable only by the user."""
     try:
         os.makedirs(folder, FOLDER_MODE, exist_ok=True)
         os.chmod(folder, FOLDER_MODE)
@@ -60,14 +60,14 @@ def make_personal_folder(folder: str) -> None:
 
 
 def write_start(steps: Iterable[Step]) -> None:
-    """Write the files that do not exist yet; raise Refused where a folder is a link."""
+    """Write the files that do not exist yet; raise Refused if a folder is a link."""
     for step in steps:
         if step.exists:
             continue
         folder = os.path.dirname(step.path)
         root = folder.rpartition(FOLDER)[0] + FOLDER
         if link := next((path for path in (root, folder) if os.path.islink(path)), ""):
-            raise Refused(f"{link} is a link", "remove it, then run it again")
+            raise Refused(f"{link} is a link", "remove it, then run the command again")
         try:
             os.makedirs(os.path.dirname(step.path), exist_ok=True)
             with open(step.path, "x", encoding="utf-8", newline="\n") as stream:

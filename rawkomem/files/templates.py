@@ -22,7 +22,7 @@ SHIPPED = (os.path.join(PACKAGE, "templates"), os.path.join(os.path.dirname(PACK
 
 def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str:
     """Return the template of a kind with these frontmatter values, ready for an editor."""
-    import frontmatter  # two starts, for an editor only
+    import frontmatter  # slow to import, and only editors need it
 
     from ..format.handler import RawkoHandler
 
@@ -37,14 +37,14 @@ def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str
 
 
 def find_template(layout: Layout, kind: str) -> str:
-    """Return the file of a kind's template."""
+    """Return the file of a kind's template; raise BadInput if there is none."""
     for _, file in _templates(layout, kind):
         return file
     raise BadInput(f"no template for kind {kind!r}", f"put {kind}.md into {layout.templates}")
 
 
 def read_templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:
-    """Yield whether a template of a kind is a shipped one, and its text; one that cannot be read is left out."""
+    """Yield (is shipped, text) for each template of a kind; skip templates that cannot be read."""
     for is_shipped, file in _templates(layout, kind):
         try:
             yield is_shipped, read_text_file(file)

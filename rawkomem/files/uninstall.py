@@ -1,4 +1,4 @@
-"""List and remove what rawkomem leaves on a machine besides a project's Markdown."""
+"""List and remove the files that rawkomem wrote, except the memories."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .page import PAGE, is_generated
 from .start import plan_start
 from .whole import leads_out
 
-COMMAND_NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings name them
-# Files of git and of other programs, below a project, that people put our commands into.
+COMMAND_NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings contain them
+# Files of git and other programs in a project that may call our commands.
 PROJECT_FILES = (
     ".git/hooks", ".git/config", ".husky", "lefthook.yml", ".pre-commit-config.yaml", ".gitattributes", "AGENTS.md",
 )  # fmt: skip
@@ -23,15 +23,15 @@ PROJECT_FILES = (
 
 @record
 class Leaving:
-    """What is removed, what stays, and which files of other programs still name us."""
+    """Paths to remove, paths that stay, and files of other programs that mention our commands."""
 
     gone: tuple[tuple[str, str], ...]  # (path, what it is)
     stays: tuple[tuple[str, str], ...]
-    mentions: tuple[str, ...]  # files of other programs: `connect --remove` takes our part out
+    mentions: tuple[str, ...]  # files of other programs: `rawkomem connect --remove` removes our lines
 
 
 def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
-    """Return what `uninstall` would do; `of_hosts` are files of agent hosts that may name us."""
+    """Return what `uninstall` would do; `of_hosts` are files of agent hosts that may mention our commands."""
     gone = [(layout.local, "index, usage counts, ledger, locks of this machine"), (user_cache(), "caches")]
     stays = [(os.path.dirname(user_config()), "your own settings and keys, for all projects")]
     for step in plan_start(layout.project):
@@ -47,7 +47,7 @@ def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
 
 
 def uninstall(leaving: Leaving) -> None:
-    """Remove the planned paths; never follow a link."""
+    """Remove the planned paths without following links; raise Unwritable if one cannot be removed."""
     for path, _ in leaving.gone:
         try:
             if os.path.isdir(path) and not os.path.islink(path):

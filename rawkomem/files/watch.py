@@ -1,4 +1,4 @@
-"""Watch the repository's folder and reconcile after every event, whatever the event says.
+"""Watch the repository's folders and reconcile after every file event.
 
 A sweep also runs every few seconds, because event queues overflow, editors save by rename, folders are deleted and
 recreated, and some file systems send no events.
@@ -18,11 +18,11 @@ from watchdog.observers.api import BaseObserver
 from ..model.errors import RawkoError
 from .layout import AREAS, Layout
 
-QUIET_S = 0.03  # without events before a reconcile: editors save in several steps
-MAX_QUIET_WAIT_S = 0.3  # for storms that never get quiet
-SWEEP_EVERY_S = 2.0  # without any event
-SWEEP_SHARE = 50  # … and never more than 1/50 of the time spent sweeping while nothing happens
-MAX_SWEEP_EVERY_S = 30.0  # however many files there are
+QUIET_S = 0.03  # time without events before a reconcile: editors save in several steps
+MAX_QUIET_WAIT_S = 0.3  # then reconcile even if events keep coming
+SWEEP_EVERY_S = 2.0  # between sweeps while there are no events
+SWEEP_SHARE = 50  # an idle watcher spends at most 1/50 of its time on sweeps
+MAX_SWEEP_EVERY_S = 30.0  # upper limit of that pause
 
 
 class Watch:
@@ -46,7 +46,7 @@ class Watch:
 
     def run(self) -> None:
         """Reconcile now, then after every burst of events and every few seconds."""
-        idle = False  # nothing happened since the last sweep; otherwise its time says nothing of what a sweep takes
+        idle = False  # no event since the last sweep: only then is its duration that of a plain sweep
         try:
             while not self.stopping.is_set():
                 self._keep_observing()
@@ -57,7 +57,7 @@ class Watch:
             self._stop_observing()
 
     def _pause_s(self, spent: float) -> float:
-        """Return the seconds until the next sweep where nothing happens; without events, sweeps are all there is."""
+        """Return the seconds until the next idle sweep; they stay short where the system sends no events."""
         return SWEEP_EVERY_S if self.polling else min(MAX_SWEEP_EVERY_S, max(SWEEP_EVERY_S, SWEEP_SHARE * spent))
 
     def _wait_for_quiet(self) -> None:
@@ -90,16 +90,16 @@ class Watch:
         try:
             self.observer = Observer()
             for folder, identity in zip(folders, identities, strict=True):
-                if identity:  # the root itself is watched for areas that come and go, not for our own index
+                if identity:  # the root is watched for new and removed areas, not for our index below it
                     self.observer.schedule(_Hints(self), folder, recursive=folder != self.layout.root)
             self.observer.start()
             self.watched = identities
-        except FileNotFoundError:  # a folder went away just now: the next round looks again
+        except FileNotFoundError:  # a folder was removed just now: the next round tries again
             self._stop_observing()
         except OSError as failure:
             self._stop_observing()
             self.polling = True
-            self.say(f"no file events here ({failure.strerror or failure}): looking every {SWEEP_EVERY_S:g} s instead")
+            self.say(f"no file events here ({failure.strerror or failure}): checking every {SWEEP_EVERY_S:g} s")
 
     def _stop_observing(self) -> None:
         if self.observer is not None and self.observer.is_alive():
@@ -110,7 +110,7 @@ class Watch:
 
 
 class _Hints(FileSystemEventHandler):
-    """Turns events on memory files and folders into a hint; our own index and temporaries are none."""
+    """Sets the watch's hint after events on memory files and folders; ignores the local folder."""
 
     def __init__(self, watch: Watch):
         self.watch = watch

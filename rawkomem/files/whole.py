@@ -1,4 +1,4 @@
-"""Read and replace files of other programs as a whole: a kill or a full disk leaves the old file."""
+"""Read and replace whole files of other programs; after a kill or on a full disk the old file is intact."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .contents import MAX_FILE_BYTES, read_bytes
 from .replace import mode_of
 
 GIT_FOLDER = ".git"
-FOLLOW_LINKS = "RAWKOMEM_FOLLOW_LINKS"  # the environment variable by which a user allows links out of a project
-UNFINISHED_PREFIX = ".rawkomem-"  # what names of our temporary files beside a file begin with
+FOLLOW_LINKS = "RAWKOMEM_FOLLOW_LINKS"  # environment variable: 1 allows links out of a project
+UNFINISHED_PREFIX = ".rawkomem-"  # of our temporary files, which are in the folder of the new file
 
 
 def remove_unfinished(folder: str) -> None:
-    """Remove what killed processes left beside the files of a folder. Raises OSError."""
+    """Remove the temporary files that killed processes left in a folder. Raises OSError."""
     for name in os.listdir(folder):
         if name.startswith(UNFINISHED_PREFIX):
             os.unlink(os.path.join(folder, name))
@@ -24,10 +24,10 @@ def remove_unfinished(folder: str) -> None:
 def refuse_exit(path: str, folder: str) -> None:
     """Raise Refused if a path below a folder leads out of it, or to git's own files, through a link.
 
-    A path that does not begin with the folder is what the user named, so it may lead anywhere.
+    A path that does not begin with the folder was named by the user, so it may lead anywhere.
     """
     if leads_out(path, folder):
-        hint = f"remove the link; or, if you made it, run it again with {FOLLOW_LINKS}=1 in the environment"
+        hint = f"remove the link; or, if you made it, run the command again with {FOLLOW_LINKS}=1 in the environment"
         raise Refused(f"{path} leads out of {folder} through a link, to {os.path.realpath(path)}", hint)
 
 
@@ -49,7 +49,7 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def read_whole(path: str, within: str = "") -> bytes | None:
-    """Return the bytes of a file; None if there is none. `within` is a folder that no link may lead out of."""
+    """Return a file's bytes; None if it does not exist. `within` is a folder that no link may lead out of."""
     if within:
         refuse_exit(path, within)
     try:
@@ -64,7 +64,7 @@ def read_whole(path: str, within: str = "") -> bytes | None:
 
 
 def replace_whole(path: str, data: bytes, executable: bool = False, within: str = "") -> None:
-    """Write a file by a temporary one and a rename; a link is followed, permissions stay. Raises OSError.
+    """Write a file atomically; follow a link and keep its permissions. Raises OSError.
 
     `within` is a folder that no link may lead out of.
     """

@@ -1,1 +1,1 @@
-"""The file format: frontmatter, entries, splitting and writing them, wire blocks."""
+"""Read and write the file format: frontmatter, entries and wire blocks."""

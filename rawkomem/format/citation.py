@@ -1,4 +1,4 @@
-"""Reads and writes citations: `path#symbol@blob` and its shorter forms."""
+"""Read and write citations: `path#symbol@blob` and its shorter forms."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from ..model.entry import Value
 
 KEY = "cites"
-MIN_BLOB_DIGITS, MAX_BLOB_DIGITS = 7, 40  # hex digits of a blob id: what git abbreviates to, and a whole one
-WRITTEN_BLOB_DIGITS = 12  # hex digits that we write: no two files of any project share them
+MIN_BLOB_DIGITS, MAX_BLOB_DIGITS = 7, 40  # hex digits of a blob id, abbreviated by git and complete
+WRITTEN_BLOB_DIGITS = 12  # hex digits that we write: enough to be unique in any project
 SYMBOL_SIGNS = "_$.:?!~-"  # besides letters and digits; a symbol starts with a letter, `_` or `$`
 
 
 @record
 class Citation:
-    """A place in the project's files, and perhaps the blob id of what stood there."""
+    """A place in the project's files, and the blob id of its content if it is known."""
 
     path: str
     symbol: str = ""
@@ -27,19 +27,19 @@ class Citation:
 
     @property
     def place(self) -> str:
-        """Return the citation without its blob: what a person would point at."""
+        """Return the citation without its blob id."""
         if self.lines:
             return f"{self.path}:{self.lines[0]}-{self.lines[1]}"
         return f"{self.path}#{self.symbol}" if self.symbol else self.path
 
     @property
     def text(self) -> str:
-        """Return the citation as a memory writes it."""
+        """Return the citation as text, as it is stored in a memory."""
         return f"{self.place}@{self.blob}" if self.blob else self.place
 
 
 def read_citation(text: str) -> Citation:
-    """Read any of the forms. What does not look like a blob, a symbol or lines is part of the path."""
+    """Parse a citation in any form. Text that does not look like a blob id, a symbol or lines is part of the path."""
     text = text.strip()
     before, at, blob = text.rpartition("@")
     if at and _is_blob(blob):
@@ -73,21 +73,21 @@ def _lines(text: str) -> tuple[int, int] | None:
 
 
 def cited_in(extra: Mapping[str, Value]) -> list[str]:
-    """Return what a memory cites, as it is written; one citation may stand without a list, other values are ignored."""
+    """Return a memory's citations as they are written: a list or a single text; ignore other values."""
     value = extra.get(KEY, [])
     items = value if isinstance(value, list) else [value]
     return [item.strip() for item in items if isinstance(item, str) and item.strip()]
 
 
 def with_cited(known: Iterable[str], new: Iterable[Citation]) -> list[str]:
-    """Return the citations of a memory after some were added: the same place is cited once, with the newer blob."""
+    """Return the known citations plus the new ones; a new citation replaces a known one of the same place."""
     added = {citation.place: citation.text for citation in new}
     kept = [text for text in known if read_citation(text).place not in added]
     return [*kept, *added.values()]
 
 
 def why_refused(path: str) -> str:
-    """Return why a path cannot be one below the project; empty when it can. Links are for whoever looks at the disk."""
+    """Return why a path cannot be inside the project; empty if it can. Links on disk are not checked here."""
     if not path or "\0" in path:
         return "names no file"
     if path.startswith(("/", "~")) or path[1:2] == ":":

@@ -1,4 +1,4 @@
-"""Makes an Entry from what a person gives: a text, perhaps with frontmatter, and flags that win over it."""
+"""Make an Entry from a person's text, which may have frontmatter, and from flags, which override the frontmatter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ KEY_OF = {
 
 
 def entry_from_text(text: str) -> Entry:
-    """Return the one entry a text holds; plain text is a body. The frontmatter, if any, must be readable."""
+    """Return the only entry of a text; plain text becomes its body.
+
+    Raise BadInput if the frontmatter cannot be read, or if the text holds several entries.
+    """
     text = text.lstrip("\ufeff").replace("\r\n", "\n")
     if not text.lstrip().startswith("---\n"):
         return Entry(body=text.strip("\n"))
@@ -39,7 +42,7 @@ def entry_from_text(text: str) -> Entry:
 
 
 def compose(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
-    """Return the entry with flags over its own fields; a first heading serves as title."""
+    """Return the entry with `flags` instead of its own fields; without a title, the first heading becomes the title."""
     fields = {key: tuple(value) if isinstance(value, (list, tuple)) else value for key, value in flags.items()}
     given = tuple(dict.fromkeys([*entry.given, *(KEY_OF[key] for key in fields)]))
     entry = replace(entry, kind=kind if entry.kind == "memory" else entry.kind, by=entry.by or by, given=given)
@@ -52,7 +55,7 @@ def compose(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
 def titled(text: str) -> Entry:
     """Return the entry of a plain text: its first sentence or line is the title, the rest is the body.
 
-    If that is too long for a title, the title is its beginning and the body is the whole text.
+    If that is too long for a title, its start is the title and the whole text is the body.
     """
     text = text.strip()
     line, _, rest = text.partition("\n")

@@ -1,4 +1,4 @@
-"""Writes an Entry as text. What is written reads back as the same entry, in this reader and in any YAML 1.2 one."""
+"""Write an Entry as text that reads back as the same entry, in this reader and in any YAML 1.2 reader."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from ..model.entry import Entry, Value
 
 PLAIN = re.compile(r"[A-Za-z0-9_/.$(][A-Za-z0-9 _/.,@+()$=%;!?'*~^<>&-]*(?::[A-Za-z0-9_/.+-][A-Za-z0-9_/.+-]*)*")
-# Words another YAML reader would turn into something that is not text.
+# Words that other YAML readers do not read as text.
 RESERVED_WORDS = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", ".inf", ".nan"}
 NUMBER = re.compile(r"[0-9.+-][0-9a-fxo._:+-]*", re.IGNORECASE)
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)?")
-FLOW_WIDTH = 100  # longer lists go one item a line: better diffs
+FLOW_WIDTH = 100  # longer lists have one item per line, for better diffs
 SPECIAL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 
 
 def emit_entry(entry: Entry) -> str:
-    """Return the entry as it stands in a file: frontmatter between `---` lines, a blank line, the body."""
+    """Return the entry as text for a file: frontmatter between `---` lines, a blank line, the body."""
     body = entry.body.strip("\n")
     head = f"---\n{emit_fields(_fields(entry))}---\n"
     return f"{head}\n{body}\n" if body else head
 
 
 def emit_fields(fields: Mapping[str, Value]) -> str:
-    """Return keys and values as YAML, one key a line."""
+    """Return keys and values as YAML, one key per line."""
     return "".join(f"{_scalar(key)}:{_top_value(key, value)}" for key, value in fields.items())
 
 
 def _top_value(key: str, value: Value) -> str:
-    """Return a value as its key needs it: a bare number, prose in lines. Our reader takes both as text."""
+    """Return a value as YAML; some keys hold bare numbers or several lines. Our reader reads both as text."""
     if isinstance(value, str):
         if key in NUMBERS and value.isascii() and value.isdecimal():
             return f" {value}\n"
@@ -65,7 +65,7 @@ def _fields(entry: Entry) -> dict[str, Value]:
     foreign = foreign_keys(entry)
     if foreign:
         named = {**{theirs: named.pop(ours) for ours, theirs in foreign.items()}, **named, "kind": ""}
-    emptied = () if create else entry.given  # an amendment may empty a list
+    emptied = () if create else entry.given  # an amendment may make a list empty
     return {**{key: value for key, value in named.items() if value or key in emptied}, **entry.extra}
 
 
@@ -97,7 +97,7 @@ def _list(items: list[Value], indent: str) -> str:
 
 
 def _flow(value: Value) -> str:
-    """Return a nested value on one line, every text in quotes."""
+    """Return a nested value on one line, with every text in quotes."""
     if isinstance(value, list):
         return "[" + ", ".join(_flow(item) for item in value) + "]"
     if isinstance(value, dict):
@@ -115,7 +115,7 @@ def _scalar(text: str, flow: bool = False) -> str:
     if _is_plain(text) and not (flow and "," in text):
         return text
     if "\\" in text and "'" not in text and not SPECIAL.search(text) and "\n" not in text:
-        return f"'{text}'"  # a pattern keeps its backslashes readable
+        return f"'{text}'"  # single quotes keep the backslashes of a pattern readable
     return _quoted(text)
 
 

@@ -1,4 +1,4 @@
-"""The values of a frontmatter, and the failure to read one."""
+"""Define the values of a frontmatter, and the exception for unreadable ones."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from ..model.entry import Value
     from ..model.problem import Problem
 
-MAX_NODES = 4_000  # bounds the work on flat but endless mappings
+MAX_NODES = 4_000  # limits the work on very long mappings
 NULLS = {"", "~", "null", "Null", "NULL"}
 
 
 @record
 class Field:
-    """A top-level value with the line it stands on; `plain` tells `~` from `"~"`."""
+    """A top-level value and its line; `plain` is False for a quoted text, so that `~` and `"~"` differ."""
 
     value: Value
     line: int
@@ -29,7 +29,7 @@ class Field:
 
 
 class Unreadable(Exception):
-    """Raised where frontmatter cannot be used; `problem` says why and where."""
+    """Raised if a frontmatter cannot be read; `problem` says why and where."""
 
     def __init__(self, problem: Problem):
         super().__init__(problem.message)

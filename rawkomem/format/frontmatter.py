@@ -1,4 +1,4 @@
-"""Reads frontmatter: plain lines by themselves, everything else with a YAML parser. Every scalar stays text."""
+"""Read frontmatter: plain lines with a regular expression, the rest with a YAML parser. Every scalar stays text."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from ..model.problem import Problem, error, warning
 from .field import Field, Unreadable
 from .plain import read_plain
 
-MAX_BYTES = 64 * 1024  # a frontmatter is a label, not a document; checked before parsing
-UNICODE_BREAKS = re.compile("[\u0085\u2028\u2029]")  # line breaks for YAML, not for an editor
-# Without the ======= in the middle, which underlines headings too: the lines around it never go missing alone.
+MAX_BYTES = 64 * 1024  # checked before parsing; longer texts belong in the body
+UNICODE_BREAKS = re.compile("[\u0085\u2028\u2029]")  # line breaks in YAML but not in editors
+# The ======= line in the middle is not searched for, because it also underlines headings.
 CONFLICT = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)", re.MULTILINE)
 
 
 def read_frontmatter(text: str, line: int = 1) -> tuple[dict[str, Field], list[Problem]]:
-    """Return the top-level keys of a frontmatter whose first line is `line`, and what was odd. Raises Unreadable."""
+    """Return the top-level keys of a frontmatter whose first line is `line`, and its warnings. Raises Unreadable."""
     if (plain := read_plain(text, line)) is not None:
         return plain, []
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
@@ -35,6 +35,6 @@ def read_frontmatter(text: str, line: int = 1) -> tuple[dict[str, Field], list[P
 
 
 def _mapping(text: str, line: int, problems: list[Problem]) -> dict[str, Field]:
-    from .yaml_mapping import read_yaml  # a start: most entries are plain lines
+    from .yaml_mapping import read_yaml  # slow to import, and most entries have only plain lines
 
     return read_yaml(text, line, problems)

@@ -1,4 +1,4 @@
-"""The hardened reader behind python-frontmatter's handler interface, for single documents such as templates."""
+"""Offer our frontmatter reader as a handler of python-frontmatter, for single documents such as templates."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class RawkoHandler(BaseHandler):
     START_DELIMITER = END_DELIMITER = "---"
 
     def load(self, fm: str, **kwargs: object) -> dict[str, Any]:
-        """Return the frontmatter's keys, every scalar as text; raises Unreadable."""
+        """Return the frontmatter's keys and values, every scalar as text. Raises Unreadable."""
         fields, _ = read_frontmatter(fm.strip("\n"))
         return {key: field.value for key, field in fields.items()}
 
     def export(self, metadata: dict[str, Any], **kwargs: object) -> str:
-        """Return the keys as YAML that reads back as the same text."""
+        """Return the keys and values as YAML that reads back as the same texts."""
         return emit_fields(metadata).rstrip("\n")

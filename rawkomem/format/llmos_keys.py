@@ -1,4 +1,4 @@
-"""The keys of LLMos traces and experiences, which stand for ours where ours are missing."""
+"""Map the keys of LLMos traces and experiences to ours, where ours are missing."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from ..model.entry import Entry
 from ..model.record import replace
 from .field import Field
 
-# kind → our key → the key of LLMos, in the order in which its files hold them
+# kind → our key → the key of LLMos, in the order of LLMos files
 KEYS = {
     "trace": {"id": "trace_id", "discoveredAt": "timestamp", "title": "goal", "discoveredBy": "agent"},
     "experience": {"id": "experience_id", "discoveredAt": "timestamp", "title": "primary_goal"},
 }
 SHORT = {"discoveredAt": "at", "discoveredBy": "by"}  # other names of our keys
-MARKS = {"trace_id": "trace", "experience_id": "experience"}  # key that tells the kind
-EXPERIENCE_NUMBER = "experience_number"  # of an entry of the log, for people: two branches may give the same one
+MARKS = {"trace_id": "trace", "experience_id": "experience"}  # key that only this kind has
+EXPERIENCE_NUMBER = "experience_number"  # of a log entry, for people: two branches may use the same number
 NUMBERS = ("duration_ms", "execution_time_ms", "files_created", EXPERIENCE_NUMBER)  # keys with bare numbers
 TOLD = ("output_summary", "learnings_or_issues")  # fields of an experience that hold prose
 
 
 def native(fields: Mapping[str, Field]) -> Mapping[str, Field]:
-    """Return the fields with our keys in the place of foreign ones, where the kind is one that has any."""
+    """Return the fields of a trace or an experience with our keys instead of LLMos keys; others unchanged."""
     kind = _kind(fields)
     if not kind:
         return fields
@@ -44,7 +44,7 @@ def _kind(fields: Mapping[str, Field]) -> str:
 
 
 def told(entry: Entry) -> Entry:
-    """Return an experience with the prose of its fields in its text, so that a search finds it."""
+    """Append the prose fields of an experience to its body, so that a search finds them; return other entries as is."""
     if entry.kind != "experience":
         return entry
     parts = [str(entry.extra[key]).strip() for key in TOLD if isinstance(entry.extra.get(key), str)]
@@ -53,6 +53,6 @@ def told(entry: Entry) -> Entry:
 
 
 def foreign_keys(entry: Entry) -> Mapping[str, str]:
-    """Return the keys that an entry is written under: LLMos's for its kinds, unless another field has such a name."""
+    """Return our key → LLMos key for a trace or an experience; empty if another field already has such a key."""
     names = KEYS.get(entry.kind, {})
     return names if entry.id and not any(key in entry.extra for key in names.values()) else {}

@@ -1,4 +1,4 @@
-"""Reads older experience logs, without frontmatter: YAML blocks, `- **key**: value` bullets, `## [timestamp]` prose."""
+"""Read older experience logs without frontmatter: YAML blocks, `- **key**: value` bullets, `## [timestamp]` prose."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ BULLET = re.compile(r"[-*][ \t]+\*\*([A-Za-z][\w ]*?):?\*\*[ \t]*:?[ \t]*(.*)")
 STAMPED = re.compile(r"(#{1,4})[ \t]+\[([^\]\n]{8,40})\][ \t]*[-–—:]?[ \t]*(.*)")
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 LISTS = ("components_used", "tools_used")
-MAX_TITLE_LENGTH = 120  # characters of a first line that serves as goal
+MAX_TITLE_LENGTH = 120  # characters of a first line that becomes the goal
 
 
 class _Record:
-    """An experience while its lines are gathered."""
+    """An experience while its lines are collected."""
 
     def __init__(self, line: int, level: int = 0):
         self.line = line
-        self.level = level  # of the heading that opened it; 0: none did
+        self.level = level  # of the heading that started it; 0 if none did
         self.fields: dict[str, Field] = {}
         self.body: list[str] = []
 
@@ -46,10 +46,10 @@ class _Record:
 
 
 def read_log(text: str) -> tuple[list[Block], list[Problem]]:
-    """Return the experiences of a log, in order; none where the text is no log."""
+    """Return the experiences of a log, in order, and a warning; nothing if the text is not a log."""
     goal = KEYS["experience"]["title"]
     blocks = [block for block in _blocks(text) if block.fields and str(block.fields[goal].value).strip()]
-    odd = warning("old-log", "an older form of log: read, but not written to", "new entries go to a file beside it")
+    odd = warning("old-log", "an older log format: read, but not written to", "new entries go to a file next to it")
     return (blocks, [odd]) if blocks else ([], [])
 
 
@@ -93,14 +93,14 @@ def _key(name: str) -> str:
 
 
 def _starts(current: _Record | None, key: str) -> bool:
-    """Return whether a bullet begins another experience: its id, or the goal again where there are no ids."""
+    """Tell whether a bullet starts another experience: with its id or, in a log without ids, with its goal."""
     if key == MARK:
         return current is None or bool(current.fields.keys() - {KEYS["experience"]["discoveredAt"]})
     return key == KEYS["experience"]["title"] and (current is None or (not current.level and key in current.fields))
 
 
 def _yaml(lines: list[str], start: int) -> tuple[int, dict[str, Field]]:
-    """Return the last line and the mapping that a `---` line or a code fence opens; empty if it is no experience."""
+    """Return the last line and the mapping that a `---` line or a fence opens; empty if it is not an experience."""
     fenced = FENCE.fullmatch(lines[start])
     closing = re.compile(r"```[ \t]*") if fenced else RULE
     if not fenced and not RULE.fullmatch(lines[start]):
@@ -108,7 +108,7 @@ def _yaml(lines: list[str], start: int) -> tuple[int, dict[str, Field]]:
     end = next((n for n in range(start + 1, len(lines)) if closing.fullmatch(lines[n])), 0)
     inside = lines[start + 1 : end]
     if fenced and inside and RULE.fullmatch(inside[0]):
-        return start, {}  # a whole block with its rules inside a fence: read when its own rule comes
+        return start, {}  # a block with its own --- lines inside a fence: read when its --- line comes
     if not any(line.startswith(MARK) for line in inside):
         return start, {}
     try:

@@ -1,4 +1,4 @@
-"""Finds wikilinks in a body, outside code: [[name]], [[name|label]], [[name#heading]]."""
+"""Find wikilinks in a body, outside code: [[name]], [[name|label]], [[name#heading]]."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from ..text.prose import prose_lines, without_code
 
-# No blanks at the edges: `[[ -f file ]]` is a shell's test. As long as an id may be.
+# No spaces at the edges, because `[[ -f file ]]` is a shell test. A name is at most as long as an id.
 WIKILINK = re.compile(r"\[\[(?=\S)([^\[\]|\n]{1,250})(?:\|[^\[\]\n]{0,250})?(?<=\S)\]\]")
 
 

@@ -1,4 +1,4 @@
-"""The metadata of RFC-0011 in the frontmatter: keys that people read have a place of their own, all others are JSON."""
+"""Store the metadata of RFC-0011 in the frontmatter: known keys as keys of their own, all others as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Value
 
-# Metadata that has a place in the frontmatter, read by people and by the rest of this program: the RFC's key → ours.
+# The RFC's key → our key, for metadata that people and the rest of this program read.
 PLACES = {
     "type": "type",
     "rationale": "rationale",
@@ -24,17 +24,17 @@ PLACES = {
     "preventative_rule": "preventative_rule",
     "source_skill_id": "source_skill_id",
 }
-OTHER_METADATA_KEY = "metadata"  # the frontmatter key of all other metadata, as JSON: numbers stay numbers
-SCRUBBED_KEY = "scrubber"  # the frontmatter key that says by which profile of the scrubber a text is embedded
-COLUMNS_KEY = "meshColumns"  # the frontmatter key of columns that a database of memory-mesh had, as JSON
-STORE_KEY = "store"  # in the metadata of rows that we write: they are ours
-# RFC-0011 §9.2 points to 0.8 and more, and calls 0.4 and less auxiliary.
+OTHER_METADATA_KEY = "metadata"  # frontmatter key of all other metadata, as JSON, so that numbers stay numbers
+SCRUBBED_KEY = "scrubber"  # frontmatter key of the scrubber profile that prepares the text for embedding
+COLUMNS_KEY = "meshColumns"  # frontmatter key of the columns of a memory-mesh database, as JSON
+STORE_KEY = "store"  # in the metadata of rows that we write, to recognize them
+# RFC-0011 §9.2 highlights scores of 0.8 and more, and calls scores of 0.4 and less auxiliary.
 LOWEST_SCORES = {"critical": 0.9, "high": 0.8, "medium": 0.41}
-SCORE_DIGITS = 6  # of a score: a column of float32 gives 0.4000000059 for 0.4
+SCORE_DIGITS = 6  # to round to: a float32 column returns 0.4000000059 for 0.4
 
 
 def extra_of(given: Mapping[str, Any]) -> dict[str, Value]:
-    """Return metadata as frontmatter."""
+    """Return metadata as frontmatter keys and values."""
     texts = {key: value for key, value in given.items() if key in PLACES and isinstance(value, str)}
     rest = {key: value for key, value in given.items() if key not in texts}
     extra: dict[str, Value] = {PLACES[key]: text for key, text in texts.items() if text}
@@ -42,13 +42,13 @@ def extra_of(given: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def given_in(extra: Mapping[str, Value]) -> dict[str, Any]:
-    """Return the metadata that a frontmatter holds, by the RFC's keys."""
+    """Return the metadata of a frontmatter, by the RFC's keys."""
     placed = {key: extra[place] for key, place in PLACES.items() if extra.get(place)}
     return {**json_object(extra.get(COLUMNS_KEY)), **placed, **json_object(extra.get(OTHER_METADATA_KEY))}
 
 
 def json_object(said: object) -> dict[str, Any]:
-    """Return the object that JSON text holds; empty where it holds none."""
+    """Return the object in a JSON text, or an object as is; empty for anything else."""
     try:
         value = json.loads(said) if isinstance(said, str) and said else said
     except (ValueError, RecursionError):
@@ -57,13 +57,13 @@ def json_object(said: object) -> dict[str, Any]:
 
 
 def score_in(given: Mapping[str, Any]) -> float | None:
-    """Return the importance that metadata states as a number from 0 to 1; None where it states none."""
+    """Return the importance score in metadata, from 0 to 1; None if it is missing or invalid."""
     score = given.get("importance_score")
     usable = isinstance(score, (int, float)) and not isinstance(score, bool) and 0 <= score <= 1
     return float(score) if usable and score is not None else None
 
 
 def importance_for(score: float) -> str:
-    """Return our word for an importance from 0 to 1."""
+    """Return the word for an importance score: low, medium, high or critical."""
     score = round(score, SCORE_DIGITS)
     return next((word for word, least in LOWEST_SCORES.items() if score >= least), "low")

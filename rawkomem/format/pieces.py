@@ -1,4 +1,4 @@
-"""Cuts a file's text into pieces, one for each entry and exact to the character, and glues them together again."""
+"""Cut a file's text into pieces, one per entry and exact to the character, and join them again."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from itertools import pairwise
 from ..model.record import record
 from .split import CLOSING, SEPARATOR
 
-# One separator with the blank lines around it; what stands above a second one belongs to the body.
+# One separator with the blank lines around it; an earlier separator belongs to the body.
 GAP = re.compile(r"(?<=\n)(?:[ \t]*\n)*---[ \t]*\n(?:[ \t]*\n)*\Z")
 BLANK = " \t\n"
 
 
 @record
 class Piece:
-    """The lines of one entry without what surrounds them, and what stood behind them."""
+    """The text of one entry, and the separator and blank lines after it."""
 
     text: str
     rest: str  # up to the next entry, or to the end of the file
@@ -24,7 +24,7 @@ class Piece:
 
 
 def cut(text: str, lines: Sequence[int]) -> tuple[str, list[Piece]]:
-    """Return what stands above the first entry, and the pieces of a text whose entries start on these lines."""
+    """Return the text before the first entry, and the pieces; `lines` are the line numbers of the entries."""
     rows = text.split("\n")
     offsets = [0]
     for row in rows:
@@ -43,7 +43,7 @@ def _piece(text: str, last: bool) -> Piece:
 
 
 def glue(lead: str, pieces: Iterable[Piece]) -> str:
-    """Return the text that these pieces make: each keeps what stood behind it where it is still in such a place."""
+    """Join pieces to a text. Each keeps the text after it, unless it became the last piece or no longer is."""
     pieces = list(pieces)
     between = "".join(piece.text + ("\n" + SEPARATOR if piece.last else piece.rest) for piece in pieces[:-1])
     end = "".join(piece.text + (piece.rest if piece.last else "\n") for piece in pieces[-1:])

@@ -1,6 +1,6 @@
-"""Reads a frontmatter of plain lines without a YAML parser: most entries hold nothing else.
+"""Read a frontmatter of plain lines without a YAML parser, because most entries have nothing else.
 
-Understood is what every YAML reader takes the same way: `key: text`, a quoted text without escapes, and `[a, b]`.
+It accepts only lines that every YAML reader reads alike: `key: text`, a quoted text without escapes, and `[a, b]`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .field import NULLS, Field
 if TYPE_CHECKING:
     from ..model.entry import Value
 
-MAX_CHARS = 4_000  # of a frontmatter: longer ones are rare, and have limits to check
+MAX_CHARS = 4_000  # of a frontmatter: longer ones are rare, and the YAML reader checks their limits
 ITEM = r"[A-Za-z0-9_/.$(](?:[A-Za-z0-9 _/.@+()$=%;!'*~^<>&-]*[A-Za-z0-9_/.@+()$=%;!'*~^<>&-])?"
 TEXT = r"[A-Za-z0-9_/.$(](?:[A-Za-z0-9 _/.,@+()$=%;!?'*~^<>&-]|:(?=[A-Za-z0-9_/.+-]))*(?<! )"
 QUOTED = r"""[ !#-[\]-~\u00a1-\u024f\u2010-\u2027]*"""
@@ -21,7 +21,7 @@ LINE = re.compile(rf"""([A-Za-z][A-Za-z0-9_]{{0,63}}): (?:({TEXT})|"({QUOTED})"|
 
 
 def read_plain(text: str, line: int) -> dict[str, Field] | None:
-    """Return the keys of a frontmatter whose first line is `line`; None where it holds anything but plain lines."""
+    """Return the keys of a frontmatter whose first line is `line`; None if it has lines that are not plain."""
     if not text.endswith("\n") or len(text) > MAX_CHARS:
         return None
     fields: dict[str, Field] = {}

@@ -1,4 +1,4 @@
-"""Turns a file's text into entries, with a Problem for everything that is wrong or odd."""
+"""Parse a file's text into entries, with a Problem for each error or oddity."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ KEYS = {
 }  # fmt: skip
 RENAMED = {name: ours for ours in sorted(KEYS & NAMES.keys()) for name in NAMES[ours]}  # their name → our key
 SHORT = {"discoveredAt": "at", "discoveredBy": "by"}  # other names of our keys
-CLAIM = ("subject", "predicate", "value")  # what a claim needs
+CLAIM = ("subject", "predicate", "value")  # required in a claim
 DROPPED = {"__proto__", "constructor", "prototype"}  # RFC-0011: never metadata keys
-MAX_TAGS = 64  # a memory with more is a dump, not a label
-MAX_PATTERNS = 32  # each is matched against every task
-NO_TITLE = "no-title"  # the code of the Problem that a caller who gives the title otherwise may ignore
+MAX_TAGS = 64  # more tags do not describe a memory
+MAX_PATTERNS = 32  # each condition is matched against every task
+NO_TITLE = "no-title"  # a caller that has another title may ignore this Problem code
 SECRET_HINT = "remove it and change the secret; the index holds a redacted copy"
-KEPT_HINT = "choose another value; what other entries refer to is not redacted in the index"
-PERSONAL_HINT = "remove it where others read this repository; the index holds a redacted copy"
-MAX_VALUE_LENGTH = 10_000  # characters: kept, but it belongs in the body
+KEPT_HINT = "choose another value: other entries refer to it, so the index does not redact it"
+PERSONAL_HINT = "remove it if others can read this repository; the index holds a redacted copy"
+MAX_VALUE_LENGTH = 10_000  # characters; a longer value is kept, but belongs in the body
 FUTURE_SLACK_MS = DAY  # clocks and time zones differ
 TITLE_LENGTH = 300
 
 
 def read_entries(text: str, advice: bool = True, log: bool = False) -> tuple[list[Entry], list[Problem]]:
-    """Return all entries of a text with \\n line ends, ids as written, and all Problems in order of lines.
+    """Return all entries of a text with \\n line ends, with ids as written, and all Problems ordered by line.
 
-    Without `advice`, warnings that change nothing about an entry are left out. A `log` may be in an older form.
+    Without `advice`, leave out warnings that do not change an entry. A `log` may have an older format.
     """
     entries: list[Entry] = []
     blocks: list[Block] = []
     problems: list[Problem] = []
     if log and not text.lstrip().startswith("---"):
-        from .logbook import read_log  # few repositories hold a log in an older form
+        from .logbook import read_log  # few repositories have an older log
 
         blocks, problems = read_log(text)
     for block in blocks or split(text):
@@ -68,7 +68,7 @@ def read_entries(text: str, advice: bool = True, log: bool = False) -> tuple[lis
 
 def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
     problems = list(block.problems)
-    body = clean(block.body).strip("\n").rstrip()  # what goes may leave blanks at the edges
+    body = clean(block.body).strip("\n").rstrip()  # removed characters may leave spaces at the edges
     conflicted = bool(CONFLICT.search(body))
     problems += _body_problems(block, conflicted) if advice else []
     secrets = _secrets(block)
@@ -80,7 +80,7 @@ def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
 
 
 def _with_our_names(fields: Mapping[str, Field]) -> Mapping[str, Field]:
-    """Return the fields with our key beside each foreign name of it that has a value, unless our key is there."""
+    """Add our key for each foreign key that has a value, unless our key is present; return all fields."""
     foreign = [name for name in RENAMED if name in fields and not fields[name].missing]
     if not foreign:
         return fields
@@ -106,12 +106,12 @@ def _body_problems(block: Block, conflicted: bool) -> list[Problem]:
 
 
 def _secrets(block: Block) -> list[Problem]:
-    """Return Problems for the secrets and personal data in frontmatter and body, found in one go."""
+    """Return Problems for secrets and personal data in the frontmatter and the body, found in one pass."""
     fields = block.fields or {}
     leaves = [(key, leaf) for key, field in fields.items() for leaf in _leaves(key, field.value)]
     if not block.body and are_bare(leaf for _, leaf in leaves):
         return []
-    from ..redaction.fields import find_in_fields  # the rules
+    from ..redaction.fields import find_in_fields  # loads the redaction rules
 
     problems = []
     line, counted = block.body_line, 0
@@ -141,7 +141,7 @@ def _secret(rule: str, key: str, line: int) -> Problem:
 
 
 class _FieldReader:
-    """Reads the known keys of one frontmatter, collecting Problems."""
+    """Reads the known keys of one frontmatter and collects Problems."""
 
     def __init__(self, fields: Mapping[str, Field], line: int, problems: list[Problem], advice: bool):
         self.fields = fields
@@ -212,7 +212,7 @@ class _FieldReader:
             self._add(error, "long-id", key, f"{key} is longer than {ID_LENGTH} characters", "shorten it")
             return ""
         if id and not is_id(id):
-            message = f"{key} {id[:40]!r} holds signs that an id must not have: read as {safe_id(id)}"
+            message = f"{key} {id[:40]!r} contains characters that an id must not have: read as {safe_id(id)}"
             self._warn("odd-id", key, message, "use letters, digits, _ - and .")
         return safe_id(id)
 
@@ -220,7 +220,7 @@ class _FieldReader:
         field = self._present("title")
         title = self._text("title")
         if not title:
-            if required and (field is None or isinstance(field.value, str)):  # otherwise it has been told already
+            if required and (field is None or isinstance(field.value, str)):  # otherwise a Problem was reported already
                 self._add(error, NO_TITLE, "title", "no title", "add 'title: …'")
             return ""
         assert field is not None
@@ -256,7 +256,7 @@ class _FieldReader:
         if odd:
             self._warn("bad-time", key, f"{key} {text[:40]!r} {odd}", "write 2026-01-23T10:30:00Z")
         if at is not None and at > now() + FUTURE_SLACK_MS:
-            self._warn("future-time", key, f"{key} lies in the future: counts as now", "correct the date")
+            self._warn("future-time", key, f"{key} is in the future: counts as now", "correct the date")
         return at or 0
 
     def _listed(self, key: str) -> list[Value]:
@@ -275,7 +275,7 @@ class _FieldReader:
     def _tags(self) -> tuple[str, ...]:
         items = self._items("tags")
         if len(items) > MAX_TAGS:
-            hint = "keep the few that help"
+            hint = "keep the most useful ones"
             self._add(error, "too-many-tags", "tags", f"{len(items)} tags: at most {MAX_TAGS}", hint)
             return ()
         tags = [" ".join(clean(item).split()) for item in items]
@@ -290,7 +290,7 @@ class _FieldReader:
         patterns = self._patterns()
         if len(patterns) > MAX_PATTERNS:
             message = f"{len(patterns)} conditions: at most {MAX_PATTERNS}"
-            self._add(error, "too-many-conditions", "whenToUse", message, "keep the telling ones")
+            self._add(error, "too-many-conditions", "whenToUse", message, "keep the most specific ones")
             return ()
         self._refuse_nul("whenToUse", patterns)
         stripped = [pattern.strip() for pattern in patterns]
@@ -305,7 +305,7 @@ class _FieldReader:
         return tuple(pattern for pattern in cleaned if pattern)
 
     def _patterns(self) -> list[str]:
-        """Return the conditions as text; objects `{pattern: …}` of older files are accepted."""
+        """Return the conditions as texts; accept the objects `{pattern: …}` of older files."""
         items = [item.get("pattern", item) if isinstance(item, dict) else item for item in self._listed("whenToUse")]
         if all(isinstance(item, str) for item in items):
             return [str(item) for item in items]
@@ -336,7 +336,7 @@ class _FieldReader:
 
     def _check_key(self, key: str, field: Field) -> None:
         if key == "claim" and not _is_claim(field.value):
-            message = "a claim that cannot be used"
+            message = "the claim is incomplete or not text: ignored"
             self._warn("bad-claim", key, message, "give it subject, predicate and value, each as text")
         if imitated := confusable_with(key, KEYS):
             message = f"key {clean(key)!r} looks like {imitated!r} but is not"
@@ -355,7 +355,7 @@ class _FieldReader:
 
 
 def _meant(key: str) -> str:
-    from .near import near_key  # only `check` gives advice
+    from .near import near_key  # only `rawkomem check` asks for advice
 
     return near_key(key)
 
@@ -374,7 +374,7 @@ def _holds_nul(value: object) -> bool:
 
 
 def is_inside(reference: str) -> bool:
-    """Return whether a reference to another memory is a plain name: no way out of the folder, no scheme, no escapes."""
+    """Tell whether a reference to a memory is a plain name: no path out of the folder, no scheme, no escapes."""
     if not reference or any(unicodedata.category(c) == "Cc" for c in reference):
         return False
     if reference.startswith(("/", "\\")) or any(c in reference for c in ("\\", "%", ":")):

@@ -1,9 +1,9 @@
-"""The sections of a Markdown body by their headings, and the items of a list."""
+"""Split a Markdown body into sections by its headings, and a list into its items."""
 
 from __future__ import annotations
 
-MARKS = "-*+"
-NOT_RECORDED = "None were recorded."  # what a learning writes below a heading that it has no item for …
+BULLETS = "-*+"
+NOT_RECORDED = "None were recorded."  # a learning writes these texts below a heading without items …
 NOT_SEEN = "None were seen."
 NOTHING_WORKED = "No execution has succeeded yet: there is nothing to recommend."
 NOTHING_SAID = "The executions do not say how they went about it."
@@ -11,7 +11,7 @@ PLACEHOLDERS = (NOT_RECORDED, NOT_SEEN, NOTHING_WORKED, NOTHING_SAID)  # … and
 
 
 def sections(body: str) -> dict[str, str]:
-    """Return the text below each heading, by the heading in lower case; what stands before the first is under ''."""
+    """Return lower-case heading → text below it; the text before the first heading is under ''."""
     found: dict[str, list[str]] = {}
     title, fence = "", False
     for line in body.split("\n"):
@@ -25,9 +25,9 @@ def sections(body: str) -> dict[str, str]:
 
 
 def items(text: str) -> list[str]:
-    """Return the items of a list, each on one line without its mark; lines below an item belong to it.
+    """Return the items of a list, each on one line without its bullet or number; following lines belong to the item.
 
-    Text that is no list is one item for each paragraph.
+    In a text without bullets, each paragraph is one item.
     """
     found: list[list[str]] = []
     apart = True
@@ -47,9 +47,9 @@ def items(text: str) -> list[str]:
 
 
 def _item(line: str) -> str | None:
-    """Return what a line says after `- `, `3. ` or `3) `; None where it starts no item."""
+    """Return the text after `- `, `3. ` or `3) `; None if the line does not start an item."""
     bare = line.lstrip()
-    if bare[:1] in MARKS and bare[1:2] == " ":
+    if bare[:1] in BULLETS and bare[1:2] == " ":
         return bare[2:].strip()
     digits = len(bare) - len(bare.lstrip("0123456789"))
     if 0 < digits < 5 and bare[digits : digits + 1] in (".", ")") and bare[digits + 1 : digits + 2] == " ":

@@ -1,7 +1,7 @@
-"""Splits a file into blocks: one frontmatter and its body each.
+"""Split a file into blocks: one frontmatter and its body each.
 
-A new entry starts only where a `---` line outside code fences and HTML comments opens a YAML mapping with one of the
-TELLING_KEYS that another `---` line, or YAML's `...`, closes. Any other `---` is a horizontal rule or a separator.
+A new entry starts at a `---` line that is outside code fences and HTML comments and opens a YAML mapping. The mapping
+has one of the ENTRY_KEYS and ends with another `---` line or YAML's `...`. Any other `---` is a rule or a separator.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from .frontmatter import MAX_BYTES, read_frontmatter
 from .llmos_keys import MARKS
 
 # The only lines that can change the state: delimiters, code fences, HTML comment starts.
-TELLING = re.compile(r"^(?:(---)[ \t]*$| {0,3}(`{3,}|~{3,})([^\n]*)$| {0,3}(<!--))", re.MULTILINE)
+STATE_LINES = re.compile(r"^(?:(---)[ \t]*$| {0,3}(`{3,}|~{3,})([^\n]*)$| {0,3}(<!--))", re.MULTILINE)
 DELIMITER = re.compile(r"^---[ \t]*$", re.MULTILINE)
 CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)  # `...` ends a document in YAML and for pandoc
-TELLING_KEYS = ("title", "kind", *MARKS)
-KEY = "|".join(TELLING_KEYS)
+ENTRY_KEYS = ("title", "kind", *MARKS)
+KEY = "|".join(ENTRY_KEYS)
 LOOKS_LIKE_ENTRY = re.compile(rf"^(?:{KEY})[ \t]*:|\A\s*\{{[^\n]*\"(?:{KEY})\"", re.MULTILINE)
 TRAILING_SEPARATOR = re.compile(r"(?:\A|\n)[ \t]*\n?---[ \t]*\n*\Z")
-RULE = error("rule", "a rule, not an entry")  # what `_open` answers for any other `---`
-SEPARATOR = "\n---\n\n"  # SPEC-0009: entries are appended below a rule
+RULE = error("rule", "a rule, not an entry")  # `_open` returns this for any other `---`
+SEPARATOR = "\n---\n\n"  # SPEC-0009: a rule separates entries
 NO_ID = "~"
-MAX_ENTRIES = 5_000  # ten times what a file holds where the writer starts another; bounds the work on hostile ones
+MAX_ENTRIES = 5_000  # ten times as many as our writer puts into a file; limits the work on hostile files
 
 
 @record
 class Block:
-    """A frontmatter (None where there is none to read) and a body, with the lines they start on."""
+    """A frontmatter (None if it is missing or unreadable) and a body, with their first lines."""
 
     fields: Mapping[str, Field] | None
     body: str
@@ -45,7 +45,7 @@ class Block:
 def split(text: str) -> list[Block]:
     r"""Return the blocks of a text with \n line ends.
 
-    A text that does not start with frontmatter is one block without.
+    A text that does not start with frontmatter is one block without fields.
     """
     start = len(text) - len(text.lstrip(" \t\n"))
     opening = DELIMITER.match(text, text.rfind("\n", 0, start) + 1)
@@ -67,7 +67,7 @@ def append_holds(text: str, entry: str) -> bool:
 
 
 def _last_block(text: str) -> str | None:
-    """Return the text from where its last block starts; None where no further block would be read."""
+    """Return the text of the last block; None if the file already has MAX_ENTRIES blocks."""
     lines = _Lines(text)
     opening = DELIMITER.match(text)
     following = _open(text, lines, opening, [], first=True) if opening else None
@@ -83,14 +83,14 @@ def _said(blocks: list[Block]) -> list[tuple[object, str]]:
 
 
 def digest_of(block: Block) -> str:
-    """Return a digest of what a block says, whatever its line ends; it begins with ~ if the block names no id."""
+    """Return a digest of a block's fields and body, independent of line ends; it starts with ~ if there is no id."""
     ((fields, body),) = _said([block])
     own = block.fields.get("id") if block.fields else None
     return ("" if own and str(own.value).strip() else NO_ID) + _hash(repr((fields, body)))
 
 
 def digest_at(digest: str, path: str) -> str:
-    """Return the digest of a block in a file. Without an id of its own, a block is another one under another path."""
+    """Return the digest of a block in a file. Without an id in the block, the path is part of its digest."""
     return _hash(f"{digest} {path}") if digest.startswith(NO_ID) and path else digest
 
 
@@ -99,7 +99,7 @@ def _hash(text: str) -> str:
 
 
 def join(text: str, entry: str) -> str:
-    """Return the text with an entry appended below a separator; not a character before it changes."""
+    """Return the text with an entry appended after a separator; the text itself does not change."""
     if not text.strip():
         return text + entry
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -108,7 +108,7 @@ def join(text: str, entry: str) -> str:
 
 
 class _Lines:
-    """A counter of line numbers that counts on from the last position, so that a whole file is counted once."""
+    """A counter of line numbers that continues from the last position, so that a file is counted only once."""
 
     def __init__(self, text: str):
         self.text, self.position, self.line = text, 0, 1
@@ -123,14 +123,14 @@ class _Lines:
 
 
 class _Opened:
-    """A frontmatter that was found: its fields and where its body starts."""
+    """A frontmatter that was found: its fields and the position of its body."""
 
     def __init__(self, fields: Mapping[str, Field] | None, start: int, body: int, line: int, problems: list[Problem]):
         self.fields, self.start, self.body, self.line, self.problems = fields, start, body, line, problems
 
 
 def _open(text: str, lines: _Lines, opening: re.Match[str], problems: list[Problem], first: bool) -> _Opened | Problem:
-    """Read the frontmatter that a `---` line opens. For later blocks a Problem means: not an entry after all."""
+    """Read the frontmatter that a `---` line opens. For later blocks, a Problem means that this is not an entry."""
     begin = min(opening.end() + 1, len(text))
     closing = CLOSING.search(text, begin, begin + 4 * MAX_BYTES)
     if not closing:
@@ -145,13 +145,13 @@ def _open(text: str, lines: _Lines, opening: re.Match[str], problems: list[Probl
         fields, odd = read_frontmatter(inside, line + 1)
     except Unreadable as failure:
         return _Opened(None, opening.start(), body, line, [*problems, failure.problem])
-    if not first and not any(key in fields for key in TELLING_KEYS):
+    if not first and not any(key in fields for key in ENTRY_KEYS):
         return RULE
     return _Opened(fields, opening.start(), body, line, [*problems, *odd, *_second_document(text, lines, body)])
 
 
 def _body_start(text: str, closing: re.Match[str]) -> int:
-    """Return where the body starts: below `...` and a `---` line that follows it, unless that line opens an entry."""
+    """Return the position of the body: after `...`, and after a `---` line below it unless that opens an entry."""
     start = min(closing.end() + 1, len(text))
     rule = DELIMITER.match(text, start) if text.startswith("...", closing.start()) else None
     if rule is None:
@@ -162,7 +162,7 @@ def _body_start(text: str, closing: re.Match[str]) -> int:
 
 
 def _second_document(text: str, lines: _Lines, body: int) -> list[Problem]:
-    """Return an error where the text right below a frontmatter is a mapping that is closed, too."""
+    """Return an error if a second closed mapping directly follows a frontmatter."""
     if not LOOKS_LIKE_ENTRY.match(text, body):
         return []
     closing = CLOSING.search(text, body, body + MAX_BYTES)
@@ -191,9 +191,9 @@ def _split_rest(text: str, lines: _Lines, opened: _Opened) -> list[Block]:
 
 
 def _body_end(text: str, lines: _Lines, position: int) -> tuple[int, _Opened | None]:
-    """Return where the body that starts here ends, and the entry that follows."""
+    """Return the end of the body that starts at `position`, and the entry that follows it, if any."""
     fence = ""
-    while match := TELLING.search(text, position):
+    while match := STATE_LINES.search(text, position):
         position = match.end()
         delimiter, marks, info, comment = match.groups()
         if fence:

@@ -1,6 +1,6 @@
-"""Reads a mapping at YAML event level: nothing is constructed, resolved or expanded, and every scalar stays text.
+"""Read a mapping from YAML events: nothing is constructed, resolved or expanded, and every scalar stays text.
 
-Aliases, directives, foreign tags, duplicate or complex keys and second documents are refused.
+Aliases, directives, foreign tags, duplicate or complex keys and second documents are rejected.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ try:
 except ImportError:  # a PyYAML built without libyaml: slower, same events
     from yaml import SafeLoader as Loader  # type: ignore[assignment]
 
-MAX_DEPTH = 8  # deeper than any honest value
-MAX_REPAIRS = 16  # empty items of a flow list that we drop before giving up
+MAX_DEPTH = 8  # nesting levels; no normal value needs more
+MAX_REPAIRS = 16  # empty items of a flow list that are dropped before we give up
 STANDARD_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "timestamp", "binary")}
 
 
 def read_yaml(text: str, line: int, problems: list[Problem]) -> dict[str, Field]:
-    """Return the top-level keys of a mapping; add what was odd to `problems`. Raises Unreadable."""
+    """Return the top-level keys of a mapping; add warnings to `problems`. Raises Unreadable."""
     for _ in range(MAX_REPAIRS):
         try:
             return _Builder(line, problems).build(yaml.parse(text, Loader=Loader))
@@ -50,7 +50,7 @@ def _line_of(failure: yaml.MarkedYAMLError) -> int:
 
 
 def _without_empty_item(text: str, failure: yaml.MarkedYAMLError) -> str | None:
-    """Remove the comma of an empty list item, if YAML failed because of it."""
+    """Return the text without the comma of an empty list item, if that was the error; else None."""
     mark = failure.problem_mark
     if mark is None or "node content" not in (failure.problem or "") or text[mark.index : mark.index + 1] != ",":
         return None
@@ -60,9 +60,9 @@ def _without_empty_item(text: str, failure: yaml.MarkedYAMLError) -> str | None:
 HINTS = (
     ("unknown escape", "use single quotes around patterns with a backslash"),
     ("cannot start any token", "put the value in quotes; indent with spaces, not tabs"),
-    ("mapping values are not allowed", "put a value that holds ': ' in quotes"),
-    ("document start", "one mapping between two --- lines, no '...' inside"),
-    ("simple key", "a key is at most 1,024 characters and stands on one line"),
+    ("mapping values are not allowed", "put a value that contains ': ' in quotes"),
+    ("document start", "write one mapping between two --- lines, without '...' inside"),
+    ("simple key", "write a key on one line, with at most 1,024 characters"),
     ("end of stream", "close the quote or the bracket"),
 )
 
@@ -81,7 +81,7 @@ def _explain_characters(failure: Exception, text: str, line: int) -> Problem:
 
 
 class _Builder:
-    """A builder of texts, lists and dictionaries from YAML events that refuses everything else."""
+    """Builds texts, lists and dictionaries from YAML events, and rejects everything else."""
 
     def __init__(self, line: int, problems: list[Problem]):
         self.first = line

@@ -1,4 +1,4 @@
-"""Reads and writes YAMO blocks (RFC-0011 §3), in the form of the RFC's examples or of its grammar (docs/yamo.md)."""
+"""Read and write YAMO blocks (RFC-0011 §3), in the form of the RFC's examples or of its grammar (docs/yamo.md)."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from ..model.record import record
 
 Pairs = tuple[tuple[str, str], ...]
 
-SECTIONS = ("context", "constraints", "output", "meta")  # hold pairs
-LINES = ("agent", "intent", "priority", "log", "handoff")  # hold one value
-REQUIRED = ("agent", "intent", "context", "output", "log", "handoff")  # as the RFC's own validator asks
+SECTIONS = ("context", "constraints", "output", "meta")  # each contains pairs
+LINES = ("agent", "intent", "priority", "log", "handoff")  # each contains one value
+REQUIRED = ("agent", "intent", "context", "output", "log", "handoff")  # as in the RFC's validator
 ORDER = ("agent", "intent", "context", "constraints", "priority", "output", "meta", "log", "handoff")
 PRIORITIES = ("critical", "high", "medium", "low")
 END = "End"
-SEMICOLON = re.compile("%3B", re.IGNORECASE)  # how later versions of the protocol write one inside a value
+SEMICOLON = re.compile("%3B", re.IGNORECASE)  # a semicolon inside a value, in later versions of the protocol
 LINE_ENDS = re.compile(r"\r\n|\r|\n")
 NO_NAME = re.compile(r"[^A-Za-z0-9_]")
 HEAD = re.compile(r"([a-z]+):(.*)")
-FENCE = "```"  # a block may come out of a Markdown file
+FENCE = "```"  # a block may be copied from a Markdown file
 
 
 @record
 class Block:
-    """One operation. A constraint without a key is a sentence of its own; `log`: what happened, keys, values."""
+    """One operation. A constraint without a key is a sentence; `log` is the event, then keys and values."""
 
     agent: str
     intent: str
@@ -38,26 +38,26 @@ class Block:
     handoff: str = END
 
     def value(self, section: str, key: str) -> str:
-        """Return the first value of a key; empty where there is none."""
+        """Return the first value of a key; empty if there is none."""
         pairs: Pairs = getattr(self, section)
         return next((value for name, value in pairs if name == key), "")
 
 
 @record
 class Reading:
-    """The blocks of a text that are right, and what is wrong with the others."""
+    """The valid blocks of a text, and the Problems of the others."""
 
     blocks: tuple[Block, ...]
     problems: tuple[Problem, ...]
 
 
 def name_of(text: str) -> str:
-    """Return a name as blocks allow it: ASCII letters, digits and underscores."""
+    """Return a name that is valid in blocks: ASCII letters, digits and underscores."""
     return NO_NAME.sub("_", text.strip()) or "_"
 
 
 def escaped(value: str) -> str:
-    """Return a value as a line can carry it: one line, and commas where it has semicolons."""
+    """Return a value that fits on a line: without line ends, and with commas instead of semicolons."""
     return SEMICOLON.sub(",", LINE_ENDS.sub(" ", value)).replace(";", ",").strip()
 
 
@@ -87,7 +87,7 @@ def _pair(section: str, key: str, value: str) -> str:
 
 
 def read_block(text: str) -> tuple[Block | None, tuple[Problem, ...]]:
-    """Return the only block of a text; None, and what is wrong, where it holds none or several."""
+    """Return the only block of a text and its Problems; None as the block if the text has none or several."""
     reading = read_blocks(text)
     if len(reading.blocks) == 1 or reading.problems:
         return (reading.blocks[0] if len(reading.blocks) == 1 else None), reading.problems
@@ -96,7 +96,7 @@ def read_block(text: str) -> tuple[Block | None, tuple[Problem, ...]]:
 
 
 def read_blocks(text: str) -> Reading:
-    """Return all blocks of a text, in either form. A wrong block is left out and reported; nothing raises."""
+    """Return all blocks of a text, in either form. Skip and report invalid blocks; never raise."""
     reader = _Reader()
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip() and not line.startswith(FENCE):
@@ -106,7 +106,7 @@ def read_blocks(text: str) -> Reading:
 
 
 class _Reader:
-    """A reader that takes the lines of a text one by one."""
+    """Reads the lines of a text one by one."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
@@ -114,7 +114,7 @@ class _Reader:
         self._begin(0)
 
     def _begin(self, line: int) -> None:
-        self.line = line  # of the block's first line; 0: none has begun
+        self.line = line  # number of the block's first line; 0 if no block has begun
         self.section = ""
         self.values: dict[str, str] = {}
         self.pairs: dict[str, list[tuple[str, str]]] = {}
@@ -131,7 +131,7 @@ class _Reader:
             self._error(number, "not-block-line", f"not a line of a block: {_shown(line)}", hint)
 
     def finish(self) -> None:
-        """End the block at hand; it counts where nothing is wrong with it."""
+        """End the current block, and add it to `blocks` if it is valid."""
         if not self.line:
             return
         for part in REQUIRED:
@@ -160,7 +160,7 @@ class _Reader:
             self._pair(number, rest)
         elif rest:
             hint = "put its pairs on lines of their own, indented"
-            self._error(number, "text-after-section", f"'{part}:' with words behind it", hint)
+            self._error(number, "text-after-section", f"'{part}:' has text after it", hint)
 
     def _value(self, number: int, part: str, rest: str) -> None:
         value = self._ended(number, rest)
@@ -172,7 +172,7 @@ class _Reader:
         elif not value and part != "log":
             self._error(number, "no-value", f"'{part}:' without a value", "give it one")
         elif part in ("agent", "intent") and NO_NAME.search(value):
-            message = f"{part} {_shown(value)} is no name"
+            message = f"{part} {_shown(value)} is not a name"
             self.problems.append(warning("bad-name", message, "letters, digits, underscores", number))
             value = name_of(value)
         self.values[part] = value
@@ -192,7 +192,7 @@ class _Reader:
 
     def _ended(self, number: int, text: str) -> str:
         if not text.endswith(";"):
-            hint = "end it with a semicolon; a line end inside a value is written as a blank"
+            hint = "end it with a semicolon; write a line end inside a value as a space"
             self._error(number, "no-semicolon", f"Line not semicolon-terminated: {_shown(text)}", hint)
         return text.removesuffix(";").strip()
 

@@ -1,4 +1,4 @@
-"""Builds the block of each operation of RFC-0011 §3. Fixed sentences are the RFC's own, because others compare them."""
+"""Build the block of each operation of RFC-0011 §3. Fixed sentences are the RFC's, because other tools compare them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from .yamo import Block
 
 Said = str | int | float
 
-AGENT = "YAMO_AGENT"  # the RFC's name for an agent that gives none
+AGENT = "YAMO_AGENT"  # the RFC's name for an unnamed agent
 PREFIX = "MemoryMesh_"
 PREVIEW_LENGTH = 60  # characters
-HYPOTHESIS = "New information should be integrated into world model"  # of a memory that comes with none
-INJECT = "SubconsciousReflector"  # the handoff that brings a lesson into the context of the next session
+HYPOTHESIS = "New information should be integrated into world model"  # of a memory without one
+INJECT = "SubconsciousReflector"  # this handoff injects a lesson into the next session
 
 
 def retain_block(
     agent: str, at: int, id: str, type: str, length: Said, preview: str, hypothesis: str = HYPOTHESIS
 ) -> Block:
-    """Return the block that says a memory was stored; `length` in bytes."""
+    """Return the block of a stored memory; `length` is in bytes."""
     return Block(
         _agent(agent),
         "store_memory_for_future_retrieval",
@@ -39,7 +39,7 @@ def retain_block(
 def recall_block(
     agent: str, at: int, query: str, limit: Said, filter: str, found: Said, score: Said, confidence: Said
 ) -> Block:
-    """Return the block of a search; `score` ranks within this answer, `confidence` is the best one's relevance."""
+    """Return the block of a search; `score` and `confidence` are the rank score and the relevance of the best hit."""
     return Block(
         _agent(agent),
         "recall_relevant_memories",
@@ -54,7 +54,7 @@ def recall_block(
 
 
 def reflect_block(agent: str, at: int, id: str, topic: str, sources: Said, preview: str, confidence: Said) -> Block:
-    """Return the block that says beliefs were made from memories."""
+    """Return the block of beliefs that were made from memories."""
     return Block(
         _agent(agent),
         "synthesize_beliefs_from_memories",
@@ -79,7 +79,7 @@ def lesson_block(
     inverse: str,
     confidence: Said,
 ) -> Block:
-    """Return the block of a learned lesson; on the wire, the pattern is its id."""
+    """Return the block of a learned lesson; its `error_pattern` is the pattern id."""
     sure = str(confidence)
     return Block(
         _agent(agent),
@@ -100,7 +100,7 @@ def lesson_block(
 
 
 def synthesize_block(agent: str, at: int, id: str, name: str, sources: Said, preview: str) -> Block:
-    """Return the block that says a skill was made from memories."""
+    """Return the block of a skill that was made from memories."""
     return Block(
         _agent(agent),
         "synthesize_skill_from_memories",
@@ -113,7 +113,7 @@ def synthesize_block(agent: str, at: int, id: str, name: str, sources: Said, pre
 
 
 def delete_block(agent: str, at: int, id: str, reason: str = "") -> Block:
-    """Return the block that says a memory was hidden; its text stays in its file."""
+    """Return the block of a deleted memory, whose text stays in its file."""
     return Block(
         _agent(agent),
         "remove_memory_from_retrieval",
@@ -137,7 +137,7 @@ OPERATIONS = tuple(BUILDERS)
 
 
 def build(operation: str, agent: str, at: int, **values: str) -> Block:
-    """Return the block of an operation."""
+    """Return the block of an operation; raise KeyError if the operation is unknown."""
     return BUILDERS[operation](agent, at, **values)
 
 

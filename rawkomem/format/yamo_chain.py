@@ -1,7 +1,7 @@
-"""Hashes of YAMO blocks by RFC-0011 §2.3: a block's hash is that of its text, and each block names the one before it.
+"""Hash YAMO blocks by RFC-0011 §2.3: a block's hash is that of its text, and each block names the previous hash.
 
-The package @yamo/memory-mesh leaves both empty until its `anchor` fills them by a rule of its own: the hash of the text
-and the previous hash together. Both rules are verified.
+The package @yamo/memory-mesh leaves both fields empty until its `anchor` function fills them by another rule: the hash
+of the text and the previous hash together. Blocks of both rules are verified.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ..model.record import record
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-CHANGED = "block-changed"  # the code of a problem
+CHANGED = "block-changed"  # a Problem code
 RFC, ANCHORED = "RFC-0011", "anchored"  # the two rules
 
 
 @record
 class BlocksVerdict:
-    """How many blocks there are, how many of them carry a hash by each rule, and what is wrong."""
+    """The number of blocks, the number with a hash by each rule, and the Problems."""
 
     blocks: int
     by_rfc: int
@@ -35,7 +35,7 @@ def text_hash(text: str) -> str:
 
 
 def chained(texts: Iterable[str], before: str | None = None) -> list[tuple[str, str | None]]:
-    """Return (block_hash, prev_hash) of blocks in order; `before`: the text of the block that they follow."""
+    """Return (block_hash, prev_hash) of blocks in order; `before` is the text of the block before them."""
     previous = None if before is None else text_hash(before)
     hashes: list[tuple[str, str | None]] = []
     for text in texts:
@@ -45,11 +45,11 @@ def chained(texts: Iterable[str], before: str | None = None) -> list[tuple[str, 
 
 
 def verify_blocks(rows: Sequence[Mapping[str, Any]]) -> BlocksVerdict:
-    """Verify the rows of a table yamo_blocks, in any order. A block without a hash proves nothing: no problem."""
+    """Verify the rows of a table yamo_blocks, in any order. A block without a hash cannot be verified: no Problem."""
     held = {row["block_hash"] for row in rows if row["block_hash"]}
     rules = [_rule(row) for row in rows]
     problems = [
-        error(CHANGED, f"block {row['id']} does not have the hash that it states", "its text was changed")
+        error(CHANGED, f"block {row['id']} does not match its hash", "do not trust it: its text was changed")
         for row, rule in zip(rows, rules, strict=True)
         if rule is None
     ]
@@ -57,13 +57,13 @@ def verify_blocks(rows: Sequence[Mapping[str, Any]]) -> BlocksVerdict:
     firsts = [row for row in rows if row["block_hash"] and not row["prev_hash"]]
     problems += [
         error("block-order", f"block {row['id']} follows a block that is not here", "blocks were removed or changed")
-        for row in strays[0 if firsts else 1 :]  # the oldest one may follow blocks that were removed for their age
+        for row in strays[0 if firsts else 1 :]  # the oldest may follow blocks that were removed because of their age
     ]
     return BlocksVerdict(len(rows), rules.count(RFC), rules.count(ANCHORED), tuple(problems))
 
 
 def _rule(row: Mapping[str, Any]) -> str | None:
-    """Return the rule that a block's hash follows, an empty text where it has no hash; None where it is wrong."""
+    """Return the rule of a block's hash; an empty text if it has no hash, None if the hash is wrong."""
     stated, text = row["block_hash"], row["yamo_text"]
     if not stated:
         return ""

@@ -1,1 +1,1 @@
-"""Run git, find out who committed what, check what is staged, connect hooks, cite code."""
+"""Run git, find the author of each entry, check staged files, connect hooks, cite code."""

@@ -1,10 +1,10 @@
-"""Find out who committed an entry: a person, an agent, or nobody yet.
+"""Find the author of each committed entry: a person or an agent.
 
-Entries are identified by their content, because files are renamed and appended to. An entry is committed if HEAD holds
-it word for word. Its author is that of the commit that brought it into its file, or into the file that it was moved
-from. Whoever brings back what a later commit had removed is the author from then on: an agent cannot revive a text that
-a person withdrew. Of authors who brought the same text in parallel, a person counts. History is read once for each
-HEAD.
+Entries are identified by their content, because files are renamed and appended to. An entry is committed if HEAD
+contains it word for word. Its author is the author of the commit that added it to its file, or to the file that it was
+moved from. If one commit removes an entry and a later one adds it again, the author is that of the later commit, so an
+agent cannot restore a text that a person removed. If several authors added the same text in parallel, a person counts.
+History is read once for each HEAD.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ..state.belief.committer import AGENTS, AUTHORS, HIDDEN, state_of
 from .head import cut_off_at, find_git, git_stamp
 from .run import Git, GitFailed
 
-BLOBS_PER_CALL = 500  # blobs asked of one git process: bounds the memory its answer takes
-FILE_MODE = "100"  # how the mode of a file begins; others are links and modules
+BLOBS_PER_CALL = 500  # blobs per git process, to limit the memory that its answer takes
+FILE_MODE = "100"  # prefix of a regular file's mode; other modes are links and submodules
 LOG = ("log", "--reverse", "--topo-order", "--full-history", "--raw", "-c", "--no-abbrev", "--no-renames",
        "--no-mailmap", "--relative")  # fmt: skip
 
@@ -32,18 +32,18 @@ Place = tuple[str, str]  # path of a file, digest of an entry in it
 
 @record
 class History:
-    """What git knows of memory files, as of one HEAD."""
+    """Authors and contents of memory files at one HEAD."""
 
-    head: str = ""  # the commit; empty while there is none
-    authors: Mapping[str, str] = {}  # digest of an entry in HEAD → who brought it, `Name <e-mail>`
+    head: str = ""  # the commit; empty before the first commit
+    authors: Mapping[str, str] = {}  # digest of an entry in HEAD → its author, `Name <e-mail>`
     blobs: Mapping[str, tuple[str, ...]] = {}  # blob and path of a file in HEAD → digests of its entries
-    ignored: tuple[str, ...] = ()  # areas that git ignores: they will never be committed
-    why: str = ""  # why git has no answer; empty when it has
+    ignored: tuple[str, ...] = ()  # areas that git ignores, so they are never committed
+    why: str = ""  # why git could not be read; empty if it could
 
 
 @record
 class Change:
-    """What a commit did to a file: its version in each parent and after the commit (`blob path`; empty: gone)."""
+    """A commit's change of a file: its versions (`blob path`) in the parents and after it; empty if it is gone."""
 
     path: str
     before: Digests
@@ -59,7 +59,7 @@ Commit = tuple[str, str, list[Change]]  # hash, author, changes
 
 
 def provenance_of(layout: Layout, agents: Sequence[str] = AGENTS) -> tuple[dict[str, str], str]:
-    """Return entry id → who committed it, for every entry of a repository, and the stamp for which this holds."""
+    """Return entry id → kind of author for every entry of a repository, and the git stamp at which this is valid."""
     stamp = git_stamp(layout.root)
     history = read_history(layout) if stamp else History(why="no git")
     committed = {digest for digests in history.blobs.values() for digest in digests}
@@ -71,7 +71,7 @@ def provenance_of(layout: Layout, agents: Sequence[str] = AGENTS) -> tuple[dict[
             continue
         authors = _authors(digests_in(data, path), path, history, committed)
         entries = read_data(data, path, advice=False).entries
-        authors += [HIDDEN] * (len(entries) - len(authors))  # an older log is one block, and several experiences
+        authors += [HIDDEN] * (len(entries) - len(authors))  # an older log is one block with several experiences
         found |= {entry.id: state_of(author, agents) for entry, author in zip(entries, authors, strict=True)}
     return found, stamp
 
@@ -82,7 +82,10 @@ def _authors(digests: Sequence[str], path: str, history: History, committed: set
 
 
 def read_history(layout: Layout, known: History | None = None) -> History:
-    """Ask git; with `known` history, read only later commits, unless HEAD does not descend from it (amend)."""
+    """Read the history from git; with `known` history, only later commits if HEAD descends from it.
+
+    If git fails, return a History with the reason in `why`.
+    """
     try:
         git = Git(layout.root)
         if git.run("rev-parse", "--is-inside-work-tree").strip() != b"true":
@@ -109,7 +112,7 @@ def _is_ancestor(git: Git, known: History, head: str) -> bool:
 
 
 def _read(git: Git, base: History, head: str) -> tuple[dict[str, Digests], dict[str, str]] | None:
-    """Return the digests of each file in HEAD, and digest → author; None where the base does not tell enough."""
+    """Return the digests of each file in HEAD, and digest → author; None if the base is not enough to know authors."""
     read: dict[str, Digests] = dict(base.blobs)
     brought = Brought(base)
     commits = _commits(git, f"{base.head}..{head}" if base.head else head)
@@ -118,7 +121,7 @@ def _read(git: Git, base: History, head: str) -> tuple[dict[str, Digests], dict[
         brought.follow(commit, author, changes, read)
     blobs = _blobs_in_head(git, head, read)
     places = [(key.partition(" ")[2], digest) for key, digests in blobs.items() for digest in digests]
-    if not whole:  # a partial clone: who was first cannot be told
+    if not whole:  # a partial clone: the first author is not known
         return blobs, {digest: HIDDEN for _, digest in places}
     if base.head and any(brought.removed.get(place) for place in places):
         return None
@@ -130,10 +133,10 @@ def _read(git: Git, base: History, head: str) -> tuple[dict[str, Digests], dict[
 
 
 class Brought:
-    """Which commits brought an entry into a file, and which removed it from there."""
+    """The commits that added an entry to a file, and those that removed it from there."""
 
     def __init__(self, base: History):
-        self.brought: dict[Place, dict[str, str]] = {}  # → commit → author
+        self.brought: dict[Place, dict[str, str]] = {}  # place → commit → author
         self.removed: dict[Place, set[str]] = {}
         for key, digests in base.blobs.items():
             for digest in digests:
@@ -141,7 +144,7 @@ class Brought:
                 self.brought[key.partition(" ")[2], digest] = {base.head: author}
 
     def follow(self, commit: str, author: str, changes: Sequence[Change], read: Mapping[str, Digests]) -> None:
-        """Note what a commit brings and removes. What it removes in one file and brings in another is moved."""
+        """Record the entries that a commit adds and removes; one that leaves a file and enters another is moved."""
         gone: dict[str, Place] = {}
         come: list[Place] = []
         for change in changes:
@@ -160,14 +163,14 @@ class Brought:
             self.removed.setdefault(place, set()).add(commit)
 
     def authors(self, place: Place, parents: Mapping[str, Sequence[str]]) -> set[str]:
-        """Return who brought an entry to where it is, without commits before one that removed it."""
+        """Return the authors who added an entry to its file; ignore commits before a commit that removed it."""
         brought = self.brought.get(place, {})
         ended = _with_ancestors(self.removed.get(place, ()), parents)
         return {author for commit, author in brought.items() if commit not in ended}
 
 
 def _with_ancestors(commits: Iterable[str], parents: Mapping[str, Sequence[str]]) -> set[str]:
-    """Return commits and all that they descend from."""
+    """Return the commits and all their ancestors."""
     found: set[str] = set()
     rest = list(commits)
     while rest:
@@ -184,7 +187,7 @@ def _parents(git: Git, head: str) -> dict[str, list[str]]:
 
 
 def _read_all(git: Git, versions: Iterable[str], read: dict[str, Digests]) -> bool:
-    """Read the digests of versions of files that are not read yet; return whether git holds all of them."""
+    """Read the digests of file versions that were not read yet; return False if git lacks one of them."""
     missing = [version for version in dict.fromkeys(versions) if version not in read]
     for start in range(0, len(missing), BLOBS_PER_CALL):
         part = [version.split(" ", 1) for version in missing[start : start + BLOBS_PER_CALL]]
@@ -196,17 +199,17 @@ def _read_all(git: Git, versions: Iterable[str], read: dict[str, Digests]) -> bo
 
 
 def _key(blob: str, path: str) -> str:
-    """Return what names a version of a file: an entry without an id is another one under another path."""
+    """Return the key of a file version. It contains the path, because entries without an id depend on their path."""
     return f"{blob} {path}"
 
 
 def _commits(git: Git, span: str) -> list[Commit]:
-    """Return the commits that change files of memories, parents first; a merge counts for what no parent has.
+    """Return the commits that change memory files, parents first; for a merge, only changes that no parent has.
 
-    The author holds the committer, too, where that is somebody else: an agent may amend a person's commit.
+    If the committer is somebody else, the author's text contains both: an agent may amend a person's commit.
     """
     own = find_git(git.folder)
-    boundary = cut_off_at(own) if own else set()  # a shallow clone's first commits seem to bring all that was there
+    boundary = cut_off_at(own) if own else set()  # a shallow clone's first commits seem to add all older files
     form = "--format=commit %H %an <%ae>%x09%cn <%ce>"
     log = git.run("-c", "core.quotePath=false", *LOG, form, span, "--", *AREAS).decode("utf-8", "surrogateescape")
     prefix = git.run("rev-parse", "--show-prefix").decode("utf-8", "surrogateescape").rstrip("\n")
@@ -222,9 +225,9 @@ def _commits(git: Git, span: str) -> list[Commit]:
 
 
 def _change(line: str, prefix: str) -> Change:
-    """Return what a line of `git log --raw` tells: a colon for each parent, modes, blobs, a path.
+    """Parse a line of `git log --raw`: a colon for each parent, modes, blobs, a path.
 
-    Of merges, git tells paths from the top of the work tree: `prefix` is our folder there.
+    For merges, git prints paths from the top of the work tree: `prefix` is our folder there.
     """
     facts, _, path = line.partition("\t")
     parents = len(facts) - len(facts.lstrip(":"))
@@ -239,7 +242,7 @@ def _change(line: str, prefix: str) -> Change:
 
 
 def _unquoted(path: str) -> str:
-    """Return a path that git may have put in quotes, with escapes for control characters, quotes and backslashes."""
+    """Return a path without the quotes and escapes that git adds for control characters, quotes and backslashes."""
     if not path.startswith('"'):
         return path
     plain = path[1:-1].encode("utf-8", "surrogateescape").decode("unicode_escape")
@@ -261,7 +264,7 @@ def _blobs_in_head(git: Git, head: str, read: dict[str, tuple[str, ...]]) -> dic
 
 
 def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield the bytes of each blob that is there."""
+    """Yield (blob, bytes) of each blob that this clone has."""
     wanted = list(blobs)
     for start in range(0, len(wanted), BLOBS_PER_CALL):
         asked = "".join(f"{blob}\n" for blob in wanted[start : start + BLOBS_PER_CALL])
@@ -279,6 +282,6 @@ def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 
 
 def digests_in(data: bytes, path: str = "") -> tuple[str, ...]:
-    """Return a digest of each entry's content in a file, whatever its line ends; `path` counts for those without id."""
+    """Return a digest of each entry in a file, independent of line ends; without an id, the digest includes `path`."""
     text, refused, _ = decode(data)
     return () if refused else tuple(digest_at(digest_of(block), path) for block in split(text))

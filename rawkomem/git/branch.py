@@ -1,6 +1,6 @@
-"""Read what a branch changed: the files of its last commit and of the commit it left from, from git's objects alone.
+"""Read the changes of a branch: the files of its last commit and of the commit where it started.
 
-Neither the work tree nor git's index is read, so a bare repository and a checkout without files work, too.
+Only git's objects are read, not the work tree or git's index, so bare repositories and empty checkouts work, too.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ FETCH_ALL = "fetch the whole history: git fetch --unshallow origin (GitHub: fetc
 
 @record
 class Span:
-    """Two commits to compare, and git for them."""
+    """Two commits to compare, and the git runner for them."""
 
     git: Git
-    top: str  # of the work tree; of a bare repository, its folder
+    top: str  # top folder of the work tree; for a bare repository, its folder
     base: str
     head: str
 
 
 class Branch(Staged):
-    """What a branch changed in one `.rawko` folder, as blobs by path below it."""
+    """The changes of a branch in one `.rawko` folder, as blobs by path below it."""
 
     def __init__(self, span: Span, root: str):
         self.span, self.tree = span, WorkTree(span.top, span.git)
@@ -41,7 +41,7 @@ class Branch(Staged):
         self.code = self._code_in("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", span.base, span.head)
 
     def read(self, blobs: Iterable[str]) -> dict[str, bytes]:
-        """Return the bytes of each blob; GitFailed if the clone lacks one."""
+        """Return the bytes of each blob; raise GitFailed if the clone lacks one."""
         wanted = set(blobs)
         known = super().read(wanted)
         if not wanted <= known.keys():
@@ -49,19 +49,19 @@ class Branch(Staged):
         return known
 
     def code_file(self, path: str) -> bytes | None:
-        """Return a file of the project in the last commit, by its path below the project; None if there is none."""
+        """Return a project file's bytes in the last commit; None if it does not exist. `path` is below the project."""
         name = path if self._project == "." else f"{self._project}/{path}"
         listed = self._lines("ls-tree", "-z", "--full-tree", self.span.head, "--", name)
         blobs = [line.split(" ")[2].partition("\t")[0] for line in listed if line.endswith(f"\t{name}")]
         return self.read(blobs[:1]).get(blobs[0]) if blobs and listed[0].startswith(FILE_MODE) else None
 
     def base_file(self, path: str) -> bytes:
-        """Return a file of the `.rawko` folder as BASE has it; empty if there is none."""
+        """Return the bytes of a file below `.rawko` in BASE; empty if it does not exist."""
         blob = self.parents[0].get(path, "")
         return self.read([blob])[blob] if blob else b""
 
     def authors(self, paths: Iterable[str]) -> list[str]:
-        """Return author and committer of the branch's commits that touch some files, a tab between them."""
+        """Return `author<tab>committer` of each commit of the branch that changes one of these files."""
         span = f"{self.span.base}..{self.span.head}"
         form = "--format=%an <%ae>%x09%cn <%ce>"
         names = [self.name(path) for path in paths]
@@ -70,9 +70,9 @@ class Branch(Staged):
 
 
 def branches(folder: str, text: str) -> list[Branch]:
-    """Return what `BASE...HEAD` changed, one for each `.rawko` folder around, in or below a folder.
+    """Return the changes of `BASE...HEAD`, one Branch for each `.rawko` folder around, in or below a folder.
 
-    Two dots compare BASE itself instead of the commit that HEAD left it at. NotFound says what to fetch.
+    With two dots, BASE itself is compared instead of the merge base. Raise NotFound, with a hint what to fetch.
     """
     try:
         span, inside = _span(folder, text)
@@ -117,6 +117,6 @@ def _folders(git: Git, commit: str) -> list[str]:
 
 
 def _is_near(root: str, inside: str) -> bool:
-    """Tell whether a `.rawko` folder is below the folder where the command was started, or that of a folder above."""
+    """Tell whether a `.rawko` folder is below the folder where the command runs, or belongs to a folder above it."""
     project = root.removesuffix(FOLDER)
     return root.startswith(inside) or inside.startswith(project)

@@ -1,4 +1,4 @@
-"""Tell what a branch did to memories: added, changed, superseded, contradicted, put away, removed."""
+"""List how a branch changes memories: added, changed, superseded, contradicted, archived, deleted and so on."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ KINDS = (ADDED, CHANGED, "superseded", CONTRADICTED, "archived", "deleted", REMO
          RESTORED, COUNTED)  # fmt: skip
 COUNTS = ("helpful", "harmful", "reinforcements", "disputes", "corroborations")
 WINDOW = {"valid_from": "validFrom", "valid_until": "validUntil"}
-KEEP_HINT = "only git's history holds the old text now; 'rawkomem amend' and 'rawkomem delete' keep it in the file"
-ADVICE = "advice"  # the name under which warnings of changed files are told
+KEEP_HINT = "the old text is only in git's history; 'rawkomem amend' and 'rawkomem delete' keep it in the file"
+ADVICE = "advice"  # the name of the group of warnings about changed files
 
 
 @record
 class Difference:
-    """One thing that a branch did to a memory."""
+    """One change of a branch to a memory."""
 
     what: str  # one of KINDS
-    memory: Memory  # as it is at the end; a removed one as it was
+    memory: Memory  # after the branch; for a removed memory, before it
     path: str  # from the top of the work tree
     changes: tuple[tuple[str, object, object], ...] = ()  # (key, before, after)
     text_changed: bool = False
     before: str = ""  # the text before it was changed
-    other: Memory | None = None  # what supersedes or contradicts it
+    other: Memory | None = None  # the memory that supersedes or contradicts it
 
 
 def check_branch(
     commit: Commit, skip: Sequence[str], append_only: bool, agents: Sequence[str] = ()
 ) -> dict[str, list[Problem]]:
-    """Return check → its Problems for what a branch changed; edits by agents are errors. Raises GitFailed."""
+    """Return check → Problems of a branch's changes; edits of entries by agents are errors. Raises GitFailed."""
     branch = commit.staged
     assert isinstance(branch, Branch)
     paths = sorted({edit.old.path for edit in edits_of(commit)})
@@ -64,7 +64,7 @@ def has_errors(found: Mapping[str, Iterable[Problem]]) -> bool:
 
 
 def differences_of(commit: Commit) -> list[Difference]:
-    """Return what a branch did to memories, in the order of KINDS. Raises GitFailed."""
+    """Return a branch's changes to memories, in the order of KINDS. Raises GitFailed."""
     branch = commit.staged
     left, changed = branch.left(branch.head), branch.changed()
     old, new = _concerned(commit, filter(is_memory, left), branch.head), _concerned(commit, filter(is_memory, changed))
@@ -84,7 +84,7 @@ def _concerned(commit: Commit, paths: Iterable[str], of: Mapping[str, str] | Non
 
 
 def _memories(commit: Commit, ids: Iterable[str], version: Mapping[str, str]) -> dict[str, Memory]:
-    """Return the memories of ids in a version; only files that name one of them, or are named like it, are parsed."""
+    """Return id → memory in a version. Parse only files that contain one of the ids or are named like it."""
     wanted = set(ids)
     names = [id.encode() for id in wanted]
     about: dict[str, list[Entry]] = {}
@@ -119,17 +119,17 @@ def _compared(before: Memory | None, after: Memory | None, known: Mapping[str, M
 
 
 def _others(before: Memory, after: Memory) -> list[tuple[str, object, object]]:
-    """Return what change entries say besides the frontmatter: windows, links, sources."""
+    """Return the changes of values outside the frontmatter: validity, links, heritage."""
     fields = {**WINDOW, "links": "links", "heritage": "heritage"}
     pairs = ((key, getattr(before, field), getattr(after, field)) for field, key in fields.items())
     return [(key, old, new) for key, old, new in pairs if old != new]
 
 
 def _conflicts(before: Mapping[str, Memory], after: Mapping[str, Memory]) -> Iterator[Difference]:
-    """Yield the conflicts that an entry of the branch names, where no claim does."""
+    """Yield new conflicts that entries of the branch name, unless a contradiction of claims reports them."""
     for id, memory in after.items():
         known = before[id].conflicts_with if id in before else ()
         for other in memory.conflicts_with:
-            told = memory.status == ACTIVE and claim_of(memory)  # as a contradiction of claims
-            if other not in known and memory.status in (ACTIVE, "quarantined") and not told:
+            reported = memory.status == ACTIVE and claim_of(memory)  # as a contradiction of claims
+            if other not in known and memory.status in (ACTIVE, "quarantined") and not reported:
                 yield Difference(CONTRADICTED, memory, "", other=after.get(other) or Memory(id=other))

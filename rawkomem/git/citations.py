@@ -1,7 +1,7 @@
-r"""Find out whether cited code is unchanged: each citation is fresh, stale, gone, or unknown.
+r"""Check whether cited code is unchanged: each citation is fresh, stale, gone or unknown.
 
-Blob ids are git's (the SHA-1 of `blob <length>\0` and the bytes), computed without git. For a symbol or for lines it is
-the id of their text alone, so that an edit elsewhere in the file has no effect.
+Blob ids are those of git (the SHA-1 of `blob <length>\0` and the bytes), computed without git. For a symbol or lines,
+the id is that of their text only, so that an edit elsewhere in the file has no effect.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 FRESH, STALE, GONE, UNKNOWN = "fresh", "stale", "gone", "unknown"
 
-MAX_CITATIONS = 64  # citations of one memory that are looked at: a memory that cites more cites a project
-MAX_READ_BYTES = 16 * 1024 * 1024  # bytes read and hashed for one answer: a few hundredths of a second
-STEP_BYTES = 16  # bytes that are read and hashed in the time of one step of a search for a symbol
-MAX_SLIDING_BYTES = 2 * 1024 * 1024  # bytes hashed to find cited lines that moved inside their file
-MAX_CANDIDATES = 12  # files that are tried for a place whose file is gone
-MIN_MOVED_BYTES = 32  # of a file that is known again by its text: shorter ones are alike by chance
+MAX_CITATIONS = 64  # citations of one memory that are checked
+MAX_READ_BYTES = 16 * 1024 * 1024  # bytes that are read and hashed for one answer; takes a few hundredths of a second
+STEP_BYTES = 16  # one step of a symbol search takes as long as reading and hashing this many bytes
+MAX_SLIDING_BYTES = 2 * 1024 * 1024  # bytes that are hashed to find cited lines that moved inside their file
+MAX_CANDIDATES = 12  # files that are searched for a place whose file is gone
+MIN_MOVED_BYTES = 32  # of a moved file that is recognized by its text: shorter files are often equal by chance
 BOM = b"\xef\xbb\xbf"
-BINARY_PROBE_BYTES = 8000  # git looks for a NUL in that many bytes
+BINARY_PROBE_BYTES = 8000  # as git does, look for a NUL in the first bytes
 
 
 @record
@@ -44,8 +44,8 @@ class Cited:
     note: str = ""  # where it moved, why it is not fresh
 
 
-TOO_MUCH = "not looked at: too much is cited at once"
-TOO_MANY = f"not looked at: a memory may cite {MAX_CITATIONS} places"
+TOO_MUCH = "not checked: the memories of this answer cite too much code"
+TOO_MANY = f"not checked: only the first {MAX_CITATIONS} citations of a memory are"
 
 
 class _Unknown(Exception):
@@ -65,13 +65,13 @@ class Citations:
 
     @property
     def tracked(self) -> TrackedFiles:
-        """Return git's index, which is only read for a file that is missing."""
+        """Return git's index; it is read on first use, when a cited file is missing."""
         if self._tracked is None:
             self._tracked = TrackedFiles(self.project)
         return self._tracked
 
     def of(self, extra: Mapping[str, Value], since: int = 0) -> tuple[Cited, ...]:
-        """Return the state of each citation of a memory. `since`: when it last said something, in ms."""
+        """Return the state of each citation of a memory; `since` is when the memory last changed, in milliseconds."""
         texts = cited_in(extra)
         found = [self.check(read_citation(text), since) for text in texts[:MAX_CITATIONS]]
         unseen = [Cited(read_citation(text), UNKNOWN, TOO_MANY) for text in texts[MAX_CITATIONS:]]
@@ -80,27 +80,27 @@ class Citations:
         return (*found, *unseen)
 
     def check(self, citation: Citation, since: int = 0) -> Cited:
-        """Return the state of one citation, made at a time if that is known."""
+        """Return the state of one citation; `since` is when it was made, in milliseconds, or 0."""
         try:
             return Cited(citation, *self._state(citation, since))
         except _Unknown as failure:
             return Cited(citation, UNKNOWN, str(failure))
 
     def now(self, citation: Citation) -> Cited:
-        """Return the citation with the current blob of its place; raise BadInput if there is nothing to cite."""
+        """Return the citation with the current blob id of its place; raise BadInput if the place does not exist."""
         try:
             data = self._read(citation.path)
         except _Unknown as failure:
             raise BadInput(f"cannot cite {citation.path}: {failure}", "cite a file of this project") from None
         if data is None:
-            raise BadInput(f"no file {citation.path}", "paths are relative to where you are")
+            raise BadInput(f"no file {citation.path}", "write the path relative to the current folder")
         found, _ = _identify(citation, data)
         if found is None:
-            raise BadInput(f"{citation.path} has no {_part(citation)}", "cite the file, or spell it as the file does")
+            raise BadInput(f"{citation.path} has no {_part(citation)}", "cite the whole file, or correct the name")
         blobs, whole = found
         usual = blobs[1 if whole and len(blobs) > 1 and b"\r\n" in data else 0]  # as git commits it
         blob = next((blob for blob in blobs if whole and self.tracked.holding(blob)), usual)
-        note = f"{citation.symbol} cannot be told apart in {citation.path}: the whole file counts"
+        note = f"the definition of {citation.symbol} was not found in {citation.path}: the whole file counts"
         written = replace(citation, blob=blob[:WRITTEN_BLOB_DIGITS])
         return Cited(written, FRESH, note if whole and citation.symbol else "")
 
@@ -119,7 +119,7 @@ class Citations:
         return (FRESH, f"now lines {moved}") if moved else (STALE, changed)
 
     def _found(self, citation: Citation, path: str) -> tuple[bool, Found | None]:
-        """Return whether a file is there, and what is at the cited place of it."""
+        """Return whether a file exists, and the blob ids of the cited place in it."""
         key = self.known.key(self._file(path), replace(citation, path=path).place) if self.known else ""
         if self.known and key:
             is_known, found = self.known.get(key)
@@ -134,7 +134,7 @@ class Citations:
         return True, found
 
     def _identified(self, citation: Citation, data: bytes) -> Found | None:
-        """Return what is at a cited place, and count what it takes to find a symbol."""
+        """Return the blob ids of a cited place, and subtract the search for a symbol from the budget."""
         if citation.symbol and self.left <= 0:
             raise _Unknown(TOO_MUCH)
         found, steps = _identify(citation, data)
@@ -142,7 +142,7 @@ class Citations:
         return found
 
     def _elsewhere(self, citation: Citation, since: int) -> tuple[str, str]:
-        """Return the state of a missing file: perhaps not checked out, or renamed, which the hash proves."""
+        """Return the state of a missing file: it may not be checked out, or it moved, which the hash proves."""
         absent = self.tracked.why_absent(citation.path)
         if absent:
             return UNKNOWN, absent
@@ -162,7 +162,7 @@ class Citations:
         return found is not None and _is_among(citation.blob, found[0])
 
     def _candidates(self, citation: Citation, since: int) -> Sequence[str]:
-        """Return files to which a cited one may have moved: none that was there before it was cited, since git says."""
+        """Return files to which a cited file may have moved: only files that changed after the citation was made."""
         if not citation.blob:
             return ()
         name, suffix = citation.path.rpartition("/")[2], os.path.splitext(citation.path)[1]
@@ -176,7 +176,7 @@ class Citations:
         return list(dict.fromkeys([*same, *namesakes, *(entry.path for entry in alike)]))[:MAX_CANDIDATES]
 
     def _read(self, path: str) -> bytes | None:
-        """Return the bytes of a file below the project; None if there is none."""
+        """Return the bytes of a file below the project; None if it does not exist. Raise _Unknown on other errors."""
         if path not in self.seen:
             try:
                 self.seen[path] = self._read_once(path)
@@ -199,7 +199,7 @@ class Citations:
             raise _Unknown(f"cannot be read: {failure.strerror}") from None
         self.left -= len(data)
         if len(data) > MAX_FILE_BYTES:
-            raise _Unknown(f"larger than {MAX_FILE_BYTES >> 20} MiB: not looked at")
+            raise _Unknown(f"larger than {MAX_FILE_BYTES >> 20} MiB: not checked")
         return data
 
     def _file(self, path: str) -> str:
@@ -217,19 +217,22 @@ class Citations:
 
 
 def place_from(layout: Layout, text: str, base: str) -> str:
-    """Return the place below the project that a path, seen from a folder, names; links are resolved."""
+    """Return a citation's place with its path relative to the project; `base` is the folder of the given path.
+
+    Links are resolved. Raise BadInput if the file is outside the project.
+    """
     citation = read_citation(text)
     project = os.path.realpath(layout.project)
     file = os.path.realpath(os.path.join(base, citation.path))
     if not file.startswith(project.rstrip(os.sep) + os.sep):
-        raise BadInput(f"{citation.path} lies outside {project}", "cite a file of this project")
+        raise BadInput(f"{citation.path} is outside {project}", "cite a file of this project")
     return replace(citation, path=os.path.relpath(file, project).replace(os.sep, "/"), blob="").text
 
 
 def _identify(citation: Citation, data: bytes) -> tuple[Found | None, int]:
-    """Return possible blob ids of the cited place, its own first, and whether it is the whole file; None if gone.
+    """Return the possible blob ids of the cited place, its own first, and whether it is the whole file; None if gone.
 
-    The second value is how many steps it took to find a symbol.
+    The second value is the number of steps of the search for a symbol.
     """
     whole = blob_ids(data)
     if not citation.symbol and not citation.lines:
@@ -253,7 +256,7 @@ def _identify(citation: Citation, data: bytes) -> tuple[Found | None, int]:
 
 
 def _moved_lines(citation: Citation, data: bytes) -> str:
-    """Return where cited lines are now in their file; empty if nowhere, or if the search would take too long."""
+    """Return the new line numbers of cited lines in their file; empty if not found or too long to search."""
     if not citation.lines:
         return ""
     count = citation.lines[1] - citation.lines[0] + 1
@@ -269,7 +272,7 @@ def _moved_lines(citation: Citation, data: bytes) -> str:
 def blob_ids(data: bytes) -> list[str]:
     r"""Return the blob ids of a file: of its bytes, and of its text with \n line ends, as autocrlf commits it.
 
-    With or without a byte order mark is the same text.
+    Texts with and without a byte order mark count as equal.
     """
     if b"\0" in data[:BINARY_PROBE_BYTES]:
         return [blob_id(data)]
@@ -279,8 +282,8 @@ def blob_ids(data: bytes) -> list[str]:
 
 
 def blob_id(data: bytes) -> str:
-    """Return the id that git gives these bytes."""
-    from hashlib import sha1  # only where something is cited
+    """Return git's blob id of these bytes."""
+    from hashlib import sha1  # only needed for citations
 
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
@@ -294,7 +297,7 @@ def _text_id(text: str) -> str:
 
 
 def _shared(path: str, other: str) -> int:
-    """Return how many folders two paths share from the top."""
+    """Return how many folders of two paths are equal, position by position."""
     pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)
     return sum(1 for one, two in pairs if one == two)
 

@@ -1,7 +1,7 @@
 """Connect a repository with git: the merge driver, ignored files, and a hook that checks commits.
 
-Connecting and removing start with a plan that lists every changed file and setting. Hooks that another program manages
-are not changed: the plan says what to add there.
+Connecting and removing start with a plan that lists every changed file and setting. If another program manages the
+hooks, they are not changed; the plan says what to add to that program's settings.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ DRIVER = "merge.rawkomem"
 # A merge keeps the lines of both sides of the generated page; the next write sorts them.
 ATTRIBUTES = ("*.md merge=rawkomem", f"{PAGE} merge=union")
 IGNORED = "/local/"
-HOOK_CONFIG_VERSION = (2, 54)  # the first git that takes hooks from its settings, several for one event
-CHECK, MERGE, SYNC = "pre-commit", "pre-merge-commit", "post-merge"  # git checks a merge without conflicts by MERGE
+HOOK_CONFIG_VERSION = (2, 54)  # the first git that reads hooks from its settings, several per event
+CHECK, MERGE, SYNC = "pre-commit", "pre-merge-commit", "post-merge"  # MERGE runs for merges without conflicts
 EVENTS = (CHECK, MERGE, SYNC)
-HOOKS = ("--git-path", "hooks")  # what git is asked for the folder of its hooks
+HOOKS = ("--git-path", "hooks")  # arguments of `git rev-parse` for the hooks folder
 SHELL_SCRIPT = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
 SCRIPT_START = "#!/bin/sh\n"
 
 
 @record
 class FileChange:
-    """A file that is written, changed or (after: None) removed."""
+    """A file that is written or changed, or removed if `after` is None."""
 
     path: str
     before: bytes | None
@@ -50,7 +50,7 @@ class FileChange:
 
 @record
 class SettingChange:
-    """A setting of this clone's git; None is unset."""
+    """A change of a git setting of this clone; None means unset."""
 
     key: str
     before: str | None
@@ -60,7 +60,7 @@ class SettingChange:
 
 @record
 class Connection:
-    """What would change, and what a person has to do."""
+    """The planned changes, and the steps that the user has to do."""
 
     tree: WorkTree
     files: tuple[FileChange, ...]
@@ -70,7 +70,7 @@ class Connection:
 
 @record
 class Wanted:
-    """How to connect: the program to run, checks to leave out, and whether the index follows merges at once."""
+    """How to connect: the program to run, checks to skip, and whether to update the index after merges."""
 
     program: Sequence[str]
     skip: Sequence[str] = ()
@@ -78,17 +78,17 @@ class Wanted:
 
 
 def plan_connect(layout: Layout, wanted: Wanted) -> Connection:
-    """Return what connecting changes; nothing if it is connected already."""
+    """Return the changes that connect the repository; none if it is already connected. Raise NotFound if git fails."""
     return _asked(lambda: _Connecting(layout).plan(wanted))
 
 
 def plan_remove(layout: Layout) -> Connection:
-    """Return what undoes the connection."""
+    """Return the changes that remove the connection. Raise NotFound if git fails."""
     return _asked(lambda: _Connecting(layout).removal())
 
 
 def carry_out(connection: Connection) -> None:
-    """Write the files, then the settings."""
+    """Write the files, then the settings; raise Unwritable or NotFound on failure."""
     for change in connection.files:
         try:
             if change.after is None:
@@ -123,14 +123,14 @@ class _Connecting:
         inside = self.tree.path(layout.project)
         self.inside = "" if inside == "." else inside
         if not self.inside.isprintable():
-            message = f"the name of the folder {self.inside!a} holds a character that cannot stand in a git hook"
+            message = f"the name of the folder {self.inside!a} contains a character that is not allowed in a git hook"
             raise Refused(message, "rename the folder")
         self.name = f"rawkomem {self.inside}".strip()
         common = self._folder("--git-common-dir")
         refuse_exit(os.path.join(common, "config"), common)
 
     def plan(self, wanted: Wanted) -> Connection:
-        """Return the plan; if this git takes hooks from its settings, the lines in hook files are removed."""
+        """Return the plan; if this git reads hooks from its settings, remove our lines from hook files."""
         settings = [*self._driver(wanted)]
         manager = find_manager(self.tree.top)
         if manager:
@@ -156,12 +156,12 @@ class _Connecting:
                 yield FileChange(path, before, after, "without our lines")
 
     def _hook_paths(self) -> list[str]:
-        """Return the hooks that may hold lines of ours: none in a folder that is outside of the project and of git."""
+        """Return the hook files that may contain our lines; none if their folder is outside the project and .git."""
         folder = self._folder(*HOOKS)
         return [os.path.join(folder, event) for event in EVENTS] if any(self._owners(folder)) else []
 
     def _owners(self, folder: str) -> tuple[bool, bool]:
-        """Return whether a folder of hooks is in git's own folder, and whether it is in the work tree."""
+        """Return (is inside git's own folder, is inside the work tree) for a hooks folder."""
         real = os.path.realpath(folder)
         own = is_below(real, os.path.realpath(self._folder("--git-common-dir")))
         return own, not own and is_below(real, os.path.realpath(self.tree.top))
@@ -177,7 +177,7 @@ class _Connecting:
                     yield SettingChange(f"{section}.{key}", before, None, "set by 'connect git'")
 
     def _attributes(self) -> Iterator[FileChange]:
-        """Yield changes of committed files, which tell a clone that memories have a merge driver."""
+        """Yield changes of .gitattributes and .gitignore, which are committed: merge driver and ignored folder."""
         attributes, ignore = self._own(".gitattributes"), self._own(".gitignore")
         known = read_whole(attributes, self.layout.root)
         others = cut_block(known, self.name) if known else b""
@@ -193,7 +193,7 @@ class _Connecting:
     def _driver(self, wanted: Wanted) -> Iterator[SettingChange]:
         """Yield settings of the merge driver; if our program fails, git merges by lines instead.
 
-        Without that, git would take our side as the result, and the other side's memories would be lost silently.
+        Otherwise git would use our side as the result, and the other side's memories would be lost silently.
         """
         ours = f"{shlex.join(wanted.program).replace('%', '%%')} merge-driver --marker-size %L %O %A %B %P"
         lines = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
@@ -212,15 +212,15 @@ class _Connecting:
         own, shared = self._owners(folder)
         commands = self._commands(wanted)
         if not shared and not own:
-            told = "; ".join(f"'{command}' in its {event}" for event, command in commands.items())
-            return (), (f"core.hooksPath leads to {folder}, which other projects use: call {told}",)
+            to_add = "; ".join(f"'{command}' to its {event}" for event, command in commands.items())
+            return (), (f"core.hooksPath is {folder}, which other projects use: add {to_add}",)
         program = ["rawkomem"] if shared else wanted.program  # a committed hook runs on every machine
         files, to_do = [], []
         for event, script in self._scripts(program, wanted).items():
             path = os.path.join(folder, event)
             before = read_whole(path, os.path.dirname(path))
             if before is not None and not SHELL_SCRIPT.match(before):
-                to_do.append(f"{path} is no shell script: have it run '{commands[event]}'")
+                to_do.append(f"{path} is not a shell script: make it run '{commands[event]}'")
                 continue
             after = put_block(before, self.name, f"{script}\n", SCRIPT_START, below_first_line=True)
             if after != before:
@@ -230,7 +230,7 @@ class _Connecting:
         return tuple(files), tuple(to_do)
 
     def _scripts(self, program: Sequence[str], wanted: Wanted) -> dict[str, str]:
-        """Return event → shell code, run from the top of the work tree; a missing program does not stop a commit."""
+        """Return event → shell code that runs in the top folder; if rawkomem is not installed, commits still work."""
         folder = shlex.quote(f"{self.inside}/.rawko".lstrip("/"))
         found = f"{_is_there(program)} >/dev/null 2>&1"
         absent = "echo 'rawkomem is not installed here: memories are not checked' >&2"
@@ -242,7 +242,7 @@ class _Connecting:
         return scripts
 
     def _commands(self, wanted: Wanted, program: Sequence[str] = ("rawkomem",)) -> dict[str, str]:
-        """Return event → the command line that runs on it."""
+        """Return event → command line."""
         where = ["-C", self.inside] if self.inside else []
         check = shlex.join([*program, *where, "check", "--staged", *(f"--no-{name}" for name in wanted.skip)])
         sync = {SYNC: shlex.join([*program, *where, "sync"])} if wanted.sync else {}
@@ -271,6 +271,6 @@ class _Connecting:
 
 
 def _is_there(program: Sequence[str]) -> str:
-    """Return shell code that succeeds if the program is installed; for Python, if it has the module."""
+    """Return shell code that succeeds if the program (or, for `python -m`, the module) is installed."""
     python, module = program[:-2], program[-1]
     return shlex.join([*python, "-c", f"import {module}"] if python else ["command", "-v", program[0]])

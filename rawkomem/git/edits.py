@@ -1,4 +1,4 @@
-"""Edits of committed entries by hand: tell them, and bring the committed text back with the new text appended."""
+"""Report manual edits of committed entries, and turn them into amendments: restore the old text, append the new."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from ..text.clean import one_line
 KEEP_HINT = "to keep the old text as history, run: rawkomem check --staged --as-amendment"
 BY_HAND = "edited by hand"
 MAX_TITLE_CHARS = 80
-MAX_DEPENDING = 5  # memories that are named
+MAX_DEPENDING = 5  # memories that a message names
 
 
 @record
 class Edit:
-    """A committed entry that a commit changes, or drops (`new` is None)."""
+    """A committed entry that a commit changes, or removes if `new` is None."""
 
     old: Entry
     new: Entry | None = None
 
 
 def as_problem(edit: Edit, depending: Sequence[tuple[str, str]], left: Sequence[str], allowed: bool) -> Problem:
-    """Return what an edit did.
+    """Return the Problem of an edit: a warning if edits are `allowed`, else an error.
 
-    Of a removed memory, `depending` holds (reference type, title) of what refers to it, `left` its change files.
+    For a removed memory, `depending` is (reference type, title) of memories that refer to it, `left` its change files.
     """
     problem = _removed(edit.old, depending, left) if edit.new is None else _edited(edit.old, edit.new)
     return replace(problem, level=WARNING) if allowed else problem
@@ -75,7 +75,10 @@ def depending_on(old: Entry, memories: Iterable[Memory]) -> Iterator[tuple[str, 
 
 
 def restored(path: str, committed: bytes, staged: bytes | None) -> bytes:
-    """Return the committed bytes of a file with the entries appended that only the staged version holds."""
+    """Return the committed bytes of a file, plus the entries that only the staged version has.
+
+    Raise Refused if that is not possible.
+    """
     if is_bundle(path):
         raise Refused(f"{path} is a compressed month: its entries cannot be restored one by one", _undo_hint(path))
     if staged is None:
@@ -85,7 +88,7 @@ def restored(path: str, committed: bytes, staged: bytes | None) -> bytes:
     entries = read_data(staged, path, advice=False).entries
     unnamed = [entry for entry in entries if "id" not in entry.given]
     if refused or odd or (len(unnamed) > 1 and len(entries) != len(known)):
-        raise Refused(f"the entries of {path} match no committed ones", f"give each an id, or {_undo_hint(path)}")
+        raise Refused(f"the entries of {path} match no committed entries", f"give each an id, or {_undo_hint(path)}")
     _, pieces = cut(text, [entry.line for entry in entries])
     for entry, piece in zip(entries, pieces, strict=True):
         if entry.id not in known:
@@ -101,13 +104,16 @@ def _appended(path: str, data: bytes, entry: str) -> bytes:
 
 
 def _undo_hint(path: str) -> str:
-    return f"commit it as it is, or bring the committed file back: git restore --staged --worktree {path}"
+    return f"commit it as it is, or restore the committed file: git restore --staged --worktree {path}"
 
 
 def plan_amendments(
     edits: Sequence[Edit], now: Callable[[str], Sequence[Entry]], wanted: Callable[[str], Sequence[Entry]], by: str
 ) -> Plan:
-    """Say what the edited files say by appending; `now` and `wanted` return the entries about a memory."""
+    """Return a Plan whose entries have the effect of the edits; raise Refused if that is not possible.
+
+    `now` and `wanted` return the entries about a memory before and after the edits.
+    """
     moved = [edit.old for edit in edits if edit.new is not None and edit.new.path != edit.old.path]
     if moved:
         raise Refused(f"{moved[0].id} was edited and moved to another file", "commit the move first, then the edit")
@@ -125,7 +131,7 @@ def plan_amendments(
 
 
 def _refuse_replaced(edits: Sequence[Edit], after: Memory) -> None:
-    """Refuse an edit of words that a later entry replaces: no amendment could say them without changing the memory."""
+    """Raise Refused if a later entry replaces the edited text: an amendment with that text would change the memory."""
     for old, new in ((edit.old, edit.new) for edit in edits if edit.new is not None):
         if not (old.creates or old.kind == "amend"):
             continue
@@ -136,7 +142,7 @@ def _refuse_replaced(edits: Sequence[Edit], after: Memory) -> None:
 
 
 def by_memory(files: Mapping[str, bytes]) -> dict[str, list[Entry]]:
-    """Return memory id → the entries about it in some files."""
+    """Return memory id → its entries in some files."""
     found: dict[str, list[Entry]] = {}
     for path, data in files.items():
         for entry in read_data(data, path, advice=False).entries:

@@ -1,4 +1,4 @@
-"""Find git's folder of a project and detect another checked-out commit, from a few small files, without a process."""
+"""Find a project's git folder and detect a change of HEAD, by reading a few small files instead of running git."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import os
 from ..files.contents import read_bytes
 from ..model.record import record
 
-MAX_LINKS = 5  # a name of a branch may lead to another; git itself stops at five
-MAX_REF_BYTES = 4096  # bytes of HEAD, of a branch, of a `.git` file
+MAX_LINKS = 5  # symbolic refs that are followed; git itself stops at five
+MAX_REF_BYTES = 4096  # of HEAD, a branch or a `.git` file
 
 
 @record
 class GitDir:
-    """Where git keeps what it knows about a work tree."""
+    """The folders of a work tree and its git data."""
 
     tree: str  # the work tree's top folder
     own: str  # HEAD and index of this work tree
@@ -21,7 +21,7 @@ class GitDir:
 
 
 def find_git(start: str) -> GitDir | None:
-    """Return the git folder of the innermost work tree around a folder; None if there is none."""
+    """Return the git folders of the innermost work tree around a folder; None if there is none."""
     folder = os.path.abspath(start)
     while True:
         own = _git_folder(os.path.join(folder, ".git"))
@@ -35,7 +35,7 @@ def find_git(start: str) -> GitDir | None:
 
 
 def _git_folder(path: str) -> str:
-    """Return a folder, or the folder that a `.git` file of a work tree or a submodule names."""
+    """Return a `.git` folder, or the folder that a `.git` file names; empty if there is neither."""
     if os.path.isdir(path):
         return path
     named = _small(path)
@@ -45,9 +45,9 @@ def _git_folder(path: str) -> str:
 
 
 def git_stamp(start: str) -> str:
-    """Return a text that differs whenever another commit is checked out; empty without git.
+    """Return a text that changes whenever HEAD is another commit; empty without git.
 
-    It holds HEAD, the commit of its branch, and stamps of other files in which git may keep that commit.
+    It contains HEAD, the commit of its branch, and stamps of other files in which git may store that commit.
     """
     git = find_git(start)
     if git is None:
@@ -57,14 +57,14 @@ def git_stamp(start: str) -> str:
     while name.startswith("ref:") and len(seen) <= MAX_LINKS:
         name = _small(os.path.join(git.common, *name.removeprefix("ref:").strip().split("/")))
         seen.append(name)
-    if not name:  # not in a file of its own: packed, in a reftable, or not born yet
+    if not name:  # no file of its own: packed, in a reftable, or no commit yet
         seen += [_stamp(os.path.join(git.common, "packed-refs"))]
         seen += [_stamp(os.path.join(folder, "reftable", "tables.list")) for folder in (git.own, git.common)]
     return " ".join([git.own, *seen, _stamp(os.path.join(git.common, "shallow"))])
 
 
 def cut_off_at(git: GitDir) -> set[str]:
-    """Return the commits at which a shallow clone ends; none in a whole one."""
+    """Return the commits at which a shallow clone ends; empty for a full clone."""
     try:
         return set(read_bytes(os.path.join(git.common, "shallow")).decode("ascii", "replace").split())
     except OSError:

@@ -1,6 +1,6 @@
-"""Tell what to add if another program manages a project's hooks, in the language of its own settings file.
+"""Write the lines to add if another program manages a project's hooks, in the format of its settings file.
 
-The advised lines get committed, so they must succeed on machines without rawkomem.
+These lines are committed, so they must succeed on machines without rawkomem.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Commands = Mapping[str, str]  # event → command line
 LEFTHOOK = tuple(
     f"{start}lefthook.{end}" for start in ("", ".", ".config/") for end in ("yml", "yaml", "toml", "json", "jsonc")
 )
-# What each is told by, in the order in which they are looked for.
+# manager → files that show that a project uses it; searched in this order
 MANAGERS = {
     "pre-commit": (".pre-commit-config.yaml", ".pre-commit-config.yml", "prek.toml"),
     "lefthook": LEFTHOOK,
@@ -27,7 +27,7 @@ MANAGERS = {
 
 @record
 class Manager:
-    """A program that runs a project's hooks, and the file or folder that tells."""
+    """A program that runs a project's hooks, and its settings file or folder."""
 
     name: str
     file: str
@@ -43,12 +43,12 @@ def find_manager(top: str) -> Manager | None:
 
 
 def advice(manager: Manager, commands: Commands) -> str:
-    """Return what a person has to add."""
-    told = {
+    """Return instructions for the user: which lines to add to which file."""
+    guarded = {
         event: f"if command -v {shlex.split(command)[0]} >/dev/null 2>&1; then {command} || exit $?; fi"
         for event, command in commands.items()
     }
-    return f"{manager.name} runs this project's hooks: {ADVICE[manager.name](manager.file, told)}"
+    return f"{manager.name} runs this project's hooks: {ADVICE[manager.name](manager.file, guarded)}"
 
 
 def _pre_commit(file: str, commands: Commands) -> str:
@@ -74,11 +74,11 @@ def _pre_commit_hook(command: str, stages: list[str]) -> dict[str, object]:
 
 
 def _toml(values: Mapping[str, object]) -> list[str]:
-    return [f"{key} = {json.dumps(value)}" for key, value in values.items()]  # TOML writes these as JSON does
+    return [f"{key} = {json.dumps(value)}" for key, value in values.items()]  # these JSON values are valid TOML
 
 
 def _yaml_item(values: Mapping[str, object], indent: str) -> list[str]:
-    """Return an item of a list; YAML, too, reads values that are written as JSON."""
+    """Return the lines of a list item; JSON values are valid YAML."""
     lines = [f"{key}: {json.dumps(value)}" for key, value in values.items()]
     return [f"{indent}- {lines[0]}", *(f"{indent}  {line}" for line in lines[1:])]
 

@@ -1,7 +1,7 @@
 """Name a repository and a clone of it in a shared store.
 
-A repository is named by its first commit and the place of `.rawko` in the project, without history by the clone's name.
-A clone has a random name in its local folder, bound to the file's inode, so that a copied folder is another clone.
+A repository's id is made from its first commit and the path of `.rawko`; without history it is the clone's name. A
+clone has a random name in its local folder, bound to the file's inode, so that a copied folder is another clone.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from ..files.local.private import local_path, open_local
 from .run import Git, GitFailed
 
 FILE_NAME = "clone"
-NAME_DIGITS = 16  # hexadecimal digits: enough that no two repositories of a team share a name
+NAME_DIGITS = 16  # hexadecimal digits: enough to be unique among a team's repositories
 
 
 def repository_id(layout: Layout) -> str:
-    """Return an id that is the same in every full clone; a shallow one needs the setting `store.repository`."""
+    """Return an id that is the same in every full clone; shallow clones need the setting `store.repository`."""
     try:
         git = Git(layout.project)
         if git.run("rev-parse", "--is-shallow-repository").strip() == b"true":

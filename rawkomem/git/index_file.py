@@ -1,4 +1,4 @@
-"""Read git's index file, without a process: tracked paths, their blobs, and which of them are not checked out."""
+"""Read git's index file without running git: tracked paths, their blobs, and which of them are not checked out."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_INDEX_BYTES = 16 * 1024 * 1024  # about 150,000 files: reading a larger one would keep a prompt waiting
+MAX_INDEX_BYTES = 16 * 1024 * 1024  # about 150,000 files; a larger index would delay a prompt
 ENTRY_HEADER_BYTES = 62  # before the path: times, device, mode, owner, size (40), blob (20), flags (2)
-EXTENDED, SKIPPED = 0x4000, 0x40  # flag: two more bytes of flags; in the first of those: not checked out (sparse)
-FOLDER, SUBMODULE = 0o040000, 0o160000  # modes of entries that stand for more than a file
+EXTENDED, SKIPPED = 0x4000, 0x40  # flags: two more bytes of flags follow; in the first of these: not checked out
+FOLDER, SUBMODULE = 0o040000, 0o160000  # modes of entries that are not files
 TYPE_MASK = 0o170000
 
 
@@ -26,11 +26,11 @@ class Tracked:
     blob: str
     mode: int
     skipped: bool
-    changed: int  # seconds: when the file on disk was last written or moved, as git saw it
+    changed: int  # when the file on disk was last written or moved, as git saw it, in seconds
 
 
 class TrackedFiles:
-    """The files of a project that git tracks, by paths below the project. Empty without git."""
+    """The tracked files of a project, with paths relative to the project. Empty without git."""
 
     def __init__(self, project: str):
         self.project = project
@@ -42,11 +42,11 @@ class TrackedFiles:
             self.entries = _read(os.path.join(git.own, "index"), os.fsencode(prefix))
 
     def holding(self, blob: str) -> list[str]:
-        """Return the paths whose blob starts like this."""
+        """Return the paths whose blob id starts with `blob`."""
         return [entry.path for entry in self.entries if entry.blob.startswith(blob)]
 
     def why_absent(self, path: str) -> str:
-        """Return why a tracked file is not on disk although nobody removed it; empty if there is no such reason."""
+        """Return why a tracked file is not checked out; empty if it should be on disk."""
         for entry in self.entries:
             around = path.startswith(entry.path.rstrip("/") + "/")
             if around and entry.mode & TYPE_MASK == SUBMODULE and not self._is_checked_out(entry.path):
@@ -64,7 +64,7 @@ def _read(file: str, prefix: bytes) -> list[Tracked]:
         with open(file, "rb") as stream:
             data = stream.read(MAX_INDEX_BYTES + 1)
         return list(_entries(data, prefix)) if len(data) <= MAX_INDEX_BYTES and data[:4] == b"DIRC" else []
-    except (OSError, ValueError, IndexError):  # none yet, or of a repository with other hashes
+    except (OSError, ValueError, IndexError):  # no index yet, or a repository with other hashes
         return []
 
 
@@ -90,7 +90,7 @@ def _entries(data: bytes, prefix: bytes) -> Iterator[Tracked]:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of seven bits a byte, as pack files write offsets, and where it ends."""
+    """Return a number with seven bits per byte, as pack files store offsets, and the position after it."""
     byte = data[at]
     value = byte & 127
     while byte & 128:

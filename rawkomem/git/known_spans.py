@@ -1,8 +1,8 @@
-"""Remember the blob ids of cited places in `.rawko/local/cited.tsv`, by the stamp of the file: reading code takes long.
+"""Cache the blob ids of cited places in `.rawko/local/cited.tsv`, by the stamp of the file: reading code is slow.
 
-    stamp, place, whole (1: the place stands for its whole file), ids (with commas; empty: the place is gone)
+    stamp, place, whole (1: the ids are those of the whole file), ids (with commas; empty: the place is gone)
 
-A failure to read or write it is ignored: the places are looked at again.
+Errors are ignored: the places are read again.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..files.layout import Layout
 
-    Found = tuple[list[str], bool]  # possible blob ids, the place's own first; whether it is the whole file
+    Found = tuple[list[str], bool]  # possible blob ids, the place's own first; whether they are those of the whole file
 
 FILE_NAME = "cited.tsv"
-MAX_FILE_BYTES = 1024 * 1024  # the older half is dropped: a few thousand places are left
-MIN_AGE_NS = 2_000_000_000  # of a file whose stamp counts: a younger one may change again within the clock's tick
-UNLISTED = "\t\n\r"  # signs that no line can hold inside a place
+MAX_FILE_BYTES = 1024 * 1024  # then the older half is dropped; a few thousand places are left
+MIN_AGE_NS = 2_000_000_000  # a younger file may change again within one tick of the clock, with the same stamp
+UNLISTED = "\t\n\r"  # characters that a place in a line must not contain
 
 
 class KnownSpans:
-    """What is known of cited places; new findings are kept until `save`."""
+    """The cached places; new ones are in memory until `save`."""
 
     def __init__(self, layout: Layout):
         self._layout = layout
@@ -34,7 +34,7 @@ class KnownSpans:
         self._new: list[str] = []
 
     def key(self, file: str, place: str) -> str:
-        """Return what a place in a file, as it is on disk now, is known by; empty if it cannot be remembered."""
+        """Return the cache key of a place in a file's current version; empty if it cannot be cached."""
         try:
             stat = os.stat(file)
         except OSError:
@@ -44,7 +44,7 @@ class KnownSpans:
         return f"{stat.st_size}.{stat.st_mtime_ns}.{stat.st_ino}.{stat.st_ctime_ns}\t{place}"
 
     def get(self, key: str) -> tuple[bool, Found | None]:
-        """Return whether a place is known, and what was found there."""
+        """Return whether a place is cached, and its cached ids."""
         if self._known is None:
             self._known = self._load()
         line = self._known.get(key) if key else None
@@ -54,7 +54,7 @@ class KnownSpans:
         return True, (ids.split(","), whole == "1") if ids else None
 
     def put(self, key: str, found: Found | None) -> None:
-        """Remember what was found."""
+        """Cache the ids of a place."""
         if key and self._known is not None:
             ids, whole = found or ([], False)
             line = f"{int(whole)}\t{','.join(ids)}"
@@ -62,7 +62,7 @@ class KnownSpans:
             self._new.append(f"{key}\t{line}")
 
     def save(self) -> None:
-        """Write what is new."""
+        """Write new places to the file; ignore errors."""
         if self._new:
             try:
                 LineFile(local_path(self._layout, FILE_NAME), MAX_FILE_BYTES).append(*self._new)

@@ -9,37 +9,38 @@ import time
 from collections.abc import Mapping
 
 NOTHING: Mapping[str, str] = {}  # shared, never changed
-TIMEOUT_S = 60.0  # for one reading of history; a project with more than that has no answer rather than a slow one
-KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")  # the user's, not a hook's
+TIMEOUT_S = 60.0  # for all calls of one Git object; a history that takes longer to read gives an error
+# Variables that the user sets, not a hook.
+KEPT_VARIABLES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
 ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_REPLACE_OBJECTS": "1",  # history as it was committed
+    "GIT_NO_REPLACE_OBJECTS": "1",  # read the history as it was committed
     "GIT_NO_LAZY_FETCH": "1",  # a partial clone must not fetch …
-    "GIT_ALLOW_PROTOCOL": "none",  # … nor with a git that does not know the line above
+    "GIT_ALLOW_PROTOCOL": "none",  # … also with a git that does not know the variable above
     "LC_ALL": "C",
 }
-# What a repository's own settings could make git run, or hide from us.
+# Override settings of the repository that could run programs or hide data.
 SETTINGS = ("core.fsmonitor=false", "log.showSignature=false", "log.showRoot=true", "i18n.logOutputEncoding=UTF-8")
-# What git itself says, which is all that it gives → what helps.
+# part of git's message → hint
 HINTS = {
-    "not a git repository": "run it inside a git work tree ('git init' makes one)",
-    "must be run in a work tree": "run it inside a git work tree, not in a bare repository",
+    "not a git repository": "run the command inside a git work tree ('git init' creates one)",
+    "must be run in a work tree": "run the command inside a git work tree, not in a bare repository",
     "dubious ownership": "tell git that you trust this folder: git config --global --add safe.directory FOLDER",
-    "could not lock": "another git may be running, or its folder cannot be written: check, then run it again",
+    "could not lock": "check that no other git is running and that you can write to .git, then run the command again",
 }
 
 
 class GitFailed(Exception):
-    """Git has no answer: the reason in a few words, and what to do next."""
+    """Raised if git fails: the reason, and a hint what to do next."""
 
-    def __init__(self, message: str, hint: str = "git said so itself: fix that, then run it again"):
+    def __init__(self, message: str, hint: str = "this is git's own message: fix the cause, then try again"):
         super().__init__(message)
         self.hint = hint
 
 
 class Git:
-    """Git in one folder, with one time limit for all calls; `given` is added to its environment."""
+    """Runs git in one folder, with one time limit for all calls; `given` is added to its environment."""
 
     def __init__(self, folder: str, seconds: float = TIMEOUT_S, given: Mapping[str, str] = NOTHING):
         self.folder = folder
@@ -50,7 +51,10 @@ class Git:
             raise GitFailed("git is not installed", "install git, or put it on your PATH")
 
     def run(self, *words: str, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
-        """Return what git prints; raise GitFailed with git's own words if the exit code is not in `fine`."""
+        """Return git's output; raise GitFailed with git's message if the exit code is not in `fine`.
+
+        `given` is the standard input.
+        """
         settings = [word for setting in SETTINGS for word in ("-c", setting)]
         try:
             done = subprocess.run(
@@ -63,7 +67,7 @@ class Git:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise GitFailed("git takes too long", "try again when the machine is less busy") from None
+            raise GitFailed("git took too long", "try again when the machine is less busy") from None
         except OSError as failure:
             raise GitFailed(f"git cannot be run: {failure.strerror}") from None
         if done.returncode not in fine:
@@ -74,6 +78,6 @@ class Git:
 
 
 def _environment() -> dict[str, str]:
-    """Return our environment without variables that a hook, an editor or another git set for its own repository."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in KEPT}
+    """Return our environment without the variables that a hook, an editor or another git set for a repository."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in KEPT_VARIABLES}
     return {**kept, **ENVIRONMENT}

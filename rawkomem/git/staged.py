@@ -1,4 +1,4 @@
-"""Read what is about to be committed: the files of git's index and of its parents, independent of the work tree."""
+"""Read the staged files from git's index, and the files of the parent commits; ignore the work tree."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .authorship import read_blobs
 from .run import GitFailed
 from .worktree import work_tree
 
-LITERAL_PATHS = "--literal-pathspecs"  # a folder named `[x]` is that folder
-MERGED_PREFIX = "GITHEAD_"  # what git's names of merged commits start with, in the environment of hooks
-FILE_MODE = "100"  # what modes of regular files start with
+LITERAL_PATHS = "--literal-pathspecs"  # so that a folder named `[x]` is not a pattern
+MERGED_PREFIX = "GITHEAD_"  # of the environment variables in which git names merged commits for hooks
+FILE_MODE = "100"  # prefix of the modes of regular files
 
 
 class Staged:
-    """The index and its parents, as blobs by path below `.rawko`; raises GitFailed if there is no work tree."""
+    """The index and the parent commits, as blobs by path below `.rawko`; raises GitFailed if there is no work tree."""
 
     def __init__(self, layout: Layout):
         self.tree = work_tree(layout.project)
@@ -31,7 +31,7 @@ class Staged:
 
     @property
     def head(self) -> Mapping[str, str]:
-        """Return the files of the parent commit; none for the first commit."""
+        """Return path → blob of the first parent; empty for the first commit."""
         return self.parents[0] if self.parents else {}
 
     def changed(self, since: Mapping[str, str] | None = None) -> list[str]:
@@ -39,21 +39,21 @@ class Staged:
         return _differing(self.now, self.head if since is None else since)
 
     def left(self, version: Mapping[str, str]) -> list[str]:
-        """Return the paths of a version that changed or are gone."""
+        """Return the paths of a version whose staged file is different or missing."""
         return _differing(version, self.now)
 
     def name(self, path: str) -> str:
-        """Return a path as git and people name it: from the top of the work tree."""
+        """Return a path below `.rawko` as a path from the top of the work tree."""
         return self._root + path
 
     def read(self, blobs: Iterable[str]) -> dict[str, bytes]:
-        """Return the bytes of each blob."""
+        """Return blob → bytes, also of blobs that were read before; blobs that git lacks are missing."""
         wanted = [blob for blob in dict.fromkeys(blobs) if blob not in self._known]
         self._known |= dict(read_blobs(self.tree.git, wanted)) if wanted else {}
         return self._known
 
     def code_file(self, path: str) -> bytes | None:
-        """Return a staged file of the project, by its path below it; None if there is none."""
+        """Return the bytes of a staged project file; None if it is not staged. `path` is below the project."""
         name = path if self._project == "." else f"{self._project}/{path}"
         listed = self._lines(LITERAL_PATHS, "ls-files", "-s", "-z", "--", name)
         exact = [line.split(" ")[1] for line in listed if line.endswith(f"\t{name}") and line.startswith(FILE_MODE)]
@@ -75,7 +75,7 @@ class Staged:
         return {path: facts.split(" ")[2] for facts, path in listed if facts.startswith(FILE_MODE)}
 
     def _other_side(self) -> str:
-        """Return the merged commit; during `pre-merge-commit` only the environment names it, as GITHEAD_<commit>."""
+        """Return the merged commit; during `pre-merge-commit`, only a variable GITHEAD_<commit> names it."""
         named = [name.removeprefix(MERGED_PREFIX) for name in os.environ if name.startswith(MERGED_PREFIX)]
         return "MERGE_HEAD" if self._is_there("MERGE_HEAD") else named[0] if len(named) == 1 else ""
 
@@ -95,14 +95,14 @@ class Staged:
         return bool(self.tree.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1)))
 
     def _code_in(self, *words: str) -> set[str]:
-        """Return the paths that git lists of the project outside `.rawko`, as citations name them."""
+        """Return the project's paths outside `.rawko` that a git command lists, relative to the project."""
         names = self._lines(*words)
         below = "" if self._project == "." else f"{self._project}/"
         return {name[len(below) :] for name in names if name.startswith(below) and not name.startswith(self._root)}
 
 
 def staged_layouts(folder: str) -> list[Layout]:
-    """Return the repositories with tracked files in the work tree around a folder: a hook runs at its top."""
+    """Return the repositories with tracked files in the work tree around a folder, because a hook runs at its top."""
     try:
         tree = work_tree(os.path.abspath(folder))
         names = tree.git.run("ls-files", "-z", "--", f":(glob)**/{FOLDER}/**").decode("utf-8", "surrogateescape")

@@ -1,6 +1,6 @@
-"""Find what must not be committed: secrets, broken files, rewritten history, contradictions, stale citations and more.
+"""Find problems that must not be committed: secrets, broken files, rewritten history, contradictions and more.
 
-Each check examines what this commit changes, and each can be skipped.
+Each check examines only the changes of this commit, and each can be skipped.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from .staged import Staged, is_memory
 
 Registry = Mapping[str, Predicate]
 
-SKIP = "RAWKOMEM_SKIP"  # environment: checks to leave out for once, where a hook runs and nobody can give options
+SKIP = "RAWKOMEM_SKIP"  # environment variable: checks to skip once, because a hook gets no options
 MARKERS_HINT = "keep one side, then git add"
-LEAK_HINT = "remove the secret and change it; 'rawkomem scrub' shows the text without it"
-SETTLE_HINT = "settle it with 'rawkomem tidy consolidate --apply' or 'rawkomem supersede', then git add"
+LEAK_HINT = "remove the secret from the file and replace it where it is used; 'rawkomem scrub' redacts a text"
+SETTLE_HINT = "resolve it with 'rawkomem tidy consolidate --apply' or 'rawkomem supersede', then git add"
 DERIVED_HINT = "change or delete the memory ('rawkomem amend', 'rawkomem delete'), then git add"
 CONFIRM_HINT = "correct the memory, or confirm it with 'rawkomem cite', then git add"
 
@@ -46,9 +46,10 @@ def check_staged(
     purged: Collection[str] = (),
     staged: Staged | None = None,
 ) -> dict[str, list[Problem]]:
-    """Return check → its Problems, with paths from the top of the work tree; checks in `skip` do not run.
+    """Return check → Problems, with paths from the top of the work tree; checks in `skip` do not run.
 
-    Without `append_only`, edits and removals of committed entries are warnings. Those of `purged` memories are fine.
+    Without `append_only`, edits and removals of committed entries are warnings. Those of `purged` memories are allowed.
+    Raise NotFound if git fails.
     """
     try:
         return check_commit(Commit(layout, staged or Staged(layout), registry, append_only, purged), skip)
@@ -57,7 +58,7 @@ def check_staged(
 
 
 def check_commit(commit: Commit, skip: Sequence[str] = ()) -> dict[str, list[Problem]]:
-    """Return check → its Problems, as check_staged does. Raises GitFailed."""
+    """Return check → Problems, as check_staged does. Raises GitFailed."""
     found: dict[str, list[Problem]] = {}
     for name, check in CHECKS.items():
         if name not in skip:
@@ -67,48 +68,48 @@ def check_commit(commit: Commit, skip: Sequence[str] = ()) -> dict[str, list[Pro
 
 
 class Commit:
-    """A future commit, or the commits of a branch, as the checks see them."""
+    """The staged files, or the commits of a branch, prepared for the checks."""
 
     def __init__(self, layout: Layout, staged: Staged, registry: Registry, append_only: bool = True,
                  purged: Collection[str] = ()):  # fmt: skip
         self.layout, self.staged, self.registry = layout, staged, registry
-        self.purged = purged  # ids of memories whose text a person removed for good
+        self.purged = purged  # ids of memories that a person purged
         self.append_only = append_only  # whether an edit of a committed entry is an error
-        self._everywhere: set[str] | None = None  # digests of all staged entries, once they are asked for
+        self._everywhere: set[str] | None = None  # digests of all staged entries, computed on first use
 
     def texts(self, paths: Iterable[str], of: Mapping[str, str] | None = None) -> dict[str, bytes]:
-        """Return path → bytes, staged or in another version."""
+        """Return path → bytes of the staged files, or of the version `of`."""
         blobs = {path: (self.staged.now if of is None else of)[path] for path in paths}
         contents = self.staged.read(blobs.values())
         return {path: contents[blob] for path, blob in blobs.items() if blob in contents}
 
     def changed(self) -> dict[str, bytes]:
-        """Return the memory files that this commit brings or changes."""
+        """Return path → bytes of the memory files that this commit adds or changes."""
         return self.texts(filter(is_memory, self.staged.changed()))
 
     def digests(self, version: Mapping[str, str]) -> dict[str, Entry]:
-        """Return digest → entry of the files and bundles of a version that changed or are gone."""
+        """Return digest → entry of a version's files and bundles that this commit changes or removes."""
         return _digests(self.texts(filter(_holds_memories, self.staged.left(version)), version))
 
     def touched(self) -> dict[str, bytes]:
-        """Return the changed files, and those of memories that a changed file elsewhere tells something about."""
+        """Return the files that this commit changes, and the files of memories whose change files it changes."""
         changed = self.changed()
         abouts = {e.about for path in filter(is_change_file, changed) for e in _entries(changed[path], path)}
         everything = self.texts(filter(is_memory, self.staged.now)) if abouts else {}
         return changed | {path: data for path, data in everything.items() if _speaks_of(data, path, abouts)}
 
     def concerned(self) -> set[str]:
-        """Return the ids of the memories that this commit brings or changes."""
+        """Return the ids of the memories that this commit adds or changes."""
         return {entry.target for path, data in self.changed().items() for entry in _entries(data, path)}
 
     def is_anywhere(self, digest: str) -> bool:
-        """Tell whether any staged file holds an entry, also one that no commit changed since."""
+        """Tell whether any staged file, changed or not, contains the entry with this digest."""
         if self._everywhere is None:
             self._everywhere = set(_digests(self.texts(filter(is_memory, self.staged.now))))
         return digest in self._everywhere
 
     def digests_now(self, since: Mapping[str, str]) -> dict[str, Entry]:
-        """Return digest → entry of the staged files that a version lacks, and of all staged bundles."""
+        """Return digest → entry of the staged files that a version does not have, and of all staged bundles."""
         new = set(filter(is_memory, self.staged.changed(since)))
         return _digests(self.texts({*new, *filter(is_bundle, self.staged.now)}))
 
@@ -135,7 +136,7 @@ def _secrets(commit: Commit) -> list[Problem]:
 
 
 def _frontmatter(commit: Commit) -> list[Problem]:
-    """Return Problems of files that cannot be used as memories or are still half merged."""
+    """Return Problems of files that cannot be read as memories or that have unresolved conflicts."""
     found = [error("not-merged", "not merged yet", MARKERS_HINT, path=path) for path in commit.staged.unmerged]
     for path, data in commit.changed().items():
         reading = read_data(data, path, advice=False)
@@ -146,7 +147,7 @@ def _frontmatter(commit: Commit) -> list[Problem]:
 
 
 def _history(commit: Commit) -> list[Problem]:
-    """Return a Problem for each entry that this commit changes or drops."""
+    """Return a Problem for each committed entry that this commit changes or removes."""
     return [
         as_problem(edit, *(_left_by(commit, edit.old) if edit.new is None else ((), ())), not commit.append_only)
         for edit in edits_of(commit)
@@ -154,9 +155,9 @@ def _history(commit: Commit) -> list[Problem]:
 
 
 def _left_by(commit: Commit, old: Entry) -> tuple[Sequence[tuple[str, str]], Sequence[str]]:
-    """Return what refers to a memory that is removed, and the files of its changes; only files that name it are parsed.
+    """Return the memories that refer to a removed memory, and its change files, as paths for `git rm`.
 
-    The change files have their names in git, so that they can be removed, too.
+    Only files that contain its id or file name are parsed.
     """
     if not old.creates:
         return (), ()
@@ -171,9 +172,9 @@ def _left_by(commit: Commit, old: Entry) -> tuple[Sequence[tuple[str, str]], Seq
 
 
 def edits_of(commit: Commit) -> list[Edit]:
-    """Return the entries that this commit changes or drops.
+    """Return the committed entries that this commit changes or removes.
 
-    In a merge, neither a change of one side nor the resolution of a conflict is a rewrite.
+    In a merge, a change of one side and the resolution of a conflict do not count.
     """
     staged = commit.staged
     base = commit.digests(staged.base)
@@ -197,7 +198,7 @@ def _ids_that_differ(ours: Mapping[str, Entry], theirs: Mapping[str, Entry]) -> 
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
-    """Return digest → entry of these files and of those in bundles; an older log counts as one entry."""
+    """Return digest → entry of these files and of files in bundles; an older log counts as one entry."""
     pairs = (zip(digests_in(data), _entries(data, path), strict=False) for path, data in _unpacked(files))
     return {digest: entry for pair in pairs for digest, entry in pair}
 
@@ -207,7 +208,7 @@ def _holds_memories(path: str) -> bool:
 
 
 def _unpacked(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    """Yield (path, bytes) of files, and of the files in bundles; a bundle that cannot be read holds none."""
+    """Yield (path, bytes) of files and of the files in bundles; skip bundles that cannot be read."""
     for path, data in files.items():
         if not is_bundle(path):
             yield path, data
@@ -220,7 +221,7 @@ def _unpacked(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
 
 
 def _contradictions(commit: Commit) -> list[Problem]:
-    """Return a Problem for each claim of this commit that contradicts another one in use."""
+    """Return a Problem for each claim of this commit that contradicts the claim of an active memory."""
     return [
         error(
             "contradiction",
@@ -234,7 +235,7 @@ def _contradictions(commit: Commit) -> list[Problem]:
 
 
 def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
-    """Return the memories of this commit whose claim contradicts another one in use, that one, and the claim."""
+    """Return (memory of this commit, active memory that its claim contradicts, claim) for each contradiction."""
     concerned = commit.concerned()
     memories = _claiming(commit)
     found: dict[frozenset[str], tuple[Memory, Memory, Claim]] = {}
@@ -249,19 +250,19 @@ def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
 
 
 def _claiming(commit: Commit) -> list[Memory]:
-    """Return the memories with claims about the subjects of touched claims; only files with them are parsed."""
+    """Return the memories with claims about the subjects of this commit's claims; parse only files that name one."""
     entries = [entry for path, data in commit.touched().items() if b"claim" in data for entry in _entries(data, path)]
     claims = [claim for entry in entries if (claim := read_claim(entry.extra))]
     if not claims:
         return []
-    words = {max(claim.subject.split(), key=len).encode() for claim in claims}  # a subject may be folded over lines
+    words = {max(claim.subject.split(), key=len).encode() for claim in claims}  # a subject may be wrapped
     everything = commit.texts(filter(is_memory, commit.staged.now)).items()
     claiming = [path for path, data in everything if b"claim" in data and any(word in data for word in words)]
     return commit.memories(claiming)
 
 
 def _derived(commit: Commit) -> list[Problem]:
-    """Return a Problem for each memory in use that rests on something withdrawn, where this commit brings either."""
+    """Return a Problem for each active memory with an invalid source, if this commit changes the memory or source."""
     everything = commit.texts(filter(is_memory, commit.staged.now))
     deriving = [path for path, data in everything.items() if DERIVED.encode() in data or b"heritage" in data]
     memories = [memory for memory in commit.memories(deriving) if derived_from(memory)] if deriving else []
@@ -307,16 +308,16 @@ class _StagedCitations(Citations):
 
     def __init__(self, commit: Commit):
         super().__init__(commit.layout)
-        self.known = None  # what is staged is not what is on disk
+        self.known = None  # the cache is about files on disk, not about staged files
         self.staged = commit.staged
 
     def _read_once(self, path: str) -> bytes | None:
-        self._file(path)  # refuses what leads out of the project
+        self._file(path)  # raises _Unknown for paths out of the project
         return self.staged.code_file(path)
 
 
 def _speaks_of(data: bytes, path: str, ids: Iterable[str]) -> bool:
-    """Tell whether a file may hold entries about some ids; a file that names no id has one by its own name."""
+    """Tell whether a file may hold entries about some ids: it contains one of them, or its name makes one."""
     stem = implicit_id(path)
     return any(id.encode() in data or id.partition("#")[0] == stem for id in ids)
 

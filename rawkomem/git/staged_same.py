@@ -1,6 +1,6 @@
-"""Find what a commit brings, and which of it says exactly what another memory of the commit says.
+"""Find the memories that a commit adds, and exact duplicates among the memories of the commit.
 
-It reads git's index alone: it needs no search index, and what lies uncommitted in the work tree does not count.
+It reads only git's index: it needs no search index and ignores unstaged changes.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ DUPLICATES = "duplicates"  # the name of this check
 
 @record
 class Twins:
-    """A memory that a commit brings, and another memory of the commit that says exactly the same."""
+    """A memory that a commit adds, and another memory of the commit with exactly the same text."""
 
     memory: Memory
     other: Memory
 
 
 class Brought:
-    """The memories that a commit adds or rewords; what one side of a merge brings is no news."""
+    """The memories that a commit adds or rewords; in a merge, those that no parent has."""
 
     def __init__(self, staged: Staged):
         self.staged = staged
@@ -44,11 +44,11 @@ class Brought:
         self.memories = {memory.id: memory for memory in self._folded(ids) if memory.status == ACTIVE}
 
     def holds(self, path: str) -> bool:
-        """Tell whether the commit has a file, named by its path below `.rawko`."""
+        """Tell whether the commit contains a file; `path` is below `.rawko`."""
         return path in self.staged.now
 
     def twins(self) -> list[Twins]:
-        """Return each memory that says exactly what another one says, once for each pair, by path."""
+        """Return each pair of memories with exactly the same text once, sorted by path."""
         found: dict[frozenset[str], Twins] = {}
         for memory in self.memories.values():
             for other in self._candidates(memory):
@@ -60,14 +60,14 @@ class Brought:
         return sorted(found.values(), key=lambda one: (one.memory.path, one.memory.line))
 
     def _candidates(self, memory: Memory) -> list[Memory]:
-        """Return the memories in files that hold the longest words of a memory's title and of its text."""
+        """Return the other memories in files that contain the longest word of a memory's title and of its text."""
         words = [max(text.split(), key=len, default="").encode().lower() for text in (memory.title, memory.body)]
         paths = [path for path, data in self._lower().items() if all(word in data for word in words)]
         ids = {entry.id: path for path in paths for entry in self._read(path) if entry.creates}
         return [other for other in self._folded(ids) if other.id != memory.id]
 
     def _folded(self, ids: Mapping[str, str]) -> Iterator[Memory]:
-        """Yield memories (id → a file about it) as this commit has them, folded from all files that name them."""
+        """Yield the commit's memories with these ids (id → one of its files), folded from all files that name them."""
         for id, own in ids.items():
             name = id.encode().lower()
             paths = {own, *(path for path, data in self._lower().items() if name in data)}
@@ -76,7 +76,7 @@ class Brought:
                 yield memory
 
     def _lower(self) -> Mapping[str, bytes]:
-        """Return path → bytes in lower case of all memory files of the commit."""
+        """Return path → lower-case bytes of all memory files of the commit."""
         if self._texts is None:
             blobs = {path: self.staged.now[path] for path in filter(is_memory, self.staged.now)}
             contents = self.staged.read(blobs.values())
@@ -88,7 +88,7 @@ class Brought:
         return all(parent.get(path) != blob for parent in self.staged.parents)
 
     def _known(self) -> list[Entry]:
-        """Return the entries in files of the parents that this commit changes or moves."""
+        """Return the entries in the parents' files that this commit changes or moves."""
         left = [(path, parent[path]) for parent in self.staged.parents for path in self.staged.left(parent)]
         blobs = {blob: path for path, blob in left if is_memory(path)}
         contents = self.staged.read(blobs)
@@ -102,7 +102,7 @@ class Brought:
 
 
 def is_same(one: Memory, other: Memory) -> bool:
-    """Tell whether two memories in use say exactly the same, but for case and white space."""
+    """Tell whether two active memories have the same title and text, apart from case and white space."""
     return is_comparable(one, other) and identity(f"{one.title}\n{one.body}") == identity(
         f"{other.title}\n{other.body}"
     )
@@ -114,7 +114,7 @@ def problems_of(brought: Brought) -> list[Problem]:
         error(
             "duplicate",
             f"{twins.memory.id} says exactly what {twins.other.id} says, in {brought.staged.name(twins.other.path)}",
-            f"run 'rawkomem delete {twins.memory.id}', or write what is different about it; then git add",
+            f"run 'rawkomem delete {twins.memory.id}', or add what is different about it; then git add",
             twins.memory.line,
             path=brought.staged.name(twins.memory.path),
         )

@@ -1,8 +1,9 @@
 """Find the text of a symbol in a source file, in any language, without a parser.
 
-A definition is a line that reads like one. It continues while brackets are open or lines are indented deeper, and on to
-the next line that surely starts something else: a little too much is a needless warning, too little hides an edit. The
-text is the same on every machine, also for files that do not parse. Citations hash it: changed rules make them stale.
+A definition starts with a line that looks like one. It continues while brackets are open or lines are indented deeper,
+up to the next line that certainly starts something else: too much text causes a needless warning, too little hides an
+edit. The result is the same on every machine, also for files that do not parse. Citations hash this text, so changing
+these rules makes citations stale.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Span = tuple[int, int]  # lines [first, behind the last), counted from 0
+    Span = tuple[int, int]  # first line and line after the last, counted from 0
 
-MAX_BEFORE_CHARS = 1_000  # before a name on its line: more is no definition, but minified code
+MAX_BEFORE_CHARS = 1_000  # before a name on its line: a longer line is minified code, not a definition
 
 
 def _all(words: str) -> frozenset[str]:
@@ -29,27 +30,27 @@ DEFINING = _all(
     "object protocol extension record typedef const let var val static macro_rules! macro #define sub defp defmodule "
     "defmacro procedure table view data newtype package message service rpc constant local my our actor typealias"
 )
-PLAIN = ("", '"', "'", "export ", "self.")  # what may stand before a name that is assigned: a key may be quoted
+PLAIN = ("", '"', "'", "export ", "self.")  # prefixes of a name that is assigned; a key may be quoted
 NOT_TYPES = _all("if while for switch return new await throw case else elif catch with in and or not do yield")
-TYPE_SIGNS = "_*&<>:,[]~ \t?@."  # besides letters and digits: what stands before the name of a C or Java function
-# Languages by the end of the file name:
+TYPE_SIGNS = "_*&<>:,[]~ \t?@."  # with letters and digits, the characters before the name of a C or Java function
+# Languages by the suffix of the file name:
 HASH = _all("py pyi rb sh bash zsh pl pm r ex exs yaml yml toml nim cr jl mk cmake tf hcl ini cfg conf ps1 gd")
-DASHES = _all("lua sql hs elm adb ads vhd")  # remarks start with --
-BACKTICK = _all("js jsx ts tsx mjs cjs mts cts go vue svelte")  # texts in backticks run over lines
+DASHES = _all("lua sql hs elm adb ads vhd")  # comments start with --
+BACKTICK = _all("js jsx ts tsx mjs cjs mts cts go vue svelte")  # strings in backticks may have several lines
 MARKDOWN = _all("md markdown mdx")
 C = _all("c cc cpp cxx h hh hpp hxx m mm cu ino")
-C_LIKE = C | _all("java cs")  # a type may stand on the line above a name
-NAMES_A_TYPE = _all("const static struct enum union class")  # in C, these may also stand before a type that is used
-HERE_TEXTS = _all("rb sh bash zsh pl pm php cr")  # a text runs from `<<WORD` to a line with that word
+C_LIKE = C | _all("java cs")  # a type may be on the line above a name
+NAMES_A_TYPE = _all("const static struct enum union class")  # in C, these may also precede a type that is only used
+HERE_TEXTS = _all("rb sh bash zsh pl pm php cr")  # a string extends from `<<WORD` to a line with that word
 ATTRIBUTES = ("@", "#[", "[[")
 QUOTES_AND_REMARKS = ('"', "'", "`", "/", "#", "--", "$", "<<")
 TRIPLE = ('"""', "'''")
-REGEX_AFTER = "(,=:[!&|?{};+-*%<>~^"  # where a slash starts a regular expression in JavaScript, not a division
+REGEX_AFTER = "(,=:[!&|?{};+-*%<>~^"  # after these, a slash starts a regular expression in JavaScript, not a division
 CLOSERS = "})]>"
 BY_INDENT = _all(
     "py pyi yaml yml nim gd hs elm toml ini cfg conf"
-)  # here a line on the own indent is always another thing
-# Words that go before a defining one, in any order.
+)  # a line with the same indent always starts something else
+# Words that may precede a defining word, in any order.
 MODIFIERS = _all(
     "export default declare pub async static public private protected internal final abstract override virtual inline "
     "extern unsafe sealed open data suspend partial readonly native synchronized strictfp lateinit inner companion "
@@ -62,7 +63,7 @@ STARTS_NEW = _all(
     "select update delete go defimpl defprotocol defstruct attr_reader attr_accessor attr_writer private public "
     "protected"
 )
-ENDS = ("end", "end;", "end,", "end)", "fi", "done", "esac")  # lines that end a block on its own indent
+ENDS = ("end", "end;", "end,", "end)", "fi", "done", "esac")  # lines that end a block and have its indent
 GOES_ON = _all(
     "where rescue ensure else elif elsif elseif catch finally except as language returns return begin do then is while "
     "and or not with extends implements throws on in of end"
@@ -70,7 +71,7 @@ GOES_ON = _all(
 
 
 def symbol_text(lines: Lines, symbol: str, path: str) -> str:
-    """Return the lines of all definitions of a symbol, with decorators; empty if there is none. Raises TooLong.
+    """Return the lines of all definitions of a symbol, with decorators; empty if there are none. Raises TooLong.
 
     `Class.method` is searched inside `Class`, then among definitions of `method` that name `Class`.
     """
@@ -80,7 +81,7 @@ def symbol_text(lines: Lines, symbol: str, path: str) -> str:
     else:
         parts = [part for part in symbol.replace("::", ".").split(".") if part]
         spans = _inside(lines, parts, suffix) or _naming(lines, parts, suffix)
-        for first in range(1, len(parts) - 1):  # `class Outer::Inner` defines both in one line
+        for first in range(1, len(parts) - 1):  # `class Outer::Inner` defines both on one line
             spans = spans or _inside(lines, parts[first:], suffix)
     lines.spend(sum(end - start for start, end in spans))
     numbers = sorted({number for start, end in spans for number in range(start, end)})
@@ -88,13 +89,13 @@ def symbol_text(lines: Lines, symbol: str, path: str) -> str:
 
 
 def mentions(lines: Lines, symbol: str, path: str) -> bool:
-    """Tell whether the last part of a symbol occurs as a word, outside of remarks. Raises TooLong."""
+    """Tell whether the last part of a symbol occurs as a word outside comments. Raises TooLong."""
     name, suffix = symbol.replace("::", ".").rpartition(".")[2], path.rpartition(".")[2].lower()
     return any(name in code and next(_words_at(code, name), -1) >= 0 for code in _uncommented(lines, suffix))
 
 
 def _uncommented(lines: Lines, suffix: str) -> Iterator[str]:
-    """Yield lines without remarks; texts stay, because a key or a command may be one."""
+    """Yield lines without comments; strings stay, because a key or a command may be a string."""
     inside = ""
     for line in lines:
         before = inside
@@ -111,7 +112,7 @@ def _inside(lines: Lines, parts: list[str], suffix: str) -> list[Span]:
 
 
 def _naming(lines: Lines, parts: list[str], suffix: str) -> list[Span]:
-    """Return definitions outside that name their owner: `func (t *Thing) Name()`, `void Thing::name()`."""
+    """Return definitions outside a class that name their owner: `func (t *Thing) Name()`, `void Thing::name()`."""
     if len(parts) < 2:
         return []
     found = _definitions(lines, parts[-1], [(0, len(lines))], suffix)
@@ -134,7 +135,7 @@ def _definitions(lines: Lines, name: str, spans: list[Span], suffix: str) -> lis
 
 
 def _buried(lines: Lines, suffix: str) -> set[int]:
-    """Return the lines that start inside a remark or text of several lines: what they define is an example."""
+    """Return the lines inside comments or strings of several lines: their definitions are only examples."""
     inside, found = "", set()
     for number, line in enumerate(lines):
         if inside:
@@ -169,7 +170,7 @@ def _defines_at(lines: Lines, number: int, bare: str, start: int, end: int, suff
 
 
 def _is_type_use(after: str) -> bool:
-    """Tell whether what follows a name of C says that it is used as a type: `const Thing& it`, `struct thing *next`."""
+    """Tell whether the text after a C name shows that it is used as a type: `const Thing& it`, `struct thing *next`."""
     return bool(after) and after[0] not in "{:;=<([" and not after.startswith("final")
 
 
@@ -203,7 +204,7 @@ def _is_typed(before: str) -> bool:
 def _opens_block(lines: Lines, number: int, name_end: str, suffix: str) -> bool:
     """Tell whether `{` follows the parameters, before any `;`: a definition, not a call or a declaration."""
     depth = 0
-    for line in [name_end, *lines[number + 1 : number + 30]]:  # no list of parameters is longer
+    for line in [name_end, *lines[number + 1 : number + 30]]:  # no parameter list is longer
         lines.spend(len(line))
         for c in line:
             depth += (c in "([") - (c in ")]")
@@ -215,7 +216,7 @@ def _opens_block(lines: Lines, number: int, name_end: str, suffix: str) -> bool:
 
 
 def _decorated(lines: Lines, start: int, suffix: str) -> int:
-    """Return where the decorators or attributes above a definition start; remarks and blank lines may be in between."""
+    """Return the first line of the decorators or attributes above a definition; skip comments and blank lines."""
     own, top, at = _indent(lines[start]), start, start - 1
     while at >= 0:
         lines.spend(2 + len(lines[at]) // 16)
@@ -233,12 +234,12 @@ def _is_attribute(bare: str, suffix: str) -> bool:
 
 
 def _is_upper_half(bare: str, suffix: str) -> bool:
-    """Tell whether a line of C above a name belongs to it: a type, or a template."""
+    """Tell whether a C line above a name belongs to it: a type or a template."""
     return suffix in C_LIKE and bool(bare) and bare[-1] not in ";{}:,)" and not bare.startswith(("#", "//", "/*", "*"))
 
 
 def _end(lines: Lines, start: int, limit: int, suffix: str) -> int:
-    """Return the line behind the definition that starts here."""
+    """Return the line after the definition that starts at `start`."""
     own, depth, inside, end, over = _indent(lines[start]), 0, "", start, False
     for number in range(start, limit):
         line, bare = lines[number], lines[number].strip()
@@ -257,7 +258,7 @@ def _end(lines: Lines, start: int, limit: int, suffix: str) -> int:
 
 
 def _is_other(bare: str, is_outer: bool, over: bool, suffix: str) -> bool:
-    """Tell whether a line that is not indented deeper than a definition, outside of brackets, belongs to it no more."""
+    """Tell whether a line ends a definition; it is outside brackets and not indented deeper than the definition."""
     if bare[0] in CLOSERS or bare.rstrip(" ") in ENDS:
         return is_outer
     if suffix in BY_INDENT:
@@ -272,7 +273,7 @@ def _is_other(bare: str, is_outer: bool, over: bool, suffix: str) -> bool:
 
 
 def _is_over(code: str, at_edge: bool) -> bool:
-    """Tell whether a definition may be over behind this line."""
+    """Tell whether a definition may end with this line."""
     if not at_edge:
         return False
     return code.endswith((";", "}")) or code in ENDS or code[:1] in CLOSERS
@@ -287,14 +288,14 @@ def _is_remark(bare: str, suffix: str) -> bool:
 
 
 def _is_open_end(bare: str) -> bool:
-    """Tell whether nothing follows the remark that a line starts with."""
+    """Tell whether nothing follows the comment at the start of a line."""
     return not bare.partition("*/")[2].strip()
 
 
 def _code(lines: Lines, line: str, inside: str, suffix: str, texts: bool = False) -> tuple[str, str]:
-    """Return a line without remarks and, unless asked for, texts; and the sign that ends a text that it leaves open."""
+    """Return a line without comments and, unless `texts`, strings; and the end sign of a string that stays open."""
     lines.spend(4)
-    if inside.startswith("\n"):  # a text that ends at a line with this word
+    if inside.startswith("\n"):  # a string that ends at a line with this word
         return (line if texts else ""), ("" if line.strip().rstrip(";") == inside[1:] else inside)
     if not inside and not any(sign in line for sign in QUOTES_AND_REMARKS):
         return line, ""
@@ -334,7 +335,7 @@ def _code(lines: Lines, line: str, inside: str, suffix: str, texts: bool = False
 
 
 def _here_word(line: str, suffix: str) -> str:
-    """Return the sign, with a line end before it, of a text in the lines below (`<<EOF`, `<<~'SQL'`); empty if none."""
+    """Return `\\n` and the end word of a string in the lines below (`<<EOF`, `<<~'SQL'`); empty if there is none."""
     if suffix not in HERE_TEXTS:
         return ""
     rest = line.partition("<<")[2].lstrip("<-~")
@@ -351,7 +352,7 @@ def _first_word(text: str) -> str:
 
 
 def _dollar_tag(line: str, at: int) -> str:
-    """Return the sign `$$` or `$name$` that starts a text of SQL here; empty if there is none."""
+    """Return the sign `$$` or `$name$` that starts an SQL string here; empty if there is none."""
     close = line.find("$", at + 1)
     tag = line[at : close + 1] if close > 0 else ""
     return tag if tag[1:-1].replace("_", "a").isalnum() or tag == "$$" else ""
@@ -373,7 +374,7 @@ def _may_be_regex(line: str, at: int) -> bool:
 
 
 def _past_text(lines: Lines, line: str, at: int, suffix: str) -> int:
-    """Return the place behind a quoted text; behind the quote if it opens none (a Rust lifetime, a prime)."""
+    """Return the position after a quoted string; after the quote if it opens no string (a Rust lifetime, a prime)."""
     quote = line[at]
     if quote == "'" and suffix == "rs" and line[at + 2 : at + 3] != "'" and line[at + 1 : at + 2] != "\\":
         return at + 1
@@ -395,7 +396,7 @@ def _indent(line: str) -> int:
 
 
 def _words_at(text: str, word: str) -> Iterator[int]:
-    """Yield where a word stands by itself."""
+    """Yield the positions at which a word occurs as a whole word."""
     at = text.find(word) if word else -1
     while at >= 0:
         end = at + len(word)

@@ -1,4 +1,4 @@
-"""Tell which memory files git tracks or holds in HEAD, with one call of git."""
+"""List the memory files that git tracks, or that HEAD contains, with one call of git."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Collection
 from ..files.layout import Layout
 from .head import find_git
 
-MAX_NAMED = 100  # files that git is asked for by name; beyond, it lists their areas
+MAX_NAMED = 100  # files that are named in the git command; for more files, their areas are listed
 
 
 def tracked_files(layout: Layout, paths: Collection[str]) -> set[str]:
-    """Return those of some paths below .rawko that are in git's index; none where git has no answer."""
+    """Return the given paths (below .rawko) that are in git's index; empty without git or if git fails."""
     if not paths or find_git(layout.root) is None:
         return set()
-    from .run import Git, GitFailed  # here: a repository without git starts no process
+    from .run import Git, GitFailed  # not needed in a repository without git
 
     asked = sorted(paths) if len(paths) <= MAX_NAMED else sorted({path.partition("/")[0] for path in paths})
     try:
@@ -25,7 +25,7 @@ def tracked_files(layout: Layout, paths: Collection[str]) -> set[str]:
 
 
 def committed_files(layout: Layout, area: str) -> set[str] | None:
-    """Return the paths of an area in HEAD; None where there is no git."""
+    """Return the paths of an area in HEAD; None without git, empty if git fails."""
     if find_git(layout.root) is None:
         return None
     from .run import Git, GitFailed

@@ -1,4 +1,4 @@
-"""Name the user of this machine: to sign entries, and to anonymize texts."""
+"""Find the name of this machine's user, to sign entries and to anonymize texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ USER_VARIABLES = ("USER", "LOGNAME", "USERNAME")
 
 
 def user_name() -> str:
-    """Return the name that git signs with in this folder; without one, the account's name, or nothing."""
+    """Return git's user name in this folder, else the account name, else an empty text."""
     named = os.environ.get("GIT_AUTHOR_NAME", "").strip() or _name_in_settings()
     if named:
         return named
@@ -32,7 +32,7 @@ def user_name() -> str:
 
 
 def _name_in_settings() -> str:
-    """Return user.name of the settings of this project or of the user, without a process unless they include others."""
+    """Return `user.name` from git's settings files; run git only if a file includes others."""
     for file in _settings_files():
         try:
             text = read_bytes(file).decode("utf-8", "replace")
@@ -46,7 +46,7 @@ def _name_in_settings() -> str:
 
 
 def _settings_files() -> Iterator[str]:
-    """Yield the files of git's settings, those that win first."""
+    """Yield git's settings files, highest priority first."""
     git = find_git(os.curdir)
     if git:
         yield os.path.join(git.common, "config")
@@ -59,7 +59,7 @@ def _settings_files() -> Iterator[str]:
 
 
 def _name_in(settings: str) -> str:
-    """Return the last user.name of a file of settings."""
+    """Return the last `user.name` in the text of a settings file."""
     section, found = "", ""
     for line in settings.splitlines():
         line = line.strip()
@@ -72,7 +72,7 @@ def _name_in(settings: str) -> str:
 
 
 def committing(folder: str) -> str:
-    """Return author and committer of the commit that a hook runs for, as `Name <e-mail>`, a tab between them."""
+    """Return `author<tab>committer` of the commit that a hook runs for, each as `Name <e-mail>`; empty if git fails."""
     from .run import Git, GitFailed
 
     given = {name: os.environ[name] for name in COMMIT_VARIABLES if os.environ.get(name)}
@@ -85,8 +85,8 @@ def committing(folder: str) -> str:
 
 
 def people_here(project: str, others: Sequence[str]) -> list[Person]:
-    """Return the user, by git's address (the same on all machines) and name and the account, and `others`."""
-    from ..redaction.anonymize import person  # here: a command that only signs needs no patterns
+    """Return the user, known by git's e-mail address and name and by account names, and the people in `others`."""
+    from ..redaction.anonymize import person  # commands that only sign entries do not need its patterns
 
     accounts = [os.environ.get(name, "") for name in USER_VARIABLES]
     home = os.path.basename(os.path.expanduser("~").rstrip("/\\"))
@@ -96,7 +96,7 @@ def people_here(project: str, others: Sequence[str]) -> list[Person]:
 
 
 def _known_to_git(folder: str, *keys: str) -> list[str]:
-    from .run import Git, GitFailed  # here: a command that signs with the account's name runs no git
+    from .run import Git, GitFailed  # most commands do not run git
 
     try:
         git = Git(folder, TIMEOUT_S)

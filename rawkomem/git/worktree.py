@@ -1,7 +1,7 @@
 """Find the work tree, the index and the objects that a hook's environment names.
 
 A hook may run with another index (`git commit FILE`), in a linked work tree, in a submodule, or for a bare repository.
-Paths in the environment are relative to where the hook was started, so they are made absolute.
+Paths in the environment are relative to the folder where the hook was started, so they are made absolute.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from .head import find_git
 from .run import Git
 
 PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
-ALTERNATES = "GIT_ALTERNATE_OBJECT_DIRECTORIES"  # a list of places
+ALTERNATES = "GIT_ALTERNATE_OBJECT_DIRECTORIES"  # a list of paths
 
 
 @record
 class WorkTree:
-    """A work tree, and git for it."""
+    """A work tree, and the git runner for it."""
 
     top: str
     git: Git
 
     def path(self, file: str) -> str:
-        """Return how git names a file or a folder of this work tree."""
+        """Return the path of a file or folder relative to the top of the work tree, with forward slashes."""
         return os.path.relpath(os.path.realpath(file), os.path.realpath(self.top)).replace(os.sep, "/")
 
     def ask(self, *words: str) -> str:
-        """Return the first line that git prints; empty if git has no answer."""
+        """Return the first line of git's output; empty if git exits with 1 or 128."""
         return self.git.run(*words, fine=(0, 1, 128)).decode("utf-8", "surrogateescape").partition("\n")[0]
 
 
@@ -40,7 +40,7 @@ def work_tree(folder: str) -> WorkTree:
         top = _top(Git(os.getcwd(), given=given))
         if _is_of(folder, top):
             return WorkTree(top, Git(top, given={**given, "GIT_WORK_TREE": top}))
-        given = {}  # the hook of another repository
+        given = {}  # the hook belongs to another repository
     elif given and find_git(os.getcwd()) != find_git(folder):
         given = {}
     top = _top(Git(folder, given=given))

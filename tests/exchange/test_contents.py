@@ -96,7 +96,7 @@ def test_check_tells_that_it_is_out_of_date(project, repository, rawkomem):
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))  # as git may check it out
     assert told() == []
     repository.add(Entry(title="Two", body="Text."))
-    assert told() == ["MEMORY.md does not tell what the memories do now"]
+    assert told() == ["MEMORY.md is out of date"]
     assert "MEMORY.md:1: warning" in (said := rawkomem("check").stdout) and "rawkomem toc" in said
     rawkomem("toc")
     assert told() == []

@@ -177,7 +177,7 @@ def test_a_graph_of_something_else_does_not_hide_notes(repository, project):
 def test_only_the_branch_that_was_shown_is_learned_from(samples, repository):
     done = repository.exchange.import_from(samples["chatgpt"])
     assert "Oracle" not in json.dumps([item.entry.body for item in done.decided])
-    assert done.skipped == (("Small talk", "nothing in it is worth remembering"),)
+    assert done.skipped == (("Small talk", "it contains no rule or correction to remember"),)
 
 
 def test_secrets_never_reach_a_file(repository, project):
@@ -291,7 +291,7 @@ def test_a_line_of_json_cannot_forge_entries(repository, project):
         json.dumps(line) + "\nnot json\n" + json.dumps({**line, "title": 7, "extra": 3}) + "\n"
     )
     done = repository.exchange.import_from(str(project / "x.jsonl"))
-    assert done.skipped == (("x.jsonl:2", "no memory of rawkomem"),) and len(done.news) == 2
+    assert done.skipped == (("x.jsonl:2", "this line is not a memory of rawkomem"),) and len(done.news) == 2
     repository.beliefs.review_all("rawkomem", "activate")
     assert repository.get("trusted").status == "active" and len(memories(repository)) == 3
     held = next(memory for memory in memories(repository) if memory.title.startswith("Harmless"))

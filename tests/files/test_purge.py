@@ -87,7 +87,7 @@ def test_entries_in_several_files_are_all_cut(repository, memories):
 def test_entries_without_ids_would_change_their_names(memories, layout):
     text = texts("---\ntitle: one\n---\n\n1\n", "---\ntitle: two\n---\n\n2\n", "---\ntitle: three\n---\n\n3\n")
     (memories / "x.md").write_text(text, "utf-8")
-    with pytest.raises(Refused, match="change their names"):
+    with pytest.raises(Refused, match="their ids would change"):
         purge(layout, "x#2")
     assert (memories / "x.md").read_text("utf-8") == text
 

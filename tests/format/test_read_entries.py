@@ -92,4 +92,4 @@ def test_plain_references_are_fine(name):
 @pytest.mark.parametrize("claim", ["user is tall", "{subject: user}", "{subject: user, predicate: [a], value: v}"])
 def test_a_claim_that_cannot_be_used_is_told(claim):
     _, problems = read_entries(f"---\ntitle: T\nwhenToUse: x\nclaim: {claim}\n---\n\nBody.\n")
-    assert [problem.message for problem in problems] == ["a claim that cannot be used"]
+    assert [problem.code for problem in problems] == ["bad-claim"]

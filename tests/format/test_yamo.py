@@ -161,7 +161,7 @@ def test_agents_are_names():
         (("key: value", "key:\nvalue"), 14, "not a line of a block"),
         (("  memory_id;mem_1;", "  mem_1;"), 4, "not a pair"),
         (("intent: store", "intent: a;\nintent: store"), 3, "a second 'intent:'"),
-        (("context:", "context: x;1;"), 3, "with words behind it"),
+        (("context:", "context: x;1;"), 3, "has text after it"),
         (("intent: store_memory_for_future_retrieval", "intent: "), 2, "without a value"),
     ],
 )

@@ -158,10 +158,8 @@ def test_changes_without_a_home_stay(shared, project, file, git, rawkomem):
     nameless.write_text("---\nkind: reinforce\nabout: mem_1_a\n---\n")
     git.commit()
     told = rawkomem("gather").stderr
-    assert (
-        f"{left[0]} was not moved: there is no file of the memory" in told
-        and f"{left[1]} was not moved: the memory" in told
-    )
+    assert f"{left[0]} was not moved: its memory has no file" in told
+    assert f"{left[1]} was not moved: its memory" in told
     assert "changes/2026-01/by-hand.md was not moved: an entry in it has no id or no time" in told
     assert len(paths(project)) == 3 and "nothing to gather" in told
 

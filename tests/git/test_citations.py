@@ -293,4 +293,4 @@ def test_a_file_that_changed_just_now_is_not_remembered(project, src):
 def test_citations_that_are_not_looked_at_are_told(project, src):
     many = [f"src/a.py:{number}" for number in range(1, MAX_CITATIONS + 3)]
     found = Citations(Layout(str(project / ".rawko"))).of({"cites": many})
-    assert len(found) == MAX_CITATIONS + 2 and found[-1].state == UNKNOWN and "may cite 64" in found[-1].note
+    assert len(found) == MAX_CITATIONS + 2 and found[-1].state == UNKNOWN and "first 64 citations" in found[-1].note

@@ -105,7 +105,7 @@ def test_a_link_in_a_shipped_local_folder_is_not_written_through(
     local.mkdir()
     (local / name).symlink_to(victim / target)
     said = run_all(rawkomem)
-    assert untouched(victim) and "was not made here" in said and (local / "aside-1" / name).is_symlink()
+    assert untouched(victim) and "was not made on this machine" in said and (local / "aside-1" / name).is_symlink()
     assert not (local / name).is_symlink()
 
 
@@ -168,7 +168,7 @@ def test_a_marker_from_elsewhere_is_no_marker(project, rawkomem, local, tmp_path
         local.mkdir(mode=0o700)
         (local / ".made").write_bytes(marker)
         (local / "usage.tsv").write_text("1\tx\t1\tplanted\n")
-        assert "was not made here" in rawkomem("search", "x", check=None).stderr
+        assert "was not made on this machine" in rawkomem("search", "x", check=None).stderr
         assert not (local / "usage.tsv").exists() and (local / "aside-1" / "usage.tsv").exists()
 
 

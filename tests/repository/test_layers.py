@@ -338,7 +338,7 @@ def test_nothing_below_a_source_is_written(project, personal, team, rawkomem):
     assert "only a person may remove it" in rawkomem("purge", "ours", "--yes", check=Refused.exit_code).stderr
     for words in (("amend", "--title", "x"), ("feedback", "--helpful"), ("delete",), ("dispute",), ("archive",)):
         done = rawkomem(words[0], "ours", *words[1:], check=Refused.exit_code)
-        assert "team is a shared source, which is only read" in done.stderr and done.stderr.count("\n") == 1
+        assert "team is a shared source and read-only from here" in done.stderr and done.stderr.count("\n") == 1
     assert tree(team) == before
     assert [*Path(user_cache(), "sources").glob("team-*/index.db")]
 
@@ -624,7 +624,7 @@ def test_the_verbs_of_the_server_know_the_layers(project, personal, team):
         assert "personal" in get(repo, Caller(), "mine") and "from team, not verified" in get(repo, Caller(), "ours")
         assert "I rebase" in recall(repo, Caller(), TASK)
         assert feedback(repo, Caller(), "mine", "helpful") == "noted: helpful, for mine"
-        with pytest.raises(Refused, match="only read"):
+        with pytest.raises(Refused, match="read-only"):
             feedback(repo, Caller(), "ours", "helpful")
         assert "stored" in remember(repo, Caller(), "Squash before a merge.", title="Squash")
         assert len(repo.list()) == 1

@@ -291,7 +291,7 @@ def test_where_events_are_refused_the_watcher_looks_for_itself(layout, memories,
         wait_until_equal(layout)
         write(memories, "b.md", memory("B"))
         wait_until_equal(layout)
-    assert said == ["no file events here (inotify watch limit reached): looking every 0.1 s instead"]
+    assert said == ["no file events here (inotify watch limit reached): checking every 0.1 s"]
 
 
 def test_a_watcher_without_events_looks_as_often_as_it_says(layout):

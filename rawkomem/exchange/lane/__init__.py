@@ -1,1 +1,1 @@
-"""Memory Lane's database."""
+"""Read Memory Lane's database."""

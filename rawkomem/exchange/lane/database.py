@@ -1,4 +1,4 @@
-"""Reads the table of a foreign SQLite file: read-only, without its triggers, views and functions, within limits."""
+"""Read a table of an untrusted SQLite file: read-only, without its triggers, views and functions, within limits."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ...model.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Row = dict[str, str]  # column → value as text; empty where it is NULL
+    Row = dict[str, str]  # column → value as text; empty for NULL
 
 MAGIC = b"SQLite format 3\0"
-MAX_ROWS = 100_000  # of a table: more is no memory of one person
-MAX_VALUE_CHARS = 1_000_000  # of one value; longer ones are cut, and the caller skips the row
+MAX_ROWS = 100_000  # of a table; no person has more memories
+MAX_VALUE_CHARS = 1_000_000  # of one value; a longer value is truncated, and the caller skips its row
 MAX_CHAR_BYTES = 4  # of a character in UTF-8
 MAX_COLUMNS = 100
-MAX_STEPS_AT_ONCE = 100_000  # of SQLite's virtual machine between two looks
-MAX_LOOKS = 20_000  # together about two thousand million steps: a minute
+MAX_STEPS_AT_ONCE = 100_000  # steps of SQLite's virtual machine between two calls of the progress handler
+MAX_LOOKS = 20_000  # calls of the progress handler: about two billion steps in all, a minute
 OFF = ("ENABLE_TRIGGER", "ENABLE_VIEW", "TRUSTED_SCHEMA", "ENABLE_LOAD_EXTENSION")
 
 
 def is_database(file: str) -> bool:
-    """Return whether a file begins as SQLite's files do."""
+    """Tell whether a file starts like an SQLite database."""
     try:
         with open(file, "rb") as stream:
             return stream.read(len(MAGIC)) == MAGIC
@@ -34,9 +34,9 @@ def is_database(file: str) -> bool:
 
 
 def open_foreign(file: str) -> apsw.Connection:
-    """Open a database that somebody else wrote; raise BadInput where that is not possible."""
+    """Open an untrusted database; raise BadInput if that is not possible."""
     failure: Exception | None = None
-    for options in ("mode=ro", "mode=ro&immutable=1"):  # the second needs no folder that can be written to
+    for options in ("mode=ro", "mode=ro&immutable=1"):  # the second works in a read-only folder
         try:
             connection = apsw.Connection(
                 f"file:{quote(file)}?{options}", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
@@ -50,17 +50,17 @@ def open_foreign(file: str) -> apsw.Connection:
             return connection
         except apsw.Error as error:
             failure = error
-    raise BadInput(f"{file} cannot be read as a database: {failure}", "is it complete, and SQLite's?")
+    raise BadInput(f"{file} cannot be read as a database: {failure}", "check that it is a complete SQLite file")
 
 
 def _stop_after(looks: int) -> Callable[[], bool]:
-    """Return a handler that ends a query after so many calls."""
+    """Return a progress handler that ends a query after `looks` calls."""
     left = iter(range(looks))
     return lambda: next(left, None) is None
 
 
 def columns_of(connection: apsw.Connection, table: str) -> list[str]:
-    """Return the columns of an ordinary table; empty where there is none of that name."""
+    """Return the columns of an ordinary table; empty if there is no such table."""
     kind = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?"
     found = connection.execute(kind, (table,)).fetchone()
     if not found or not found[0] or _is_virtual(connection, table):
@@ -70,15 +70,15 @@ def columns_of(connection: apsw.Connection, table: str) -> list[str]:
 
 
 def _is_virtual(connection: apsw.Connection, table: str) -> bool:
-    """Tell whether reading a table runs the code of a module; what the schema says of its pages may be forged."""
+    """Tell whether reading a table runs a module's code. The query plan shows it; the schema may be forged."""
     steps = {row[1] for row in connection.execute(f"EXPLAIN SELECT * FROM {_quoted(table)}")}
     return "VOpen" in steps or "OpenRead" not in steps
 
 
 def rows_of(connection: apsw.Connection, table: str, columns: list[str]) -> Iterator[Row]:
-    """Yield the rows of a table as text; raise apsw.Error where the file is damaged."""
+    """Yield the rows of a table as texts; raise apsw.Error if the file is damaged."""
     most = MAX_CHAR_BYTES * (MAX_VALUE_CHARS + 1)
-    wanted = ", ".join(f"substr(CAST({_quoted(name)} AS BLOB), 1, {most})" for name in columns)  # of a text, to a NUL
+    wanted = ", ".join(f"substr(CAST({_quoted(name)} AS BLOB), 1, {most})" for name in columns)  # a text ends at a NUL
     for values in connection.execute(f"SELECT {wanted} FROM {_quoted(table)} LIMIT {MAX_ROWS + 1}"):
         yield {name: _text(value) for name, value in zip(columns, values, strict=True)}
 

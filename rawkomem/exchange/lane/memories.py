@@ -1,4 +1,4 @@
-"""Memory Lane's `memories.db` (v4.1) as entries: what a memory says, its type, window, votes and observations."""
+"""Read Memory Lane's `memories.db` (v4.1) as entries: text, type, validity, votes and observations."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
 
 TABLE = "memories"
 NEEDED_COLUMNS = ("id", "content")
-SKIPPED_COLUMNS = ("embedding",)  # made from the text
-READ_COLUMNS = ("id", "content", "metadata", "tags", "created_at")  # that the entry itself holds
-LISTS = ("auto_tags", "keywords")  # columns that hold a JSON array
-IMPORTANCE = {  # type → our word for its weight; all others are of medium importance
+SKIPPED_COLUMNS = ("embedding",)  # computed from the text
+READ_COLUMNS = ("id", "content", "metadata", "tags", "created_at")  # these become parts of the entry itself
+LISTS = ("auto_tags", "keywords")  # columns with a JSON array
+IMPORTANCE = {  # type → importance; other types get medium
     **dict.fromkeys(("correction", "decision", "commitment"), "high"),
     **dict.fromkeys(("pattern_seed", "cross_agent", "workflow_note", "gap"), "low"),
 }
-RENAMED = {  # their key → ours; all others keep their name
+RENAMED = {  # Memory Lane's key → ours; other keys keep their name
     "memory_type": "type", "confidence_score": "confidence", "valid_from": "validFrom", "valid_until": "validUntil",
     "superseded_by": "supersededBy", "feedback_score": "feedbackScore", "times_observed": "timesObserved",
     "first_observed_at": "firstObservedAt", "last_observed_at": "lastObservedAt", "last_accessed_at": "lastAccessedAt",
 }  # fmt: skip
-USUAL = {  # values that say nothing
+USUAL = {  # default values, which are not stored
     "collection": ("memory-lane",), "decay_factor": ("1.0", "1"), "feedback_count": ("0",), "access_count": ("0",),
     "feedbackScore": ("1.0", "1"), "timesObserved": ("1",),
 }  # fmt: skip
 CONDITIONS = ("whenToUse", "when_to_use", "triggers", "conditions")
-LONGEST_EXTRA_CHARS = 4_000  # of one further value: a frontmatter is a label
+LONGEST_EXTRA_CHARS = 4_000  # of one other value: a frontmatter should stay short
 
 
 def is_lane(source: Source) -> bool:
-    """Return whether a file is a database with Memory Lane's table."""
+    """Tell whether a file is a database with Memory Lane's table."""
     if source.is_folder or not is_database(source.path):
         return False
     try:
@@ -61,13 +61,13 @@ def is_lane(source: Source) -> bool:
 
 
 def read_lane(source: Source) -> Iterator[Entry]:
-    """Yield a memory for each row. One that another took the place of says so, under that one's new id."""
+    """Yield a memory for each row. A superseded memory names its successor by the successor's new id."""
     connection, place = open_foreign(source.path), source.place(source.path)
     try:
         columns = [name for name in columns_of(connection, TABLE) if name not in SKIPPED_COLUMNS]
         if not set(NEEDED_COLUMNS) <= set(columns):
             raise BadInput(
-                f"{source.path} has no table {TABLE} with an id and a content", "name Memory Lane's database"
+                f"{source.path} has no table {TABLE} with the columns id and content", "name Memory Lane's database"
             )
         for number, row in enumerate(rows_of(connection, TABLE, columns)):
             if number == MAX_ROWS:
@@ -89,7 +89,7 @@ def read_lane(source: Source) -> Iterator[Entry]:
 def _entry(source: Source, row: Row, place: str) -> Entry:
     given = _parsed(row.get("metadata", ""))
     if row.get("metadata", "").strip() and not isinstance(given, dict):
-        source.skip(f"{place}#{row['id']}", "its metadata is no JSON object: only the columns are taken over")
+        source.skip(f"{place}#{row['id']}", "its metadata is not a JSON object: only the columns are imported")
     about: dict[str, Any] = given if isinstance(given, dict) else {}
     extra = _extra(row, about)
     tags = [*_listed(row.get("tags", "")), *texts(as_values(about.get("tags") or []))]
@@ -109,7 +109,7 @@ def _entry(source: Source, row: Row, place: str) -> Entry:
 
 
 def _extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
-    """Return the other fields of a row and of its metadata; a column counts before the metadata's field."""
+    """Return the other fields of a row and its metadata; a column takes precedence over a metadata field."""
     columns: dict[str, Value] = {key: value for key, value in row.items() if key not in READ_COLUMNS and value}
     columns |= {key: [*_listed(row[key])] for key in LISTS if row.get(key)}
     fields = as_values({key: value for key, value in about.items() if key not in ("tags", *CONDITIONS)})
@@ -127,7 +127,7 @@ def _short(value: Value) -> Value:
 
 
 def id_of(id: str) -> str:
-    """Return the id of ours that stands for one of Memory Lane's."""
+    """Return our id for an id of Memory Lane."""
     return (
         id if OWN_ID.fullmatch(id) else f"mem_{sha256(f'memory-lane {id}'.encode('utf-8', 'replace')).hexdigest()[:12]}"
     )
@@ -141,6 +141,6 @@ def _parsed(text: str) -> Any:
 
 
 def _listed(text: str) -> list[str]:
-    """Return the texts of a column that holds a JSON array, or words with commas."""
+    """Return the texts of a column with a JSON array or comma-separated words."""
     value = _parsed(text)
     return texts(as_values(value)) if isinstance(value, list) else texts(text)

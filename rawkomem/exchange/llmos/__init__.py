@@ -1,1 +1,1 @@
-"""Project folders of LLMos, in and out without the loss of a byte."""
+"""Import and export project folders of LLMos without losing a byte."""

@@ -1,4 +1,4 @@
-"""Where a memory stood in a folder of LLMos: its file, its place in it, and the bytes around its text."""
+"""Store where a memory was in a folder of LLMos: its file, its position, and the text around it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
     from ...model.entry import Entry, Memory, Value
 
-KEY = "llmos"  # of the frontmatter
+KEY = "llmos"  # frontmatter key
 LOG_FILE = "system/memory_log.md"
 PROJECTS = "projects/"
-MAX_KEPT_CHARS = 30_000  # of the bytes around a text: a frontmatter has 64 KiB
+MAX_KEPT_CHARS = 30_000  # of the text around a memory: a frontmatter has at most 64 KiB
 
 
 @record
 class Origin:
-    """A place in a folder of LLMos. A memory's text stands between `before` and `after`, or is `text` as a whole."""
+    """A place in a folder of LLMos. The piece of the file is `before`, the memory's text, `after`; or it is `text`."""
 
     file: str
     number: int
@@ -29,7 +29,7 @@ class Origin:
 
 
 def with_origin(entry: Entry, file: str, number: int, raw: str) -> tuple[Entry, bool]:
-    """Return an entry that knows the piece of a file that it was, and whether the piece can be written again."""
+    """Return the entry with its origin, and whether the piece of the file can be restored exactly."""
     kept: dict[str, Value] = {"file": file, "number": str(number)}
     around = raw.split(entry.body) if entry.body and entry.kind != "experience" else []
     if len(around) == 2:
@@ -41,7 +41,7 @@ def with_origin(entry: Entry, file: str, number: int, raw: str) -> tuple[Entry, 
 
 
 def origin_of(extra: Mapping[str, Value]) -> Origin | None:
-    """Return where a memory stood; None for one that comes from elsewhere, or names a file outside of the folder."""
+    """Return the origin of a memory; None if it has none or names a file outside the folder."""
     kept = extra.get(KEY)
     if not isinstance(kept, dict):
         return None
@@ -61,10 +61,10 @@ def _is_inside(file: str) -> bool:
 
 
 def as_it_stood(memory: Memory, origin: Origin) -> str:
-    """Return the bytes of a memory in its file; empty where its words changed so that they are not these any more."""
+    """Return the exact text of a memory in its file; empty if the memory changed so that it cannot be restored."""
     if origin.text:
         return "" if memory.amended else origin.text
-    is_head = memory.kind == "trace"  # what stands before is its frontmatter
+    is_head = memory.kind == "trace"  # `before` is its frontmatter
     if not (origin.before or origin.after) or (is_head and memory.amended):
         return ""
     return origin.before + memory.body + origin.after

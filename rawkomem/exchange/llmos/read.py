@@ -1,7 +1,7 @@
-"""Reads projects of LLMos (`projects/*/{context.md,memory/…}`, `system/memory_log.md`) as entries.
+"""Read projects of LLMos (`projects/*/{context.md,memory/…}`, `system/memory_log.md`) as entries.
 
-Every file is cut into pieces that make the whole file when put together; each piece becomes a memory that knows its
-place. A repeated import adds nothing: a trace keeps its id, and what has none gets one from what it says.
+Every file is split into pieces that give the whole file when joined. Each piece becomes a memory that stores its
+origin. A repeated import adds nothing: traces keep their ids, and other pieces get an id made from their content.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SHORT_TERM, LONG_TERM, TRACES, CACHE = "short_term", "long_term", "traces", "context_cache.md"
 CONTEXT = "context.md"
 OWN_IDS = ("mem_", "trace-", "exp_", "learning_", "lesson_", "skill_")
-ID_MARK = "<!-- id: "  # our export writes it below the title
+ID_MARK = "<!-- id: "  # our export writes the id below the title
 MAX_FILES = 20_000
 TITLE_CHARS = 200
 # File of long-term memory → kind, tags and category of its sections.
@@ -41,7 +41,7 @@ SECTIONS: Mapping[str, tuple[str, tuple[str, ...], str]] = {
     "patterns.md": ("memory", ("pattern",), "insight"),
     "decisions.md": ("memory", ("decision",), "decision"),
 }
-OTHER_SECTIONS = ("learning", ("learning",), "")  # consolidated_<ms>.md and whatever else is there
+OTHER_SECTIONS = ("learning", ("learning",), "")  # of consolidated_<ms>.md and all other files
 HEADING_OR_FENCE = re.compile(r"^(?:(#{1,2}) +(\S[^\n]*)| {0,3}(`{3,}|~{3,})[^\n]*)$", re.MULTILINE)
 FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 LEARNING = "Learning: "
@@ -49,14 +49,14 @@ LEARNING = "Learning: "
 
 @record
 class Folder:
-    """What a folder holds: entries with ids, and what is not taken over, or not byte by byte (place, why)."""
+    """The entries of a folder, and (place, reason) of pieces that are not imported, or not exactly."""
 
     entries: tuple[Entry, ...]
     skipped: tuple[tuple[str, str], ...]
 
 
 def read_llmos(folder: str) -> Folder:
-    """Return every memory below a folder of LLMos, or of one of its projects."""
+    """Return every memory below a folder of LLMos or of one of its projects; raise NotFound if there is none."""
     files = sorted(_files(folder))
     if not files:
         raise NotFound(f"no LLMos memory in {folder}", "name a folder that holds projects/*/memory, or one project")
@@ -69,7 +69,7 @@ def read_llmos(folder: str) -> Folder:
             continue
         for number, (entry, raw) in enumerate(_pieces(place, text)):
             if entry.id in entries and entry.kind == TRACE:
-                skipped.append((place, f"the id {entry.id} is in another file, too"))
+                skipped.append((place, f"another file has the same id {entry.id}"))
                 continue
             known, exact = with_origin(_distinct(entry, entries, number), place, number, raw)
             entries[known.id] = known
@@ -80,7 +80,7 @@ def read_llmos(folder: str) -> Folder:
 
 
 def _files(folder: str) -> Iterator[tuple[str, str]]:
-    """Yield (place, path) of the files that are memory; a folder may be LLMos's, or one project."""
+    """Yield (place, path) of the memory files; the folder is that of LLMos or of one project."""
     log = os.path.join(folder, *LOG_FILE.split("/"))
     if os.path.isfile(log):
         yield LOG_FILE, log
@@ -102,7 +102,7 @@ def _files(folder: str) -> Iterator[tuple[str, str]]:
 
 
 def _text(file: str) -> tuple[str, str]:
-    """Return the text of a file, or why it is not taken over."""
+    """Return the text of a file, and why it is not imported; the reason is empty if it is."""
     if os.path.islink(file):
         return "", "a link"
     if os.path.basename(file).startswith("."):
@@ -120,7 +120,7 @@ def _text(file: str) -> tuple[str, str]:
 
 
 def _pieces(place: str, text: str) -> list[tuple[Entry, str]]:
-    """Return the entries of a file, each with the bytes that it was."""
+    """Return the entries of a file, each with its exact piece of the file."""
     if place == LOG_FILE:
         return _blocks(text, "log/memory_log.md", "") or [_whole(place, text, "")]
     _, project, *inner = place.split("/")
@@ -137,7 +137,7 @@ def _pieces(place: str, text: str) -> list[tuple[Entry, str]]:
 
 
 def _blocks(text: str, path: str, project: str) -> list[tuple[Entry, str]]:
-    """Return traces and experiences; empty where the file holds anything else."""
+    """Return the traces and experiences of a file; empty if the file contains anything else."""
     given = read_data(text.encode(), path, advice=False).entries
     if any(entry.draft or entry.kind not in (TRACE, EXPERIENCE) for entry in given):
         return []
@@ -158,7 +158,7 @@ def _own(entry: Entry, path: str, project: str) -> Entry:
 
 
 def _context(project: str, text: str) -> tuple[Entry, str]:
-    """Return what a project is about: of high importance, since LLMos gives it to every plan."""
+    """Return a project's context as a memory; its importance is high, because LLMos adds it to every plan."""
     head = FRONT.match(text)
     body = text[head.end() if head else 0 :].strip()
     extra: dict[str, Value] = {"category": "context"}
@@ -169,7 +169,7 @@ def _context(project: str, text: str) -> tuple[Entry, str]:
 
 
 def _whole(place: str, text: str, project: str) -> tuple[Entry, str]:
-    """Return a working file (a cache, the output of a tool) as a memory in the archive: readable, never injected."""
+    """Return a working file (a cache, a tool's output) as a memory in the archive, which is never injected."""
     name = place.removeprefix(f"{PROJECTS}{project}/memory/")
     title = one_line(f"{project}: {name}" if project else name, TITLE_CHARS)
     entry = Entry(title=title, tags=("llmos",), found_in=project, source="llmos", body=as_body(text.strip()))
@@ -190,7 +190,7 @@ def _sections(project: str, name: str, text: str) -> list[tuple[Entry, str]]:
 
 
 def _cut(text: str, stem: str) -> list[tuple[str, str, str]]:
-    """Return (title, text, bytes) of each `# Learning: …` or second-level section; without any, of the whole file."""
+    """Return (title, text, exact piece) of each `# Learning: …` or second-level section, else of the whole file."""
     head = FRONT.match(text)
     start = head.end() if head else 0
     headings = _headings(text, start)
@@ -202,7 +202,7 @@ def _cut(text: str, stem: str) -> list[tuple[str, str, str]]:
     for (at, title), end in zip(chosen, [*(at for at, _ in chosen[1:]), len(text)], strict=False):
         section = text[at:end].strip()
         if "\n" not in section:
-            continue  # a heading without a text stands before the next section
+            continue  # a heading without text becomes part of the next piece
         found.append((one_line(title, TITLE_CHARS), section.replace("\r\n", "\n"), text[begin:end]))
         begin = end
     if not found:
@@ -213,7 +213,7 @@ def _cut(text: str, stem: str) -> list[tuple[str, str, str]]:
 
 
 def _headings(text: str, start: int) -> list[tuple[int, int, str]]:
-    """Return (place, level, title) of the headings of the first two levels outside of code fences."""
+    """Return (position, level, title) of the headings of levels 1 and 2 outside code fences."""
     found, fence = [], ""
     for match in HEADING_OR_FENCE.finditer(text, start):
         if match[3]:
@@ -227,7 +227,7 @@ def _headings(text: str, start: int) -> list[tuple[int, int, str]]:
 
 
 def _marked(said: str) -> tuple[str, str]:
-    """Return the id that our export left in a text, and the text without that line."""
+    """Return the id that our export wrote into a text, and the text without that line."""
     for line in said.split("\n"):
         if line.startswith(ID_MARK):
             id = line.removeprefix(ID_MARK).removesuffix(" -->").strip()
@@ -236,7 +236,7 @@ def _marked(said: str) -> tuple[str, str]:
 
 
 def _distinct(entry: Entry, known: Mapping[str, Entry], number: int) -> Entry:
-    """Return an entry under an id of its own: one file may say the same twice."""
+    """Return the entry with a unique id, because one file may contain the same text twice."""
     return replace(entry, id=f"{entry.id}_{number}") if entry.id in known else entry
 
 

@@ -1,4 +1,4 @@
-"""Writes memories as a project of LLMos: pieces that came from such a folder as they stood, others as sections."""
+"""Write memories as a project of LLMos: imported pieces exactly as they were, other memories as sections."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
     from ...model.entry import Memory
 
-    Piece = tuple[int, int, str, str, Memory]  # place in the file, when it was stored, id, text as it stood, memory
+    Piece = tuple[int, int, str, str, Memory]  # position in the file, creation time, id, original text, memory
 
 DECISION = "decision"
 LEARNED_KINDS = ("learning", "lesson")
-LAST_PLACE = 10**6  # of what has no place in a file yet
+LAST_PLACE = 10**6  # position of a memory that was not imported
 
 
 def write_llmos(folder: str, project: str, memories: Iterable[Memory], rename: bool = False) -> list[str]:
-    """Write memories below a folder and return the file of each that was written; existing files are appended to.
+    """Append memories to files below a folder, and return the file of each memory that was written.
 
-    What came from LLMos goes back to its own project, with `rename` to this one.
+    Memories that came from LLMos go back to their own project or, with `rename`, to `project`.
     """
     memories = list(memories)
     origins = {memory.id: origin for memory in memories if (origin := origin_of(memory.extra))}
@@ -60,7 +60,7 @@ def _renamed(file: str, project: str) -> str:
 
 
 def _file_of(memory: Memory, project: str) -> str:
-    """Return the file that LLMos keeps such a memory in."""
+    """Return the file in which LLMos stores a memory of this kind."""
     if memory.kind == EXPERIENCE:
         return LOG_FILE
     if memory.kind == TRACE:
@@ -70,13 +70,13 @@ def _file_of(memory: Memory, project: str) -> str:
 
 
 def _is_decision(memory: Memory) -> bool:
-    """Return whether a memory is a decision, whichever way it says so."""
+    """Tell whether a memory is a decision, by its category, its type or a tag."""
     tags = {tag.lower().rstrip("s") for tag in memory.tags}
     return DECISION in (category_of(memory), type_of(memory)) or bool(tags & {DECISION, "adr"})
 
 
 def _put(folder: str, name: str, pieces: list[Piece]) -> list[str]:
-    """Append what a file does not hold yet; return the file once for each piece that was written."""
+    """Append the pieces that a file does not contain yet; return the file once for each piece that was written."""
     file = os.path.join(folder, *name.split("/"))
     refuse_exit(file, folder)
     known = read_bytes(file).decode("utf-8", "replace") if os.path.exists(file) else ""
@@ -97,7 +97,7 @@ def _put(folder: str, name: str, pieces: list[Piece]) -> list[str]:
 
 
 def _text(memory: Memory) -> str:
-    """Return a memory as LLMos writes it: a trace, an experience, or a section under its title."""
+    """Return a memory in LLMos format: a trace, an experience, or a section with its title."""
     if memory.kind in (TRACE, EXPERIENCE):
         extra = {key: value for key, value in memory.extra.items() if key != KEY}
         said = Entry(memory.kind, memory.id, title=memory.title, at=memory.created, by=memory.by, extra=extra)

@@ -1,1 +1,1 @@
-"""Notes of other Markdown tools: their frontmatter, and the signs that each tool has of its own."""
+"""Read notes of other Markdown tools: their frontmatter and their own syntax."""

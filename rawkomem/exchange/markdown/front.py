@@ -1,6 +1,6 @@
-"""Reads the frontmatter of foreign notes with python-frontmatter: YAML, TOML and JSON, and pandoc's title block.
+"""Read the frontmatter of foreign notes with python-frontmatter: YAML, TOML and JSON, and pandoc's title block.
 
-No value is anything but text, lists and mappings, and what a note can make of 64 KiB is bounded.
+Values are only texts, lists and mappings. Size, depth and number of values are limited.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from ...model.entry import Value
 
 MAX_FRONT_CHARS = 64 * 1024
-MAX_NODES = 2_000  # values of a frontmatter, aliases written out
+MAX_NODES = 2_000  # values of a frontmatter, with aliases expanded
 MAX_DEPTH = 6
 MAX_KEY_CHARS = 100
-MAX_KEY_DOTS = 200  # of a TOML key: its reader takes a time that grows with their square
+MAX_KEY_DOTS = 200  # of a TOML key: the parser's time grows with the square of their number
 CLOSING = re.compile(r"^(?:---|\.\.\.|\+\+\+|\})[ \t]*$", re.MULTILINE)
-BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")  # at the start of a text, whose first line may be indented code
+BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")  # at the start; the first line of text may be indented code
 TITLE_BLOCK = re.compile(r"\A% ?(.*(?:\n[ \t]+\S.*)*)(?:\n% ?(.*(?:\n[ \t]+\S.*)*))?(?:\n% ?(.*))?(?:\n|\Z)")
 
 
 @record
 class Front:
-    """The fields of a note, its text below them, and what is wrong with the fields."""
+    """The fields of a note, the text below them, and the error if the fields cannot be read."""
 
     fields: dict[str, Value]
     body: str
@@ -42,7 +42,7 @@ class Front:
 
 
 class _Yaml(YAMLHandler):
-    """YAML between `---` lines; pandoc also ends it with `...`, and some tools open it with `---yaml`."""
+    """YAML between `---` lines; pandoc also ends it with `...`, and some tools start it with `---yaml`."""
 
     FM_BOUNDARY = re.compile(r"^(?:---(?:[ \t]*ya?ml)?|\.\.\.)[ \t]*$", re.MULTILINE)
 
@@ -69,11 +69,11 @@ class _Json(JSONHandler):
         return text[:end], text[end:]
 
 
-HANDLERS = {"---": _Yaml, "+++": _Toml, "{": _Json}  # how a note begins → what reads it
+HANDLERS = {"---": _Yaml, "+++": _Toml, "{": _Json}  # start of a note → handler
 
 
 def read_front(text: str) -> Front:
-    """Return the fields of a note and its text; fields that cannot be read are told, and the note is all text."""
+    """Return the fields of a note and its text; if the fields cannot be read, `problem` says why."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     start = text.lstrip("\n")
     if start.startswith("%"):
@@ -94,7 +94,7 @@ def read_front(text: str) -> Front:
 
 
 def _closes(text: str) -> bool:
-    """Return whether a frontmatter ends within the limit."""
+    """Tell whether a frontmatter ends within the size limit."""
     return bool(CLOSING.search(text, text.find("\n") + 1, MAX_FRONT_CHARS)) or text.startswith("{")
 
 
@@ -104,7 +104,7 @@ def _below(text: str) -> str:
 
 
 def _line_by_line(text: str) -> Front:
-    """Return `key: value` lines of a frontmatter that is no YAML, as some tools write it (`globs: *.ts`)."""
+    """Read `key: value` lines of a frontmatter that is not valid YAML, as some tools write it (`globs: *.ts`)."""
     closing = CLOSING.search(text, text.find("\n") + 1, MAX_FRONT_CHARS)
     head = text[text.find("\n") + 1 : closing.start()] if closing else ""
     fields: dict[str, Value] = {key: value.strip().strip("\"'") for key, value in FLAT.findall(head)}
@@ -112,7 +112,7 @@ def _line_by_line(text: str) -> Front:
 
 
 def _title_block(text: str) -> Front:
-    """Return title, authors and date of pandoc's `%` lines."""
+    """Read title, authors and date from pandoc's `%` lines."""
     match = TITLE_BLOCK.match(text)
     title, authors, date = (" ".join((part or "").split()) for part in match.groups()) if match else ("", "", "")
     if not match or not title:
@@ -124,11 +124,11 @@ def _title_block(text: str) -> Front:
 
 
 class _TooMuch(Exception):
-    """Raised where a frontmatter says more than a frontmatter can."""
+    """Raised if a frontmatter exceeds a limit."""
 
 
 def _readable(front: str) -> str:
-    """Return the text of a frontmatter; raise _TooMuch where its reader would take long."""
+    """Return the text of a frontmatter; raise _TooMuch if parsing it would take too long."""
     brackets = front.count("[") + front.count("{")
     if len(front) > MAX_FRONT_CHARS or brackets > MAX_NODES:
         raise _TooMuch

@@ -1,7 +1,7 @@
-"""What a foreign note says, in our keys: its fields, the date in its name, and the signs in its text.
+"""Convert a foreign note to our keys: its fields, the date in its name, and the syntax in its text.
 
 Obsidian: aliases, `#tags` and `#nested/tags`, `key:: value` of Dataview. Jekyll: a date in the name, categories.
-pandoc: lists of authors, an abstract. Wikilinks and callouts stay in the text, where they mean the same.
+pandoc: lists of authors, an abstract. Wikilinks and callouts stay in the text, because they work here, too.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ TAGS = ("tags", "tag", "keywords", "categories")
 TIMES = ("created", "date", "created_at", "createdAt", "discoveredAt", "timestamp")
 AUTHORS = ("discoveredBy", "author", "authors")
 READ = {*TAGS, *TIMES, *AUTHORS, *GLOBS, *NAMES["whenToUse"], "title", "whenToUse", "description", "importance", "name"}
-WIKI_SIGNS = ("[[", "> [!")  # of a text that has tags in it, too
+WIKI_SIGNS = ("[[", "> [!")  # a text with these signs may contain inline tags
 HASHTAG = re.compile(r"(?:^|(?<=[\s(]))#([^\W\d_][\w/-]*)")
 DATAVIEW = re.compile(
     r"^(?:[-*] )?([A-Za-z][\w -]{0,40}?)::[ \t]+(\S.*)$|\[([A-Za-z][\w -]{0,40}?)::[ \t]+([^\]\n]+)\]"
 )
 DATED_NAME = re.compile(r"(\d{4}-\d\d-\d\d)-(.+)")
-MAX_KEPT_CHARS = 20_000  # of all fields that are kept: a frontmatter is a label
-RENAMED = "original_{}"  # a field whose name means something else to us
+MAX_KEPT_CHARS = 20_000  # of all fields that are kept: a frontmatter should stay short
+RENAMED = "original_{}"  # new name of a field whose name has another meaning here
 
 
 def said(fields: Mapping[str, Value], body: str, stem: str) -> dict[str, Any]:
-    """Return the arguments of entry_from that a note's fields and text give."""
+    """Return the arguments for entry_from from a note's fields and text."""
     fields = {**_dataview(body), **_by_our_case(fields)}
     given = _first(fields, "whenToUse", *NAMES["whenToUse"])
     globs = [glob for key in GLOBS for glob in texts(fields.get(key))]
@@ -58,7 +58,7 @@ def said(fields: Mapping[str, Value], body: str, stem: str) -> dict[str, Any]:
 
 
 def _without_effect(fields: Mapping[str, Value], at: int, is_described: bool) -> list[str]:
-    """Return the keys that are read and of whose values the memory says nothing, so that they are kept as they are."""
+    """Return the keys whose values were read but not used, so that the fields are kept."""
     lost = [key for key in TIMES if key in fields and (not at or moment(fields[key]) != at)]
     lost += [] if is_described else ["description"]
     lost += ["name"] if "title" in fields else []
@@ -66,19 +66,19 @@ def _without_effect(fields: Mapping[str, Value], at: int, is_described: bool) ->
 
 
 def name_of(stem: str) -> str:
-    """Return what a file's name says, without the date that Jekyll puts before it."""
+    """Return the words of a file name, without Jekyll's date."""
     dated = DATED_NAME.fullmatch(stem)
     return (dated[2] if dated else stem).replace("_", " ").replace("-", " ")
 
 
 def with_abstract(fields: Mapping[str, Value], body: str) -> str:
-    """Return the text of a note below its abstract, which pandoc prints and keeps among the fields."""
+    """Return the text of a note with its abstract on top; pandoc stores the abstract as a field."""
     abstract = _text(fields.get("abstract")).strip()
     return body if not abstract or abstract in body else f"{abstract}\n\n{body}"
 
 
 def kept(fields: Mapping[str, Value], also: Collection[str] = ()) -> dict[str, Value]:
-    """Return the fields that are not read, and those in `also`; a name that means something else to us is changed."""
+    """Return the fields that are not read, and those in `also`; rename fields whose name has another meaning here."""
     found: dict[str, Value] = {}
     left = MAX_KEPT_CHARS
     for key, value in fields.items():
@@ -91,7 +91,7 @@ def kept(fields: Mapping[str, Value], also: Collection[str] = ()) -> dict[str, V
 
 
 def _by_our_case(fields: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the fields with the keys that we read in our spelling: `Tags` is `tags`."""
+    """Return the fields with known keys in our spelling: `Tags` becomes `tags`."""
     ours = {key.lower(): key for key in READ}
     return {ours.get(key.lower(), key): value for key, value in fields.items()}
 

@@ -1,4 +1,4 @@
-"""neolata-mem, in and out: its JSON folder, and dumps of its Supabase tables. `fields.py` has the table of fields."""
+"""Import and export neolata-mem: its JSON folder, and dumps of its Supabase tables. `fields.py` maps the fields."""
 
 from __future__ import annotations
 

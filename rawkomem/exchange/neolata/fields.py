@@ -1,7 +1,7 @@
-"""Fields of neolata's memories: what each one is here, in both directions.
+"""Map the fields of neolata's memories to ours, in both directions.
 
-A field that we would write differently is kept as it was, as JSON below the key `neolata` of the entry. On the way back
-it is written as it was kept, unless the memory has changed in that respect since.
+A field that we would write differently is kept unchanged, as JSON below the key `neolata` of the entry. An export
+writes the kept value, unless that part of the memory has changed since.
 """
 
 from __future__ import annotations
@@ -42,31 +42,31 @@ if TYPE_CHECKING:
 
     Item = dict[str, Any]
 
-KEPT = "neolata"  # key of an entry: the fields that have no exact word here, each as JSON
-OTHERS = "others"  # below it: an object with the fields whose names cannot be a key
+KEPT = "neolata"  # frontmatter key of the fields without an exact equivalent here, each as JSON
+OTHERS = "others"  # below it: an object with the fields whose names are not valid keys
 KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-THEIR_ID = re.compile(rf"(?:mem|ep)_[A-Za-z0-9_-]{{1,90}}|{UUID}")  # that jsonStorage and supabaseStorage give
+THEIR_ID = re.compile(rf"(?:mem|ep)_[A-Za-z0-9_-]{{1,90}}|{UUID}")  # ids of jsonStorage and supabaseStorage
 USUAL_CATEGORY = "fact"
 WINDOW = ("validFrom", "validUntil")
-DERIVED = ("embedding", "title", "whenToUse", *WINDOW)  # fields that are not kept: rawkomem computes or holds them
+DERIVED = ("embedding", "title", "whenToUse", *WINDOW)  # not kept: rawkomem computes or stores them itself
 ARCHIVED_AT, ARCHIVED_WHY = "archived_at", "archived_reason"
-MAX_KEPT_CHARS = 40_000  # characters of all kept fields: a frontmatter has 64 KiB
+MAX_KEPT_CHARS = 40_000  # of all kept fields: a frontmatter has at most 64 KiB
 
 
 @record
 class Field:
-    """One field: what it says of an item, what a memory says about the same, and how neolata writes that."""
+    """One field: how to read it from an item, how to get it from a memory, and how to write it for neolata."""
 
     name: str
     read: Callable[[Item], Any]
     ours: Callable[[Memory], Any]
     write: Callable[[Any], Any] = lambda value: value
-    says: str = ""  # where it is here, for the page about the migration
+    says: str = ""  # our name for it, for the migration page
 
 
 def id_of(given: object) -> str:
-    """Return neolata's id as an id of ours: itself, where neolata or we may have given it."""
+    """Return our id for an id of neolata: the same id if neolata or rawkomem made it, else one from its hash."""
     id = str(given)
     return (
         id
@@ -82,26 +82,26 @@ def stamp(at: int) -> str | None:
 
 
 def status_of(item: Item) -> str:
-    """Return the status of an item, in our words; what lies in the archive is archived whatever it was before."""
+    """Return the status of an item; an item with an archive time is `archived`."""
     return "archived" if item.get(ARCHIVED_AT) else str(item.get("status") or ACTIVE)
 
 
 def importance_word(value: object) -> str:
-    """Return our word whose number is closest, so that a word we exported comes back."""
+    """Return the word whose number is closest, so that an exported word is imported as the same word."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return importance_of(value)
     return min(IMPORTANCES, key=lambda name: abs(IMPORTANCES[name] - value))
 
 
 def time_text(value: object) -> str:
-    """Return a text that names a time; empty for anything else."""
+    """Return a text if it is a valid time; else an empty text."""
     return value.strip() if isinstance(value, str) and read_time(value)[0] else ""
 
 
 def claim_in(item: Item) -> dict[str, Value]:
-    """Return the claim of an item as a frontmatter has it; empty where it cannot be used as it is.
+    """Return the claim of an item as frontmatter; empty if it is incomplete or invalid.
 
-    A claim with a window that we cannot read is none here: without its window it would contradict what it never did.
+    A claim with an unreadable validity window is left out: without the window it would cause false contradictions.
     """
     claim = item.get("claim")
     if not isinstance(claim, dict) or not all(isinstance(claim.get(key), str) for key in CLAIM):
@@ -145,12 +145,12 @@ def _written_claim(claim: Claim | None) -> Item | None:
 
 
 def agent_of(item: Item) -> str:
-    """Return who stored an item, where that is a name that we would write."""
+    """Return the author of an item if the name is valid in our files; else an empty text."""
     return a_name(str(item.get("agent") or ""))
 
 
 def body_of(item: Item) -> str:
-    """Return the text of an item as it comes back from a file."""
+    """Return the text of an item as it would read back from a file."""
     return as_read(as_body(text_of(item))).strip()
 
 
@@ -159,7 +159,7 @@ def _category(item: Item) -> str:
     return one_line(given, MAX_NAME_CHARS).lower() if isinstance(given, str) else ""
 
 
-# Ours, or what follows from ours: name, what an item says, what a memory says, how neolata writes it.
+# For each field: name, value in an item, value in a memory, how neolata writes it.
 FIELDS = (
     Field("id", lambda item: id_of(item.get("id", "")), lambda memory: memory.id, says="`id`"),
     Field("agent", agent_of, lambda memory: memory.by, says="`discoveredBy`"),
@@ -198,7 +198,7 @@ FIELDS = (
 
 
 def entry_of(item: Item, place: str) -> Entry:
-    """Return what an item says, in our words and within our limits; without its state."""
+    """Return an item as an entry with our keys and limits, without its state."""
     title, provenance = item.get("title"), item.get("provenance")
     source = provenance.get("source") if isinstance(provenance, dict) else None
     extra: dict[str, Value] = {
@@ -220,26 +220,26 @@ def entry_of(item: Item, place: str) -> Entry:
     made = replace(made, id=id_of(item.get("id", "")))
     if "whenToUse" not in item:
         return made
-    conditions = [one_line(condition, CONDITION_LENGTH) for condition in texts(item["whenToUse"])]  # we exported it
+    conditions = [one_line(condition, CONDITION_LENGTH) for condition in texts(item["whenToUse"])]  # of our export
     return replace(made, title=one_line(str(title or made.title), TITLE_CHARS), when=tuple(conditions)[:MAX_PATTERNS])
 
 
 def kept_of(item: Item) -> tuple[dict[str, Value], list[str]]:
-    """Return the fields of an item that we would not write as they are, and the names of those too large to keep."""
+    """Return the fields of an item that we would write differently, and the names of fields too large to keep."""
     said = {name: value for name, value in item.items() if name not in DERIVED and value is not None}
-    usual: Item = {"links": [], "updated_at": item.get("created_at")}  # what is written where nothing is kept
+    usual: Item = {"links": [], "updated_at": item.get("created_at")}  # values that are written if nothing is kept
     said = {name: value for name, value in said.items() if name not in usual or value != usual[name]}
     for field in FIELDS:
         written = field.write(field.read(item))
         if written == said.get(field.name):
             said.pop(field.name, None)
         elif field.name not in said:
-            said[field.name] = None  # it was not there
+            said[field.name] = None  # the item has no such field
     return as_kept(said)
 
 
 def as_kept(said: Item) -> tuple[dict[str, Value], list[str]]:
-    """Return fields as JSON texts, and the names of those that are too large to keep, the largest first."""
+    """Return fields as JSON texts, and the names of fields that are too large to keep, largest first."""
     odd = {name: said[name] for name in said if not KEY.fullmatch(name) or name == OTHERS}
     plain = {name: value for name, value in said.items() if name not in odd}
     kept = {name: _json(value) for name, value in (*plain.items(), *([(OTHERS, odd)] if odd else []))}
@@ -255,7 +255,7 @@ def _json(value: Any) -> str:
 
 
 def read_kept(memory: Memory) -> Item:
-    """Return the fields that were kept; what a redaction or an edit made unreadable is left out."""
+    """Return the kept fields; skip those that a redaction or an edit made unreadable."""
     held = memory.extra.get(KEPT)
     found: Item = {}
     for name, text in held.items() if isinstance(held, dict) else ():
@@ -268,7 +268,7 @@ def read_kept(memory: Memory) -> Item:
 
 
 def write_fields(memory: Memory, kept: Item) -> Item:
-    """Return an item with the fields of the table: as they were kept, where the memory still says the same."""
+    """Return an item with all fields: the kept value if the memory is unchanged in this respect, else a new one."""
     item: Item = {}
     for field in FIELDS:
         ours = field.ours(memory)
@@ -280,4 +280,4 @@ def write_fields(memory: Memory, kept: Item) -> Item:
 
 def _is_same(field: Field, kept: Item, ours: Any) -> bool:
     read = field.read(kept)
-    return read == ours or (field.name == "created_at" and not read)  # a time that nobody can read is no other time
+    return read == ours or (field.name == "created_at" and not read)  # an unreadable time was not changed

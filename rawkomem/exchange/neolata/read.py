@@ -1,4 +1,4 @@
-"""Makes entries of a store of neolata. Each says how it stood there; a review lets it in like that."""
+"""Make entries from a store of neolata. Each entry records its state there; a review restores it in that state."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 
     Item = dict[str, Any]
 
-REFUSED = ("deleted", "rejected")  # statuses of what nobody wants any more
+REFUSED = ("deleted", "rejected")  # statuses that are not imported
 CONFLICTS_KEPT, CLUSTERS_KEPT = (
     "pendingConflicts",
     "labeledClusters",
-)  # fields that we keep with a memory; they have files of their own
-MAX_LINKS = 200  # links of one memory that are followed here
+)  # kept with a memory; neolata has files for them
+MAX_LINKS = 200  # links of one memory that are imported
 MAX_MEMBERS = 1_000  # of an episode: neolata's largest batch
 SIMILAR, SUPERSEDES, RELATED = "similar", "supersedes", "related"
 
 
 def read_neolata(source: Source) -> Iterator[Entry]:
-    """Yield each memory and each episode, with all that neolata says of it."""
+    """Yield each memory and each episode, with all of neolata's fields."""
     store = read_store(source)
     known = {id_of(item["id"]) for item in store.memories if _is_wanted(item)}
     with_records = _with_records(store, source)
     for item in store.memories:
         if not _is_wanted(item):
-            source.skip(str(item["id"]), f"it is {status_of(item)} there" if has_text(item) else "it says nothing")
+            source.skip(str(item["id"]), f"it is {status_of(item)} there" if has_text(item) else "it has no text")
             continue
         file = store.places.get(ARCHIVE if item.get(ARCHIVED_AT) else GRAPH, source.path)
         kept, dropped = kept_of({**item, **with_records.get(str(item["id"]), {})})
@@ -58,7 +58,7 @@ def _is_wanted(item: Item) -> bool:
 
 
 def _with_records(store: Store, source: Source) -> dict[str, dict[str, list[Item]]]:
-    """Return id → conflicts and clusters that are kept with that memory: the first of theirs that is here."""
+    """Return id → conflicts and clusters that are kept with that memory: the first of their members that we import."""
     found: dict[str, dict[str, list[Item]]] = {}
     here = {str(item["id"]) for item in store.memories if _is_wanted(item)}
     for name, records in ((CONFLICTS_KEPT, store.conflicts), (CLUSTERS_KEPT, store.clusters)):
@@ -68,12 +68,12 @@ def _with_records(store: Store, source: Source) -> dict[str, dict[str, list[Item
             if holder:
                 found.setdefault(holder, {}).setdefault(name, []).append(one)
             else:
-                source.skip(str(one["id"]), f"none of the memories of these {name} is here")
+                source.skip(str(one["id"]), f"none of the memories of these {name} is imported")
     return found
 
 
 def _state(item: Item, store: Store, known: Container[str]) -> dict[str, Value]:
-    """Return how an item stood there, for the review that lets it in."""
+    """Return the state of an item in neolata, for the review that restores it."""
     status, quarantine, newer = status_of(item), item.get("quarantine"), item.get("superseded_by")
     reason = item.get(ARCHIVED_WHY) if status == "archived" else None
     if status == "quarantined" and isinstance(quarantine, dict):
@@ -96,18 +96,18 @@ def _state(item: Item, store: Store, known: Container[str]) -> dict[str, Value]:
 
 
 def votes_of(item: Item, name: str) -> int:
-    """Return a count of votes, as many as are taken over."""
+    """Return a count of votes, at most MAX_VOTES."""
     return min(count_of(item, name), MAX_VOTES)
 
 
 def count_of(item: Item, name: str) -> int:
-    """Return a count, at least 0; what is no number counts nothing."""
+    """Return a count, at least 0; 0 if the value is not a number."""
     value = item.get(name)
     return max(0, int(value)) if isinstance(value, (int, float)) and math.isfinite(value) else 0
 
 
 def links_of(item: Item, known: Container[str]) -> dict[str, Value]:
-    """Return type → ids of the memories that an item is linked to; similar ones become related ones here."""
+    """Return link type → ids of the memories that an item links to; the type `similar` becomes `related`."""
     found: dict[str, list[Value]] = {}
     for link in list_of(item.get("links"))[:MAX_LINKS]:
         if isinstance(link, dict) and (id := id_of(link.get("id"))) in known and link.get("type") != SUPERSEDES:
@@ -118,14 +118,14 @@ def links_of(item: Item, known: Container[str]) -> dict[str, Value]:
 
 
 def type_of(link: Item) -> str:
-    """Return the type of a link in our words."""
+    """Return our type of a link."""
     type = one_line(str(link.get("type") or SIMILAR), 32)
     plain = type.replace("_", "").replace("-", "")
     return type if type != SIMILAR and plain.isascii() and plain.isalnum() else RELATED
 
 
 def _episode(item: Item, known: Container[str], place: str) -> Entry:
-    """Return an episode, with those of its members that are known."""
+    """Return an episode, with the members that are imported."""
     title, summary = str(item.get("name") or "Episode"), item.get("summary")
     members = list_of(item.get("memoryIds"))
     page = Page(place, "", moment(item.get("created_at")))

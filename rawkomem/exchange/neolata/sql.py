@@ -1,4 +1,4 @@
-"""Reads the rows of `COPY … FROM stdin` blocks: what pg_dump and the Supabase CLI write for each table."""
+"""Read the rows of `COPY … FROM stdin` blocks, which pg_dump and the Supabase CLI write for each table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ARRAY_ITEM = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}]+)', re.DOTALL)
 
 
 def copied_rows(lines: Iterable[str]) -> Iterator[tuple[str, Row]]:
-    """Yield (table, row) for each row of the dump; lists, numbers, objects and times as JSON would have them."""
+    """Yield (table, row) for each row of the dump, with lists, numbers, objects and times as in JSON."""
     table, columns = "", [""]
     for raw in lines:
         line = raw.rstrip("\n").removesuffix("\r")
@@ -65,6 +65,6 @@ def _unescaped(code: str) -> str:
 
 
 def _array(text: str) -> list[str]:
-    """Return the items of an array of texts, as PostgreSQL prints it: {a,"b c"}."""
+    """Return the items of a text array in PostgreSQL's notation: {a,"b c"}."""
     found = ARRAY_ITEM.finditer(text.removeprefix("{").removesuffix("}"))
     return [re.sub(r"\\(.)", r"\1", one[1], flags=re.DOTALL) if one[1] is not None else one[2] for one in found]

@@ -1,8 +1,8 @@
-"""A store of neolata as its library holds it, whichever way it was saved: a folder, rows of Supabase, a dump.
+"""Read a store of neolata from a folder, rows of Supabase, or a dump.
 
-graph.json, archived.json   memories: those that it searches, and those that it put away
+graph.json, archived.json   memories in use, and archived memories
 episodes.json               episodes, with the ids of their members
-pending-conflicts.json      claims that contradict each other, with how that was settled
+pending-conflicts.json      claims that contradict each other, and their resolutions
 clusters.json               names that people gave to clusters
 """
 
@@ -27,7 +27,7 @@ GRAPH, ARCHIVE, EPISODES, CONFLICTS, CLUSTERS = FILES = (
     "graph.json", "archived.json", "episodes.json", "pending-conflicts.json", "clusters.json",
 )  # fmt: skip
 LINKS = "links"
-TABLES = {  # of Supabase → the file that holds the same
+TABLES = {  # table of Supabase → file with the same content
     "memories": GRAPH,
     "memories_archive": ARCHIVE,
     "memory_archive": ARCHIVE,
@@ -36,7 +36,7 @@ TABLES = {  # of Supabase → the file that holds the same
     "memory_clusters": CLUSTERS,
     "memory_links": LINKS,
 }
-COLUMNS = {  # of Supabase → field
+COLUMNS = {  # column of Supabase → field
     "agent_id": "agent",
     "content": "memory",
     "access_count": "accessCount",
@@ -49,15 +49,15 @@ COLUMNS = {  # of Supabase → field
     "new_claim": "newClaim",
     "existing_claim": "existingClaim",
 }
-NEOLATA_FIELDS = ("agent", "agent_id", "links", "category", "claim", "importance")  # that mem0's memories do not have
+NEOLATA_FIELDS = ("agent", "agent_id", "links", "category", "claim", "importance")  # mem0's memories do not have these
 MAX_SNIFFED_LINES = 20_000  # lines of a dump that are searched for a table
 
 
 @record
 class Store:
-    """What a store holds, in the fields of neolata's JSON; `places` are the files that each part comes from."""
+    """The content of a store, in the fields of neolata's JSON; `places` maps each part to its file."""
 
-    memories: list[Item]  # those that were put away have a time of that
+    memories: list[Item]  # archived ones have an archive time
     episodes: list[Item]
     conflicts: list[Item]
     clusters: list[Item]
@@ -65,7 +65,7 @@ class Store:
 
 
 def is_neolata(source: Source) -> bool:
-    """Return whether neolata wrote a JSON file, a folder or the tables of a dump; others have a graph.json, too."""
+    """Tell whether neolata wrote a JSON file, a folder or a dump; other tools write a graph.json, too."""
     if not source.is_folder:
         return _is_dump(source.path) or (source.path.endswith(".json") and _are_neolata(_memories_in(source.json())))
     names = {name for name in os.listdir(source.path) if name in FILES or name.partition(".")[0] in TABLES}
@@ -100,13 +100,13 @@ def _is_dump(file: str) -> bool:
 
 
 def _dump_in(folder: str) -> str:
-    """Return the dump that a folder holds; empty where there is none, or several."""
+    """Return the only dump in a folder; empty if there is none or several."""
     found = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".sql")]
     return found[0] if len(found) == 1 and not os.path.islink(found[0]) and _is_dump(found[0]) else ""
 
 
 def read_store(source: Source) -> Store:
-    """Return all that a source holds."""
+    """Return the whole store of a source."""
     parts: dict[str, list[Item]] = {}
     places: dict[str, str] = {}
     for name, rows, file in _parts(source):
@@ -121,7 +121,7 @@ def read_store(source: Source) -> Store:
 
 
 def _parts(source: Source) -> Iterator[tuple[str, list[Item], str]]:
-    """Yield (which part, items, file) for each table or file."""
+    """Yield (part, items, file) for each table or file."""
     dump = source.path if source.path.endswith(".sql") else _dump_in(source.path) if source.is_folder else ""
     if dump:
         yield from ((name, rows, dump) for name, rows in _dumped(dump).items())
@@ -145,10 +145,10 @@ def _parts(source: Source) -> Iterator[tuple[str, list[Item], str]]:
 
 def _rows(source: Source, given: Any, file: str) -> list[Item]:
     if not isinstance(given, list):
-        raise BadInput(f"{file} is not a list of objects", "it should be what neolata wrote")
+        raise BadInput(f"{file} is not a list of objects", "name a file or folder that neolata wrote")
     sound = [row for row in given if isinstance(row, dict) and (row.get("id") or row.get("source_id"))]
     if len(sound) < len(given):
-        source.skip(source.place(file), f"{len(given) - len(sound)} of its items are no objects with an id")
+        source.skip(source.place(file), f"{len(given) - len(sound)} of its items are not objects with an id")
     return [_from_row(row) for row in sound]
 
 
@@ -169,14 +169,14 @@ def _dumped(file: str) -> dict[str, list[Item]]:
 
 
 def _from_row(row: Item) -> Item:
-    """Return a row of Supabase in the fields of the JSON files; what has those already stays as it is."""
+    """Return a row of Supabase with the field names of the JSON files; items of JSON files do not change."""
     item = {COLUMNS.get(name, name): value for name, value in row.items() if value is not None}
     start, end = item.pop("time_range_start", None), item.pop("time_range_end", None)
     return {**item, **({"timeRange": {"start": start, "end": end}} if start or end else {})}
 
 
 def _linked(rows: Iterable[Item]) -> dict[str, list[Item]]:
-    """Return the links of each memory. A row leads both ways, as neolata reads it."""
+    """Return id → links of each memory. As in neolata, a row is a link in both directions."""
     found: dict[str, list[Item]] = {}
     for row in rows:
         ends = str(row.get("source_id", "")), str(row.get("target_id", ""))
@@ -192,10 +192,10 @@ def _with_links(item: Item, linked: dict[str, list[Item]]) -> Item:
 
 
 def _put_away(item: Item) -> Item:
-    """Return an archived item with the time of that: by it the rest of the package knows it as archived."""
+    """Return an archived item with an archive time, which marks it as archived in this package."""
     return {ARCHIVED_AT: item.get("updated_at") or item.get("created_at") or "unknown", **item}
 
 
 def has_text(item: Item) -> bool:
-    """Return whether an item says anything."""
+    """Tell whether an item has a text."""
     return bool(text_of(item).strip())

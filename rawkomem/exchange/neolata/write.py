@@ -1,4 +1,4 @@
-"""Writes the folder that neolata's jsonStorage reads. What came from there is written as it was, unless it changed."""
+"""Write a folder for neolata's jsonStorage. Imported fields are written as they were, unless they changed."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ if TYPE_CHECKING:
 
     Item = dict[str, Any]
 
-STATUSES = {"draft": "quarantined", "conflicted": "quarantined"}  # ours that neolata has no word for → its own
-REASONS = ("trust_insufficient", "predicate_requires_review", "suspicious_input", "manual")  # of a quarantine
-UNSPOKEN_LINKS = (KEPT_BOTH, "member")  # types that stand in other files of neolata
+STATUSES = {"draft": "quarantined", "conflicted": "quarantined"}  # our status → neolata's, if it has no such status
+REASONS = ("trust_insufficient", "predicate_requires_review", "suspicious_input", "manual")  # of neolata's quarantine
+UNSPOKEN_LINKS = (KEPT_BOTH, "member")  # types that neolata stores in other files
 VOTES = ("reinforcements", "disputes")
 CLAIM_FIELD = next(field for field in FIELDS if field.name == "claim")
 
 
 @record
 class Leaving:
-    """What an export knows of each memory: all of them by id, their ids in neolata, how far they are believed."""
+    """The data for an export: all memories by id, their ids in neolata, and how far each is trusted."""
 
     held: Mapping[str, Memory]
     names: Mapping[str, str]
-    newer: Mapping[str, list[str]]  # id → ids of the memories that it took the place of here
+    newer: Mapping[str, list[str]]  # id → ids of the memories that it superseded here
     trust: Callable[[Memory], tuple[str, float]]
 
 
 def neolata_files(
     memories: Sequence[Memory], project: str = "", trust: Callable[[Memory], Trust] | None = None
 ) -> dict[str, str]:
-    """Return the files of a folder, as name → text. neolata makes vectors and links by similarity itself."""
+    """Return file name → text of the folder. neolata computes vectors and similarity links itself."""
     plain = [memory for memory in memories if memory.kind != "episode"]
     kept = {memory.id: read_kept(memory) for memory in memories}
     names = {id: str(fields.get("id", id)) for id, fields in kept.items()}
@@ -69,7 +69,7 @@ def neolata_files(
 
 
 def _believed(trust: Callable[[Memory], Trust] | None) -> Callable[[Memory], tuple[str, float]]:
-    """Return what tells the class and the trust of a memory; without a repository, what it says of itself."""
+    """Return a function for the source class and trust of a memory; without `trust`, it uses only the memory itself."""
 
     def alone(memory: Memory) -> tuple[str, float]:
         source = claimed_source(memory.extra) or "inference"
@@ -84,11 +84,11 @@ def _believed(trust: Callable[[Memory], Trust] | None) -> Callable[[Memory], tup
 
 
 def _item(memory: Memory, kept: Item, leaving: Leaving) -> Item:
-    """Return a memory in neolata's fields."""
+    """Return a memory as an item of neolata."""
     item = write_fields(memory, kept)
     item["status"] = STATUSES.get(memory.status, item.get("status", ACTIVE))
     if "status" in kept and kept["status"] is None and memory.status == ACTIVE:
-        del item["status"]  # storeMany writes none
+        del item["status"]  # neolata's storeMany writes no status
     item |= _own_words(memory, item)
     known = {field.name for field in FIELDS} | {CONFLICTS_KEPT, CLUSTERS_KEPT}
     item |= {name: value for name, value in kept.items() if name not in known}
@@ -114,7 +114,7 @@ def _item(memory: Memory, kept: Item, leaving: Leaving) -> Item:
 
 
 def _stood_as(memory: Memory) -> str:
-    """Return the status that a memory came with; empty for one that is from here."""
+    """Return the status that a memory was imported with; empty if it was not imported."""
     state = memory.extra.get(ARRIVED)
     return str(state.get("status", "")) if isinstance(state, dict) else ""
 
@@ -124,7 +124,7 @@ def _same_claim(memory: Memory, kept: Item) -> bool:
 
 
 def _own_words(memory: Memory, item: Item) -> Item:
-    """Return title and conditions, where they do not follow from the text, and the window of what claims nothing."""
+    """Return title and conditions if they cannot be derived from the text, and the validity if there is no claim."""
     derived = entry_from(Page("", "", 0), str(item["memory"]).partition("\n")[0], str(item["memory"]))
     ends = dict(zip(WINDOW, (memory.valid_from, memory.valid_until), strict=True))
     return {
@@ -135,7 +135,7 @@ def _own_words(memory: Memory, item: Item) -> Item:
 
 
 def _votes(memory: Memory, kept: Item, name: str) -> int:
-    """Return the votes of both sides: those that came along became entries by the review that let the memory in."""
+    """Return the votes in neolata plus those made here; imported votes, which the review stored here, count once."""
     state = memory.extra.get(ARRIVED)
     brought = int(str(state.get(name) or 0)) if isinstance(state, dict) and memory.reviewed_in else 0
     here: int = memory.reinforcements if name == "reinforcements" else memory.disputes
@@ -143,7 +143,7 @@ def _votes(memory: Memory, kept: Item, name: str) -> int:
 
 
 def _trusted(memory: Memory, kept: Item, leaving: Leaving, votes: Mapping[str, int], voted: bool) -> Item:
-    """Return provenance and confidence: neolata's own numbers for its own words, ours for words from here."""
+    """Return provenance and confidence: based on neolata's numbers for an imported text, on ours for our own text."""
     there = kept.get("provenance")
     if memory.amended_in or ARRIVED not in memory.extra:
         source, value = leaving.trust(memory)
@@ -162,7 +162,7 @@ def _trusted(memory: Memory, kept: Item, leaving: Leaving, votes: Mapping[str, i
 
 
 def _placed(memory: Memory, kept: Item, leaving: Leaving, stood: bool) -> Item:
-    """Return what goes with a status: what superseded it, why it is held or put away, and what it superseded."""
+    """Return the fields of a status: supersession in both directions, quarantine, and archive time and reason."""
     older = [leaving.names[id] for id in leaving.newer.get(memory.id, [])]
     supersedes = [*dict.fromkeys((*map(str, list_of(kept.get("supersedes"))), *older))]
     placed: Item = {"supersedes": supersedes or None}
@@ -186,7 +186,7 @@ def _placed(memory: Memory, kept: Item, leaving: Leaving, stood: bool) -> Item:
 
 
 def _links(memory: Memory, kept: Item, leaving: Leaving) -> list[Item]:
-    """Return the links of a memory: those that came along and are still there, then those that were made here."""
+    """Return the links of a memory: imported links that still exist, then links that were made here."""
     state = memory.extra.get(ARRIVED)
     brought = state.get("links") if isinstance(state, dict) else None
     came = {(type, str(id)) for type, ids in (brought.items() if isinstance(brought, dict) else ()) for id in ids}
@@ -213,7 +213,7 @@ def _link(id: str, type: str) -> Item:
 
 
 def _link_back(items: Mapping[str, Item], memories: Sequence[Memory], names: Mapping[str, str]) -> None:
-    """Add the other direction of each link that was made here: neolata follows links from both ends."""
+    """Add the opposite direction of each link that was made here, because neolata stores both."""
     for memory in memories:
         for type, id in memory.links:
             other = items.get(id)
@@ -224,7 +224,7 @@ def _link_back(items: Mapping[str, Item], memories: Sequence[Memory], names: Map
 
 
 def _episode(memory: Memory, kept: Item, names: Mapping[str, str]) -> Item:
-    """Return an episode in neolata's fields; members that are not here stay in it."""
+    """Return an episode as an item of neolata; members that are not in this repository stay in it."""
     here = [names.get(id, id) for type, id in memory.links if type == "member"]
     there = [*map(str, list_of(kept.get("memoryIds")))]
     strange = [id for id in there if id_of(id) not in names]
@@ -246,7 +246,7 @@ def _episode(memory: Memory, kept: Item, names: Mapping[str, str]) -> Item:
 def _conflicts(
     memories: Sequence[Memory], kept: Mapping[str, Item], leaving: Leaving, items: Mapping[str, Item]
 ) -> list[Item]:
-    """Return neolata's conflicts, with how those were settled that were settled here, and then ours."""
+    """Return neolata's conflicts, with resolutions made here, and then our open conflicts."""
     ours = {name: id for id, name in leaving.names.items()}
     told: list[Item] = []
     for fields in kept.values():
@@ -265,13 +265,13 @@ def _conflicts(
 
 
 def _only_new(memory: Memory, known: Set[frozenset[str]], names: Mapping[str, str]) -> Memory:
-    """Return a memory that names just the conflicts that neolata does not know."""
+    """Return a memory with only the conflicts that neolata does not know."""
     new = (id for id in memory.conflicts_with if frozenset((names[memory.id], names.get(id, id))) not in known)
     return replace(memory, conflicts_with=tuple(new))
 
 
 def _settled(conflict: Item, new: Memory | None, existing: Memory | None) -> Item:
-    """Return how a conflict that was open there was settled here; nothing while it is open."""
+    """Return the resolution, made here, of a conflict that was open in neolata; empty while it is open."""
     if conflict.get("resolved_at") or not new or not existing:
         return {}
     if new.status == "archived" != _stood_as(new):

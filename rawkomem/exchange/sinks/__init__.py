@@ -1,1 +1,1 @@
-"""Write-through sinks: what was written is told to a daily log and to a webhook, when the user's own config says so."""
+"""Report written entries to sinks: a daily log and a webhook, if the user's own config sets them up."""

@@ -1,4 +1,4 @@
-"""Settings of sinks that can be used: says in one line what is wrong with the others. Needs no HTTP client."""
+"""Check the settings of sinks, without loading an HTTP client."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def checked_folder(settings: MarkdownSettings, layout: Layout) -> str:
         raise BadInput("sinks.folder is not a full path", "write it as /home/you/log or ~/log")
     inside = os.path.realpath(layout.root) + os.sep
     if (os.path.realpath(folder) + os.sep).startswith(inside):
-        raise BadInput("sinks.folder lies inside the repository", "choose one outside of .rawko")
+        raise BadInput("sinks.folder is inside the repository", "choose a folder outside .rawko")
     return folder
 
 
 def checked_webhook(settings: WebhookSettings) -> tuple[Policy, str]:
-    """Return what the webhook's address may lead to, and its key; raise an error that says what is wrong."""
+    """Return the network policy and the key of the webhook; raise a RawkoError if its settings are invalid."""
     target = read_url(settings.url)
     policy = user_named(settings.url) if settings.allow_local else PUBLIC_ONLY
     key = read_key(settings.key_env, "keys.webhook")

@@ -1,4 +1,4 @@
-"""The markdown sink: one file a day in a folder of the user's, for people to read. A text cannot leave its block."""
+"""Write the daily log: one Markdown file per day in a folder of the user. A memory's text stays inside its fence."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from .event import Event
 
-SPECIAL_CHARACTERS = "\\`*_[]<>#|~&!"  # what Markdown could take for more than a character
+SPECIAL_CHARACTERS = "\\`*_[]<>#|~&!"  # characters with a meaning in Markdown
 SHOWN_FIELDS = ("repository", "memory", "kind", "importance", "tags", "by", "reason", "superseded_by", "path")
 
 
 def log_events(folder: str, events: Iterable[Event]) -> None:
-    """Append events to the file of today (UTC)."""
+    """Append events to the file of today (UTC); raise Unwritable on an I/O error."""
     day, _, time = iso(now()).partition("T")
     file = os.path.join(folder, f"{day}.md")
     with lock_in(folder, "daily-log"):
@@ -36,7 +36,7 @@ def log_events(folder: str, events: Iterable[Event]) -> None:
 
 
 def render(event: Event, time: str) -> str:
-    """Return an event as Markdown: a heading, a list of what is known, the text in a fence that it cannot close."""
+    """Return an event as Markdown: a heading, a list of its fields, and the text in a fence that it cannot close."""
     lines = [f"## {time} {event.event}" + (f": {escape(event.title)}" if event.title else ""), ""]
     for name in SHOWN_FIELDS:
         if value := getattr(event, name):

@@ -1,4 +1,4 @@
-"""Event: what a sink is told about one entry that was written."""
+"""Make an Event from a written entry, for the sinks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...files.layout import Layout
     from ...model.entry import Entry
 
-NAMES = {  # kind of an entry → name of its event; other kinds are no event
+NAMES = {  # kind of an entry → name of its event; other kinds make no event
     **dict.fromkeys((*CREATES, "amend"), "store"),
     "supersede": "supersede",
     "quarantine": "quarantine",
@@ -27,12 +27,12 @@ NAMES = {  # kind of an entry → name of its event; other kinds are no event
     "delete": "archive",
 }
 MAX_ID_CHARS = 250  # the longest id that the format allows
-MAX_TEXT_CHARS = 10_000  # more than a page is a document to open, not a message
+MAX_TEXT_CHARS = 10_000  # longer texts are truncated
 
 
 @record
 class Event:
-    """One thing that happened to a memory. `key` is the same however often it is delivered."""
+    """One change of a memory. `key` is the same for every delivery of the event."""
 
     event: str
     key: str
@@ -50,24 +50,24 @@ class Event:
     path: str = ""
 
     def to_json(self) -> str:
-        """Return what a webhook receives: every field that is not empty."""
+        """Return the JSON that a webhook receives: every field that is not empty."""
         return json.dumps({name: value for name, value in as_dict(self).items() if value})
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Event:
-        """Return the event that `to_json` wrote; fields of another version are left out."""
+        """Return the event that `to_json` wrote; ignore unknown fields of other versions."""
         known = {name: value for name, value in fields.items() if name in cls.__annotations__}
         return cls(**{**known, "tags": tuple(fields.get("tags", ()))})
 
 
 def events_of(layout: Layout, code: str, entries: Iterable[Entry]) -> list[Event]:
-    """Return the events of a plan's entries as they were written, redacted already; `code` is the plan's."""
+    """Return the events of written entries, which are already redacted; `code` is the code of their plan."""
     named = ((entry, event_name(entry, code)) for entry in entries)
     return [_event(layout, entry, name) for entry, name in named if name]
 
 
 def event_name(entry: Entry, code: str) -> str:
-    """Return the name of the event that an entry is; empty for none."""
+    """Return the name of an entry's event; empty if it makes none."""
     name = NAMES.get(entry.kind, "")
     if entry.kind == "review" and entry.extra.get("action") == "reject":
         name = "archive"

@@ -1,7 +1,7 @@
-"""The webhook's queue: what waits is a fold of the lines of a file; a run of the sender compacts it.
+"""Keep the webhook's queue in a file. Folding its lines gives the waiting events; each run of the sender compacts it.
 
-A line adds an event, notes a failed try, or (with nothing but the key) says that an event is done. Lines are signed,
-so that a queue that came with a clone is not sent.
+A line adds an event, records a failed attempt or, with only the key, marks an event as done. Lines are signed, so that
+a queue that was copied with a clone is not sent.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ...files.layout import Layout
 
-MAX_QUEUE_BYTES = 4 * 2**20  # some thousand events; a server that is away for longer will not want them all
+MAX_QUEUE_BYTES = 4 * 2**20  # some thousand events; then new events are rejected
 MARK_CHARS = 32  # hexadecimal digits: 128 bits
 
 
@@ -36,12 +36,12 @@ class Waiting:
 
     event: Event
     tries: int = 0
-    again: int = 0  # not to be tried before, in milliseconds since 1970
+    again: int = 0  # earliest time of the next attempt, in milliseconds since 1970
     failure: str = ""
 
 
 class Queue:
-    """The events of one repository that wait for the webhook, and those that were given up."""
+    """The events of one repository that wait for the webhook, and the dropped events."""
 
     def __init__(self, layout: Layout):
         self.layout = layout
@@ -49,44 +49,44 @@ class Queue:
         self.dead = LineFile(local_path(layout, "sinks/dead.jsonl"), MAX_QUEUE_BYTES)
 
     def add(self, events: Iterable[Event]) -> None:
-        """Append events; refuse them if the queue is full."""
+        """Append events; raise Refused if the queue is full."""
         with self._lock():
             if self.file.size() >= MAX_QUEUE_BYTES:
-                raise Refused("the webhook's queue is full", "'rawkomem sinks flush' shows why it is not sent")
+                raise Refused("the webhook's queue is full", "run 'rawkomem sinks flush' to see why it is not sent")
             self.file.append(*_signed([_line(Waiting(event)) for event in events]))
 
     def waiting(self) -> list[Waiting]:
-        """Return what is still to be delivered, oldest first. Lines that this user did not sign are skipped."""
+        """Return the events that are not delivered yet, oldest first; skip lines that this user did not sign."""
         lines = self.file.lines()
         key = own_key() if lines else b""
         return list(_fold([text for line in lines if (text := _verified(key, line))]).values())
 
     def note_failure(self, waiting: Waiting) -> None:
-        """Remember a failed try, and when to try again."""
+        """Record a failed attempt, and the time of the next one."""
         self._note({"key": waiting.event.key, **_state_of(waiting)})
 
     def done(self, key: str) -> None:
-        """Remember that an event needs no more delivery."""
+        """Record that an event needs no more delivery."""
         self._note({"key": key})
 
     def drop(self, waiting: Waiting) -> None:
-        """Give an event up: move it to the dead file, with the reason."""
-        told = {"dropped": iso(now()), "why": waiting.failure, "event": json.loads(waiting.event.to_json())}
+        """Drop an event: move it to the dead file, with the reason."""
+        record_of_drop = {"dropped": iso(now()), "why": waiting.failure, "event": json.loads(waiting.event.to_json())}
         with self._lock():
-            self.dead.append(json.dumps(told))
+            self.dead.append(json.dumps(record_of_drop))
         self.done(waiting.event.key)
 
     def dropped(self) -> int:
-        """Return how many events were given up, as far as the dead file goes back."""
+        """Return the number of events in the dead file, whose older half is dropped when it grows too large."""
         return len(self.dead.lines())
 
     def compact(self) -> None:
-        """Keep only the lines of what waits."""
+        """Rewrite the file with only the waiting events."""
         with self._lock():
             self._rewrite(self.waiting())
 
     def forget(self, memory: str) -> None:
-        """Remove every event of a memory, delivered or not: its text is to be gone for good. Raises OSError, too."""
+        """Remove every event of a purged memory from both files. May also raise OSError."""
         if not os.path.isdir(os.path.dirname(self.file.path)):
             return
         with self._lock():
@@ -106,7 +106,7 @@ class Queue:
 
 
 def _signed(texts: list[str]) -> list[str]:
-    """Return each text with its mark in front."""
+    """Return each text with its signature in front."""
     key = own_key() if texts else b""
     return [f"{_mark(key, text)} {text}" for text in texts]
 
@@ -122,7 +122,7 @@ def _mark(key: bytes, text: str) -> str:
 
 
 def own_key() -> bytes:
-    """Return the user's key that signs queued events; create it on the first call."""
+    """Return the user's key that signs queued events; create it on the first call, or raise Unwritable."""
     try:
         return user_secret("sinks.key")
     except OSError as failure:
@@ -136,7 +136,7 @@ def wake_sender(layout: Layout) -> bool:
     try:
         return start(layout, lock(layout, "sender"), "sinks", "flush", "--due")
     except OSError as failure:
-        raise Refused(f"no sender was started: {failure}", "'rawkomem sinks flush' sends what waits") from None
+        raise Refused(f"no sender was started: {failure}", "run 'rawkomem sinks flush' to send the events") from None
 
 
 def _line(waiting: Waiting) -> str:
@@ -164,7 +164,7 @@ def _fold(texts: list[str]) -> dict[str, Waiting]:
 
 
 def _is_about(line: str, memory: str) -> bool:
-    """Tell whether a line of the dead file is about a memory, or cannot be read and so might be."""
+    """Tell whether a line of the dead file is about a memory; True if it cannot be read, because it might be."""
     try:
         return bool(json.loads(line)["event"]["memory"] == memory)
     except (ValueError, KeyError, TypeError):

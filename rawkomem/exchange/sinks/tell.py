@@ -1,4 +1,4 @@
-"""Tells the sinks what was written. A sink that fails costs a warning, never the write."""
+"""Report written entries to the sinks. If a sink fails, the user gets a warning; the entries stay written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SinkStatus:
     """The status of one sink."""
 
     name: str
-    where: str  # a folder, or a host: an address in full may hold a key
+    where: str  # a folder, or only the host of an address, because the whole address may contain a key
     events: tuple[str, ...]
     waiting: int = 0
     dropped: int = 0
@@ -35,13 +35,13 @@ class SinkStatus:
 def tell_sinks(
     layout: Layout, settings: SinkSettings, code: str, entries: Iterable[Entry], warn: Callable[[str], None]
 ) -> None:
-    """Append to the daily log, queue for the webhook; `code` is that of the plan that the entries come from."""
+    """Append entries to the daily log and to the webhook's queue; `code` is the code of their plan."""
     events = events_of(layout, code, entries)
     for name, tell in (("markdown", _log), ("webhook", _queue)):
         try:
             tell(layout, settings, events)
         except (RawkoError, OSError) as failure:
-            warn(f"the memory is stored, but {name} sink: {_one_line(failure)}")
+            warn(f"the memory is stored, but the {name} sink failed: {_one_line(failure)}")
 
 
 def _log(layout: Layout, settings: SinkSettings, events: list[Event]) -> None:
@@ -52,7 +52,7 @@ def _log(layout: Layout, settings: SinkSettings, events: list[Event]) -> None:
 
 
 def _queue(layout: Layout, settings: SinkSettings, events: list[Event]) -> None:
-    """Queue the events before the settings are checked: a key that is missing today may be there tomorrow."""
+    """Queue the events, then check the settings: a key that is missing now may be added later."""
     wanted = [event for event in events if event.event in settings.webhook.events]
     if settings.webhook.url and wanted:
         Queue(layout).add(wanted)

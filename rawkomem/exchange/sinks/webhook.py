@@ -1,4 +1,4 @@
-"""Sends what waits to the webhook: each event at least once, under the same key, spaced out after failures."""
+"""Send the queued events to the webhook: each at least once, with the same key, with longer pauses after failures."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from .event import Event
 
 MINUTE_MS = 60_000
-PAUSES_MIN = (1, 5, 30, 120, 360, 720, 1440)  # after each failed try; with the last one, two days have passed
-FINAL_STATUSES = (400, 413, 422)  # the server will never take this event
-MAX_FAILURES = 2  # in a row: one may be the event's fault, two are the server's
-BOUNDS = Bounds(seconds=15.0, answer=64 * 1024)  # a hook answers at once, and its words are for an error message
+PAUSES_MIN = (1, 5, 30, 120, 360, 720, 1440)  # pauses after failed attempts, about two days in all
+FINAL_STATUSES = (400, 413, 422)  # the server will never accept this event
+MAX_FAILURES = 2  # in a row: one may be caused by the event, two by the server
+BOUNDS = Bounds(seconds=15.0, answer=64 * 1024)  # its answer is only shown in error messages
 
 
 @record
 class Flushed:
-    """What a run of the sender did."""
+    """The result of a run of the sender."""
 
     sent: int
     dropped: int
     waiting: int
-    failure: str = ""  # the last one
+    failure: str = ""  # the last failure
 
 
 @record
 class Failure:
-    """Why an event was not taken; `final`: it never will be; `wait`: seconds the server asks for."""
+    """Why an event was not accepted; `final` if it never will be; `wait` is the server's Retry-After in seconds."""
 
     message: str
     final: bool = False
@@ -47,13 +47,16 @@ class Failure:
 
 
 def open_client(settings: WebhookSettings) -> Client:
-    """Return the client for the webhook; raise an error that says what is wrong with the settings."""
+    """Return the client for the webhook; raise a RawkoError if its settings are invalid."""
     policy, key = checked_webhook(settings)
     return Client(settings.url, policy, key, BOUNDS)
 
 
 def flush(layout: Layout, client: Client, warn: Callable[[str], None], due_only: bool = False) -> Flushed:
-    """Send what waits, or only what is due; look again after each round, for events that were added meanwhile."""
+    """Send all waiting events, or with `due_only` those that are due; repeat for events that are added meanwhile.
+
+    Raise Busy if another process is sending; with `due_only`, stop instead.
+    """
     run = _Run(Queue(layout), client, warn, due_only)
     sending = lock(layout, "sender")
     while run.todo():
@@ -79,14 +82,14 @@ class _Run:
         self.failure = ""
 
     def todo(self) -> list[Waiting]:
-        """Return what this run has still to try."""
+        """Return the events that this run has not tried yet; none after MAX_FAILURES in a row."""
         if self.failed_in_a_row >= MAX_FAILURES:
             return []
         return [item for item in self.queue.waiting()
                 if item.event.key not in self.tried and not (self.due_only and item.again > now())]  # fmt: skip
 
     def send(self) -> None:
-        """Try every event once, unless the server seems to be away."""
+        """Try every event once; stop if the server seems to be down."""
         for waiting in self.todo():
             if self.failed_in_a_row >= MAX_FAILURES:
                 break
@@ -116,7 +119,7 @@ class _Run:
 
 
 def deliver(client: Client, event: Event) -> Failure | None:
-    """Post one event; None when it was taken."""
+    """Post one event; return None if the server accepted it, else the Failure."""
     headers = {"Content-Type": "application/json", "Idempotency-Key": event.key}
     try:
         answer = client.post(event.to_json().encode(), headers)

@@ -1,1 +1,1 @@
-"""Databases of YAMO's memory-mesh: LanceDB folders with the tables of RFC-0011, read and written."""
+"""Read and write databases of YAMO's memory-mesh: LanceDB folders with the tables of RFC-0011."""

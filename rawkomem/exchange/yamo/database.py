@@ -1,4 +1,4 @@
-"""Opens a LanceDB folder and tells its tables apart by their columns: memories, blocks, skills, edges."""
+"""Open a LanceDB folder and recognize its tables by their columns: memories, blocks, skills, edges."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-ENDING = ".lance"  # of the folder of each table
-USUAL_PLACES = ("", "lancedb", "data/lancedb", "runtime/data/lancedb")  # below the folder that a person names
-BACKUP = "memory_entries_v1_backup"  # RFC-0011 §11: rows of before a migration, which are in memory_entries, too
+ENDING = ".lance"  # suffix of the folder of each table
+USUAL_PLACES = ("", "lancedb", "data/lancedb", "runtime/data/lancedb")  # below the folder that the user names
+BACKUP = "memory_entries_v1_backup"  # RFC-0011 §11: old rows from before a migration; memory_entries contains them, too
 MEMORIES, BLOCKS, SKILLS, EDGES = "memories", "blocks", "skills", "edges"
-COLUMNS = {  # what a table holds → the columns that it is known by
+COLUMNS = {  # content of a table → columns that identify it
     BLOCKS: {"operation_type", "yamo_text"},
     SKILLS: {"name", "intent", "yamo_text", "vector"},
     MEMORIES: {"id", "vector", "content", "metadata"},
@@ -28,14 +28,14 @@ COLUMNS = {  # what a table holds → the columns that it is known by
 
 @record
 class Database:
-    """The tables of a memory-mesh, by what they hold, and the names of all others."""
+    """The tables of a memory-mesh by their content, and the names of all other tables."""
 
     folder: str
     tables: dict[str, list[Any]]
     others: tuple[str, ...]
 
     def rows(self, what: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of all tables that hold this, without vectors; times as milliseconds since 1970."""
+        """Yield the rows of all tables with this content, without vectors; times are milliseconds since 1970."""
         for table in self.tables.get(what, ()):
             names = [name for name in table.schema.names if name != "vector"]
             for batch in table.search().select(names).limit(None).to_batches():
@@ -43,7 +43,7 @@ class Database:
 
 
 def lance_folder(path: str) -> str:
-    """Return the LanceDB folder that a path names or holds at a usual place; empty where there is none."""
+    """Return the LanceDB folder at a path or at a usual place below it; empty if there is none."""
     for place in USUAL_PLACES:
         folder = os.path.join(path, *place.split("/")) if place else path
         if os.path.isdir(folder) and _table_names(folder):
@@ -52,10 +52,10 @@ def lance_folder(path: str) -> str:
 
 
 def open_database(path: str) -> Database:
-    """Open the database of a memory-mesh; raise BadInput for a LanceDB of something else."""
+    """Open the database of a memory-mesh; raise BadInput if the folder is anything else."""
     folder = lance_folder(path)
     if not folder:
-        raise BadInput(f"{path} is no LanceDB folder", "name the folder that holds memory_entries.lance")
+        raise BadInput(f"{path} is not a LanceDB folder", "name the folder that contains memory_entries.lance")
     db = connect(folder)
     tables: dict[str, list[Any]] = {}
     others: list[str] = []
@@ -78,7 +78,7 @@ def open_database(path: str) -> Database:
 
 
 def connect(folder: str) -> Any:
-    """Return a connection to a LanceDB folder; raise BadInput where the package is missing."""
+    """Return a connection to a LanceDB folder; raise BadInput if the package lancedb is missing."""
     try:
         import lancedb
     except ModuleNotFoundError:
@@ -87,12 +87,12 @@ def connect(folder: str) -> Any:
 
 
 def opened(db: Any, name: str, folder: str) -> Any:
-    """Return a table; raise BadInput for one that cannot be read."""
+    """Return a table; raise BadInput if it cannot be read."""
     try:
         return db.open_table(name)
     except (ValueError, OSError, RuntimeError) as failure:
         said = str(failure).partition("\n")[0][:200]
-        raise BadInput(f"the table {name} in {folder} cannot be read: {said}", "is the copy complete?") from None
+        raise BadInput(f"the table {name} in {folder} cannot be read: {said}", "check that it is complete") from None
 
 
 def _table_names(folder: str) -> Sequence[str]:
@@ -104,12 +104,12 @@ def _is_table(folder: str, name: str) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of a column as JSON could hold it."""
+    """Return a column's value as a JSON value."""
     return milliseconds(value) if hasattr(value, "timestamp") else value
 
 
 def milliseconds(moment: datetime) -> int:
-    """Return the milliseconds since 1970 of a time in UTC that a column holds."""
+    """Return the milliseconds since 1970 of a column's time, which is in UTC."""
     from datetime import UTC, datetime
 
     since = moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
@@ -117,5 +117,5 @@ def milliseconds(moment: datetime) -> int:
 
 
 def not_later_than_now(at: Any) -> int:
-    """Return a time in milliseconds, at most the present one; 0 where there is none."""
+    """Return a time in milliseconds, at most the current time; 0 if there is none."""
     return min(int(at), now()) if isinstance(at, int) and at > 0 else 0

@@ -1,6 +1,6 @@
-"""Reads a database of memory-mesh: memories, lessons and skills as entries, and blocks for the ledger.
+"""Read a database of memory-mesh: memories, lessons and skills as entries, and blocks for the ledger.
 
-Columns and metadata that have no place of their own are kept as JSON, so that an export gives them back.
+Columns and metadata without a key of their own are kept as JSON, so that an export can write them again.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
     from ..source import Source
     from .database import Database
 
-PLAIN_COLUMNS = ("id", "content", "metadata", "created_at")  # each has a place in an entry
-GONE_STATES = ("superseded", "archived", "deprecated")  # of a memory that is no longer used there
-NOT_CARRIED = "rows of this table are not taken over"
+PLAIN_COLUMNS = ("id", "content", "metadata", "created_at")  # these become parts of an entry
+GONE_STATES = ("superseded", "archived", "deprecated")  # of a memory that memory-mesh no longer uses
+NOT_CARRIED = "rows of this table are not imported"
 LESSON_TYPE = "lesson"
 MAX_KEPT_BYTES = (
-    20_000  # of metadata, and of columns, as JSON: a frontmatter has 64 KiB, and quoting doubles some signs
+    20_000  # of metadata, and of columns, as JSON: a frontmatter has 64 KiB, and quoting doubles some characters
 )
-FORBIDDEN_KEYS = ("__proto__", "constructor", "prototype")  # RFC-0011: keys that could change more than a record
+FORBIDDEN_KEYS = ("__proto__", "constructor", "prototype")  # RFC-0011: keys that are dangerous in JavaScript
 
 
 def is_yamo(source: Source) -> bool:
-    """Return whether a folder is a LanceDB, whatever its tables: nothing else here reads one."""
+    """Tell whether a folder is a LanceDB, with any tables: no other format here uses LanceDB."""
     return source.is_folder and bool(lance_folder(source.path))
 
 
 def read_yamo(source: Source) -> Iterator[Entry]:
-    """Yield memories, lessons and skills; what is superseded or archived there is taken over as archived."""
+    """Yield memories, lessons and skills; those that memory-mesh superseded or archived are imported as archived."""
     database = open_database(source.path)
     place = source.place(database.folder)
     place = os.path.basename(source.path) if place == "." else place
@@ -63,7 +63,7 @@ def read_yamo(source: Source) -> Iterator[Entry]:
 
 
 def read_blocks(source: Source) -> tuple[list[Row], int]:
-    """Return the blocks that the ledger can hold, the oldest first, and how many it cannot."""
+    """Return the blocks that the ledger can store, oldest first, and the number of others."""
     rows = [_block(row) for row in open_database(source.path).rows(BLOCKS)]
     usable = [row for row in rows if row.operation_type in OPERATIONS and row.id and row.yamo_text]
     return sorted(usable, key=lambda row: (row.timestamp, row.id)), len(rows) - len(usable)
@@ -77,7 +77,7 @@ def _block(row: Mapping[str, Any]) -> Row:
 
 
 def _related(database: Database) -> dict[str, tuple[str, ...]]:
-    """Return the memories that each decision rests on or replaces."""
+    """Return id → ids of the memories that its edges lead to."""
     found: dict[str, dict[str, None]] = {}
     for row in database.rows(EDGES):
         found.setdefault(str(row["source_id"]), {})[str(row["target_id"])] = None
@@ -94,7 +94,7 @@ def _memory(source: Source, row: dict[str, Any], place: str) -> Entry | None:
     held = {key: value for key, value in row.items() if key not in PLAIN_COLUMNS and value is not None}
     columns = _fitting(source, id, held if OWN_ID.fullmatch(id) else {**held, "id": id})
     if "importance_score" in columns:
-        columns["importance_score"] = round(columns["importance_score"], 6)  # float32 gives 0.9300000072
+        columns["importance_score"] = round(columns["importance_score"], 6)  # a float32 column returns 0.9300000072
     made = _lesson(content, metadata, place, row) or _plain(content, metadata, place, row)
     score = score_in({**columns, **metadata})
     agent = columns.get("agent_id") or metadata.get("agent_id")
@@ -116,7 +116,7 @@ def _plain(content: str, metadata: Mapping[str, Any], place: str, row: Mapping[s
 
 
 def _lesson(content: str, metadata: Mapping[str, Any], place: str, row: Mapping[str, Any]) -> Entry | None:
-    """Return the lesson that a memory and its wire block tell; None for a memory that is no whole lesson."""
+    """Return the lesson in a memory and its wire block; None if the memory is not a complete lesson."""
     pattern = metadata.get("lesson_pattern_id")
     if metadata.get("type") != LESSON_TYPE or not isinstance(pattern, str):
         return None
@@ -140,7 +140,7 @@ def _lesson(content: str, metadata: Mapping[str, Any], place: str, row: Mapping[
     page = Page(place, "", not_later_than_now(row.get("created_at")))
     body, title = body_of(context), title_of(context)
     if not body.startswith(" ".join(content.split())):
-        return None  # somebody worded it otherwise: its text counts
+        return None  # its text was changed: import it as a plain memory
     made = entry_from(page, title, body, str(row["id"]), tags=tags, importance=context.severity, kind="lesson")
     return replace(made, extra={**made.extra, **keys_of(context, pattern)})
 
@@ -158,13 +158,13 @@ def _skill(source: Source, row: Mapping[str, Any], place: str) -> Entry:
 
 
 def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a row; what is no object is kept as a text."""
+    """Return the metadata of a row; if it is not an object, keep it as a text."""
     said = row.get("metadata")
     return json_object(said) if not said or json_object(said) or said == "{}" else {"metadata": said}
 
 
 def _fitting(source: Source, id: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values that fit into a frontmatter: the largest are left out, and told."""
+    """Return the values that fit into a frontmatter; the largest are left out and reported as skipped."""
     sizes = {key: len(_json({key: value}).encode("utf-8", "replace")) for key, value in values.items()}
     kept = {key: value for key, value in values.items() if key != STORE_KEY and key not in FORBIDDEN_KEYS}
     for key in sorted(sizes, key=lambda name: sizes[name], reverse=True):
@@ -176,7 +176,7 @@ def _fitting(source: Source, id: str, values: Mapping[str, Any]) -> dict[str, An
 
 
 def _kept(metadata: Mapping[str, Any]) -> dict[str, Value]:
-    """Return metadata as frontmatter, without what an entry says by keys of its own."""
+    """Return metadata as frontmatter, without values that the entry's own keys contain."""
     said = {"source"} if _source(metadata) == metadata.get("source") else set()
     tags = _list(metadata.get("tags"))
     if [*labels(tag for tag in tags if isinstance(tag, str))] == tags:

@@ -1,4 +1,4 @@
-"""The schemas of new tables: those of RFC-0011, and the columns that the package @yamo/memory-mesh adds to them."""
+"""Define the schemas of new tables: those of RFC-0011, and the columns that @yamo/memory-mesh adds."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ LIFECYCLE = optional(superseded_at=MOMENT, state=TEXT, pinned=pa.bool_(), defer_
 
 
 def schema_of(name: str, dims: int) -> pa.Schema:
-    """Return the schema of a table."""
+    """Return the schema of a table; `dims` is the length of its vectors."""
     made = {ENTRIES: pa.schema([*entries_v2(dims), *LIFECYCLE]), BLOCKS: blocks(), SKILLS: skills(dims)}
     return made[name]

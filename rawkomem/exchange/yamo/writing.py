@@ -1,6 +1,6 @@
-"""Writes a database as memory-mesh reads it: memory_entries in schema V2, yamo_blocks, synthesized_skills.
+"""Write a database for memory-mesh: memory_entries in schema V2, yamo_blocks, synthesized_skills.
 
-A database that is there already keeps its other rows, and the vectors of rows whose text is the same.
+An existing database keeps its other rows, and the vectors of rows whose text does not change.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     Rows = list[dict[str, Any]]
 
 FENCED = re.compile(r"\A(`{3,})markdown\n(.*)\n\1\Z", re.DOTALL)
-DEFAULT_TYPE = "event"  # RFC-0011 §9.1: of a memory that states none
+DEFAULT_TYPE = "event"  # RFC-0011 §9.1: of a memory without a type
 OWN_COLUMNS = ("id", "content", "metadata", "created_at")
-LIVE_COLUMNS = ("importance_score", "access_count", "last_accessed")  # columns that change by use
+LIVE_COLUMNS = ("importance_score", "access_count", "last_accessed")  # these change with use
 LESSON = "lesson"
 
 
 @record
 class Content:
-    """What is written: rows without vectors, and what makes vectors of their texts."""
+    """The rows to write, without vectors, and the function that embeds their texts."""
 
     entries: Rows
     blocks: Rows
@@ -47,7 +47,7 @@ class Content:
 
 
 def mesh_row(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[str, Any]:
-    """Return a memory as memory-mesh would hold it; one that came from there with the columns that it had."""
+    """Return a memory as a row of memory-mesh; an imported memory keeps the columns that it had."""
     row = entry_row(memory, accesses, last_access)
     said = {**row, "content": _content(memory, row["content"]), "metadata": _metadata(memory, row["metadata"])}
     if COLUMNS_KEY not in memory.extra:
@@ -58,7 +58,7 @@ def mesh_row(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[st
 
 
 def _changed_here(memory: Memory, row: Mapping[str, Any], name: str) -> bool:
-    """Tell whether a memory that came without this column has a value of its own by now."""
+    """Tell whether a memory that was imported without this column has a value by now."""
     if name == "importance_score":
         usual = memory.extra.get("severity", DEFAULT_IMPORTANCE) if memory.kind == LESSON else DEFAULT_IMPORTANCE
         return bool(memory.reinforcements) or memory.importance != usual
@@ -66,11 +66,14 @@ def _changed_here(memory: Memory, row: Mapping[str, Any], name: str) -> bool:
 
 
 def write_database(folder: str, content: Content) -> Exported:
-    """Write all rows into a folder that is new, empty, or a database of memory-mesh."""
+    """Write all rows into a folder that is new, empty, or a database of memory-mesh; return the ids written.
+
+    Raise Refused for any other folder, Unwritable on an I/O error.
+    """
     if not lance_folder(folder):
         _refuse_other_files(folder)
     db = connect(lance_folder(folder) or folder)
-    from .schemas import BLOCKS, ENTRIES, SKILLS, schema_of, table_names  # needs what `connect` looked for
+    from .schemas import BLOCKS, ENTRIES, SKILLS, schema_of, table_names  # needs the package that `connect` checks for
 
     parts = {ENTRIES: (content.entries, "content"), BLOCKS: (content.blocks, ""), SKILLS: (content.skills, "intent")}
     written: list[str] = []
@@ -92,13 +95,13 @@ def write_database(folder: str, content: Content) -> Exported:
 
 def _refuse_other_files(folder: str) -> None:
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
-        raise Refused(f"{folder} is not empty, and no memory-mesh database", "name another folder")
+        raise Refused(f"{folder} is not empty and not a memory-mesh database", "name another folder")
 
 
 def _put(table: Any, rows: Rows, embedded: str, content: Content, replaces: bool) -> tuple[list[str], list[str]]:
-    """Write the rows that differ from those of the table; return the ids of these, and of the others.
+    """Write the rows that differ from those of the table; return the ids of written and of unchanged rows.
 
-    Without `replaces`, rows that are there stay as they are.
+    Without `replaces`, existing rows stay unchanged.
     """
     import pyarrow as pa
 
@@ -118,7 +121,7 @@ def _put(table: Any, rows: Rows, embedded: str, content: Content, replaces: bool
 
 
 def _without(schema: Any) -> Any:
-    """Return a schema without its vector, to give values the types of their columns."""
+    """Return a schema without its vector column, to convert values to the types of their columns."""
     import pyarrow as pa
 
     return pa.schema([field for field in schema if field.name != "vector"])
@@ -136,19 +139,22 @@ def _object(metadata: str | None) -> dict[str, Any]:
 
 
 def _add_vectors(rows: Rows, known: Mapping[str, Any], embedded: str, schema: Any, content: Content) -> None:
-    """Give each row its vector: the one that the table has for this text, else a new one."""
+    """Add a vector to each row: the table's vector if the text is the same, else a new one.
+
+    Raise BadInput if the table's vectors have another length.
+    """
     lacking = [row for row in rows if known.get(row["id"], {}).get(embedded) != row[embedded]]
     size = schema.field("vector").type.list_size
     if lacking and size != content.dims:
-        message = f"vectors there have {size} numbers, those made here {content.dims}"
-        raise BadInput(message, "export into a new folder, and let memory-mesh embed again")
+        message = f"the vectors in that database have {size} numbers, those of this embedder {content.dims}"
+        raise BadInput(message, "export into a new folder and let memory-mesh embed again")
     made = dict(zip([row["id"] for row in lacking], content.embed([row[embedded] for row in lacking]), strict=True))
     for row in rows:
         row["vector"] = made.get(row["id"]) or known[row["id"]]["vector"]
 
 
 def _content(memory: Memory, text: str) -> str:
-    """Return the text as it was before an import put it in a fence, and of a lesson the line that memory-mesh has."""
+    """Return the text without the fence that an import added; for an imported lesson, memory-mesh's one line."""
     if memory.kind == "lesson" and COLUMNS_KEY in memory.extra:
         return text.partition("\n\n")[0]
     fenced = FENCED.match(text)
@@ -156,7 +162,7 @@ def _content(memory: Memory, text: str) -> str:
 
 
 def _metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a row: of an imported memory what it had, with what changed here since."""
+    """Return the metadata of a row; for an imported memory, its original metadata with later changes."""
     kept = json_object(memory.extra.get(OTHER_METADATA_KEY))
     placed = {key: memory.extra[place] for key, place in PLACES.items() if memory.extra.get(place)}
     own = {"tags": _tags(kept.get("tags"), memory.tags), "source": kept.get("source", memory.source)}
@@ -169,7 +175,7 @@ def _metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lesson(memory: Memory) -> dict[str, Any]:
-    """Return what memory-mesh looks lessons up by."""
+    """Return the metadata by which memory-mesh finds lessons."""
     lesson = lesson_of(memory)
     return {
         "type": LESSON,
@@ -187,11 +193,11 @@ def _lesson(memory: Memory) -> dict[str, Any]:
 
 
 def _tags(kept: object, tags: Sequence[str]) -> list[str]:
-    """Return today's tags, each as memory-mesh wrote it."""
+    """Return the current tags, each in memory-mesh's spelling if it has one."""
     before = {labels([tag])[0]: tag for tag in kept if labels([tag])} if isinstance(kept, list) else {}
     return [before.get(tag, tag) for tag in tags]
 
 
 def _as_text(row: Mapping[str, Any], known: Mapping[str, Any]) -> str:
-    """Return the metadata of a row as JSON, with keys that the table has beside them: some did not fit in here."""
+    """Return the metadata of a row as JSON, plus keys of the existing row that did not fit into our frontmatter."""
     return json.dumps({**_object(known.get("metadata")), **row["metadata"]}, ensure_ascii=False)

@@ -1,1 +1,1 @@
-"""Keep this machine's own records below `.rawko/local/`."""
+"""Keep records of this machine below `.rawko/local/`."""

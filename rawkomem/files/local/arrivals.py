@@ -1,8 +1,8 @@
 """Record how entries arrived on this machine: one line per entry in `.rawko/local/arrivals.tsv`.
 
-An entry can claim any source, but it cannot write this file. A line holds the digest of the entry, so that it stops
-counting when somebody edits the entry. The first line holds the file's inode, so that a file from a clone or an archive
-does not count.
+An entry can claim any source, but it cannot write this file. A line contains the digest of the entry, so it becomes
+invalid when somebody edits the entry. The first line contains the file's inode, so a file that was copied from a clone
+or an archive is ignored.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from ..layout import Layout
 
 FILE_NAME = "arrivals.tsv"
-MAX_HEAD_BYTES = 200  # of its first line
+MAX_HEAD_BYTES = 200  # of the file's first line
 PERSON = "person"
 
 
 def note_arrivals(layout: Layout, arrived: Iterable[tuple[str, str, str]]) -> None:
-    """Append a line for each (id, digest, how); a failure is ignored, and entries without a line are trusted less."""
+    """Append a line for each (id, digest, how). Ignore errors: an entry without a line is trusted less."""
     try:
         if not _own_data(layout, MAX_HEAD_BYTES):
             _start(layout)
@@ -36,18 +36,18 @@ def note_arrivals(layout: Layout, arrived: Iterable[tuple[str, str, str]]) -> No
 
 
 class Arrivals:
-    """Looks entries up by searching the file, without parsing it: callers ask about a few of many."""
+    """Looks up entries by searching the file without parsing it: callers ask about few of many entries."""
 
     def __init__(self, layout: Layout):
         self._data = _own_data(layout)
         self._lines: frozenset[bytes] = frozenset()
 
     def knows(self, id: str) -> bool:
-        """Return whether anything is noted of an entry: nothing is of most, which came with a commit."""
+        """Return whether the file has a line for an entry; it has none for entries that came with a commit."""
         return f"\n{id}\t".encode() in self._data
 
     def of(self, id: str, digest: str) -> str:
-        """Return how an entry arrived, by its first note; empty if there is none, or if it said something else then."""
+        """Return how an entry with this digest first arrived; empty if there is no line for it."""
         begin = f"\n{id}\t".encode()
         end = f"\t{digest}".encode()
         at = self._data.find(begin)
@@ -60,14 +60,14 @@ class Arrivals:
         return ""
 
     def by_person(self, id: str, digest: str) -> bool:
-        """Return whether a person typed an entry. All lines are taken apart once: a sync asks about many."""
+        """Return whether a person typed an entry. All lines are split once, because a sync asks about many entries."""
         if not self._lines:
             self._lines = frozenset(self._data.split(b"\n")[:-1])
         return bool(digest) and f"{id}\t{PERSON}\t{digest}".encode() in self._lines
 
 
 def _own_data(layout: Layout, max_bytes: int = -1) -> bytes:
-    """Return the first bytes of the file, or all; none if its first line names another inode."""
+    """Return the file's first `max_bytes` bytes, or all; empty if its first line names another inode."""
     try:
         with open_local(layout, FILE_NAME, "r") as stream:
             data = stream.read(max_bytes)
@@ -77,7 +77,7 @@ def _own_data(layout: Layout, max_bytes: int = -1) -> bytes:
 
 
 def _start(layout: Layout) -> None:
-    """Create the file with its first line, in place of one that is not ours."""
+    """Create the file with its first line; remove a file that was not made here."""
     path = local_path(layout, FILE_NAME)
     if os.path.lexists(path):
         os.unlink(path)

@@ -1,7 +1,7 @@
-"""Record what this machine wrote, one line per change, so that `rawkomem undo` can take it back.
+"""Record the changes that this machine made, one line each, for `rawkomem undo`.
 
-A line holds the change's name, the change that it takes back, and pairs of ids: of an entry, and of its memory. It
-holds no text. The writer appends to it while it holds the write lock.
+A line contains the change's name, the name of the change that it undoes, and pairs of an entry's id and its memory's
+id. It contains no text. The writer appends lines while it holds the write lock.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ..layout import Layout
 
 FILE_NAME = "changes.tsv"
-MAX_BYTES = 1 << 20  # some ten thousand changes; the older half goes first
+MAX_BYTES = 1 << 20  # some ten thousand changes; then the older half is dropped
 NO_NAME = "-"
-PURGED = "purged"  # what the second field of a purge begins with
+PURGED = "purged"  # the second field of a purge, and the prefix of its name
 
 
 def note_change(layout: Layout, entries: Sequence[Entry], undoes: str = "", part_of: str = "") -> str:
@@ -31,12 +31,12 @@ def note_change(layout: Layout, entries: Sequence[Entry], undoes: str = "", part
 
 
 def note_purge(layout: Layout, id: str) -> None:
-    """Append that a memory's text was removed."""
+    """Append a line that says that a memory was purged."""
     _file(layout).append("\t".join((f"{PURGED}:{id}", PURGED, "", id)))
 
 
 def read_changes(layout: Layout) -> list[Change]:
-    """Return the changes, the oldest first; lines that cannot be parsed are skipped."""
+    """Return the changes, oldest first; skip lines that cannot be parsed."""
     found: dict[str, Change] = {}
     for line in _file(layout).lines():
         name, _, rest = line.partition("\t")

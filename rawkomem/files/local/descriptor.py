@@ -1,4 +1,4 @@
-"""Lock an open file as the operating system does it."""
+"""Lock an open file with the operating system's function."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if os.name == "nt":
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
 
     def drop_lock(descriptor: int) -> None:
-        """Give the lock of an open file back."""
+        """Release the lock of an open file."""
         os.lseek(descriptor, 0, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]
 
@@ -32,5 +32,5 @@ else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def drop_lock(descriptor: int) -> None:
-        """Give the lock of an open file back."""
+        """Release the lock of an open file."""
         fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -1,8 +1,8 @@
-"""Remember which transcripts were learned from: lines in `.rawko/local/learned.tsv`, so that a run can go on.
+"""Record which transcripts were learned from, in `.rawko/local/learned.tsv`, so that a later run can continue.
 
-    time, source, what      a file, or a part of it, is done
+    time, source, part      this part of a transcript is done
 
-Sources and parts are kept as checksums: no text of a session is written here.
+Sources are stored as checksums; no text of a session is written here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_FILE_BYTES = 4 * 2**20  # some 50,000 parts; the older half is dropped
 
 
 class Done:
-    """What is done of each source, as it was when this was made, and what was added since."""
+    """The finished parts of each source; lines that other processes append later are not seen."""
 
     def __init__(self, layout: Layout):
         self._file = LineFile(local_path(layout, FILE_NAME), MAX_FILE_BYTES)
@@ -32,16 +32,16 @@ class Done:
             self._done.add((source, what))
 
     def has(self, source: str, what: str) -> bool:
-        """Return whether a part of a source is done."""
+        """Tell whether a part of a source is done."""
         return (checksum(source), what) in self._done
 
     def add(self, source: str, what: str) -> None:
-        """Remember that a part of a source is done."""
+        """Record that a part of a source is done."""
         self._file.append(f"{now()}\t{checksum(source)}\t{what}")
         self._done.add((checksum(source), what))
 
     def forget(self, sources: Iterable[str]) -> None:
-        """Forget what is done of some sources, so that all of it is done again."""
+        """Remove the records of some sources, so that they are processed again."""
         gone = {checksum(source) for source in sources}
         self._file.replace(*(line for line in self._file.lines() if gone.isdisjoint(line.split("\t")[1:2])))
         self._done = {pair for pair in self._done if pair[0] not in gone}

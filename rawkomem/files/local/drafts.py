@@ -1,8 +1,8 @@
-"""Keep drafts on this machine: lines in `.rawko/local/drafts.tsv`, the latest last.
+"""Store drafts on this machine: lines in `.rawko/local/drafts.tsv`, the latest last.
 
     time, session, draft, id, JSON      a draft, or a newer version of it
-    time, session, asked, id            the agent of this session was asked to write it
-    time, session, kept|dropped, id     it was decided: the same words of the same session make no other draft
+    time, session, asked, id            the agent of this session was asked to write the draft
+    time, session, kept|dropped, id     the draft was decided; the same words of this session make no new draft
 
 Sessions are checksums, so that a prompt finds the lines of its own session without reading JSON.
 """
@@ -38,12 +38,12 @@ class Drafts:
         self._layout = layout
 
     def all(self) -> list[Draft]:
-        """Return the drafts that wait, the latest first."""
+        """Return the undecided drafts, latest first."""
         found, _ = _folded(self._lines())
         return sorted(found.values(), key=lambda draft: (-draft.at, draft.id))
 
     def of_session(self, session: str) -> list[Draft]:
-        """Return the drafts of a session that wait, in the order in which they were made."""
+        """Return the undecided drafts of a session, oldest first."""
         if not session:
             return []
         mark = f"\t{checksum(session)}\t"
@@ -51,7 +51,10 @@ class Drafts:
         return sorted(found.values(), key=lambda draft: (draft.at, draft.id))
 
     def get(self, name: str) -> Draft:
-        """Return a draft by its id, by a beginning or an end of the id, or by words of its title."""
+        """Return a draft by its id, by the start or the end of its id, or by words of its title.
+
+        Raise NotFound if no draft or more than one draft matches.
+        """
         drafts = self.all()
         words = {*name.casefold().split()}
         rules: tuple[Callable[[Draft], bool], ...] = (
@@ -63,8 +66,8 @@ class Drafts:
         found = next((some for rule in rules if words and (some := [*filter(rule, drafts)])), [])
         if len(found) != 1:
             several = "; ".join(f"{draft.id} ({draft.title})" for draft in found[:MAX_CANDIDATES])
-            wrong = f"{name!r} may be {several}" if found else f"there is no draft {name!r}"
-            raise NotFound(wrong, "'rawkomem drafts' lists them")
+            wrong = f"{name!r} matches several drafts: {several}" if found else f"there is no draft {name!r}"
+            raise NotFound(wrong, "run 'rawkomem drafts' for a list")
         return found[0]
 
     def decided(self) -> frozenset[str]:
@@ -73,7 +76,7 @@ class Drafts:
 
     def put(self, drafts: Iterable[Draft]) -> None:
         """Store new drafts, or newer versions of known ones."""
-        import json  # prompts only read
+        import json  # only needed to write; prompts only read
 
         lines = ((draft, json.dumps(_fields(draft), ensure_ascii=False)) for draft in drafts)
         self._append(*((draft.session, DRAFT, draft.id, text) for draft, text in lines))
@@ -84,7 +87,7 @@ class Drafts:
         return max((_at(line) for line in self._lines() if marks in line), default=0)
 
     def forget(self, texts: Iterable[str]) -> None:
-        """Remove every draft that holds a part of texts which are removed for good."""
+        """Remove every draft that shares text with purged texts."""
         gone = [" ".join(text.split()) for text in texts]
         lines = self._lines()
         kept = [line for line in lines if not _holds(_folded([line], 0)[0].values(), gone)]
@@ -92,15 +95,15 @@ class Drafts:
             self._file().replace(*kept)
 
     def note_asked(self, draft: Draft) -> None:
-        """Remember that the agent was asked to write a draft."""
+        """Record that the agent was asked to write a draft."""
         self._append((draft.session, ASKED, draft.id))
 
     def decide(self, draft: Draft, what: str) -> None:
-        """Remember that a draft was KEPT or DROPPED."""
+        """Record that a draft was KEPT or DROPPED."""
         self._append((draft.session, what, draft.id))
 
     def expire(self, before: int = 0) -> int:
-        """Remove lines older than MAX_AGE_DAYS, or than a time; return how many drafts that were waiting went."""
+        """Remove lines older than MAX_AGE_DAYS, or than `before`; return how many undecided drafts were removed."""
         lines, oldest = self._lines(), before or now() - MAX_AGE_DAYS * DAY
         kept = [line for line in lines if _at(line) >= oldest]
         gone = len(_folded(lines, 0)[0]) - len(_folded(kept, 0)[0])
@@ -124,12 +127,12 @@ class Drafts:
 
 
 def draft_id(session: str, words: str) -> str:
-    """Return the id of a draft: the same words of the same session have the same one."""
+    """Return the id of a draft; the same words in the same session always get the same id."""
     return "drf_" + checksum(session, " ".join(words.split())).partition("-")[0][:12]
 
 
 def _folded(lines: Iterable[str], oldest: int = -1) -> tuple[dict[str, Draft], frozenset[str]]:
-    """Return the drafts that wait by id, and the ids of those that were decided; `oldest` 0 counts expired ones."""
+    """Return the undecided drafts by id, and the ids of decided ones; `oldest` = 0 includes expired drafts."""
     oldest = now() - MAX_AGE_DAYS * DAY if oldest < 0 else oldest
     found: dict[str, Draft] = {}
     decided: set[str] = set()
@@ -150,7 +153,7 @@ def _folded(lines: Iterable[str], oldest: int = -1) -> tuple[dict[str, Draft], f
 
 
 def _holds(drafts: Iterable[Draft], texts: Sequence[str]) -> bool:
-    """Tell whether drafts share a line with texts, or words that one of them was made from."""
+    """Tell whether a line of a draft contains one of the texts, or is part of one."""
     for draft in drafts:
         words = [" ".join(part.split()) for one in _texts(draft) for part in one.split("\n")]
         if any(word and (word in text or text in word) for word in words for text in texts if text):
@@ -168,12 +171,12 @@ def _at(line: str) -> int:
 
 
 def _fields(draft: Draft) -> dict[str, object]:
-    """Return the fields that say something, as JSON holds them."""
+    """Return the non-empty fields as JSON values."""
     return {name: list(v) if isinstance(v, tuple) else v for name, v in as_dict(draft).items() if v}
 
 
 def _draft(text: str) -> Draft | None:
-    """Return a draft as it was written; None for a line that somebody else wrote."""
+    """Parse the JSON of a draft; return None if it is not one, for example because somebody edited the file."""
     try:
         given = read_json(text)
     except (ValueError, RecursionError):

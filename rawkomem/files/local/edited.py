@@ -1,4 +1,4 @@
-"""Keep files as a person edited them in `.rawko/local/edits`, where `check --staged --as-amendment` replaces them."""
+"""Keep copies of edited files in `.rawko/local/edits` before `rawkomem check --staged --as-amendment` replaces them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDER = "edits"
 
 
 def keep_edited(layout: Layout, files: Mapping[str, bytes]) -> tuple[str, ...]:
-    """Keep files under the paths that they have below `.rawko`; return the paths of the copies, below `.rawko`, too."""
+    """Copy files under their paths below `.rawko`; return the copies' paths below `.rawko`, or raise Unwritable."""
     folder = f"{FOLDER}/{iso(now()).replace(':', '')}"
     try:
         for path, data in files.items():
@@ -31,7 +31,7 @@ def keep_edited(layout: Layout, files: Mapping[str, bytes]) -> tuple[str, ...]:
 
 
 def forget_edited(layout: Layout, id: str, texts: Collection[str]) -> list[str]:
-    """Remove each copy that speaks of a memory or shares a line with texts that are removed for good; return them."""
+    """Remove each copy that may hold a purged memory or shares a line with its texts; return the removed paths."""
     kept = local_path(layout, FOLDER)
     gone = []
     for folder, _, names in os.walk(kept):

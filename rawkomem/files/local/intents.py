@@ -1,6 +1,6 @@
-"""Note which memories are being purged, so that whoever comes after a crash can end it: one file for each, with its id.
+"""Record which memories are being purged, one file each, so that the next command can finish a purge after a crash.
 
-An intent holds no word of the memory. It is on disk before the first text is removed, and goes after the last one.
+An intent contains only the memory's id. It is on disk before the first text is removed, and is removed last.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ MAX_ID_BYTES = 4_096
 
 
 def any_intents(layout: Layout) -> bool:
-    """Tell whether there may be an intent: one look at the disk, which every command can afford."""
+    """Tell whether there may be an intent; one stat call, because every command asks."""
     return os.path.isdir(os.path.join(layout.local, FOLDER))
 
 
 def note_intent(layout: Layout, id: str) -> None:
-    """Write an intent, durably."""
+    """Write an intent to disk; raise Unwritable if that fails."""
     from ..replace import make_folder, sync_folder
 
     try:
@@ -34,11 +34,11 @@ def note_intent(layout: Layout, id: str) -> None:
         sync_folder(folder)
     except OSError as failure:
         hint = "nothing was removed; check permissions and free space"
-        raise Unwritable(f"cannot note what is to be purged: {failure.strerror}", hint) from None
+        raise Unwritable(f"cannot record the purge of {id}: {failure.strerror}", hint) from None
 
 
 def open_intents(layout: Layout) -> list[str]:
-    """Return the ids of memories whose removal began and has not ended."""
+    """Return the ids of memories whose purge has not finished."""
     try:
         names = sorted(os.listdir(os.path.dirname(local_path(layout, f"{FOLDER}/x"))))
     except FileNotFoundError:
@@ -49,7 +49,7 @@ def open_intents(layout: Layout) -> list[str]:
 
 
 def close_intent(layout: Layout, id: str) -> None:
-    """Remove an intent whose texts are gone."""
+    """Remove the intent of a finished purge."""
     path = local_path(layout, _name(id))
     try:
         os.unlink(path)
@@ -60,7 +60,7 @@ def close_intent(layout: Layout, id: str) -> None:
 
 
 def clear_folder(layout: Layout) -> None:
-    """Remove the folder, with what a killed writer left in it, if no intent is in it."""
+    """Remove killed writers' temporary files from the folder, and the folder itself if no intent is in it."""
     folder = os.path.dirname(local_path(layout, f"{FOLDER}/x"))
     try:
         for name in os.listdir(folder):
@@ -68,11 +68,11 @@ def clear_folder(layout: Layout) -> None:
                 os.unlink(os.path.join(folder, name))
         os.rmdir(folder)
     except OSError:
-        pass  # the next command looks again
+        pass  # the next command tries again
 
 
 def _name(id: str) -> str:
-    from hashlib import sha256  # an id may be a path; most commands have no intent to name
+    from hashlib import sha256  # hashed because an id may be a path; imported here because most commands have no intent
 
     return f"{FOLDER}/{sha256(id.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"
 

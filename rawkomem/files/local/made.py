@@ -1,4 +1,4 @@
-"""Make a local folder and the secret that proves it; set one aside that this user did not make on this machine."""
+"""Create a local folder and the secret that proves its origin; set aside folders that this user did not make here."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .descriptor import drop_lock, try_lock
 from .marker import FILE_MODE, FOLDER_MODE, MARKER, SAFE_FLAGS, is_made_here, read_secret, secret_path
 
 SECRET_BYTES = 32
-IGNORE_ALL = b"*\n"  # for git on a branch without memories, which has no .rawko/.gitignore
+IGNORE_ALL = b"*\n"  # a branch without memories has no .rawko/.gitignore
 LOCK_FILE = "secret.lock"  # in the user's config folder
 LOCK_WAIT_S, PAUSE_S = 30.0, 0.003
-ASIDE = "aside-"  # what the name of a folder begins with that was set aside; it lies in the new local folder
-MAX_ASIDE = 1_000  # names that are tried
+ASIDE = "aside-"  # prefix of folders that were set aside, inside the new local folder
+MAX_ASIDE = 1_000  # names to try
 
 
 def install(local: str) -> None:
-    """Put an accepted folder in the place of a missing or foreign local folder. Raises OSError."""
+    """Create a missing local folder, or replace one that was not made here. Raises OSError."""
     with _locked():
         if not os.path.lexists(local):
             os.rename(_new_folder(local), local)
@@ -31,20 +31,20 @@ def install(local: str) -> None:
 
 
 def adopt(local: str) -> None:
-    """Accept a folder that this user just made with another config folder: its marker becomes the secret for it."""
+    """Accept a folder that this user made with another config folder: store its marker as its secret."""
     with _locked():
         _keep(secret_path(os.lstat(local).st_ino), read_secret(os.path.join(local, MARKER)))
 
 
 def user_secret(name: str) -> bytes:
-    """Return the random secret of this name beside the user's config; create it on the first call. Raises OSError."""
+    """Return the random secret of this name from the user's config folder; create it if missing. Raises OSError."""
     with _locked():
         return _secret(os.path.join(os.path.dirname(user_config()), name))
 
 
 @contextmanager
 def _locked() -> Iterator[None]:
-    """Let one process at a time make a secret or decide which folder is `.rawko/local`. Raises OSError."""
+    """Allow only one process at a time to make secrets and to replace `.rawko/local`. Raises OSError."""
     folder = os.path.dirname(user_config())
     try:
         os.makedirs(folder, FOLDER_MODE, exist_ok=True)
@@ -69,7 +69,7 @@ def _secret(file: str) -> bytes:
 
 
 def _keep(file: str, secret: bytes) -> bytes:
-    """Write a secret durably, in place of any other."""
+    """Write a secret to disk, replacing an older one, and return it."""
     os.makedirs(os.path.dirname(file), FOLDER_MODE, exist_ok=True)
     temporary = f"{file}.{os.urandom(4).hex()}"
     _create(temporary, secret)
@@ -85,7 +85,7 @@ def _create(file: str, data: bytes) -> None:
 
 
 def _new_folder(local: str) -> str:
-    """Create a folder beside the place of a local folder, with its marker."""
+    """Create a folder with a marker next to the path of a local folder; return its path."""
     fresh = f"{local}.{os.urandom(4).hex()}"
     os.makedirs(os.path.dirname(local), exist_ok=True)
     os.mkdir(fresh, FOLDER_MODE)
@@ -95,7 +95,7 @@ def _new_folder(local: str) -> str:
 
 
 def _set_aside(local: str) -> None:
-    """Move a foreign folder into a new one, or swap it with a folder of ours that another user or machine set aside."""
+    """Move a foreign folder into a new local folder, or into one of ours that another user or machine set aside."""
     own = next((path for path in _asides(local) if is_made_here(path)), "")
     if own:
         fresh = f"{local}.{os.urandom(4).hex()}"
@@ -116,7 +116,7 @@ def _set_aside(local: str) -> None:
 
 
 def _remove_empty(folder: str) -> bool:
-    """Remove a folder if it is empty, and return whether it was."""
+    """Remove a folder if it is empty; return whether it was removed."""
     try:
         os.rmdir(folder)
         return True
@@ -125,9 +125,9 @@ def _remove_empty(folder: str) -> bool:
 
 
 def aside_note(path: str) -> str:
-    """Return what a person is told about a folder that was set aside."""
+    """Return the message about a folder that was set aside."""
     return (
-        f"the folder .rawko/local was not made here, so none of it is used: it is now {ascii(path)[1:-1]};"
+        f"the folder .rawko/local was not made on this machine and is not used: it is now {ascii(path)[1:-1]};"
         " delete it, or see 'rawkomem docs format' to keep its usage counts and ledger"
     )
 

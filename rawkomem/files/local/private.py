@@ -1,7 +1,7 @@
-"""Open files below `.rawko/local`: only those of a folder that this user made on this machine, never through a link.
+"""Open files below `.rawko/local`: only in a folder that this user made on this machine, never through a link.
 
-A repository can ship any file, also below `.rawko/local`. A local folder is accepted if its file `.made` holds the
-secret that the user's config folder keeps for the inode of that folder; any other one is set aside (made.py).
+A repository can ship any file, also below `.rawko/local`. A local folder is accepted if its file `.made` contains the
+secret that the user's config folder stores for the folder's inode. Other folders are set aside (made.py).
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ OPEN_FLAGS = {
     "a": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
     "a+": os.O_RDWR | os.O_CREAT | os.O_APPEND,
 }
-GUARDED = f"{os.sep}{FOLDER}{os.sep}local{os.sep}"  # a path that holds this is checked on every use
+GUARDED = f"{os.sep}{FOLDER}{os.sep}local{os.sep}"  # paths that contain this are checked on every use
 # local folder → its stamp, whether other users must not read its files, its secret
 _accepted: dict[str, tuple[tuple[int, ...], bool, str]] = {}
 
 
 def local_path(layout: Layout, name: str) -> str:
-    """Return the path of a file below `.rawko/local`; `name` has forward slashes. Refuse a folder that is a link."""
+    """Return the path of `name`, with forward slashes, below `.rawko/local`; raise Refused if a folder is a link."""
     path = os.path.join(layout.local, *name.split("/"))
     try:
         guard(path)
@@ -50,7 +50,7 @@ def local_path(layout: Layout, name: str) -> str:
 
 
 def open_local(layout: Layout, name: str, mode: str) -> FileIO:
-    """Open a file below `.rawko/local` as open_private does."""
+    """Open a file below `.rawko/local`, as open_private does. Raises OSError."""
     return open_private(os.path.join(layout.local, *name.split("/")), mode)
 
 
@@ -79,9 +79,9 @@ def _open(path: str, mode: str, private: bool) -> FileIO:
 
 
 def guard(path: str, make: bool = False) -> bool:
-    """Check the folders of a path below a local folder, and return whether files there are closed to other users.
+    """Check the folders of a path below a local folder; return whether other users must not read files there.
 
-    With `make`, missing folders are created. Does nothing for other paths. Raises OSError.
+    With `make`, create missing folders. For paths outside local folders, return False. Raises OSError.
     """
     head, found, inner = path.rpartition(GUARDED)
     if not found:
@@ -98,20 +98,20 @@ def guard(path: str, make: bool = False) -> bool:
 
 
 def make_private_folder(folder: str) -> None:
-    """Create a folder below a local folder, that folder itself, or one of the user's own. Raises OSError."""
+    """Create a local folder, a folder below it, or a folder elsewhere that only the user can read. Raises OSError."""
     guard(os.path.join(folder, ""), make=True)
     os.makedirs(folder, FOLDER_MODE, exist_ok=True)
 
 
 def _enter(local: str, make: bool) -> bool:
-    """Accept a local folder, or set it aside and make another one. Raises OSError."""
+    """Accept a local folder, or set it aside and create another; return whether it is private. Raises OSError."""
     known, stamp = _accepted.get(local), _stamp(local)
     if known is None or not stamp or known[0] != stamp:
         there = os.path.lexists(local)
         if not there and not make:
             raise FileNotFoundError(ENOENT, os.strerror(ENOENT), local)
         if not there or not is_made_here(local):
-            from .made import install  # once for each repository
+            from .made import install  # needed once per repository
 
             install(local)
         secret = read_secret(os.path.join(local, MARKER)).hex()
@@ -120,7 +120,7 @@ def _enter(local: str, make: bool) -> bool:
 
 
 def _stamp(local: str) -> tuple[int, ...]:
-    """Return numbers that change when another folder or marker takes the place of an accepted one; none for a link."""
+    """Return numbers that change when an accepted folder or its marker is replaced; empty for a link."""
     try:
         seen = os.lstat(local)
         marker = os.lstat(os.path.join(local, MARKER)) if S_ISDIR(seen.st_mode) else None
@@ -130,13 +130,13 @@ def _stamp(local: str) -> tuple[int, ...]:
 
 
 def seal_of(path: str, inode: int) -> str:
-    """Return what a file holds that was made here: its inode and, below a local folder, the secret of that folder."""
+    """Return the text that proves that a file was made here: its inode and, in a local folder, the folder's secret."""
     local = path.rpartition(GUARDED)[0] + GUARDED.rstrip(os.sep)
     return f"{inode} {_accepted[local][2]}" if guard(path) or local in _accepted else str(inode)
 
 
 def check_private(path: str, suffixes: tuple[str, ...]) -> None:
-    """Raise OSError unless each path with a suffix is free, or a file that open_private would open."""
+    """Raise OSError unless, for each suffix, `path + suffix` does not exist or is a file that open_private accepts."""
     private = guard(path)
     for suffix in suffixes:
         try:
@@ -154,7 +154,7 @@ def replace_private(path: str, data: bytes, durable: bool = False) -> None:
 
 
 def replace_local(layout: Layout, name: str, data: bytes, durable: bool = False) -> None:
-    """Write a file below `.rawko/local` as replace_private does."""
+    """Write a file below `.rawko/local` atomically. Raises OSError."""
     replace_private(local_path(layout, name), data, durable)
 
 
@@ -167,7 +167,7 @@ def write_all(stream: FileIO, data: bytes, durable: bool = False) -> None:
 
 
 class LineFile:
-    """An append-only file with one record per line. Its methods raise no other errors than RawkoErrors."""
+    """An append-only file with one record per line. Its methods turn every OSError into a RawkoError."""
 
     def __init__(self, path: str, max_bytes: int = 0):
         self.path = path
@@ -178,16 +178,16 @@ class LineFile:
         return self._do(lambda: self._append(_bytes(lines)))
 
     def replace(self, *lines: str) -> None:
-        """Write these lines in place of all others, atomically; remove the file if there are none."""
+        """Replace all lines atomically; without lines, remove the file."""
         self._do(lambda: self._replace(_bytes(lines)))
 
     def lines(self) -> list[str]:
-        """Return all lines that are not empty; none if there is no file."""
+        """Return all lines that are not empty; an empty list if there is no file."""
         text = self._do(self._read).decode("utf-8", "replace")
         return [line for line in text.split("\n") if line]
 
     def read(self, parse: Callable[[str], T | None]) -> tuple[list[T], int]:
-        """Return what `parse` returns for each line, and how many lines were skipped because it returned None."""
+        """Return the parsed lines, and the number of lines for which `parse` returned None."""
         found = [parse(line) for line in self.lines()]
         records = [record for record in found if record is not None]
         return records, len(found) - len(records)
@@ -200,7 +200,7 @@ class LineFile:
         with open_private(self.path, "a+") as stream:
             size = stream.seek(0, os.SEEK_END)
             if size and stream.seek(size - 1) >= 0 and stream.read(1) != b"\n":
-                data = b"\n" + data  # ends a line that a crash has torn
+                data = b"\n" + data  # ends an incomplete line that a crash left
             write_all(stream, data)
         size += len(data)
         if self.max_bytes and size > self.max_bytes:
@@ -230,5 +230,5 @@ class LineFile:
 
 
 def _bytes(lines: tuple[str, ...]) -> bytes:
-    """Encode lines, each with its line end and with no other."""
+    """Encode lines; line ends inside a line become spaces."""
     return "".join(line.replace("\n", " ") + "\n" for line in lines).encode("utf-8", "replace")

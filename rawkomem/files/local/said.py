@@ -1,8 +1,8 @@
-"""Remember what people typed lately: lines in `.rawko/local/said.tsv`, the latest last.
+"""Store the recent prompts of people: lines in `.rawko/local/said.tsv`, the latest last.
 
-    time, session, words      a prompt without what was pasted, on one line
+    time, session, words      a prompt without pasted text, on one line
 
-A quote is looked up here, so that an agent cannot make one up. Sessions are checksums. A failure is ignored.
+Quotes are checked against this file, so that an agent cannot invent one. Sessions are checksums. Errors are ignored.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 FILE_NAME = "said.tsv"
 MAX_FILE_BYTES = 256 * 1024  # the older half is dropped
 MAX_WORDS_CHARS = 4_000  # of one prompt
-LIVE_MS = 12 * 3_600_000  # after which what was typed says nothing about the session at hand
+LIVE_MS = 12 * 3_600_000  # older prompts are not part of the current session
 ESCAPES = (("\\", "\\\\"), ("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r"))
 
 
 @record
 class Saying:
-    """What a person typed once."""
+    """One prompt that a person typed."""
 
     at: int
     session: str  # its checksum
@@ -34,7 +34,7 @@ class Saying:
 
 
 def note_said(layout: Layout, session: str, text: str) -> None:
-    """Remember what a person typed; the caller has redacted it."""
+    """Store a prompt, which the caller has redacted; ignore errors."""
     text = text.strip()[:MAX_WORDS_CHARS]
     if not text:
         return
@@ -48,7 +48,7 @@ def note_said(layout: Layout, session: str, text: str) -> None:
 
 
 def said_lately(layout: Layout) -> list[Saying]:
-    """Return what people typed within LIVE_MS, in order."""
+    """Return the prompts of the last LIVE_MS, oldest first."""
     try:
         found, _ = LineFile(local_path(layout, FILE_NAME)).read(_saying)
     except RawkoError:
@@ -57,7 +57,7 @@ def said_lately(layout: Layout) -> list[Saying]:
 
 
 def forget_said(layout: Layout) -> None:
-    """Remove all of it: a text is removed for good, and what people typed may hold it."""
+    """Remove all prompts after a purge, because they may contain the purged text."""
     LineFile(local_path(layout, FILE_NAME)).replace()
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FILE_NAME = "searches.jsonl"
 MAX_SEARCHES = 50
 
-Search = dict[str, str]  # its name, and what was asked for: the words and the filters
+Search = dict[str, str]  # its name, words and filters
 
 
 class Searches:
@@ -26,11 +26,11 @@ class Searches:
         self._file = LineFile(local_path(layout, FILE_NAME))
 
     def all(self) -> list[Search]:
-        """Return the saved searches in the order in which they were saved; a line that cannot be parsed is skipped."""
+        """Return the saved searches, oldest first; skip lines that cannot be parsed."""
         return self._file.read(_parsed)[0]
 
     def save(self, name: str, asked: Mapping[str, str]) -> Search:
-        """Save a search. A search of the same name is replaced."""
+        """Save a search and return it; replace one of this name. Raise BadInput if it is empty or too many exist."""
         if not name or not any(asked.values()):
             raise BadInput("a saved search needs a name and something to search for", "type words or choose a filter")
         others = [one for one in self.all() if one["name"] != name]

@@ -1,11 +1,11 @@
-"""Remember what each session was told: lines in `.rawko/local/told.tsv`, the latest last.
+"""Record which memories each session received: lines in `.rawko/local/told.tsv`, the latest last.
 
     time, session, asked, prompt, bytes of the transcript      a prompt came in
-    time, session, told, tokens, keys                          it was given these memories
-    time, session, lost                                        what was told since the last prompt reached no model
-    time, session, fresh                                       the host begins with an empty context
+    time, session, told, tokens, keys                          the session received these memories
+    time, session, lost                                        memories since the last prompt did not reach the model
+    time, session, fresh                                       the host starts with an empty context
 
-Sessions and prompts are kept as checksums. A failure is ignored: telling twice is better than failing.
+Sessions and prompts are stored as checksums. Errors are ignored: a repeated memory is better than a failed prompt.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ if TYPE_CHECKING:
 
 FILE_NAME = "told.tsv"
 MAX_FILE_BYTES = 128 * 1024  # some 600 prompts; the older half is dropped
-MAX_AGE_DAYS = 7  # after which a session is told again
-MAX_DIGITS = 18  # of a time or a size
+MAX_AGE_DAYS = 7  # after that, a session receives a memory again
+MAX_DIGITS = 18  # of a time or a size in a line
 ASKED, TOLD, LOST, FRESH = "asked", "told", "lost", "fresh"
 
 
 @record
 class Told:
-    """What a session was told since its context was last empty, and its last prompt."""
+    """The memories that a session received since its context was last empty, and its last prompt."""
 
     keys: frozenset[str] = frozenset()
     tokens: int = 0
-    prompt: str = ""  # checksum of the last prompt, or of its beginning
-    at: int = 0  # … when it came in
-    heard: int = -1  # … how long the transcript was then; -1: there was none
+    prompt: str = ""  # checksum of the last prompt, or of its start
+    at: int = 0  # time of that prompt
+    heard: int = -1  # size of the transcript at that time; -1 if there was none
 
 
 def checksum(*texts: str) -> str:
-    """Return two checksums and the length of texts; a collision costs a repetition, or one block of context."""
-    from binascii import crc32  # not hashlib, which takes longer to load than all of this
+    """Return two checksums and the length of texts; a collision only repeats or omits one block of context."""
+    from binascii import crc32  # importing hashlib takes longer than this whole module
 
     data = "\0".join(texts).encode("utf-8", "replace")
     return f"{crc32(data):08x}{crc32(data[::-1]):08x}-{len(data):x}"
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a field is a number as we write it; Python refuses to read one of thousands of digits."""
+    """Tell whether a field is a number of at most MAX_DIGITS; Python cannot parse one with thousands of digits."""
     return text.isdecimal() and len(text) <= MAX_DIGITS
 
 
 def told_to(layout: Layout, session: str) -> Told:
-    """Return what a session was told; nothing for a session without a name."""
+    """Return what a session received; an empty record for a session without a name."""
     if not session:
         return Told()
     try:
@@ -65,7 +65,7 @@ def told_to(layout: Layout, session: str) -> Told:
 
 
 def _folded(lines: Iterable[list[str]], oldest: int) -> Told:
-    """Return what is left of the lines of a session: what was lost, or came before a fresh start, does not count."""
+    """Fold the lines of a session; leave out memories that were lost or came before a fresh context."""
     before: list[tuple[int, list[str]]] = []  # tokens and keys of earlier prompts, and of the last one
     last: list[tuple[int, list[str]]] = []
     prompt, asked_at, heard = "", 0, -1
@@ -85,7 +85,7 @@ def _folded(lines: Iterable[list[str]], oldest: int) -> Told:
 
 
 def prompts_since(layout: Layout, session: str, at: int) -> int:
-    """Return how many prompts a session had since a time."""
+    """Return the number of prompts of a session since a time."""
     try:
         lines = LineFile(local_path(layout, FILE_NAME)).lines()
     except RawkoError:
@@ -96,22 +96,22 @@ def prompts_since(layout: Layout, session: str, at: int) -> int:
 
 
 def note_asked(layout: Layout, session: str, prompt: str, heard: int) -> None:
-    """Remember the checksum of a prompt that came in when the transcript had so many bytes."""
+    """Record the checksum of a prompt, and the transcript's size in bytes (`heard`) when it came in."""
     _note(layout, session, ASKED, prompt, str(heard))
 
 
 def note_told(layout: Layout, session: str, tokens: int, keys: Iterable[str]) -> None:
-    """Remember what a session is given."""
+    """Record the memories that a session receives."""
     _note(layout, session, TOLD, str(tokens), " ".join(keys))
 
 
 def note_lost(layout: Layout, session: str) -> None:
-    """Take back what was told since the last prompt: the prompt was cancelled."""
+    """Discard the memories since the last prompt, because the prompt was canceled."""
     _note(layout, session, LOST)
 
 
 def note_fresh(layout: Layout, session: str) -> None:
-    """Forget what a session was told: the host compacted, cleared or rebuilt its context."""
+    """Discard all memories of a session, because the host compacted, cleared or rebuilt its context."""
     _note(layout, session, FRESH)
 
 

@@ -1,7 +1,7 @@
 """Keep each text that a person writes in an editor as a file in `.rawko/local/unsaved`, until it is stored.
 
-The editor works on that file, so a killed command loses nothing. Where the folder cannot be written, the file is in
-the system's temporary folder.
+The editor works on that file, so a killed command loses no text. If the folder cannot be written, the file is in the
+system's temporary folder.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from ..layout import Layout
 
 FOLDER = "unsaved"
-STAMP_CHARS = 19  # of the time that a name begins with
+STAMP_CHARS = 19  # length of the time at the start of a name
 TEMPORARY_PREFIX = "rawkomem-unsaved-"
 REMARK, REMARK_END = "<!-- rawkomem: not stored: ", "-->\n"
-REMARK_HINT = "Lines are counted without this comment, which is removed again."
-MIN_LINE_CHARS = 8  # of a line that tells that a text holds words of a memory
+REMARK_HINT = "Line numbers do not count this comment. It will be removed."
+MIN_LINE_CHARS = 8  # a shorter line says nothing about where a text comes from
 
 
 def keep_text(layout: Layout, what: str, text: str) -> str:
-    """Write a text to a new file whose name says when and what it is for; return its path."""
+    """Write a text to a new file, named after the time and its purpose; return its path or raise Unwritable."""
     stem = f"{iso(now())[:STAMP_CHARS].replace(':', '-')}-{file_stem(what)}"
     try:
         path, stream = _new_file(layout, stem)
@@ -62,7 +62,7 @@ def _new_file(layout: Layout, stem: str) -> tuple[str, FileIO]:
 
 
 def unsaved_texts(layout: Layout, what: str = "") -> list[str]:
-    """Return the paths of texts that were not stored, the latest last; `what` is how their purpose begins."""
+    """Return the paths of unsaved texts, latest last; `what` is a prefix of their purpose."""
     try:
         folder = os.path.dirname(local_path(layout, f"{FOLDER}/x"))
         names = sorted(name for name in os.listdir(folder) if name.endswith(".md"))
@@ -82,7 +82,10 @@ def _is_own_file(path: str) -> bool:
 
 
 def find_unsaved(layout: Layout, path: str, what: str = "") -> str:
-    """Return the path of a text that was not stored: the given one, or else the latest for `what`."""
+    """Return the path of an unsaved text: `path` after a check, or without it the latest text for `what`.
+
+    Raise NotFound if there is none, BadInput if the file is not an unsaved text of this repository.
+    """
     if not path:
         kept = unsaved_texts(layout, what)
         if not kept:
@@ -94,14 +97,14 @@ def find_unsaved(layout: Layout, path: str, what: str = "") -> str:
         folder == os.path.abspath(tempfile.gettempdir()) and name.startswith(TEMPORARY_PREFIX)
     )
     if not os.path.lexists(path):
-        raise NotFound(f"there is no file {path}", "'rawkomem status' lists unsaved texts")
+        raise NotFound(f"there is no file {path}", "run 'rawkomem status' for a list of unsaved texts")
     if not is_ours or not _is_own_file(path):
-        raise BadInput(f"{path} is no unsaved text of this repository", "store a file of your own with --file")
+        raise BadInput(f"{path} is not an unsaved text of this repository", "store a file of your own with --file")
     return path
 
 
 def remark_on(path: str, text: str, problem: str) -> None:
-    """Put a problem above an unsaved text as a comment; where the disk refuses that, the text stays as it is."""
+    """Write a problem as a comment above an unsaved text; on an I/O error, leave the file unchanged."""
     said = " ".join(problem.split()).replace("--", "- -")
     try:
         replace_private(path, f"{REMARK}{said}\n{REMARK_HINT} {REMARK_END}{text}".encode("utf-8", "replace"))
@@ -110,13 +113,13 @@ def remark_on(path: str, text: str, problem: str) -> None:
 
 
 def without_remark(text: str) -> str:
-    """Return a text without the comment that `remark_on` put above it."""
+    """Return a text without the comment that `remark_on` wrote above it."""
     head, found, rest = text.partition(REMARK_END)
     return rest if found and head.startswith(REMARK) else text
 
 
 def discard_text(path: str) -> None:
-    """Remove an unsaved text that is stored, or that says nothing; where the disk refuses that, the file stays."""
+    """Remove an unsaved text that was stored or is empty; ignore errors."""
     try:
         os.unlink(path)
     except OSError:
@@ -124,10 +127,10 @@ def discard_text(path: str) -> None:
 
 
 def forget_unsaved(layout: Layout, texts: Collection[str]) -> list[str]:
-    """Remove each unsaved text that shares a line with texts which are removed for good; return their paths."""
+    """Remove each unsaved text that shares a line with purged texts; return the removed paths."""
     gone = []
     for path in unsaved_texts(layout):
-        text = read_bytes(path).decode("utf-8", "replace")  # an editor may have given it another mode
+        text = read_bytes(path).decode("utf-8", "replace")  # an editor may have changed its permissions
         if shares_line(text, texts):
             os.unlink(path)
             gone.append(path)
@@ -135,6 +138,6 @@ def forget_unsaved(layout: Layout, texts: Collection[str]) -> list[str]:
 
 
 def shares_line(text: str, others: Iterable[str]) -> bool:
-    """Tell whether a text holds a line of other texts that is long enough to tell them apart."""
+    """Tell whether a text contains a line of other texts that has at least MIN_LINE_CHARS characters."""
     lines = {line.strip() for other in others for line in other.split("\n")}
     return any(len(line) >= MIN_LINE_CHARS and line in text for line in lines)

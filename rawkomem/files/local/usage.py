@@ -1,7 +1,7 @@
-"""Record what was injected, when, and at what cost: one line per injection in `.rawko/local/usage.tsv`.
+"""Record each injection's time, tokens and memories: one line per injection in `.rawko/local/usage.tsv`.
 
-The file keeps its history and grows. What was counted in it is cached beside it, so that nobody counts a line twice:
-usage-counts.tsv   how many bytes of the file are counted, the line they end with; then `id, count, last time` per line
+The file is never shortened. A second file caches the counts, so that each line is counted once:
+usage-counts.tsv   the number of counted bytes and the last counted line; then `id, count, last time` for each memory
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ if TYPE_CHECKING:
 
     from ..layout import Layout
 
-    Counts = dict[str, tuple[int, int]]  # id → how often, and when last
+    Counts = dict[str, tuple[int, int]]  # id → number of injections, time of the last one
 
 FILE_NAME = "usage.tsv"
 COUNTS_NAME = "usage-counts.tsv"
 MAX_SESSION_CHARS = 100
-MAX_UNCOUNTED_BYTES = 256 * 1024  # some two thousand injections, which are counted in a start; more are cached
-MAX_LINE_BYTES = 64 * 1024  # of a line that is looked for in the middle of the file
+MAX_UNCOUNTED_BYTES = 256 * 1024  # some two thousand injections, quick to count; more are cached
+MAX_LINE_BYTES = 64 * 1024  # of one line, for the binary search
 
 
 @record
 class Use:
-    """One injection: when, in which session, how many tokens, which memories; none if all were told before."""
+    """One injection: time, session, tokens, memories. It has no memories if the session had received all before."""
 
     at: int
     session: str
     tokens: int
     ids: tuple[str, ...]
-    saved: int = 0  # tokens of what was not repeated
+    saved: int = 0  # tokens of memories that were not repeated
 
 
 @record
 class Access:
-    """How often a memory was injected, and when last."""
+    """How often a memory was injected, and the time of the last injection."""
 
     count: int = 0
     last: int = 0
 
 
 def note_use(layout: Layout, at: int, session: str, tokens: int, ids: Sequence[str], saved: int = 0) -> None:
-    """Append one injection. A failure is ignored: a full disk must not keep a prompt from its memories."""
+    """Append one injection. Ignore errors: a prompt gets its memories even if the disk is full."""
     name = "".join(c if c.isprintable() and c != "\t" else " " for c in session)[:MAX_SESSION_CHARS]
     line = f"{at}\t{name}\t{tokens}\t{' '.join(ids)}" + (f"\t{saved}" if saved else "")
     try:
@@ -60,7 +60,7 @@ def note_use(layout: Layout, at: int, session: str, tokens: int, ids: Sequence[s
 
 
 def uses(layout: Layout, since: int = 0) -> list[Use]:
-    """Return every injection from a time on, as they were appended; lines that cannot be parsed are skipped."""
+    """Return every injection since a time, oldest first; skip lines that cannot be parsed."""
     try:
         with open_local(layout, FILE_NAME, "r") as stream:
             stream.seek(_offset(stream, since) if since else 0)
@@ -71,7 +71,7 @@ def uses(layout: Layout, since: int = 0) -> list[Use]:
 
 
 def accesses(layout: Layout) -> dict[str, Access]:
-    """Return for each injected memory how often and when last that was."""
+    """Return id → Access of each injected memory; empty if the file cannot be read."""
     try:
         return {id: Access(*counted) for id, counted in _counts(layout).items()}
     except (OSError, RawkoError):
@@ -79,7 +79,7 @@ def accesses(layout: Layout) -> dict[str, Access]:
 
 
 def last_access(layout: Layout) -> dict[str, int]:
-    """Return for each injected memory when that was last."""
+    """Return id → time of the last injection of each injected memory; empty if the file cannot be read."""
     try:
         return {id: last for id, (_, last) in _counts(layout).items()}
     except (OSError, RawkoError):
@@ -101,7 +101,7 @@ def _is_use(parts: list[bytes]) -> bool:
 
 
 def _offset(stream: FileIO, since: int) -> int:
-    """Return where the lines from a time on start, at the latest; later lines have later times."""
+    """Return an offset at or before the first line since a time, by binary search: lines are ordered by time."""
     low, high = 0, stream.seek(0, os.SEEK_END)
     while high - low > MAX_LINE_BYTES:
         middle = (low + high) // 2
@@ -116,7 +116,7 @@ def _offset(stream: FileIO, since: int) -> int:
 
 
 def _counts(layout: Layout) -> Counts:
-    """Return the counts of all lines; cache them if many lines were not counted yet. Raises OSError and RawkoError."""
+    """Return the counts of all lines; cache them if many lines were not cached yet. Raises OSError and RawkoError."""
     try:
         with open_local(layout, FILE_NAME, "r") as stream:
             start, counts = _cached(layout, stream)
@@ -133,7 +133,7 @@ def _counts(layout: Layout) -> Counts:
 
 
 def _count(data: bytes, counts: Counts) -> None:
-    """Add the uses in some lines to counts, without an object for each line: a year holds some 70,000."""
+    """Add the injections in `data` to counts, without an object per line: a year has some 70,000 lines."""
     found: dict[bytes, list[int]] = {}
     for line in data.split(b"\n"):
         parts = line.split(b"\t")
@@ -151,7 +151,7 @@ def _count(data: bytes, counts: Counts) -> None:
 
 
 def _cached(layout: Layout, stream: FileIO) -> tuple[int, Counts]:
-    """Return how many bytes are counted, and their counts; nothing if the file is not the one that was counted."""
+    """Return the number of cached bytes and their counts; 0 and no counts if the file is another one."""
     try:
         head, *lines = LineFile(local_path(layout, COUNTS_NAME)).lines() or [""]
     except RawkoError:

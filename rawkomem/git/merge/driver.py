@@ -9,8 +9,8 @@ from ...files.whole import replace_whole
 from ...model.errors import Refused, Unwritable
 from .entries import MARKER_LENGTH, merge
 
-CONFLICT_EXIT_CODE = 3  # exit code: unlike 1 and 127, none that a program gives which could not even start
-LABELS = ("ours", "base", "theirs")  # in the order in which `git merge-file` takes them
+CONFLICT_EXIT_CODE = 3  # unlike 1 and 127, a program that could not start does not return it
+LABELS = ("ours", "base", "theirs")  # in the order of `git merge-file`
 
 
 class Conflicting(Refused):
@@ -20,13 +20,13 @@ class Conflicting(Refused):
 
 
 def merge_files(base: str, ours: str, theirs: str, path: str = "", marker: int = MARKER_LENGTH) -> None:
-    """Merge three files into `ours`; raise Conflicting, with markers in the file, if both sides changed the same."""
+    """Merge three files into `ours`; if both sides changed the same entry, write markers and raise Conflicting."""
     name = path or ours
     versions = (_read(base), _read(ours), _read(theirs))
     try:
         merged = merge(*versions, name, marker)
     except Exception:
-        merged = None  # for whatever reason: lines can always be merged
+        merged = None  # on any error: lines can always be merged
     if merged is None:
         return _merge_lines(base, ours, theirs, name, marker)
     try:
@@ -50,9 +50,11 @@ def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> N
 
 
 def _read(file: str) -> bytes:
-    """Return the bytes of a file, at most one more than the reader's limit."""
+    """Return the first MAX_FILE_BYTES + 1 bytes of a file; raise Unwritable if it cannot be read."""
     try:
         with open(file, "rb") as stream:
             return stream.read(MAX_FILE_BYTES + 1)
     except OSError as failure:
-        raise Unwritable(f"cannot read {file}: {failure.strerror}", "git gives three files to a merge driver") from None
+        raise Unwritable(
+            f"cannot read {file}: {failure.strerror}", "run 'git merge', which calls this command"
+        ) from None

@@ -1,7 +1,7 @@
-"""Merge three versions of a memory file: entries are a set keyed by id, so both sides' entries stay.
+"""Merge three versions of a memory file by entry id; new entries of both sides are kept.
 
-A change of one side is taken; a change of both is a conflict with the usual markers. The result does not depend on
-which side is ours. Files that cannot be read entry by entry are not merged here (None).
+If one side changed an entry, its version is used. If both did, the result has conflict markers. The result does not
+depend on which side is ours. Files that cannot be read entry by entry are not merged here (None).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ MARKER_LENGTH = 7  # characters of a conflict marker, unless git asks for more
 
 @record
 class Merged:
-    """A merged file; `conflicts` names the entries that both sides changed, marked in the text."""
+    """A merged file; `conflicts` are the ids of entries that both sides changed and that have conflict markers."""
 
     data: bytes
     conflicts: tuple[str, ...] = ()
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes, path: str, marker: int = MARKER_LENGTH) -> Merged | None:
-    """Return the merge of two versions of `base` (empty if both are new); None if not possible entry by entry."""
+    """Merge two versions of `base` (empty if both are new); return None if that is not possible entry by entry."""
     path = below_root(path)
     origin = read_version(base, path, Version())
     sides = [origin and read_version(data, path, origin) for data in (ours, theirs)]
@@ -51,7 +51,7 @@ class _Merge:
         self.conflicts: list[str] = []
 
     def result(self, path: str, marker: int) -> Merged | None:
-        """Return the merged file; None if it would not read as the entries that it was made of."""
+        """Return the merged file; None if it would not read back as the merged entries."""
         for key in dict.fromkeys([*self.ours.items, *self.theirs.items]):
             self._decide(key, marker)
         order = _ordered(self._sequence(self.ours), self._sequence(self.theirs), self._rank)
@@ -89,7 +89,7 @@ class _Merge:
         return unite_tags(base, (ours.text, ours.entry.tags), (theirs.text, theirs.entry.tags))
 
     def _surrounded(self, key: str, text: str) -> Piece:
-        """Return the text with the rest behind it; a rest inside a file precedes one at its end."""
+        """Return the text with the separator after it; prefer one from inside a file to one from its end."""
         for last in (False, True):
             base, ours, theirs = (_rest(side, key, last) for side in (self.base, self.ours, self.theirs))
             rest = _pick(base, ours or theirs, theirs or ours)
@@ -107,7 +107,7 @@ class _Merge:
         return [key for key in version.items if key in self.pieces]
 
     def _holds(self, data: bytes, path: str, order: Sequence[str]) -> bool:
-        """Tell whether the merged file reads as these entries, each under its name and time, in this order."""
+        """Tell whether the merged file reads back as these entries, with their ids and times, in this order."""
         read = read_data(data, path, advice=False).entries
         if len(read) != len(order):
             return False
@@ -119,7 +119,7 @@ class _Merge:
         )
 
     def _is_same(self, key: str, entry: Entry, abouts: set[str]) -> bool:
-        """Tell whether an entry kept its time, and its name if the name is written or referred to."""
+        """Tell whether an entry kept its time, and its id if an entry is about that id."""
         known = [side.items[key] for side in (self.ours, self.theirs) if key in side.items]
         names = {item.entry.id for item in known}
         return entry.at in {item.entry.at for item in known} and (names == {entry.id} or not names & abouts)
@@ -138,7 +138,7 @@ def _pick(base: T, ours: T, theirs: T) -> T:
 
 
 def _ordered(ours: Sequence[str], theirs: Sequence[str], rank: Callable[[str], Rank]) -> list[str]:
-    """Return all keys, each behind those above it on either side, else by rank; by rank if the sides disagree."""
+    """Return all keys so that the order of both sides is kept; use the rank where it is open or they disagree."""
     above: dict[str, set[str]] = {key: set() for key in (*ours, *theirs)}
     below: dict[str, set[str]] = {key: set() for key in above}
     for first, second in (*pairwise(ours), *pairwise(theirs)):
@@ -160,7 +160,7 @@ def _ordered(ours: Sequence[str], theirs: Sequence[str], rank: Callable[[str], R
 
 
 def _marked(ours: str, theirs: str, size: int) -> str:
-    """Return both texts with conflict markers around the lines in which they differ."""
+    """Return both texts as one, with conflict markers around the lines that differ."""
     mine, other = ours.split("\n") if ours else [], theirs.split("\n") if theirs else []
     head = _alike(mine, other)
     tail = _alike(mine[head:][::-1], other[head:][::-1])
@@ -173,7 +173,7 @@ def _marked(ours: str, theirs: str, size: int) -> str:
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many lines are the same from the start."""
+    """Return how many lines at the start are equal."""
     same = 0
     while same < min(len(one), len(other)) and one[same] == other[same]:
         same += 1

@@ -1,7 +1,7 @@
-"""Renumber experiences that two branches logged under one number: the later one gets the next free number.
+"""Renumber experiences that two branches logged under the same number: the later one gets the next free number.
 
-A number that another new entry of its side mentions is kept and becomes a conflict: `exp_5` there must not come to mean
-another task.
+If another new entry of the same side mentions the number, it is kept and becomes a conflict, so that a mention of
+`exp_5` never refers to another task.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ OWN_NUMBER = r"^((?:experience_)?id:[ \t]*\"?){}(\"?[ \t]*)$"
 
 
 def renumbered(base: Version, ours: Version, theirs: Version) -> tuple[Version, Version]:
-    """Return both sides without numbers that each gave to another experience, if renumbering is safe."""
+    """Return both sides, with new numbers for experiences that share a number, where renumbering is safe."""
     free = max((_number(item) for side in (base, ours, theirs) for item in side.items.values()), default=0)
     new: dict[int, dict[str, Item]] = {0: {}, 1: {}}
     twice = [key for key in ours.items if key not in base.items and _collide(ours.items[key], theirs.items.get(key))]
     for key in sorted(twice, key=lambda key: _number(ours.items[key])):
         late = int(theirs.items[key].rank > ours.items[key].rank)
         side = (ours, theirs)[late]
-        if not _is_spoken_of(key, side, base):
+        if not _is_mentioned(key, side, base):
             free += 1
             new[late][key] = _with_number(side.items[key], free)
     return _replaced(ours, new[0]), _replaced(theirs, new[1])
@@ -40,7 +40,7 @@ def _number(item: Item) -> int:
     return int(found[1]) if found else 0
 
 
-def _is_spoken_of(key: str, side: Version, base: Version) -> bool:
+def _is_mentioned(key: str, side: Version, base: Version) -> bool:
     id = side.items[key].entry.id
     others = (item.text for other, item in side.items.items() if other != key and other not in base.items)
     return any(holds_id(text, id) for text in others)

@@ -1,4 +1,4 @@
-"""Unite the tags of an entry that both sides of a merge changed: tags cannot contradict each other."""
+"""Merge the tags of an entry that both sides changed; tags cannot contradict each other."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ...format.emit import emit_fields
 from ...format.split import CLOSING
 from ...model.record import record
 
-Tagged = tuple[str, Sequence[str]]  # an entry's lines, and the tags they hold
+Tagged = tuple[str, Sequence[str]]  # an entry's text and its tags
 
 TAGS = re.compile(r"^tags[ \t]*:.*\n(?:(?:[ \t-].*)?\n)*?(?=[^ \t\n-]|---)", re.MULTILINE)
 
 
 @record
 class _Apart:
-    """An entry without its tags, and where they stood."""
+    """An entry without the lines of its tags, their position, and these lines."""
 
     text: str
     at: int
@@ -24,7 +24,7 @@ class _Apart:
 
 
 def unite_tags(base: Tagged | None, ours: Tagged, theirs: Tagged) -> str | None:
-    """Return the entry with the tags of both sides if at most one side changed anything else; else None."""
+    """Return the entry with the tags of both sides; None if both sides changed something else, too."""
     mine, other = _apart(ours[0]), _apart(theirs[0])
     origin = _apart(base[0]) if base else None
     if mine is None or other is None or (base and origin is None):
@@ -47,7 +47,7 @@ def _united(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> 
 
 
 def _apart(text: str) -> _Apart | None:
-    """Return the entry without the lines of its tags; None if these lines are not clear."""
+    """Split an entry into its text and the lines of its tags; return None if these lines are ambiguous."""
     closing = CLOSING.search(text, text.find("\n") + 1)
     if closing is None:
         return None

@@ -1,4 +1,4 @@
-"""Read one version of a memory file for a merge, entry by entry; each has a key that is the same in all versions."""
+"""Read one version of a memory file for a merge, entry by entry; an entry has the same key in all versions."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ BOM = b"\xef\xbb\xbf"
 
 @record
 class Item:
-    """An entry of one version, with its own lines."""
+    """An entry of one version, with its text."""
 
     entry: Entry
     piece: Piece
-    named: bool  # whether the file tells its id; else it is the entry's place in the file
+    named: bool  # whether the file states its id; else the id comes from the position in the file
 
     @property
     def text(self) -> str:
-        """Return its lines, to the character."""
+        """Return the exact text of the entry."""
         return self.piece.text
 
     @property
     def rank(self) -> Rank:
-        """Return its place among entries that no version puts in order: by the fold's order, then by its text."""
+        """Return a sort key for entries whose order no version states: the fold's order, then the text."""
         return order_key(self.entry.at, self.entry.id if self.named else ""), self.text
 
 
 @record
 class Version:
-    """One of the three versions, entry by entry."""
+    """One of the three versions, as entries."""
 
     items: Mapping[str, Item] = {}  # by key, in the order of the file
     lead: str = ""
-    newline: str = ""  # of the whole file; empty where it has no lines
+    newline: str = ""  # line end of the whole file; empty if it has none
     bom: bool = False
 
     def text(self, key: str) -> str | None:
@@ -50,13 +50,13 @@ class Version:
 
 
 def below_root(path: str) -> str:
-    """Return a path of the work tree as entries name it, since implicit ids come from it."""
+    """Return a path relative to `.rawko`, because ids of entries without an `id:` line are made from it."""
     inside = f"/{path}".replace("\\", "/").rpartition(f"/{FOLDER}/")[2].lstrip("/")
     return inside if inside.partition("/")[0] in AREAS else inside.rpartition("/")[2]
 
 
 def read_version(data: bytes, path: str, base: Version) -> Version | None:
-    """Return a version entry by entry; None if a part is not an entry, an id is duplicate, or line ends are mixed."""
+    """Return a version as entries; None if a part is not an entry, an id is duplicate, or line ends are mixed."""
     text, refused, odd = decode(data)
     if refused or odd or data.count(b"\r\n") not in (0, data.count(b"\n")):
         return None
@@ -71,7 +71,7 @@ def read_version(data: bytes, path: str, base: Version) -> Version | None:
 
 
 def _keyed(items: Sequence[Item], base: Version) -> dict[str, Item]:
-    """Return the entries by a key that is the same in all versions: the id, else the text or the place."""
+    """Return key → entry; the key is the same in all versions: the id, else the text or the position."""
     nameless = {key: item for key, item in base.items.items() if not item.named}
     same = {item.text: key for key, item in nameless.items()}
     unchanged = {same[item.text] for item in items if item.text in same}
@@ -83,5 +83,5 @@ def _keyed(items: Sequence[Item], base: Version) -> dict[str, Item]:
 
 
 def _new(item: Item) -> str:
-    """Return the key of a new entry: two entries of one title are versions of it; without a title the text decides."""
+    """Return the key of a new entry: its kind and title, or its text if it has no title."""
     return f"{item.entry.kind} {item.entry.title or item.text}"

@@ -110,6 +110,9 @@ def test_a_log_that_cannot_be_written_costs_a_warning_and_no_write(repository, t
         (folder / "2026-01-23.md").symlink_to(folder / "file")
     configure(folder={"file": str(folder / "file"), "relative": "x", "link": str(folder)}[where])
     repository.add(STORED)
-    assert len(repository.warnings) == 1 and "the memory is stored, but markdown sink: " in repository.warnings[0]
+    assert (
+        len(repository.warnings) == 1
+        and "the memory is stored, but the markdown sink failed: " in repository.warnings[0]
+    )
     assert "\n" not in repository.warnings[0]
     assert repository.get(STORED.id).title == "Why apsw" and (folder / "file").read_text() == "precious"

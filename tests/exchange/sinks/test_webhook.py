@@ -232,7 +232,10 @@ def test_a_webhook_that_is_set_up_wrongly_costs_a_warning_and_no_event(repositor
     configure(webhook="https://example.com/", key="NO_SUCH_VARIABLE")
     repository.add(STORED)
     (warning,) = repository.warnings
-    assert "the memory is stored, but webhook sink: the environment variable NO_SUCH_VARIABLE is not set" in warning
+    assert (
+        "the memory is stored, but the webhook sink failed: the environment variable NO_SUCH_VARIABLE is not set"
+        in warning
+    )
     assert len(queue.waiting()) == 1
 
 

@@ -156,7 +156,7 @@ def test_vectors_of_another_length_are_an_error(repository, newer):
     imported(repository, newer)
     one = next(iter(rows_of(newer, "memories")))
     repository.amend(one, body="A text of today.")
-    with pytest.raises(BadInput, match="vectors there have 8 numbers, those made here 384"):
+    with pytest.raises(BadInput, match="vectors in that database have 8 numbers, those of this embedder 384"):
         repository.exchange.export_folder(newer, "yamo", Filter())
 
 
@@ -224,4 +224,4 @@ def test_blocks_of_a_database_are_verified(repository, newer, tmp_path):
     changed = table.to_arrow().to_pylist()[4]["id"]
     table.update(where=f"id = '{changed}'", values={"yamo_text": "agent: Mallory;"})
     done = Command(Path(repository.layout.project))("ledger", "verify", "--database", out, check=1)
-    assert f"block {changed} does not have the hash" in done.stdout
+    assert f"block {changed} does not match its hash" in done.stdout

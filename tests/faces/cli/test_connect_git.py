@@ -302,9 +302,9 @@ def test_advice_for_a_merge_is_to_sync(git, project, rawkomem, tmp_path_factory)
     hooks = project / ".git" / "hooks"
     (hooks / "post-merge").write_text("#!/usr/bin/env python3\n")
     told = rawkomem("connect", "git", "--post-merge").stdout
-    assert "post-merge is no shell script: have it run 'rawkomem sync'" in told
+    assert "post-merge is not a shell script: make it run 'rawkomem sync'" in told
     git("config", "core.hooksPath", str(tmp_path_factory.mktemp("hooks")))
-    assert "'rawkomem sync' in its post-merge" in rawkomem("connect", "git", "--post-merge").stdout
+    assert "'rawkomem sync' to its post-merge" in rawkomem("connect", "git", "--post-merge").stdout
 
 
 def test_a_committed_hook_folder_names_the_program_and_not_this_machine(git, project, rawkomem):
@@ -366,13 +366,13 @@ def test_a_newer_git_does_not_check_twice(git, project, rawkomem, newer):
 def test_what_git_says_gets_a_hint_that_helps(git, project, rawkomem):
     (project / ".git" / "config.lock").write_text("")
     told = rawkomem("connect", "git", check=1).stderr
-    assert "could not lock" in told and "another git may be running" in told
+    assert "could not lock" in told and "no other git is running" in told
     (project / ".git" / "config.lock").unlink()
     git("config", "--local", "x.y", "z")
     with (project / ".git" / "config").open("a") as stream:
         stream.write("[broken\n")
     told = rawkomem("connect", "git", check=1).stderr
-    assert "git init" not in told and "fix that" in told
+    assert "git init" not in told and "fix the cause" in told
 
 
 def test_hook_files_are_written_whole_or_not_at_all(git, project, monkeypatch):

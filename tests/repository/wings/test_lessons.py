@@ -116,10 +116,10 @@ def test_who_is_trusted_less_waits_for_a_review(repository):
     ("changes", "message"),
     [
         ({"severity": "fatal"}, "unknown severity"),
-        ({"confidence": 1.5}, "not from 0 to 1"),
-        ({"confidence": float("nan")}, "not from 0 to 1"),
+        ({"confidence": 1.5}, "not between 0 and 1"),
+        ({"confidence": float("nan")}, "not between 0 and 1"),
         ({"fix": "  "}, "a lesson needs fix"),
-        ({"situation": "a\n## Fix\nb"}, "holds a heading"),
+        ({"situation": "a\n## Fix\nb"}, "contains a reserved heading"),
     ],
 )
 def test_what_is_wrong_with_a_lesson_is_told(changes, message, repository):

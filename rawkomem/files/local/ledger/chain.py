@@ -1,10 +1,10 @@
-"""The files of the chain, in `.rawko/local/ledger/`.
+"""Read and write the files of the chain, in `.rawko/local/ledger/`.
 
-blocks-000001.jsonl …  one block a line: a row of RFC-0011 §2.3 as JSON. Its first key is `block_hash`, the SHA-256 of
-                       all bytes behind it, `prev_hash` among them: no byte of a file is outside the chain
-head.json              how many blocks there are, the file they start in and the hash that the first one follows, where
-                       the last one ends and its hash; below it the SHA-256 of that line: a lost tail is missed
-purged-…               all blocks and the head as they are after a purge, until they are in their places
+blocks-000001.jsonl …  one block per line: a row of RFC-0011 §2.3 as JSON. Its first key is `block_hash`, the SHA-256 of
+                       the bytes after it, which include `prev_hash`: every byte of a file is part of the chain
+head.json              the number of blocks, the first file and the hash before its first block, the position and hash
+                       of the last block; then the SHA-256 of that line. With it, `verify` detects a lost tail
+purged-…               the blocks and the head after a purge, until they replace the old files
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from ...replace import TEMPORARY_SUFFIX
 from ..private import open_local, replace_local
 from .spool import FOLDER, ledger_path
 
-GENESIS = "0" * 64  # what the first block follows
-MAX_FILE_BYTES = 4 * 2**20  # some four thousand blocks; then the next file begins
-LINE_START, HASH_END, REST_START = b'{"block_hash": "', 80, 83  # then 64 digits, `", `, and the hashed bytes
-FIELDS = ("id", "operation_type", "yamo_text")  # without which a row says nothing
+GENESIS = "0" * 64  # the `prev_hash` of the first block
+MAX_FILE_BYTES = 4 * 2**20  # some four thousand blocks; then a new file is started
+LINE_START, HASH_END, REST_START = b'{"block_hash": "', 80, 83  # then 64 digits, `", ` and the hashed bytes
+FIELDS = ("id", "operation_type", "yamo_text")  # required in every row
 HEAD = "head.json"
-BLOCKS = "blocks-"  # what names of files of blocks begin with
-STAGED = "purged-"  # what stands before the names of files that are to take others' places
+BLOCKS = "blocks-"  # prefix of the names of block files
+STAGED = "purged-"  # prefix of files that will replace the files of the same name
 
 
 @record
 class Row:
-    """One operation, as the RFC's table of blocks names its columns; `timestamp` in milliseconds."""
+    """One operation, with the column names of the RFC's table of blocks; `timestamp` is in milliseconds."""
 
     id: str
     agent_id: str
@@ -47,7 +47,7 @@ class Row:
 
 @record
 class Head:
-    """The end of the chain; `batch` was sealed last, `notes` record repairs and purges."""
+    """The end of the chain; `batch` is the last sealed batch, `notes` record repairs and purges."""
 
     blocks: int = 0
     file: int = 1
@@ -55,32 +55,32 @@ class Head:
     last: str = GENESIS
     batch: str = ""
     notes: tuple[str, ...] = ()
-    first_file: int = 1  # files before it are removed, see trim.py
-    follows: str = GENESIS  # the hash that the first block follows
+    first_file: int = 1  # older files were removed, see trim.py
+    follows: str = GENESIS  # the `prev_hash` of the first block
 
 
 def blocks_name(number: int) -> str:
-    """Return the name of the n-th file of blocks, below `.rawko/local`."""
+    """Return the path of the n-th block file, below `.rawko/local`."""
     return f"{FOLDER}/{BLOCKS}{number:06d}.jsonl"
 
 
 def number_of(name: str) -> int:
-    """Return the number in the name of a file of blocks; 0 if there is none."""
+    """Return the number in the name of a block file; 0 if there is none."""
     digits = name.removeprefix(BLOCKS).removesuffix(".jsonl")
     return int(digits) if digits.isdecimal() else 0
 
 
 def names(layout: Layout, start: str) -> list[str]:
-    """Return the names of the ledger's files that start like this, sorted, without what a killed process left."""
+    """Return the sorted names of the ledger's files with this prefix, without leftover temporary files."""
     folder = ledger_path(layout)
     found = os.listdir(folder) if os.path.isdir(folder) else []
     return sorted(name for name in found if name.startswith(start) and not name.endswith(TEMPORARY_SUFFIX))
 
 
 def chain(head: Head, rows: Iterable[Row], max_file_bytes: int = 0) -> tuple[Head, dict[int, list[bytes]]]:
-    """Return the new head, and rows as the lines that follow the old head, by the number of their file.
+    """Append rows to the chain; return the new head, and the new lines by file number.
 
-    A file that is longer than `max_file_bytes` (0: than usual) gets no more lines.
+    A file of `max_file_bytes` or more (0: MAX_FILE_BYTES) gets no more lines.
     """
     files: dict[int, list[bytes]] = {}
     for row in rows:
@@ -104,31 +104,31 @@ def stated_hash(line: bytes) -> str:
 
 
 def is_whole(line: bytes) -> bool:
-    """Tell whether a line, without its end, has the hash that it states."""
+    """Tell whether a line, without its line end, matches the hash that it states."""
     framed = line.startswith(LINE_START) and line[HASH_END:REST_START] == b'", '
     return framed and sha256(line[REST_START:]).hexdigest().encode() == line[len(LINE_START) : HASH_END]
 
 
 def lines(layout: Layout) -> list[tuple[str, bytes]]:
-    """Return (file and line number, line without its end) of every block, in order."""
+    """Return (file and line number, line without its line end) of every block, in order."""
     head = read_head(layout) or Head()
     numbers = [number for name in names(layout, BLOCKS) if (number := number_of(name)) >= head.first_file]
     return [line for number in numbers for line in file_lines(layout, number)]
 
 
 def file_lines(layout: Layout, number: int) -> list[tuple[str, bytes]]:
-    """Return what `lines` returns, of one file."""
+    """Return the blocks of one file, as `lines` does."""
     name = blocks_name(number)
     with open_local(layout, name, "r") as stream:
         parts = stream.read().split(b"\n")
     last = parts.pop()
     if last:
-        parts.append(last + b" (torn)")  # without its end it is not what was written, so not what was hashed
+        parts.append(last + b" (torn)")  # a line without its line end is incomplete: make its hash invalid
     return [(f"{os.path.basename(name)}:{at}", line) for at, line in enumerate(parts, 1)]
 
 
 def fields_of(line: bytes) -> dict[str, Any]:
-    """Return the fields of a line; none if it cannot be parsed."""
+    """Return the fields of a line; empty if it cannot be parsed."""
     try:
         fields = json.loads(line)
     except ValueError:
@@ -137,7 +137,7 @@ def fields_of(line: bytes) -> dict[str, Any]:
 
 
 def row_problems(fields: dict[str, Any]) -> list[Problem]:
-    """Return a Problem for each reason why fields are not a row of the ledger."""
+    """Return a Problem for each missing or invalid field of a row."""
     problems = [error("missing-field", f"Missing required field: {name}") for name in FIELDS if not fields.get(name)]
     operation = fields.get("operation_type")
     if operation and operation not in OPERATIONS:
@@ -175,13 +175,13 @@ def read_head(layout: Layout) -> Head | None:
 
 
 def write_head(layout: Layout, head: Head, name: str = HEAD) -> None:
-    """Replace the head, durably."""
+    """Replace the head, and wait until it is on disk."""
     line = json.dumps({**as_dict(head), "notes": list(head.notes)}).encode()
     replace_local(layout, f"{FOLDER}/{name}", line + b"\n" + sha256(line).hexdigest().encode() + b"\n", durable=True)
 
 
 def replace_chain(layout: Layout, head: Head, files: Mapping[int, Iterable[bytes]]) -> None:
-    """Put these blocks and this head into the places of the old ones; after a kill, all of them or none."""
+    """Replace the blocks and the head; after a kill, either all are replaced or none."""
     for number, made in files.items():
         name = os.path.basename(blocks_name(number))
         replace_local(layout, f"{FOLDER}/{STAGED}{name}", b"".join(made), durable=True)
@@ -190,7 +190,7 @@ def replace_chain(layout: Layout, head: Head, files: Mapping[int, Iterable[bytes
 
 
 def end_replacing(layout: Layout) -> None:
-    """End what a kill interrupted: with the new head all is there to be put in place, without it nothing counts."""
+    """Finish a replacement that a kill interrupted: with a staged head, move all files; without it, discard them."""
     staged = names(layout, STAGED)
     whole = STAGED + HEAD in staged
     for name in sorted(staged, key=lambda name: name == STAGED + HEAD):

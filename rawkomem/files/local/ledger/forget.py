@@ -25,11 +25,14 @@ from .verify import verify
 
 PURGED = "[PURGED]"
 KEPT_KEYS = ("memory_id", "memory_type", "memory_stored", "memory_deleted", "lesson_id", "skill_id", "reflection_id",
-         "timestamp", "content_length", "severity", "error_pattern")  # fmt: skip  # ids and numbers: no words
+         "timestamp", "content_length", "severity", "error_pattern")  # fmt: skip  # ids and numbers, no text
 
 
 def forget(layout: Layout, memory: str, texts: Iterable[str] = ()) -> int:
-    """Remove the text of a memory from blocks that name it or query for its texts; return how many blocks changed."""
+    """Remove a memory's text from blocks that name it or share words with its texts; return how many changed.
+
+    Raise Unwritable on an I/O error.
+    """
     telling = {word for text in texts for word in language().content_words(text)}
     if not os.path.isdir(ledger_path(layout)):
         return 0
@@ -69,9 +72,9 @@ def _tells(block: Block, memory: str, telling: set[str]) -> bool:
 def _replace(layout: Layout, kept: list[tuple[int, Row]], note: str) -> None:
     """Rebuild the chain. Each block stays in its file, even if the file exceeds the usual size."""
     broken = len(verify(layout).problems)
-    told = f"{note}; it was broken in {broken} places before" if broken else note
+    whole_note = f"{note}; it was broken in {broken} places before" if broken else note
     old = read_head(layout) or Head()
-    head = Head(0, old.first_file, 0, old.follows, old.batch, (*old.notes, told), old.first_file, old.follows)
+    head = Head(0, old.first_file, 0, old.follows, old.batch, (*old.notes, whole_note), old.first_file, old.follows)
     files: dict[int, list[bytes]] = {}
     for number, some in groupby(kept, key=lambda pair: pair[0]):
         head, made = chain(replace(head, file=number, size=0), (row for _, row in some), sys.maxsize)

@@ -13,16 +13,16 @@ from .chain import BLOCKS, Head, Row, file_lines, names, number_of, read_head, r
 from .seal import waiting_row
 from .spool import BATCH, FOLDER, ledger_path
 
-MAX_BLOCK_FILES = 2  # that are looked at: some thousands of operations
+MAX_BLOCK_FILES = 2  # block files to read: some thousands of operations
 
 
 def latest(layout: Layout, operation: str, most: int) -> list[Row]:
-    """Return the last operations of a kind, the latest first: those that wait to be sealed, then blocks."""
+    """Return up to `most` operations of a kind, latest first: those not sealed yet, then blocks."""
     return [*islice((row for row in _backwards(layout) if row.operation_type == operation), most)]
 
 
 def last_blocks(layout: Layout, most: int | None = None) -> list[Row]:
-    """Return the last sealed blocks, or all of them, in their order."""
+    """Return the last `most` sealed blocks, or all, oldest first."""
     found: list[Row] = []
     head = read_head(layout) or Head()
     for name in reversed(names(layout, BLOCKS)):
@@ -33,8 +33,8 @@ def last_blocks(layout: Layout, most: int | None = None) -> list[Row]:
 
 
 def _backwards(layout: Layout) -> Iterator[Row]:
-    """Yield operations that wait to be sealed and those of the last blocks, latest first."""
-    if os.path.islink(os.path.join(layout.local, FOLDER)):  # it came with the repository
+    """Yield operations that are not sealed yet, then those of the last blocks, latest first."""
+    if os.path.islink(os.path.join(layout.local, FOLDER)):  # a link was not made by rawkomem
         return
     for name in ("spool.tsv", *reversed(names(layout, BATCH))):
         yield from (row for line in _lines(layout, name) if (row := waiting_row(line)))
@@ -43,7 +43,7 @@ def _backwards(layout: Layout) -> Iterator[Row]:
 
 
 def _lines(layout: Layout, name: str) -> list[str]:
-    """Return the lines of a file from its end; none of a file that cannot be opened."""
+    """Return the lines of a file, last line first; empty if it cannot be opened."""
     try:
         return LineFile(ledger_path(layout, name)).lines()[::-1]
     except RawkoError:

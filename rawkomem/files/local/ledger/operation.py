@@ -1,4 +1,4 @@
-"""Tell which operation of the ledger a written entry is."""
+"""Map a written entry to its operation in the ledger."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ....model.entry import Entry
 
 
 def operation_of(entry: Entry) -> str:
-    """Return the operation; empty for entries that change no content, such as votes."""
+    """Return the entry's operation; empty for entries that change no content, such as votes."""
     if entry.kind == "lesson" and "patternId" in entry.extra:
         return "lesson"
     if entry.kind == "skill" and _is_derived(entry):

@@ -1,7 +1,7 @@
 """Seal the spool: rename it to a batch, append its blocks, fsync, write the head that names it, remove the batch.
 
-After a kill the next run recovers: it rebuilds blocks behind the head's end from their batch, and only removes a batch
-that the head names.
+After a kill the next run recovers: blocks after the end that the head states are rebuilt from their batch, and a batch
+that the head names is only removed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ from .spool import BATCH, SPOOL, ledger_path
 
 
 def seal(layout: Layout, wait: float = 0.0) -> int:
-    """Make blocks of waiting lines and return how many; 0 if another process seals for longer than `wait` seconds."""
+    """Turn waiting lines into blocks and return their number; 0 if another process holds the lock past `wait` seconds.
+
+    Raise Unwritable on an I/O error.
+    """
     if not os.path.isdir(ledger_path(layout)):
         return 0
     sealing = lock(layout, "ledger-seal")
@@ -52,14 +55,17 @@ def seal(layout: Layout, wait: float = 0.0) -> int:
 
 
 def append_rows(layout: Layout, rows: Sequence[Row], wait: float) -> int:
-    """Append blocks of another ledger, each id once; return how many were new. Raise Busy where another one seals."""
+    """Append blocks of another ledger whose ids are new; return their number.
+
+    Raise Busy if another process holds the lock past `wait` seconds, Unwritable on an I/O error.
+    """
     sealing = lock(layout, "ledger-seal")
     if not sealing.acquire(wait):
         raise Busy("another process writes to the ledger", "try again")
     try:
         seal_locked(layout)
         head = read_head(layout)
-        start = _mended(layout, head) if head else _found(layout)
+        start = _without_unsealed(layout, head) if head else _rebuilt_head(layout)
         known = {fields_of(line).get("id") for _, line in lines(layout)}
         new = [row for row in rows if row.id not in known]
         head, files = chain(start, new)
@@ -75,14 +81,14 @@ def append_rows(layout: Layout, rows: Sequence[Row], wait: float) -> int:
 
 
 def seal_locked(layout: Layout) -> int:
-    """Make blocks of waiting lines; the caller holds the lock."""
+    """Turn waiting lines into blocks and return their number; the caller holds the lock."""
     end_replacing(layout)
     _put_aside(layout)
     return sum(_seal_batch(layout, name) for name in names(layout, BATCH))
 
 
 def _put_aside(layout: Layout) -> None:
-    """Rename the spool to a batch, under the spool's lock so that nobody still writes to it."""
+    """Rename the spool to a batch, under the spool's lock, so that no process is writing to it."""
     with lock(layout, "ledger-spool"):
         spool = local_path(layout, SPOOL)
         if os.path.exists(spool):
@@ -93,7 +99,7 @@ def _seal_batch(layout: Layout, name: str) -> int:
     head = read_head(layout)
     made: list[Row] = []
     if head is None or head.batch != name:
-        start = _mended(layout, head) if head else _found(layout)
+        start = _without_unsealed(layout, head) if head else _rebuilt_head(layout)
         made, _ = LineFile(ledger_path(layout, name)).read(waiting_row)
         head, files = chain(start, made)
         for number, added in files.items():
@@ -105,7 +111,7 @@ def _seal_batch(layout: Layout, name: str) -> int:
 
 
 def waiting_row(line: str) -> Row | None:
-    """Return the block of a waiting line; None for a line that was torn."""
+    """Return the block of a waiting line; None for an incomplete line."""
     operation, at, agent, *said = (*line.split("\t"), "", "")
     values = dict(item.partition("=")[::2] for item in said if item)
     try:
@@ -115,10 +121,10 @@ def waiting_row(line: str) -> Row | None:
     return Row(f"yamo_{operation}_{at}_{os.urandom(3).hex()}", agent or AGENT, operation, int(at), text)
 
 
-def _mended(layout: Layout, head: Head) -> Head:
-    """Remove blocks behind the head, which a killed run left, and return the head to continue from.
+def _without_unsealed(layout: Layout, head: Head) -> Head:
+    """Remove blocks after the head's end, which a killed run left, and return the head to continue from.
 
-    Missing blocks before it stay missing: the next block follows the head's last hash, so the gap remains visible.
+    Blocks that are missing before it stay missing: the next block gets the head's last hash, so `verify` finds the gap.
     """
     for name in names(layout, BLOCKS):
         if number_of(name) > head.file:
@@ -126,8 +132,8 @@ def _mended(layout: Layout, head: Head) -> Head:
     return replace(head, size=_end_line(layout, head.file, head.size))
 
 
-def _found(layout: Layout) -> Head:
-    """Rebuild a missing or invalid head from the blocks, and write it before anything else is written."""
+def _rebuilt_head(layout: Layout) -> Head:
+    """Rebuild a missing or invalid head from the blocks, write it, and return it."""
     known = lines(layout)
     head = Head()
     if known:
@@ -142,7 +148,7 @@ def _found(layout: Layout) -> Head:
 
 
 def _end_line(layout: Layout, number: int, max_bytes: int | None = None) -> int:
-    """Cut a file of blocks to a size, end its last line if that is torn, and return its size."""
+    """Truncate a block file to `max_bytes`, add a missing line end, and return its size; 0 if there is no file."""
     try:
         with open_local(layout, blocks_name(number), "r+") as stream:
             if max_bytes is not None and stream.seek(0, os.SEEK_END) > max_bytes:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FOLDER = "ledger"
 SPOOL = f"{FOLDER}/spool.tsv"
-BATCH = "batch-"  # what names of files begin with that were put aside to be sealed
+BATCH = "batch-"  # prefix of spool files that were renamed for sealing
 BLANKS = {9: " ", 10: " ", 13: " "}
 
 
@@ -36,7 +36,7 @@ def spool_line(operation: str, at: int, agent: str, values: Mapping[str, str]) -
 
 
 def append_lines(layout: Layout, lines: Iterable[str]) -> int:
-    """Append lines and return the size of the file in bytes; 0 if it cannot be written, which stops no answer."""
+    """Append lines and return the size of the file in bytes; 0 if it cannot be written."""
     try:
         with lock(layout, "ledger-spool"):
             return LineFile(local_path(layout, SPOOL)).append(*lines)

@@ -15,15 +15,15 @@ from .spool import ledger_path
 
 
 def seal_and_trim(layout: Layout, days: int) -> None:
-    """Make blocks of waiting lines, then remove files of old blocks."""
+    """Turn waiting lines into blocks, then remove files whose blocks are all older than `days`."""
     seal(layout)
     trim(layout, days)
 
 
 def trim(layout: Layout, days: int) -> int:
-    """Remove files of blocks that all are older than so many days and return how many blocks went; 0 days: none.
+    """Remove files whose blocks are all older than `days` and return the number of blocks; with 0 days, remove none.
 
-    Failing to remove them is no failure of the command: the next one tries again.
+    Ignore errors: the next command tries again.
     """
     if not days or len(names(layout, BLOCKS)) < 2:
         return 0
@@ -40,7 +40,7 @@ def trim(layout: Layout, days: int) -> int:
 
 
 def _trim(layout: Layout, head: Head, before: int) -> int:
-    """Write the head first: until its files are removed, readers ignore what lies before its first file."""
+    """Remove block files that end before a time. The head is written first, so that readers ignore those files."""
     trimmed = head
     for number in range(head.first_file, head.file):
         lines = [line for _, line in file_lines(layout, number)]

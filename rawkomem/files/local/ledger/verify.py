@@ -14,21 +14,21 @@ from .spool import BATCH, ledger_path
 
 @record
 class Verdict:
-    """How long the chain is, when it begins, the hash it ends with, where it is broken, and what its head notes."""
+    """The length of the chain, its start time, its last hash, its broken places, and the notes of its head."""
 
     blocks: int
-    since: int  # when its first block was made, in milliseconds since 1970; 0: there is none
+    since: int  # time of its first block, in milliseconds since 1970; 0 if there is none
     last_hash: str
     problems: tuple[Problem, ...]
     notes: tuple[str, ...]
 
 
 def verify(layout: Layout) -> Verdict:
-    """Follow the chain and return the Verdict; writes nothing."""
+    """Check the chain and return the Verdict; write nothing."""
     head = read_head(layout)
     known = lines(layout)
     if head and names(layout, BATCH) and len(known) > head.blocks:
-        known = known[: head.blocks]  # a run was killed: the next one makes the rest anew
+        known = known[: head.blocks]  # left by a killed run: the next run rebuilds them
     problems: list[Problem] = []
     expected, since = head.follows if head else GENESIS, 0
     for number, (place, line) in enumerate(known, 1):
@@ -43,10 +43,10 @@ def verify(layout: Layout) -> Verdict:
 
 
 def _wrong(line: bytes, fields: dict[str, Any], expected: str) -> Problem | None:
-    """Return what is wrong with a broken block; None for one that is whole and follows the one before."""
+    """Return the Problem of a block; None if it is intact and follows the block before it."""
     if not is_whole(line):
-        what = "was changed: it does not have the hash that it states"
-        return error("block-changed", what, "what it says is not what was written")
+        what = "was changed: its bytes do not match its hash"
+        return error("block-changed", what, "do not trust its text: it differs from what rawkomem wrote")
     problems = row_problems(fields)
     if problems:
         return error("bad-block", "; ".join(problem.message for problem in problems), "it was not written by rawkomem")
@@ -57,15 +57,15 @@ def _wrong(line: bytes, fields: dict[str, Any], expected: str) -> Problem | None
 
 
 def _against_head(layout: Layout, head: Head | None, blocks: int, last: str) -> list[Problem]:
-    """Return a Problem for a head that is missing, or that names another end."""
+    """Return a Problem if the head is missing or states another end of the chain."""
     if head is None:
         if not blocks and not os.path.exists(ledger_path(layout, HEAD)):
-            return []  # nothing was ever written, or everything is gone
-        hint = "blocks at the end may be missing: nobody knows how many there were"
+            return []  # no ledger was written, or all of it was removed
+        hint = "blocks at the end may be missing: their number is not known"
         return [error("no-head", "the head is missing or damaged", hint, path=HEAD)]
     if (blocks, last) == (head.blocks, head.last):
         return []
-    what = f"{head.blocks} blocks were written, {blocks} are there"
+    what = f"{head.blocks} blocks were written, {blocks} were found"
     if blocks == head.blocks:
         what = "the last block is not the one that was written last"
     return [error("wrong-end", what, "the end of the chain was cut off or changed", path=HEAD)]

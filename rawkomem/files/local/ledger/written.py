@@ -1,4 +1,4 @@
-"""Note a written entry in the ledger: as a retain, a lesson, a reflection, a synthesis or a deletion."""
+"""Record a written entry in the ledger: as a retain, a lesson, a reflection, a synthesis or a deletion."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from .trim import seal_and_trim
 
 
 def note_written(layout: Layout, entries: Iterable[Entry], keep_days: int = 0) -> None:
-    """Note entries that are on disk, redacted as they are there; seal them; remove blocks older than `keep_days`."""
+    """Record entries as they are on disk, redacted; seal them; remove blocks older than `keep_days`.
+
+    Raise Unwritable if the spool cannot be written.
+    """
     lines = [line for line in map(_line, entries) if line]
     if not lines:
         return
@@ -45,7 +48,7 @@ def _retained(entry: Entry) -> dict[str, str]:
 def _type(entry: Entry) -> str:
     """Return the type of a retained memory in the RFC's terms: the stated type, else one of five derived ones."""
     if not entry.creates:
-        return "amend"  # of a memory, whose type it need not repeat
+        return "amend"  # the memory already has a type
     memory = created(entry)
     return type_of(memory) or memory_type(memory)
 
@@ -57,7 +60,7 @@ def _learned(entry: Entry) -> dict[str, str]:
 
 def _reflected(entry: Entry) -> dict[str, str]:
     sources, said = str(len(sources_in(entry.extra))), _text(entry, "confidence")
-    confidence = str(int(said) / 100) if said.isdecimal() else "0.5"  # in files from 0 to 100
+    confidence = str(int(said) / 100) if said.isdecimal() else "0.5"  # files use 0 to 100
     preview = (entry.body or entry.title)[: 4 * PREVIEW_LENGTH]
     topic = _text(entry, "topic") or entry.title
     return {"id": entry.id, "topic": topic, "sources": sources, "preview": preview, "confidence": confidence}
