@@ -406,7 +406,7 @@ def test_a_copied_index_is_foreign(filled, project, tmp_path_factory):
     warnings: list[str] = []
     other = Repository.open(str(copy), warn=warnings.append)
     assert other.get("m00").body == "theirs"
-    assert len(warnings) == 1 and "there is none yet" in warnings[0]
+    assert len(warnings) == 1 and "there is no index yet" in warnings[0]
     assert_equals_rebuild(other.core.index)
 
 

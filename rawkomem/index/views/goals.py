@@ -1,4 +1,4 @@
-"""Groups similar goals: each text with the first one that it resembles, by the bundled vectors."""
+"""Groups similar goals: each text joins the first similar text, by the bundled vectors."""
 
 from __future__ import annotations
 
