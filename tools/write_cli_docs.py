@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the commands, and the table of filters in docs/recall.md; tests fail when they are old."""
+"""Write docs/cli.md from the commands, and the table of filters in docs/recall.md; tests fail if they are outdated."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _section(command: click.Command, context: click.Context) -> str:
 
 
 def with_filters(page: str) -> str:
-    """Return the page about recall with the table of filters as it is now."""
+    """Return the page about recall with the current table of filters."""
     before, rest = page.split(START)
     rows = "".join(_row(field) for field in FILTER_FIELDS if field.help)
     head = "| option | in `filter_of` | in `Filter` | what it lets through | of several |\n|---|---|---|---|---|\n"

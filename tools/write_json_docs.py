@@ -45,7 +45,7 @@ LESSON = (
     "--situation", "Deploy", "--error-pattern", "friday", "--oversight", "none", "--fix", "rollback",
     "--rule", "Never", "--severity", "high", "--scope", "all",
 )  # fmt: skip
-# Commands in the order in which they run: each one may need what those before it wrote.
+# Commands in the order in which they run: a command may need memories that earlier commands wrote.
 CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("add", ("First port. It is 5432. See project:api.", "-t", "net", "--when", "port")),
     ("add", ("--title", "Zone", "--claim", "subject=us,predicate=zone,value=UTC", "--body", "UTC.",
@@ -137,7 +137,7 @@ def _prepare(folder: Path) -> None:
 
 
 def _run(words: list[str], folder: str) -> str:
-    """Return what a command prints in a folder; its remarks are dropped."""
+    """Return the stdout of a command that runs in a folder."""
     with (
         contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")) as out,
         contextlib.redirect_stderr(io.StringIO()) as remarks,

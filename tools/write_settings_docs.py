@@ -1,4 +1,4 @@
-"""Writes docs/settings.md from the table of settings; a test fails when the file is out of date."""
+"""Write docs/settings.md from the table of settings; a test fails if the file is outdated."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _line(row: Row) -> str:
 
 
 def _shown(default: Any) -> str:
-    """Return a default as a file would say it."""
+    """Return a default as it is written in a file."""
     if isinstance(default, dict):
         return ", ".join(f"{key}: `{value}`" for key, value in default.items()) or "–"
     if isinstance(default, bool):
