@@ -124,7 +124,7 @@ def read_vectors(answer: Any, count: int) -> list[list[Any]]:
     placed = {str(item.get("index", place)): item.get("embedding") for place, item in enumerate(items)}
     vectors = [vector for place in range(count) if isinstance(vector := placed.get(str(place)), list)]
     if len(vectors) != count:
-        raise unusable("an incomplete list of vectors")
+        raise unusable("a list without one vector for each text")
     return vectors
 
 
