@@ -19,7 +19,7 @@ from pathlib import Path
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "first-minutes.svg"
 PROJECT = Path(__file__).resolve().parent.parent
-# A session of an agent in this project, such as the hooks of a connected host learn from after each turn.
+# A session of an agent in this project. In a connected host, the hooks learn from it after each turn.
 SESSION = (
     ("user", "run the tests before you commit"),
     ("assistant", "I run `pytest`. That runs all lanes and takes an hour."),

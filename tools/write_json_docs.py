@@ -23,7 +23,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs" / "json.md"
 HEAD = f"""\
 # JSON output
 
-To read what a command prints in a program, add `--json`:
+To read the output of a command in a program, add `--json`:
 
 ```sh
 rawkomem list --json
@@ -87,7 +87,7 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("git", ("add", ".")), ("git", ("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "y")),
     ("diff", ("HEAD~1",)),
 )  # fmt: skip
-# Commands that this page cannot run without other programs, sessions or minutes of time.
+# Commands that are not run for this page, because they need other programs, sessions or minutes.
 NOT_RUN = {
     "bench speed", "bench recall", "bench learn", "bench replay", "bench secrets", "bench scale", "replay",
     "connect codex", "connect opencode", "connect cursor", "connect copilot", "connect gemini", "drafts show",

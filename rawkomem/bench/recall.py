@@ -90,7 +90,7 @@ def _sets(file: str) -> Iterable[dict[str, Any]]:
 
 
 def write_repository(project: str, memories: list[dict[str, Any]]) -> dict[str, str]:
-    """Write the memories, those of one session into one file; return id → the set's own id."""
+    """Write the memories as a repository, with one file per session; return new id → id in the set."""
     write_start(plan_start(project))
     folder = os.path.join(project, ".rawko", "memories")
     files: dict[str, list[str]] = {}
@@ -196,7 +196,7 @@ def _report(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _injected(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Return how often the first injected memory, or any of them, is relevant, and the share that is injected."""
+    """Return how often the first injected memory is relevant, how often any is, and the share of relevant ones."""
     shares = [len(set(row["injected"]) & set(row["relevant"])) / len(row["relevant"]) for row in rows]
     sums = {
         "hit@1": sum(bool(set(row["injected"][:1]) & set(row["relevant"])) for row in rows),

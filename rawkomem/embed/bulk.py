@@ -1,4 +1,4 @@
-"""Embeds many texts at once with numpy, with the same bytes as the sums in plain Python: an index never depends on it.
+"""Embeds many texts at once with numpy. The vectors have exactly the bytes of the sums in plain Python.
 
 Weights and rows are whole numbers, and so is every sum of their products. float64 holds them exactly, in any order of
 adding. Only the last division rounds, and it rounds the same way in both.

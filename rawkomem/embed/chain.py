@@ -1,4 +1,4 @@
-"""Opens the configured embedder, or the bundled one with a warning when that fails."""
+"""Opens the configured embedder; if that fails, opens the bundled one with a warning."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def translated(ask: Callable[[], T]) -> T:
 
 
 def embeddings_url(settings: EmbedderSettings) -> str:
-    """Return the address to post to; a url without a path gets the usual /v1."""
+    """Return the URL to post to; a url without a path gets the usual /v1."""
     return api_url(settings.url or URLS[settings.provider], EMBEDDINGS.ending)
 
 

@@ -20,7 +20,7 @@ from .tail import Seen, read_for_index
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    Read = dict[str, Seen]  # path → what was read
+    Read = dict[str, Seen]  # path → its reading
 
 MIN_FILES = 500  # with fewer files, starting a second process takes longer than it saves
 

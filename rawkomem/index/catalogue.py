@@ -98,7 +98,7 @@ TARGETS_OF = "SELECT DISTINCT target FROM entries WHERE path = ? AND number >= ?
 
 
 class Catalogue:
-    """Reads and writes the catalogue's tables on an open connection; transactions are the caller's."""
+    """Reads and writes the catalogue's tables on an open connection; the caller controls transactions."""
 
     def __init__(self, connection: apsw.Connection):
         self.db = connection
@@ -192,7 +192,7 @@ class Catalogue:
         return self._texts("SELECT doc FROM entries WHERE target = ? ORDER BY path, number", target)
 
     def put_memory(self, memory: Memory, doc: str) -> None:
-        """Store a folded memory. A deleted one loses its digest, because the search store does not hold it."""
+        """Store a folded memory. A deleted memory loses its digest, because the search store does not hold it."""
         values = [getattr(memory, name) for name in Row.__fields__]  # type: ignore[attr-defined]
         digest = "" if memory.status == "deleted" else self.digest(memory.id)
         self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 16)})", (*values, doc, digest))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 START_CHARS = 3  # characters at the start of a trigger, by which it is looked up
 MAX_STARTS = 4_000  # for a task with more starts, every trigger is compared
-MAX_TRIGGERED = 5_000  # conditions tried per task, 50 ms; more would fire for nearly every memory and tell nothing
+MAX_TRIGGERED = 5_000  # conditions tried per task, 50 ms; a task that triggers more would fire for nearly every memory
 MAX_REGEXES = 5_000  # regexes sorted per task; the time budget for trying them ends earlier
 REGEXES = """
 SELECT conditions.memory, packed, path, vouched FROM conditions JOIN memories ON memories.id = conditions.memory

@@ -201,7 +201,7 @@ class Index:
         return self._db
 
     def follow_commits(self) -> bool:
-        """Fold memories again whose entries a person committed since; return whether there was anything to do."""
+        """Read new commits, and fold memories again whose entries a person has committed; return whether HEAD moved."""
         return Authors(self, self._identities()).refresh()
 
     def fold_again(self, writer: apsw.Connection, targets: set[str]) -> None:
@@ -246,11 +246,11 @@ class Index:
             self._db = self._store = None
 
     def refresh(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
-        """Update the index from the files; this is nearly free when nothing changed."""
+        """Update the index from the files; this takes almost no time if nothing has changed."""
         started = time.monotonic()
         seen = sweep(self.layout)
         if self.is_fresh(seen):
-            from .report import SyncReport  # a question needs none
+            from .report import SyncReport  # questions do not need it
 
             return SyncReport(files=seen.files, seconds=time.monotonic() - started)
         return self.sync(progress)
@@ -353,7 +353,7 @@ class Index:
 
         With `max_cpu_s`, stop after that much CPU time; the next sync continues.
         """
-        from .sync import sync  # most questions find the index fresh
+        from .sync import sync  # most questions need no sync
 
         return sync(self, progress, rebuild, max_cpu_s)
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .catalogue import Catalogue
     from .stores.protocol import SearchStore
 
-    Fresh = tuple[Memory, list[Piece], str, str]  # a memory, its pieces, what is told of it, and the digest of all
+    Fresh = tuple[Memory, list[Piece], str, str]  # a memory, its pieces, the JSON of told.py, the digest of these
 
 
 class Ingest:
@@ -139,7 +139,7 @@ class Ingest:
         return fold(unpack_entries(self.catalogue.entry_docs(target)), vouches)
 
     def _continued(self, target: str, vouches: Vouching | None) -> Memory | None:
-        """Return a known memory, changed by its new entries if all of them are later than the others; else None.
+        """Return a known memory with its new entries applied, if all of them are later than the others; else None.
 
         Return None where people vouch for entries: there a new entry may change the effect of earlier ones.
         """

@@ -80,7 +80,7 @@ class Reconcile:
         ahead = self._ahead(batches[1:])  # this process reads the first batch meanwhile
         try:
             if self.index.outside():
-                self.db.execute("DELETE FROM meta WHERE key = 'listing'")  # at once: see sync.py
+                self.db.execute("DELETE FROM meta WHERE key = 'listing'")  # committed first: see _compare_outside
             for batch in batches:
                 with self.db:
                     self.db.execute("DELETE FROM meta WHERE key = 'listing'")

@@ -1,6 +1,6 @@
 """Replaces names of people with ids, and their home folders with `~`, in texts that are written without a review.
 
-A name has the same id on every machine. The id hides the name from most readers; whoever knows the name can compute it.
+A name has the same id on every machine. The id hides the name, but anybody who knows the name can compute the id.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def _in_place(data: bytes, test: str, pattern: Any) -> Iterator[Hit]:
 
 
 def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
-    """Yield assigned secrets. `quick` finds a match; `pattern` is the same with groups, slower, and reads only it."""
+    """Yield assigned secrets. `quick` finds a match; `pattern`, the same but slower, reads the groups of this match."""
     at = 0
     while spot := quick.search(data, at):
         found = pattern.match(data, *spot.span())

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Value
 
-    Leaf = tuple[str, str]  # key, text; the key of an item of a list is that of the list
+    Leaf = tuple[str, str]  # key, text; an item of a list has the key of the list
 
 MIN_SECRET_KEY_LENGTH = 12  # characters of a key that may itself be a secret or an address
 NAMING_KEYS = ("predicate", "name", "key", "variable")  # siblings of a `value` that name it

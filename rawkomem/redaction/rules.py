@@ -275,7 +275,7 @@ SHAPED = (
 LOCAL = r"[0-9A-Za-z\x80-\xff_.+%'-]"
 DOMAIN = r"(?:[0-9A-Za-z\x80-\xff][0-9A-Za-z\x80-\xff-]*\.)+(?:xn--[0-9A-Za-z-]+|[A-Za-z\x80-\xff]{2,24})"
 DIGITS = "0 1 2 3 4 5 6 7 8 9"
-BEFORE, AFTER = r"(?:^|[^\w.+-])", r"(?:[^\w-]|$)"  # a number that stands alone
+BEFORE, AFTER = r"(?:^|[^\w.+-])", r"(?:[^\w-]|$)"  # around a number: no letter or digit
 EXTENSION = r"(?:,?\s?(?:ext|x)\.? ?\d{1,6})?"
 PERSONAL = (
     ("email", "@", rf"({LOCAL}{{1,64}}@{DOMAIN})", "email"),

@@ -94,7 +94,7 @@ def memory_path() -> str:
 
 
 def in_memory(path: str) -> bool:
-    """Return whether a path is one of `memory_path`."""
+    """Return whether a path is a name from `memory_path`."""
     return path.startswith(MEMORY_PREFIX)
 
 

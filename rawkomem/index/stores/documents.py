@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from ...model.filters import Facets
 
-BATCH_FILES = 256  # files per transaction: an aborted sync repeats one batch; stores take a smaller one for the last
+# Files in one transaction of a sync: an aborted sync repeats at most one batch. Stores take a smaller one for the last.
+BATCH_FILES = 256
 BODY, WHEN = "body", "when"  # fields of a memory that passages come from
 # Tiers of vectors, which are never compared: the first holds every passage, the second is filled in the background.
 FIRST, DEEP = "first", "deep"

@@ -86,7 +86,7 @@ TABLES = ("documents", "passages", *WORD_TABLES, "fine", "coarse", "deep_fine", 
 
 
 class SqliteStore:
-    """Implements SearchStore, which documents the methods, on an open connection; transactions are the caller's."""
+    """Implements SearchStore, which documents the methods, on an open connection; the caller controls transactions."""
 
     columns = COLUMNS
 

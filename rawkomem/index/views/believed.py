@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Believed:
-    """Caches each memory's standing. Without authors nothing is known of commits."""
+    """Caches each memory's standing. Without authors, all commits count as unknown."""
 
     def __init__(self, layout: Layout, catalogue: Catalogue, authors: Authors | None, at: int, strict: bool = False):
         self.layout = layout

@@ -22,9 +22,10 @@ BLOCK_ROWS = 512  # rows compared with all others at once: 40 MB with 20,000 mem
 
 
 def similar_pairs(vectors: Sequence[tuple[str, bytes]], least: float, of: str = "") -> list[tuple[str, str, float]]:
-    """Return (id, id, cosine) of memories that are among each other's closest, sorted by id; only pairs with `of`.
+    """Return (id, id, cosine) of memories that are among each other's closest, sorted by id.
 
-    One-sided links would give a memory of everyday words hundreds of links, and would depend on the order.
+    With `of`, return only the pairs of this memory. One-sided links would give a memory of everyday words hundreds of
+    links, and would depend on the order.
     """
     if not vectors:
         return []

@@ -140,7 +140,7 @@ class View:
         return self._condition
 
     def _ids(self) -> tuple[str, ...]:
-        """Return the memories that pass the filter, or an id that no memory has; trust and validity do not count."""
+        """Return the memories that pass the filter, except for trust and validity; if none does, an unused id."""
         from ..lists import memory_of, passes
 
         only = replace(self.only, trust=0.0, current=False)

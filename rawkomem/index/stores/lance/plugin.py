@@ -26,7 +26,7 @@ class LancePlugin(StorePlugin):
     rfc_tables = True
 
     def place(self, home: StoreHome) -> str:
-        """Return the folder beside the index, or a folder of this clone's own below the user's url."""
+        """Return the folder beside the index, or this clone's folder below the user's url."""
         return f"{home.url.rstrip('/')}/{home.repository}/{home.clone}" if home.url else home.folder
 
     def open(self, home: StoreHome, dims: int) -> OutsideStore:

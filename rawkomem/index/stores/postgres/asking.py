@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     Values = dict[str, object]
     Kept = dict[str, Bits | None]  # table → its bits; None after the first question
     Frequent = dict[str, dict[int, int]]  # table → word → number of rows that contain it
-    Place = tuple[str, int]  # of a passage: the memory's id, and its number in it
+    Place = tuple[str, int]  # of a passage: its memory's id, and its number
 
 CANDIDATES_PER_HIT = 10  # vectors with the closest bits that are compared, per requested hit
 MIN_CANDIDATES, MAX_CANDIDATES = 1_000, 30_000  # beyond the maximum, comparing all takes no longer
 MORE_CANDIDATES = 5  # factor for the next try, if the filter passed less than half of the candidates
 MAX_RANKED_PASSAGES = 2_000  # passages of a large index that are ranked by words; the server takes some 8 µs for each
-SPARE_LOOKS = 10  # candidates that may be looked at beyond twice the limit: few say little about a filter
+SPARE_LOOKS = 10  # candidates that may be looked at beyond twice the limit: a few hits say little about a filter
 COMPARED = {ANY_OF: "= ANY({})", ALL_OF: "@> {}::text[]", AT_LEAST: ">= {}", BEFORE: "< {}"}
 HELD = "holdings h JOIN versions v ON v.n = h.version"
 
