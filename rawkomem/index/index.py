@@ -41,7 +41,8 @@ MAX_SWEPT_FILES = 4_000  # up to this many files are swept before every answer: 
 SWEEP_PAUSE_FACTOR = 10  # with more files, an open process sweeps again after this many times the last sweep's duration
 MAX_ANSWER_SYNC_S = 5.0  # CPU time that a sync before an answer may take; hosts stop slow hooks
 EMBEDDER_RETRY_S = 60.0  # after this time an open process retries an embedder that failed
-MAX_MISSING, MAX_MISSING_SHARE = 3, 0.05  # the second tier is used unless more memories than both lack its vectors
+# The second tier is used while at most this number, or this share, of memories lack contextual vectors.
+MAX_MISSING, MAX_MISSING_SHARE = 3, 0.05
 
 
 class Index:

@@ -113,7 +113,7 @@ class StorePlugin:
         """Add new data: columns of these memories, missing blocks, and skills unless None.
 
         `missing` takes the number of blocks in the table, and returns the id of the last of them and the rows after
-        it, or None. Return False if the table does not end with that block: then the caller calls `publish`.
+        it, or None. Return False if the table does not have that block: then the caller calls `publish`.
         """
         return False
 
