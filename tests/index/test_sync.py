@@ -342,7 +342,7 @@ DAMAGES = [value for name, value in list(globals().items()) if name.startswith("
 def test_a_broken_index_is_made_anew_with_one_warning(filled, memories, damage):
     damage(filled.core.index.path)
     write(memories, "m00.md", memory("M00", "changed"))
-    assert_repaired(filled, "making")
+    assert_repaired(filled, "building")
 
 
 @pytest.mark.parametrize("ask", ["status", "sync", "search", "list", "get", "rebuild"])
