@@ -1,7 +1,7 @@
-"""Fetch Neovim and Helix from Debian's packages into .editors/, with the libraries they need, without root.
+"""Fetch Neovim and Helix from Debian's packages into .editors/, with the libraries that they need, without root.
 
 Debian's stable release has an older Neovim than docs/editors.md supports, so the packages come from a newer suite. Each
-package is checked against the SHA-256 of the suite's index. The programs start with the C library that comes with them.
+package is checked against the SHA-256 in the suite's index. The programs use the C library of that suite.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from pathlib import Path
 MIRROR = "http://deb.debian.org/debian"
 SUITE = "forky"
 EDITORS = ("neovim", "hx")
-PROGRAMS = {"nvim": '--cmd "set runtimepath+=$here/unpacked/usr/lib/nvim" ', "hx": ""}  # and the options they need
-SKIPPED = {"gcc-16-base", "libc-gconv-modules-extra"}  # nothing that an editor loads
+PROGRAMS = {
+    "nvim": '--cmd "set runtimepath+=$here/unpacked/usr/lib/nvim" ',
+    "hx": "",
+}  # program → the options that it needs
+SKIPPED = {"gcc-16-base", "libc-gconv-modules-extra"}  # no editor loads files from these
 TIMEOUT_S = 120
 WRAPPER = """#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")/..
@@ -48,7 +51,7 @@ def packages() -> dict[str, dict[str, str]]:
 
 
 def needed(names: tuple[str, ...], known: dict[str, dict[str, str]]) -> list[str]:
-    """Return packages with everything they depend on; of alternatives, the first."""
+    """Return packages with all their dependencies; of alternatives, the first."""
     wanted, found = [*names], []
     while wanted:
         name = wanted.pop()
@@ -61,10 +64,10 @@ def needed(names: tuple[str, ...], known: dict[str, dict[str, str]]) -> list[str
 
 
 def unpack(package: dict[str, str], folder: Path) -> None:
-    """Download a package, check it and unpack it below a folder."""
+    """Download a package, check it and unpack it below a folder; exit if its checksum is wrong."""
     data = fetch(package["Filename"])
     if hashlib.sha256(data).hexdigest() != package["SHA256"]:
-        sys.exit(f"{package['Filename']}: the SHA-256 is not the index's; try again")
+        sys.exit(f"{package['Filename']}: the SHA-256 differs from the index; try again")
     file = folder / "package.deb"
     file.write_bytes(data)
     subprocess.run(["dpkg-deb", "-x", str(file), str(folder / "unpacked")], check=True)

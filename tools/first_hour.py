@@ -1,7 +1,8 @@
-"""Record docs/first-hour.md: run the first hour of a new user, and write down each command, its output and its time.
+"""Record docs/first-hour.md: run the first hour of a new user, and write each command, its output and its time.
 
 Builds the wheel, installs it into a new virtual environment, fetches a real project from the package index, and runs
-every command at a pseudo-terminal as a person would. It needs git and the index. `--out FILE` writes another file.
+every command at a pseudo-terminal as a person would. It needs git and the package index. `--out FILE` writes to another
+file.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from tests.terminals import STARTER, scrubbed, shell_named  # noqa: E402
 
 PAGE = ROOT / "docs" / "first-hour.md"
 COMMAND_LIMIT_S = 300
-MAX_LINES, FIRST_LINES, LAST_LINES = 60, 40, 12  # of an output: a longer one is shown without its middle
-MAX_INJECTED_LINES = 16  # of an output that is a prompt for an agent
+MAX_LINES, FIRST_LINES, LAST_LINES = 60, 40, 12  # a longer output is shown without its middle
+MAX_INJECTED_LINES = 16  # lines of an output that is a prompt for an agent
 MAX_COLUMNS = 150
 NO_INDEX_EXIT_CODE = 3
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -40,7 +41,7 @@ NEWER = "Create migrations with the CLI and a name"
 
 @dataclass
 class Step:
-    """A heading, what to know before, and the commands."""
+    """One section of the page: a heading, an introduction, and the commands."""
 
     title: str
     text: str
@@ -49,7 +50,7 @@ class Step:
 
 @dataclass
 class Command:
-    """A command line, the folder below the home folder in which it runs, and the keys that a person types then."""
+    """A command line, the folder below the home folder in which it runs, and the keys that a person types."""
 
     line: str
     folder: str = PROJECT
@@ -61,7 +62,7 @@ class Command:
 
 
 def steps() -> list[Step]:
-    """Return the first hour."""
+    """Return the steps of the first hour."""
     return [
         Step(
             "Install",
@@ -96,7 +97,7 @@ def steps() -> list[Step]:
             machine of this recording has a `~/.claude` folder, as Claude Code makes it. If there are past sessions
             with an agent, a last step replays them against the new memories.
 
-            In a script, `rawkomem init --yes` does the same without questions, but for the review: only a person
+            In a script, `rawkomem init --yes` does the same without questions, except for the review: only a person
             can vouch for memories.
             """,
             [
@@ -189,8 +190,8 @@ def steps() -> list[Step]:
         Step(
             "See where you stand",
             """
-            `doctor` looks for what could go wrong on your machine. `rawkomem uninstall` leaves again; your Markdown
-            files stay.
+            `doctor` looks for problems on your machine. `rawkomem uninstall` removes everything that rawkomem wrote,
+            except your memories.
             """,
             [Command("rawkomem stats"), Command("rawkomem doctor")],
         ),
@@ -198,7 +199,7 @@ def steps() -> list[Step]:
 
 
 class Machine:
-    """A home folder with a terminal, git and nothing of the real user."""
+    """A new home folder with a terminal and git, without settings of the real user."""
 
     def __init__(self, home: Path):
         self.home = home

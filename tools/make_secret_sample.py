@@ -1,7 +1,7 @@
-"""Write tests/data/secrets.json: seeded fakes in the formats of providers, personal data, harmless look-alikes.
+"""Write tests/data/secrets.json: made-up keys in the formats of providers, personal data, harmless look-alikes.
 
-Nothing in it was ever a secret. Texts are base64, so that no scanner trips over them. Run it again after a change here:
-the same seed gives the same file.
+Nothing in it was ever a secret. Texts are base64, so that secret scanners do not report the file. Run this script again
+after you change it: random values are seeded, so that the same input gives the same file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WORD = ALNUM + "_-"
 BASE64 = ALNUM + "+/"
 DIGITS = string.digits
 
-# A fake as parts: text as it is, or (alphabet, length).
+# A made-up key in parts: a literal text, or (alphabet, length) for random characters.
 KEYS = {
     "airtable": ("pat", (ALNUM, 14), ".", (HEX, 64)),
     "adafruit": ("aio_", (ALNUM, 28)),
@@ -82,7 +82,7 @@ PLACES = (
     "_{}_",
 )
 
-# Secrets that only their surroundings give away; @ stands for the fake.
+# Secrets that only their surroundings reveal; @ is replaced with the made-up value.
 ASSIGNED = (
     ('password = "@"', (ALNUM + "!#%", 14)),
     ("DB_PASS=@", (ALNUM, 14)),

@@ -1,4 +1,4 @@
-"""Pack trained token vectors and their vocabulary into the one file that rawkomem maps.
+"""Pack trained token vectors and their vocabulary into the file that rawkomem maps into memory.
 
 Usage: python tools/pack_static.py static-384.npz vocab.txt rawkomem/embed/static-384.bin
 """
@@ -20,10 +20,10 @@ from rawkomem.embed.wordpiece import INNER, words
 
 
 def main() -> None:
-    """Read the arguments, write the file, say what is in it."""
+    """Read the arguments, write the file, print its size."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("vectors", type=Path, help="npz with i8 (tokens x dimensions) and scale (one per token)")
-    parser.add_argument("vocabulary", type=Path, help="one token a line, in the order of the rows")
+    parser.add_argument("vocabulary", type=Path, help="one token per line, in the order of the rows")
     parser.add_argument("out", type=Path)
     given = parser.parse_args()
     kept = pack(given.vectors, given.vocabulary, given.out)
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def pack(vectors: Path, vocabulary: Path, out: Path) -> int:
-    """Write the file; returns how many pieces it holds."""
+    """Write the file; return how many pieces it holds. Exit if the input does not fit."""
     tokens = vocabulary.read_text("utf-8").rstrip("\n").split("\n")
     with np.load(vectors) as trained:
         i8, scale = trained["i8"], trained["scale"].astype(np.float64).reshape(-1)
@@ -47,14 +47,14 @@ def pack(vectors: Path, vocabulary: Path, out: Path) -> int:
 
 
 def reachable(token: str) -> bool:
-    """Whether any text can give this token: not `[unused7]`, not an inner piece that always stands alone."""
+    """Return whether a text can produce this token: not `[unused7]`, not an inner piece that is always split off."""
     inner = token.startswith(INNER) and token != INNER
     name = token[len(INNER) :] if inner else token
     return words(f"a{name}" if inner else name) == [f"a{name}" if inner else name]
 
 
 def layout(names: list[bytes], weights: NDArray[np.uint32], rows: NDArray[np.int8]) -> bytes:
-    """The bytes of the file, as rawkomem/embed/vectors.py describes them."""
+    """Return the bytes of the file, as rawkomem/embed/vectors.py describes them."""
     longest = max(len(name.decode().removeprefix(INNER)) for name in names)
     offsets = np.cumsum([0] + [len(name) + 1 for name in names]).astype("<u4")
     header = HEADER.pack(MAGIC, VERSION, len(names), rows.shape[1], longest, int(offsets[-1]))

@@ -1,7 +1,7 @@
-"""Take pictures of the page with the sample of the tests, in headless Chromium.
+"""Take screenshots of the web page with the tests' sample data, in headless Chromium.
 
-Needs what `make test-page` installs. Run `.venv-page/bin/python -m tools.picture_page docs/images` for the pictures of
-the documentation, and with `--all FOLDER` instead for every view, wide and narrow, light and dark.
+It needs the packages that `make test-page` installs. Run `.venv-page/bin/python -m tools.picture_page docs/images` for
+the pictures of the documentation. Pass `--all FOLDER` instead for every view, wide and narrow, light and dark.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.faces.web.sample import leave_drafts, leave_work, make_sample
 SIZES = {"1440": {"width": 1440, "height": 900}, "390": {"width": 390, "height": 844}}
 SCHEMES = ("light", "dark")
 PRICES = "round-prices-once-at-the-very-end"
-# name: address, and what is there once the view is complete
+# name: address, and a selector of an element that exists when the view is complete
 VIEWS = {
     "memories": ("#/", ".list a"),
     "memory": (f"#/memory/{PRICES}", ".prose"),
@@ -48,7 +48,7 @@ def visit(page: Page, name: str) -> None:
 def take_all(
     browser: Browser, address: str, folder: Path, look: Callable[[Page, str], None] | None = None
 ) -> list[Path]:
-    """Take a picture of every view in every size and scheme; `look` is called at each of them."""
+    """Take a picture of every view in every size and scheme, and call `look` after each; return the files."""
     taken = []
     for scheme in SCHEMES:
         for width, size in SIZES.items():
@@ -114,7 +114,7 @@ def _served() -> Iterator[str]:
 
 
 def main(folder: Path, everything: bool) -> None:
-    """Take the pictures into a folder."""
+    """Take the pictures and write them into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     with _served() as address, sync_playwright() as play:
         browser = play.chromium.launch(executable_path="/usr/bin/chromium")

@@ -1,7 +1,7 @@
 """Record docs/images/first-minutes.svg: run commands on this project's memories in a pseudo-terminal, and draw them.
 
-No service and no font is needed: the picture is text in an SVG, in colours for light and dark pages, and appears step
-by step where the reader does not mind motion.
+It needs no service and no font: the picture is text in an SVG, with colors for light and dark pages. It appears step by
+step, unless the reader prefers reduced motion.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "first-minutes.svg"
 PROJECT = Path(__file__).resolve().parent.parent
-# A session of an agent in this project; the hooks of a connected host pass it on at the end of each turn.
+# A session of an agent in this project. In a connected host, the hooks learn from it after each turn.
 SESSION = (
     ("user", "run the tests before you commit"),
     ("assistant", "I run `pytest`. That runs all lanes and takes an hour."),
@@ -35,8 +35,8 @@ COMMANDS = (
 )
 FOLDER = "rawkomem"
 COLUMNS = 116
-LINE, CHARACTER, MARGIN, BAR = 19, 8.05, 18, 34  # pixels
-FIRST, BETWEEN = 0.6, 2.4  # seconds until the first command, and from one to the next
+LINE, CHARACTER, MARGIN, BAR = 19, 8.05, 18, 34  # pixels: line height, character width, margin, title bar
+FIRST_S, BETWEEN_S = 0.6, 2.4  # seconds until the first command, and between two commands
 SGR = re.compile(r"\x1b\[([0-9;]*)m")
 OTHER_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-ln-z]")
 CLASSES = {"1": "bold", "2": "dim", "31": "red", "32": "green", "33": "yellow", "36": "cyan"}
@@ -55,7 +55,7 @@ text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mo
 
 
 def main() -> None:
-    """Record and draw."""
+    """Run the commands and draw the picture."""
     with tempfile.TemporaryDirectory() as home:
         prepare(home)
         steps: list[tuple[str, str]] = []
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def prepare(home: str) -> None:
-    """Make a clone with this project's own memories and the session."""
+    """Make a repository with this project's own memories and the session."""
     project = Path(home, FOLDER)
     shutil.copytree(PROJECT / ".rawko", project / ".rawko", ignore=shutil.ignore_patterns("local"))
     lines = [
@@ -89,7 +89,7 @@ def prepare(home: str) -> None:
 
 
 def run(command: str, home: str) -> str:
-    """Return what a command prints to a terminal in the clone."""
+    """Return what a command prints to a terminal in that repository; exit if it fails."""
     project = os.path.join(home, FOLDER)
     around = {
         **{name: value for name, value in os.environ.items() if not name.startswith("RAWKOMEM_")},
@@ -97,7 +97,7 @@ def run(command: str, home: str) -> str:
         "XDG_CACHE_HOME": os.path.join(home, "cache"),
         "XDG_DATA_HOME": os.path.join(home, "data"),
         "RAWKOMEM_EMBEDDER": "static",
-        "HOME": home,  # a picture for everybody names nobody
+        "HOME": home,  # the picture must not show the real user's paths
         "GIT_AUTHOR_NAME": "Alice",
         "PYTHONIOENCODING": "utf-8",
         "PATH": f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}",
@@ -125,13 +125,13 @@ def run(command: str, home: str) -> str:
 
 
 def draw(steps: list[tuple[str, str]]) -> str:
-    """The SVG."""
+    """Return the SVG."""
     blocks: list[str] = []
     row = 0
     for number, (command, output) in enumerate(steps):
         lines = [*prompt(command), *(line for text in output.rstrip("\n").split("\n") for line in wrapped(text)), ""]
         drawn = "\n".join(draw_line(line, row + at) for at, line in enumerate(lines) if line)
-        blocks.append(f'<g class="step" style="animation-delay: {FIRST + number * BETWEEN:g}s">\n{drawn}\n</g>')
+        blocks.append(f'<g class="step" style="animation-delay: {FIRST_S + number * BETWEEN_S:g}s">\n{drawn}\n</g>')
         row += len(lines)
     width, height = round(COLUMNS * CHARACTER + 2 * MARGIN), BAR + row * LINE + MARGIN
     dots = "".join(f'<circle cx="{MARGIN + 18 * n}" cy="17" r="5.5" fill="var(--edge)"/>' for n in range(3))
@@ -146,7 +146,7 @@ def draw(steps: list[tuple[str, str]]) -> str:
 
 
 def prompt(command: str) -> list[str]:
-    """A command as it was typed, over several lines where it is long."""
+    """Return the lines of a command at a prompt; a long command is broken into several lines."""
     lines, at = [], ""
     for word in re.findall(r"'[^']*'|\S+", command):
         if at and len(at) + len(word) + 3 > COLUMNS:
@@ -158,7 +158,7 @@ def prompt(command: str) -> list[str]:
 
 
 def wrapped(line: str) -> list[str]:
-    """A line of output as a terminal breaks it; most have no colours where they are long."""
+    """Return a line of output as a terminal wraps it; a long line loses its colors."""
     if len(SGR.sub("", line)) <= COLUMNS:
         return [line]
     plain = SGR.sub("", line)
@@ -166,7 +166,7 @@ def wrapped(line: str) -> list[str]:
 
 
 def draw_line(line: str, row: int) -> str:
-    """One line of text, in its colours."""
+    """Return one line of text as SVG, with its colors."""
     spans, style = [], ""
     for number, part in enumerate(SGR.split(line)):
         if number % 2:

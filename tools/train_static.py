@@ -1,11 +1,11 @@
-"""Train the bundled token vectors from a sentence-transformers model, and measure any such vectors.
+"""Train the bundled token vectors from a sentence-transformers model, or measure trained vectors.
 
     python tools/train_static.py train --teacher all-MiniLM-L6-v2 --texts train-text.xz --out static-384.npz
     python tools/train_static.py evaluate static-384.npz --vocab vocab.txt --data eval/
 
-The student's vector of a text is the sum of its tokens' rows. It learns to point where the teacher points, and to see
-the same neighbours among the other texts of its batch. Training wants a GPU (minutes) and sentence-transformers;
-measuring wants numpy alone and goes through the embedder that ships.
+The student's vector of a text is the sum of its tokens' rows. The student learns to match the direction of the
+teacher's vector, and to have the same neighbors among the other texts of its batch. Training needs a GPU (minutes) and
+sentence-transformers; measuring needs only numpy and uses the bundled embedder's code.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 
-SPANS = 2  # random spans of each text: queries are fragments
+SPANS = 2  # random spans taken from each text, because queries are fragments
 SPAN_WORDS = (2, 14)
-BAG_WORDS = (2, 5)  # salient words without order: how people type into a search box
-SALIENT = 12  # a bag is drawn from so many of a text's rarest words
-MAX_TOKENS = 254  # all-MiniLM-L6-v2 reads 256 with its two special tokens
+BAG_WORDS = (2, 5)  # rare words without order, as people type into a search box
+SALIENT_WORDS = 12  # a bag is drawn from this many of a text's rarest words
+MAX_TOKENS = 254  # all-MiniLM-L6-v2 reads 256, including two special tokens
 SIF = 1e-3  # Arora et al. 2017: weight a / (a + p(token)) damps frequent tokens
-TEMPERATURE = 0.05  # of the neighbour distributions; 0.03 was no better
+TEMPERATURE = 0.05  # of the distributions of neighbors; 0.03 was no better
 LEARNING_RATE = 3e-3
-BATCH = 8_192  # also the number of neighbours each text is compared with
+BATCH = 8_192  # texts; also the number of neighbors that each text is compared with
 EPOCHS = 6
 
 
@@ -53,11 +53,11 @@ def main() -> None:
     modes = parser.add_subparsers(required=True)
     mode = modes.add_parser("train", help="texts and a teacher → an npz with i8 and scale")
     mode.add_argument("--teacher", required=True, help="name or folder of a sentence-transformers model")
-    mode.add_argument("--texts", type=Path, required=True, help="one text a line, plain or .xz")
+    mode.add_argument("--texts", type=Path, required=True, help="one text per line, plain or .xz")
     mode.add_argument("--out", type=Path, required=True)
     mode.add_argument("--epochs", type=int, default=EPOCHS)
     mode.add_argument("--batch", type=int, default=BATCH)
-    mode.add_argument("--limit", type=int, default=0, help="use only the first so many texts")
+    mode.add_argument("--limit", type=int, default=0, help="use only this many texts, from the start of the file")
     mode.add_argument("--seed", type=int, default=1)
     mode.set_defaults(call=train)
     mode = modes.add_parser("evaluate", help="print recall of the vectors alone on the evaluation sets")
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def training_items(texts: list[str], seed: int) -> list[str]:
-    """The texts and, from each, a sentence, spans and a bag of salient words; without repeats."""
+    """Return the texts and, from each, a sentence, spans and a bag of rare words, without duplicates."""
     rng = random.Random(seed)
     rarity = word_rarity(texts)
     items = dict.fromkeys(texts)
@@ -83,7 +83,7 @@ def training_items(texts: list[str], seed: int) -> list[str]:
 
 
 def derived(text: str, rarity: dict[str, float], rng: random.Random) -> Iterator[str]:
-    """Shorter items that the same text would answer."""
+    """Yield shorter items from a text: a sentence, spans and a bag of rare words."""
     sentences = [part for part in re.split(r"(?<=[.!?])\s+", text) if part.count(" ") >= 2]
     if sentences:
         yield rng.choice(sentences)
@@ -92,23 +92,23 @@ def derived(text: str, rarity: dict[str, float], rng: random.Random) -> Iterator
         length = rng.randint(*SPAN_WORDS)
         start = rng.randint(0, max(0, len(words) - length))
         yield " ".join(words[start : start + length])
-    salient = sorted(set(plain_words(text)), key=lambda word: (-rarity[word], word))[:SALIENT]
+    salient = sorted(set(plain_words(text)), key=lambda word: (-rarity[word], word))[:SALIENT_WORDS]
     yield " ".join(rng.sample(salient, min(len(salient), rng.randint(*BAG_WORDS))))
 
 
 def plain_words(text: str) -> list[str]:
-    """Lower-case words of three letters or more."""
+    """Return the words of three letters or more, in lower case."""
     return re.findall(r"[^\W\d_]{3,}", text.lower())
 
 
 def word_rarity(texts: list[str]) -> dict[str, float]:
-    """Inverse document frequency; a word seen once is a typo or a name nobody searches: it counts as common."""
+    """Return word → inverse document frequency; 0 for a word in one text only, which is a typo or an unusual name."""
     seen = Counter(word for text in texts for word in set(plain_words(text)))
     return {word: math.log(len(texts) / count) if count > 1 else 0.0 for word, count in seen.items()}
 
 
 def read_texts(path: Path, limit: int) -> list[str]:
-    """One text a line."""
+    """Return the lines of a file, at most `limit` unless 0."""
     opener = lzma.open if path.suffix == ".xz" else open
     with opener(path, "rt", encoding="utf-8") as file:
         texts = [line.strip() for line in file]
@@ -119,7 +119,7 @@ def read_texts(path: Path, limit: int) -> list[str]:
 
 
 def train(given: argparse.Namespace) -> None:
-    """Teacher vectors, initial rows, epochs, int8."""
+    """Train the rows on the teacher's vectors and write them as int8."""
     import torch
     from sentence_transformers import SentenceTransformer
 
@@ -154,18 +154,18 @@ class Progress:
 
 
 def token_ids(tokenizer: Any, items: list[str]) -> list[list[int]]:
-    """Token ids of each item, no special tokens."""
+    """Return the token ids of each item, without special tokens."""
     tokenizer.no_padding()
     tokenizer.no_truncation()
     ids: list[list[int]] = []
-    for start in range(0, len(items), 50_000):  # bounds the memory that the encodings take
+    for start in range(0, len(items), 50_000):  # limits the memory for encodings
         encodings = tokenizer.encode_batch_fast(items[start : start + 50_000], add_special_tokens=False)
         ids += [encoding.ids[:MAX_TOKENS] for encoding in encodings]
     return ids
 
 
 class Bags:
-    """The items' tokens as one long tensor, from which any batch of items is cut on the device."""
+    """Holds all items' tokens in one tensor, from which batches are cut on the device."""
 
     def __init__(self, ids: list[list[int]], device: str):
         import torch
@@ -175,7 +175,7 @@ class Bags:
         self.flat = torch.from_numpy(np.fromiter((token for each in ids for token in each), np.int64)).to(device)
 
     def sum(self, rows: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
-        """The normalised sum of the rows of each chosen item."""
+        """Return the normalized sum of the rows of each chosen item."""
         import torch
         from torch.nn import functional as F
 
@@ -187,7 +187,7 @@ class Bags:
 
 
 def teach(teacher: Any, items: Sequence[str]) -> torch.Tensor:
-    """The teacher's normalised vectors."""
+    """Return the teacher's normalized vectors."""
     import torch
 
     with torch.inference_mode():
@@ -198,7 +198,7 @@ def teach(teacher: Any, items: Sequence[str]) -> torch.Tensor:
 
 
 def initial_rows(teacher: Any, bags: Bags) -> torch.Tensor:
-    """The teacher's vector of each single token (by id, so that inner pieces count as such), times its SIF weight."""
+    """Return the teacher's vector of each token, times its SIF weight. Tokens are passed by id to keep inner pieces."""
     import torch
     from torch.nn import functional as F
 
@@ -214,7 +214,7 @@ def initial_rows(teacher: Any, bags: Bags) -> torch.Tensor:
 
 
 def fit(rows: torch.Tensor, bags: Bags, targets: torch.Tensor, epochs: int, batch: int, say: Progress) -> None:
-    """AdamW with a cosine schedule over shuffled batches."""
+    """Train the rows in place: AdamW with a cosine schedule over shuffled batches."""
     import torch
 
     steps = epochs * max(1, len(targets) // batch)
@@ -235,24 +235,24 @@ def fit(rows: torch.Tensor, bags: Bags, targets: torch.Tensor, epochs: int, batc
 
 
 def distance(student: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
-    """How far the student is from the teacher, and its neighbours from the teacher's neighbours."""
+    """Return the loss: the distance of student and teacher, plus the divergence of their neighbors."""
     from torch.nn import functional as F
 
     pointing = 1 - (student * teacher).sum(1).mean()
-    return pointing + F.kl_div(neighbours(student), neighbours(teacher), reduction="batchmean", log_target=True)
+    return pointing + F.kl_div(neighbors(student), neighbors(teacher), reduction="batchmean", log_target=True)
 
 
-def neighbours(vectors: torch.Tensor) -> torch.Tensor:
-    """For each vector the log-probabilities of the others, by similarity; a very low one for itself."""
+def neighbors(vectors: torch.Tensor) -> torch.Tensor:
+    """Return for each vector the log-probabilities of the others, by similarity; a very low one for itself."""
     from torch.nn import functional as F
 
     similar = vectors @ vectors.T / TEMPERATURE
-    similar.fill_diagonal_(-1e4)  # not -inf: 0 * -inf would poison the divergence
+    similar.fill_diagonal_(-1e4)  # not -inf: 0 * -inf would make the divergence NaN
     return F.log_softmax(similar, dim=1)
 
 
 def save(path: Path, rows: Floats) -> None:
-    """int8 with one float16 scale per row."""
+    """Write the rows as int8 with one float16 scale per row."""
     scale = np.maximum(np.abs(rows).max(1, keepdims=True) / 127, 1e-6).astype(np.float16)
     i8 = np.clip(np.rint(rows / scale.astype(np.float32)), -127, 127).astype(np.int8)
     np.savez_compressed(path, i8=i8, scale=scale)
@@ -262,7 +262,7 @@ def save(path: Path, rows: Floats) -> None:
 
 
 def evaluate(given: argparse.Namespace) -> None:
-    """Recall by cosine of the static vectors alone."""
+    """Print the recall by cosine of the static vectors alone."""
     from pack_static import pack
 
     from rawkomem.embed.static import StaticEmbedder
@@ -282,17 +282,17 @@ def evaluate(given: argparse.Namespace) -> None:
 
 
 def metatool(data: Any, embed: Any) -> str:
-    """Which tool's condition fits the request."""
+    """Return the recall of the tool whose condition fits a request."""
     return show(recalls(data["queries"], data["memories"], embed, lambda memory: memory["when"]))
 
 
 def cosqa(data: Any, embed: Any) -> str:
-    """Which function answers the question."""
+    """Return the recall of the function that answers a question."""
     return show(recalls(data["queries"], data["memories"], embed, lambda memory: memory["text"]))
 
 
 def locomo(data: Any, embed: Any) -> str:
-    """Which turns of a conversation hold the evidence; the turn alone, with its speaker, with speaker and date."""
+    """Return the recall of the turns with the evidence: the turn alone, with its speaker, with speaker and date."""
     forms = {
         "text": lambda turn: turn["text"],
         "speaker": lambda turn: f"{turn['speaker']}: {turn['text']}",
@@ -306,7 +306,7 @@ def locomo(data: Any, embed: Any) -> str:
 
 
 def clinc(data: Any, embed: Any) -> str:
-    """Which of 150 memories with four conditions each fits, and whether any does."""
+    """Return the recall of the right one of 150 memories with four conditions each, and the AUROC of "any fits"."""
     owners = np.repeat(np.arange(len(data["memories"])), [len(memory["when"]) for memory in data["memories"]])
     conditions = embed([when for memory in data["memories"] for when in memory["when"]])
     scores = embed([query["q"] for query in data["queries"]]) @ conditions.T
@@ -318,13 +318,13 @@ def clinc(data: Any, embed: Any) -> str:
 
 
 def recalls(queries: Any, memories: Any, embed: Any, form: Any) -> list[list[float]]:
-    """Per query with evidence: the fraction of it in the top 1, 5 and 10."""
+    """Return for each query with evidence the fraction of it in the top 1, 5 and 10."""
     scores = embed([query["q"] for query in queries]) @ embed([form(memory) for memory in memories]).T
     return fractions(scores, queries, [memory["id"] for memory in memories])
 
 
 def fractions(scores: Floats, queries: Any, ids: list[str]) -> list[list[float]]:
-    """The fraction of each query's evidence among its best 1, 5 and 10; queries without evidence are left out."""
+    """Return the fraction of each query's evidence in its top 1, 5 and 10; queries without evidence are left out."""
     best = np.argsort(-scores, axis=1, kind="stable")[:, :10]
     found = []
     for order, query in zip(best, queries, strict=True):
@@ -335,13 +335,13 @@ def fractions(scores: Floats, queries: Any, ids: list[str]) -> list[list[float]]
 
 
 def auroc(yes: Floats, no: Floats) -> float:
-    """The chance that an answerable query scores above an unanswerable one."""
+    """Return the probability that an answerable query scores above an unanswerable one."""
     no = np.sort(no)
     return float((np.searchsorted(no, yes, "left") + np.searchsorted(no, yes, "right")).mean() / 2 / len(no))
 
 
 def show(rows: list[list[float]]) -> str:
-    """Means as `.516 .751 .811`."""
+    """Return the means as text: `0.516 0.751 0.811 (rows)`."""
     return " ".join(f"{value:.3f}" for value in np.mean(rows, axis=0)) + f" ({len(rows)})"
 
 

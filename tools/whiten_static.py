@@ -1,10 +1,10 @@
-"""Evens out the directions of trained token vectors, so that a few common ones do not decide every cosine.
+"""Whiten trained token vectors a little, so that a few strong directions do not decide every cosine.
 
     python tools/whiten_static.py static-384.npz vocab.txt train-text.xz whitened.npz
 
 Every row is multiplied by one fixed symmetric matrix: the second moment of short texts' vectors to a small negative
 power. A sum of rows is linear, so this costs nothing at run time. The power was chosen on the development sets: with 0,
-recall@5 of conditions is half a point lower; with more than 0.1, conversations begin to lose.
+recall@5 of conditions is half a point lower; with more than 0.1, recall of conversations gets lower.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rawkomem.embed.static import StaticEmbedder
 
 POWER = 0.075
 TEXTS = 20_000
-WORDS = 12  # of a text's opening: about the length of a question
+WORDS = 12  # words from the start of a text: about the length of a question
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def second_moment(vectors: Path, vocabulary: Path, texts: Path) -> NDArray[np.float64]:
-    """The uncentred second moment of the vectors of many short texts."""
+    """Return the uncentered second moment of the vectors of many short texts."""
     with lzma.open(texts, "rt", encoding="utf-8") as stream:
         lines = [line.split() for line in stream]
     openings = [" ".join(line[:WORDS]) for line in lines if len(line) >= WORDS]
@@ -61,7 +61,7 @@ def second_moment(vectors: Path, vocabulary: Path, texts: Path) -> NDArray[np.fl
 
 
 def whitening(moment: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The symmetric matrix that shrinks strong directions a little."""
+    """Return the symmetric matrix that shrinks strong directions a little."""
     strength, directions = np.linalg.eigh(moment)
     return (directions * (strength / strength[-1]) ** -POWER) @ directions.T
 

@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the commands, and the table of filters in docs/recall.md; tests fail when they are old."""
+"""Write docs/cli.md from the commands, and the table of filters in docs/recall.md; tests fail if they are outdated."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ HEAD = """\
 
 Generated from the commands by `make docs`; do not edit.
 
-`rawkomem` (short: `rawko`) works on the `.rawko/` folder of the current folder or of one of its parents; `-C FOLDER` or
-the environment variable `RAWKOMEM_DIR` names another start. Data goes to stdout, remarks and errors to stderr. Exit
-codes: 0 done, 1 failed or "no", 2 wrong usage. Colors appear on a terminal only, and never with `NO_COLOR`.
+`rawkomem` (short: `rawko`) works on the `.rawko/` folder of the current folder or of one of its parents. To start in
+another folder, pass `-C FOLDER` or set the environment variable `RAWKOMEM_DIR`. Data goes to stdout, remarks and errors
+to stderr. Exit codes: 0 done, 1 failed or "no", 2 wrong usage. Colors appear on a terminal only, and never with
+`NO_COLOR`.
 
 Tab completion of commands, options, ids with titles, tags, kinds, statuses and pages:
 
@@ -68,7 +69,7 @@ def _section(command: click.Command, context: click.Context) -> str:
 
 
 def with_filters(page: str) -> str:
-    """Return the page about recall with the table of filters as it is now."""
+    """Return the page about recall with the current table of filters."""
     before, rest = page.split(START)
     rows = "".join(_row(field) for field in FILTER_FIELDS if field.help)
     head = "| option | in `filter_of` | in `Filter` | what it lets through | of several |\n|---|---|---|---|---|\n"

@@ -23,7 +23,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs" / "json.md"
 HEAD = f"""\
 # JSON output
 
-To read what a command prints in a program, add `--json`:
+To read the output of a command in a program, add `--json`:
 
 ```sh
 rawkomem list --json
@@ -45,7 +45,7 @@ LESSON = (
     "--situation", "Deploy", "--error-pattern", "friday", "--oversight", "none", "--fix", "rollback",
     "--rule", "Never", "--severity", "high", "--scope", "all",
 )  # fmt: skip
-# Commands in the order in which they run: each one may need what those before it wrote.
+# Commands in the order in which they run: a command may need memories that earlier commands wrote.
 CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("add", ("First port. It is 5432. See project:api.", "-t", "net", "--when", "port")),
     ("add", ("--title", "Zone", "--claim", "subject=us,predicate=zone,value=UTC", "--body", "UTC.",
@@ -87,7 +87,7 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("git", ("add", ".")), ("git", ("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "y")),
     ("diff", ("HEAD~1",)),
 )  # fmt: skip
-# Commands that this page cannot run without other programs, sessions or minutes of time.
+# Commands that are not run for this page, because they need other programs, sessions or minutes.
 NOT_RUN = {
     "bench speed", "bench recall", "bench learn", "bench replay", "bench secrets", "bench scale", "replay",
     "connect codex", "connect opencode", "connect cursor", "connect copilot", "connect gemini", "drafts show",
@@ -137,7 +137,7 @@ def _prepare(folder: Path) -> None:
 
 
 def _run(words: list[str], folder: str) -> str:
-    """Return what a command prints in a folder; its remarks are dropped."""
+    """Return the stdout of a command that runs in a folder."""
     with (
         contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")) as out,
         contextlib.redirect_stderr(io.StringIO()) as remarks,

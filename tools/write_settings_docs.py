@@ -1,4 +1,4 @@
-"""Writes docs/settings.md from the table of settings; a test fails when the file is out of date."""
+"""Write docs/settings.md from the table of settings; a test fails if the file is outdated."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ HEAD = """\
 
 Generated from the table of settings by `make docs`; do not edit.
 
-rawkomem works without any settings. Put those that everybody who works on the project should have into
-`.rawko/config.yaml`:
+rawkomem works without any settings. Put settings for everybody who works on the project into `.rawko/config.yaml`:
 
 ```yaml
 embedder: static
@@ -38,11 +37,11 @@ predicates:
 The last file in this table overrides the repository's file, which overrides your own file for all repositories. An
 environment variable overrides all files. A dot in a key is a level of YAML: `store.name` is `store: {name: lancedb}`.
 
-A repository cannot set what could do harm: a host, a key, a command, a folder, a store. If its file tries, rawkomem
-prints a warning and ignores that line.
+A repository cannot set anything that could do harm: a host, a key, a command, a folder, a store. If its file tries,
+rawkomem prints a warning and ignores that line.
 
 A wrong value, an unknown key or a file that cannot be read never stops a command. rawkomem prints a warning with the
-file, the line, the key and what is allowed, and uses the default; a hook writes the warning to
+file, the line, the key and the allowed values, and uses the default; a hook writes the warning to
 `.rawko/local/hook.log`. Two keys have a safer fallback than their default: `trust.maxUnverified` becomes 0,
 `sinks.events` becomes empty.
 
@@ -99,7 +98,7 @@ def _line(row: Row) -> str:
 
 
 def _shown(default: Any) -> str:
-    """Return a default as a file would say it."""
+    """Return a default as it is written in a file."""
     if isinstance(default, dict):
         return ", ".join(f"{key}: `{value}`" for key, value in default.items()) or "–"
     if isinstance(default, bool):

@@ -1,4 +1,4 @@
-"""Makes a repository of a given size: English words by Zipf's law, headings, tags, conditions."""
+"""Writes a made-up repository of any size: English words by Zipf's law, headings, tags, conditions."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
     from ..model.entry import Value
 
-PIECE_WORDS = 24  # of a piece of a real text
-VOCABULARY_WORDS = 8_000  # distinct words; a team's notes hold about that many
+PIECE_WORDS = 24  # words in a piece of a real text
+VOCABULARY_WORDS = 8_000  # distinct words; a team's notes have about as many
 MEMORY_BYTES = 4_000
-SUBJECTS, SUBJECT_WORDS = 2_000, 300  # what short texts are about, and the words of each
-# Kinds of changes and how many of a hundred: votes are frequent, changes of state are rare.
+SUBJECTS, SUBJECT_WORDS = 2_000, 300  # subjects of short texts, and words of each subject
+# Kinds of changes and their share in percent: votes are frequent, changes of state are rare.
 CHANGES = {"feedback": 40, "reinforce": 20, "amend": 15, "corroborate": 10, "dispute": 5, "link": 5, "supersede": 3}
 CHANGES |= {"archive": 2}
-CHANGES_AT_MS = 1_790_000_000_000  # when changes begin: after all memories
+CHANGES_AT_MS = 1_790_000_000_000  # the time of the first changes, later than all memories
 
 
 def make_repository(project: str, files: int, seed: int = 7, changes: int = 0) -> None:
-    """Write `.rawko/` with this many memories of 4 kB, and so many changes below them, into a project folder."""
+    """Write `.rawko/` into a project folder: this many files with one memory of 4 kB, and this many changes in them."""
     write_start(plan_start(project))
     words = vocabulary(seed)
     weights = list(accumulate(1 / (rank + 3) for rank in range(len(words))))
@@ -56,7 +56,7 @@ def _spread(chance: random.Random, files: int, changes: int) -> list[int]:
 
 
 def change_text(chance: random.Random, words: list[str], number: int, files: int, nth: int) -> str:
-    """Return one entry about a memory, later than those before it."""
+    """Return one change of a memory, later than the changes before it."""
     kind = chance.choices(list(CHANGES), list(CHANGES.values()))[0]
     other = f"memory-{chance.randrange(files):06d}"
     says: dict[str, Value] = {"signal": chance.choice(("helpful", "helpful", "harmful"))} if kind == "feedback" else {}
@@ -73,7 +73,7 @@ def vocabulary(seed: int = 7) -> list[str]:
 
 
 def short_texts(count: int, seed: int = 7) -> Iterator[str]:
-    """Return texts of about 30 words on many subjects, each with words of its own: a few are about the same one."""
+    """Yield texts of about 30 words on SUBJECTS subjects, each with its own words; a few texts share a subject."""
     chance = random.Random(seed)
     words = vocabulary(seed)
     weights = list(accumulate(1 / (rank + 3) for rank in range(len(words))))
@@ -85,7 +85,7 @@ def short_texts(count: int, seed: int = 7) -> Iterator[str]:
 
 
 def real_texts(path: str, count: int) -> Iterator[str]:
-    """Return so many pieces of a text file, plain or .xz, in random order; pieces of a small file overlap."""
+    """Yield `count` pieces of a text file, plain or .xz, in random order; pieces of a small file overlap."""
     import lzma
 
     with (lzma.open if path.endswith(".xz") else open)(path, "rt", encoding="utf-8", errors="replace") as stream:

@@ -1,4 +1,4 @@
-"""What filling a store cost, kept beside it: a later run of `bench scale --keep` asks only."""
+"""Records what filling a store cost, so that a later run of `bench scale --keep` only measures searches."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Fill:
     wall_s: float
     cpu_s: float
     passages: int
-    load: float = 0.0  # of the machine in the last minute of it
+    load: float = 0.0  # of the machine in the last minute of the fill
 
 
 class Fills:
-    """The file `fills.json` of a folder: what was filled there → store → Fill."""
+    """The file `fills.json` of a folder: name of the data → store → Fill."""
 
     def __init__(self, folder: str):
         self._path = os.path.join(folder, "fills.json")
@@ -33,12 +33,12 @@ class Fills:
                 self._known = json.load(stream)
 
     def get(self, what: str, store: str) -> Fill | None:
-        """Return what a fill that has ended did cost."""
+        """Return the cost of a finished fill; None if there was none."""
         found = self._known.get(what, {}).get(store)
         return Fill(**found) if found else None  # type: ignore[arg-type]
 
     def add(self, what: str, store: str, fill: Fill) -> None:
-        """Note a fill that has ended."""
+        """Record a finished fill."""
         self._known.setdefault(what, {})[store] = {**as_dict(fill), "load": os.getloadavg()[0]}
         with open(f"{self._path}.part", "w", encoding="utf-8") as stream:
             json.dump(self._known, stream, indent=1)
@@ -46,14 +46,14 @@ class Fills:
 
 
 def cpu_s(store: str) -> float:
-    """Return the processor time so far of this process, its children and, where it runs here, the store's server."""
+    """Return the CPU time so far of this process, its children and, if it is on this machine, the store's server."""
     used = os.times()
     own = used.user + used.system + used.children_user + used.children_system
     return own + (_server_cpu_s() if store == "postgres" and os.environ.get(POSTGRES_URL) else 0.0)
 
 
 def _server_cpu_s() -> float:
-    """Return the processor time of a server on this machine with all its processes, those that have ended included."""
+    """Return the CPU time of a server on this machine with all its processes, including finished ones."""
     server, total = _server(os.environ[POSTGRES_URL]), 0
     for name in filter(str.isdecimal, os.listdir("/proc")) if server else ():
         stat = _stat(int(name))
@@ -66,7 +66,7 @@ def _server_cpu_s() -> float:
 
 @cache
 def _server(url: str) -> int:
-    """Return the process that started the server's others; 0 if it is on another machine."""
+    """Return the process id of the server's main process; 0 if it is on another machine."""
     import psycopg
 
     with psycopg.connect(url) as connection:
@@ -75,7 +75,7 @@ def _server(url: str) -> int:
 
 
 def _stat(process: int) -> list[str]:
-    """Return what Linux tells of a server's process, from its state on; nothing of another process."""
+    """Return the fields of /proc/…/stat of a server's process, from its state on; none for another process."""
     try:
         with open(f"/proc/{process}/stat", encoding="utf-8") as stream:
             _, _, told = stream.read().partition("(postgres) ")

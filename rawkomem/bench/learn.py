@@ -1,4 +1,4 @@
-"""Measure learning on recorded sessions with gold memories: how much of what becomes a draft is worth keeping.
+"""Measures learning on recorded sessions with gold memories: which share of the drafts is worth keeping.
 
 A file holds sessions with `id`, Claude Code's `records` and `gold`: memories with `evidence`, each a verbatim `quote`.
 An item touches a gold memory if it shares at least 60 % of the content words of one of its quotes.
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
-TOUCHING_SHARE = 0.6  # of the content words of a quote
-CURVE = (3.0, 2.5, 2.0, 1.8, 1.6, 1.4, 1.2, 1.0, 0.8, 0.6, 0.4, 0.2, 0.0, -0.5, -2.0)  # least scores
-MAX_CURVE_DRAFTS = 1_000  # of one session: the curve shows what the limit of the product hides
+TOUCHING_SHARE = 0.6  # share of a quote's content words
+CURVE = (3.0, 2.5, 2.0, 1.8, 1.6, 1.4, 1.2, 1.0, 0.8, 0.6, 0.4, 0.2, 0.0, -0.5, -2.0)  # minimum scores
+MAX_CURVE_DRAFTS = 1_000  # drafts of one session: the curve ignores the product's own, lower limit
 
 
 @record
 class Counts:
-    """What learning makes of one session, or of all."""
+    """The results of learning from one session, or from all."""
 
     sessions: int = 1
     drafts: int = 0
@@ -43,7 +43,7 @@ class Counts:
     touching_gold: int = 0  # drafts and stored items that touch a gold memory
     gold: int = 0
     found: int = 0  # gold memories that an item touches
-    requests: int = 0  # to the agent, to write a memory
+    requests: int = 0  # requests to the agent to write a memory
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class Counts:
 
 
 def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> dict[str, Any]:
-    """Return the figures over all sessions, of each, and the curve of precision and recall over the least score."""
+    """Return the figures of all sessions, of each session, and precision and recall by minimum score."""
     sessions = [session for file in files for session in read_records(file)]
     each: dict[str, Counts] = {}
     for number, session in enumerate(sessions, 1):
@@ -93,7 +93,7 @@ def _measure(session: Record) -> Counts:
 
 
 def _point(least: float, sessions: Sequence[Record]) -> dict[str, Any]:
-    """Return what a least score would give, without the limit of drafts for a session."""
+    """Return the figures with a minimum score, without the limit of drafts per session."""
     counts = Counts(sessions=0)
     for session in sessions:
         heard, gold = _heard(session["records"]), _gold(session)
@@ -114,7 +114,7 @@ def _heard(records: Iterable[Record]) -> Heard:
 
 
 def text_of(draft: Draft) -> str:
-    """Return all that a draft says."""
+    """Return the whole text of a draft."""
     return f"{draft.said}\n{draft.text}"
 
 

@@ -1,4 +1,4 @@
-"""Retrieval metrics. "Recall" comes in three definitions, so all three are reported: any, all and fraction."""
+"""Retrieval metrics. "Recall" has three definitions, so all three are reported: any, all and fraction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CUTS = (1, 5, 10)
-RESAMPLES = 500  # of the bootstrap: enough for two digits
+RESAMPLES = 500  # samples of the bootstrap: enough for two digits
 
 
 def metrics_of(found: Sequence[str], relevant: Sequence[str]) -> dict[str, float]:
@@ -48,7 +48,7 @@ def summary(rows: Sequence[dict[str, float]], seed: int = 7) -> dict[str, dict[s
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Return how often an answerable question's best relevance is above an unanswerable one's."""
+    """Return how often the best relevance of an answerable question is above that of an unanswerable one."""
     ranked = sorted([(value, 1) for value in positive] + [(value, 0) for value in negative])
     total, at = 0.0, 0
     while at < len(ranked):
@@ -62,11 +62,11 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
 
 
 def injected_of(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return how good injections into prompts are. A row holds sets of ids, the injected ones and their tokens.
+    """Return the quality of injections into prompts. A row holds sets of ids, the injected ids and their tokens.
 
-    precision is the share of injected memories that are relevant (or acceptable); hit the share of prompts with a
-    relevant memory that get one; false_injection the share of prompts without a relevant memory that get one which is
-    not even acceptable.
+    precision: the share of injected memories that are relevant (or acceptable).
+    hit: of the prompts that have a relevant memory, the share that gets one.
+    false_injection: of the other prompts, the share that gets a memory which is not even acceptable.
     """
     items = sum(len(row["injected"]) for row in rows)
     relevant = sum(len(row["relevant"] & {*row["injected"]}) for row in rows)
@@ -85,5 +85,5 @@ def injected_of(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _share(part: int, whole: int) -> float | None:
-    """Return a share; None of nothing."""
+    """Return a share; None if the whole is 0."""
     return round(part / whole, 4) if whole else None

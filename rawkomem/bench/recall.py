@@ -1,8 +1,8 @@
-"""`bench recall`: how well the real search and the real injection find what a question needs.
+"""`bench recall`: measures how well the real search and the real injection find the memories that a question needs.
 
 A file holds memories (text, speaker, date, `when` conditions) and questions with the ids that answer them, perhaps
-none. They are written as a real repository, indexed, and asked through the same calls as the command line. Questions
-that name `acceptable` memories are real prompts: these are asked through the prompt hook, too.
+none. The memories are written as a real repository and indexed; questions use the same calls as the command line.
+Questions that name `acceptable` memories are real prompts, which are sent through the prompt hook, too.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def measure_recall(
     file: str, profile: str, say: Callable[[str], None], deep: bool = False, budget: int = BUDGET_TOKENS,
     sessions: Sequence[str] = (),
 ) -> dict[str, Any]:  # fmt: skip
-    """Return all figures of one file; with `deep`, contextual vectors are filled in before anything is asked.
+    """Return all figures of one file; with `deep`, contextual vectors are computed before the first question.
 
-    With files of sessions, prompts are asked with what came before them there, and whole sessions are replayed.
+    With files of sessions, prompts are sent with the records before them, and whole sessions are replayed.
     """
     rows: list[dict[str, Any]] = []
     recorded = read_sessions(sessions)
@@ -82,7 +82,7 @@ def _sets(file: str) -> Iterable[dict[str, Any]]:
         with open(file, encoding="utf-8") as stream:
             data = json.load(stream)
     except (OSError, ValueError) as failure:
-        raise BadInput(f"cannot read {file}: {failure}", "give a JSON file with memories and queries") from None
+        raise BadInput(f"cannot read {file}: {failure}", "name a JSON file with memories and queries") from None
     sets = data.get("sets", [data]) if isinstance(data, dict) else []
     if not sets or any("memories" not in part or "queries" not in part for part in sets):
         raise BadInput(f"{file} holds no memories and queries", "see 'rawkomem docs recall' for the format")
@@ -90,7 +90,7 @@ def _sets(file: str) -> Iterable[dict[str, Any]]:
 
 
 def write_repository(project: str, memories: list[dict[str, Any]]) -> dict[str, str]:
-    """Write the memories, those of one session into one file; return id → the set's own id."""
+    """Write the memories as a repository, with one file per session; return new id → id in the set."""
     write_start(plan_start(project))
     folder = os.path.join(project, ".rawko", "memories")
     files: dict[str, list[str]] = {}
@@ -117,7 +117,7 @@ def _entry(id: str, memory: dict[str, Any]) -> Entry:
 
 
 def _title(memory: dict[str, Any], text: str) -> str:
-    """Return the title that a person would write: who and when, a name, or the first line."""
+    """Return a title as a person would write it: speaker and date, the memory's id as words, or the first line."""
     if memory.get("title"):
         return str(memory["title"])
     if memory.get("speaker"):
@@ -196,7 +196,7 @@ def _report(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _injected(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Return how often, for answerable questions, the right memory is first, or among those injected."""
+    """Return how often the first injected memory is relevant, how often any is, and the share of relevant ones."""
     shares = [len(set(row["injected"]) & set(row["relevant"])) / len(row["relevant"]) for row in rows]
     sums = {
         "hit@1": sum(bool(set(row["injected"][:1]) & set(row["relevant"])) for row in rows),

@@ -1,6 +1,6 @@
-"""Measure `replay` on recorded sessions with gold memories: how many corrections the gold memories cover.
+"""Measures `replay` on recorded sessions with gold memories: how many corrections the gold memories cover.
 
-The quotes of a gold memory tell which corrections it is about, by the same rule as in `bench learn`.
+The quotes of a gold memory decide which corrections it is about, by the same rule as in `bench learn`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_TITLE_CHARS = 100
 
 
 def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> dict[str, Any]:
-    """Return the counts over all sessions, of each session and of each kind, and how far quotes agree with them."""
+    """Return the counts of all sessions, of each session and of each kind, and how well they agree with quotes."""
     gold = [memory for file in files for session in read_records(file) for memory in session.get("gold", [])]
     corrections: list[Correction] = []
     each: dict[str, dict[str, int]] = {}
@@ -76,7 +76,7 @@ def _kinds(corrections: Iterable[Correction]) -> list[str]:
 def _pairs(
     repository: Repository, corrections: Iterable[Correction], ids: Sequence[str], gold: Sequence[Record]
 ) -> dict[str, int]:
-    """Return how many pairs of correction and memory quotes join, how many are found, and how many are both."""
+    """Return how many pairs of correction and memory share a quote, how many are found, and how many are both."""
     memories, quotes = repository.get_many(ids), [quotes_of(memory) for memory in gold]
     counts = Counter[str]()
     for one in corrections:

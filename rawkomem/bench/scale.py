@@ -1,4 +1,4 @@
-"""`bench scale`: search stores side by side, on the same memories: time to fill them, warm searches, size."""
+"""`bench scale`: compares search stores on the same memories: time to fill, time of warm searches, size."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-WARM_UP_SEARCHES = 5  # searches before the clock counts: caches fill
+WARM_UP_SEARCHES = 5  # searches that fill caches and are not timed
 SEARCHES = 60
-MAX_NEAREST = 100  # as many as a search asks for
-MIN_SHOWN_FILES = 5_000  # files of a fill whose progress is shown
-EXACT_TOP = 10  # results that are compared with an exact scan
-BATCH_VECTORS = 4_999  # vectors put in one go; the last batch is a smaller one, as that of a sync is
+MAX_NEAREST = 100  # hits per question, as in a real search
+MIN_SHOWN_FILES = 5_000  # a fill of fewer files shows no progress
+EXACT_TOP = 10  # results compared with those of an exact scan
+BATCH_VECTORS = 4_999  # vectors put at once; the last batch is smaller, as in a sync
 
 
 @record
@@ -54,15 +54,15 @@ class Scale:
     fill_cpu_s: float  # of this process, its children and a server on this machine
     p50_ms: float
     p95_ms: float
-    cpu_ms: float  # processor time of a search, likewise
+    cpu_ms: float  # CPU time of a search, of the same processes
     mb: float
     load: float  # of the machine in the last minute, when searches were measured: 1 for each busy core
-    recall: float = 0.0  # of the exact top 10, where vectors alone were measured
+    recall: float = 0.0  # share of the exact top 10 that was found; only for `--vectors`
 
 
 @contextmanager
 def _folder(keep: str) -> Iterator[str]:
-    """Return a folder that stays, or a temporary one."""
+    """Yield the folder `keep`, which stays, or a temporary one."""
     if keep:
         os.makedirs(keep, exist_ok=True)
         yield os.path.abspath(keep)
@@ -72,7 +72,7 @@ def _folder(keep: str) -> Iterator[str]:
 
 
 def measure_stores(memories: int, stores: Sequence[str], say: Callable[[str], None], keep: str = "") -> list[Scale]:
-    """Measure all stores on one made-up repository; what lies filled in the folder `keep` is not filled again."""
+    """Measure all stores on one made-up repository; stores that are already filled in `keep` are not filled again."""
     with _folder(keep) as folder, embedder("static"):
         fills = Fills(folder)
         project = os.path.join(folder, f"memories-{memories}")
@@ -89,7 +89,7 @@ def _measure(project: str, memories: int, name: str, say: Callable[[str], None],
     repository = Repository.open(project, warn=lambda message: None, store=name)
     try:
         index = repository.core.index
-        outside = index.outside()  # opening loads packages, which is no part of indexing
+        outside = index.outside()  # opened first: loading packages is not part of indexing
         key = os.path.basename(project)
         fill = None if name == MEMORY else fills.get(key, name)
         if not fill:
@@ -97,7 +97,7 @@ def _measure(project: str, memories: int, name: str, say: Callable[[str], None],
             report = index.sync(_shown(name, say))
             fill = Fill(report.seconds, cpu_s(name) - before, len(index.store.vectors(Filter())))
             fills.add(key, name, fill)
-            say(f"{name}: filled in {fill.wall_s:.1f} s, {fill.cpu_s:.1f} s of processor time")
+            say(f"{name}: filled in {fill.wall_s:.1f} s, {fill.cpu_s:.1f} s of CPU time")
         texts = queries()
         before = cpu_s(name)
         p50, p95, asked = _times(lambda n: repository.search(f"{texts[n % len(texts)]} {n}"))
@@ -113,7 +113,7 @@ def _measure(project: str, memories: int, name: str, say: Callable[[str], None],
 
 
 def _shown(name: str, say: Callable[[str], None]) -> Callable[[int, int], None]:
-    """Return a function that tells of every tenth of a fill."""
+    """Return a function that reports every tenth of a fill."""
     told = 0
 
     def progress(done: int, total: int) -> None:
@@ -138,10 +138,10 @@ def _times(ask: Callable[[int], T]) -> tuple[float, float, list[T]]:
 
 
 def measure_vectors(count: int, name: str, say: Callable[[str], None], file: str = "", keep: str = "") -> Scale:
-    """Fill one store with vectors of pieces of a text file, else of made-up texts; ask for those nearest to others."""
+    """Fill one store with vectors of a text file's pieces, or of made-up texts; time searches for the nearest."""
     if name in (SQLITE, MEMORY):
-        hint = f"--store {' or '.join(plugin_names())}"
-        raise BadInput("--vectors fills stores outside of the index's database", hint)
+        hint = f"pass --store {' or --store '.join(plugin_names())}"
+        raise BadInput(f"--vectors cannot measure the store {name!r}", hint)
     with _folder(keep) as folder:
         fills, key = Fills(folder), f"vectors-{count}"
         layout = Layout(os.path.join(folder, key, FOLDER))
@@ -170,7 +170,7 @@ def measure_vectors(count: int, name: str, say: Callable[[str], None], file: str
 
 
 def _known_vectors(path: str, count: int, file: str, say: Callable[[str], None]) -> NDArray[np.float32]:
-    """Return vectors from a file that is made at first: they need not fit into memory beside those of a store."""
+    """Return vectors from a mapped file, which is made on first use: vectors and store need not both fit in memory."""
     if not os.path.exists(path):
         say(f"embedding {count} texts")
         with open(f"{path}.part", "wb") as stream:
@@ -192,7 +192,7 @@ def _megabytes(layout: Layout, name: str, store: OutsideStore | None) -> float:
 
 
 def _leave_nothing(store: OutsideStore) -> None:
-    """Erase what a server keeps; the rest goes with the temporary folder."""
+    """Erase the data on a server; other data is deleted with the temporary folder."""
     store.erase()
     store.commit()
 
@@ -208,7 +208,7 @@ def _fill(store: OutsideStore, vectors: NDArray[np.float32], say: Callable[[str]
 
 
 def _recall(vectors: NDArray[np.float32], asked: NDArray[np.float32], given: list[list[Hit]]) -> float:
-    """Return how much was found of the top 10 of an exact scan, which compares vectors as all stores pack them."""
+    """Return the share of an exact scan's top 10 that was found. The scan compares vectors as stores pack them."""
     best: list[list[tuple[float, int]]] = [[] for _ in asked]
     questions = _packed(asked)
     for start in range(0, len(vectors), BATCH_VECTORS):

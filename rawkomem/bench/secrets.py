@@ -1,8 +1,8 @@
 """Measures on a labeled corpus how well redaction finds secrets and leaves other text alone.
 
 A corpus is JSON: a list of rows with `kind` (`secret:…`, `pii:…`, `benign:…`), `expected_redacted`, `text_b64`, and
-optionally `span_b64` (the very secret), `scope` and `contested`. Only rows of scope `core` that nobody contests count.
-Texts are base64, so that a corpus trips no scanner.
+optionally `span_b64` (the secret alone), `scope` and `contested`. Only rows of scope `core` that are not contested
+count. Texts are base64, so that secret scanners do not report a corpus.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DEFAULT_CORPUS = os.path.join("..", "shared", "data", "secrets.json")  # beside a checkout of this project
-PAGE_CHARS = 4_096  # of the texts that are timed
-ROUNDS = 5  # the best counts: a busy machine doubles single ones
+PAGE_CHARS = 4_096  # characters of each text that is timed
+ROUNDS = 5  # the fastest round counts: a busy machine can double the time of a round
 
 
 @record
@@ -36,7 +36,7 @@ class Row:
 
     @property
     def found(self) -> bool:
-        """Tell whether something is redacted where the secret is, or anywhere where the corpus does not say."""
+        """Tell whether text is redacted where the secret is, or anywhere if the corpus does not give the place."""
         start = self.text.find(self.span)
         end = start + len(self.span) if self.span else len(self.text)
         return any(hit.start < end and start < hit.end for hit in find_secrets(self.text))
@@ -44,7 +44,7 @@ class Row:
 
 @record
 class Figures:
-    """The figures that the docs promise of redaction, as measured."""
+    """The measured values of the figures that the docs promise."""
 
     secrets: int
     secret_recall: float
@@ -64,7 +64,7 @@ class Figures:
 
 
 def read_corpus(file: str) -> list[Row]:
-    """Return the rows of a corpus that count. Raises BadInput for a file that is no corpus."""
+    """Return the rows of a corpus that count; raise BadInput for a file that is not a corpus."""
     try:
         with open(file, encoding="utf-8") as stream:
             rows = json.load(stream)
@@ -72,7 +72,7 @@ def read_corpus(file: str) -> list[Row]:
     except OSError as failure:
         raise BadInput(f"cannot read {file}: {failure.strerror}", "name a corpus with --file") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        hint = "a JSON list of rows: see 'rawkomem docs redaction'"
+        hint = "name a JSON list of rows with --file; see 'rawkomem docs redaction'"
         raise BadInput(f"{file} is not a corpus of secrets", hint) from None
 
 

@@ -1,6 +1,6 @@
-"""Replay recorded sessions through the prompt hook: a file of sessions holds Claude Code's records of each.
+"""Replays recorded sessions through the prompt hook. A file of sessions holds Claude Code's records of each session.
 
-Each prompt is asked with a transcript that holds what came before it, as the host would have written it by then.
+Each prompt is sent with a transcript of the records before it, as the host would have written them by then.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CLEARED = "<command-name>/clear</command-name>"
 
 @record
 class Session:
-    """A recorded session: its name, its records, and where in them a person speaks."""
+    """A recorded session: its id, its records, and the positions of a person's prompts in them."""
 
     id: str
     records: tuple[Record, ...]
@@ -66,9 +66,9 @@ def _text(line: Record) -> str:
 
 
 def records_before(sessions: Sequence[Session], source: str, prompt: str) -> Sequence[Record]:
-    """Return what came before a prompt that a set names as "session.number", from 0; none if no session holds it.
+    """Return the records before a prompt, which a set names as "session.number", from 0; none if it is not found.
 
-    Where the number and the text do not agree, the text counts.
+    If the number and the text do not match, the text decides.
     """
     name, _, number = source.partition(".")
     for session in sessions:
@@ -80,14 +80,14 @@ def records_before(sessions: Sequence[Session], source: str, prompt: str) -> Seq
 
 
 def write_transcript(file: str, records: Iterable[Record]) -> str:
-    """Write records as the host does, a line each, and return the file's name."""
+    """Write records as the host does, one per line, and return the file's name."""
     with open(file, "w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(f"{json.dumps(line)}\n" for line in records)
     return file
 
 
 def ask(repository: Repository, prompt: str, session: str, transcript: str) -> Injection:
-    """Return what the hook answers to a prompt, and count it as the hook does."""
+    """Return the hook's injection for a prompt, and record its use as the hook does."""
     call = Call(HOST, PROMPT, {}, session, prompt, repository.layout.project, transcript)
     injection = recalled(repository, call, HOSTS[HOST].max_context_bytes)
     repository.note_use(injection, session)

@@ -1,7 +1,7 @@
-"""`bench speed`: how long the real commands take, as processes, in milliseconds and in starts.
+"""`bench speed`: measures how long the real commands take, as processes, in milliseconds and in starts.
 
-A start is the median time of `python -c pass` on the same machine in the same run: the unit in which our limits are
-written, because machines differ and are noisy.
+A start is the median time of `python -c pass` on the same machine in the same run. Limits are given in starts, because
+machines differ and are noisy.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from .corpus import make_repository, vocabulary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-WARM_CALLS = 60  # of a process that stays open
-RUNS_PER_COMMAND = 15  # the median of fewer jumps about
-# Words of a query, by their rank in frequency. In English the first hundred or so are stop words, which a search drops.
+WARM_CALLS = 60  # calls in a long-running process
+RUNS_PER_COMMAND = 15  # with fewer runs, the median varies too much
+# Words of a query, by their rank in frequency. In English the first hundred or so are stop words, which are ignored.
 QUERY_RANKS = ((200, 500, 900), (150, 400, 2000, 4000), (600, 1200), (250, 500, 800, 1500, 3000))
 
 
@@ -45,13 +45,13 @@ class Measure:
 
 
 def command(*words: str) -> list[str]:
-    """Return the command line of the installed console script where there is one, else of the module."""
+    """Return the command line of the installed console script if there is one, else of the module."""
     script = os.path.join(os.path.dirname(sys.executable), "rawkomem")
     return [script, *words] if os.path.exists(script) else [sys.executable, "-m", "rawkomem", *words]
 
 
 def measure_speed(files: int, say: Callable[[str], None], changes: int = 0) -> list[Measure]:
-    """Return all figures for a repository of this many files, with so many changes in them, in a temporary folder."""
+    """Return all figures for a repository with this many files and changes in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         say(f"writing {files} files of 4 kB, with {changes} changes")
         compileall.compile_dir(os.path.dirname(os.path.dirname(__file__)), quiet=2)  # as pip does when it installs
@@ -94,7 +94,7 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
 
 @contextmanager
 def embedder(name: str) -> Iterator[None]:
-    """Set the embedder of all processes for a while."""
+    """Set the embedder of this process and those that it starts, for one block of code."""
     before = os.environ.get("RAWKOMEM_EMBEDDER")
     os.environ["RAWKOMEM_EMBEDDER"] = name
     try:
@@ -107,7 +107,7 @@ def embedder(name: str) -> Iterator[None]:
 
 
 def _fill_second_tier(project: str) -> None:
-    """Copy the first tier's vectors: as many and as long as real ones, which would take an hour to make."""
+    """Copy the first tier's vectors: as many and as long as real ones, which would take an hour to compute."""
     database = open_database(index_path(Layout(os.path.join(project, FOLDER))))
     with database:
         database.execute("INSERT INTO deep_fine SELECT * FROM fine; INSERT INTO deep_coarse SELECT * FROM coarse")
@@ -127,13 +127,13 @@ def _warm(project: str, start: float, name: str) -> list[Measure]:
 
 
 def queries() -> list[str]:
-    """Return some questions, of words as frequent as those of real ones."""
+    """Return some questions, with words as frequent as in real ones."""
     words = vocabulary()
     return [" ".join(words[rank] for rank in ranks) for ranks in QUERY_RANKS]
 
 
 def _settle(project: str) -> None:
-    """Let stamps grow old and a watcher become idle."""
+    """Wait until stamps are old enough and a watcher is idle."""
     time.sleep(1.5)
     _time(command("sync"), project)
     time.sleep(0.5)
@@ -156,12 +156,12 @@ def _time(words: list[str], project: str) -> float:
 
 
 def _peak_of(words: list[str], project: str) -> float:
-    """Return the peak resident memory of one more run."""
+    """Return the peak memory of one more run in megabytes."""
     return _peak(subprocess.Popen(words, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
 
 
 def _peak(process: subprocess.Popen[bytes]) -> float:
-    """Wait for a process; return the megabytes of memory that it had at most, which the kernel tells."""
+    """Wait for a process; return its peak memory in megabytes, 0 where the system does not tell."""
     if not hasattr(os, "wait4"):
         process.wait()
         return 0.0
@@ -179,7 +179,7 @@ def _resident(pid: int) -> float:
 
 
 def _saved(project: str, number: int) -> float:
-    """Return the milliseconds from saving a file until a reader of the index, without a sweep of its own, sees it."""
+    """Return the milliseconds from saving a file until the watcher has indexed it."""
     layout = Layout(os.path.join(project, FOLDER))
     database = open_database(index_path(layout), readonly=True)
     stem = f"saved-while-watching-{number}"

@@ -1,4 +1,4 @@
-"""A process that keeps a repository open and injects again and again, as a server does: prints its times as JSON."""
+"""Keeps a repository open and injects repeatedly, as a server does; prints the times as JSON."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import time
 from ..model.task import Task
 from ..repository import Repository
 
-WARM_UP_CALLS = 5  # calls before the clock counts: caches fill
+WARM_UP_CALLS = 5  # calls that fill caches and are not timed
 
 
 def main(project: str, tasks: list[str], rounds: int) -> None:
-    """Ask every task in turn, each a little different, so that no cache of answers helps."""
+    """Inject for every task in turn, each time with another number, so that no cached answer is used."""
     repository = Repository.open(project)
     times: list[float] = []
     for number in range(WARM_UP_CALLS + rounds):

@@ -1,4 +1,4 @@
-"""Stands in for an embedder that does not answer, so that its index is kept: questions are answered by words."""
+"""Replaces an embedder that failed, so that its index is kept and searches match words only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class Absent:
-    """An embedder with the name and the dimensions of another one, and empty vectors, which are close to nothing."""
+    """Has the name and dimensions of the failed embedder, and returns vectors of zeros, which are close to nothing."""
 
     is_absent = True
 
@@ -17,5 +17,5 @@ class Absent:
         self.dims = dims
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return an empty vector for each text. The index embeds such memories again once the embedder answers."""
+        """Return a vector of zeros for each text. The index embeds these memories again when the embedder works."""
         return [bytes(4 * self.dims) for _ in texts]

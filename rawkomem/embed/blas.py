@@ -1,8 +1,8 @@
-"""numpy, with one thread in its matrix products: imported so where nobody has before, else held to it while we work.
+"""Imports numpy with one thread for matrix products, or limits a loaded numpy to one thread while we use it.
 
-Starting OpenBLAS's pool takes 35 ms of a cold query. On a busy machine its threads wait for each other, and small
-products take twenty times as long; threads of our own, each with its texts, do more. The environment and the number of
-threads are left as they were: other code in this process, and programs it starts, are not ours to slow down.
+Starting OpenBLAS's thread pool takes 35 ms of a cold query. On a busy machine its threads wait for each other, and
+small products take twenty times as long; our own threads, one per batch of texts, are faster. The environment and the
+number of threads are restored, so that other code in this process, and programs that it starts, are not slowed down.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ours = "numpy" not in sys.modules and VARIABLE not in os.environ
 if ours:
     os.environ[VARIABLE] = "1"
 try:
-    from .light_numpy import numpy as numpy  # handed on to whoever needs it so
+    from .light_numpy import numpy as numpy  # other modules import it from here
 finally:
     if ours:
         del os.environ[VARIABLE]
@@ -30,11 +30,11 @@ NAMES = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_")  # in
 
 
 def thread_setter() -> tuple[Any, int]:
-    """Return OpenBLAS's function that sets the number of threads, and the number; None where numpy lacks it."""
+    """Return OpenBLAS's function that sets the number of threads, and the number; (None, 1) if numpy lacks it."""
     from ctypes import CDLL  # numpy has imported it
 
     for path in libraries():
-        library = CDLL(path)  # loaded already: this only finds it
+        library = CDLL(path)  # it is loaded already: this returns a handle
         for name in NAMES:
             if hasattr(library, name.format("set")) and hasattr(library, name.format("get")):
                 return getattr(library, name.format("set")), getattr(library, name.format("get"))()
@@ -42,7 +42,7 @@ def thread_setter() -> tuple[Any, int]:
 
 
 def libraries() -> list[str]:
-    """Return the OpenBLAS that came in numpy's wheel."""
+    """Return the paths of the OpenBLAS libraries in numpy's wheel."""
     home = os.path.dirname(numpy.__file__)
     folders = [folder for folder in (f"{home}.libs", os.path.join(home, ".dylibs")) if os.path.isdir(folder)]
     return [os.path.join(folder, name) for folder in folders for name in os.listdir(folder) if "openblas" in name]
@@ -52,7 +52,7 @@ set_threads, usual = (None, 1) if ours else thread_setter()
 
 
 class OneThread:
-    """A context in which a product uses one thread. Where numpy brings no OpenBLAS of its own, it does nothing."""
+    """A context in which matrix products use one thread. Without an OpenBLAS in numpy's wheel it does nothing."""
 
     def __enter__(self) -> None:
         if set_threads and usual > 1:
@@ -64,9 +64,9 @@ class OneThread:
 
 
 def workers() -> int:
-    """Return how many threads to give work to: one for each core, unless the products may have threads of their own.
+    """Return how many threads to use: one per core, or one if products may use threads of their own.
 
-    A process in the background has one.
+    A background process uses one.
     """
     if is_background():
         return 1

@@ -1,12 +1,12 @@
-"""Many texts at once with numpy, to the very bytes of the plain sums: an index is the same however it was filled.
+"""Embeds many texts at once with numpy. The vectors have exactly the bytes of the sums in plain Python.
 
-Weights and rows are whole numbers, and so is every sum of their products: float64 holds them exactly, in whatever order
-the processor adds. Only the last division rounds, and both ways it rounds alike.
+Weights and rows are whole numbers, and so is every sum of their products. float64 holds them exactly, in any order of
+adding. Only the last division rounds, and it rounds the same way in both.
 """
 
 from __future__ import annotations
 
-from .blas import numpy as np  # without its thread pool, which takes 35 ms to start and helps nobody here
+from .blas import numpy as np  # without its thread pool, which takes 35 ms to start and is of no use here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .vectors import TokenVectors
 
 BLOCK_TEXTS = 256  # texts that are divided together: a few MB of sums
-HALF_BITS = 26  # bits: a sum of up to 53 is squared in two parts, so that no sum of products leaves 63
+HALF_BITS = 26  # a sum of up to 53 bits is squared in two parts, so that sums of products fit into 63 bits
 
 
 def sums(vectors: TokenVectors, texts: list[list[int]]) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""The vectors of the texts embedded last, for embedders slower than a dictionary."""
+"""Caches the vectors of the texts embedded last, for slow embedders."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
     from .protocol import Embedder
 
-CACHE_TEXTS = 1_000  # texts: a long session's queries; some 5 MB with 1,024 dimensions
+CACHE_TEXTS = 1_000  # the queries of a long session; some 5 MB with 1,024 dimensions
 
 
 class Cached:
-    """An embedder that asks another one only for texts it has not seen lately; one caller at a time."""
+    """Wraps an embedder, and asks it only for texts that are not in the cache; one caller at a time."""
 
     def __init__(self, inner: Embedder, size: int = CACHE_TEXTS):
         self.name = inner.name
@@ -22,10 +22,10 @@ class Cached:
         self.inner = inner
         self._size = size
         self._known: dict[str, bytes] = {}  # least recently used first
-        self._lock = _thread.allocate_lock()  # `threading` would make a cold command wait at its end
+        self._lock = _thread.allocate_lock()  # importing `threading` would make a cold command wait at its end
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return what the other embedder returns."""
+        """Return the vectors of the wrapped embedder, from the cache if possible."""
         with self._lock:
             missing = list(dict.fromkeys(text for text in texts if text not in self._known))
             fresh = dict(zip(missing, self.inner.embed(missing), strict=True)) if missing else {}

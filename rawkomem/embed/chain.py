@@ -1,4 +1,4 @@
-"""Opens the configured embedder, or the bundled one with a warning when that fails."""
+"""Opens the configured embedder; if that fails, opens the bundled one with a warning."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
     from .protocol import Embedder
 
-AUTO = "auto"  # the static vectors at once, MiniLM's filled in behind
+AUTO = "auto"  # static vectors at once; MiniLM's vectors are added in the background
 BUNDLED = "static"
 ENDPOINT = "rawkomem.embed.endpoint:EndpointEmbedder"
 PROVIDERS = {  # name → "module:class", imported on use; a class takes the settings
-    "minilm": "rawkomem.embed.minilm:from_settings",  # bundled too: better with code, a hundred times slower
+    "minilm": "rawkomem.embed.minilm:from_settings",  # also bundled: better for code, a hundred times slower
     "sentence-transformers": "rawkomem.embed.transformer:TransformerEmbedder",
-    "openai": ENDPOINT,  # or anything that speaks its /v1/embeddings
+    "openai": ENDPOINT,  # or any server with its API /v1/embeddings
     "ollama": ENDPOINT,
     "lmstudio": ENDPOINT,
     "cohere": ENDPOINT,
@@ -26,24 +26,24 @@ PROVIDERS = {  # name → "module:class", imported on use; a class takes the set
 
 @record
 class EmbedderSettings:
-    """What the user's own config says. A repository's config must not set it: it names hosts, keys and a command."""
+    """Settings from the user's own config. A repository's config must not set them: they name hosts and a command."""
 
     provider: str = AUTO
     model: str = ""
-    url: str = ""  # of an OpenAI-compatible API, as far as /v1; empty: the provider's usual one
+    url: str = ""  # of an OpenAI-compatible API, up to /v1; empty: the provider's default
     key_env: str = ""  # the NAME of the environment variable that holds the key
-    start: str = ""  # a command that starts a local server which is not up
-    dims: int = 0  # 0: as many as the model gives
-    timeout: float = 30.0  # seconds for one request: a local model may have to be loaded first
+    start: str = ""  # a command that starts the local server if it is not running
+    dims: int = 0  # 0: the model's default
+    timeout: float = 30.0  # seconds for one request: the server may have to load the model first
 
 
 def open_embedder(
     settings: EmbedderSettings, warn: Callable[[str], None], known: Callable[[], tuple[str, int]] | None = None
 ) -> Embedder:
-    """Return the configured embedder. When that cannot be opened, warn once and return the bundled one.
+    """Return the configured embedder. If it cannot be opened, warn once and return the bundled one.
 
-    `known` tells name and dimensions of the embedder that the index was made with: if it is the configured one, its
-    index is kept, and an embedder of empty vectors is returned.
+    `known` returns name and dimensions of the embedder that the index was built with. If that is the configured one,
+    the index is kept, and an embedder that returns vectors of zeros is returned.
     """
     if settings.provider in (AUTO, BUNDLED):
         return bundled()
@@ -57,10 +57,10 @@ def open_embedder(
         if name and _is_by(settings, name):
             from .absent import Absent
 
-            text = f"embedder {settings.provider!r} does not answer, so this search is by words: {error.message}."
+            text = f"embedder {settings.provider!r} failed, so this search matches words only: {error.message}."
             warn(f"{text} {error.hint}".strip())
             return Absent(name, dims)
-        text = f"embedder {settings.provider!r} not used, the bundled one instead: {error.message}. {error.hint}"
+        text = f"embedder {settings.provider!r} failed, so the bundled one is used: {error.message}. {error.hint}"
         warn(" ".join(text.split()))
         return bundled()
 
@@ -72,11 +72,11 @@ def _is_by(settings: EmbedderSettings, name: str) -> bool:
 
 
 def open_deep(settings: EmbedderSettings) -> Embedder | None:
-    """Return the embedder of the second tier; None where the first is somebody's choice."""
+    """Return the embedder of the second tier; None if the user has chosen an embedder."""
     if settings.provider != AUTO:
         return None
     from .cache import Cached
-    from .minilm import open_minilm  # not before nearly all its vectors are there
+    from .minilm import open_minilm  # needed only when nearly all memories have its vectors
 
     return Cached(open_minilm())
 
@@ -89,7 +89,7 @@ def bundled() -> Embedder:
 
 
 def configured(settings: EmbedderSettings) -> Embedder:
-    """Return the provider's embedder, remembering what it embedded last."""
+    """Return the provider's embedder with a cache of the last texts."""
     from .cache import Cached  # for slow providers only
 
     module, _, name = PROVIDERS[settings.provider].partition(":")

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible /v1/embeddings endpoint: OpenAI, Cohere, Ollama, LM Studio and the like."""
+"""Embeds with an OpenAI-compatible /v1/embeddings endpoint: OpenAI, Cohere, Ollama, LM Studio and similar servers."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 EMBEDDINGS = Api("/embeddings", "embedder.provider", "embedder.model", "keys.embedder")
-NAME_PREFIX = "openai:"  # of the names of these embedders, which the index keeps
+NAME_PREFIX = "openai:"  # start of these embedders' names, which the index keeps
 BATCH_TEXTS = 64  # texts in one request; Cohere takes at most 96
-URLS = {  # where each provider is found when the settings name no url
+URLS = {  # used when the settings have no url
     "openai": "https://api.openai.com/v1",
     "cohere": "https://api.cohere.ai/compatibility/v1",
     "ollama": "http://localhost:11434/v1",
     "lmstudio": "http://localhost:1234/v1",
 }
-MODELS = {"lmstudio": "mixedbread-ai/mxbai-embed-large-v1"}  # that a provider is asked for when the settings name none
-PROBE = "memory"  # any word: shows that the server answers, and with how many numbers
+MODELS = {"lmstudio": "mixedbread-ai/mxbai-embed-large-v1"}  # used when the settings have no model
+PROBE = "memory"  # any word: its vector shows that the server works, and the number of dimensions
 
 
 class EndpointEmbedder:
-    """Embeds by request. Opening it sends one word, so that a server that is down is known before any work."""
+    """Embeds by HTTP request. Opening it sends one word, so that a server that is down is noticed before any work."""
 
     def __init__(self, settings: EmbedderSettings, pauses: tuple[float, ...] = PAUSES):
         self._model = model_of(settings)
@@ -51,7 +51,7 @@ class EndpointEmbedder:
         self.name = f"{NAME_PREFIX}{target.host}:{target.port}/{self._model}:{self.dims}"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return one vector per text; blank texts are not sent, since OpenAI refuses them."""
+        """Return one vector per text; blank texts are not sent, because OpenAI rejects them."""
         vectors = [bytes(4 * self.dims)] * len(texts)
         wanted = [place for place, text in enumerate(texts) if text.strip()]
         for start in range(0, len(wanted), BATCH_TEXTS):
@@ -85,23 +85,23 @@ class EndpointEmbedder:
         except OverflowError:
             vector = [math.inf]
         if len(vector) != self.dims or not all(map(math.isfinite, vector)):
-            raise unusable("a vector with something else than finite numbers")
-        largest = max(map(abs, vector)) or 1.0  # squares of very large or small numbers would leave the range of floats
+            raise unusable("a vector with values that are not finite numbers")
+        largest = max(map(abs, vector)) or 1.0  # squares of very large or small numbers would overflow or underflow
         return pack([number / largest for number in vector])
 
 
 def model_of(settings: EmbedderSettings) -> str:
-    """Return the model that the settings name, or the provider's usual one; empty where it has none."""
+    """Return the model in the settings, or the provider's default; empty if there is none."""
     return settings.model or MODELS.get(settings.provider, "")
 
 
 def is_by(settings: EmbedderSettings, name: str) -> bool:
-    """Return whether an embedder of that name asks the model of these settings."""
+    """Return whether an embedder of that name uses the model of these settings."""
     return name.startswith(NAME_PREFIX) and f"/{model_of(settings)}:" in name
 
 
 def translated(ask: Callable[[], T]) -> T:
-    """Return what `ask` returns; raise its failed request as a failure of the embedder."""
+    """Return what `ask` returns; turn RequestFailed into EmbedderFailed or NotListening."""
     try:
         return ask()
     except failure.RequestFailed as failed:
@@ -110,12 +110,12 @@ def translated(ask: Callable[[], T]) -> T:
 
 
 def embeddings_url(settings: EmbedderSettings) -> str:
-    """Return the address to post to; a url without a path gets the usual /v1."""
+    """Return the URL to post to; a url without a path gets the usual /v1."""
     return api_url(settings.url or URLS[settings.provider], EMBEDDINGS.ending)
 
 
 def read_vectors(answer: Any, count: int) -> list[list[Any]]:
-    """Return the vectors of an answer in the order of the texts."""
+    """Return the vectors of an answer in the order of the texts; raise EmbedderFailed if it has no such vectors."""
     items = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise unusable("no list of vectors")
@@ -124,10 +124,10 @@ def read_vectors(answer: Any, count: int) -> list[list[Any]]:
     placed = {str(item.get("index", place)): item.get("embedding") for place, item in enumerate(items)}
     vectors = [vector for place in range(count) if isinstance(vector := placed.get(str(place)), list)]
     if len(vectors) != count:
-        raise unusable("something else than one vector for each text")
+        raise unusable("a list without one vector for each text")
     return vectors
 
 
 def unusable(what: str) -> EmbedderFailed:
-    """Return the error for an answer that cannot be trusted."""
+    """Return the error for an answer that cannot be used."""
     return EmbedderFailed(f"the endpoint answered with {what}", "Check embedder.provider and embedder.model.")

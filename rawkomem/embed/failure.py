@@ -1,4 +1,4 @@
-"""The error of an embedder that cannot be opened, or that stops answering in the middle of its work."""
+"""The errors of an embedder that cannot be opened, or that fails during its work."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from ..model.errors import RawkoError
 
 
 class EmbedderFailed(RawkoError):
-    """No vectors: the caller falls back before the first one, and stops after it. Spaces are never mixed."""
+    """Raised when there are no vectors. A caller may use another embedder only before the first vector."""
 
 
 class NotListening(EmbedderFailed):
-    """Nothing answers at the address at all: a local server may have to be started."""
+    """Raised when no server answers at the address: a local server may have to be started."""

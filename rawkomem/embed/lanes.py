@@ -1,7 +1,7 @@
-"""Weighted sums of int8 rows without numpy: six times quicker than adding number by number.
+"""Computes weighted sums of int8 rows without numpy, six times as fast as adding number by number.
 
-One big integer is a row of 64-bit lanes, each wide enough for a sum; a row of bytes becomes eight of them, one for
-each byte of a lane, and multiplying or adding the integers multiplies or adds all their lanes at once.
+A big integer serves as an array of 64-bit lanes, each wide enough for a sum. A row of bytes becomes eight such
+integers, one for each byte of a lane. Multiplying or adding the integers multiplies or adds all lanes at once.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Load numpy without its types for annotations and its help texts: that saves a process that answers once a start.
+"""Loads numpy without its types for annotations and its help texts, which makes short processes start faster.
 
-In a process that stays, numpy is loaded whole: `threading` tells, which every server, notebook and test has loaded.
+A long-running process loads all of numpy. It is recognized by `threading`, which every server, notebook and test loads.
 """
 
 from __future__ import annotations
@@ -25,4 +25,4 @@ try:
     import numpy as numpy
 finally:
     for name in STANDING_IN:
-        del sys.modules[name]  # who needs one later loads it
+        del sys.modules[name]  # a later import loads the real module

@@ -1,7 +1,7 @@
-"""The contextual embedder: all-MiniLM-L6-v2 without torch. Slower than the static vectors, better at meaning.
+"""The contextual embedder: all-MiniLM-L6-v2 without torch. It is slower than the static vectors, but better at meaning.
 
-Its weights come with rawkomem as int8 (see NOTICE); numpy does the work, imported with the first text. Who has
-onnxruntime and has made a model file for it (tools/make_minilm.py --onnx) gets that one instead.
+Its weights come with rawkomem as int8 (see NOTICE). It runs on numpy, which is imported with the first text. If
+onnxruntime is installed and there is a model file for it (tools/make_minilm.py --onnx), that is used instead.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 NAME = "minilm-l6-v1"
 FILE = os.path.join(os.path.dirname(__file__), "minilm-l6-int8.bin")
 ONNX = "minilm-l6.onnx"  # looked for beside the weights
-BATCH_TOKENS = 768  # tokens in one pass: larger ones gain nothing more, smaller ones waste the processor on the edges
-KEEP_AFTER_PASSES = 4  # passes: casting the weights takes 5 ms in each, keeping them as float32 20 ms once
+BATCH_TOKENS = 768  # tokens in one pass: larger batches are no faster, smaller ones waste CPU time
+KEEP_AFTER_PASSES = 4  # passes: casting the weights takes 5 ms in each pass, keeping them as float32 20 ms once
 
 
 class MiniLmEmbedder:
@@ -37,7 +37,7 @@ class MiniLmEmbedder:
         self._passes = 0
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return one vector per text; what is over 254 word pieces of a text is left out."""
+        """Return one vector per text; a text is cut after 254 word pieces."""
         cut = self._cutter.rows(texts)
         vectors = [bytes(4 * self.dims)] * len(texts)
         known = [place for place, rows in enumerate(cut) if rows]
@@ -62,18 +62,18 @@ class MiniLmEmbedder:
 
 
 def side_by_side(encoder: Encoder, batches: list[list[list[int]]], threads: int) -> list[list[bytes]]:
-    """Return what the encoder says of each batch, by so many threads."""
-    from concurrent.futures import ThreadPoolExecutor  # only bulk work repays its import
+    """Return the encoder's vectors of each batch; run this many threads."""
+    from concurrent.futures import ThreadPoolExecutor  # a slow import, which pays only for bulk work
 
     pool = ThreadPoolExecutor(threads)
     try:
         return list(pool.map(encoder, batches))
     finally:
-        pool.shutdown(cancel_futures=True)  # when interrupted, not after minutes of what is still to do
+        pool.shutdown(cancel_futures=True)  # after an interrupt, do not finish the remaining batches
 
 
 def split(texts: list[list[int]]) -> list[list[list[int]]]:
-    """Return the texts in order, in lists of BATCH_TOKENS or a little less."""
+    """Return the texts in order, in batches of at most BATCH_TOKENS tokens."""
     batches: list[list[list[int]]] = []
     room = 0
     for rows in texts:
@@ -86,7 +86,7 @@ def split(texts: list[list[int]]) -> list[list[list[int]]]:
 
 
 def open_minilm(path: str = FILE, onnx: str = "") -> Embedder:
-    """Return numpy's embedder; onnxruntime's if its model is named, or is beside the weights and can be run."""
+    """Return the onnxruntime embedder if `onnx` or a model beside the weights can be run, else the numpy embedder."""
     beside = os.path.join(os.path.dirname(path), ONNX)
     if not onnx and not (os.path.exists(beside) and has_onnxruntime()):
         return MiniLmEmbedder(path)
@@ -96,7 +96,7 @@ def open_minilm(path: str = FILE, onnx: str = "") -> Embedder:
 
 
 def has_onnxruntime() -> bool:
-    """Return whether it is installed; it is not imported for that."""
+    """Return whether onnxruntime is installed, without importing it."""
     from importlib.util import find_spec  # a slow import, and rarely needed
 
     return find_spec("onnxruntime") is not None

@@ -1,12 +1,12 @@
-"""The file of the contextual embedder: a sorted vocabulary, its word vectors and the layers' weights; mapped, not read.
+"""The memory-mapped file of the contextual embedder: a sorted vocabulary, word vectors and the layers' weights.
 
 Layout, little-endian, without gaps; n pieces, p positions, d dimensions, w the width in the middle of a layer:
     header    magic, version, n, p, d, w, layers, heads, characters of the longest piece, bytes of the names, zeros
-    float32   n scales of the word vectors; p * d position vectors; gain and shift (d each) of the norm behind them; per
+    float32   n scales of the word vectors; p * d position vectors; gain and shift (d each) of the norm after them; per
               layer a scale and a bias for every output of its four products, then gain and shift of its two norms
-    uint32    n + 1 places where each piece starts in the names
+    uint32    n + 1 offsets at which the pieces start in the names
     int8      n * d word vectors; per layer one column per output: mix d * 3d (queries, keys, values), join d * d,
-              widen d * w, narrow w * d; a number is worth itself times the scale of its word or output
+              widen d * w, narrow w * d; the value of a number is the number times the scale of its word or output
     names     the pieces as UTF-8 in byte order, each ended by a newline
 """
 
@@ -26,7 +26,7 @@ MAGIC = b"rawkomlm"
 VERSION = 1
 HEADER = struct.Struct("<8s9I20x")  # 64 bytes, so that the floats are aligned
 BYTES = {"<f4": 4, "<u4": 4, "i1": 1, "u1": 1}  # per number, under numpy's names of the kinds
-MAX_BYTES = 2**31  # bytes: no header of a model of this kind asks for more
+MAX_BYTES = 2**31  # no model of this kind is larger
 
 
 @record
@@ -54,7 +54,7 @@ class Place:
 
 
 class WeightsFile(SortedNames):
-    """An open file: finds a piece in the map, and says where each array lies."""
+    """An open file: finds pieces in the vocabulary, and knows the place of each array."""
 
     def __init__(self, path: str):
         data = map_file(path)
@@ -67,7 +67,7 @@ class WeightsFile(SortedNames):
 
 
 def products(shape: Shape) -> dict[str, tuple[int, int]]:
-    """Return the matrix products of a layer: how many numbers go in, how many come out."""
+    """Return the matrix products of a layer: name → (inputs, outputs)."""
     d, w = shape.dims, shape.width
     return {"mix": (d, 3 * d), "join": (d, d), "widen": (d, w), "narrow": (w, d)}
 
@@ -111,7 +111,7 @@ def norm_parts(name: str, shape: Shape) -> Iterator[tuple[str, str, tuple[int, .
 
 
 def map_file(path: str) -> mmap.mmap:
-    """Return the whole file as memory; the system reads what is touched."""
+    """Return the whole file as a memory map; the system reads only the pages that are used."""
     try:
         with open(path, "rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -120,10 +120,10 @@ def map_file(path: str) -> mmap.mmap:
 
 
 def read_shape(path: str, start: mmap.mmap) -> Shape:
-    """Return what the header says."""
+    """Return the shape in the header; raise RawkoError if the header is invalid."""
     if len(start) < HEADER.size or HEADER.unpack_from(start)[:2] != (MAGIC, VERSION):
         raise broken(f"model {path}", f"it does not start with {MAGIC.decode()} {VERSION}")
     shape = Shape(*HEADER.unpack_from(start)[2:])
     if shape.layers * shape.dims * shape.width > MAX_BYTES or not shape.heads or shape.dims % shape.heads:
-        raise broken(f"model {path}", "its header makes no sense")
+        raise broken(f"model {path}", "its header is invalid")
     return shape

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INPUT = "rows"
-SPACE = "rawkomem.space"  # the key under which the file names the space of its vectors
+SPACE = "rawkomem.space"  # the model's metadata key with the name of its vector space
 
 
 class OnnxEmbedder:
-    """Embeds one text at a time: side by side they would share a scale, and a vector depend on its neighbors."""
+    """Embeds one text at a time: texts in a batch would share a scale, so that a vector depends on its neighbors."""
 
     def __init__(self, model: str, weights: str):
         self._session = load(model)
@@ -28,10 +28,10 @@ class OnnxEmbedder:
         self.dims = file.shape.dims
         self._cutter = Cutter(file)
         if not self.name or self._session.get_outputs()[0].shape[-1] != self.dims:
-            raise EmbedderFailed(f"{model} is another kind of model", "Make it with tools/make_minilm.py --onnx.")
+            raise EmbedderFailed(f"{model} is not a model for rawkomem", "Make it with tools/make_minilm.py --onnx.")
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return one vector per text; what is over 254 word pieces of a text is left out."""
+        """Return one vector per text; a text is cut after 254 word pieces."""
         return [self._vector(rows) if rows else bytes(4 * self.dims) for rows in self._cutter.rows(texts)]
 
     def _vector(self, rows: list[int]) -> bytes:
@@ -39,14 +39,14 @@ class OnnxEmbedder:
 
         try:
             vector = self._session.run(None, {INPUT: np.array([rows], np.int64)})[0]
-        except Exception as error:  # onnxruntime raises many kinds, none of them ours
+        except Exception as error:  # onnxruntime raises errors of many kinds
             raise EmbedderFailed(f"the model failed: {error}", "Rebuild it with tools/make_minilm.py --onnx.")
         packed: bytes = vector.astype("<f4").tobytes()
         return packed
 
 
 def load(model: str) -> Any:
-    """Return the session of a model file."""
+    """Return the session of a model file; raise EmbedderFailed if it cannot be loaded."""
     try:
         runtime = import_module("onnxruntime")
     except ImportError:
@@ -56,5 +56,5 @@ def load(model: str) -> Any:
         if is_background():
             options.intra_op_num_threads = options.inter_op_num_threads = 1
         return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # a file that is not there, is no model, or is too new
+    except Exception as error:  # a missing file, not a model, or too new
         raise EmbedderFailed(f"cannot load {model}: {error}", "Make it with tools/make_minilm.py --onnx.")

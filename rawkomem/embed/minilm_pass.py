@@ -1,7 +1,7 @@
-"""BERT's forward pass in numpy: int8 weights, float32 arithmetic, several texts side by side without padding.
+"""BERT's forward pass in numpy: int8 weights, float32 arithmetic, several texts in one batch without padding.
 
-The texts' tokens lie below each other in one matrix, so that each product of a layer is one large one; only attention,
-which must not look from one text into another, goes text by text.
+The tokens of all texts are rows of one matrix, so that each product of a layer is one large product. Only attention,
+which must stay inside a text, is computed text by text.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Arrays = dict[str, NDArray[Any]]
 
-EPSILON = np.float32(1e-12)  # BERT's, below which a variance counts as this
-MANTISSA = 2**23  # one octave of a float32, when its bits are read as an integer
-OCTAVES = np.float32(MANTISSA / np.log(2))  # turns a score into such bits
+EPSILON = np.float32(1e-12)  # added to a variance, as in BERT
+MANTISSA = 2**23  # the distance of two powers of two in float32, when its bits are read as an integer
+OCTAVES = np.float32(MANTISSA / np.log(2))  # turns a score into these bits
 ONE = np.float32(127 * MANTISSA)  # the bits of 1.0
-INFINITE = 0x7C00  # the bits of float16's infinity: all finite numbers are below it,
-NEGATIVE = 0x8000  # and again from here on with a minus
+INFINITE = 0x7C00  # the bits of float16's infinity: those of positive finite numbers are smaller
+NEGATIVE = 0x8000  # the sign bit of float16
 
 
 class Linear:
-    """One product with its scales and biases. Casting the weights costs time in each pass, keeping them cast memory."""
+    """One product with its scales and biases. Weights are cast in each pass (time), or kept as float32 (memory)."""
 
     def __init__(self, arrays: Arrays, name: str):
         self._weights = arrays[name]
@@ -38,7 +38,7 @@ class Linear:
         self.bias: Floats = arrays[f"{name}.bias"].copy()
 
     def keep(self) -> None:
-        """Hold the weights as float32 from now on; not scaled, which would cost a cold query more than it saves."""
+        """Keep the weights as float32 from now on. They stay unscaled: scaling would cost a cold query more time."""
         self._weights = self._weights.astype(np.float32)
 
     def __call__(self, inputs: Floats) -> Floats:
@@ -72,7 +72,7 @@ class Layer:
         self.linears = [Linear(arrays, f"{number}.{name}") for name in ("mix", "join", "widen", "narrow")]
         self._norms = [Norm(arrays, f"{number}.{name}") for name in ("joined", "narrowed")]
         mix, width = self.linears[0], len(self.linears[1].bias)
-        for part in (mix.scale, mix.bias):  # queries come out so that their scores are ready for `powers`
+        for part in (mix.scale, mix.bias):  # scale queries so that scores are ready for `powers`
             part[:width] *= OCTAVES * np.float32((width // heads) ** -0.5)
 
     def __call__(self, tokens: Floats, edges: Sequence[int]) -> Floats:
@@ -91,7 +91,7 @@ class Layer:
 
 
 class Encoder:
-    """The whole model: rows of the vocabulary in, normalized vectors out."""
+    """The whole model: takes rows of the vocabulary, returns normalized vectors."""
 
     def __init__(self, file: WeightsFile):
         arrays: Arrays = {
@@ -104,7 +104,7 @@ class Encoder:
         self._layers = [Layer(arrays, number, file.shape.heads, gelu) for number in range(file.shape.layers)]
 
     def keep(self) -> None:
-        """Hold all weights as float32 from now on: quicker passes for 43 MB, with the same results to the last bit."""
+        """Keep all weights as float32 from now on: faster passes for 43 MB of memory, with exactly the same results."""
         for layer in self._layers:
             for linear in layer.linears:
                 linear.keep()
@@ -128,7 +128,7 @@ class Encoder:
 
 
 def attend(mixed: Floats, seen: Floats, heads: int) -> None:
-    """Fill `seen` with one text's attention: the values, weighted by how each token's query meets the keys."""
+    """Fill `seen` with one text's attention: the values, weighted by the products of queries and keys."""
     tokens = len(mixed)
     queries, keys, values = mixed.reshape(tokens, 3, heads, -1).transpose(1, 2, 0, 3)
     weights = powers(queries @ keys.transpose(0, 2, 1))
@@ -138,18 +138,18 @@ def attend(mixed: Floats, seen: Floats, heads: int) -> None:
 
 
 def powers(scores: Floats) -> Floats:
-    """Return e to the scores, up to a factor per row, read off float bits: five times as fast as numpy's exp on ARM.
+    """Return exp(scores), up to a factor per row, by setting float bits: five times as fast as numpy's exp on ARM.
 
-    Between two powers of two the curve becomes a line, at most 6 % off, which moves a text's vector by 0.00001.
+    Between two powers of two the result is linear and at most 6 % off, which moves a text's vector by 0.00001.
     """
     scores -= np.maximum.reduce(scores, axis=-1, keepdims=True) - ONE
-    if scores.min() < 0:  # below the least float; rare, and asking is quicker than cutting off
+    if scores.min() < 0:  # below the smallest float: rare, and the test is faster than always clipping
         np.maximum(scores, 0, out=scores)
     return scores.astype(np.int32).view(np.float32)
 
 
 def gelu_table() -> Floats:
-    """Return GELU of every float16, in the order of their bits: a look-up is twice as fast as computing it."""
+    """Return GELU of every float16, indexed by its bits: a look-up is twice as fast as computing it."""
     x = np.arange(INFINITE, dtype=np.uint16).view(np.float16).astype(np.float32)
     slope = np.float32((2 / np.pi) ** 0.5)
     positive = x * (1 + np.tanh(slope * (x + np.float32(0.044715) * x * x * x))) / 2  # Hendrycks and Gimpel 2016

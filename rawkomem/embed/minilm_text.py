@@ -1,4 +1,4 @@
-"""A text as rows of the contextual embedder's vocabulary, between the two marks that BERT expects."""
+"""Cuts a text into rows of the contextual embedder's vocabulary, between the two marks that BERT expects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ START, END, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"  # as BERT's vocabulary spells t
 
 
 class Cutter:
-    """Cuts texts as the original does: the marks count towards the longest input, what is over is left out."""
+    """Cuts texts as the original model does: a text is cut at the longest input, which includes the two marks."""
 
     def __init__(self, file: WeightsFile):
         self._file = file
@@ -24,7 +24,7 @@ class Cutter:
         self._indexed = False
 
     def rows(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the rows of each text; none for a text without a known word, since such texts would look alike."""
+        """Return the rows of each text; none for a text without a known word, because such texts would look alike."""
         if not self._indexed and sum(map(len, texts)) > INDEX_CHARS:
             self._cutter.find = finder(self._file.index())
             self._indexed = True

@@ -1,4 +1,4 @@
-"""What every embedder offers. Imported for typing only: `typing` is too slow a start for a cold command."""
+"""The interface of embedders. It is imported for type checks only: importing `typing` slows a cold command down."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 class Embedder(Protocol):
     """Turns texts into vectors of one space."""
 
-    name: str  # of the vector space; kept with every index, so that vectors of two models are never compared
+    name: str  # of the vector space; stored in every index, so that vectors of two models are never compared
     dims: int
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return per text a normalized float32 little-endian vector of dims * 4 bytes; zeros where nothing is known."""
+        """Return per text a normalized float32 little-endian vector of dims * 4 bytes; zeros if no word is known."""
         ...

@@ -1,4 +1,4 @@
-"""How much a word says: the length of its bundled vector, which training made short for words that any text holds."""
+"""Rates how rare a word is by the length of its bundled vector, which training made short for frequent words."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ MIN_RARITY = 0.05
 
 
 class Rarity:
-    """Rates words from nearly 0 (the, use) to 1 (a name that the vocabulary does not hold)."""
+    """Rates words from nearly 0 (the, use) to 1 (a name that is not in the vocabulary)."""
 
     def __init__(self, path: str = FILE):
         self._vectors = TokenVectors(path)
         self._known: dict[str, float] = {}
 
     def __call__(self, word: str) -> float:
-        """Return how much a lower-case word says."""
+        """Return how rare a lower-case word is."""
         if word not in self._known:
             self._known[word] = self._rate(self._vectors.find(word))
         return self._known[word]
 
     def is_name(self, word: str) -> bool:
-        """Return whether the vocabulary does not hold a lower-case word."""
+        """Return whether a lower-case word is not in the vocabulary."""
         return self._vectors.find(word) < 0
 
     def _rate(self, row: int) -> float:

@@ -1,8 +1,8 @@
-"""The bundled embedder: a text's vector is the sum of its pieces' vectors. No model to run, no start-up, no network.
+"""The bundled embedder: a text's vector is the sum of its pieces' vectors. It needs no model run and no network.
 
-Short work is plain Python over the mapped file, so that a cold query imports nothing heavy; long work uses numpy.
-An unknown word adds nothing: with a vector of its own any two texts full of unknown words would look alike, and it
-changed no measured figure by more than 0.001.
+Short texts use plain Python on the mapped file, so that a cold query imports nothing heavy; long work uses numpy.
+Unknown words are ignored: with a common vector for them, any two texts full of unknown words would look alike, and such
+a vector changed no measured figure by more than 0.001.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 NAME = "static-384-v2"
 FILE = os.path.join(os.path.dirname(__file__), "static-384.bin")
-INDEX_CHARS = 3_000  # from about here the index of pieces is quicker to build than searching the map word by word
-NUMPY_TOKENS = 15_000  # from about here importing numpy is quicker than plain Python
-LOADED_TOKENS = 100  # the same once something else has imported numpy
+INDEX_CHARS = 3_000  # for longer texts, building the index of pieces is faster than searching the map word by word
+NUMPY_TOKENS = 15_000  # for more tokens, importing numpy is faster than plain Python
+LOADED_TOKENS = 100  # the same limit if numpy is imported already
 
 
 class StaticEmbedder:
@@ -44,7 +44,7 @@ class StaticEmbedder:
         rows = [self._cutter.rows(text) if knows(text) else [] for text in texts]
         if sum(map(len, rows)) < (LOADED_TOKENS if "numpy" in sys.modules else NUMPY_TOKENS):
             return [self._sum(each) for each in rows]
-        from .bulk import sums  # numpy: a tenth of a second that only bulk work repays
+        from .bulk import sums  # importing numpy takes a tenth of a second, which pays only for bulk work
 
         return sums(self._vectors, rows)
 
@@ -59,11 +59,11 @@ class StaticEmbedder:
 
 
 def finder(index: dict[str, int]) -> Callable[[str], int]:
-    """Return the look-up of a piece in an index that is in memory."""
+    """Return a function that looks a piece up in an index in memory."""
     return lambda piece: index.get(piece, -1)
 
 
 def pack(vector: Sequence[float]) -> bytes:
-    """Return a vector normalized, as the bytes that cross module borders; all zeros stay so."""
+    """Return a vector, normalized, as float32 little-endian bytes; zeros stay zeros."""
     length = sum([x * x for x in vector]) ** 0.5 or 1.0
     return struct.pack(f"<{len(vector)}f", *[x / length for x in vector])

@@ -1,4 +1,4 @@
-"""Any sentence-transformers model, by name or from a local folder. Needs the extra of that name."""
+"""Embeds with a sentence-transformers model, by name or from a local folder. Needs the extra of the same name."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from .chain import EmbedderSettings
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the teacher of the bundled vectors
-SAMPLE_BYTES = 2**20  # bytes from either end of a weights file: training changes them all
+SAMPLE_BYTES = 2**20  # bytes hashed from either end of a weights file: training changes all weights
 WEIGHTS = (".safetensors", ".bin")
 
 
 class TransformerEmbedder:
-    """Embeds with torch in this process: seconds to open, then tens of texts a second."""
+    """Embeds with torch in this process: opening takes seconds, then tens of texts a second."""
 
     def __init__(self, settings: EmbedderSettings):
         model = settings.model or DEFAULT_MODEL
@@ -39,40 +39,40 @@ class TransformerEmbedder:
         return vectors
 
     def _encode(self, texts: list[str]) -> Any:
-        import numpy as np  # comes with torch; kept out of the module so that a missing extra is told as such
+        import numpy as np  # comes with torch; imported here, so that a missing extra is reported first
 
         try:
             rows = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
-        except Exception as error:  # torch and the tokenizers raise many kinds, none of them ours
+        except Exception as error:  # torch and the tokenizers raise errors of many kinds
             raise EmbedderFailed(f"the model failed: {first_line(error)}", "Try a smaller model, or the bundled one.")
         if rows.shape != (len(texts), self.dims) or not np.isfinite(rows).all():
-            raise EmbedderFailed("the model gave vectors that cannot be used", "Try another model.")
+            raise EmbedderFailed("the model returned vectors that cannot be used", "Try another model.")
         return rows.astype("<f4")
 
 
 def load(model: str, dims: int) -> Any:
-    """Return the model, cut to so many dimensions where that is asked."""
+    """Return the model, cut to `dims` dimensions unless 0; raise EmbedderFailed if it cannot be loaded."""
     try:
         from sentence_transformers import SentenceTransformer
 
-        import_module("transformers.utils.logging").disable_progress_bar()  # it writes over the face's own output
+        import_module("transformers.utils.logging").disable_progress_bar()  # the progress bar would mix with our output
     except ImportError as error:
         missing = error.name or "sentence-transformers"
         raise EmbedderFailed(f"{missing} is not installed", f"Run: {how_to_add('sentence-transformers')}")
     try:
         return SentenceTransformer(model, truncate_dim=dims or None)
-    except Exception as error:  # a hub that is away, a folder that is no model, weights that do not fit
+    except Exception as error:  # hub not reachable, folder without a model, wrong weights
         raise EmbedderFailed(f"cannot load {model}: {first_line(error)}", "Check the name or folder in model.")
 
 
 def dimensions(model: Any) -> int:
-    """Return how many numbers its vectors have; later versions renamed the method."""
+    """Return the dimensions of a model's vectors; later versions renamed the method."""
     ask = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
-    return ask() or len(model.encode(["memory"])[0])  # a model may not say
+    return ask() or len(model.encode(["memory"])[0])  # some models do not tell
 
 
 def label(model: str) -> str:
-    """Return the model's name; for a folder with a hash of its weights, since the folder may be trained further."""
+    """Return the model's name; for a folder with a hash of its weights, because it may be trained further."""
     if not os.path.isdir(model):
         return model
     digest = hashlib.sha256()

@@ -1,14 +1,14 @@
-"""The file of token vectors: pieces in sorted order, a weight and an int8 row for each; never read whole.
+"""The file of token vectors: sorted pieces, with a weight and an int8 row for each; only needed parts are read.
 
 Layout, little-endian, without gaps:
     header    magic, version, number of pieces n, dimensions d (a multiple of 8), characters of the longest piece,
               bytes of the names
-    offsets   n + 1 uint32: where each piece starts in the names
+    offsets   n + 1 uint32: offset of each piece in the names
     weights   n uint32 up to MAX_WEIGHT
     names     the pieces as UTF-8 in byte order, each ended by a newline
     rows      n * d int8: a piece's vector is its row times its weight, up to a factor that normalizing removes
 
-Whole weights make every sum exact, and so the same on any machine and in any order of adding.
+Weights are whole numbers, so that every sum is exact: the same on any machine and in any order of adding.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 MAGIC = b"rawkovec"
 VERSION = 1
 HEADER = struct.Struct("<8sIIIII")
-SPAN = struct.Struct("<II")  # where a piece starts, where the next one does
-MAX_WEIGHT = 2**26  # with 2**20 pieces of 2**7 this stays in the 53 bits that float64 holds exactly
+SPAN = struct.Struct("<II")  # offset of a piece, and of the next one
+MAX_WEIGHT = 2**26  # a sum of 2**20 pieces with values up to 2**7 then fits into the 53 bits that float64 holds exactly
 HAS_PREAD = hasattr(os, "pread")  # not on Windows
 
 
 class SortedNames:
-    """Names in a mapped file: in byte order, each ended by a newline, with the places where they start."""
+    """Names in a mapped file: in byte order, each ended by a newline, with their offsets."""
 
     def __init__(self, data: mmap.mmap, count: int, offsets: int, names: int, end: int):
         self.map = data
@@ -54,13 +54,13 @@ class SortedNames:
         return -1
 
     def index(self) -> dict[str, int]:
-        """Return every piece with its row: 4 MB and some milliseconds, then a look-up is fifty times quicker."""
+        """Return piece → row in memory: takes 4 MB and some milliseconds, then a look-up is fifty times as fast."""
         names = self.map[self._names : self._end].decode().split("\n")
-        return dict(zip(names, range(self.count), strict=False))  # after the last newline is nothing
+        return dict(zip(names, range(self.count), strict=False))  # the text after the last newline is empty
 
 
 class TokenVectors(SortedNames):
-    """An open file: finds a piece in the map, and reads the rows that are needed."""
+    """An open file: finds pieces in the map, and reads the rows that are needed."""
 
     def __init__(self, path: str):
         self._file, header = open_file(path)
@@ -71,12 +71,12 @@ class TokenVectors(SortedNames):
         size = os.fstat(self._file.fileno()).st_size
         if size != self._rows + count * self.dims:
             raise broken(f"token vectors {path}", f"its {size} bytes do not fit its header")
-        # Only what is searched: kernels with large folios would count every touched megabyte of rows as ours.
+        # Map only the names: kernels with large folios would count every touched megabyte of rows as our memory.
         searched = mmap.mmap(self._file.fileno(), self._rows, access=mmap.ACCESS_READ)
         super().__init__(searched, count, HEADER.size, names, self._rows)
 
     def weight(self, row: int) -> int:
-        """Return what the numbers of a row are multiplied by."""
+        """Return the factor for the numbers of a row."""
         return int.from_bytes(self.map[self._weights + 4 * row : self._weights + 4 * row + 4], "little")
 
     def row(self, row: int) -> bytes:
@@ -97,7 +97,7 @@ class TokenVectors(SortedNames):
 
 
 def open_file(path: str) -> tuple[FileIO, tuple[int, int, int, int]]:
-    """Return the open file and what its header says: pieces, dimensions, longest piece, bytes of the names."""
+    """Return the open file and its header: pieces, dimensions, longest piece, bytes of the names."""
     try:
         file = open(path, "rb", buffering=0)  # noqa: SIM115 (stays open as long as the vectors are in use)
         start = file.read(HEADER.size)
@@ -110,5 +110,5 @@ def open_file(path: str) -> tuple[FileIO, tuple[int, int, int, int]]:
 
 
 def broken(file: str, why: str) -> RawkoError:
-    """Return the error for a file that cannot be used."""
+    """Return the error for a bundled file that cannot be used."""
     return RawkoError(f"cannot use the {file}: {why}", "Install rawkomem again: the file comes with it.")

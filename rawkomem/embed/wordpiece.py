@@ -1,7 +1,7 @@
-"""WordPiece: a text as rows of a vocabulary, exactly as BERT's uncased models cut it.
+"""WordPiece: cuts a text into rows of a vocabulary, exactly as BERT's uncased models do.
 
 Clean, lower-case and strip accents; split at spaces, punctuation and CJK characters; then take the longest known piece
-from the left of each word. Special tokens such as `[MASK]` are not recognized in a text: it is data.
+from the left of each word. Special tokens such as `[MASK]` are not recognized, because a text is data.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_CHARS = 100  # BERT: a longer word is unknown; it also bounds the work on hashes and base64
-MAX_WORDS = 65_536  # cached words: about 14 MB; a megabyte of mixed documentation has half as many distinct ones
-MAX_PLAIN = 8_192  # cached characters: about 1 MB; enough for the scripts of one repository
-LOWER = bytes(range(256)).lower()  # plain() for ASCII: this table, less the controls, the marks between spaces
+MAX_WORD_CHARS = 100  # a longer word is unknown, as in BERT; this also limits the work on hashes and base64
+MAX_CACHED_WORDS = 65_536  # about 14 MB; a megabyte of mixed documentation has half as many distinct words
+MAX_CACHED_CHARS = 8_192  # about 1 MB; enough for the scripts of one repository
+LOWER = bytes(range(256)).lower()  # with CONTROLS and MARKS: plain() for ASCII
 CONTROLS = bytes(code for code in range(128) if code == 127 or (code < 32 and code not in b"\t\n\r"))
 MARKS = [(mark, f" {mark} ") for mark in "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"]
 INNER = "##"  # marks a piece that does not start its word
 DROPPED = ("Cc", "Cf", "Co", "Cs", "Mn")  # controls, formats, private use, surrogates; accents, once decomposed
-CJK = (  # the blocks that the `tokenizers` library spaces out; its 2B920 (for 2B820) is kept, so that ids stay equal
+CJK = (  # the blocks that the `tokenizers` library splits; its error 2B920 (for 2B820) is kept, so that ids are equal
     (0x3400, 0x4DBF),
     (0x4E00, 0x9FFF),
     (0xF900, 0xFAFF),
@@ -33,12 +33,12 @@ CJK = (  # the blocks that the `tokenizers` library spaces out; its 2B920 (for 2
 
 
 class WordPiece:
-    """Cuts texts into rows; `find` looks a piece up (-1: not there), `longest` is the most characters a piece has."""
+    """Cuts texts into rows. `find` looks a piece up (-1: unknown); `longest`: characters of the longest piece."""
 
     def __init__(self, find: Callable[[str], int], longest: int, unknown: tuple[int, ...] = ()):
         self.find = find
         self._longest = longest
-        self._unknown = unknown  # what an unknown word gives
+        self._unknown = unknown  # the rows of an unknown word
         self._cut: dict[str, tuple[int, ...]] = {}
 
     def rows(self, text: str) -> list[int]:
@@ -50,13 +50,13 @@ class WordPiece:
         return list(chain.from_iterable(pieces))  # type: ignore[arg-type]
 
     def _learn(self, word: str) -> tuple[int, ...]:
-        if len(self._cut) >= MAX_WORDS:
-            self._cut.clear()  # rare, and cheaper than keeping an order of use
+        if len(self._cut) >= MAX_CACHED_WORDS:
+            self._cut.clear()  # rare, and cheaper than tracking the order of use
         pieces = self._cut[word] = self._pieces(word)
         return pieces
 
     def _pieces(self, word: str) -> tuple[int, ...]:
-        if len(word) > MAX_CHARS:
+        if len(word) > MAX_WORD_CHARS:
             return self._unknown
         rows = []
         start = 0
@@ -77,26 +77,26 @@ class WordPiece:
 
 
 def words(text: str) -> list[str]:
-    """Return the text cleaned, lower-cased, without accents, split at spaces, punctuation and CJK characters."""
+    """Return the words of a text: cleaned, lower-cased, without accents, split at punctuation and CJK characters."""
     if not text.isascii():
-        from unicodedata import normalize  # a megabyte of tables that most queries do without
+        from unicodedata import normalize  # a megabyte of tables that most queries do not need
 
         return normalize("NFD", text).translate(PLAIN).split()
     simple = text.encode().translate(LOWER, CONTROLS).decode()
-    for mark, spaced in MARKS:  # twice as quick as one translate() to strings of several characters
+    for mark, spaced in MARKS:  # twice as fast as one translate() to strings of several characters
         if mark in simple:
             simple = simple.replace(mark, spaced)
     return simple.split()
 
 
 def knows(text: str) -> bool:
-    """Return whether a model that was trained on English can say anything about a text.
+    """Return whether a model that was trained on English can embed a text.
 
-    Its vocabulary holds the letters of other scripts, but few of their words: any two such texts would look alike.
+    Its vocabulary has the letters of other scripts, but few of their words: any two such texts would look alike.
     """
     if text.isascii():
         return True
-    from ..text.scripts.signs import is_mostly_foreign  # tables that most texts do without
+    from ..text.scripts.signs import is_mostly_foreign  # tables that most texts do not need
 
     return not is_mostly_foreign(words(text))
 
@@ -117,7 +117,7 @@ def plain(code: int) -> str:
 
 def _stands_alone(char: str, category: str) -> bool:
     if char.isascii():
-        return not char.isalnum()  # also $+<=>^`|~, which are no punctuation to Unicode
+        return not char.isalnum()  # also $+<=>^`|~, which are not punctuation in Unicode
     return category[0] == "P" or any(low <= ord(char) <= high for low, high in CJK if len(char) == 1)
 
 
@@ -126,7 +126,7 @@ class _Plain(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         found = plain(code)
-        if len(self) < MAX_PLAIN:
+        if len(self) < MAX_CACHED_CHARS:
             self[code] = found
         return found
 

@@ -1,6 +1,7 @@
-"""Reads files ahead in a second process while this one indexes: a first index takes a third less time.
+"""Reads files in a second process while this process indexes: a first sync takes a third less time.
 
-It is not multiprocessing, which would run the caller's main module again. If it fails, files are read in this process.
+The second process is started with subprocess, because multiprocessing would run the caller's main module again. If it
+fails, this process reads the files.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from .tail import Seen, read_for_index
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    Read = dict[str, Seen]  # path → what was read
+    Read = dict[str, Seen]  # path → its reading
 
-MIN_FILES = 500  # files; below it the second process starts in vain
+MIN_FILES = 500  # with fewer files, starting a second process takes longer than it saves
 
 
 class ReadAhead:
-    """Hands out one batch of readings after the other; an empty batch where the caller must read the files itself."""
+    """Returns the readings batch by batch. An empty batch means that the caller must read the files itself."""
 
     def __init__(self, layout: Layout, batches: Sequence[Sequence[str]]):
         self.batches = list(batches)
@@ -34,10 +35,10 @@ class ReadAhead:
             self._start(layout)
 
     def _start(self, layout: Layout) -> None:
-        # -P: no module is taken from the current folder, which is a project that nobody vouches for.
+        # -P: do not import modules from the current folder, which may be an untrusted project.
         command = [sys.executable, "-P", "-m", __name__, layout.root]
         try:
-            with TemporaryFile() as wanted:  # not a pipe: with pipes both ways, each side may wait for the other
+            with TemporaryFile() as wanted:  # not a pipe: with two pipes, each process may wait for the other
                 for batch in self.batches:
                     pickle.dump(list(batch), wanted)
                 wanted.seek(0)
@@ -47,7 +48,7 @@ class ReadAhead:
             self.close()
 
     def take(self) -> Read:
-        """Return the readings of the next batch."""
+        """Return the readings of the next batch; empty if the second process does not run or fails."""
         if self.process is None or self.process.stdout is None:
             return {}
         try:
@@ -79,7 +80,7 @@ def serve() -> None:
             try:
                 batch[path] = read_for_index(layout, path)
             except OSError:
-                continue  # the first process will find out, and say so
+                continue  # the first process tries again and reports the error
         patterns = {pattern for seen in batch.values() for entry in seen.reading.entries for pattern in entry.when}
         answer = (batch, {pattern: read_condition(pattern) for pattern in patterns})
         pickle.dump(answer, sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)

@@ -1,4 +1,4 @@
-"""Cuts the files of a sync into batches, each small enough to be committed, and to end a sync that took long enough."""
+"""Splits the files of a sync into batches: one transaction each, and a sync with a time limit stops between two."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_BATCH_BYTES = 2 << 20  # half a second of reading and embedding; a larger fi
 
 
 def batches_of(paths: Iterable[str], stamps: Mapping[str, str]) -> list[list[str]]:
-    """Return the paths in batches of at most BATCH_FILES files and MAX_BATCH_BYTES bytes; one empty batch for none."""
+    """Return the paths in batches of at most BATCH_FILES files and MAX_BATCH_BYTES bytes; [[]] without paths."""
     batches: list[list[str]] = [[]]
     size = 0
     for path in paths:

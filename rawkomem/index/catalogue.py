@@ -1,20 +1,21 @@
-"""The catalogue: what the index knows of files, entries and memories, and whether it is still true.
+"""The catalogue: the tables in which the index keeps files, entries and memories, and what it was built from.
 
-meta      fingerprint (schema, chunker, embedder), listing (the sweep it was made from), settings, the file's own inode
-files     one row for each Markdown file: its stamp, the hash of its bytes, what `check` would say, and its last block
+meta      fingerprint (schema, chunker, embedder), listing (the sweep that the index was built from), the embedder's
+          name and dimensions, the inode of the database
+files     one row per Markdown file: its stamp, the hash of its bytes, the verdict of `check`, and its last block
           (index/tail.py)
-entries   one row for each entry: which memory it is about, in which file, a digest of what it says, and the entry as
-          redacted JSON. A changed file re-folds just those memories, from these rows
-memories  one row for each folded memory: columns for lists and filters, `doc` the whole Memory as JSON, `digest` over
-          what the store was given of it: a memory whose digest is the same is not embedded again
-conditions  one row for each whenToUse condition: its memory, the condition, read and packed, and the size of a regex
-triggers  texts of which one must occur in a task for a condition to fire; empty: it must be tried every time (globs).
-          `start`: their first three letters, by which a short task finds them
+entries   one row per entry: the memory that it is about, its file, a digest of its content, and the entry as redacted
+          JSON. When a file changes, its memories are folded again from these rows
+memories  one row per folded memory: columns for lists and filters, `doc` (the whole Memory as JSON), `digest` (a hash
+          of the document in the store). A memory with an unchanged digest is not embedded again
+conditions  one row per whenToUse condition: its memory, the parsed condition, packed, and the size of a regex
+triggers  texts, at least one of which must occur in a task for the condition to fire; an empty text: try the condition
+          for every task (globs). `start`: the first three letters, to look triggers up for a short task
 stems     stems of which some must occur, for conditions that are sentences
-claims    subject and predicate of each memory that makes a claim: whatever may contradict a new one is found at once
-conflicts which memories say that they contradict which others
+claims    subject and predicate of each memory that makes a claim, to find memories that may contradict a new one
+conflicts pairs of memories: the first declares that it contradicts the second
 
-Nothing lives only here: a missing, foreign, corrupt or outdated database is thrown away and made again from files.
+All of it is derived from the files: a missing, foreign, corrupt or outdated database is deleted and rebuilt.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from ..model.entry import Entry, Memory
 
 SCHEMA_VERSION = "15"
-UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
-MAX_NAME_CHARS = 4_096  # characters that anybody may mean a memory by: a path's limit; SQLite gives up on long patterns
-MIN_SUFFIX_CHARS = 4  # of an id: shorter ends of it name a memory by chance
+UNREAD = "unread"  # stamp of a file that the next sync must read again; until then its old rows stay
+MAX_NAME_CHARS = 4_096  # longest name that `resolve` looks up: a path's limit; SQLite rejects long patterns
+MIN_SUFFIX_CHARS = 4  # a shorter text matches the end of an id by chance
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -65,7 +66,7 @@ CREATE TABLE claims (memory TEXT PRIMARY KEY, subject TEXT, predicate TEXT) WITH
 CREATE INDEX claims_about ON claims (subject, predicate);
 CREATE TABLE conflicts (memory TEXT, other TEXT, PRIMARY KEY (memory, other)) WITHOUT ROWID;
 """
-STATES = "memories INDEXED BY memories_state"  # a few pages; those of `memories` hold whole memories
+STATES = "memories INDEXED BY memories_state"  # this index has few pages; the table's pages hold whole memories
 TABLES = ("meta", "files", "entries", "memories", "conditions", "triggers", "stems", "claims", "conflicts")
 AUTHORSHIP_TABLES = ("introduced", "committed", "vouched", "authorship")  # made by views/authors.py, in the same file
 
@@ -97,19 +98,19 @@ TARGETS_OF = "SELECT DISTINCT target FROM entries WHERE path = ? AND number >= ?
 
 
 class Catalogue:
-    """Reads and writes the catalogue's tables on an open connection; transactions are the caller's."""
+    """Reads and writes the catalogue's tables on an open connection; the caller controls transactions."""
 
     def __init__(self, connection: apsw.Connection):
         self.db = connection
 
     def erase(self) -> None:
-        """Drop all tables of the file, then create the catalogue's."""
+        """Drop the tables of the catalogue and of authorship, then create an empty catalogue."""
         for table in TABLES + AUTHORSHIP_TABLES:
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
         self.db.execute(SCHEMA)
 
     def meta(self, with_listing: bool = True) -> dict[str, bytes | str]:
-        """Return all of `meta`; without the listing, which has 80 bytes for each file, the listing is empty."""
+        """Return the rows of `meta` as key → value. Without the listing (80 bytes for each file), its value is empty."""
         value = "value" if with_listing else "CASE key WHEN 'listing' THEN '' ELSE value END"
         return dict(rows(self.db, f"SELECT key, {value} FROM meta"))
 
@@ -130,7 +131,7 @@ class Catalogue:
         return self._text("SELECT hash FROM files WHERE path = ?", path)
 
     def unread(self) -> list[str]:
-        """Return the files that must be read again: they could not be read, or changed meanwhile."""
+        """Return the files that the next sync must read again."""
         return self._texts("SELECT path FROM files WHERE stamp = ? ORDER BY path", UNREAD)
 
     def put_file(
@@ -144,7 +145,7 @@ class Catalogue:
         tail: str = "",
         above: int = 0,
     ) -> None:
-        """Store a file and its entries, each with its JSON; the first `above` entries stay as they are."""
+        """Store a file and its entries with their JSON (`docs`). The first `above` entries stay unchanged."""
         self.db.execute("DELETE FROM entries WHERE path = ? AND number >= ?", (path, above))
         row = (path, stamp, hash, verdict, above + len(entries), tail)
         self.db.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -153,30 +154,30 @@ class Catalogue:
         self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", numbered)
 
     def tail_of(self, path: str) -> tuple[str, str]:
-        """Return what is kept of a file's last block, and the hash of the file; empty where it must be read again."""
+        """Return a file's packed last block and its hash; empty texts if the whole file must be read."""
         sql = "SELECT tail, hash FROM files WHERE path = ? AND stamp != ?"
         return first(self.db, sql, (path, UNREAD)) or ("", "")
 
     def entry_doc(self, path: str, number: int) -> str:
-        """Return one entry of a file as JSON."""
+        """Return one entry of a file as JSON; empty when unknown."""
         found = first(self.db, "SELECT doc FROM entries WHERE path = ? AND number = ?", (path, number))
         return found[0] if found else ""
 
     def is_single(self, target: str, id: str) -> bool:
-        """Tell whether just one entry about a memory has an id."""
+        """Tell whether exactly one entry about a memory has this id."""
         return len(rows(self.db, "SELECT 1 FROM entries WHERE target = ? AND id = ? LIMIT 2", (target, id))) == 1
 
     def set_stamp(self, path: str, stamp: str) -> None:
-        """Set the stamp of a file that was touched and says the same."""
+        """Set the stamp of a file."""
         self.db.execute("UPDATE files SET stamp = ? WHERE path = ?", (stamp, path))
 
     def forget_file(self, path: str) -> None:
-        """Remove a file that is gone."""
+        """Remove a file and its entries."""
         self.db.execute("DELETE FROM entries WHERE path = ?", (path,))
         self.db.execute("DELETE FROM files WHERE path = ?", (path,))
 
     def targets_of(self, path: str, above: int = 0) -> set[str]:
-        """Return the memories that a file's entries are about, without its first `above` entries."""
+        """Return the memories that a file's entries are about; its first `above` entries do not count."""
         return {target for (target,) in rows(self.db, TARGETS_OF, (path, above))}
 
     def paths_about(self, target: str) -> set[str]:
@@ -188,32 +189,32 @@ class Catalogue:
         return dict(rows(self.db, "SELECT id, digest FROM entries WHERE target = ?", (target,)))
 
     def entry_docs(self, target: str) -> list[str]:
-        """Return the entries about a memory as JSON, in the order of files and places."""
+        """Return the entries about a memory as JSON, ordered by file and position."""
         return self._texts("SELECT doc FROM entries WHERE target = ? ORDER BY path, number", target)
 
     def put_memory(self, memory: Memory, doc: str) -> None:
-        """Store a folded memory; of a deleted memory the store holds nothing."""
+        """Store a folded memory. A deleted memory loses its digest, because the search store does not hold it."""
         values = [getattr(memory, name) for name in Row.__fields__]  # type: ignore[attr-defined]
         digest = "" if memory.status == "deleted" else self.digest(memory.id)
         self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 16)})", (*values, doc, digest))
 
     def is_new(self, id: str, digest: str) -> bool:
-        """Tell whether the store holds something else of this memory; if so, set the digest, since it is put now."""
+        """Tell whether a memory's document differs from the stored one; if so, set the digest of the new document."""
         if first(self.db, "SELECT 1 FROM memories WHERE id = ? AND digest = ?", (id, digest)):
             return False
         self.db.execute("UPDATE memories SET digest = ? WHERE id = ?", (digest, id))
         return True
 
     def digest(self, id: str) -> str:
-        """Return the digest of what the store was given of a memory; empty when unknown."""
+        """Return the digest of a memory's document in the store; empty when there is none."""
         return self._text("SELECT digest FROM memories WHERE id = ?", id)
 
     def digests(self) -> dict[str, str]:
-        """Return id → digest of all memories that the store was given."""
+        """Return id → digest of all memories in the store."""
         return dict(rows(self.db, "SELECT id, digest FROM memories WHERE digest != ''"))
 
     def doubt(self, id: str) -> None:
-        """Have the files of a memory read and the memory put again: the store may hold something else of it."""
+        """Make the next sync read a memory's files and store it again, because its document may be wrong."""
         self.db.execute("UPDATE memories SET digest = '' WHERE id = ?", (id,))
         for path in self.paths_about(id):
             self.set_stamp(path, UNREAD)
@@ -223,7 +224,7 @@ class Catalogue:
         return {path for id in ids for path in self._texts("SELECT path FROM memories WHERE id = ?", id)}
 
     def memories_in(self, path: str) -> list[tuple[str, str]]:
-        """Return (id, whole memory as JSON) of the memories that start in a file, in its order."""
+        """Return (id, whole memory as JSON) of the memories that start in a file, in the file's order."""
         return rows(self.db, "SELECT id, doc FROM memories WHERE path = ? ORDER BY line, id", (path,))
 
     def forget_memory(self, id: str) -> None:
@@ -236,7 +237,7 @@ class Catalogue:
         return Row(*found) if found else None
 
     def known(self, ids: Sequence[str]) -> set[str]:
-        """Return those of the ids that memories have."""
+        """Return the ids that exist."""
         return set(self._texts(f"SELECT id FROM {STATES} WHERE id IN ({', '.join('?' * len(ids))})", *ids))
 
     def all(self) -> list[Row]:
@@ -244,26 +245,26 @@ class Catalogue:
         return [Row(*row) for row in rows(self.db, f"SELECT {COLUMNS} FROM memories ORDER BY updated DESC, id")]
 
     def sample(self, count: int, vouched: bool) -> list[str]:
-        """Return the ids of so many memories in use, spread evenly over all ids; `vouched`: of those vouched for."""
+        """Return up to `count` ids of active memories, spread evenly; with `vouched`, only memories vouched for."""
         ids = self._texts(f"SELECT id FROM {STATES} WHERE {_in_use(vouched)} ORDER BY id")
         return [ids[at * len(ids) // count] for at in range(count)] if len(ids) > count else ids
 
     def count(self, vouched: bool) -> int:
-        """Return how many memories are in use; `vouched`: of those vouched for."""
+        """Return the number of active memories; with `vouched`, only of those vouched for."""
         (count,) = first(self.db, f"SELECT count(*) FROM {STATES} WHERE {_in_use(vouched)}")
         return int(count)
 
     def count_stored(self) -> int:
-        """Return how many of the memories that the store was given are vouched for."""
+        """Return how many of the memories in the store are vouched for."""
         (count,) = first(self.db, "SELECT count(*) FROM memories WHERE vouched = 1 AND digest != ''")
         return int(count)
 
     def has_unvouched(self) -> bool:
-        """Tell whether people vouch for memories here, and nobody does for some of them."""
+        """Tell whether there is a memory that nobody vouches for."""
         return first(self.db, "SELECT 1 FROM memories WHERE vouched = 0 LIMIT 1") is not None
 
     def with_proposals(self) -> list[Row]:
-        """Return the memories with changes that wait for a review, the last changed first."""
+        """Return the memories with changes that wait for a review, most recently changed first."""
         sql = f"SELECT {COLUMNS} FROM memories WHERE waiting > 0 ORDER BY updated DESC, id"
         return [Row(*row) for row in rows(self.db, sql)]
 
@@ -272,28 +273,28 @@ class Catalogue:
         return self._text("SELECT doc FROM memories WHERE id = ?", id)
 
     def docs_of(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return id → whole memory as JSON of those of the ids that memories have."""
+        """Return id → whole memory as JSON, for the ids that exist."""
         return dict(rows(self.db, f"SELECT id, doc FROM memories WHERE id IN ({', '.join('?' * len(ids))})", ids))
 
     def holds(self, text: str) -> bool:
-        """Tell whether any memory holds this text, in any case."""
+        """Tell whether any memory contains this text, ignoring case."""
         return first(self.db, "SELECT 1 FROM memories WHERE instr(lower(doc), lower(?)) LIMIT 1", (text,)) is not None
 
     def docs(self) -> list[str]:
-        """Return every whole memory as JSON, by id."""
+        """Return every whole memory as JSON, ordered by id."""
         return self._texts("SELECT doc FROM memories ORDER BY id")
 
     def titled(self, title: str) -> list[str]:
-        """Return the ids of active memories with a title, whatever its case and its spaces."""
+        """Return the ids of active memories with this title, ignoring case and spacing."""
         wanted = " ".join(title.split()).casefold()
         active = rows(self.db, "SELECT id, title FROM memories INDEXED BY memories_title WHERE status = 'active'")
         return [id for id, other in active if " ".join(other.split()).casefold() == wanted]
 
     def resolve(self, name: str) -> list[str]:
-        """Return the ids that a name may mean: the first of these rules that finds any.
+        """Return the ids that a name may mean, from the first of these rules that finds any.
 
-        The id itself; ids that start with the name; the memories of a file; ids that end with it; titles that are it;
-        titles that hold all of its words.
+        The name is an id; ids start with it; it is the name of a file, and the memories are in that file; ids end with
+        it; titles equal it; titles contain all of its words.
         """
         if len(name) > MAX_NAME_CHARS:
             return []
@@ -307,15 +308,15 @@ class Catalogue:
         return starts or self._texts(in_file, f"%/{stem}.md") or self._ending(like) or self.with_words(name)
 
     def _ending(self, like: str) -> list[str]:
-        """Return the ids that end with a few characters."""
+        """Return the ids that end with a text, which is escaped for LIKE."""
         if len(like) < MIN_SUFFIX_CHARS:
             return []
         return self._texts("SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", "%" + like)
 
     def with_words(self, name: str) -> list[str]:
-        """Return the ids of memories whose title is a name, else of those whose title holds all of its words.
+        """Return the ids of memories whose title is a name, else of those whose title contains all of its words.
 
-        A deleted memory counts only where no other one fits.
+        Deleted memories are returned only if no other memory matches.
         """
         wanted = _words(name)
         if not wanted:
@@ -327,7 +328,7 @@ class Catalogue:
         return [id for id, status, _ in same if status != "deleted"] or [id for id, _, _ in same]
 
     def titles(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return id → title of those of the ids that memories have."""
+        """Return id → title, for the ids that exist."""
         return dict(rows(self.db, f"SELECT id, title FROM memories WHERE id IN ({', '.join('?' * len(ids))})", ids))
 
     def _texts(self, sql: str, *values: str) -> list[str]:
@@ -335,7 +336,7 @@ class Catalogue:
         return [row[0] for row in rows(self.db, sql, values)]
 
     def _text(self, sql: str, *values: str) -> str:
-        """Return the first column of the first row; empty where there is none."""
+        """Return the first column of the first row; empty if there is no row."""
         found = first(self.db, sql, values)
         return found[0] if found else ""
 
@@ -347,7 +348,7 @@ class Catalogue:
 
 
 def own_inode(path: str) -> str:
-    """Return what binds a database to its file: a database from a clone or a copy is rebuilt."""
+    """Return the inode of a database and its folder's secret: a copied database has others, and is rebuilt."""
     try:
         return seal_of(path, os.stat(path).st_ino)
     except OSError:

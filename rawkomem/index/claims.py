@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def put_claim(db: apsw.Connection, memory: Memory) -> None:
-    """Replace what is known of the claim and the conflicts of a memory."""
+    """Replace the stored claim and conflicts of a memory."""
     drop_claim(db, memory.id)
     if "claim" in memory.extra:
-        from ..state.belief.claims import read_claim  # few memories make one
+        from ..state.belief.claims import read_claim  # few memories make a claim
 
         claim = read_claim(memory.extra)
         if claim:
@@ -35,7 +35,7 @@ def drop_claim(db: apsw.Connection, id: str) -> None:
 
 
 def claiming(catalogue: Catalogue, subject: str, predicate: str) -> list[Memory]:
-    """Return every memory with a claim about this subject and predicate, whatever its status."""
+    """Return every memory with a claim about this subject and predicate, of any status."""
     sql = "SELECT doc FROM memories WHERE id IN (SELECT memory FROM claims WHERE subject = ? AND predicate = ?)"
     return [memory_of(doc) for (doc,) in rows(catalogue.db, f"{sql} ORDER BY id", (subject, predicate))]
 

@@ -1,4 +1,4 @@
-"""Keeps parsed whenToUse conditions: SQLite finds those that may fire in a few milliseconds, and `fires` decides."""
+"""Stores parsed whenToUse conditions. SQLite finds conditions that may fire in a few milliseconds; `fires` decides."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from ..text.when import Fired, Situation
 
-START_CHARS = 3  # of a trigger that are looked up
-MAX_STARTS = 4_000  # of a task; a longer one tries every trigger
-MAX_TRIGGERED = 5_000  # conditions that one task tries, 50 ms: more say the same of nearly every memory
-MAX_REGEXES = 5_000  # regexes that are put in order for a task; the budget for trying them is spent sooner
+START_CHARS = 3  # characters at the start of a trigger, by which it is looked up
+MAX_STARTS = 4_000  # for a task with more starts, every trigger is compared
+MAX_TRIGGERED = 5_000  # conditions tried per task, 50 ms; a task that triggers more would fire for nearly every memory
+MAX_REGEXES = 5_000  # regexes sorted per task; the time budget for trying them ends earlier
 REGEXES = """
 SELECT conditions.memory, packed, path, vouched FROM conditions JOIN memories ON memories.id = conditions.memory
 WHERE size > 0 ORDER BY vouched DESC, size, n LIMIT ?
@@ -27,7 +27,7 @@ WHERE size > 0 ORDER BY vouched DESC, size, n LIMIT ?
 
 
 def put_conditions(db: apsw.Connection, memory: str, patterns: Sequence[str]) -> None:
-    """Replace the conditions kept for a memory."""
+    """Replace the stored conditions of a memory."""
     drop_conditions(db, memory)
     for condition in map(read_condition, patterns):
         if condition.form == REFUSED:
@@ -71,10 +71,10 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
 
 
 def _regexes(db: apsw.Connection) -> list[tuple[str, str, bool]]:
-    """Return (memory, condition, vouched) of regexes in the order in which they are tried while a budget lasts.
+    """Return (memory, condition, vouched) of regexes, in the order in which they are tried until a budget is spent.
 
-    Those that a person vouches for come first; then each file's smallest, then each file's second: one author's many
-    regexes do not crowd out the others.
+    Regexes of vouched memories come first. In each group, the smallest regex of every file comes first, then the second
+    smallest of every file, so that an author of many regexes does not crowd out the others.
     """
     turns: dict[str, int] = {}
     found = []
@@ -86,7 +86,7 @@ def _regexes(db: apsw.Connection) -> list[tuple[str, str, bool]]:
 
 
 def _starts(task: str) -> set[str]:
-    """Return every text of up to three letters in a task: a trigger that occurs in the task starts with one of them."""
+    """Return all parts of a task of up to three letters: a trigger that occurs in the task starts with one of them."""
     return {task[at : at + size] for at in range(len(task)) for size in range(START_CHARS + 1)} | {""}
 
 

@@ -1,4 +1,4 @@
-"""Hashes everything the index answers from. Law 3: after any history it is the hash of a rebuild from files."""
+"""Hashes all data that the index answers from. After any history the hash equals that of a rebuild (law 3)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 CONDITIONS = "SELECT *, row_number() OVER (PARTITION BY memory ORDER BY n) AS place FROM conditions"
 PLACE, OF_DOCUMENT = "d.id, p.number", "LEFT JOIN documents d ON d.n = p.document"
-# Row numbers and time stamps depend on history; what they lead to does not.
+# Row numbers and stamps depend on history: the queries join row numbers to ids, and leave stamps out.
 PARTS = {
     "fingerprint": "SELECT value FROM meta WHERE key = 'fingerprint'",
     "files": "SELECT path, hash, verdict, entries, tail FROM files",
@@ -37,12 +37,12 @@ for table in WORD_TABLES:
 
 
 def digest(index: Index) -> str:
-    """Return the hash of the index as it stands, without looking at files."""
+    """Return the hash of the index; files are not read."""
     return sha256("\n".join(f"{name} {value}" for name, value in parts(index).items()).encode()).hexdigest()
 
 
 def parts(index: Index) -> dict[str, str]:
-    """Return the hash of each part, which tells where two indexes differ."""
+    """Return the hash of each part, to find where two indexes differ."""
     connection = index.reading()
     for table in WORD_TABLES:
         made = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms_of_{table} USING fts5vocab(main, {table}, instance)"

@@ -1,4 +1,4 @@
-"""Keeps parsed entries in the catalogue: a change to a memory folds its entries without reading its other files."""
+"""Packs entries for the catalogue, so that a changed memory is folded without reading its other files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TUPLES = frozenset(name for name, value in DEFAULTS.items() if isinstance(value,
 
 
 def pack_entry(entry: Entry) -> str:
-    """Return an entry as JSON, without secrets and without what is as usual."""
+    """Return an entry as JSON, without secrets and without fields that have their default."""
     if entry.leaks:
         entry = redact_entry(entry)
     fields = {name: value for name, usual in DEFAULTS.items() if (value := getattr(entry, name)) != usual}
@@ -21,7 +21,7 @@ def pack_entry(entry: Entry) -> str:
 
 
 def unpack_entries(docs: list[str]) -> list[Entry]:
-    """Return the entries that `pack_entry` made texts of."""
+    """Return entries from the JSON that `pack_entry` returned."""
     return [unchecked(Entry, **_fields(said)) for said in json.loads(f"[{','.join(docs)}]")]
 
 

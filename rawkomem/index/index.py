@@ -1,7 +1,7 @@
-"""The index: opened or rebuilt, never repaired, and brought up to date (sync.py) before every answer.
+"""Opens the index and updates it from the files (sync.py) before every answer. A broken index is rebuilt.
 
-Each answer sweeps the files and compares them with the listing that the index was made from. Events and clocks are
-never trusted to say that nothing changed.
+Each answer lists the files (`sweep`) and compares the list with the one that the index was built from. File events are
+not trusted to report every change. Only an open process with many files skips some sweeps (SWEEP_PAUSE_FACTOR).
 """
 
 from __future__ import annotations
@@ -35,17 +35,18 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-REDACTION = "5608932b"  # checksum of the tables in redaction/: answers come from redacted copies in the index
+REDACTION = "5608932b"  # checksum of the tables in redaction/; the index holds redacted copies, so a change rebuilds it
 NEVER_SWEPT = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw
-MAX_SWEPT_FILES = 4_000  # files, some 20 ms: up to that many are swept for every answer
-SWEEP_PAUSE_FACTOR = 10  # … more of them after ten times what the last sweep took, by a process that stays open
-MAX_ANSWER_SYNC_S = 5.0  # seconds of processor time that a question may wait for a sync; hosts end slow hooks
-EMBEDDER_RETRY_S = 60.0  # seconds until an open process asks an embedder again that did not answer
-MAX_MISSING, MAX_MISSING_SHARE = 3, 0.05  # memories that may lack vectors in the second tier for it to be used
+MAX_SWEPT_FILES = 4_000  # up to this many files are swept before every answer: about 20 ms
+SWEEP_PAUSE_FACTOR = 10  # with more files, an open process sweeps again after this many times the last sweep's duration
+MAX_ANSWER_SYNC_S = 5.0  # CPU time that a sync before an answer may take; hosts stop slow hooks
+EMBEDDER_RETRY_S = 60.0  # after this time an open process retries an embedder that failed
+# The second tier is used while at most this number, or this share, of memories lack contextual vectors.
+MAX_MISSING, MAX_MISSING_SHARE = 3, 0.05
 
 
 class Index:
-    """Catalogue and store of one repository. The embedder is opened only when something must be embedded."""
+    """Holds the catalogue and the search store of one repository. The embedder is opened on first use."""
 
     def __init__(
         self,
@@ -59,18 +60,18 @@ class Index:
     ):
         self.layout = layout
         self.open_embedder = open_embedder
-        self.open_deep = open_deep  # the second tier's; None where there is none
-        self._open_outside = open_outside  # a store that is not in this database, for so many dimensions
+        self.open_deep = open_deep  # opens the second tier's embedder; None: there is no second tier
+        self._open_outside = open_outside  # opens a store outside this database, for vectors of some dimensions
         self.warn = warn
-        self._locate = locate  # tells the database's path, where it is not the usual one
+        self._locate = locate  # returns the database's path, if it is not the default
         self._identities = identities  # patterns of authors that are agents; None: commits do not count
         self._path = ""
-        self.told = False  # whether the caller has warned already that the index is being made anew
+        self.told = False  # whether a warning already said that the index is being rebuilt
         self._embedder: Embedder | None = None
-        self._retry_at = 0.0  # when an embedder that did not answer is asked again; 0: it answered
+        self._retry_at = 0.0  # when a failed embedder is retried; 0: it has not failed
         self._deep: Embedder | None = None
         self._swept = NEVER_SWEPT
-        self._stop_at = 0.0  # processor time at which a sync stops; 0: when it is done
+        self._stop_at = 0.0  # CPU time at which a sync stops; 0: no limit
         self._db: apsw.Connection | None = None
         self._anchor: apsw.Connection | None = None  # keeps a database in memory alive
         self._store: SearchStore | None = None
@@ -80,7 +81,7 @@ class Index:
     def path(self) -> str:
         """Return the path of the database.
 
-        It is looked up on first use: it depends on settings, which may be broken.
+        The path is looked up on first use, because it depends on settings, which may be invalid.
         """
         if not self._path:
             self._path = self._locate() if self._locate else index_path(self.layout)
@@ -89,11 +90,11 @@ class Index:
         return self._path
 
     def beside(self, name: str) -> str:
-        """Return the path of a file beside the database; empty where the database is in memory."""
+        """Return the path of a file in the database's folder; empty if the database is in memory."""
         return "" if in_memory(self.path) else os.path.join(os.path.dirname(self.path), name)
 
     def locked(self, purpose: str = "index") -> AbstractContextManager[object]:
-        """Return a lock to be held while writing; a database in memory belongs to one program and needs none."""
+        """Return a lock to hold while writing. A database in memory belongs to one program and needs no lock."""
         if folder := self.beside(""):
             return lock_in(folder, purpose)
         from contextlib import nullcontext
@@ -115,11 +116,11 @@ class Index:
 
     @property
     def is_embedder_absent(self) -> bool:
-        """Tell whether the embedder did not answer: its index is kept, and questions are answered by words."""
+        """Tell whether the embedder failed: its index is kept, and searches match words only."""
         return getattr(self._embedder, "is_absent", False)
 
     def made_with(self) -> tuple[str, int]:
-        """Return name and dimensions of the embedder that this index was made with; empty where there is none yet."""
+        """Return name and dimensions of the embedder that the index was built with; ("", 0) without a usable index."""
         try:
             meta = self.catalogue.meta() if os.path.exists(self.path) else {}
         except BROKEN:
@@ -129,7 +130,7 @@ class Index:
         return str(meta.get("embedder", "")), int(dims) if dims.isdecimal() else 0
 
     def deep(self) -> Embedder | None:
-        """Return the second tier's embedder if nearly all memories have their vectors there; else None."""
+        """Return the second tier's embedder if nearly all memories have contextual vectors; else None."""
         if self.open_deep is None:
             return None
         held, count = self._depth()
@@ -140,7 +141,10 @@ class Index:
         return self._deep if self._deep and self._deep.name == known else None
 
     def _depth(self) -> tuple[int, int]:
-        """Return how many memories the second tier holds, and how many there are: of those vouched for, if any."""
+        """Return how many memories have contextual vectors, and how many there are.
+
+        Where some memories are not vouched for, count only those that are.
+        """
         held, count = self.store.depth()
         if held == count or not self.catalogue.has_unvouched():
             return held, count
@@ -150,7 +154,7 @@ class Index:
 
     @property
     def fingerprint(self) -> str:
-        """Return what the index was made with; the index is rebuilt when it differs."""
+        """Return the versions and settings that the index depends on; it is rebuilt when they change."""
         schema = f"schema {SCHEMA_VERSION}.{len(COLUMNS)}"  # a filter may add a column
         made = f"{schema}, chunker {CHUNKER}, redaction {REDACTION}, embedder {self.embedder.name}"
         made += f", language {language_code()}"
@@ -159,7 +163,7 @@ class Index:
 
     @property
     def catalogue(self) -> Catalogue:
-        """Return the catalogue, as of the last `refresh`; it stays of use when the database is opened again."""
+        """Return the catalogue, as of the last `refresh`; it stays usable when the database is opened again."""
         return _OpenCatalogue(self)
 
     @property
@@ -171,45 +175,45 @@ class Index:
         return self._store
 
     def open_store(self, connection: apsw.Connection) -> SearchStore:
-        """Return the store outside, if there is one, else the store in the database of a connection."""
+        """Return the store outside this database if there is one, else the SQLite store on a connection."""
         return self.outside() or SqliteStore(connection, self.embedder.dims)
 
     def outside(self) -> OutsideStore | None:
-        """Return the store that is not in this database, if there is one. It stays open."""
+        """Return the store outside this database; None if there is none. It stays open."""
         if self._outside is None and self._open_outside:
             self._outside = self._open_outside(self.embedder.dims)
         return self._outside
 
     @property
     def columns(self) -> Collection[str]:
-        """Return the facets that the store compares."""
+        """Return the facets that the store can filter by."""
         outside = self.outside()
         return outside.columns if outside else COLUMNS
 
     def commit_outside(self) -> None:
-        """Commit to the store outside, before the catalogue commits: see sync.py."""
+        """Commit to the store outside this database, before the catalogue commits: see sync.py."""
         if self._outside is not None:
             self._outside.commit()
 
     def reading(self) -> apsw.Connection:
-        """Return the connection that catalogue and store read from; BEGIN on it to see one state."""
+        """Return the connection that catalogue and store read from. Execute BEGIN on it to read one state."""
         if self._db is None:
             self._db = open_database(self.path, readonly=True)
         return self._db
 
     def follow_commits(self) -> bool:
-        """Fold memories again whose entries a person committed since; return whether there was anything to do."""
+        """Read new commits, and fold memories again whose entries a person has committed; return whether HEAD moved."""
         return Authors(self, self._identities()).refresh()
 
     def fold_again(self, writer: apsw.Connection, targets: set[str]) -> None:
-        """Fold memories again although their files did not change; the caller holds lock and transaction."""
+        """Fold memories again whose files did not change; the caller holds the lock and the transaction."""
         from .ingest import Ingest
 
         Ingest(self.layout, Catalogue(writer), self.open_store(writer), self.embedder).fold_again(targets)
         self.commit_outside()
 
     def discard(self) -> None:
-        """Remove a broken database; the next refresh makes a new one."""
+        """Delete a broken database; the next refresh builds a new one. Raise Unwritable if it cannot be deleted."""
         self.release()
         try:
             with self.locked():
@@ -219,7 +223,7 @@ class Index:
         self.told = True
 
     def remove(self) -> None:
-        """Remove the database, for a caller that holds the lock; a database in memory becomes empty. Raises OSError."""
+        """Delete the database; the caller holds the lock. A database in memory becomes empty. May raise OSError."""
         if self._anchor is None:
             remove_database(self.path)
         else:
@@ -243,17 +247,17 @@ class Index:
             self._db = self._store = None
 
     def refresh(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
-        """Update the index from the files; this is nearly free when nothing changed."""
+        """Update the index from the files; this takes almost no time if nothing has changed."""
         started = time.monotonic()
         seen = sweep(self.layout)
         if self.is_fresh(seen):
-            from .report import SyncReport  # a question needs none
+            from .report import SyncReport  # questions do not need it
 
             return SyncReport(files=seen.files, seconds=time.monotonic() - started)
         return self.sync(progress)
 
     def answer(self, ask: Callable[[], T]) -> T:
-        """Return what `ask` returns on a fresh index. If the embedder stops answering meanwhile, ask by words."""
+        """Return what `ask` returns on an up-to-date index. If the embedder fails, ask again, by words only."""
         try:
             return self._answer(ask)
         except RawkoError as failure:
@@ -262,7 +266,7 @@ class Index:
         return self._answer(ask)
 
     def _has_lost_embedder(self, failure: RawkoError) -> bool:
-        """Put an empty embedder into the place of one that failed, with a warning; return whether one failed."""
+        """Return whether the embedder failed; if so, warn, and search without an embedder from now on."""
         from ..embed.failure import EmbedderFailed
 
         if not isinstance(failure, EmbedderFailed) or self._embedder is None or self.is_embedder_absent:
@@ -271,7 +275,7 @@ class Index:
 
         self._embedder = Absent(self._embedder.name, self._embedder.dims)
         self._note_absence()
-        self.warn(f"the embedder does not answer, so this search is by words: {failure.message}. {failure.hint}")
+        self.warn(f"the embedder failed, so this search matches words only: {failure.message}. {failure.hint}")
         return True
 
     def _answer(self, ask: Callable[[], T]) -> T:
@@ -294,7 +298,7 @@ class Index:
         return found()
 
     def _ask(self, ask: Callable[[], T], with_listing: bool = False) -> tuple[bytes | str | None, Callable[[], T]]:
-        """Return the listing that the index was made from (None: rebuild it), and a call that answers or raises."""
+        """Return the listing that the index was built from (None: rebuild it), and a call that answers or raises."""
         try:
             self.reading().execute("BEGIN")
         except BROKEN as failure:
@@ -316,16 +320,16 @@ class Index:
                 self._db.execute("ROLLBACK")
 
     def _is_recent(self) -> bool:
-        """Tell whether an open process may skip a sweep that takes long: for ten times as long as it took."""
+        """Tell whether this process may skip a sweep, because the last one took long and ended a short time ago."""
         at, took, files = self._swept
         return files > MAX_SWEPT_FILES and time.monotonic() - at < SWEEP_PAUSE_FACTOR * took
 
     def expect_changes(self) -> None:
-        """Make the next answer sweep: this process wrote a file."""
+        """Make the next answer sweep the files, because this process wrote one."""
         self._swept = NEVER_SWEPT
 
     def is_fresh(self, seen: Sweep) -> bool:
-        """Tell whether the index was made from exactly these files, with today's schema and embedder."""
+        """Tell whether the index was built from exactly these files, with the current schema and embedder."""
         try:
             meta = self.catalogue.meta()
         except BROKEN:
@@ -334,13 +338,13 @@ class Index:
         return not self.why_rebuild(meta) and meta.get("listing") == seen.listing
 
     def why_rebuild(self, meta: dict[str, bytes | str]) -> str:
-        """Return why the index must be rebuilt, judged by its own metadata; empty if it need not be."""
+        """Return why the index must be rebuilt, judged by its own metadata; empty if it is usable."""
         if not meta:
-            return "there is none yet"
+            return "there is no index yet"
         if meta.get("inode") != own_inode(self.path):
-            return "it was copied from elsewhere"
+            return "the old index was copied from another place"
         if meta.get("fingerprint") != self.fingerprint:
-            return f"it was made with {meta.get('fingerprint')!s}"
+            return f"the old index was made with {meta.get('fingerprint')!s}"
         return ""
 
     def sync(
@@ -348,9 +352,9 @@ class Index:
     ) -> SyncReport:
         """Update the index from the files under the index lock. With `rebuild`, start from an empty index.
 
-        With `max_cpu_s`, stop after that much processor time; the next sync continues.
+        With `max_cpu_s`, stop after that much CPU time; the next sync continues.
         """
-        from .sync import sync  # most questions find the index fresh
+        from .sync import sync  # most questions need no sync
 
         return sync(self, progress, rebuild, max_cpu_s)
 
@@ -359,12 +363,12 @@ class Index:
         self._stop_at = time.process_time() + max_cpu_s if max_cpu_s else 0.0
 
     def is_time_up(self) -> bool:
-        """Tell whether the sync under way has used up its processor time."""
+        """Tell whether the current sync has used up its CPU time."""
         return 0 < self._stop_at < time.process_time()
 
 
 class _OpenCatalogue(Catalogue):
-    """The catalogue on whatever connection the index reads from."""
+    """A catalogue that always uses the index's current connection."""
 
     def __init__(self, index: Index):
         self._index = index

@@ -1,4 +1,4 @@
-"""Turns files into rows: reads changed files, folds their memories, and hands documents to the store."""
+"""Turns files into rows: reads changed files, folds their memories, and puts documents into the store."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .catalogue import Catalogue
     from .stores.protocol import SearchStore
 
-    Fresh = tuple[Memory, list[Piece], str, str]  # a memory, its pieces, what is told of it, and the digest of all
+    Fresh = tuple[Memory, list[Piece], str, str]  # a memory, its pieces, the JSON of told.py, the digest of these
 
 
 class Ingest:
@@ -55,7 +55,7 @@ class Ingest:
         self.new: dict[str, list[str]] = {}  # memory → entries about it that were appended, as JSON
 
     def run(self, changed: dict[str, str], gone: Iterable[str]) -> int:
-        """Update the index from these files (path → stamp); return how many it read or forgot."""
+        """Update the index from these files (path → stamp); return how many it read or removed."""
         targets: set[str] = set()
         fresh: list[tuple[Seen, str, list[str]]] = []
         for path, stamp in changed.items():
@@ -85,23 +85,23 @@ class Ingest:
         return len(fresh) + len(vanished)
 
     def _note_new(self, entries: Sequence[Entry], docs: Sequence[str]) -> None:
-        """Note entries that a file grew by, while nothing else in it changed."""
+        """Remember entries that were appended to a file in which nothing else changed."""
         for entry, doc in zip(entries, docs, strict=True):
             self.new.setdefault(entry.target, []).append(doc)
 
     def _keep_unread(self, path: str) -> None:
-        """Mark a file as unread; what it said before stays."""
+        """Mark a file as unread; its old entries stay."""
         if path in self.catalogue.stamps():
             self.catalogue.set_stamp(path, UNREAD)
         else:
             self.catalogue.put_file(path, UNREAD, "", QUARANTINE, ())
 
     def _read(self, path: str) -> Seen:
-        """Return what a file says, or what is new at its end."""
+        """Return the entries of a file, or only its new end if the file has grown."""
         try:
             return self.ahead.get(path) or self._read_here(path)
         except OSError:
-            reading = read_file(self.layout.path(path), path)  # the failure may have passed
+            reading = read_file(self.layout.path(path), path)  # try once more
             hash = hash_of(self.layout.path(path)) if reading.readable else ""
             return Seen(reading, hash, reading.verdict)
 
@@ -114,7 +114,7 @@ class Ingest:
         self._refold(targets - {""})
 
     def _refold(self, targets: set[str]) -> None:
-        """Fold these memories again, and put those that differ, with the memories beside them in the same files."""
+        """Fold these memories again; store those that differ, and memories in their files with new surroundings."""
         paths = self.catalogue.paths_of(targets)
         vouches = vouching(self.layout, self.catalogue.db)
         dropped: list[str] = []
@@ -139,9 +139,9 @@ class Ingest:
         return fold(unpack_entries(self.catalogue.entry_docs(target)), vouches)
 
     def _continued(self, target: str, vouches: Vouching | None) -> Memory | None:
-        """Return a memory as it was, changed by new entries that come after all others; None where none such is known.
+        """Return a known memory with its new entries applied, if all of them are later than the others; else None.
 
-        Where people vouch for entries, an entry may change what earlier ones count for.
+        Return None where people vouch for entries: there a new entry may change the effect of earlier ones.
         """
         new = unpack_entries(self.new.get(target, []))
         known = known_memory(self.catalogue, target) if new and vouches is None else None
@@ -154,10 +154,10 @@ class Ingest:
         return after(known, sorted(new, key=lambda entry: order_key(entry.at, entry.id)))
 
     def _differing(self, path: str) -> list[Fresh]:
-        """Return the memories of a file whose pieces or columns are not what the store holds."""
+        """Return the memories of a file whose documents differ from those in the store."""
         known = [self.folded.get(id) or memory_of(doc) for id, doc in self.catalogue.memories_in(path)]
         digested = []
-        for vouched in (True, False):  # what nobody vouches for is no surroundings of what somebody does
+        for vouched in (True, False):  # a vouched memory's surroundings hold only vouched memories
             memories = [memory for memory in known if memory.status != "deleted" and memory.vouched == vouched]
             pieces = with_surroundings([pieces_of(memory) for memory in memories])
             pairs = zip(memories, pieces, strict=True)
@@ -183,7 +183,7 @@ def _document(memory: Memory, pieces: list[Piece], told: str, digest: str, vecto
 
 
 def _digest(memory: Memory, pieces: list[Piece], told: str) -> str:
-    """Return a hash over everything that goes into a document but the vectors."""
+    """Return a hash over everything in a document except the vectors."""
     said: tuple[object, ...] = (memory.title, facets_of(memory), [as_dict(piece) for piece in pieces])
     if SCRUBBED_KEY in memory.extra or OTHER_METADATA_KEY in memory.extra:
         said = (*said, sorted(given_in(memory.extra).items()), memory.extra.get(SCRUBBED_KEY))

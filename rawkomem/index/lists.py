@@ -43,7 +43,7 @@ def row_of(memory: Memory) -> Row:
 
 
 def passes(memory: Memory, only: Filter, at: int, trust: Callable[[Memory], float]) -> bool:
-    """Return whether a memory, as it stands at a time, passes a filter; `trust` tells how far it is believed."""
+    """Return whether a memory, as of a time, passes a filter; `trust` returns its trust."""
     if only.current and not is_valid(memory, at):
         return False
     if not all(holds(field, wanted, facet_of(memory, field.column)) for field, wanted in asked(only)):
@@ -52,14 +52,14 @@ def passes(memory: Memory, only: Filter, at: int, trust: Callable[[Memory], floa
 
 
 def rows_inside(rows: Iterable[Row], only: Filter, at: int) -> list[Row]:
-    """Return the rows that pass those parts of a filter that a row's own columns can tell."""
+    """Return the rows that pass a filter; parts of it that need more than a row's columns are ignored."""
     told = [(field, wanted) for field, wanted in asked(only) if field.column in ROW_COLUMNS]
     valid = (row for row in rows if not only.current or is_valid(row, at))
     return [row for row in valid if all(holds(field, wanted, _own(row, field.column)) for field, wanted in told)]
 
 
 def asks_for_facts(only: Filter) -> bool:
-    """Return whether a filter asks for more than a row tells."""
+    """Return whether a filter needs more than a row's columns."""
     return bool(only.trust or only.where or any(field.column not in ROW_COLUMNS for field, _ in asked(only)))
 
 

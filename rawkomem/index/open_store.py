@@ -1,8 +1,8 @@
-"""Opens the search store of an index: which store the user chose, and where its data is.
+"""Opens the search store that the user chose for an index.
 
 SQLite is built in, in a file or in memory. Every other store is a plug-in: a package declares a StorePlugin as an entry
 point of the group `rawkomem.stores` (docs/scale.md). Every store has a catalogue of its own (`index.db` for SQLite,
-`index-<name>.db` for the others), so that changing from one to another and back costs no more than a sync.
+`index-<name>.db` for the others), so that switching to another store and back takes only a sync.
 """
 
 from __future__ import annotations
@@ -22,64 +22,68 @@ if TYPE_CHECKING:
     from .stores.protocol import OutsideStore, StorePlugin
 
 SQLITE, MEMORY = "sqlite", "memory"
-ENTRY_POINT_GROUP = "rawkomem.stores"  # of entry points
+ENTRY_POINT_GROUP = "rawkomem.stores"
 
 
 @record
 class StoreSettings:
-    """The store of one repository. Only the user may set it: it decides where memories are sent."""
+    """The store of one repository. Only the user may set it, because it decides where memories are sent."""
 
     name: str = SQLITE
     url: str = ""  # of a database, an object store or a folder
-    url_env: str = ""  # the environment variable that holds it
-    repository: str = ""  # what the repository is called in a shared database; empty: see `repository_id`
+    url_env: str = ""  # the environment variable that holds the url
+    repository: str = ""  # the repository's name in a shared database; empty: see `repository_id`
 
     def named(self, name: str) -> StoreSettings:
-        """Return the settings of another store: a url belongs to the store that it was given for."""
+        """Return the settings for another store, without the url, which belongs to this store."""
         return self if checked(name) == self.name else StoreSettings(name, repository=self.repository)
 
     def where(self) -> str:
-        """Return the url, which may hold a password: never print it. RAWKOMEM_<STORE>_URL holds it if none is set."""
+        """Return the url, which may hold a password: never print it.
+
+        The environment variable (`url_env`, or RAWKOMEM_<STORE>_URL) wins over `url`. Raise BadInput if the variable
+        of `url_env` is not set.
+        """
         if self.url_env and self.url_env not in os.environ:
-            raise BadInput(f"the environment variable {self.url_env} is not set", "it should hold the store's url")
+            raise BadInput(f"the environment variable {self.url_env} is not set", "set it to the store's url")
         variable = self.url_env or f"RAWKOMEM_{self.name.upper().replace('-', '_')}_URL"
         return os.environ.get(variable, self.url)
 
 
 @record
 class StoreHome:
-    """Where a plug-in may keep what a store holds of one repository."""
+    """Where a plug-in may keep the data of one repository."""
 
     layout: Layout
     settings: StoreSettings
 
     @property
     def folder(self) -> str:
-        """Return the folder on this machine for the store's data. It is removed when a text must be gone."""
+        """Return the folder on this machine for the store's data. A purge of a text deletes it."""
         return os.path.join(os.path.dirname(index_path(self.layout)), self.settings.name)
 
     @property
     def url(self) -> str:
-        """Return the user's url for this store; empty where there is none. It may hold a password."""
+        """Return the user's url for this store; empty if there is none. It may hold a password."""
         return self.settings.where()
 
     @property
     def repository(self) -> str:
-        """Return the name of the repository among all that share a database."""
+        """Return the name that identifies the repository in a shared database."""
         from ..git.identity import repository_id
 
         return self.settings.repository or repository_id(self.layout)
 
     @property
     def clone(self) -> str:
-        """Return the name of this checkout among all of the repository."""
+        """Return the name that identifies this checkout of the repository."""
         from ..git.identity import clone_id
 
         return clone_id(self.layout)
 
 
 def checked(name: str) -> str:
-    """Return a store's name; raise BadInput for one that nothing provides."""
+    """Return a store's name; raise BadInput if no package provides such a store."""
     if name not in (SQLITE, MEMORY):
         plugin(name)
     return name
@@ -91,10 +95,10 @@ def plugin_names() -> list[str]:
 
 
 def plugin(name: str) -> StorePlugin:
-    """Return the plug-in of a store; raise BadInput where no package provides it, or where it cannot be loaded."""
+    """Return the plug-in of a store; raise BadInput if no package provides it, or if it cannot be loaded."""
     found = next((point for point in _entry_points() if point.name == name), None)
     if found is None:
-        raise BadInput(f"unknown store {name!r}", f"one of {', '.join((SQLITE, MEMORY, *plugin_names()))}")
+        raise BadInput(f"unknown store {name!r}", f"use one of {', '.join((SQLITE, MEMORY, *plugin_names()))}")
     try:
         loaded: StorePlugin = found.load()
     except (ImportError, AttributeError) as failure:
@@ -104,19 +108,19 @@ def plugin(name: str) -> StorePlugin:
 
 
 def _entry_points() -> Iterable[EntryPoint]:
-    from importlib.metadata import entry_points  # takes longer than a search: only for stores other than SQLite
+    from importlib.metadata import entry_points  # this import takes longer than a search; SQLite does not need it
 
     return entry_points(group=ENTRY_POINT_GROUP)
 
 
 def catalogue_path(layout: Layout, name: str) -> str:
-    """Return the path of a store's index database; not for the one in memory."""
+    """Return the path of a store's catalogue; not for the store in memory."""
     path = index_path(layout)
     return path if name == SQLITE else os.path.join(os.path.dirname(path), f"index-{name}.db")
 
 
 def open_store(layout: Layout, settings: StoreSettings, dims: int) -> OutsideStore:
-    """Open the store of these settings, which is a plug-in's, for vectors of so many dimensions."""
+    """Open the plug-in store of these settings for vectors of `dims` dimensions; raise BadInput if it is unusable."""
     chosen = plugin(settings.name)
     try:
         return chosen.open(StoreHome(layout, settings), dims)
@@ -127,9 +131,9 @@ def open_store(layout: Layout, settings: StoreSettings, dims: int) -> OutsideSto
 
 
 def forget_others(layout: Layout, name: str) -> list[str]:
-    """Remove what other stores hold on this machine; return the stores that may still hold a text at a url.
+    """Delete the data of other stores on this machine; return the stores that may still hold data at a url.
 
-    Raises OSError. The catalogue goes last: without it nobody would look for the store again.
+    May raise OSError. The catalogue is deleted last, because it is the only sign that the store was used.
     """
     from shutil import rmtree
 

@@ -1,4 +1,4 @@
-"""Reconcile the index with the files: compare stamps, hash what differs, read what changed, in batches."""
+"""Reconciles the index with the files: compares stamps, hashes files with a new stamp, reads those with a new hash."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .ahead import ReadAhead
     from .index import Index
 
-RACY_NS = 20_000_000  # a file changed this shortly before the sweep may change again under the same stamp
-MAX_LOSS_SHARE = 0.3  # a sync that would drop a larger share of the files first checks that the folder is there
+RACY_NS = 20_000_000  # a file that changed less than this before the sweep may change again with the same stamp
+MAX_LOSS_SHARE = 0.3  # before a sync drops a larger share of the files, it checks that their folder is readable
 
 
 class Reconcile:
@@ -39,7 +39,7 @@ class Reconcile:
         self.catalogue = Catalogue(writer)
 
     def run(self, progress: Callable[[int, int], None] | None) -> SyncReport:
-        """Bring the index up to date with the files."""
+        """Update the index from the files. Raise Refused if an unreadable folder looks like a mass deletion."""
         started = time.time_ns()
         seen = sweep(self.index.layout)
         found = {path: stamp for path, stamp in stamps(seen.listing).items() if is_text(path)}
@@ -49,7 +49,7 @@ class Reconcile:
         gone = [path for path in known if path not in found and not path.startswith(hidden)]
         self._guard(len(gone), len(known), seen)
         if found and self.why and not self.index.told:
-            self.index.warn(f"making the index from {count(len(found), 'file')}: {self.why}")
+            self.index.warn(f"building the index from {count(len(found), 'file')}: {self.why}")
         changed = self._really_changed(sorted(changed), found)
         read = self._batches(changed, gone, found, progress) if changed or gone else 0
         self._finish(seen, found, started)
@@ -57,7 +57,7 @@ class Reconcile:
         return SyncReport(read, len(found), self.why, left=self.left)
 
     def _really_changed(self, paths: list[str], found: dict[str, str]) -> list[str]:
-        """Return the files whose bytes differ from those that were read, without touched and unreadable ones."""
+        """Return the files to read: changed or marked as unread, but not those only touched or still unreadable."""
         if not paths:
             return []
         hashes = self.catalogue.hashes()
@@ -73,14 +73,14 @@ class Reconcile:
     def _batches(
         self, changed: list[str], gone: list[str], found: dict[str, str], progress: Callable[[int, int], None] | None
     ) -> int:
-        from .ingest import Ingest  # parsing and folding load much: only when a file changed
+        from .ingest import Ingest  # loads the parser and the fold: only when a file changed
 
         read = done = 0
         batches = batches_of(changed, found)
-        ahead = self._ahead(batches[1:])  # the first is read here, while the second process starts
+        ahead = self._ahead(batches[1:])  # this process reads the first batch meanwhile
         try:
             if self.index.outside():
-                self.db.execute("DELETE FROM meta WHERE key = 'listing'")  # at once: see sync.py
+                self.db.execute("DELETE FROM meta WHERE key = 'listing'")  # committed first: see _compare_outside
             for batch in batches:
                 with self.db:
                     self.db.execute("DELETE FROM meta WHERE key = 'listing'")
@@ -103,12 +103,15 @@ class Reconcile:
     def _ahead(self, batches: list[list[str]]) -> ReadAhead | None:
         if not batches:
             return None
-        from .ahead import ReadAhead  # loads what starts a process
+        from .ahead import ReadAhead  # loads subprocess
 
         return ReadAhead(self.index.layout, batches)
 
     def _finish(self, seen: Sweep, found: dict[str, str], started: int) -> None:
-        """Store the listing, unless files are left; files that changed just now get a stamp that no sweep returns."""
+        """Store the listing, unless files are left to read.
+
+        Files that changed just now get a stamp that no sweep returns, so that the next sync hashes them again.
+        """
         unread = self.catalogue.unread()
         recent = [path for path, stamp in found.items() if changed_at(stamp) > started - RACY_NS and path not in unread]
         passing = recent or unread or seen.unreadable
@@ -125,5 +128,5 @@ class Reconcile:
         root = self.index.layout.root
         areas = [area for area in AREAS if os.path.isdir(os.path.join(root, area))]
         if seen.unreadable or "memories" not in areas:
-            hint = "make the folder readable; if they are really gone, run 'rawkomem index rebuild'"
+            hint = "make the folder readable; if the files are really gone, run 'rawkomem index rebuild'"
             raise Refused(f"{gone} of {known} indexed files seem to be gone and {root} cannot be read fully", hint)

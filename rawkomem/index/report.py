@@ -9,8 +9,8 @@ from ..model.record import record
 class SyncReport:
     """The outcome of a sync."""
 
-    read: int = 0  # files that said something new, or are gone
+    read: int = 0  # files that changed or are gone
     files: int = 0
-    rebuilt: str = ""  # why the index was made anew; empty when it was not
+    rebuilt: str = ""  # why the index was rebuilt; empty when it was not
     seconds: float = 0.0
-    left: int = 0  # files that wait for the next sync, because this one had used up its time
+    left: int = 0  # files left for the next sync, because this sync had used up its time

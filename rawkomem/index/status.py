@@ -1,4 +1,4 @@
-"""Proves how fresh the index is: hashes every file and compares with what the index was made from."""
+"""Checks that the index is up to date: hashes every file and compares the hashes with those in the index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..model.problem import Problem
     from .index import Index
 
-SECONDS_EACH = "deep seconds each"  # the key under which the index keeps how long one memory's vectors took
+SECONDS_EACH = "deep seconds each"  # key in `meta`: how long one memory's contextual vectors took
 
 
 @record
@@ -32,28 +32,28 @@ class Status:
     indexed: int
     entries: int
     memories: dict[str, int]
-    files_hash: str  # over every path and the hash of its bytes, as they are now
-    index_hash: str  # the same, as the index remembers them
+    files_hash: str  # over all paths and hashes of files, as they are now
+    index_hash: str  # over all paths and hashes in the index
     behind: tuple[str, ...]  # files that differ
-    stale: tuple[str, ...]  # files that cannot be read: the index keeps what they said
+    stale: tuple[str, ...]  # files that cannot be read: the index keeps their last readable content
     quarantined: int
     problems: tuple[Problem, ...]
     deep: int  # memories that have contextual vectors
-    documents: int  # memories that should
-    deep_seconds_left: int  # about how long the rest takes; 0 where nobody knows
-    deep_waits: str  # why the process that makes them waits; empty where it does not
-    tier: str  # the vectors that questions are answered from
+    documents: int  # memories that should have them
+    deep_seconds_left: int  # estimated time for the rest; 0 if unknown
+    deep_waits: str  # why the background process waits; empty if it does not
+    tier: str  # the embedder whose vectors answer questions
     conflicts: int  # claims that contradict each other and wait for a review
     proposals: int  # memories with changes that wait for a review
 
     @property
     def fresh(self) -> bool:
-        """Tell whether the index says exactly what the files say."""
+        """Tell whether the index matches the files exactly."""
         return self.files_hash == self.index_hash and not self.behind
 
 
 def status(index: Index) -> Status:
-    """Update the index, then hash every file to prove it; a database that cannot be read is rebuilt."""
+    """Update the index, then compare it with the hashes of all files. A database that cannot be read is rebuilt."""
     try:
         return _status(index)
     except BROKEN as failure:

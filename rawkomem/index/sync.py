@@ -1,6 +1,6 @@
-"""Sync: open the database, or make a new one in the place of none, a broken or an outdated one, and reconcile it.
+"""Opens the index database, replaces a missing, broken or outdated one, and reconciles it with the files.
 
-A new database gets its tables under another name and is renamed when it is whole: a kill meanwhile leaves none.
+A new database is created under another name and renamed when it has its tables: a killed process leaves no partial one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None] | None
 
-NEW_SUFFIX = ".new"  # of a database until it has its tables
+NEW_SUFFIX = ".new"  # suffix of a database until it has its tables
 
 
 def sync(index: Index, progress: Progress, rebuild: bool, max_cpu_s: float = 0.0) -> SyncReport:
@@ -47,9 +47,9 @@ def sync(index: Index, progress: Progress, rebuild: bool, max_cpu_s: float = 0.0
     except (apsw.BusyError, apsw.LockedError):
         raise Busy(f"another program holds {index.path}", "close it, then try again") from None
     except apsw.Error as failure:
-        raise IndexBroken(f"cannot make the index: {failure}", "check permissions and free space") from None
+        raise IndexBroken(f"cannot build the index: {failure}", "check permissions and free space") from None
     except OSError as failure:
-        raise Unwritable(f"cannot write the index: {failure.strerror}", "check permissions and space") from None
+        raise Unwritable(f"cannot write the index: {failure.strerror}", "check permissions and free space") from None
     finally:
         index.release()
     index.follow_commits()
@@ -57,20 +57,20 @@ def sync(index: Index, progress: Progress, rebuild: bool, max_cpu_s: float = 0.0
 
 
 def _sync_locked(index: Index, progress: Progress, rebuild: bool) -> SyncReport:
-    """Reconcile; if the database turns out to be broken at any step, remove it and start again."""
+    """Reconcile; if the database turns out to be broken at any step, delete it and start again."""
     try:
-        index.told = index.told or rebuild  # a caller who asks for it knows
+        index.told = index.told or rebuild  # the caller asked for it, so no warning is needed
         return _reconcile(index, progress, "asked for" if rebuild else "")
     except BROKEN as failure:
         index.remove()
-        return _reconcile(index, progress, f"it cannot be read ({failure})")
+        return _reconcile(index, progress, f"the old index cannot be read ({failure})")
 
 
 def _reconcile(index: Index, progress: Progress, why: str) -> SyncReport:
     writer, why = _open(index, why)
     try:
         if not why:
-            _mend(index, writer)
+            _compare_outside(index, writer)
         return Reconcile(index, writer, why).run(progress)
     finally:
         writer.close()
@@ -80,7 +80,7 @@ def _open(index: Index, why: str) -> tuple[apsw.Connection, str]:
     """Return a connection to a database with tables, and why it was rebuilt; empty if it was not."""
     kept = in_memory(index.path)
     if kept or (not why and os.path.exists(index.path)):
-        writer = open_database(index.path)  # not read-only: a journal that a killed process left is played back
+        writer = open_database(index.path)  # writable, so that SQLite replays the journal of a killed process
         try:
             why = why or index.why_rebuild(Catalogue(writer).meta() if has_tables(writer) else {})
             if why and kept:
@@ -96,15 +96,15 @@ def _open(index: Index, why: str) -> tuple[apsw.Connection, str]:
 
 
 def _put_new_database(index: Index) -> None:
-    """Make a database with empty tables, remove the old one, and give the new one its name."""
+    """Create a database with empty tables, delete the old one, and give the new one its name."""
     path = index.path + NEW_SUFFIX
     remove_database(path)
     made = open_database(path)
     try:
         _make_tables(index, made, path)
     finally:
-        made.close()  # the last connection moves its log into the file
-    index.remove()  # also what SQLite kept beside it: it would be played back into the new one
+        made.close()  # closing the last connection moves the log into the file
+    index.remove()  # with its journals, which SQLite would replay into the new one
     os.replace(path, index.path)
     remove_database(path)
 
@@ -121,10 +121,10 @@ def _make_tables(index: Index, writer: apsw.Connection, path: str) -> None:
         catalogue.set_meta("dims", str(index.embedder.dims))
 
 
-def _mend(index: Index, writer: apsw.Connection) -> None:
-    """Drop and read again what differs between a store outside and the catalogue.
+def _compare_outside(index: Index, writer: apsw.Connection) -> None:
+    """Drop memories that only a store outside holds; mark memories that differ from it to be read again.
 
-    A sync that is killed between their commits leaves a difference that no later change of a file would show.
+    A sync that is killed between the commits of store and catalogue leaves a difference that no file would show.
     """
     outside = index.outside()
     catalogue = Catalogue(writer)

@@ -1,7 +1,7 @@
-"""Reads of a grown file only what is new: nothing that is appended changes the blocks before the last one.
+"""Parses only the new end of a file that has grown: appended text never changes the blocks before the last one.
 
-The catalogue keeps where the last block of each file starts. A file whose first bytes are those that were read before
-is read from there on, so that a vote on a memory with thousands of entries parses two of them.
+The catalogue keeps where the last block of each file starts. If the bytes that were read before are unchanged, the file
+is parsed from that block on, so that a vote on a memory with thousands of entries parses two of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..files.read import VERDICTS, Reading, read_data
 from ..format.split import MAX_ENTRIES
 from ..model.record import as_dict, record, replace
 
-START = b"---"  # of a block; a file that begins otherwise (a byte order mark, an older log) is read as a whole
+START = b"---"  # starts a block; a file that starts differently (byte order mark, older log) is parsed as a whole
 BLANKS = b" \t\n"
 
 
@@ -35,30 +35,30 @@ def pack_tail(tail: Tail | None) -> str:
 
 
 def unpack_tail(text: str) -> Tail:
-    """Return the tail that `pack_tail` made a text of."""
+    """Return a tail from the text of `pack_tail`."""
     size, start, line, number, verdict = text.split(" ")
     return Tail(int(size), int(start), int(line), int(number), verdict)
 
 
 @record
 class Seen:
-    """What was read of a file: all of it, or what follows `above` entries, and the hash of all its bytes."""
+    """The reading of a file: all entries, or those after the first `above`, and the hash of all its bytes."""
 
     reading: Reading
     hash: str
-    verdict: str  # on all of it
+    verdict: str  # on the whole file
     tail: Tail | None = None
     above: int = 0
-    grown: bool = False  # the bytes that were read before are still there, and more behind them
+    grown: bool = False  # whether the file starts with the bytes that were read before
 
 
 def read_for_index(layout: Layout, path: str) -> Seen:
-    """Return what a file says, and the hash of the bytes that were read. Raises OSError."""
+    """Read a whole file; return its entries and the hash of its bytes. May raise OSError."""
     return _seen(read_bytes(layout.path(path)), path)
 
 
 def read_grown(layout: Layout, path: str, tail: Tail, hash: str) -> Seen:
-    """Return what is new in a file since it was read with this tail and hash, or all of it. Raises OSError."""
+    """Read the new end of a file that had this tail and hash, or all of it if more has changed. May raise OSError."""
     data = read_bytes(layout.path(path))
     return _appended(data, path, tail, hash) or _seen(data, path)
 
@@ -69,7 +69,7 @@ def _seen(data: bytes, path: str) -> Seen:
 
 
 def _tail_of(data: bytes, reading: Reading) -> Tail | None:
-    """Return the last block of a file; None where the file has to be read as a whole when it grows."""
+    """Return the last block of a file; None if the file must be parsed as a whole when it grows."""
     count = len(reading.entries)
     if not data.lstrip(BLANKS).startswith(START) or b"\r" in data or not 0 < count < MAX_ENTRIES:
         return None
@@ -80,7 +80,7 @@ def _tail_of(data: bytes, reading: Reading) -> Tail | None:
 
 
 def _appended(data: bytes, path: str, tail: Tail, hash: str) -> Seen | None:
-    """Return what the last known block and those behind it say; None where the whole must be read."""
+    """Return the entries of the last known block and those after it; None if the whole file must be parsed."""
     if not tail.size < len(data) <= MAX_FILE_BYTES or sha256(memoryview(data)[: tail.size]).hexdigest() != hash:
         return None
     new = data[tail.start :]
@@ -89,7 +89,7 @@ def _appended(data: bytes, path: str, tail: Tail, hash: str) -> Seen | None:
     if own is None or tail.number + own.number + 1 >= MAX_ENTRIES:
         return None
     if tail.number and any(entry.changes and not entry.at for entry in reading.entries):
-        return None  # its time is that of an entry before it
+        return None  # it has the time of an entry before it
     lines = tail.line - 1
     entries = tuple(replace(entry, line=entry.line + lines) for entry in reading.entries)
     before = _worse(tail.verdict, own.verdict)
@@ -103,7 +103,7 @@ def _worse(verdict: str, other: str) -> str:
 
 
 def _start_of(data: bytes, line: int) -> int:
-    """Return the byte at which a line starts, counted from the end: the last block is short."""
+    """Return the offset of a line; search from the end, because the last block is short."""
     at = len(data)
     for _ in range(data.count(b"\n") - line + 2):
         at = data.rfind(b"\n", 0, at)

@@ -1,4 +1,4 @@
-"""What a store tells other programs of a memory beside what it searches: claim, provenance, references, decisions."""
+"""Writes the JSON that a store keeps of a memory for other programs: claim, provenance, references, decisions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXTRA_KEYS = ("claim", "provenance")
 
 
 def told_of(memory: Memory) -> str:
-    """Return it as JSON; a reference comes with all names that may be meant, the likeliest first."""
+    """Return this JSON. Each reference comes with all names that it may mean, the most likely first."""
     below = memory.path.partition("/")[2].removesuffix(".md").casefold()
     said: dict[str, object] = {
         **{key: memory.extra[key] for key in EXTRA_KEYS if key in memory.extra},

@@ -1,6 +1,6 @@
-"""Tells for which entries a person vouches: by a commit that HEAD holds, or by typing them on this machine.
+"""Decides which entries a person vouches for: by a commit in HEAD, or by typing them on this machine.
 
-Index.sync folds memories by it, and index/views/authors.py folds those again whose entries were committed since.
+A sync folds memories with it; index/views/authors.py folds memories again whose entries were committed since.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ IS_ON = "SELECT value FROM authorship WHERE key = 'vouching'"
 
 
 class Vouching:
-    """Looks entries up. `strict` counts commits, and reviews that were typed, but no other typed entry."""
+    """Looks entries up. With `strict`, commits and typed reviews count, but no other typed entries."""
 
     def __init__(self, layout: Layout, db: apsw.Connection | None, strict: bool = False):
         self.layout = layout
-        self.db = db  # None: nobody asked git yet
+        self.db = db  # None: git has not been asked yet
         self.strict = strict
         self._arrivals: Arrivals | None = None
         self._known: dict[str, bool] = {}
 
     def __call__(self, entry: Entry) -> bool:
-        """Return whether a person vouches for an entry by itself."""
+        """Return whether a person vouches for an entry."""
         if not entry.digest:
             return False
         return self.is_committed(entry.digest) or self.is_typed(entry.id, entry.digest, entry.kind)
@@ -43,7 +43,7 @@ class Vouching:
         return self._known[digest]
 
     def is_typed(self, id: str, digest: str, kind: str) -> bool:
-        """Return whether a person typed an entry on this machine, and it says the same since."""
+        """Return whether a person typed an entry on this machine, and it has not changed since."""
         if self.strict and kind != "review":
             return False
         if self._arrivals is None:
@@ -52,9 +52,9 @@ class Vouching:
 
 
 def vouching(layout: Layout, db: apsw.Connection, strict: bool = False) -> Vouching | None:
-    """Return who vouches for what; None where no person vouches for anything by a commit: then everything counts.
+    """Return which entries are vouched for; None if no person has committed an entry: then all entries count.
 
-    With `strict` it counts even there.
+    With `strict`, never return None.
     """
     if first(db, TABLE) is None:
         return Vouching(layout, None, strict) if strict else None

@@ -1,1 +1,1 @@
-"""Send HTTP requests through one guarded client: nothing else leaves this machine over HTTP."""
+"""Sends HTTP requests through one guarded client; no other code sends data over HTTP."""

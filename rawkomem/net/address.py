@@ -1,4 +1,4 @@
-"""Classify IP addresses by a fixed table, because Python's own changes from version to version.
+"""Classifies IP addresses by a fixed table, because Python's own table changes between versions.
 
 Sources: the IANA registries of special-purpose addresses (RFC 6890 and its updates) and the metadata services of cloud
 providers. IPv6 addresses that carry an IPv4 address are never public: they would bypass the table.
@@ -10,13 +10,13 @@ from ipaddress import ip_address, ip_network
 
 PUBLIC = "public"
 LOOPBACK = "loopback"
-PRIVATE = "private"  # a network of the user's own
-NEVER = "never"  # no server that anybody means
+PRIVATE = "private"  # the user's own network
+NEVER = "never"  # no user's server is at such an address
 
-_ROWS = (  # the first row that fits counts
+_ROWS = (  # the first row that matches counts
     ("168.63.129.16/32", NEVER, "a metadata service (Azure)"),  # in the middle of a public range
     ("100.100.100.200/32", NEVER, "a metadata service (Alibaba)"),
-    ("0.0.0.0/8", NEVER, "this machine without saying so"),
+    ("0.0.0.0/8", NEVER, "an unspecified address, which may be this machine"),
     ("127.0.0.0/8", LOOPBACK, "this machine"),
     ("10.0.0.0/8", PRIVATE, "a private network"),
     ("172.16.0.0/12", PRIVATE, "a private network"),
@@ -56,6 +56,6 @@ TABLE = [(ip_network(network), reach, what) for network, reach, what in _ROWS]
 
 
 def classify(address: str) -> tuple[str, str]:
-    """Return how far an address reaches, and what it is in words."""
+    """Return the class of an address (PUBLIC, LOOPBACK, PRIVATE or NEVER), and a description."""
     ip = ip_address(address)
     return next((reach, what) for network, reach, what in TABLE if ip in network)

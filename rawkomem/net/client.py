@@ -1,6 +1,6 @@
-"""Post to one address: look it up once for each connection, check it, and connect to the checked address.
+"""Posts to one URL: looks its host up once per connection, checks the address, and connects to the checked address.
 
-No redirects, no proxies; limits of time and size; a few retries; a key that is never shown.
+It follows no redirects and uses no proxies, limits time and size, retries a few times, and never shows the key.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .guard import Policy, check_addresses, check_key, check_target
 from .url import PORTS, Target, read_url
 from .wires import SYSTEM, TimedSocket, Wires, look_up_within
 
-DROPPED = 0  # the place of a status when the connection broke off
+DROPPED = 0  # the status of a connection that broke off
 RETRIED_STATUSES = (DROPPED, 429, 500, 502, 503, 504)  # a server that is busy or may recover
-PAUSES = (0.5, 1.0, 2.0)  # seconds before each further try: a busy moment passes, an outage should be told soon
-MAX_PAUSE_S = 20.0  # a server that asks for more is not waited for
-CONNECT_TIMEOUT_S = 5.0  # to look a name up and to connect; across the world it takes under one
-CHUNK_BYTES = 2**16  # read at once
+PAUSES = (0.5, 1.0, 2.0)  # seconds before each retry: enough for a busy moment; an outage is reported soon
+MAX_PAUSE_S = 20.0  # if a server asks for a longer pause, there is no retry
+CONNECT_TIMEOUT_S = 5.0  # to look a name up and to connect, which takes under one second across the world
+CHUNK_BYTES = 2**16  # bytes read at once
 
 
 @record
 class Bounds:
-    """Seconds for one exchange, bytes of its answer, and the pauses before further tries."""
+    """Limits: seconds for one exchange, bytes of its answer, and the pauses before retries."""
 
     seconds: float = 30.0
     answer: int = 64 * 2**20
@@ -41,12 +41,12 @@ DEFAULT_BOUNDS = Bounds()
 
 @record
 class Answer:
-    """What came back: an HTTP status or DROPPED, the seconds the server asks us to wait, the body."""
+    """A server's answer: an HTTP status or DROPPED, the seconds that the server asks us to wait, the body."""
 
     status: int
     wait: float = 0.0
     body: bytes = b""
-    whole: bool = True  # False: the body is longer than its bound, and the rest was not read
+    whole: bool = True  # False: the body is longer than the limit, and the rest was not read
 
 
 class Connection(http.client.HTTPConnection):
@@ -58,12 +58,12 @@ class Connection(http.client.HTTPConnection):
         self.wire = self.sock = sock
 
     def connect(self) -> None:
-        """Raise NotConnected: the default would look the name up again, unchecked."""
+        """Raise NotConnected, because the inherited method would look the name up again, unchecked."""
         raise http.client.NotConnected
 
 
 class Client:
-    """Posts to one address, over one connection that is kept open."""
+    """Posts to one URL, over one connection that is kept open."""
 
     def __init__(self, url: str, policy: Policy, key: str = "", bounds: Bounds = DEFAULT_BOUNDS, wires: Wires = SYSTEM):
         self.target = read_url(url)
@@ -76,7 +76,7 @@ class Client:
         self._connection: Connection | None = None
 
     def post(self, data: bytes, headers: Mapping[str, str]) -> Answer:
-        """Return the answer, whatever its status; retry a few times if the server is busy."""
+        """Return the answer, with any status; retry a few times if the server is busy. May raise RequestFailed."""
         answer = self._exchange(data, headers)
         for pause in self._bounds.pauses:
             if answer.status not in RETRIED_STATUSES or answer.wait > MAX_PAUSE_S:
@@ -116,10 +116,10 @@ class Client:
         except TimeoutError:
             self.close()
             said = f"{self.target.host} did not answer within {self._bounds.seconds:g} s"
-            raise RequestFailed(said, "Raise the time-out, or look at the server.") from None
+            raise RequestFailed(said, "Raise the timeout, or check the server.") from None
         except (http.client.HTTPException, OSError):
             self.close()
-            return self._exchange(data, headers) if kept else Answer(DROPPED)  # servers drop connections that idle
+            return self._exchange(data, headers) if kept else Answer(DROPPED)  # servers close idle connections
 
     def _send(self, connection: Connection, data: bytes, headers: Mapping[str, str]) -> Answer:
         connection.wire.deadline = time.monotonic() + self._bounds.seconds
@@ -135,7 +135,7 @@ class Client:
         while len(data) <= self._bounds.answer and (part := response.read1(CHUNK_BYTES)):
             data += part
         whole = len(data) <= self._bounds.answer
-        response.close()  # read1 does not notice the end, and the connection would refuse its next request
+        response.close()  # read1 does not notice the end, and the next request would fail
         if response.will_close or not whole:
             self.close()
         return bytes(data[: self._bounds.answer]), whole
@@ -148,7 +148,7 @@ class Client:
         return self._connection
 
     def _checked_addresses(self, deadline: float) -> Sequence[str]:
-        """Return where to connect to; look up once, because a second answer could differ from the checked one."""
+        """Return the addresses to connect to; look up once, because a second look-up could return others."""
         target = self.target
         try:
             found = [target.host] if target.literal else look_up_within(
@@ -182,7 +182,7 @@ class Client:
         except (OSError, ValueError) as error:
             sock.close()
             why = getattr(error, "verify_message", "") or getattr(error, "reason", "") or type(error).__name__
-            hint = "Is the address right, and does the server's certificate name it?"
+            hint = "Check the url, and whether the server's certificate is valid for it."
             kind = RequestFailed if isinstance(error, ssl.SSLError) else NotListening
             raise kind(f"no TLS with {self.target.host}: {why}", hint) from None
 

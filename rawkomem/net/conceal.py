@@ -1,4 +1,4 @@
-"""Show a server's error text as one short line, without keys that it may repeat."""
+"""Shows a server's error text as one short line, without keys that it may repeat."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..text.clean import one_line
 from .failure import RequestFailed
 from .url import Target
 
-MAX_SHOWN_CHARACTERS = 200  # of a server's words
-MAX_READ_BYTES = 4 * MAX_SHOWN_CHARACTERS  # of its answer
-MIN_SEGMENT_CHARACTERS = 16  # from which on a part of a path may be a key, as in many webhook addresses
-MIN_VALUE_CHARACTERS = 4  # from which on a value of a query may be one
+MAX_SHOWN_CHARACTERS = 200  # of a server's error text
+MAX_READ_BYTES = 4 * MAX_SHOWN_CHARACTERS  # of a server's answer
+MIN_SEGMENT_CHARACTERS = 16  # a part of a path of this length may be a key, as in many webhook URLs
+MIN_VALUE_CHARACTERS = 4  # a value of a query of this length may be a key
 
 
 def read_key(variable: str, setting: str) -> str:
@@ -26,7 +26,7 @@ def read_key(variable: str, setting: str) -> str:
     shown = variable if variable.isupper() and variable.isidentifier() else f"that {setting} names"
     key = os.environ.get(variable, "").strip()
     if not key:
-        hint = f"Export it with the key as its value; {setting} holds its name only."
+        hint = f"Export it with the key as its value; {setting} holds only the variable's name."
         raise RequestFailed(f"the environment variable {shown} is not set", hint)
     if not (key.isascii() and key.isprintable()):
         raise RequestFailed(f"the environment variable {shown} holds no usable key", "Copy the key again.")

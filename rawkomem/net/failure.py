@@ -1,4 +1,4 @@
-"""Tell why a request failed; messages name a host and never a full address, because paths and queries hold keys."""
+"""Errors of requests. Messages name the host, never the full URL, because paths and queries may hold keys."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from ..model.errors import RawkoError
 
 
 class RequestFailed(RawkoError):
-    """A request without a usable answer."""
+    """Raised when a request has no usable answer."""
 
 
 class NotListening(RequestFailed):
-    """A server that does not answer at all: a local one may have to be started."""
+    """Raised when a server does not answer at all: a local server may have to be started."""
 
 
 class Blocked(RequestFailed):
-    """An address that must not be sent to."""
+    """Raised when sending to a URL is not allowed."""

@@ -1,4 +1,4 @@
-"""Exchange JSON with an API from the user's config; errors name the setting that is probably wrong."""
+"""Exchanges JSON with an API from the user's config; errors name the setting that is probably wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
 
 @record
 class Api:
-    """An API: the end of its path, and the names of the settings for its address, its options and its key."""
+    """An API: the end of its path, and the names of the settings for its URL, its options and its key."""
 
     ending: str
     url: str
@@ -25,7 +25,7 @@ class Api:
 
 
 class StatusFailed(RequestFailed):
-    """An answer with an error status."""
+    """Raised when the status of an answer is not 200."""
 
     def __init__(self, message: str, hint: str, status: int):
         super().__init__(message, hint)
@@ -33,7 +33,7 @@ class StatusFailed(RequestFailed):
 
 
 class JsonApi:
-    """One address from the user's config, so it may be on this machine."""
+    """Posts JSON to one URL from the user's config, which may be on this machine."""
 
     def __init__(
         self, api: Api, url: str, key_env: str, timeout: float, pauses: tuple[float, ...] = PAUSES, key: str = ""
@@ -49,16 +49,16 @@ class JsonApi:
             raise StatusFailed(self.client.complaint(answer), hint(answer.status, self._api), answer.status)
         host = self.client.target.host
         if not answer.whole:
-            raise RequestFailed(f"{host} sent more than {len(answer.body)} bytes", "Is the address right?")
+            raise RequestFailed(f"{host} sent more than {len(answer.body)} bytes", f"Check {self._api.url}.")
         try:
             return json.loads(answer.body)
         except (ValueError, RecursionError):
-            where = f"Does {self._api.url} end where {self._api.ending} begins?"
+            where = f"Check {self._api.url}: it must be the url without {self._api.ending}."
             raise RequestFailed(f"{host} did not answer with JSON", where) from None
 
 
 def api_url(url: str, ending: str) -> str:
-    """Return the address to post to; a url without a path gets the usual /v1."""
+    """Return the URL to post to; a url without a path gets the usual /v1."""
     url = url.rstrip("/")
     if url.endswith(ending):
         return url
@@ -66,13 +66,13 @@ def api_url(url: str, ending: str) -> str:
 
 
 def hint(status: int, api: Api) -> str:
-    """Return what to do about an answer that is not a success."""
+    """Return a hint for an answer that is not a success."""
     if status in RETRIED_STATUSES:
-        return "Try again later, or look at the server."
+        return "Try again later, or check the server."
     if 300 <= status < 400:
-        return f"Set {api.url} to the final address: texts and key go nowhere else."
+        return f"Set {api.url} to the final URL: redirects are not followed."
     if status in (401, 403):
         return f"Set {api.key} to the name of the environment variable that holds a valid key."
     if status == 404:
-        return f"Check {api.url} and {api.choices}: the server knows one of them by another name."
-    return f"Check {api.choices}: the server refused the request."
+        return f"Check {api.url} and {api.choices}: the server does not know one of them."
+    return f"Check {api.choices}: the server rejected the request."

@@ -1,4 +1,4 @@
-"""Parse an http(s) address strictly: reject whatever two parsers could read differently."""
+"""Parses an http(s) URL strictly: rejects every URL that two parsers could read differently."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..model.record import record
 from .failure import Blocked
 
 PORTS = {"http": 80, "https": 443}
-MAX_URL_CHARACTERS = 2_048  # longer ones are refused by many servers anyway
-AMBIGUOUS = ' \\#"<>^`{|}'  # a parser somewhere ends the host at each of these, or takes it for another character
+MAX_URL_CHARACTERS = 2_048  # many servers reject longer URLs anyway
+AMBIGUOUS = ' \\#"<>^`{|}'  # for each of these, some parser ends the host there or replaces the character
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 HEX = frozenset("0123456789abcdef")
 EXAMPLE = "Example: https://example.com/hook or http://localhost:1234/v1"
@@ -18,17 +18,17 @@ EXAMPLE = "Example: https://example.com/hook or http://localhost:1234/v1"
 
 @record
 class Target:
-    """A parsed address; `literal`: the host is an IP address and needs no look-up."""
+    """A parsed URL; `literal`: the host is an IP address and needs no look-up."""
 
     scheme: str
     host: str  # lower case, without brackets and final dot
     port: int
-    path: str  # with its query; never shown to anybody: it may hold a key
+    path: str  # with its query; never shown, because it may hold a key
     literal: bool
 
     @property
     def secure(self) -> bool:
-        """Tell whether it is https."""
+        """Tell whether the scheme is https."""
         return self.scheme == "https"
 
     @property
@@ -43,7 +43,7 @@ class Target:
 
 
 def read_url(url: str) -> Target:
-    """Return the parts of an address; raise Blocked, without repeating it, if they are not clear."""
+    """Return the parts of a URL; raise Blocked, without quoting the URL, if they are not clear."""
     scheme, mark, rest = url.partition("://")
     scheme = scheme.lower()
     if not mark or scheme not in PORTS:
@@ -69,14 +69,14 @@ def _split(authority: str) -> tuple[str, str]:
         _refuse("its host has an open bracket")
     name, port = (authority[:end], authority[end:]) if end >= 0 else (authority, "")
     if port and not port.startswith(":"):
-        _refuse("something stands between its host and its path")
+        _refuse("there is text between its host and its path")
     return name, port
 
 
 def _read_port(digits: str) -> int:
     number = int(digits) if digits.isdigit() and len(digits) <= 5 else 0
     if not 0 < number < 65_536:
-        _refuse("its port is no number from 1 to 65535")
+        _refuse("its port is not a number from 1 to 65535")
     return number
 
 
@@ -84,14 +84,14 @@ def _read_ipv6(text: str) -> tuple[str, bool]:
     try:
         address = IPv6Address(text)
     except AddressValueError:
-        _refuse("what stands in brackets is no IPv6 address")
+        _refuse("the text in brackets is not an IPv6 address")
     if address.scope_id:
         _refuse("its IPv6 address names a network interface")
     return address.compressed, True
 
 
 def _read_host(name: str) -> tuple[str, bool]:
-    """Return a name or an IPv4 address; refuse 0x7f.1 and 2130706433, which some take for 127.0.0.1."""
+    """Return a name or an IPv4 address; reject 0x7f.1 and 2130706433, which some programs read as 127.0.0.1."""
     host = name.lower().removesuffix(".")
     labels = host.split(".")
     if _is_number(labels[-1]):
@@ -100,7 +100,7 @@ def _read_host(name: str) -> tuple[str, bool]:
         except AddressValueError:
             _refuse("its host is a number in an odd notation", "Write an IPv4 address as four decimal numbers.")
     if len(host) > 253 or not all(_is_label(label) for label in labels):
-        _refuse("its host is no name")
+        _refuse("its host is not a valid name")
     return host, False
 
 

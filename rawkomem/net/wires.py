@@ -1,6 +1,6 @@
-"""Look names up, connect, and speak TLS; a test can replace these functions.
+"""Looks names up, connects, and starts TLS; a test can replace these functions.
 
-Proxy variables of the environment are ignored: a proxy would connect to an unchecked address.
+Proxy variables in the environment are ignored, because a proxy would connect to an unchecked address.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ..model.record import record
 
 
 def look_up(host: str, port: int) -> list[str]:
-    """Return the addresses of a name as the system knows them."""
+    """Return the addresses of a name from the system's resolver."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(place[0]) for *_, place in found))
 
 
 @record
 class Wires:
-    """How names are looked up, connections made and servers' certificates checked."""
+    """The functions that look names up, connect, and check servers' certificates."""
 
     look_up: Callable[[str, int], Sequence[str]] = look_up
     connect: Callable[[tuple[str, int], float], socket.socket] = socket.create_connection
@@ -55,7 +55,7 @@ def look_up_within(wires: Wires, host: str, port: int, seconds: float) -> Sequen
 
 
 class TimedSocket:
-    """The part of a socket that http.client uses, with one deadline for all operations, not one for each byte."""
+    """The part of a socket that http.client uses, with one deadline for all operations together."""
 
     def __init__(self, sock: socket.socket):
         self.sock = sock
@@ -74,7 +74,7 @@ class TimedSocket:
         self.sock.sendall(data)
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """Return a reader that keeps the deadline."""
+        """Return a reader that observes the deadline."""
         return io.BufferedReader(_TimedReader(self))
 
     def close(self) -> None:

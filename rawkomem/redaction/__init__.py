@@ -1,1 +1,1 @@
-"""Find and redact secrets and personal data; the scrubber."""
+"""Finds and redacts secrets and personal data; holds the scrubber."""

@@ -1,6 +1,6 @@
-"""Replaces names of people by ids and their home folders by `~`, in texts that no person sees before they are written.
+"""Replaces names of people with ids, and their home folders with `~`, in texts that are written without a review.
 
-A name has the same id on every machine. The id hides the name from readers, not from those who know the name.
+A name has the same id on every machine. The id hides the name, but anybody who knows the name can compute the id.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from hashlib import sha256
 
 from ..model.record import record
 
-ID_DIGITS = 6  # of an id: a project names few people
-MIN_NAME_LETTERS = 3  # letters of a name: a shorter one is part of other words
-# Accounts of machines and of nobody: `root cause` names no person.
+ID_DIGITS = 6  # hex digits of an id: a project names few people
+MIN_NAME_LETTERS = 3  # a shorter name is part of other words
+# Accounts that are not people: `root cause` names no person.
 ACCOUNTS = frozenset(
     """
     root user users admin administrator guest test tester testing agent developer dev build builder runner ubuntu debian
@@ -23,34 +23,34 @@ ACCOUNTS = frozenset(
 )
 SLASH = r"(?:\\{1,2}|/)"
 HOME = re.compile(rf"(?:(?<![\w.~-])/(?:home|Users)/|\b[A-Za-z]:{SLASH}Users{SLASH})([\w.@-]+)(?:{SLASH}|(?![\w.@-]))")
-SHARED_FOLDERS = frozenset(("shared", "public", "default", "linuxbrew"))  # folders that are nobody's home
+SHARED_FOLDERS = frozenset(("shared", "public", "default", "linuxbrew"))  # folders that are not a person's home
 
 
 @record
 class Person:
-    """Somebody with several names: the first makes the id, so it should be the one that other machines know."""
+    """A person with several names. The id is made from the first, so it should be the name that other machines know."""
 
     names: tuple[str, ...]
 
     @property
     def id(self) -> str:
-        """Return the id that stands for any of the names."""
+        """Return the id that replaces any of the names."""
         return user_id(self.names[0])
 
 
 def user_id(name: str) -> str:
-    """Return the id that stands for a name or an address: `user_3fa9c1`."""
+    """Return the id that replaces a name or an address: `user_3fa9c1`."""
     return f"user_{sha256(name.strip().lower().encode('utf-8', 'surrogatepass')).hexdigest()[:ID_DIGITS]}"
 
 
 def person(names: Iterable[str]) -> Person | None:
-    """Return somebody by these names, without those of machines and of nobody; None where none is left."""
-    kept = tuple(dict.fromkeys(name.strip() for name in names if _telling(name.strip())))
+    """Return a person with these names, without short names and ACCOUNTS; None if no name is left."""
+    kept = tuple(dict.fromkeys(name.strip() for name in names if _is_personal(name.strip())))
     return Person(kept) if kept else None
 
 
 def anonymize(text: str, people: Sequence[Person]) -> str:
-    """Return the text with an id for every name, and `~` for home folders. Doing it twice changes nothing more."""
+    """Return the text with an id for every name, and `~` for home folders. A second call changes nothing."""
     text = HOME.sub(_home, text)
     ids = {name.lower(): somebody.id for somebody in people for name in somebody.names}
     if not any(name in text.lower() for name in ids):
@@ -61,7 +61,7 @@ def anonymize(text: str, people: Sequence[Person]) -> str:
     return whole.sub(lambda found: ids.get(found[0].lower(), found[0]), text)
 
 
-def _telling(name: str) -> bool:
+def _is_personal(name: str) -> bool:
     return len(name) >= MIN_NAME_LETTERS and name.lower() not in ACCOUNTS
 
 

@@ -1,4 +1,4 @@
-"""Finds secrets by what they are assigned to: `password = …`, `"apiKey": "…"`, `--token …`, `Authorization: …`."""
+"""Finds secrets by the key or place before them: `password = …`, `"apiKey": "…"`, `--token …`, `Authorization: …`."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
     Hit = tuple[int, int, str]  # start, end, name of the rule
 
-MAX_KEY_LENGTH = 48  # characters before the telling word that still belong to the key
+MAX_KEY_LENGTH = 48  # characters of a key before its telling word (password, token, key, …)
 BADGE_REACH_CHARS = 24  # characters from "badge" to the token in a badge's address
-MIN_PASSWORD_LENGTH = 4  # `root` is one; shorter values are flags
-LITERAL_OPERATORS = (":", "->", "-->")  # in notes and headers; names of variables follow other ones
+MIN_PASSWORD_LENGTH = 4  # `root` is a password; shorter values are flags
+LITERAL_OPERATORS = (":", "->", "-->")  # in notes and headers; names of variables come after other operators
 MIN_BARE_TOKEN_LENGTH = 16  # characters after the word token alone: shorter ones are names such as `cl100k_base`
-BETWEEN = ",;:)]}+"  # a value that starts so lies between two strings
+BETWEEN = ",;:)]}+"  # a value that starts with one of these is the text between two strings
 BRACKETS = ((b")", b"("), (b"]", b"["), (b"}", b"{"))
 QUOTES = ("'", '"', "`")
 SYMBOLS = "!@#$%^&*?+~"  # in a quoted secret: names and sentences have none
 UNQUOTED_ENDS = b" \t\r\n\"'`<,;"
 MAX_VALUE_LENGTH = 4_096  # characters of a value that is judged as a whole: a longer one is a document
-MAX_QUOTED_LENGTH = 16_384  # characters: a longer quoted value is not one
-JUDGED_LENGTH = 80  # characters of a value that are looked at: a longer one is as random at its beginning
+MAX_QUOTED_LENGTH = 16_384  # characters: a longer quoted text is not a value
+JUDGED_LENGTH = 80  # characters of a value that are judged: a longer value is equally random at its start
 TRAILING = b".,;:)]}*_\\\xff"  # punctuation after an unquoted value, and words of another script
 
-MIN_PROVIDER_KEY_LENGTH = 14  # characters, where only the provider's name is said
+MIN_PROVIDER_KEY_LENGTH = 14  # characters of a value whose key only names a provider
 
-PAIRED = (b"id/", b"user/", b"username/", b"login/", b"account/")  # before `password`: both are told at once
+PAIRED = (b"id/", b"user/", b"username/", b"login/", b"account/")  # before `password`: user and password together
 BETWEEN_WORDS = frozenset((b"and", b"or", b"&", b"with", b"+", b"/"))  # between the words user and password: prose
 MESSAGE_WORDS = frozenset(
     "your the must enter please password invalid incorrect required should cannot not".split()  # noqa: SIM905
@@ -59,7 +59,7 @@ OPERATOR = (
     r"|\s+value[\"']?\s*[:=]|,\s*\"value\":"  # name and value side by side
 )
 
-# Group 1 the telling word, 2 the rest of the key, 3 the operator; the value comes right after.
+# Group 1: the telling word; 2: the rest of the key; 3: the operator. The value follows.
 ASSIGNMENT = (
     rf"(?i)({SPACED_KEY}|{WORD}|{'|'.join(sorted(PROVIDERS))})([\w.-]{{0,40}})"
     r"(?:\[\w*\])?[\\\"'`)*\]]{0,4}(?: string\b)?[ \t]{0,20}"
@@ -68,7 +68,7 @@ ASSIGNMENT = (
 
 
 def find_assigned(data: bytes) -> Iterator[Hit]:
-    """Yield every secret that its surroundings give away."""
+    """Yield every secret that its key or its place reveals."""
     seen = occurring(WORDS, data.lower())
     yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
     for test, groups, pattern in GROUPED:
@@ -96,7 +96,7 @@ def _in_place(data: bytes, test: str, pattern: Any) -> Iterator[Hit]:
 
 
 def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
-    """Yield assigned secrets. `quick` finds a place; `pattern`, the same with groups, is slower and sees only that."""
+    """Yield assigned secrets. `quick` finds a match; `pattern`, the same but slower, reads the groups of this match."""
     at = 0
     while spot := quick.search(data, at):
         found = pattern.match(data, *spot.span())
@@ -117,18 +117,18 @@ def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
 
 
 def _opening(data: bytes, at: int) -> tuple[int, str]:
-    """Return where a value begins, and the quote it stands in."""
+    """Return the start of a value, and the quote before it, if any."""
     quote = _text(data, at, at + 1)
     return (at + 1, quote) if quote in QUOTES else (at, "")
 
 
 def _closing(data: bytes, start: int, quote: str, limit: int) -> int:
-    """Return where a value ends: at its quote, the end of the line, or what cannot belong to it."""
+    """Return the end of a value: its quote, the end of the line, or a character that cannot belong to it."""
     if quote:
         for mark in (
             quote.encode(),
             b"\n",
-        ):  # the line break within what the quote ends: each byte is read twice at most
+        ):  # search the line break only up to the quote: each byte is read at most twice
             found = data.find(mark, start, min(limit, start + MAX_QUOTED_LENGTH))
             limit = found if found >= 0 else limit
         return _cut(data, start, limit)
@@ -139,7 +139,7 @@ def _closing(data: bytes, start: int, quote: str, limit: int) -> int:
 
 
 def _closes_element(data: bytes, key: int, end: int) -> bool:
-    """Return whether a value between angle brackets is the text of the XML element that the key names."""
+    """Return whether a value is the text of the XML element that the key names."""
     return data[key - 1 : key] == b"<" and data[end : end + MAX_KEY_LENGTH].lstrip().startswith(b"</")
 
 
@@ -148,7 +148,7 @@ def _text(data: bytes, start: int, end: int) -> str:
 
 
 def _key_start(data: bytes, start: int) -> int:
-    """Return where the key begins whose telling word begins here."""
+    """Return the start of the key whose telling word starts here."""
     first = start
     while first > max(0, start - MAX_KEY_LENGTH) and (data[first - 1 : first].isalnum() or data[first - 1] in b"_-."):
         first -= 1
@@ -156,7 +156,7 @@ def _key_start(data: bytes, start: int) -> int:
 
 
 def _cut(data: bytes, start: int, end: int) -> int:
-    """Cut a value before an escaped quote or line break: JSON within JSON."""
+    """Return the end of a value before an escaped quote or line break, as in JSON within JSON."""
     for escape in (b'\\"', b"\\n", b"\\r"):
         spot = data.find(escape, start, end)
         end = spot if spot > start else end
@@ -164,7 +164,7 @@ def _cut(data: bytes, start: int, end: int) -> int:
 
 
 def _trim(data: bytes, start: int, end: int) -> int:
-    """Cut an unquoted value before the punctuation after it, the next URL parameter, or an escaped line break."""
+    """Return the end of an unquoted value without trailing punctuation, URL parameters or escaped line breaks."""
     end = _cut(data, start, end)
     spot = data.find(b"&", start, end)
     if spot > start and data.find(b"=", spot, end) > 0:
@@ -188,15 +188,15 @@ def _trim(data: bytes, start: int, end: int) -> int:
 def _verdict(
     data: bytes, kind: str, name: tuple[int, int], operator: str, span: tuple[int, int], quoted: str, tight: bool
 ) -> str:
-    """Return the rule an assignment falls under; empty when it holds no secret. `tight`: no blank on either side."""
+    """Return the rule that an assignment matches; empty if it holds no secret. `tight`: no blanks at the operator."""
     key, value = _text(data, *name), _text(data, *span)
     inner = value[: value.replace(":", "=").find("=") + 1]
     if inner and not quoted and kind_of(inner):
-        return ""  # an assignment of its own, which is looked at next
+        return ""  # another assignment, which is judged next
     if not _plausible(key, value) or (not quoted and is_code(value)):
         return ""
     if kind == "provider" and not quoted and "=" in value[:-2]:
-        return ""  # the value holds an assignment of its own
+        return ""  # the value contains an assignment
     argument = operator in (",", "(")
     if argument and quoted in ("", "`"):  # `a`, `b`: a list of code spans
         return ""
@@ -216,7 +216,7 @@ def _verdict(
 
 
 def _is_name(data: bytes, at: int, end: int, value: str, operator: str, tight: bool) -> bool:
-    """Tell whether an unquoted value is the name of a variable: an argument, or a name that says what it holds."""
+    """Tell whether an unquoted value is a variable's name: an argument, or a name that says that it holds a secret."""
     following = data[end : end + 1]
     if following in (b")", b",", b";") and (data[at - 1 : at] == b"(" or data[at - 2 : at] == b", "):
         return True
@@ -226,14 +226,14 @@ def _is_name(data: bytes, at: int, end: int, value: str, operator: str, tight: b
 
 
 def _is_environment(key: str, value: str) -> bool:
-    """Tell whether `KEY=value` sets a variable of a shell to a plain word: no name of a variable can stand there."""
+    """Tell whether `KEY=value` sets a shell variable to a plain word, which is then not a variable's name."""
     return key.isupper() and names_password(key) and value.isalnum() and not tells(value)
 
 
 def rule_of_value(key: str, value: str, plain: bool = True) -> str:
-    """Return the rule that a whole value falls under because of its key; empty when it holds no secret.
+    """Return the rule that a whole value matches because of its key; empty if it holds no secret.
 
-    With `plain`, words without digits are a password as well.
+    With `plain`, words without digits count as a password, too.
     """
     kind = kind_of(key)
     if not kind or len(value) > MAX_VALUE_LENGTH or not _plausible(key, value):
@@ -251,12 +251,12 @@ def rule_of_value(key: str, value: str, plain: bool = True) -> str:
 
 
 def _is_short_key(key: str, value: str) -> bool:
-    """Tell whether a key that ends in `key` holds a short one; after the word token a model or a version may stand."""
+    """Tell whether a name that ends in `key` has a short key; after other names it may be a model or a version."""
     return key.lower().endswith("key") and is_short_key(value)
 
 
 def _harmless(data: bytes, at: int) -> bool:
-    """Tell whether this is `/etc/passwd`, part of a path, or the token of a badge, which is public."""
+    """Tell whether the key here is part of a path (`/etc/passwd`), or the token of a badge, which is public."""
     before = data[max(0, at - 10) : at].lower()
     return (before.endswith(b"/") and not before.endswith(PAIRED)) or b"badge" in data[
         max(0, at - BADGE_REACH_CHARS) : at
@@ -277,13 +277,13 @@ def _echoes(key: str, value: str) -> bool:
 
 
 def _says_secret(value: str, quoted: str) -> bool:
-    """Tell whether a value calls itself a secret. Unquoted snake_case is the name of a variable."""
+    """Tell whether a value contains the word secret. Unquoted snake_case is a variable's name."""
     letters = value.replace("-", "") if quoted else value
     return len(value) >= MIN_PROVIDER_KEY_LENGTH and "secret" in value.lower() and letters.isalnum()
 
 
 def _quoted_password(value: str) -> bool:
-    """Tell whether quoted words are a password: messages start with a capital or speak of passwords."""
+    """Tell whether quoted words are a password: messages start with a capital or use MESSAGE_WORDS."""
     if " " not in value:
         return value[0] != "."
     words = value.split()
@@ -300,7 +300,7 @@ def _fits(value: str, test: str) -> bool:
     return True
 
 
-# The tests of `places`; "any", "pair" and "sure" take whatever is no placeholder.
+# The tests of `places`; "any", "pair" and "sure" accept every value that is not a placeholder.
 TESTS = {
     "strong": (is_strong, is_random),
     "chosen": (is_strong, is_random, is_chosen),
@@ -313,7 +313,7 @@ TESTS = {
 
 
 def _header_fits(scheme: bytes, value: str, told: bool) -> bool:
-    """Tell whether a value after a scheme is a secret; `told`: `Authorization:` stands before them."""
+    """Tell whether a value after a scheme is a secret; `told`: `Authorization:` or `Bearer` comes before it."""
     if is_placeholder(value) or value.lower() in NO_VALUES:
         return False
     if scheme == b"basic":

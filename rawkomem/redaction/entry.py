@@ -14,38 +14,38 @@ if TYPE_CHECKING:
     from .anonymize import Person
 
 BY = "discoveredBy"
-UNTOUCHED_KEYS = frozenset(("id", "about", "kind", "importance", "discoveredAt", "at"))  # what others refer to
+UNTOUCHED_KEYS = frozenset(("id", "about", "kind", "importance", "discoveredAt", "at"))  # other entries refer to them
 
 
 def redact_entry(entry: Entry) -> Entry:
-    """Return the entry without secrets and personal data; who found it becomes an id, so that finders stay distinct.
+    """Return the entry without secrets and personal data. Its author becomes an id, so that authors stay distinct.
 
-    A text is looked at together with its key, as a file shows both: `db_password: …` holds a password.
+    A text is checked together with its key, as in a file: `db_password: …` holds a password.
     """
     leaves = leaves_of(lambda note: with_texts(entry, note))
     if are_bare(leaves):
         return with_texts(entry, lambda key, text: text)
     from .anonymize import user_id
-    from .fields import redact_fields  # the rules: most votes and links need none
+    from .fields import redact_fields  # loads the rules, which most votes and links do not need
 
     clean = iter(redact_fields(leaves, {BY: user_id}))
     return with_texts(entry, lambda key, text: next(clean))
 
 
 def was_redacted(given: Entry, clean: Entry) -> bool:
-    """Return whether redaction changed a text of the entry; a list that became a tuple is no change."""
+    """Return whether redaction changed a text of the entry; a list that became a tuple does not count."""
     return with_texts(given, lambda key, text: text) != clean
 
 
 def anonymize_entry(entry: Entry, people: Sequence[Person]) -> Entry:
-    """Return the entry without names of people, in frontmatter and body alike."""
+    """Return the entry without names of people in frontmatter and body."""
     from .anonymize import anonymize
 
     return with_texts(entry, lambda key, text: anonymize(text, people))
 
 
 def with_texts(entry: Entry, change: Callable[[str, str], str]) -> Entry:
-    """Return the entry with `change(key, text)` for each of its texts; not its ids, which others refer to."""
+    """Return the entry with `change(key, text)` for each of its texts; ids stay, because other entries use them."""
     return replace(
         entry,
         title=change("title", entry.title),

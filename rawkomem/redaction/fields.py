@@ -1,4 +1,4 @@
-"""Finds and redacts secrets in fields as a file shows them, `key: value`: a telling key gives its value away."""
+"""Finds and redacts secrets in fields, `key: value`: a key such as `password` makes its value a secret."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Found:
 
 
 def find_in_fields(leaves: Sequence[Leaf], pii: bool = True) -> list[Found]:
-    """Return every secret in the fields, in order. A leaf without a key is looked at by itself, such as a body."""
+    """Return every secret in the fields, in order. A leaf without a key, such as a body, is checked alone."""
     starts, pieces, at = [], [], 0
     for key, text in leaves:
         head = f"{key}: " if key else ""
@@ -46,10 +46,10 @@ def find_in_fields(leaves: Sequence[Leaf], pii: bool = True) -> list[Found]:
 
 
 def redact_fields(leaves: Sequence[Leaf], stand_in: Mapping[str, Callable[[str], str]]) -> list[str]:
-    """Return the text of each leaf without secrets; `stand_in` gives a key's own replacement for personal data."""
+    """Return the text of each leaf without secrets. `stand_in`: key → function that replaces its personal data."""
     texts = [text for _, text in leaves]
     keys = [key for key, _ in leaves]
-    while found := find_in_fields(list(zip(keys, texts, strict=True))):  # ends: less is outside tags each time
+    while found := find_in_fields(list(zip(keys, texts, strict=True))):  # ends: less text is left outside tags
         inside: dict[int, list[Found]] = {}
         for item in found:
             inside.setdefault(item.leaf, []).append(item)
@@ -69,7 +69,7 @@ def _redacted(text: str, found: Sequence[Found], stand_in: Callable[[str], str] 
 
 
 def _given_away(key: str, text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the lines of a text that are secrets because of the key that they stand under."""
+    """Yield the lines of a text that are secrets because of the text's key."""
     at = 0
     for line in text.split("\n") if key else ():
         value = line.strip()

@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 ESCAPES = ("\\_", "\\-", "\\.", "\\*", "\\~")  # how Markdown writes characters of keys
 TAG = "[REDACTED_"
-NUMBER = r"\d(?:[ .()/-]{0,3}\d){8,}"  # without nine digits in a row there is no card, account or telephone number
-# Marks of punctuation, the literals of keys without a telling beginning, and the run of characters that these have.
+NUMBER = r"\d(?:[ .()/-]{0,3}\d){8,}"  # a card, account or telephone number has at least nine digits
+# Rules whose literal is only a punctuation mark are tried if the text has a run of characters as long as their keys.
 LONG_RUNS = ((r"[\w-]{24}", frozenset((".", "_", "|"))), ("[0-9a-f]{24}", frozenset((":", "-"))))
 NUMERIC_CHECKS = ("card", "iban", "ssn", "phone")
-TRIMMED = {"iban": iban_in, "phone": phone_in}  # whose patterns may take too much
-CONTEXT_LENGTH = 16  # characters a check may look at beside its match
+TRIMMED = {"iban": iban_in, "phone": phone_in}  # checks whose patterns may match too much
+CONTEXT_LENGTH = 16  # characters before and after a match that a check may read
 MAX_CHECKSUM_LENGTH = 96  # characters: `sha512-` and 88 in base64
-SHORT_KEY_LENGTH = 20  # JFrog's shortest keys: too short to call a run of one letter a placeholder
+SHORT_KEY_LENGTH = 20  # shorter keys (JFrog's) may have a run of one letter and be no placeholder
 TOKEN_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.=+/~")
-MIN_PLAIN_LENGTH = 16  # characters after a known beginning, where no engine can tell more
+MIN_PLAIN_LENGTH = 16  # characters after a known prefix that make a key, if RE2 is not available
 
 
 @record
 class Secret:
-    """One secret or piece of personal data: where it stands, in characters, and which rule found it."""
+    """One secret or piece of personal data: its position in characters, and the rule that found it."""
 
     start: int
     end: int
@@ -51,12 +51,12 @@ class Secret:
 
     @property
     def tag(self) -> str:
-        """Return the tag that takes its place."""
+        """Return the tag that replaces it."""
         return RULES[self.rule].tag
 
 
 def find_secrets(text: str, pii: bool = True) -> list[Secret]:
-    """Return every secret in a text, in order, none overlapping; with or without personal data."""
+    """Return every secret in a text, in order and without overlaps; with `pii`, also personal data."""
     seen, places = unescaped(*visible(text))
     data = _bytes(seen)
     told = data if (known := familiar(seen)) == seen else _bytes(known)
@@ -72,7 +72,7 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
 
 def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
     """Return the text with a tag such as [REDACTED_AWS_KEY] for each secret, or `stand_in` for personal data."""
-    while secrets := find_secrets(text, pii):  # ends: each round leaves fewer characters outside tags
+    while secrets := find_secrets(text, pii):  # terminates: each round leaves fewer characters outside tags
         pieces, at = [], 0
         for secret in secrets:
             found = text[secret.start : secret.end]
@@ -83,9 +83,9 @@ def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = 
 
 
 def leaks_again(text: str) -> bool:
-    """Tell whether a redacted text holds a secret or personal data after all.
+    """Tell whether a redacted text still holds a secret or personal data.
 
-    Where RE2 is not loaded yet, a cold command cannot afford it: then only plain search looks.
+    If RE2 is not loaded yet, only plain string search is used, because loading RE2 would slow a cold command down.
     """
     if "re2" in sys.modules:
         return bool(find_secrets(text))
@@ -94,7 +94,7 @@ def leaks_again(text: str) -> bool:
 
 
 def unescaped(text: str, places: Sequence[int] | None) -> tuple[str, Sequence[int] | None]:
-    """Return the text without the backslashes of Markdown, and where each character stood."""
+    """Return the text without the backslashes of Markdown, and the old position of each character."""
     if "\\" not in text or not any(mark in text for mark in ESCAPES):
         return text, places
     kept = [at for at in range(len(text)) if text[at] != "\\" or text[at : at + 2] not in ESCAPES]
@@ -102,7 +102,7 @@ def unescaped(text: str, places: Sequence[int] | None) -> tuple[str, Sequence[in
 
 
 def engine() -> str:
-    """Return `re2`, or `plain` where google-re2 is missing: then only plain search looks."""
+    """Return `re2`, or `plain` if google-re2 is missing: then only plain string search is used."""
     try:
         import re2  # noqa: F401
     except ImportError:
@@ -115,7 +115,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _hits(data: bytes, told: bytes, pii: bool) -> Iterator[Hit]:
-    """Yield the hits in a text; `told` is the same with telling words of all languages in English."""
+    """Yield the hits in a text; `told` is the same text with words such as password translated into English."""
     yield from find_private_keys(data)
     if engine() == "plain":
         yield from _plain_hits(data.decode("latin-1"), pii)
@@ -136,13 +136,13 @@ def _hits(data: bytes, told: bytes, pii: bool) -> Iterator[Hit]:
 
 
 def _begun(data: bytes) -> list[Rule]:
-    """Return the rules of keys one of whose beginnings stands at a boundary: one pass over the text for all of them."""
+    """Return the rules of keys of which a prefix occurs at a word boundary, in one pass over the text."""
     begun = {found.group()[found.group()[:1] == b"_" :] for found in compiled(_beginnings(), False).finditer(data)}
     numbers = {number for literal in begun for number in _begun_by(literal)}
     return [PREFIX_RULES[number] for number in sorted(numbers)]
 
 
-_known: dict[str, str] = {}  # the pattern of all beginnings, made once
+_known: dict[str, str] = {}  # the pattern of all prefixes, made once
 _by_literal: dict[bytes, list[int]] = {}
 
 
@@ -155,7 +155,7 @@ def _beginnings() -> str:
 
 
 def _begun_by(seen: bytes) -> list[int]:
-    """Return the rules a beginning may belong to: the longest is seen, and `sk_live_` stands for `sk_` as well."""
+    """Return the rules that a prefix may belong to: the match is the longest, so `sk_live_` counts as `sk_`, too."""
     if seen not in _by_literal:
         text = seen.decode()
         _by_literal[seen] = [number for number, rule in enumerate(PREFIX_RULES) if text.startswith(rule.literals)]
@@ -165,7 +165,7 @@ def _begun_by(seen: bytes) -> list[int]:
 def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
     for found in compiled(rule.pattern).finditer(data):
         start, end = found.span(1)
-        end -= data[start:end].endswith(b".") and not rule.pii  # the sentence's full stop
+        end -= data[start:end].endswith(b".") and not rule.pii  # the period of the sentence
         value = data[start:end].decode("latin-1")
         if rule.check in TRIMMED:
             end = start + len(TRIMMED[rule.check](value))
@@ -174,7 +174,7 @@ def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
 
 
 def _in_checksum(data: bytes, at: int) -> bool:
-    """Tell whether this place is inside a hash in base64, as lock files hold them: `sha256=…`, `sha512-…`."""
+    """Tell whether this position is inside a base64 hash, as in lock files: `sha256=…`, `sha512-…`."""
     before = data[max(0, at - MAX_CHECKSUM_LENGTH) : at]
     start = before.rfind(b"sha")
     return start >= 0 and not any(c in b" \t\r\n,;\"'" for c in before[start:])
@@ -196,7 +196,7 @@ def _accepted(rule: Rule, value: str, data: bytes, start: int, end: int) -> bool
 
 
 def _plain_hits(text: str, pii: bool) -> Iterator[Hit]:
-    """Yield keys with a known beginning and mail addresses, by string search alone."""
+    """Yield keys with a known prefix and mail addresses, by string search alone."""
     if pii:
         yield from _plain_addresses(text)
     for rule in PREFIX_RULES:
@@ -229,7 +229,7 @@ def _plain_addresses(text: str) -> Iterator[Hit]:
 
 
 def _merge(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
-    """Return the hits in order: overlapping secrets are one, a secret beats personal data, tags are left alone."""
+    """Return the hits in order: overlapping secrets are merged, a secret wins over personal data, tags stay."""
     taken = bytearray(len(data))
     for start, end in _tags(data):
         taken[start:end] = b"\1" * (end - start)
@@ -264,7 +264,7 @@ def _tags(data: bytes) -> list[tuple[int, int]]:
 
 
 def _widen(failure: UnicodeError) -> tuple[bytes, int]:
-    """Encode a character beyond Latin-1 as one byte, so that positions stay; patterns take it for a letter."""
+    """Encode a character beyond Latin-1 as one byte, so that positions stay; patterns treat it as a letter."""
     assert isinstance(failure, UnicodeEncodeError)
     return b"\xff" * (failure.end - failure.start), failure.end
 

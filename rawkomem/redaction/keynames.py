@@ -1,12 +1,12 @@
-"""Tells what a key names: a password, a secret, a token, something of a provider's, or nothing of interest."""
+"""Classifies keys by their names: a password, a secret, a token, a value of a known provider, or none of these."""
 
 from __future__ import annotations
 
 from .looks_secret import letter_runs
 from .words import KEY_WORDS, PASSWORD_WORDS
 
-MAX_KNOWN_KEYS = 2_000  # keys whose kind is remembered
-PREFIX_LETTERS = range(6, 13)  # of a provider that may begin a longer name; `sumo` begins `sumOfExposures` as well
+MAX_KNOWN_KEYS = 2_000  # keys whose kind is cached
+PREFIX_LETTERS = range(6, 13)  # length of a provider's name that may start a longer one; `sumo` starts `sumOfExposures`
 
 PASSWORDS = frozenset(
     (*"password passwords passwd passphrase passphrases passcode pwd pwds pass pw psk".split(), *PASSWORD_WORDS)  # noqa: SIM905
@@ -45,14 +45,14 @@ PROVIDERS = frozenset(
     privateai rapidapi rollbar saucelabs sendbird shodan snyk softlayer sonar sourcegraph squarespace sumo
     sumologic telegram travis trello twitch twitter typeform yandex zendesk
     """.split()  # noqa: SIM905 - as above
-)  # services whose name on a random value says enough
+)  # services whose name in a key makes a random value a secret
 
 
-_kinds: dict[str, str] = {}  # of keys seen before: a text repeats few of them
+_kinds: dict[str, str] = {}  # cache of key → kind: a text repeats a few keys
 
 
 def kind_of(key: str) -> str:
-    """Return what a key names: a password, a secret, a token, a provider's something, or nothing of interest."""
+    """Return the kind of a key: "password", "secret", "token", "provider", or an empty text."""
     if key not in _kinds:
         if len(_kinds) >= MAX_KNOWN_KEYS:
             _kinds.clear()
@@ -86,12 +86,12 @@ def tells(name: str) -> bool:
 
 
 def names_password(key: str) -> bool:
-    """Return whether a key names a password and nothing about it: `db_password`, not `password_changed`."""
+    """Return whether a key names a password itself: `db_password`, not `password_changed`."""
     parts = letter_runs(key)
     return bool(parts) and (parts[-1] in PASSWORDS or parts[-1].endswith(("password", "passwd", "pwd")))
 
 
 def _has_provider(parts: list[str]) -> bool:
-    """Return whether a part, or two in a row, names a provider: `messagebird`, `message_bird`, `softlayerapikey`."""
+    """Return whether one part, or two joined parts, name a provider: `message_bird`, `softlayerapikey`."""
     names = parts + [parts[at] + parts[at + 1] for at in range(len(parts) - 1)]
     return any(name in PROVIDERS or any(name[:end] in PROVIDERS for end in PREFIX_LETTERS) for name in names)

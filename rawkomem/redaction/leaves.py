@@ -1,4 +1,4 @@
-"""Takes fields apart into leaves, `key: text`, and tells those that cannot hold a secret without loading any rule."""
+"""Splits fields into leaves, `key: text`, and recognizes leaves without secrets before any rule is loaded."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
 
     from ..model.entry import Value
 
-    Leaf = tuple[str, str]  # key, text; the key of an item of a list is that of the list
+    Leaf = tuple[str, str]  # key, text; an item of a list has the key of the list
 
 MIN_SECRET_KEY_LENGTH = 12  # characters of a key that may itself be a secret or an address
-NAMING_KEYS = ("predicate", "name", "key", "variable")  # siblings of a `value` that tell what it is
-GENERIC_NAMES = ("is", "equals", "value", "set to", "has value")  # predicates that leave the telling to the subject
-# What no rule can object to: under these keys, nothing, one word, an id that starts with a kind of entry, or a time.
+NAMING_KEYS = ("predicate", "name", "key", "variable")  # siblings of a `value` that name it
+GENERIC_NAMES = ("is", "equals", "value", "set to", "has value")  # predicates with which the subject names the value
+# Keys with texts that no rule can match: an empty text, one word, an id that starts with a kind of entry, or a time.
 EMPTY_KEYS = ("", "title", "discoveredIn", "source")
 WORD_KEYS, ID_KEYS, TIME_KEYS = ("by", "discoveredBy", "kind", "signal"), ("id", "about"), ("at", "discoveredAt")
 MAX_WORD_CHARS = 16
 ID_STARTS = frozenset([*(kind.prefix for kind in CREATES.values()), *CHANGES])
-ID_DIGITS, ID_HEX_DIGITS = 13, 6  # of an id of our own making
+ID_DIGITS, ID_HEX_DIGITS = 13, 6  # of an id that rawkomem made
 AS_ZEROS = str.maketrans("123456789", "000000000")
 TIMES = ("0000-00-00T00:00:00Z", "0000-00-00T00:00:00.000Z")  # with all digits as zeros
 
 
 def are_bare(leaves: Iterable[Leaf]) -> bool:
-    """Tell whether nothing in the fields can be a secret: a vote, say, without a reason."""
+    """Tell whether no field can hold a secret, as in a vote without a reason."""
     return all(_is_bare(key, text) for key, text in leaves)
 
 
@@ -50,7 +50,7 @@ def _is_word(text: str) -> bool:
 
 
 def leaves_of(visit: Callable[[Callable[[str, str], str]], object]) -> list[Leaf]:
-    """Return each key and text that `visit` calls its argument with, in order."""
+    """Call `visit` with a function; return each (key, text) that it passes to this function, in order."""
     leaves: list[Leaf] = []
 
     def note(key: str, text: str) -> str:
@@ -71,17 +71,17 @@ def map_value(key: str, value: Value, change: Callable[[str, str], str]) -> Valu
 
 
 def map_mapping(prefix: str, mapping: Mapping[str, Value], change: Callable[[str, str], str]) -> dict[str, Value]:
-    """Return the mapping with each text changed; a key only where it is long enough to be a secret itself."""
+    """Return the mapping with each text changed, and each key that is long enough to be a secret itself."""
     changed: dict[str, Value] = {}
     for key, value in mapping.items():
         kept = change("", key) if len(key) >= MIN_SECRET_KEY_LENGTH else key
         kept = f"{kept}_{len(changed)}" if kept in changed else kept
-        changed[kept] = map_value(f"{prefix}{_telling(key, mapping)}", value, change)
+        changed[kept] = map_value(f"{prefix}{_name_of(key, mapping)}", value, change)
     return changed
 
 
-def _telling(key: str, mapping: Mapping[str, Value]) -> str:
-    """Return the name of a value: its key, or what its siblings call it, as in `name: DB_PASS, value: …`."""
+def _name_of(key: str, mapping: Mapping[str, Value]) -> str:
+    """Return the name of a value: its key, or the name in a sibling, as in `name: DB_PASS, value: …`."""
     if key != "value":
         return key
     names = [str(mapping[name]).strip() for name in NAMING_KEYS if isinstance(mapping.get(name), str)]

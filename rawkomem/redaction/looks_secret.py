@@ -1,29 +1,29 @@
-"""Tells whether a value looks like a secret, by the value alone: randomness, placeholders, words and code."""
+"""Judges whether a value looks like a secret, by the value alone: randomness, placeholders, words and code."""
 
 from __future__ import annotations
 
-MIN_STRONG_LENGTH = 6  # shorter ones cannot be told from abbreviations
-MIN_RANDOM_LENGTH = 10  # shorter ones cannot be told from names
-MIN_LETTERS_LENGTH = 16  # letters alone: shorter ones may be an abbreviation
-MIN_MIXED_LENGTH = 12  # letters alone that change their case all the time
-MIN_ENTROPY_BITS = 2.8  # bits a character: 16 random hex digits have about 3.4, `aaaaaaaaaa1111111111` has 1
+MIN_STRONG_LENGTH = 6  # a shorter value may be an abbreviation
+MIN_RANDOM_LENGTH = 10  # a shorter value may be a name
+MIN_LETTERS_LENGTH = 16  # of letters alone: a shorter value may be an abbreviation
+MIN_MIXED_LENGTH = 12  # of letters alone that often change their case
+MIN_ENTROPY_BITS = 2.8  # bits per character: 16 random hex digits have about 3.4, `aaaaaaaaaa1111111111` has 1
 MIN_DIGIT_ENTROPY_BITS = 2.2  # a random number of 16 digits has about 2.9
 LONG_NAME_LETTERS = 20  # letters: an attribute with a longer name is made of words
 LONG_NUMBER_DIGITS = 14  # digits: times in milliseconds have 13
 MIN_WORDY_SHARE = 0.55  # share of common letter pairs: English has about .85, random letters .25
 MIN_WORD_LETTERS = 4  # letters in a row before they can be a word
-PLACEHOLDER_SHARE = 0.6  # of one and the same filler character
+PLACEHOLDER_SHARE = 0.6  # share of one filler character
 FILLERS = "xX*#.0-_ "
 
-MIN_BASE64_LENGTH = 40  # characters of a key in base64: shorter ones that begin with a slash are paths
-MIN_CHOSEN_LENGTH = 6  # letters and digits: shorter ones are numbered names
+MIN_BASE64_LENGTH = 40  # characters of a key in base64: a shorter value that starts with a slash is a path
+MIN_CHOSEN_LENGTH = 6  # letters and digits: a shorter value is a numbered name
 MIN_CHOSEN_LETTERS = 3
 MIN_KEYLIKE_LENGTH = 12
 MIN_SHORT_KEY_LENGTH = 8
-MIN_SPOKEN_LENGTH = 8  # of a password that only a word before it gives away
+MIN_SPOKEN_LENGTH = 8  # of a password after the word password in a sentence
 KEY_PARTS = frozenset("api apikey key pat sk secret tok token live test prod auth pw sec".split())  # noqa: SIM905
 NOT_CHOSEN = "/\\(){}[]<>=|:,;\"'`"  # characters of paths, code and lists
-# How names begin that look like words with digits: algorithms, versions, libraries, steps.
+# Starts of names that look like passwords with digits: algorithms, versions, libraries, steps.
 TECHNICAL = tuple(
     """
     sha1 sha2 sha3 sha5 sha- md5 utf base64 base32 argon2 pbkdf bcrypt scrypt aes hmac hs256 rs256 es256 ed25519
@@ -45,7 +45,7 @@ PAIRS = frozenset(
     """.split()  # noqa: SIM905 - a list of two hundred quoted pairs reads worse
 )
 
-TEMPLATES = (  # how a value that is filled in later begins
+TEMPLATES = (  # starts of values that are filled in later
     "some-", "${", "{{", "<%", "$(", "%(", "#{", "@{", "%{", "<", "&lt;", "[", "(", "{", "#", "\\", "...", "/", "~/",
 )  # fmt: skip
 TEMPLATE_PARTS = ("[REDACTED_", "%s", "…", "********", "://", "process.env", "os.environ", "secrets.", "ENV[")
@@ -54,7 +54,7 @@ FILLED_IN = (
     "todo", "replace", "not-set", "not_set", "notset", "password_here", "key_here", "token_here", "my-token",
     "sample", "jbswy3dpehpk3pxp",  # the last is the one-time password seed of every tutorial
 )  # fmt: skip
-# Words that stand where a value would: types, states, prose, and what the key is called itself.
+# Words in the place of a value: types, states, prose, and names of keys.
 NO_VALUES = frozenset(
     """
     none null nil true false undefined required optional string str text bytes int integer number boolean bool any
@@ -68,7 +68,7 @@ NO_VALUES = frozenset(
 
 
 def entropy(value: str) -> float:
-    """Return the bits a character, from the value's own character counts."""
+    """Return the entropy in bits per character, from the value's character counts."""
     from math import log2
 
     total = len(value)
@@ -81,7 +81,7 @@ def is_placeholder(value: str) -> bool:
     if any(word in lower for word in FILLED_IN) or _variable(value):
         return True
     if lower.startswith(TEMPLATES) and not (value[0] == "/" and len(value) >= MIN_BASE64_LENGTH and is_random(value)):
-        return True  # what begins with a slash is a path, but for long random values in base64
+        return True  # a value that starts with a slash is a path, unless it is long and random (base64)
     return any(part in value for part in TEMPLATE_PARTS) or is_filler(value)
 
 
@@ -102,7 +102,7 @@ def _variable(value: str) -> bool:
 
 
 def letter_runs(value: str) -> list[str]:
-    """Return the runs of letters in a value, in lower case, cut also where camelCase starts a new word."""
+    """Return the runs of letters in a value, in lower case; camelCase is split, too."""
     runs, start, before = [], 0, ""
     for at, c in enumerate(value):
         if not c.isalpha() or (c.isupper() and before.islower()):
@@ -114,7 +114,7 @@ def letter_runs(value: str) -> list[str]:
 
 
 def is_wordy(value: str) -> bool:
-    """Return whether a value reads as words: most of it stands in runs of letters that look like English."""
+    """Return whether a value is made of words: at least half of it is in runs of letters that look like English."""
     covered = 0
     for run in letter_runs(value):
         pairs = [run[at : at + 2] in PAIRS for at in range(len(run) - 1)]
@@ -124,7 +124,7 @@ def is_wordy(value: str) -> bool:
 
 
 def is_uuid(value: str) -> bool:
-    """Return whether a value holds a UUID."""
+    """Return whether a value is or ends with a UUID."""
     groups = value.split("-")
     sizes = [len(group) for group in groups][-5:]
     return sizes == [8, 4, 4, 4, 12] and all(c in "0123456789abcdefABCDEF-" for c in value[-36:])
@@ -150,13 +150,13 @@ def is_random(value: str) -> bool:
 
 
 def _mixes(value: str) -> int:
-    """Return how often letters and digits change places: versions and dates do it rarely."""
+    """Return how often letters and digits alternate, plus one for a long value; in versions and dates it is rare."""
     kinds = "".join("d" if c.isdigit() else "l" for c in value if c.isalnum())
     return kinds.count("dl") + kinds.count("ld") + (len(value) >= 20)
 
 
 def is_strong(value: str) -> bool:
-    """Tell whether a shorter value looks like a chosen password: letters with digits or symbols, no name or path."""
+    """Tell whether a short value looks like a password: letters with digits or symbols, not a name or a path."""
     letters = sum(c.isalpha() for c in value)
     digits = sum(c.isdigit() for c in value)
     symbols = sum(not c.isalnum() and c not in "._-/:,()[]" for c in value)
@@ -167,7 +167,7 @@ def is_strong(value: str) -> bool:
 
 
 def is_chosen(value: str) -> bool:
-    """Tell whether a value is like `hunter2` or `blue-horse-42`, as people choose it. Only where a password is set."""
+    """Tell whether a value is like `hunter2` or `blue-horse-42`. Use it only where a password is expected."""
     letters, digits = sum(c.isalpha() for c in value), sum(c.isdigit() for c in value)
     if len(value) < MIN_CHOSEN_LENGTH or letters < MIN_CHOSEN_LETTERS or not digits or value[0] in "-.":
         return False
@@ -175,7 +175,7 @@ def is_chosen(value: str) -> bool:
 
 
 def is_keylike(value: str) -> bool:
-    """Tell whether a value is like `myKeyValue12345`: words and digits that only a telling key makes a secret."""
+    """Tell whether a value is like `myKeyValue12345`: words and digits, which are a secret only after a telling key."""
     letters, digits = sum(c.isalpha() for c in value), sum(c.isdigit() for c in value)
     cases = value.lower() != value and value.upper() != value
     if len(value) < MIN_KEYLIKE_LENGTH or digits < 2 or letters < MIN_CHOSEN_LETTERS or not (cases or is_random(value)):
@@ -184,7 +184,7 @@ def is_keylike(value: str) -> bool:
 
 
 def is_short_key(value: str) -> bool:
-    """Tell whether a value is like `zq81kkslw`: letters with digits among them, no word or numbered name."""
+    """Tell whether a value is like `zq81kkslw`: letters with digits among them, not a word or a numbered name."""
     if not MIN_SHORT_KEY_LENGTH <= len(value) <= MIN_KEYLIKE_LENGTH or not (value.isascii() and value.isalnum()):
         return False
     digits = sum(map(str.isdigit, value))
@@ -194,13 +194,13 @@ def is_short_key(value: str) -> bool:
 
 
 def is_spoken(value: str) -> bool:
-    """Tell whether a word that follows the word password in a sentence is one."""
+    """Tell whether a word after the word password in a sentence is a password."""
     symbols = any(c in "!@#$%^&*+~" for c in value[1:])
     return is_chosen(value) and (symbols or not value.isupper()) and (len(value) >= MIN_SPOKEN_LENGTH or symbols)
 
 
 def is_generated(value: str) -> bool:
-    """Tell whether `vendor_live_…` ends with a key: a part before it says so, and what follows is random."""
+    """Tell whether `vendor_live_…` ends with a key: a part before is one of KEY_PARTS, and the last is random."""
     *head, tail = value.split("_")
     return not KEY_PARTS.isdisjoint(head) and is_random(tail) and not is_placeholder(value)
 
@@ -215,7 +215,7 @@ def is_technical(value: str) -> bool:
 
 
 def is_code(value: str) -> bool:
-    """Return whether an unquoted value is an expression or a name rather than a literal."""
+    """Return whether an unquoted value is an expression or a name, not a literal."""
     name = 0
     while name < len(value) and (value[name].isalnum() or value[name] in "_.$"):
         name += 1

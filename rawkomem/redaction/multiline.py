@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 DASHES = b"-----"
 BEGIN, END = b"-----BEGIN ", b"-----END "
 PUTTY, PUTTY_MAC = b"Private-Lines: ", b"Private-MAC: "
-MAX_KEY_BYTES = 16_384  # bytes of a torn key: RSA with 16,384 bits is 12,700
-MAX_LABEL_LENGTH = 60  # of what stands between the dashes
+MAX_KEY_BYTES = 16_384  # bytes of a cut-off key: an RSA key of 16,384 bits has 12,700
+MAX_LABEL_LENGTH = 60  # of the label between the dashes
 BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
 WRAPPING = b" \t\r\"'`+,;\\>|#*"  # quotes, string concatenation, quoted mail, comments around the lines of a key
 
@@ -24,7 +24,7 @@ KUBERNETES_VALUE = r"(?m)^\s+(?:[\"']?[\w.-]+[\"']?:\s*(?:[>|]-?\s*\n\s*)?)[\"']
 
 
 def find_private_keys(data: bytes) -> Iterator[Hit]:
-    """Yield each PEM, PGP or PuTTY private key, whole; a cut-off one up to its last line of key."""
+    """Yield each whole PEM, PGP or PuTTY private key; a cut-off key up to the last line that belongs to it."""
     yield from _putty_keys(data)
     at, closing = data.find(BEGIN), data.find(END)
     while at >= 0:
@@ -37,7 +37,7 @@ def find_private_keys(data: bytes) -> Iterator[Hit]:
 
 
 def _putty_keys(data: bytes) -> Iterator[Hit]:
-    """Yield the private lines of a PuTTY key, down to its checksum or as far as they go."""
+    """Yield the private lines of each PuTTY key, with its checksum if that is there."""
     at = data.find(PUTTY)
     while at >= 0:
         start = data.find(b"\n", at) + 1 or len(data)
@@ -50,9 +50,9 @@ def _putty_keys(data: bytes) -> Iterator[Hit]:
 
 
 def _key_end(data: bytes, at: int, closing: int, following: int) -> int:
-    """Return where the key that begins here ends; 0 when it is no private key.
+    """Return the end of the key that starts here; 0 if it is not a private key.
 
-    `closing` is the next last line of a key (-1: none), `following` where the next key begins.
+    `closing`: position of the next END line (-1: none); `following`: position of the next BEGIN line.
     """
     close = data.find(DASHES, at + len(BEGIN), at + len(BEGIN) + MAX_LABEL_LENGTH)
     if close < 0 or b"PRIVATE KEY" not in data[at:close]:
@@ -65,7 +65,7 @@ def _key_end(data: bytes, at: int, closing: int, following: int) -> int:
 
 
 def _torn_end(data: bytes, at: int, limit: int) -> int:
-    """Return the end of the lines before `limit` that can belong to a key whose last line is missing."""
+    """Return the end of the lines before `limit` that can belong to a key without an END line."""
     end = at
     for line in data[at : min(limit, at + MAX_KEY_BYTES)].replace(b"\\n", b" \n").split(b"\n"):
         body = line.strip(WRAPPING)

@@ -1,4 +1,4 @@
-"""Compiles our own patterns for RE2 when they are first needed, because an ordinary text needs few of them."""
+"""Compiles patterns with RE2 on first use, because an ordinary text needs few of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _sets: dict[tuple[str, ...], Any] = {}
 
 
 def compiled(pattern: str, groups: bool = True) -> Any:
-    """Return a pattern over bytes, one for each character; without groups it is matched faster."""
+    """Return a pattern that reads one byte per character; without groups it matches faster."""
     if (pattern, groups) not in _patterns:
         import re2
 
@@ -24,7 +24,7 @@ def compiled(pattern: str, groups: bool = True) -> Any:
 
 
 def occurring(words: tuple[str, ...], data: bytes) -> frozenset[str]:
-    """Return which of these words occur: one pass over the text for all of them."""
+    """Return which of these words occur, in one pass over the text."""
     if words not in _sets:
         import re2
 

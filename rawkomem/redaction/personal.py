@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Length of an IBAN by country, from the registry; a wrong length is no IBAN whatever its checksum.
+# Length of an IBAN by country, from the registry; a match of another length is not an IBAN.
 IBAN_LENGTHS = {
     code: length
     for length, codes in {
@@ -36,7 +36,7 @@ MIN_ADDRESS_OCTET = 30  # four numbers all below this are a version, not an addr
 
 
 def passes(check: str, value: str, before: str, after: str) -> bool:
-    """Return whether a match passes the test its rule names; `before` and `after` are the text around it."""
+    """Return whether a match passes the check that its rule names; `before` and `after` are the text around it."""
     if check == "email":
         return _is_email(value, before, after)
     if check == "card":
@@ -51,7 +51,7 @@ def passes(check: str, value: str, before: str, after: str) -> bool:
 
 
 def is_card(value: str) -> bool:
-    """Tell whether digits are a card: a known issuer, the right length, and Luhn's checksum."""
+    """Tell whether digits are a card number: a known issuer, the right length, and Luhn's checksum."""
     digits = "".join(c for c in value if c.isdigit())
     known = any(len(digits) in lengths and digits.startswith(tuple(starts.split())) for starts, lengths in CARDS)
     doubled = [int(d) * 2 for d in digits[-2::-2]]
@@ -59,7 +59,7 @@ def is_card(value: str) -> bool:
 
 
 def iban_in(value: str) -> str:
-    """Return the IBAN a match begins with, spaces and hyphens included; empty when there is none."""
+    """Return the IBAN at the start of a match, with spaces and hyphens; empty if there is none."""
     wanted = IBAN_LENGTHS.get(value[:2], 0)
     end = seen = 0
     while end < len(value) and seen < wanted:
@@ -73,7 +73,7 @@ def iban_in(value: str) -> str:
 
 
 def phone_in(value: str) -> str:
-    """Return the telephone number a match begins with: whole groups, as many digits as a number may have."""
+    """Return the telephone number at the start of a match: whole groups, with as many digits as a number may have."""
     while sum(c.isdigit() for c in value.partition("x")[0]) >= PHONE_DIGITS.stop:
         value = value[: max(value.rfind(c) for c in " .-")] if any(c in value for c in " .-") else ""
     return value if sum(c.isdigit() for c in value) in PHONE_DIGITS or "x" in value else ""

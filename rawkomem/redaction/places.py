@@ -1,7 +1,7 @@
-"""Places where a password or key stands, other than an assignment: commands, headers, addresses, prose. Data only.
+"""Places of passwords and keys other than assignments: commands, headers, addresses, prose. Data only.
 
-A row is (test, words, pattern): how the value is tested (see `assigned`), words of which one must occur in some case
-(`a|b&c`: one of a and b, and c), and the pattern with the value in its last group.
+A row is (test, words, pattern): the test of the value (see `assigned`), words that must occur, in any case
+(`a|b&c`: a or b, and c), and the pattern with the value in its last group.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ PLACES = (
 )  # fmt: skip
 
 HEADS = ("bearer", "basic ", "token ", "apikey ", "authorization", "ssws")
-# The rows with their words as groups, of each of which one word must occur.
+# The rows with their words in groups: one word of each group must occur.
 GROUPED = tuple((test, tuple(group.split("|") for group in words.split("&")), row) for test, words, row in PLACES)
 WORDS = tuple(sorted({"://", *HEADS, *(word for _, groups, _ in GROUPED for group in groups for word in group)}))
 
-# Group 1 or 2 the scheme, 3 the value.
+# Group 1 or 2: the scheme; 3: the value.
 HEADER = (
     r"(?i)(?:authorization[\"']?\s*[:=]\s*[\"'`]?([a-z][\w-]{1,19}) |\b(bearer|basic|token|api-?token|apikey|ssws) )"
     r"\s*([\w.~+/=:^#-]{8,})"

@@ -1,7 +1,7 @@
-"""The rule table of redaction: which shapes are secrets or personal data. Data only; `redact` runs it.
+"""The rule table of redaction: the shapes of secrets and personal data. Data only; find.py applies it.
 
-A row is (name, literals, pattern): the pattern is tried where a literal stands in the text. Patterns are RE2,
-case-sensitive, on one byte per character; group 1 is the secret. Lengths are open-ended where keys may grow.
+A row is (name, literals, pattern): the pattern is tried if a literal occurs in the text. Patterns are RE2,
+case-sensitive, on one byte per character; group 1 is the secret. Lengths are open-ended if keys may become longer.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ class Rule:
     literals: tuple[str, ...] = ()
     pattern: str = ""
     pii: bool = False
-    check: str = ""  # see `redact`: a random look for wide prefixes, a checksum for personal data
+    check: str = ""  # see find.py: randomness for common prefixes, a checksum or shape for personal data
 
     @property
     def tag(self) -> str:
-        """Return the tag that takes its place."""
+        """Return the tag that replaces a secret."""
         return f"[REDACTED_{TAGS.get(self.name, self.name).upper().replace('-', '_')}]"
 
 
-TAGS = {"password": "secret"}  # RFC-0011's word for whatever is assigned to a password, a secret or a token
+TAGS = {"password": "secret"}  # RFC-0011 has one tag for values of passwords, secrets and tokens
 
 OPEN = r"(?:\b|_)"  # Markdown's underscores count as a boundary
-END = r"(?:[^0-9A-Za-z]|$)"  # keys of a fixed length end here: `**key**`, `key.`, `?t=key&` and backticks included
+END = r"(?:[^0-9A-Za-z]|$)"  # after a key of fixed length, as in `**key**`, `key.`, `?t=key&`, or a backtick
 
 HEX = "[0-9a-f]"
 ALNUM = "[0-9A-Za-z]"
 UUID = f"{HEX}{{8}}-{HEX}{{4}}-{HEX}{{4}}-{HEX}{{4}}-{HEX}{{12}}"
 
-# Keys that begin with a literal: name, literals, the key itself.
+# Keys that start with a literal: name, literals, pattern of the key.
 PREFIXED = (
     ("aws-key", "AKIA ASIA ABIA ACCA AGPA AIDA AIPA ANPA ANVA AROA A3T",
      rf"((?:A3T[A-Z0-9]|A(?:KI|SI|BI|CC|GP|ID|IP|NP|NV|RO)A)[A-Z0-9]{{16}}){END}"),
@@ -220,7 +220,7 @@ PREFIXED = (
     ("buildkite-agent-token", "bkct_ bkpt_ bkagent_", rf"(bk(?:ct|pt|agent)_{ALNUM}{{30,}})"),
 )  # fmt: skip
 
-# Shapes without a telling beginning: name, literals of which one must occur anywhere ("" = always), pattern.
+# Keys without a known prefix: name, literals of which one must occur anywhere ("" = always), pattern.
 SHAPED = (
     ("jwt", "eyJ", r"(eyJ[\w-]{10,}\.(?:eyJ[\w-]{10,}\.?[\w-]*|[\w-]*\.[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}))"),
     ("azure-secret", "Q~", r"([\w~.-]{3}\dQ~[\w~.-]{31,34})"),
@@ -271,11 +271,11 @@ SHAPED = (
      r"(?:NetworkCredential|PSCredential|DirectoryEntry)\((?:\s*\"[^\"\n]*\",){1,2}\s*\"([^\"\n]+)\"\s*\)"),
 )  # fmt: skip
 
-# Personal data: a rule's check is the checksum or shape test `redact` applies to what the pattern finds.
+# Personal data: a rule's check is the checksum or shape test that find.py applies to a match of the pattern.
 LOCAL = r"[0-9A-Za-z\x80-\xff_.+%'-]"
 DOMAIN = r"(?:[0-9A-Za-z\x80-\xff][0-9A-Za-z\x80-\xff-]*\.)+(?:xn--[0-9A-Za-z-]+|[A-Za-z\x80-\xff]{2,24})"
 DIGITS = "0 1 2 3 4 5 6 7 8 9"
-BEFORE, AFTER = r"(?:^|[^\w.+-])", r"(?:[^\w-]|$)"  # a number that stands alone
+BEFORE, AFTER = r"(?:^|[^\w.+-])", r"(?:[^\w-]|$)"  # around a number: no letter or digit
 EXTENSION = r"(?:,?\s?(?:ext|x)\.? ?\d{1,6})?"
 PERSONAL = (
     ("email", "@", rf"({LOCAL}{{1,64}}@{DOMAIN})", "email"),
@@ -312,7 +312,7 @@ PERSONAL = (
      r"(?:^|[^\w:.])((?:[0-9A-Fa-f]{1,4}:){2,7}(?::|[0-9A-Fa-f]{1,4}|(?::[0-9A-Fa-f]{1,4}){1,6}))(?:[^\w:]|$)", "ip"),
 )  # fmt: skip
 
-# Checks of token rules other than "no placeholder": a random look for wide prefixes, or nothing at all.
+# Checks of rules for keys, such as randomness for common prefixes. Without a check, only fillers are rejected.
 CHECKS = {
     "openai-key": "random", "hugging-face-token": "random", "slack-token": "digit", "notion-token": "random",
     "artifactory-key": "short", "facebook-token": "random", "lob-key": "random", "gocardless-token": "random",
@@ -336,10 +336,10 @@ PERSONAL_RULES = tuple(
     Rule(name, tuple(literals.split(" ")), pattern, True, check) for name, literals, pattern, check in PERSONAL
 )
 
-# What must occur in a text, anywhere, for a rule without a telling beginning to be tried.
+# A rule without a known prefix is tried only if one of its literals occurs in the text.
 LITERALS = tuple(sorted({literal for rule in (*SHAPE_RULES, *PERSONAL_RULES) for literal in rule.literals}))
 
-# What code finds rather than a single pattern: see `assigned`, `blocks` and `redact`.
+# Rules in code, not in a single pattern: see assigned.py, multiline.py and tables.py.
 CODE_RULES = tuple(
     Rule(name) for name in ("private-key", "password", "secret", "url-password", "authorization", "kubernetes-secret")
 )

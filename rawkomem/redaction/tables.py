@@ -1,4 +1,4 @@
-"""Finds secrets in the columns of tables whose heading names them: Markdown tables and separated values."""
+"""Finds secrets in table columns with a telling heading, in Markdown tables and separated values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     Hit = tuple[int, int, str]
-    Columns = dict[int, str]  # number of a column → its heading, where that names a secret
+    Columns = dict[int, str]  # number of a column → its heading, if that names a secret
 
 PIPE, SEPARATORS = b"|", (b"\t", b";", b",")
 MAX_HEADING_LENGTH = 1_000  # characters of the line of headings
@@ -41,7 +41,7 @@ def find_in_tables(data: bytes) -> Iterator[Hit]:
 
 
 def _names(line: bytes, separator: bytes) -> Columns | None:
-    """Return the telling headings of a line by their column; None when it is no line of headings, or none tells."""
+    """Return column → heading that names a secret; None if there is none, or if the line has no headings."""
     cells = line.split(separator)
     edges = (0, len(cells) - 1) if separator == PIPE and len(cells) > 2 else ()
     names = {}
@@ -59,13 +59,13 @@ def _is_name(name: str) -> bool:
 
 
 def _has_rows(data: bytes, end: int, separator: bytes) -> bool:
-    """Tell whether the line after the headings underlines them, as Markdown needs it; other tables need nothing."""
+    """Tell whether the next line underlines the headings, as Markdown requires; other tables need no such line."""
     below = data[end + 1 : _line_end(data, end + 1)]
     return separator != PIPE or (b"-" in below and not below.strip(b"|:- \t\r+"))
 
 
 def _rows(data: bytes, at: int, separator: bytes, width: int, names: Columns) -> Generator[Hit, None, int]:
-    """Yield the secrets of the rows that begin here; return where the table ends."""
+    """Yield the secrets of the rows that start here; return the end of the table."""
     while at < len(data):
         end = _line_end(data, at)
         cells = data[at:end].split(separator)

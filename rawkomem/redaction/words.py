@@ -1,7 +1,7 @@
-"""Words for passwords and keys in languages other than English, and how the patterns get to see them.
+"""Words for passwords and keys in languages other than English, and their translation for the patterns.
 
-Patterns read one byte per character. A word beyond Latin-1 is replaced by an English one of the same length, and so
-are typographic colons, quotes and blanks, so that all positions stay.
+Patterns read one byte per character. A word beyond Latin-1 is replaced with an English word of the same length, and
+typographic colons, quotes and blanks with ASCII characters, so that all positions stay.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KEY_WORDS = (
     "avain", "klíč",
 )  # fmt: skip
 
-# Words beyond Latin-1, without those that only differ in an ending.
+# Words beyond Latin-1. Forms that only add an ending are left out.
 WIDE_PASSWORD_WORDS = (
     "пароль", "пароля", "паролем", "парола", "лозинка", "hasło", "hasła", "şifre", "parolă", "slaptažodis", "κωδικός",
     "συνθηματικό", "סיסמה", "סיסמא", "كلمة المرور", "كلمة السر", "رمز عبور", "گذرواژه", "पासवर्ड", "รหัสผ่าน", "mật khẩu",
@@ -37,8 +37,8 @@ WIDE_KEY_WORDS = (
     "密钥", "密鑰", "秘钥", "令牌", "トークン", "シークレット", "アクセスキー", "APIキー", "토큰", "API 키", "API-ключ",
     "ключ API", "токен", "секрет", "κλειδί API", "مفتاح API",
 )  # fmt: skip
-TYPOGRAPHY = "…–—•≤≥−✓"  # characters beyond Latin-1 that English texts hold
-COPULAS = "是为為はがの이가는은"  # "is" between a word and its value, where no blank separates them
+TYPOGRAPHY = "…–—•≤≥−✓"  # characters beyond Latin-1 in English texts
+COPULAS = "是为為はがの이가는은"  # "is" between a word and its value without a blank
 STAND_INS = ("", "", "pw", "pwd", "pwds", "_pwds", "passwd", "_passwd", "password")  # by length
 KEY_STAND_INS = ("", "", "pw", "pat", "auth", "token", "secret")
 
@@ -50,7 +50,7 @@ PLAIN = {
 
 
 def _by_first_character() -> dict[str, list[tuple[str, tuple[str, ...]]]]:
-    """Return first character → the words that begin with it, in each way to write them, with their stand-ins."""
+    """Return first character → the words that start with it, in each letter case, with their stand-ins."""
     words: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for listed, stand_ins in ((WIDE_PASSWORD_WORDS, STAND_INS), (WIDE_KEY_WORDS, KEY_STAND_INS)):
         for word in listed:
@@ -64,7 +64,7 @@ WIDE_WORDS = _by_first_character()
 
 
 def familiar(text: str) -> str:
-    """Return the text, as long as before, with telling words of other scripts in English."""
+    """Return the text with words for passwords and keys of other scripts in English; its length stays the same."""
     if text.isascii():
         return text
     for character, plain in PLAIN.items():

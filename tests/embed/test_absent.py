@@ -56,11 +56,11 @@ def test_the_index_outlives_its_server(project, settings):
     with opened(project, warnings) as repository:
         name = repository.core.index.made_with()
         assert [found.row.title for found in repository.search("kilns overnight")] == [TEXTS[1]]
-        assert len(warnings) == 1 and "by words" in warnings[0]
+        assert len(warnings) == 1 and "words only" in warnings[0]
         assert repository.core.index.made_with() == name and name[0].startswith("openai:")
         repository.add("Bisque firing comes first.", title="Bisque firing comes first", when=["bisque"])
         assert repository.search("bisque firing")[0].row.title == "Bisque firing comes first"
-        assert not any("making the index" in warning for warning in warnings)
+        assert not any("building the index" in warning for warning in warnings)
     with Server(Answer(eight), port=port) as server, opened(project, warnings) as repository:
         repository.sync()
         asked = texts_asked(server)

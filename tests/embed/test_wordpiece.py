@@ -103,14 +103,14 @@ def test_special_tokens_are_plain_text():
 
 
 def test_the_caches_are_bounded(monkeypatch):
-    monkeypatch.setattr(wordpiece, "MAX_WORDS", 50)
+    monkeypatch.setattr(wordpiece, "MAX_CACHED_WORDS", 50)
     ours = WordPiece(finder(PIECES), 18)
     texts = [f"word{number} and word{number + 1}" for number in range(200)]
     fresh = [WordPiece(finder(PIECES), 18).rows(text) for text in texts]
     assert [ours.rows(text) for text in texts] == fresh
     assert len(ours._cut) <= 50
     words("".join(chr(code) for code in range(0x3000, 0x9000)))
-    assert len(wordpiece.PLAIN) <= wordpiece.MAX_PLAIN
+    assert len(wordpiece.PLAIN) <= wordpiece.MAX_CACHED_CHARS
 
 
 @pytest.mark.parametrize("piece", ["the", "##ing", "zyx", "", "~", "##", "\U0010ffff"])

@@ -342,7 +342,7 @@ DAMAGES = [value for name, value in list(globals().items()) if name.startswith("
 def test_a_broken_index_is_made_anew_with_one_warning(filled, memories, damage):
     damage(filled.core.index.path)
     write(memories, "m00.md", memory("M00", "changed"))
-    assert_repaired(filled, "making")
+    assert_repaired(filled, "building")
 
 
 @pytest.mark.parametrize("ask", ["status", "sync", "search", "list", "get", "rebuild"])
@@ -406,7 +406,7 @@ def test_a_copied_index_is_foreign(filled, project, tmp_path_factory):
     warnings: list[str] = []
     other = Repository.open(str(copy), warn=warnings.append)
     assert other.get("m00").body == "theirs"
-    assert len(warnings) == 1 and "there is none yet" in warnings[0]
+    assert len(warnings) == 1 and "there is no index yet" in warnings[0]
     assert_equals_rebuild(other.core.index)
 
 

@@ -140,7 +140,7 @@ def test_the_commands_take_them(rawkomem, filled, monkeypatch):
         (["--trust", "high"], "--trust: 'high' is no trust (give a number from 0 to 1"),
         (["--trust", "1.5"], "--trust: '1.5' is no trust"),
         (["--trust", "nan"], "--trust: 'nan' is no trust"),
-        (["--entity", "mark"], "entity 'mark' may be person:mark-robinson, person:mark-z (give the whole name)"),
+        (["--entity", "mark"], "entity 'mark' may be person:mark-robinson, person:mark-z (use the whole name)"),
     ],
 )
 @pytest.mark.parametrize("command", [["search", "x"], ["list"], ["inject", "x"], ["context", "x"], ["stats"]])

@@ -1,4 +1,4 @@
-"""Caches contextual vectors as int8, as the store keeps them, by the hash of their text: a rebuild reuses them."""
+"""Caches contextual vectors by the hash of their text, so that a rebuild reuses them; int8, as in the store."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from ...embed.protocol import Embedder
 
-MAX_VECTORS = 400_000  # vectors, some 170 MB: beyond it those kept first are dropped
+MAX_VECTORS = 400_000  # about 170 MB; beyond it the oldest vectors are deleted
 
 
 class Kept:
-    """An embedder that asks another one only for texts whose vectors are not in a file. One process at a time."""
+    """Wraps an embedder with a cache file, which only one process may use at a time."""
 
     def __init__(self, inner: Embedder, path: str):
         self.name = inner.name
@@ -43,7 +43,7 @@ class Kept:
             make_private_folder(os.path.dirname(self.path))
         try:
             return self._connect()
-        except apsw.Error:  # not ours, or broken: what it held can be made again
+        except apsw.Error:  # foreign or corrupt: its vectors can be computed again
             remove_database(self.path)
             return self._connect()
 
@@ -58,7 +58,7 @@ class Kept:
         return connection
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return what the other embedder returns."""
+        """Return the vectors of texts, in int8 precision; call the wrapped embedder for those not in the cache."""
         keys = {text: sha256(f"{self.name}\0{text}".encode("utf-8", "surrogatepass")).digest()[:16] for text in texts}
         known = {text: row[0] for text, key in keys.items() if knows(text) and (row := self._find(key))}
         missing = [text for text in keys if text not in known]

@@ -1,7 +1,8 @@
-"""Fills the second tier: contextual vectors, which are better at meaning and a hundred times slower to make.
+"""Fills the second tier: contextual vectors, which match meaning better and take a hundred times longer to compute.
 
 `sync --deep`, the watcher and a background worker fill it in small transactions, one process at a time. Until nearly
-all memories have theirs, questions are answered from the first tier; vectors of the two tiers are never compared.
+all memories have contextual vectors, questions are answered from the first tier. Vectors of the two tiers are never
+compared with each other.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ if TYPE_CHECKING:
     from ..stores.protocol import SearchStore
     from .pace import Pace
 
-VECTORS = "vectors.db"  # keeps vectors that were made, beside the index
-BATCH_MEMORIES = 16  # memories: seconds of work, which is what an interruption costs
+CACHE_NAME = "vectors.db"  # the cache of computed vectors, in the folder of the index
+BATCH_MEMORIES = 16  # a few seconds of work: an interruption loses at most one batch
 
-Wanted = list[tuple[str, str, "Memory"]]  # id, digest of what the store holds of it, the memory
+Wanted = list[tuple[str, str, "Memory"]]  # id, digest of its document in the store, the memory
 
 
 def deepen(index: Index, progress: Callable[[int, int], None] | None = None, pace: Pace | None = None) -> int:
-    """Fill in what is missing; return how many memories. Do nothing while another process does it.
+    """Compute missing contextual vectors; return for how many memories. Do nothing while another process does so.
 
-    With a pace, wait without the lock where that says so, so that a person who asks for the vectors need not.
+    With a pace, release the lock while the pace says to wait, so that a person's `sync --deep` can run meanwhile.
     """
     if pace and not pace.wait(lambda: _touch(index)):
         return 0
@@ -46,7 +47,7 @@ def deepen(index: Index, progress: Callable[[int, int], None] | None = None, pac
     done = 0
     try:
         while True:
-            with index.locked("contextual"), Kept(embedder, index.beside(VECTORS) or ":memory:") as kept:
+            with index.locked("contextual"), Kept(embedder, index.beside(CACHE_NAME) or ":memory:") as kept:
                 filling = _fill(index, kept, progress)
                 done += sum(_until_busy(filling, pace) if pace else filling)
             index.release()
@@ -67,7 +68,7 @@ def _until_busy(filling: Iterator[int], pace: Pace) -> Iterator[int]:
 
 
 def _touch(index: Index) -> None:
-    """Show other processes that one is at work."""
+    """Update the time of the lock's file, which tells other processes that this one works."""
     if index.beside(""):
         job = working(index)
         if os.path.exists(job.path):
@@ -75,8 +76,8 @@ def _touch(index: Index) -> None:
 
 
 def forget_vectors(index: Index) -> None:
-    """Remove the cached vectors: some may be those of a text that must be gone."""
-    if kept := index.beside(VECTORS):
+    """Delete the cache of vectors, because it may hold vectors of a text that must be removed."""
+    if kept := index.beside(CACHE_NAME):
         with index.locked("contextual-purge"):
             remove_database(kept)
 
@@ -99,7 +100,7 @@ def _fill(index: Index, embedder: Embedder, progress: Callable[[int, int], None]
 
 
 def _wanted(index: Index) -> Wanted:
-    """Return some memories without vectors in the second tier, as the files say them now."""
+    """Update the index; return a batch of memories without contextual vectors."""
     index.refresh()
     database = index.reading()
     database.execute("BEGIN")
@@ -112,13 +113,13 @@ def _wanted(index: Index) -> Wanted:
 
 
 def _write(index: Index, name: str, found: dict[str, tuple[str, list[bytes]]], seconds_each: float = 0.0) -> int:
-    """Store the vectors of those memories that still say what they said when the vectors were made."""
+    """Store vectors, except of memories that have changed since; return how many memories. May raise Unwritable."""
     index.release()
     try:
         with index.locked():
             writer = open_database(index.path)
             try:
-                writer.execute("BEGIN IMMEDIATE")  # closing without COMMIT takes it all back
+                writer.execute("BEGIN IMMEDIATE")  # closing without COMMIT rolls back
                 count = _put(Catalogue(writer), index.open_store(writer), name, found)
                 if seconds_each:
                     Catalogue(writer).set_meta(SECONDS_EACH, f"{seconds_each:.4f}")
@@ -132,7 +133,7 @@ def _write(index: Index, name: str, found: dict[str, tuple[str, list[bytes]]], s
 
 
 def _put(catalogue: Catalogue, store: SearchStore, name: str, found: dict[str, tuple[str, list[bytes]]]) -> int:
-    if catalogue.meta().get("deep") != name:  # vectors of another model, or an index made anew meanwhile
+    if catalogue.meta().get("deep") != name:  # vectors of another model, or the index was rebuilt
         store.flatten()
         catalogue.set_meta("deep", name)
     same = {id: vectors for id, (digest, vectors) in found.items() if catalogue.digest(id) == digest}

@@ -1,4 +1,4 @@
-"""Paces background work: it waits while others need the machine, or while that runs on battery."""
+"""Paces background work, which waits while other processes need the machine or while it runs on battery."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LOAD_SPAN_S = 60.0  # seconds that the system's load is an average of
-MIN_FREE_CORES = 0.5  # cores that the work of others must leave free
-MAX_WAIT_S = 600.0  # seconds: after that the process ends, and the next recall starts another one
-TICK_S = 5.0  # seconds between two looks at the machine
+LOAD_SPAN_S = 60.0  # the system's load is an average over this time
+MIN_FREE_CORES = 0.5  # cores that other processes must leave free
+MAX_WAIT_S = 600.0  # after this wait the process exits; the next recall starts a new one
+TICK_S = 5.0  # time between two checks of load and battery
 POWER_SUPPLIES = "/sys/class/power_supply"
 BUSY, BATTERY = "the machine is busy", "the machine runs on battery"
 
@@ -27,20 +27,20 @@ def system_load() -> float:
 
 
 def on_battery(folder: str = POWER_SUPPLIES) -> bool:
-    """Return whether a battery is being emptied; False where the system does not say."""
+    """Return whether the machine runs on battery; False where the system does not say."""
     try:
         names = os.listdir(folder)
     except OSError:
         return False
-    return any(_said(folder, name, "type") == "Battery" and _is_emptied(folder, name) for name in names)
+    return any(_property(folder, name, "type") == "Battery" and _is_discharging(folder, name) for name in names)
 
 
-def _is_emptied(folder: str, name: str) -> bool:
-    is_of_device = _said(folder, name, "scope") == "Device"  # a mouse's
-    return not is_of_device and _said(folder, name, "status") == "Discharging"
+def _is_discharging(folder: str, name: str) -> bool:
+    is_of_device = _property(folder, name, "scope") == "Device"  # the battery of a mouse, for example
+    return not is_of_device and _property(folder, name, "status") == "Discharging"
 
 
-def _said(folder: str, name: str, about: str) -> str:
+def _property(folder: str, name: str, about: str) -> str:
     try:
         with open(os.path.join(folder, name, about), encoding="ascii", errors="replace") as file:
             return file.read(64).strip()
@@ -49,7 +49,7 @@ def _said(folder: str, name: str, about: str) -> str:
 
 
 class Pace:
-    """Says when one thread of work should wait. Its own share of the load is told from that of others."""
+    """Decides when a single-threaded process should wait. It subtracts the process's own share of the load."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Pace:
         self._at = clock()
 
     def why_wait(self, worked: bool = True) -> str:
-        """Return why to wait now; empty to go on. `worked`: whether this process worked since it asked last."""
+        """Return the reason to wait now, if any. `worked`: whether this process has worked since the last call."""
         now = self._clock()
         kept = exp(-(now - self._at) / LOAD_SPAN_S)
         self._own, self._at = self._own * kept + worked * (1 - kept), now
@@ -74,7 +74,7 @@ class Pace:
         return BATTERY if self._battery() else ""
 
     def wait(self, tick: Callable[[], None]) -> bool:
-        """Wait until nothing speaks against working, calling `tick` meanwhile; return False after MAX_WAIT_S."""
+        """Wait until there is no reason to wait, and call `tick` every TICK_S; return False after MAX_WAIT_S."""
         until = self._clock() + MAX_WAIT_S
         while self.why_wait(worked=False):
             if self._clock() >= until:

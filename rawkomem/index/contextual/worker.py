@@ -10,16 +10,16 @@ from ...model.errors import RawkoError
 from ..index import Index
 from ..stores.database import BROKEN
 
-MIN_PAUSE_S = 60.0  # since a process last worked or was started, so that one that fails is not started all the time
+MIN_PAUSE_S = 60.0  # since a worker last ran or was started, so that a failing worker is not restarted all the time
 
 
 def working(index: Index) -> Lock:
-    """Return the lock of the process that fills in contextual vectors; it also touches the file."""
+    """Return the lock of the worker, which also updates the time of the lock's file."""
     return lock_in(os.path.dirname(index.path), "contextual")
 
 
 def fill_behind(index: Index) -> bool:
-    """Start the process if vectors are missing and none is running; return whether it was started."""
+    """Start the worker if vectors are missing and no worker is running; return whether it was started."""
     try:
         held, count = index.store.depth()
     except BROKEN:
@@ -29,14 +29,14 @@ def fill_behind(index: Index) -> bool:
     job = working(index)
     if _is_recent(job.path):
         return False
-    from ...files.local.background import start  # most recalls find all vectors there
+    from ...files.local.background import start  # most recalls start no worker
 
     try:
         shared = ("--source",) if index.layout.elsewhere else ()
         started = start(index.layout, job, "sync", "--deep", *shared)
         os.utime(job.path)
     except (OSError, RawkoError):
-        return False  # no room for a process: the next recall tries again
+        return False  # no process could be started: the next recall tries again
     return started
 
 

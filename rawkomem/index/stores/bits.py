@@ -1,4 +1,4 @@
-"""Keeps the coarse bits of one tier in memory for a process that stays open: several times as fast as SQL."""
+"""Keeps the coarse bits of one tier in memory for a long-running process: several times as fast as SQL."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-READ_ROWS = 50_000  # read at a time
-CHUNK_ROWS = 32_768  # compared at a time: what fits into the processor's cache is compared twice as fast
+READ_ROWS = 50_000  # rows read at a time
+CHUNK_ROWS = 32_768  # rows compared at a time: they fit into the CPU cache, which doubles the speed
 
 
 class Bits:
-    """Row numbers and bits, as they stood at one version of the database."""
+    """Row numbers and bits at one version of the database."""
 
     def __init__(self, rows: Iterable[tuple[int, bytes]], version: int):
         numbers, bits, left = [np.zeros(0, np.int64)], [], iter(rows)
@@ -29,7 +29,7 @@ class Bits:
         self._columns = columns(np.frombuffer(b"".join(bits), np.uint8).reshape(len(self._numbers), -1))
 
     def closest(self, bits: bytes, limit: int, allowed: Callable[[list[int]], Collection[int]]) -> list[int]:
-        """Return the allowed row numbers that differ least: `limit` of them, and all that equal the last."""
+        """Return the `limit` allowed row numbers with the fewest differing bits, and all ties with the last one."""
         apart = distances(self._columns, bits)
         reach = min(limit, len(apart))
         while reach:
@@ -45,14 +45,14 @@ class Bits:
 
 
 def columns(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return rows of bits as 64-bit words, filled up with zeros, all first words first: these are compared at once."""
+    """Return rows of bits as columns of 64-bit words, padded with zeros: one column is compared at a time."""
     missing = -bits.shape[1] % 8
     filled = np.pad(bits, ((0, 0), (0, missing))) if missing else bits
     return np.ascontiguousarray(np.ascontiguousarray(filled).view(np.uint64).T)
 
 
 def distances(columns: NDArray[np.uint64], asked: bytes) -> NDArray[np.uint16]:
-    """Return in how many bits each row differs."""
+    """Return in how many bits each row differs from `asked`."""
     words = np.frombuffer(asked + bytes(-len(asked) % 8), np.uint64)
     found = np.zeros(columns.shape[1], np.uint16)
     for start in range(0, len(found), CHUNK_ROWS):
@@ -63,6 +63,6 @@ def distances(columns: NDArray[np.uint64], asked: bytes) -> NDArray[np.uint16]:
 
 
 def nearest_places(apart: NDArray[np.uint16], limit: int) -> NDArray[np.intp]:
-    """Return the places of the smallest distances: `limit` of them, and all that equal the last."""
+    """Return the places of the `limit` smallest distances, and of all ties with the last one."""
     cut = np.searchsorted(np.bincount(apart).cumsum(), limit)
     return np.flatnonzero(apart <= cut)

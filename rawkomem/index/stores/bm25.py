@@ -1,4 +1,4 @@
-"""Counts words as SQLite does, with FTS5's tokens and BM25, for stores that have no FTS5.
+"""Computes the tokens and BM25 scores of SQLite's FTS5 for stores that have no FTS5.
 
 Texts are split by the tokenizer of the SQLite store, so that every store finds and ranks the same words.
 """
@@ -16,9 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-K1, B = 1.2, 0.75  # FTS5's bm25() knows no others
-MAX_TOKEN_BYTES = 32_768  # bytes of a token that FTS5 tells from another
-BREAK = ""  # stands between the columns of a row: no term equals it, so that no phrase reaches across
+K1, B = 1.2, 0.75  # fixed in FTS5's bm25()
+MAX_TOKEN_BYTES = 32_768  # FTS5 ignores the rest of a longer token
+BREAK = ""  # separates the columns of a row; no term equals it, so that no phrase matches across columns
 
 
 @cache

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_MS = 20_000  # milliseconds to wait for another writer before giving up
 CACHE_KB = 8_000  # kB of page cache: enough for a query, small enough for a cold command
 DATABASE_NAME = "index.db"
-SUFFIXES = ("", "-wal", "-shm", "-journal")  # of the files that SQLite keeps
-MEMORY_PREFIX = "file:/rawkomem-"  # what the names of databases in memory begin with
+SUFFIXES = ("", "-wal", "-shm", "-journal")  # of the files of one SQLite database
+MEMORY_PREFIX = "file:/rawkomem-"  # start of the names of databases in memory
 # Network and shared file systems without the shared memory that WAL needs.
 UNSAFE_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "vboxsf", "drvfs"}
 UNSAFE_FILE_SYSTEMS |= {"fuse.sshfs", "fuse.glusterfs"}
-DatabaseError = apsw.Error  # all that SQLite can say
-# What says that a database cannot be used as it is. Others pass: a full disk, another writer.
+DatabaseError = apsw.Error  # any error of SQLite
+# Errors after which a database must be rebuilt. Other errors are temporary: a full disk, another writer.
 BROKEN = (
     apsw.CorruptError,
     apsw.NotADBError,
@@ -45,7 +45,7 @@ BROKEN = (
 
 
 def index_path(layout: Layout) -> str:
-    """Return the path beside the files, or in the user's cache folder where that is unsafe or not writable."""
+    """Return the index's path: beside the files, or in the user's cache folder if that is unsafe or not writable."""
     beside = os.path.join(layout.local, DATABASE_NAME)
     unwritable = _unwritable(layout)
     if os.path.exists(beside) and not unwritable:
@@ -57,7 +57,7 @@ def index_path(layout: Layout) -> str:
 
 
 def _cache_path(layout: Layout) -> str:
-    """Return a path in a folder of this repository's own: its name for people, a hash because `a-b` is not `a/b`."""
+    """Return a path in a folder of this repository. The hash in its name tells `a-b` from `a/b`."""
     from hashlib import sha256
 
     root = os.path.realpath(layout.root)
@@ -66,7 +66,7 @@ def _cache_path(layout: Layout) -> str:
 
 
 def _unwritable(layout: Layout) -> bool:
-    """Tell whether no index can be written beside the files, also because no local folder can be accepted."""
+    """Tell whether no index can be written beside the files, or their local folder is not private."""
     if not layout.elsewhere and not os.access(layout.root, os.W_OK):
         return True
     try:
@@ -77,7 +77,7 @@ def _unwritable(layout: Layout) -> bool:
 
 
 def file_system(path: str) -> str:
-    """Return the type of the file system of a path; empty (WAL is assumed safe) where the system does not tell."""
+    """Return the type of a path's file system; empty (WAL is assumed safe) if the system does not tell."""
     try:
         with open("/proc/self/mounts", encoding="utf-8", errors="replace") as stream:
             mounts = [line.split(" ")[1:3] for line in stream]
@@ -94,20 +94,20 @@ def memory_path() -> str:
 
 
 def in_memory(path: str) -> bool:
-    """Return whether a path is one of `memory_path`."""
+    """Return whether a path is a name from `memory_path`."""
     return path.startswith(MEMORY_PREFIX)
 
 
 def open_database(path: str, readonly: bool = False) -> apsw.Connection:
     """Return a connection with sqlite-vec. Readers open the database read-only, so that they never lock it."""
-    if os.path.isabs(path):  # the others are in memory
+    if os.path.isabs(path):  # other paths are in memory
         check_database(path, not readonly)
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_URI if in_memory(path) else flags)
     try:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         if not readonly:
-            connection.transaction_mode = "IMMEDIATE"  # never a write lock taken half-way
+            connection.transaction_mode = "IMMEDIATE"  # take the write lock at BEGIN, not later
         connection.enable_load_extension(True)
         connection.load_extension(vec_library())
         connection.enable_load_extension(False)
@@ -115,13 +115,13 @@ def open_database(path: str, readonly: bool = False) -> apsw.Connection:
         if not readonly:
             connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
     except BaseException:
-        connection.close(True)  # a file that stays open could not be replaced on every system
+        connection.close(True)  # on some systems an open file cannot be replaced
         raise
     return connection
 
 
 def check_database(path: str, make: bool) -> None:
-    """Raise apsw.CantOpenError if SQLite would follow a link or use a file that was not made here.
+    """Raise apsw.CantOpenError if SQLite would follow a link or open a file that `open_private` rejects.
 
     With `make`, create the database first: SQLite gives the files beside it the same permissions.
     """
@@ -156,12 +156,12 @@ def vec_library() -> str:
 
 
 def has_tables(connection: apsw.Connection) -> bool:
-    """Return whether there is anything in a database."""
+    """Return whether a database has any table."""
     return first(connection, "SELECT 1 FROM sqlite_master LIMIT 1") is not None
 
 
 def remove_database(path: str) -> None:
-    """Remove a database with everything SQLite keeps beside it."""
+    """Delete a database and the files that SQLite keeps beside it."""
     for suffix in SUFFIXES:
         try:
             os.unlink(path + suffix)

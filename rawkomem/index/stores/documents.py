@@ -1,4 +1,4 @@
-"""The records that go into a search store and come out of it."""
+"""The records that a search store takes and returns."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from ...model.filters import Facets
 
-BATCH_FILES = 256  # in one transaction of a sync: an abort repeats at most as many; a smaller batch is the last
+# Files in one transaction of a sync: an aborted sync repeats at most one batch. Stores take a smaller one for the last.
+BATCH_FILES = 256
 BODY, WHEN = "body", "when"  # fields of a memory that passages come from
-# Tiers of vectors, two spaces that are never compared: the first holds every passage, the second is filled in behind.
+# Tiers of vectors, which are never compared: the first holds every passage, the second is filled in the background.
 FIRST, DEEP = "first", "deep"
-REST = "rest"  # the first tier of those memories that are not in the second yet
+REST = "rest"  # first-tier vectors of the memories that are not in the second tier yet
 
 
 @record
@@ -25,7 +26,7 @@ class Passage:
     field: str = BODY
     heading: str = ""
     line: int = 1
-    around: str = ""  # the passage with its surroundings in the file; empty where it stands alone
+    around: str = ""  # the passage with its surroundings in the file; empty if it has none
 
 
 @record
@@ -35,9 +36,9 @@ class Document:
     facets: Facets
     title: str
     passages: tuple[Passage, ...]
-    digest: str = ""  # over all of the above but the vectors
-    memory: Memory | None = None  # as files tell it, for stores with tables for other programs
-    told: str = ""  # JSON for other programs that read the store; only where it says that it `tells`
+    digest: str = ""  # hash of the document without its vectors
+    memory: Memory | None = None  # the whole memory, for stores with tables for other programs
+    told: str = ""  # JSON for other programs that read the store; only if the store has `tells`
 
     @property
     def id(self) -> str:

@@ -1,7 +1,7 @@
-"""Load apsw without `collections`, of which it takes nothing but `collections.abc`: that saves a sixth of a start.
+"""Loads apsw without `collections`, which saves a sixth of the start-up time.
 
-The classes of `collections.abc` are those of `_collections_abc`, which every Python has loaded. It stands in for both
-modules while apsw is loaded, and only where nothing has loaded them before.
+apsw needs only `collections.abc`, whose classes are those of `_collections_abc`, which every Python has loaded. That
+module replaces both modules while apsw is loaded, unless they are loaded already.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a search store does, and what a package that provides a store declares. One contract tests all stores."""
+"""The interfaces of a search store, and of a package that provides one. The same tests run on all stores."""
 
 from __future__ import annotations
 
@@ -17,38 +17,39 @@ Missing = Callable[[int], tuple[str, list[Row]] | None]
 
 
 class SearchStore(Protocol):
-    """Holds passages with their vectors. Everything in it comes from files: it may be lost at any time.
+    """Holds passages with their vectors. All data comes from files, so it may be lost at any time.
 
-    `columns` names the facets that it compares (state/facets.py); a filter on another facet arrives as ids. A store may
-    also have `expect(words, limit, only)`: a search calls it before `nearest`, then `matching` with the same arguments.
+    `columns` names the facets that it can filter by (state/facets.py); a filter on another facet is passed as ids. A
+    store may also have `expect(words, limit, only)`: a search calls it before `nearest`, and then calls `matching` with
+    the same arguments.
     """
 
     @property
     def columns(self) -> Collection[str]: ...
 
     def put(self, documents: Sequence[Document]) -> None:
-        """Store these memories, replacing what was held of them."""
+        """Store these memories, replacing their old documents."""
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Remove these memories; unknown ids are fine."""
+        """Remove these memories; ignore unknown ids."""
 
     def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
         """Return the passages closest to a vector of this tier, best first, with their cosine."""
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
-        """Return the passages that hold any of these words, or stand beside them with `around`; best BM25 first."""
+        """Return the passages that contain any of these words, with `around` also in surroundings; best BM25 first."""
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        """Return (id, vector) of every body passage, by id and place, as int8 in the scale of the store."""
+        """Return (id, vector) of every body passage, sorted by id and number, as int8 in the scale of the store."""
 
     def passage(self, id: str, number: int) -> str:
         """Return the text of one passage; empty when unknown."""
 
     def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
-        """Put the second tier's vectors of these memories' passages, in order; unknown ids are fine."""
+        """Store the second tier's vectors of these memories' passages, in order; ignore unknown ids."""
 
     def shallow(self, limit: int) -> list[str]:
-        """Return some memories that the second tier does not hold."""
+        """Return up to `limit` memories that the second tier does not hold."""
 
     def depth(self) -> tuple[int, int]:
         """Return how many memories the second tier holds, and how many there are."""
@@ -61,22 +62,22 @@ class SearchStore(Protocol):
 
 
 class OutsideStore(SearchStore, Protocol):
-    """A store that is not in the index's own database: it has a lifetime, and transactions, of its own."""
+    """A store outside the index's own database, with its own lifetime and transactions."""
 
     def generation(self) -> str:
-        """Return a name that changes after `erase`, and when what the store held was lost."""
+        """Return a name that changes after `erase`, and when the store has lost its data."""
 
     def held(self) -> dict[str, str]:
-        """Return the memories that it holds, with the digests they were put with."""
+        """Return the memories that it holds, with the digests of their documents."""
 
     def served(self) -> int:
-        """Return the bytes that a server keeps for all who share it; 0 where there is no server."""
+        """Return the bytes that a server keeps for all its users; 0 if there is no server."""
 
     def commit(self) -> None:
-        """Write all that was put and dropped to disk; the catalogue commits after it."""
+        """Commit all changes to disk; the catalogue commits after it."""
 
     def close(self) -> None:
-        """Close everything; discard what was not committed."""
+        """Close everything; discard changes that were not committed."""
 
 
 class StorePlugin:
@@ -85,11 +86,11 @@ class StorePlugin:
     Subclass it and declare an instance. Loading it must not load the engine: `open` does.
     """
 
-    package = ""  # the package of its engine, by which `store status` sees whether that is installed
+    package = ""  # the package of its engine; `store status` checks whether it is installed
     install = ""  # the command that installs the engine
-    extra = ""  # the extra of rawkomem that brings the engine, where `install` is empty
-    local = True  # whether it keeps its data in `home.folder` where the user gave no url
-    takes_url = False  # whether the user may give it a url
+    extra = ""  # the extra of rawkomem that installs the engine, if `install` is empty
+    local = True  # whether it keeps its data in `home.folder` if the user has set no url
+    takes_url = False  # whether the user may set a url
     rfc_tables = False  # whether it has the tables of RFC-0011: then `publish`, `migrate` and `rollback` work
 
     def how_to_install(self) -> str:
@@ -99,7 +100,7 @@ class StorePlugin:
         return self.install or how_to_add(self.extra)
 
     def open(self, home: StoreHome, dims: int) -> OutsideStore:
-        """Open the store for vectors of so many dimensions. A missing package may raise ModuleNotFoundError."""
+        """Open the store for vectors of `dims` dimensions. Raise ModuleNotFoundError if a package is missing."""
         raise NotImplementedError
 
     def publish(
@@ -111,19 +112,19 @@ class StorePlugin:
     def publish_new(
         self, home: StoreHome, dims: int, memories: Mapping[str, Row], missing: Missing, skills: Sequence[Row] | None
     ) -> bool:
-        """Add what is new: columns of these memories, missing blocks, and skills unless None.
+        """Add new data: columns of these memories, missing blocks, and skills unless None.
 
-        `missing` takes how many blocks the table has, and returns the id of the last of them with the rows behind it,
-        or None. Return False if the table does not go on there: then `publish` is called.
+        `missing` takes the number of blocks in the table, and returns the id of the last of them and the rows after
+        it, or None. Return False if the table does not have that block: then the caller calls `publish`.
         """
         return False
 
     def migrate(self, place: str) -> Migrated:
-        """Bring the tables at a folder or url from RFC-0011's schema V1 to V2."""
+        """Migrate the tables at a folder or url from RFC-0011's schema V1 to V2."""
         raise NotImplementedError
 
     def rollback(self, place: str, anyway: bool) -> int:
-        """Undo `migrate`, with `anyway` even if memories are lost; return how many memories there are then."""
+        """Undo `migrate`, with `anyway` even if memories are lost; return how many memories remain."""
         raise NotImplementedError
 
     def place(self, home: StoreHome) -> str:

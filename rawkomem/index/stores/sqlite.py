@@ -1,18 +1,18 @@
 """The SQLite search store: FTS5 for words, sqlite-vec for vectors, in the index's own database.
 
-documents  one row for each memory: its facets, which filters compare
-passages   its pieces, in order; `n` is the row number in the two tables below
+documents  one row per memory: its facets, which filters compare
+passages   its passages, in order; `n` is the row number in the tables below
 words      FTS5 over passages (Porter stems; `searched`); contentless, since passages hold the text
 around     the same over body passages together with their surroundings
-unvouched_words, unvouched_around   the same for passages that nobody vouches for. A table of FTS5 has its own BM25:
-           these change neither how rare a word is nor how long a passage is among what people vouch for
-fine       each passage's vector as int8, for distances; none where it is all zeros, which is close to nothing
-coarse     the same with one bit for each dimension, which narrows a large index down to candidates for `fine`
+unvouched_words, unvouched_around   the same for passages that nobody vouches for. Each FTS5 table has its own BM25
+           statistics, so these passages do not change the scores of passages that people vouch for
+fine       each passage's vector as int8, for distances; without vectors of zeros, which are close to nothing
+coarse     the same vectors with one bit per dimension, to select candidates for `fine` in a large index
 deep_fine, deep_coarse   the same for the second tier's vectors
 shallow    the memories that the second tier does not hold yet
 
-Distances are sqlite-vec's functions over plain tables: its vec0 tables took eight times as long to fill and no less to
-search, because they keep the k best of a scan in a list that is searched k times.
+Distances are computed by sqlite-vec's functions over plain tables: its vec0 tables took eight times as long to fill and
+no less time to search, because they keep the k best of a scan in a list that is searched k times.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ if TYPE_CHECKING:
     Scored = tuple[int, float]  # row number, distance or score
     Placed = tuple[int, int, int, str, Passage]  # row number, row number of the document, place in it, head, passage
     Compared = tuple[str, int, str, float]  # memory, passage, field, cosine
-    Holders = tuple[int, frozenset[str]]  # how many memories hold a word, and some of them
+    Holders = tuple[int, frozenset[str]]  # how many memories contain a word, and some of them
 
 MAX_COMPONENT = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
 SCALE = 127 / MAX_COMPONENT
-HUGE_PASSAGES = 200_000  # passages; from there on an open process keeps bits in memory, and frequent words are left out
-MAX_RANKED_PASSAGES = 5_000  # passages of a huge index that words are ranked in
-MAX_EXACT_PASSAGES = 4_000  # passages; an exact scan of more takes longer than all the rest of a search
-COARSE_CANDIDATES = 200  # that get an exact distance: they hold 98 % of the true top 10 and 99.7 % of the top 1
-SPARE_ROWS = 32  # rows asked for beyond the limit: enough to see the end of most ties
-SPARE_CANDIDATES = 128  # bits that differ are few whole numbers: many passages tie with the last candidate
-BULK_VECTORS = 64  # vectors; below it importing numpy costs more than it saves
-MIN_IDF = 1e-6  # FTS5's weight of a word that more than half of all rows hold
-SCORE_DIGITS = 12  # decimal digits of a BM25 score: stores add its parts in different orders, and equals stay equal
-# Marks are part of a token, because they are vowels in many scripts; so are emoji, which `searched` sets apart.
+HUGE_PASSAGES = 200_000  # with more passages, an open process caches bits in memory, and frequent words are ignored
+MAX_RANKED_PASSAGES = 5_000  # passages of a huge index that are ranked by words
+MAX_EXACT_PASSAGES = 4_000  # an exact scan of more passages takes longer than the rest of a search
+COARSE_CANDIDATES = 200  # get an exact distance; they contain 98 % of the true top 10 and 99.7 % of the top 1
+SPARE_ROWS = 32  # rows requested beyond the limit: enough to see the end of most ties
+SPARE_CANDIDATES = 128  # the same for bits: their distances are small integers, so many passages tie with the last
+BULK_VECTORS = 64  # for fewer vectors, importing numpy takes longer than it saves
+MIN_IDF = 1e-6  # FTS5's weight of a word that more than half of all rows contain
+SCORE_DIGITS = 12  # decimal digits of a BM25 score: ties stay ties, although stores add its parts in different orders
+# Marks are part of a token, because they are vowels in many scripts; so are emoji, which `searched` separates.
 CATEGORIES = "L* N* Co Mn Mc So"
 TOKENIZER = f"porter unicode61 categories '{CATEGORIES}'"
 
 FTS5 = f"""fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}")"""
-UNVOUCHED = "unvouched_"  # before the name of a table
+UNVOUCHED = "unvouched_"  # prefix of table names
 
 COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
 LOWERED = {field.column for field in FILTER_FIELDS if field.any_case}
@@ -80,29 +80,29 @@ CREATE TABLE deep_fine (n INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE deep_coarse (n INTEGER PRIMARY KEY, bits BLOB);
 CREATE TABLE shallow (document INTEGER PRIMARY KEY);
 """
-PLACES = "passages p INDEXED BY passages_place"  # an eighth of the pages of `passages`, which hold the texts
+PLACES = "passages p INDEXED BY passages_place"  # this index has an eighth of the table's pages, which hold the texts
 WORD_TABLES = ("words", "around", "unvouched_words", "unvouched_around")
 TABLES = ("documents", "passages", *WORD_TABLES, "fine", "coarse", "deep_fine", "deep_coarse", "shallow")
 
 
 class SqliteStore:
-    """Implements SearchStore, which documents the methods, on an open connection; transactions are the caller's."""
+    """Implements SearchStore, which documents the methods, on an open connection; the caller controls transactions."""
 
     columns = COLUMNS
 
     def __init__(self, connection: apsw.Connection, dims: int):
         self.db = connection
         self.dims = dims
-        self._outside: dict[Filter, str] = {}  # the shorter way to say a filter; empty where nothing stands outside
+        self._outside: dict[Filter, str] = {}  # filter → it or its negation; empty if nothing is outside
         self._bits: dict[str, Bits] = {}
-        self._asked = False  # whether this process has asked before: then it stays open
+        self._asked = False  # whether this process has searched before, so that it is a long-running one
 
     def create(self) -> None:
-        """Make the tables."""
+        """Create the tables."""
         self.db.execute(SCHEMA)
 
     def erase(self) -> None:
-        """Drop the tables and create them, for vectors of `dims` dimensions."""
+        """Drop the tables and create empty ones."""
         self._outside.clear()
         for table in TABLES:
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
@@ -203,7 +203,7 @@ class SqliteStore:
         return self._hits(((n, 1 - distance * distance / (2 * SCALE * SCALE)) for n, distance in found), limit)
 
     def _candidates(self, table: str, bits: bytes, limit: int, only: Filter) -> list[str]:
-        """Return the row numbers of the passages that differ least in their bits."""
+        """Return the row numbers of the passages with the fewest differing bits."""
         if self._asked and self._is_huge():
             return list(map(str, self._in_memory(table).closest(bits, limit, lambda found: self._allowed(found, only))))
         self._asked = True
@@ -215,7 +215,7 @@ class SqliteStore:
 
     def _in_memory(self, table: str) -> Bits:
         """Return the bits of a tier, read again after every commit of another connection."""
-        from .bits import Bits  # numpy: only a process that stays open repays it
+        from .bits import Bits  # loads numpy, which pays only in a long-running process
 
         (version,) = first(self.db, "PRAGMA data_version")
         if table not in self._bits or self._bits[table].version != version:
@@ -234,14 +234,17 @@ class SqliteStore:
         return bool(last and last > HUGE_PASSAGES)
 
     def _is_large(self, only: Filter) -> bool:
-        """Tell whether too many passages to compare them all are vouched for, or are not, if a filter asks for such."""
+        """Tell whether there are too many passages to compare all of them.
+
+        If the filter asks for vouched or unvouched memories, count only their passages.
+        """
         (count,) = first(self.db, f"SELECT count(*) FROM (SELECT 1 FROM coarse LIMIT {MAX_EXACT_PASSAGES + 1})")
         if count > MAX_EXACT_PASSAGES and (only.vouched or only.unvouched) and self._has_unvouched():
             return self._exceeds("" if only.vouched else UNVOUCHED, MAX_EXACT_PASSAGES)
         return bool(count > MAX_EXACT_PASSAGES)
 
     def _exceeds(self, prefix: str, most: int) -> bool:
-        """Tell whether a full-text table holds more passages than that."""
+        """Tell whether a full-text table holds more than `most` passages."""
         sql = f"SELECT count(*) FROM (SELECT 1 FROM {prefix}words_docsize LIMIT {most + 1})"
         return bool(first(self.db, sql)[0] > most)
 
@@ -249,7 +252,7 @@ class SqliteStore:
         return first(self.db, "SELECT 1 FROM documents WHERE vouched = 0 LIMIT 1") is not None
 
     def _prefixes(self, only: Filter) -> list[str]:
-        """Return which full-text tables hold what is inside a filter, by what stands before their names."""
+        """Return the prefixes of the full-text tables that hold the memories inside a filter."""
         prefixes = [] if only.unvouched else [""]
         return [*prefixes, UNVOUCHED] if not only.vouched and self._has_unvouched() else prefixes
 
@@ -270,16 +273,16 @@ class SqliteStore:
         """Return the best rows of a full-text table."""
         name = prefix + table
         huge = self._is_huge() and (not self._has_unvouched() or self._exceeds(prefix, HUGE_PASSAGES))
-        query = " OR ".join(self._telling(name, quoted) if huge else quoted)
-        inside, values = self._inside(only, "+rowid")  # the sign: match once, not once more for each row inside
+        query = " OR ".join(self._rarest_words(name, quoted) if huge else quoted)
+        inside, values = self._inside(only, "+rowid")  # `+`: match once, not again for each row inside
         score = f"round(-rank * {scale!r}, {SCORE_DIGITS})"
         sql = f"SELECT rowid, {score} FROM {name} WHERE {name} MATCH ? {inside} ORDER BY rank LIMIT ?"
         return with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit)
 
     def _scale(self, table: str, quoted: list[str]) -> float:
-        """Return what the BM25 of what nobody vouches for is multiplied with: a word is as rare as in both tables.
+        """Return the factor for the BM25 of unvouched passages that makes a word as rare as in both tables together.
 
-        FTS5 takes any word of a table with three rows for common.
+        Without it, FTS5 would take any word of a table with three rows for a common word.
         """
         own_rows, own = self._counted(UNVOUCHED + table, quoted)
         vouched_rows, vouched = self._counted(table, quoted)
@@ -291,11 +294,11 @@ class SqliteStore:
         return sum(of_all for of_all, _ in pairs) / sum(mine for _, mine in pairs) if pairs else 1.0
 
     def _counted(self, table: str, quoted: Iterable[str]) -> tuple[int, list[int]]:
-        """Return how many rows a full-text table has, and how many hold each word."""
+        """Return how many rows a full-text table has, and how many contain each word."""
         return first(self.db, f"SELECT count(*) FROM {table}_docsize")[0], self._holding(table, quoted)
 
     def _holding(self, table: str, quoted: Iterable[str]) -> list[int]:
-        """Return how many rows hold each word, as far as it pays to count."""
+        """Return how many rows contain each word; the count stops at MAX_RANKED_PASSAGES."""
         sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {MAX_RANKED_PASSAGES})"
         return [first(self.db, sql, (word,))[0] for word in quoted]
 
@@ -306,16 +309,16 @@ class SqliteStore:
         sql = f"SELECT d.id, f.vector FROM {tables} WHERE {inside} ORDER BY d.id, p.number"
         return rows(self.db, sql, values)
 
-    def _telling(self, table: str, words: list[str]) -> list[str]:
-        """Return the rarest of these words; ranking each word takes time."""
+    def _rarest_words(self, table: str, words: list[str]) -> list[str]:
+        """Return only the rarest of these words, because ranking by a frequent word takes time."""
         return rarest(zip(self._holding(table, words), words, strict=True), MAX_RANKED_PASSAGES)
 
     def holding(self, words: Sequence[str]) -> tuple[int, list[int]]:
-        """Return how many passages there are, and how many hold each word: of those that people vouch for, if any."""
+        """Return the number of passages, and how many contain each word; unvouched passages do not count."""
         return self._counted("words", map(_phrase, words))
 
     def holders(self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]) -> dict[str, Holders]:
-        """Return for each word how many memories hold it, of at most so many, and which of `among` are among these."""
+        """Return for each word how many memories contain it (at most `most`), and which of these are in `among`."""
         inside, values = self._inside(only, "+w.rowid")
         tables = [f"{prefix}words" for prefix in self._prefixes(only)]
         select = f"SELECT DISTINCT p.document FROM {{0}} w JOIN {PLACES} ON p.n = w.rowid WHERE {{0}} MATCH ?"
@@ -328,7 +331,7 @@ class SqliteStore:
         }
 
     def compared(self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int) -> list[list[Compared]]:
-        """Return for each vector its cosine with passages of these memories: a quicker `nearest` without ranks."""
+        """Return for each vector its cosines with up to `most` passages of these memories, unsorted."""
         asked = [quantized(memoryview(vector).cast("f")) for vector in vectors]
         known = [any(fine) for fine in asked]
         if not any(known):
@@ -353,7 +356,7 @@ class SqliteStore:
         return row[0] if row else ""
 
     def _inside(self, only: Filter, column: str = "n") -> tuple[str, list[str | int | bytes]]:
-        """Return an SQL condition that keeps a query inside the filter; empty where nothing is outside."""
+        """Return an SQL condition that keeps a query inside the filter; empty if nothing is outside."""
         where, values = _conditions(only)
         if where and only not in self._outside:
             sql = f"SELECT count(*), (SELECT count(*) FROM documents) FROM documents d WHERE NOT ({where})"
@@ -382,14 +385,14 @@ def head_of(document: Document, passage: Passage) -> str:
 
 
 def searched(text: str) -> str:
-    """Return a text as the tokenizer gets it: scripts without spaces sign by sign, compound names with their parts."""
+    """Return a text for the tokenizer: scripts without spaces sign by sign, compound names with their parts."""
     parts: list[str] = []
     if text != text.lower():
         from ...text.scripts.compounds import humps
 
         parts = humps(text)
     if not text.isascii():
-        from ...text.scripts.signs import spread  # tables that most texts do without
+        from ...text.scripts.signs import spread  # tables that most texts do not need
 
         text = spread(text)
     return " ".join([text, *parts]) if parts else text
@@ -404,22 +407,22 @@ def comparable(facets: Facets) -> dict[str, str | int]:
 
 
 def _phrase(word: str) -> str:
-    """Return a word as FTS5 asks for it."""
+    """Return a word as a phrase of an FTS5 query."""
     return '"' + searched(word).replace('"', "") + '"'
 
 
 def idf(rows: int, holding: int) -> float:
-    """Return FTS5's weight of a word that so many of all rows hold."""
+    """Return FTS5's weight of a word that `holding` of all `rows` contain."""
     return max(log((rows - holding + 0.5) / (holding + 0.5)), 0.0) or MIN_IDF
 
 
 def lined(names: Sequence[str]) -> str:
-    """Return names as one text in which a name can be looked for: each between two line ends, in lower case."""
+    """Return names as one text, each between two line ends and in lower case, so that a whole name can be found."""
     return "\n".join(["", *(name.lower() for name in names), ""])
 
 
 def with_ties(ask: Callable[[int], list[Scored]], limit: int, spare: int = SPARE_ROWS) -> list[Scored]:
-    """Return the best rows and all that equal the last of them: which equals a query cuts depends on row numbers."""
+    """Return the best rows and all ties with the last one: a query with LIMIT would choose ties by row number."""
     most = limit + spare
     found = ask(most)
     while limit and len(found) == most and found[limit - 1][1] == found[-1][1]:
@@ -430,7 +433,7 @@ def with_ties(ask: Callable[[int], list[Scored]], limit: int, spare: int = SPARE
 
 
 def rarest(counted: Iterable[tuple[int, T]], most: int) -> list[T]:
-    """Return the rarest of counted words, at least one, that together occur in at most so many passages."""
+    """Return the rarest of counted words: at least one, together in at most `most` passages."""
     kept: list[T] = []
     total = 0
     for held, word in sorted(counted):
@@ -468,7 +471,7 @@ def pack_all(vectors: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
     if not vectors:
         return []
     matrix = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)
-    exact = matrix.astype(np.float64) * SCALE  # as `pack` reckons, so that both round alike
+    exact = matrix.astype(np.float64) * SCALE  # as in `pack`, so that both round alike
     fine = np.clip(np.rint(exact), -127, 127).astype(np.int8)
     coarse = np.packbits(matrix > 0, axis=1)
     return [(f.tobytes(), c.tobytes()) for f, c in zip(fine, coarse, strict=True)]

@@ -1,1 +1,1 @@
-"""Questions to the index: fresh, filtered, believed."""
+"""Reads the index: filtered views, the past, authors, trust, counts and the graph."""

@@ -1,13 +1,13 @@
-"""Who committed each entry, kept in the index: git is asked when HEAD moved.
+"""Keeps in the index who committed each entry. Git is asked again when HEAD has moved.
 
-introduced  digest of an entry in HEAD → author of the commit that brought it (git/authorship.py)
-committed   the digests of the entries of each file in HEAD, by blob: a blob that is known is not read again
+introduced  digest of an entry in HEAD → author of the commit that added it (git/authorship.py)
+committed   the digests of the entries of each file in HEAD, by blob; a known blob is not read again
 vouched     the digests of the entries in HEAD that a person committed
-authorship  stamp, head, ignored, why, at: what was asked when; names: of everybody who committed an entry that is in
-            HEAD; vouching: `on` where one of them is a person
+authorship  stamp, head, ignored, why, at: the last question to git and its outcome; names: the authors of all entries
+            in HEAD; vouching: `on` if one of them is a person
 
-All of it can be asked of git again, and is, when the index is rebuilt. When an entry becomes vouched for, or no longer
-is, the memory that it is about is folded again.
+All of it comes from git, and is read again when the index is rebuilt. When an entry becomes vouched for, or is no
+longer vouched for, its memory is folded again.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ VOUCHED = """
 INSERT OR IGNORE INTO temp.vouched_now
 SELECT c.digest FROM committed c JOIN introduced i ON i.digest = c.digest WHERE i.author IN ({})
 """
-# Where nobody vouches for anything, everything counts as if it were vouched for.
+# Where nobody vouches for anything, all entries count as vouched for.
 DIFFERING = """
 SELECT DISTINCT target FROM entries e
 WHERE (? OR e.digest IN (SELECT digest FROM vouched)) IS NOT (? OR e.digest IN (SELECT digest FROM temp.vouched_now))
 """
-# Copies of an entry count once where it matters who vouches.
+# With vouching, copies of an entry count once: these memories change when it is switched on or off.
 COPIED = "SELECT target FROM entries GROUP BY target, digest HAVING count(*) > 1"
 SWITCHED_OFF = "switched off"
-RETRY_S = 600  # seconds after which git is asked again where it had no answer: it may have been repaired
+RETRY_S = 600  # after git has failed, it is asked again after this time
 CANNOT_WRITE = (apsw.ReadOnlyError, apsw.FullError, apsw.BusyError, apsw.LockedError, Busy, Unwritable)
 
 
 class Authors:
-    """Looks authors up in the index. Call `refresh` first: it is nearly free while HEAD did not move."""
+    """Looks authors up in the index. Call `refresh` first; it takes almost no time unless HEAD has moved."""
 
     def __init__(self, index: Index, agents: Sequence[str] | None = ()):
         self.index = index
@@ -70,7 +70,7 @@ class Authors:
         return self.of_memories([id]).get(id, {})
 
     def of_memories(self, ids: Sequence[str]) -> dict[str, dict[str, str]]:
-        """Return `of_memory` of several memories. Of two entries under one id, that of a person counts."""
+        """Return `of_memory` of several memories. If two entries share an id, a person's entry counts."""
         database = self.index.reading()
         asked = self._exists() and not _kept(database, "why")
         ignored = _kept(database, "ignored").split() if asked else []
@@ -85,19 +85,22 @@ class Authors:
         return found
 
     def names_a_person(self) -> bool:
-        """Tell whether a person committed any entry that is in HEAD: only then does committing mean something."""
+        """Tell whether a person committed any entry that is in HEAD: only then do commits count."""
         return self._exists() and _kept(self.index.reading(), "vouching") == "on"
 
     def state(self, author: str) -> str:
-        """Return what an author makes of an entry (see state/belief/committer.py)."""
+        """Return the state of an entry with this author (see state/belief/committer.py)."""
         return state_of(author, (*AGENTS, *(self.agents or ())))
 
     def why_unknown(self) -> str:
-        """Return why git had no answer; empty when it had."""
+        """Return why git gave no answer; empty if it gave one."""
         return _kept(self.index.reading(), "why") if self._exists() else "no git"
 
     def refresh(self) -> bool:
-        """Catch up with HEAD, after the index caught up with the files; return whether there was anything to do."""
+        """Update the authors from HEAD, after the index was updated from the files; return whether it did so.
+
+        Return False if HEAD has not moved, or if the database cannot be written now.
+        """
         stamp = self._stamp()
         if not self._is_behind(stamp):
             return False
@@ -110,7 +113,7 @@ class Authors:
         return True
 
     def _stamp(self) -> str:
-        """Return what the answer of git depends on; empty where commits do not count."""
+        """Return a text that changes when git's answer may change; empty if commits do not count."""
         stamp = git_stamp(self.index.layout.root) if self.agents is not None else ""
         return "\n".join((stamp, *(self.agents or ()))) if stamp else ""
 
@@ -127,14 +130,14 @@ def _kept(database: apsw.Connection, key: str) -> str:
 
 
 def _must_ask(database: apsw.Connection, stamp: str) -> bool:
-    """Tell whether HEAD moved since git was asked, or git had no answer and may have one now."""
+    """Tell whether HEAD has moved since git was asked, or git failed and may work now."""
     if _kept(database, "stamp") != stamp:
         return True
     return bool(stamp and _kept(database, "why")) and time.time() - float(_kept(database, "at")) > RETRY_S
 
 
 class _Update:
-    """Catches up once, under the index lock, in one transaction."""
+    """Updates the authors once, under the lock `authors`, in one transaction."""
 
     def __init__(self, authors: Authors, stamp: str):
         self.authors = authors
@@ -154,13 +157,13 @@ class _Update:
             self.db.close()
 
     def _ask_git(self) -> None:
-        """Read what is new in history, and store it."""
+        """Read the new part of the history, and store its authors."""
         from ...git.authorship import History, read_history
 
         history = read_history(self.index.layout, self._known()) if self.stamp else History(why=SWITCHED_OFF)
         facts = {"stamp": self.stamp, "why": history.why, "at": str(time.time())}
         self.db.execute("CREATE TEMP TABLE vouched_now (digest TEXT PRIMARY KEY) WITHOUT ROWID")
-        if not self._forget(history):
+        if not self._may_replace(history):
             self.db.execute("INSERT INTO temp.vouched_now SELECT digest FROM vouched")
             self.db.executemany("INSERT OR REPLACE INTO authorship VALUES (?, ?)", facts.items())
             return
@@ -175,11 +178,11 @@ class _Update:
         kept["vouching"] = "on" if people else "off"
         self.db.executemany("INSERT OR REPLACE INTO authorship VALUES (?, ?)", kept.items())
 
-    def _forget(self, history: History) -> bool:
-        """Return whether what was known is to be replaced.
+    def _may_replace(self, history: History) -> bool:
+        """Return whether the known authors may be replaced; warn if not.
 
-        Where people vouched and git suddenly names nobody (another `.git`, an orphan branch, a shallow history), what
-        they vouched for stays: else whoever can move HEAD could switch that off.
+        If people vouched before and git suddenly names no person (another `.git`, an orphan branch, a shallow history),
+        the known authors stay. Otherwise anybody who can move HEAD could switch vouching off.
         """
         if self.authors.agents is None or _kept(self.db, "vouching") != "on":
             return True
@@ -189,7 +192,7 @@ class _Update:
         return False
 
     def _fold_again(self, was_on: bool) -> None:
-        """Fold the memories again that have an entry which a person vouches for since, or no longer."""
+        """Fold the memories again that have an entry which is now vouched for, or no longer."""
         is_on = _kept(self.db, "vouching") == "on"
         targets = {target for (target,) in rows(self.db, DIFFERING, (not was_on, not is_on))}
         if was_on != is_on:

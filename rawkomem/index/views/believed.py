@@ -1,4 +1,4 @@
-"""Computes how far memories are believed: who committed their entries, how they arrived, what they rest on."""
+"""Computes the trust in memories from who committed their entries, how the entries arrived, and the sources."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 
 
 class Believed:
-    """Caches each memory's standing. Without authors nothing is known of commits."""
+    """Caches each memory's standing. Without authors, all commits count as unknown."""
 
     def __init__(self, layout: Layout, catalogue: Catalogue, authors: Authors | None, at: int, strict: bool = False):
         self.layout = layout
         self.catalogue = catalogue
         self.authors = authors
         self.at = at
-        self.strict = strict  # commits and reviews count, what was typed does not; sources must be verified too
+        self.strict = strict  # commits and reviews count, other typed entries do not; sources must be verified too
         self.counts = strict or bool(authors and authors.names_a_person())  # whether it matters who vouches
         self._standings: dict[str, Standing] = {}
         self._sources: dict[str, tuple[float, Sequence[str]]] = {}
         self._arrivals: Arrivals | None = None
 
     def unverified(self, memories: Iterable[Memory]) -> dict[str, Standing]:
-        """Return id → standing of those of the memories that no person vouches for."""
+        """Return id → standing of the memories that no person vouches for."""
         memories = list(memories)
         self._look_up([memory for memory in memories if memory.id not in self._standings])
         found = {memory.id: self._standings[memory.id] for memory in memories}
@@ -55,7 +55,7 @@ class Believed:
         return weak_sources(memory, self._find_source, self.at) if derived_from(memory) else ()
 
     def trust(self, memory: Memory) -> Trust:
-        """Return how far a memory is believed: no further than the least believed of what it was made from."""
+        """Return the trust in a memory, which is never higher than the lowest trust in one of its sources."""
         return limited(self._own(memory), lowest_trust(derived_from(memory), self._source))
 
     def _own(self, memory: Memory) -> Trust:
@@ -64,7 +64,7 @@ class Believed:
         return explain_trust(memory, self._standings[memory.id], self.at)
 
     def _source(self, id: str) -> tuple[float, Sequence[str]]:
-        """Return the trust of a source by itself, and its own sources; of one that is gone nothing is known."""
+        """Return the own trust of a source, and its sources; a missing source has the trust `unknown`."""
         if id not in self._sources:
             memory = self._find(id)
             self._sources[id] = (self._own(memory).value, derived_from(memory)) if memory else (BASES["unknown"], ())
@@ -76,7 +76,7 @@ class Believed:
         return known_memory(self.catalogue, id)
 
     def _find_source(self, id: str) -> Memory | None:
-        """Return a source; None also for a record of a run that is in order: a learning may rest on hundreds."""
+        """Return a source; None also for an active or archived record of a run: a learning may have hundreds."""
         row = self.catalogue.row(id)
         if row is None or (row.kind in RECORDED and row.status in ("active", "archived")):
             return None
@@ -95,7 +95,7 @@ class Believed:
             self._standings[memory.id] = self._decided(memory, standing_of(memory, entries), entries[memory.id])
 
     def _decided(self, memory: Memory, weakest: Standing, first: Standing) -> Standing:
-        """Return the standing of a memory; where people vouch, the fold has decided already whether anybody does."""
+        """Return the standing of a memory. Where people vouch, the fold has decided whether it is vouched for."""
         if not self.counts:
             return weakest
         if not memory.vouched or (self.strict and self._rests_on_unverified(memory)):
@@ -111,7 +111,7 @@ class Believed:
 
     def _arrived(self) -> Arrivals:
         if self._arrivals is None:
-            from ...files.local.arrivals import Arrivals  # a person's commit needs no other witness
+            from ...files.local.arrivals import Arrivals  # not needed for entries that a person committed
 
             self._arrivals = Arrivals(self.layout)
         return self._arrivals

@@ -1,4 +1,4 @@
-"""Finds the entities that memories name (`project:api`, `person:mark-z`), and which of them a name means."""
+"""Finds the entities that memories name (`project:api`, `person:mark-z`), and resolves names to them."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def resolved(names: Iterable[str], catalogue: Catalogue, warn: Callable[[str], N
     for name in names:
         whole = name.strip().lower()
         if ":" in whole and catalogue.holds(whole.partition(":")[2]):
-            found.append(whole)  # spares reading every memory
+            found.append(whole)  # no need to read every memory
             continue
         known = known or named_entities(catalogue)
         meant = resolve_entity(name, known)
         if meant.candidates:
-            raise BadInput(f"entity {meant.message}", "give the whole name")
+            raise BadInput(f"entity {meant.message}", "use the whole name")
         if meant.message:
             warn(meant.message)
         found.append(meant.slugs[0] if meant.slugs else name)

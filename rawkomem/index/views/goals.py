@@ -1,4 +1,4 @@
-"""Groups similar goals: each text with the first one that it resembles, by the bundled vectors."""
+"""Groups similar goals: each text joins the first similar text, by the bundled vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def leaders(texts: Sequence[str], least: float) -> list[int]:
-    """Return for each text the place of the first similar leader before it, else its own place."""
+    """Return for each text the position of its group's first text, which is its own if no earlier one is similar."""
     first: dict[str, int] = {}
     same = [first.setdefault(" ".join(language().words(text)), place) for place, text in enumerate(texts)]
     names = {str(place): place for place in first.values()}

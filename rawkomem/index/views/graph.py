@@ -1,4 +1,4 @@
-"""Loads the graph: every memory of the catalogue, and from the store which memories are similar."""
+"""Loads the graph: memories from the catalogue, and pairs of similar memories from the store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..catalogue import Catalogue
     from ..stores.protocol import SearchStore
 
-MAX_COMPARED = 20_000  # memories; comparing all with all takes four times as long for twice as many
+MAX_COMPARED = 20_000  # memories: comparing all with all takes four times as long for twice as many
 
 
 def load_graph(
@@ -29,15 +29,15 @@ def load_graph(
     warn: Callable[[str], None],
     similar_to: str = "",
 ) -> Graph:
-    """Return the graph of the memories that have one of these statuses and are valid now; no statuses: of all.
+    """Return the graph of the memories that have one of these statuses and are valid now; without statuses, of all.
 
-    With `similar` above zero, it connects memories at least that similar: all, or only those with `similar_to`.
+    With `similar` above zero, connect memories that are at least that similar: all, or only pairs with `similar_to`.
     """
     memories = [memory_of(doc) for doc in catalogue.docs()]
     at = now()
 
     def is_current(memory: Memory) -> bool:
-        """Tell whether a memory is wanted and valid now: history must not leak in through a link."""
+        """Tell whether a memory is wanted and valid now: others must not come in through a link."""
         return not statuses or (memory.status in statuses and is_valid(memory, at))
 
     pairs = []
@@ -48,5 +48,5 @@ def load_graph(
         vectors = [pair for pair in store.vectors(Filter(statuses=statuses)) if pair[0] in compared]
         pairs = similar_pairs(vectors, similar, similar_to)
     elif similar > 0:
-        warn(f"more than {MAX_COMPARED:,} memories: shown is what files declare, not what is similar")
+        warn(f"more than {MAX_COMPARED:,} memories: the graph shows links in files, but not similar memories")
     return build(memories, is_current, pairs)

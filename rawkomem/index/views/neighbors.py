@@ -1,7 +1,7 @@
 """Finds similar memories: pairs by the cosine of the sums of their body passages' vectors.
 
-Lengths are brought to 2,048 and components to whole numbers, so that every sum of products stays below 2^24: float32 is
-exact, and the answer is the same on every machine.
+Vectors are scaled to the length 2,048 and rounded to whole numbers. Every sum of products then stays below 2^24, so
+that float32 is exact and results are the same on every machine.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 MAX_LINKS = 5  # links of a memory by similarity (neolata)
 VECTOR_LENGTH = 2_048
-SCALE = VECTOR_LENGTH * VECTOR_LENGTH  # of products: a cosine times this
+SCALE = VECTOR_LENGTH * VECTOR_LENGTH  # the product of two vectors is their cosine times this
 BLOCK_ROWS = 512  # rows compared with all others at once: 40 MB with 20,000 memories
 
 
 def similar_pairs(vectors: Sequence[tuple[str, bytes]], least: float, of: str = "") -> list[tuple[str, str, float]]:
-    """Return (id, id, cosine) of memories that are both among the other's closest, by id; only pairs `of` one.
+    """Return (id, id, cosine) of memories that are among each other's closest, sorted by id.
 
-    One-sided links would give a memory of everyday words hundreds of links, and would depend on the order.
+    With `of`, return only the pairs of this memory. One-sided links would give a memory of everyday words hundreds of
+    links, and would depend on the order.
     """
     if not vectors:
         return []
@@ -39,14 +40,14 @@ class Neighbors:
         self.rows = {id: row for row, id in enumerate(self.ids)}
 
     def pairs(self, ids: Collection[str], least: float) -> list[tuple[str, str, float]]:
-        """Return (id, id, cosine) of those among some memories that are among each other's closest."""
+        """Return (id, id, cosine) of the pairs among these memories that are among each other's closest."""
         known = sorted(self.rows[id] for id in ids if id in self.rows)
         return _mutual([self.ids[row] for row in known], self.matrix[known], least) if known else []
 
     def later(
         self, ids: Sequence[str], least: float, done: Collection[str] = (), most: int = 0
     ) -> Iterator[tuple[str, list[tuple[str, float]]]]:
-        """Yield for each memory, in order, the memories after it that are at least that similar, the closest first.
+        """Yield for each memory, in order, the memories after it with at least this cosine, the closest first.
 
         Memories that are `done` at their turn are skipped; `most` above zero limits how many are returned for each.
         """
@@ -80,7 +81,7 @@ def _mutual(ids: Sequence[str], matrix: Matrix, least: float, of: str = "") -> l
 
 
 def _by_memory(vectors: Sequence[tuple[str, bytes]]) -> tuple[list[str], Matrix]:
-    """Return the ids, and for each the direction of its passages' sum."""
+    """Return the ids, and for each the scaled sum of its passages' vectors."""
     ids = [id for id, _ in vectors]
     starts = [at for at, id in enumerate(ids) if at == 0 or id != ids[at - 1]]
     passages = np.frombuffer(b"".join(vector for _, vector in vectors), np.int8).reshape(len(ids), -1)
@@ -91,11 +92,11 @@ def _by_memory(vectors: Sequence[tuple[str, bytes]]) -> tuple[list[str], Matrix]
 
 
 def _closest(matrix: Matrix, own: Sequence[int], least: float) -> dict[tuple[int, int], float]:
-    """Return (row, column) → cosine of the closest others of some rows; of equals, those with the smaller id."""
+    """Return (row, column) → cosine of the closest others of some rows; ties go to the smaller id."""
     products = matrix[list(own)] @ matrix.T
     products[np.arange(len(own)), list(own)] = -np.inf
     most = min(MAX_LINKS, len(matrix))
-    last = np.partition(products, -most, axis=1)[:, -most, None]  # each row's worst that may still be among its closest
+    last = np.partition(products, -most, axis=1)[:, -most, None]  # the smallest product among each row's closest
     above = products > last
     room = most - above.sum(axis=1)
     rows, columns = np.nonzero(products == last)

@@ -1,4 +1,4 @@
-"""Reads memories as they stood at a time: the fold of the entries that their files hold up to then."""
+"""Reads memories as of a past time, by folding the entries in their files up to that time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Past:
-    """One moment of the past. Each file is read again once: the index knows only how things stand now."""
+    """One moment of the past. Each file is read again once, because the index holds only the current state."""
 
     def __init__(self, layout: Layout, catalogue: Catalogue, at: int, vouches: Vouches | None = None):
         self.layout = layout
@@ -31,7 +31,7 @@ class Past:
         self._read: dict[str, tuple[Entry, ...]] = {}
 
     def memory(self, id: str) -> Memory | None:
-        """Return the memory as it stood; None before it was created. An entry without a time counts as oldest."""
+        """Return the memory at that time; None before it was created. An entry without a time counts as oldest."""
         return fold((entry for entry in self.entries_about(id) if entry.at <= self.at), self.vouches)
 
     def entries_about(self, id: str) -> list[Entry]:
@@ -41,7 +41,7 @@ class Past:
         return [redact_entry(entry) if entry.leaks else entry for entry in entries]
 
     def fired(self, ids: Iterable[str], situation: Situation) -> dict[str, Fired]:
-        """Return id → the part that fires of a condition that the memory had then; without those that do not fire."""
+        """Return id → the part that fires of a condition that the memory had then, for memories that fire."""
         return {id: fired for id in ids if (fired := self._fires(id, situation))}
 
     def _fires(self, id: str, situation: Situation) -> Fired | None:
@@ -53,6 +53,6 @@ class Past:
         if path not in self._read:
             try:
                 self._read[path] = read_for_index(self.layout, path).reading.entries
-            except OSError:  # gone or unreadable since the last sync: it can tell nothing
+            except OSError:  # gone or unreadable since the last sync
                 self._read[path] = ()
         return self._read[path]

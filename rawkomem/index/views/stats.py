@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .view import View
 
 MAX_NAMES = 10  # names in a top list
-COURSE_WEEKS, COURSE_DAYS = 26, 30  # how far back the courses of time reach
+COURSE_WEEKS, COURSE_DAYS = 26, 30  # how far back `weeks` and `days` reach
 
 
 @record
@@ -30,7 +30,7 @@ class Used:
 
 @record
 class Stats:
-    """The counts of a repository. `statuses` counts every memory, all else those in the filter."""
+    """The counts of a repository. `statuses` counts every memory, the other fields those inside the filter."""
 
     memories: int
     statuses: dict[str, int]
@@ -41,12 +41,12 @@ class Stats:
     unused: int  # memories that were never injected
     most_used: tuple[Used, ...]
     least_used: tuple[Used, ...]
-    weeks: tuple[int, ...] = ()  # memories found out in each of the last weeks, the oldest first
+    weeks: tuple[int, ...] = ()  # memories created in each of the last weeks, the oldest first
     days: tuple[int, ...] = ()  # injections on each of the last days
 
 
 def stats(view: View) -> Stats:
-    """Count what is inside a filter."""
+    """Count the memories inside a view's filter."""
     memories = [memory for row in view.rows() if (memory := view.memory(row.id))]
     known = accesses(view.layout)
     facts = [(memory, known.get(memory.id, Access())) for memory in memories]
@@ -78,5 +78,5 @@ def _course(times: Iterable[int], step: int, steps: int) -> tuple[int, ...]:
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
-    """Return how often each name occurs: the most frequent first, equals by name."""
+    """Return how often each name occurs: the most frequent first, ties by name."""
     return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))

@@ -1,4 +1,4 @@
-"""Shows memories through a filter, now or as of a time; it checks what a store cannot: validity, trust and history."""
+"""Shows memories through a filter, now or as of a time. It checks what a store cannot: validity, trust and history."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ class View:
         strict: bool = False,
     ):
         self.layout = layout
-        self._columns = columns  # that the store compares; what else a filter asks for, it is given as ids
+        self._columns = columns  # facets that the store can filter by; filters on others are passed as ids
         self.catalogue = catalogue
         self.only = replace(only, current=only.current or bool(only.as_of))
         self.at = only.as_of or now()
         self._open_authors = open_authors
-        self.strict = strict  # whether only commits and reviews vouch for what a memory says
+        self.strict = strict  # whether only commits and reviews vouch for a memory
         self._believed: Believed | None = None
         self._past: Past | None = None
         self._condition: Callable[[Memory], bool] | None = None
-        self._docs: dict[str, str] = {}  # what is read of memories that are expected
+        self._docs: dict[str, str] = {}  # memories that `expect` has read
 
     @property
     def authors(self) -> Authors | None:
-        """Return who committed what; None: nobody knows."""
+        """Return the authors of entries; None if they are unknown."""
         return self._open_authors()
 
     @property
     def believed(self) -> Believed:
-        """Return how far memories are believed at the time of this view."""
+        """Return the trust in memories at the time of this view."""
         if self._believed is None:
-            from .believed import Believed  # most answers ask for no trust
+            from .believed import Believed  # most answers need no trust
 
             self._believed = Believed(self.layout, self.catalogue, self.authors, self.at, self.strict)
         return self._believed
@@ -64,7 +64,7 @@ class View:
 
     @property
     def stored(self) -> Filter:
-        """Return the part of the filter that a store can check; of the past it knows only what never changes."""
+        """Return the part of the filter that a store can check; for the past, only facets that never change."""
         only = self.only
         told = {
             field.name: getattr(only, field.name)
@@ -78,7 +78,7 @@ class View:
         return Filter(**{**told, "ids": self._ids()} if unknown else told)
 
     def stored_if(self, vouched: bool) -> Filter:
-        """Return `stored` for those memories that a person vouches for, or for the others."""
+        """Return `stored` for the memories that a person vouches for, or for the others."""
         only = self.stored
         if "vouched" in self._columns:
             return replace(only, vouched=1) if vouched else replace(only, unvouched=1)
@@ -86,13 +86,16 @@ class View:
         return replace(only, ids=tuple(id for id in ids if not only.ids or id in only.ids) or ("",))
 
     def groups(self) -> dict[bool | None, Filter]:
-        """Return what a store is asked for, by whether a person vouches for it: so that nothing crowds that out."""
+        """Return filters for the store, separate for vouched and unvouched memories, if there are both.
+
+        So unvouched memories cannot crowd out vouched ones.
+        """
         if self.only.as_of or not self.catalogue.has_unvouched():
             return {None: self.stored}
         return {vouched: self.stored_if(vouched) for vouched in (True, False)}
 
     def row(self, id: str) -> Row | None:
-        """Return the columns of a memory that the store found; None where it is outside the filter after all."""
+        """Return the columns of a memory that the store found; None if it is outside the filter after all."""
         if self.only.as_of or self.only.trust or self.only.where:
             from ..lists import row_of
 
@@ -102,12 +105,12 @@ class View:
         return row if row and (not self.only.current or is_valid(row, self.at)) else None
 
     def expect(self, ids: Sequence[str]) -> None:
-        """Read several memories at once: `memory` will be asked for most of them."""
+        """Read several memories in one query, because `memory` will be called for most of them."""
         if not self.only.as_of:
             self._docs = self.catalogue.docs_of(ids)
 
     def memory(self, id: str) -> Memory | None:
-        """Return a whole memory; None where it is unknown or outside the filter."""
+        """Return a whole memory; None if it is unknown or outside the filter."""
         from ..lists import memory_of, passes
 
         if self.only.as_of or (self.strict and self._is_typed(id)):
@@ -137,7 +140,7 @@ class View:
         return self._condition
 
     def _ids(self) -> tuple[str, ...]:
-        """Return the memories that pass what the store cannot check; if none does, an id that no memory has."""
+        """Return the memories that pass the filter, except for trust and validity; if none does, an unused id."""
         from ..lists import memory_of, passes
 
         only = replace(self.only, trust=0.0, current=False)
@@ -153,9 +156,9 @@ class View:
         return not all(committed and committed.is_committed(own) for own in self.catalogue.digests_about(id).values())
 
     def _then(self, id: str) -> Memory | None:
-        """Return the memory as it stood;
+        """Return the memory at the time of this view.
 
-        a memory deleted today stays hidden, unless the filter asks for deleted ones.
+        A memory that is deleted now stays hidden if the filter names statuses without `deleted`.
         """
         row = self.catalogue.row(id)
         statuses = self.only.statuses
@@ -164,7 +167,7 @@ class View:
         return self.past.memory(id)
 
     def rows(self) -> list[Row]:
-        """Return all memories inside the filter, the last changed first."""
+        """Return all memories inside the filter, most recently changed first."""
         from ..lists import asks_for_facts, rows_inside
 
         every = self.catalogue.all()
@@ -176,7 +179,7 @@ class View:
 
     @property
     def past(self) -> Past:
-        """Return the moment that `as_of` names."""
+        """Return the memories at the time of this view."""
         if self._past is None:
             from ..vouching import vouching
             from .past import Past  # reads and folds files: only for questions about the past

@@ -1,1 +1,1 @@
-"""Layer 0 of RFC-0011: six stages between a text and what is indexed and embedded of it. Files are never touched."""
+"""The scrubber, layer 0 of RFC-0011: six stages that a text passes before it is indexed. It never changes files."""

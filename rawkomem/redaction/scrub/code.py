@@ -1,4 +1,4 @@
-"""Tells prose from code in a text, so that a stage changes prose only."""
+"""Separates prose from code in a text, so that a stage changes only prose."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ...text.prose import spans
 
 
 def in_prose(text: str, change: Callable[[str], str]) -> str:
-    """Return the text with its prose changed, until nothing changes: what is left can look like prose once more."""
+    """Return the text with its prose changed; repeat until nothing changes, because code may become prose."""
     while (changed := "".join(part if code else change(part) for part, code in _parts(text))) != text:
         text = changed
     return text
 
 
 def paragraphs(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the paragraphs of a text, without blank lines around them, and whether one begins with a code fence.
+    """Yield each paragraph of a text, without blank lines around it, and whether it starts with a code fence.
 
-    A fence and all that it holds belong to one paragraph.
+    A fenced block belongs to one paragraph.
     """
     lines: list[str] = []
     fence = ""
@@ -36,7 +36,7 @@ def paragraphs(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the text in pieces, each with whether it is code: fenced lines, and spans between backticks in a line."""
+    """Yield pieces of the text, each with whether it is code: fenced lines, or text between backticks in a line."""
     pieces: list[tuple[str, bool]] = []
     fence = ""
     for line in text.splitlines(keepends=True):

@@ -1,4 +1,4 @@
-"""The settings of the scrubber's stages. Overrides are merged deeply: settings they do not name stay."""
+"""The settings of the scrubber's stages. Overrides are merged deeply: other settings keep their values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...model.record import record, replace
 
 @record
 class Structural:
-    """Stage 1: markup goes, headings and blanks are put right."""
+    """Stage 1: removes markup, and corrects headings and blanks."""
 
     enabled: bool = True
     strip_html: bool = True
@@ -21,18 +21,18 @@ class Structural:
 
 @record
 class Semantic:
-    """Stage 2: paragraphs that say nothing, or say it again, go."""
+    """Stage 2: removes paragraphs without content, and repeated ones."""
 
     enabled: bool = True
     deduplicate: bool = True
     drop_boilerplate: bool = True
-    min_length: int = 10  # characters of a paragraph; RFC-0011's scrubber drops "short" and keeps sentences
-    min_signal_ratio: float = 0.3  # letters and digits among all characters
+    min_length: int = 10  # characters of a paragraph; like RFC-0011's scrubber, it drops "short" and keeps sentences
+    min_signal_ratio: float = 0.3  # share of letters and digits among all characters
 
 
 @record
 class Normalization:
-    """Stage 3: one way to write headings, lists and punctuation."""
+    """Stage 3: writes headings, lists and punctuation in one form."""
 
     enabled: bool = True
     headings: bool = True
@@ -42,18 +42,18 @@ class Normalization:
 
 @record
 class Chunking:
-    """Stage 4: pieces of a size that one vector can stand for."""
+    """Stage 4: cuts the text into chunks that are small enough for one vector."""
 
     enabled: bool = True
-    whole_lines: bool = False  # as the index cuts: every line kept, by characters
+    whole_lines: bool = False  # cut as the index does: by characters, and every line is kept
     min_tokens: int = 10
     max_tokens: int = 500
-    hard_max_tokens: int = 2_000  # a single paragraph up to this stays whole
+    hard_max_tokens: int = 2_000  # a single paragraph of up to this size stays whole
 
 
 @record
 class Metadata:
-    """Stage 5: where a chunk comes from, and what it is."""
+    """Stage 5: adds source, position, size and hash to each chunk."""
 
     enabled: bool = True
     scan_for_injection: bool = True
@@ -61,7 +61,7 @@ class Metadata:
 
 @record
 class Validation:
-    """Stage 6: what is too short or too long to be of use is rejected, and says so."""
+    """Stage 6: rejects chunks that are too short or too long, with a reason."""
 
     enabled: bool = True
     enforce_min_length: bool = True
@@ -86,7 +86,7 @@ DEFAULT = Config()
 
 
 def configure(*overrides: Mapping[str, Any]) -> Config:
-    """Return the defaults with each override over those before it; keys may be RFC-0011's (`minTokens`)."""
+    """Return the defaults with all overrides; later ones win. Keys may be RFC-0011's (`minTokens`)."""
     config = DEFAULT
     for override in overrides:
         config = _over(config, override, "")
@@ -99,7 +99,7 @@ def _over(section: Any, override: Mapping[str, Any], where: str) -> Any:
         name = "".join(f"_{c.lower()}" if c.isupper() else c for c in key)
         if name not in vars(section):
             names = ", ".join(map(_camel, vars(section)))
-            raise BadInput(f"the scrubber has no setting {where}{key}", f"one of {names}")
+            raise BadInput(f"the scrubber has no setting {where}{key}", f"use one of {names}")
         known = getattr(section, name)
         if isinstance(known, (bool, int, float)):
             fits = isinstance(value, (int, float)) and isinstance(value, bool) == isinstance(known, bool)
@@ -108,7 +108,7 @@ def _over(section: Any, override: Mapping[str, Any], where: str) -> Any:
         if fits:
             changes[name] = _over(known, value, f"{where}{key}.") if isinstance(value, dict) else value
         else:
-            raise BadInput(f"scrubber setting {where}{key} cannot be {value!r}", f"it is {known!r} by default")
+            raise BadInput(f"scrubber setting {where}{key} cannot be {value!r}", f"the default is {known!r}")
     return replace(section, **changes)
 
 
@@ -117,9 +117,9 @@ def _camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in others)
 
 
-# RFC-0011 §6.2: short memories are memories.
+# RFC-0011 §6.2: short memories are kept.
 MEMORY_MESH = configure({"enabled": True, "chunking": {"minTokens": 1}, "validation": {"enforceMinLength": False}})
-# What the index holds: all words, so that every one of them finds the memory. Recall is measured with these passages.
+# The index keeps all words, so that each of them finds the memory. Recall is measured with these passages.
 INDEX = configure(
     {stage: {"enabled": False} for stage in ("structural", "semantic", "normalization", "metadata", "validation")},
     {"chunking": {"wholeLines": True}},

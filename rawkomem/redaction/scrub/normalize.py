@@ -1,4 +1,4 @@
-"""Stage 3, normalization: one way to write headings, lists and punctuation. Backticks, `#tags` and numbers stay."""
+"""Stage 3, normalization: writes headings, lists and punctuation in one form. Backticks, `#tags` and numbers stay."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SIGNS = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'
 
 
 def normalize(text: str, config: Normalization) -> str:
-    """Return the text with its prose written in one way; code stays as it is."""
+    """Return the text with normalized prose; code stays unchanged."""
     return in_prose(text, lambda prose: _normalize(prose, config))
 
 
 def _open_ended(heading: re.Match[str]) -> str:
-    """Return `## Title ##` without the signs at its end; `# C#` keeps its own."""
+    """Return `## Title ##` without the signs at its end; `# C#` stays unchanged."""
     line = heading[0].rstrip()
     bare = line.rstrip("#")
     return bare.rstrip() if bare != line and bare[-1:].isspace() and bare.strip("# ") else heading[0]

@@ -1,4 +1,4 @@
-"""Runs the scrubber over a text: redaction first, then its stages. What callers keep must come from `sanitize`."""
+"""Runs the scrubber over a text: redaction first, then its stages. Callers must keep only text from `sanitize`."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Scrubbed:
     position: int = 0
     tokens: int = 0
     digest: str = ""  # SHA-256 of the text
-    suspicions: tuple[str, ...] = ()  # what reads like an instruction to a model; a hint for reviewers, no verdict
-    rejected: str = ""  # why it is of no use; empty for those that are indexed
+    suspicions: tuple[str, ...] = ()  # patterns that look like instructions to a model; a hint for reviewers only
+    rejected: str = ""  # why the chunk is not indexed; empty if it is
 
 
 @record
 class Stages:
-    """The text after each stage, to see what each does, and all chunks."""
+    """The text after each stage, and all chunks."""
 
     redacted: str
     structural: str
@@ -51,7 +51,7 @@ def scrub(text: str, config: Config = DEFAULT, source: str = "") -> list[Scrubbe
 
 
 def stages(text: str, config: Config = DEFAULT, source: str = "") -> Stages:
-    """Return the same, one stage after the other. A stage that is switched off hands on what it was given."""
+    """Return the text after each stage, and the chunks. A disabled stage does not change the text."""
     redacted = sanitize(text)
     structural = semantic = normal = redacted
     if config.enabled and config.structural.enabled:
@@ -66,12 +66,12 @@ def stages(text: str, config: Config = DEFAULT, source: str = "") -> Stages:
 
 
 def sanitize(text: str) -> str:
-    """Return the text without invisible characters, secrets, personal data and blanks around it."""
+    """Return the text without invisible characters, secrets, personal data and surrounding blanks."""
     return redact(clean(text)).strip()
 
 
 def annotate(chunks: Sequence[Chunk], config: Metadata, source: str = "") -> list[Scrubbed]:
-    """Stage 5, metadata: each chunk with where it comes from, its size and its hash."""
+    """Run stage 5, metadata: return each chunk with its source, position, size and hash."""
     if not config.enabled:
         return [Scrubbed(chunk.text, chunk.heading) for chunk in chunks]
     return [
@@ -90,7 +90,7 @@ def annotate(chunks: Sequence[Chunk], config: Metadata, source: str = "") -> lis
 
 
 def validate(chunks: Sequence[Scrubbed], config: Validation) -> list[Scrubbed]:
-    """Stage 6, validation: each chunk, with why it is rejected where it is."""
+    """Run stage 6, validation: return each chunk, with the reason if it is rejected."""
     if not config.enabled:
         return list(chunks)
     return [replace(chunk, rejected=_fault(chunk, config)) for chunk in chunks]

@@ -1,4 +1,4 @@
-"""Gives the text that is embedded for a memory of a mesh: all six stages, and never less than the redacted text."""
+"""Returns the text that is embedded for a memory of a mesh: the result of all six stages, or the redacted text."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from .pipeline import sanitize, scrub
 
 
 def scrubbed_text(text: str) -> str:
-    """Return what the scrubber leaves of a text; the redacted text where it leaves nothing."""
+    """Return the scrubbed text; if nothing is left, return the redacted text."""
     return "\n\n".join(chunk.text for chunk in scrub(text, MEMORY_MESH)) or sanitize(text)

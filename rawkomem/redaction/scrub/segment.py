@@ -1,4 +1,4 @@
-"""Stage 4, chunking: paragraphs are gathered under their headings until a chunk is full."""
+"""Stage 4, chunking: collects paragraphs under their headings until a chunk is full."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def segment(text: str, config: Chunking) -> list[Chunk]:
 
 
 def passages(body: str) -> list[Chunk]:
-    """Return what the index holds of a body, which was cleaned and redacted as it was read: the stages of `INDEX`."""
+    """Return the chunks that the index holds of a body, which is already cleaned and redacted: see `INDEX`."""
     return segment(body, INDEX.chunking)
 
 
 class _Gathered:
-    """The chunks so far, and the one that paragraphs go to."""
+    """The finished chunks, and the open chunk, to which paragraphs are added."""
 
     def __init__(self, config: Chunking):
         self.config = config
@@ -57,7 +57,7 @@ class _Gathered:
         return [made for made, tokens in self.chunks if tokens >= self.config.min_tokens]
 
     def _close(self) -> None:
-        """End the chunk at hand; one that is too small goes to the one before it, where that has room."""
+        """Finish the open chunk; if it is too small, join it with the chunk before it, if that has room."""
         if not self.texts:
             return
         text, tokens = "\n\n".join(self.texts), self.tokens
@@ -75,7 +75,7 @@ def _level(paragraph: str) -> int:
 
 
 def _cut(paragraph: str, most: int) -> list[str]:
-    """Return a paragraph that no chunk can hold, in pieces of whole words."""
+    """Return a paragraph that is too long for a chunk in pieces of whole words."""
     pieces: list[str] = []
     words: list[str] = []
     tokens = 0

@@ -1,4 +1,4 @@
-"""Stage 2, semantic filtering: drops whole paragraphs without a message, and those that repeat one."""
+"""Stage 2, semantic filtering: removes paragraphs without content, and repeated paragraphs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hashlib import sha256
 from .code import paragraphs
 from .config import Semantic
 
-MAX_BOILERPLATE_LENGTH = 120  # characters; a longer paragraph has something to say
+MAX_BOILERPLATE_LENGTH = 120  # characters; a longer paragraph has content
 BOILERPLATE = re.compile(
     r"(?:©|\(c\)|copyright\b)[^\n]*|all rights reserved\.?|(?:powered|generated) by \S+|(?:back to )?top"
     r"|skip to (?:main )?content|(?:we|this (?:web)?site) uses? cookies[^\n]*|(?:accept|reject) all(?: cookies)?"
@@ -19,7 +19,7 @@ BOILERPLATE = re.compile(
 
 
 def filter_semantics(text: str, config: Semantic) -> str:
-    """Return the paragraphs that say something, each once, a blank line between them."""
+    """Return the paragraphs that have content, each once, with a blank line between them."""
     kept: list[str] = []
     seen: set[str] = set()
     for paragraph, code in paragraphs(text):

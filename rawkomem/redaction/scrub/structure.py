@@ -1,4 +1,4 @@
-"""Stage 1, structural cleaning: scripts, styles, tags and Markdown's signs go; headings and blanks are put right."""
+"""Stage 1, structural cleaning: removes scripts, styles, tags and Markdown's signs; corrects headings and blanks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ BLOCKS = (
     "table", "tr", "blockquote", "pre",
 )  # fmt: skip
 TAG = re.compile(r"[/!]?[A-Za-z][^<>]*|!--[^<>]*--")
-SILENT = re.compile(r"<(script|style)\b", re.IGNORECASE)  # elements whose text nobody reads
-HEADING = re.compile(r"^(#{1,6})(?=[^\W\d_][\w'-]*[ \t]+[^#\s])", re.MULTILINE)  # a line of #tags is none
+SILENT = re.compile(r"<(script|style)\b", re.IGNORECASE)  # elements whose text is not shown
+HEADING = re.compile(r"^(#{1,6})(?=[^\W\d_][\w'-]*[ \t]+[^#\s])", re.MULTILINE)  # a line of #tags is not a heading
 LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
 EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|__)(?=[^\s*_])([^*_\n]*[^\s*_])\1(?![\w*])")
 RULE = re.compile(r"^[ \t]*(?:[-*_][ \t]*){3,}$", re.MULTILINE)
@@ -23,7 +23,7 @@ GAP = re.compile(r"\n{3,}")
 
 
 def clean_structure(text: str, config: Structural) -> str:
-    """Return the text without markup; code stays as it is."""
+    """Return the text without markup; code stays unchanged."""
     return in_prose(text.replace("\r\n", "\n").replace("\r", "\n"), lambda prose: _clean(prose, config))
 
 
@@ -39,7 +39,7 @@ def _clean(prose: str, config: Structural) -> str:
 
 
 def _without_silent(text: str) -> str:
-    """Remove scripts and styles with their contents; an open one takes the rest, as in a browser."""
+    """Remove scripts and styles with their contents; without an end tag, remove the rest, as a browser does."""
     out, at = [], 0
     while found := SILENT.search(text, at):
         out.append(text[at : found.start()])
@@ -49,7 +49,7 @@ def _without_silent(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """Remove tags in one pass; what is left of a tag around a tag is checked again, so that nothing can hide."""
+    """Remove tags in one pass. After removing an inner tag, check the outer one again, so that no tag can hide."""
     out: list[str] = []
     opened: list[int] = []
     for part in re.split(r"([<>])", text):

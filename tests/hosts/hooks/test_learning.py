@@ -39,7 +39,7 @@ def test_claude_learns_and_the_next_prompt_asks(event, hook, memories, drafts, t
     prompt = {**claude("UserPromptSubmit", prompt="go on with the invoices"), "session_id": SESSION}
     told = json.loads(hook("claude", "prompt", prompt))["hookSpecificOutput"]["additionalContext"]
     assert "Postgres instead of MySQL" in told and "remember(title, text, reason, when, quote)" in told
-    assert [line for line in log() if "making the index" not in line] == []
+    assert [line for line in log() if "building the index" not in line] == []
 
 
 def cursor_session() -> bytes:

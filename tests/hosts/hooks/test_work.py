@@ -87,7 +87,7 @@ def test_three_sessions_teach_the_fourth(hook, project, recorded, repository, ra
     assert not any(HIDDEN in file.read_text() for file in (project / ".rawko").rglob("*.md"))
     brief = rawkomem("brief", "add a retry to the payment client").stdout
     assert "Recommended approach" in brief and "Write src/client.py" in brief
-    assert [line for line in log() if "making the index" not in line] == []
+    assert [line for line in log() if "building the index" not in line] == []
 
 
 def _work(repository, transcript: str, ended: bool = False) -> None:

@@ -102,7 +102,7 @@ def test_a_rollback_does_not_lose_newer_rows_unasked(place):
     db = lancedb.connect(place)
     migrate(db, now())
     db.open_table(ENTRIES).add(pa.Table.from_pylist([row("newer")], entries_v2(DIMS)))
-    with pytest.raises(Refused, match="1 memories came since"):
+    with pytest.raises(Refused, match="1 memories were added since"):
         rollback(db, anyway=False)
     assert is_schema_v2(schema(place)) and rollback(db, anyway=True) == 50
 

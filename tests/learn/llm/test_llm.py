@@ -106,7 +106,10 @@ def test_a_slow_server_is_not_waited_for():
         (Answer({"choices": []}), "no chat completion"),
         (Answer({"error": "?"}), "no chat completion"),
         (Answer([]), "no chat completion"),
-        (Answer(b"<html>"), "did not answer with JSON | Does llm.provider end where /chat/completions begins?"),
+        (
+            Answer(b"<html>"),
+            "did not answer with JSON | Check llm.provider: it must be the url without /chat/completions.",
+        ),
     ],
 )
 def test_answers_that_are_none(answer, said):

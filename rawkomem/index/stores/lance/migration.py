@@ -1,7 +1,7 @@
 """Migrates memory_entries from V1 to V2 and back (RFC-0011 §11).
 
-The rows are copied to the backup first; then one commit adds the nullable columns. So a migration that is killed leaves
-V1 or V2 with the same rows, and can be run again.
+The rows are copied to the backup first; then one commit adds the nullable columns. So a killed migration leaves V1 or
+V2 with the same rows, and can be run again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BACKUP_KEPT = timedelta(days=30)  # §11: how long a backup stays
 
 
 def migrate(db: Any, now: datetime, at_step: Callable[[str], None] = lambda step: None) -> Migrated:
-    """Bring memory_entries from V1 to V2, and remove a backup that is too old; `at_step` gets each step's name."""
+    """Migrate memory_entries from V1 to V2; if it is V2, delete an expired backup. `at_step` gets each step's name."""
     if ENTRIES not in table_names(db):
         raise NotFound(f"there is no table {ENTRIES}", "name the folder or url of a LanceDB that has one")
     table = db.open_table(ENTRIES)
@@ -30,7 +30,7 @@ def migrate(db: Any, now: datetime, at_step: Callable[[str], None] = lambda step
         return Migrated(table.count_rows(), False, remove_old_backup(db, now))
     at_step("begin")
     if BACKUP in table_names(db):
-        db.drop_table(BACKUP)  # of a try that was cut short: the rows may have changed since
+        db.drop_table(BACKUP)  # of an interrupted migration: the rows may have changed since
     at_step("clean")
     db.create_table(BACKUP, table.to_arrow())
     at_step("backup")
@@ -42,16 +42,17 @@ def migrate(db: Any, now: datetime, at_step: Callable[[str], None] = lambda step
 def rollback(db: Any, anyway: bool, at_step: Callable[[str], None] = lambda step: None) -> int:
     """Restore memory_entries from the backup; return how many rows it has. Newer rows are lost only with `anyway`."""
     if BACKUP not in table_names(db):
-        raise NotFound("there is no backup to go back to", "it is kept for 30 days after a migration")
+        raise NotFound("there is no backup to restore", "a backup is kept for 30 days; later a migration is final")
     backup, table = db.open_table(BACKUP), db.open_table(ENTRIES)
     if not is_schema_v1(table.schema):
         kept = set(backup.to_arrow()["id"].to_pylist())
         since = [id for id in table.to_arrow()["id"].to_pylist() if id not in kept]
         if since and not anyway:
-            raise Refused(f"{len(since)} memories came since the migration and would be lost", "--anyway to lose them")
+            message = f"{len(since)} memories were added since the migration and would be lost"
+            raise Refused(message, "pass --anyway to lose them")
         at_step("begin")
         if COMMITS in table_names(db):
-            db.drop_table(COMMITS)  # a search store that stood here lost its rows: it begins anew
+            db.drop_table(COMMITS)  # a search store in this database loses its rows and starts again
         at_step("forgotten")
         db.create_table(ENTRIES, backup.to_arrow(), mode="overwrite")  # one commit
         at_step("restored")
@@ -61,7 +62,7 @@ def rollback(db: Any, anyway: bool, at_step: Callable[[str], None] = lambda step
 
 
 def remove_old_backup(db: Any, now: datetime) -> bool:
-    """Remove the backup if it is older than 30 days; return whether it was."""
+    """Delete the backup if it is older than 30 days; return whether it was."""
     if BACKUP not in table_names(db):
         return False
     (made, *_) = (version["timestamp"] for version in db.open_table(BACKUP).list_versions())

@@ -26,11 +26,11 @@ class LancePlugin(StorePlugin):
     rfc_tables = True
 
     def place(self, home: StoreHome) -> str:
-        """Return the folder beside the index, or a folder of this clone's own below the user's url."""
+        """Return the folder beside the index, or this clone's folder below the user's url."""
         return f"{home.url.rstrip('/')}/{home.repository}/{home.clone}" if home.url else home.folder
 
     def open(self, home: StoreHome, dims: int) -> OutsideStore:
-        """Open the store; its engine's errors become errors of one line."""
+        """Open the store. Errors of LanceDB become IndexBroken errors of one line."""
         from .store import LanceStore
 
         place = self.place(home)
@@ -39,7 +39,7 @@ class LancePlugin(StorePlugin):
     def publish(
         self, home: StoreHome, dims: int, memories: Mapping[str, Row], blocks: Sequence[Row], skills: Sequence[Row]
     ) -> int:
-        """Fill the tables of RFC-0011 with what the store does not know."""
+        """Fill the tables of RFC-0011 with the data that the search store does not hold."""
         from .publish import publish
 
         with self._writing(self.place(home)) as place:
@@ -48,7 +48,7 @@ class LancePlugin(StorePlugin):
     def publish_new(
         self, home: StoreHome, dims: int, memories: Mapping[str, Row], missing: Missing, skills: Sequence[Row] | None
     ) -> bool:
-        """Add to these tables what is new."""
+        """Add new rows to the tables of RFC-0011; StorePlugin documents the parameters."""
         from .publish import publish_new
 
         with self._writing(self.place(home)) as place:
@@ -56,21 +56,22 @@ class LancePlugin(StorePlugin):
 
     @contextmanager
     def _writing(self, place: str) -> Iterator[str]:
-        """Raise IndexBroken for whatever the engine raises meanwhile."""
+        """Turn errors of LanceDB into IndexBroken."""
         try:
             yield place
         except (ValueError, OSError, RuntimeError) as failure:
-            raise IndexBroken(f"the tables cannot be written: {told(failure, place)}", "try again") from None
+            message = f"the LanceDB tables cannot be written: {told(failure, place)}"
+            raise IndexBroken(message, "check the folder or url, then try again") from None
 
     def migrate(self, place: str) -> Migrated:
-        """Bring memory_entries from V1 to V2."""
+        """Migrate memory_entries from V1 to V2."""
         with self._connected(place) as db:
             from .migration import migrate
 
             return migrate(db, datetime.now(UTC))
 
     def rollback(self, place: str, anyway: bool) -> int:
-        """Undo `migrate`, as long as its backup is there."""
+        """Undo `migrate`, while its backup exists."""
         with self._connected(place) as db:
             from .migration import rollback
 
@@ -78,7 +79,7 @@ class LancePlugin(StorePlugin):
 
     @contextmanager
     def _connected(self, place: str) -> Iterator[Any]:
-        """Open a database; raise BadInput for whatever its engine raises meanwhile."""
+        """Open a database; turn errors of LanceDB into BadInput."""
         try:
             import lancedb
         except ModuleNotFoundError:

@@ -1,4 +1,4 @@
-"""Fills the tables of RFC-0011 with what a search does not need: blocks of the ledger, skills, further columns."""
+"""Fills the tables of RFC-0011 with data that a search does not need: blocks of the ledger, skills, more columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def publish(place: str, dims: int, known: Mapping[str, Row], ledger: Sequence[Row], made: Sequence[Row]) -> int:
-    """Fill the tables, each in one commit, without touching rows of other programs; return how many memories."""
+    """Fill the tables, each in one commit; rows of other programs stay. Return how many memories have a row."""
     tables = Tables(place, dims)
     tables.begin()
     try:
@@ -33,7 +33,7 @@ def publish(place: str, dims: int, known: Mapping[str, Row], ledger: Sequence[Ro
 
 
 def publish_new(place: str, dims: int, known: Mapping[str, Row], missing: Missing, made: Sequence[Row] | None) -> bool:
-    """Add what is new; return False, with nothing written, where the blocks do not go on where the table ends."""
+    """Add new rows; return False and write nothing if the new blocks do not continue the table."""
     tables = Tables(place, dims)
     tables.begin()
     try:
@@ -53,7 +53,7 @@ def publish_new(place: str, dims: int, known: Mapping[str, Row], missing: Missin
 
 
 def _fill_entries(tables: Tables, known: Mapping[str, Row], where: str = "true") -> int:
-    """Update our rows from what is known; return how many there are."""
+    """Update the columns of our rows from `known`; return how many rows these are."""
     found = tables[ENTRIES].search().where(f"{OURS} AND {where}").limit(None).to_arrow()
     ids = found["id"].to_pylist()
     rows = {id: marked(known[id]) if id in known else {} for id in ids}

@@ -11,7 +11,7 @@ TEXT, MOMENT = pa.utf8(), pa.timestamp("ms")
 
 
 def required(**kinds: pa.DataType) -> tuple[pa.Field, ...]:
-    """Return columns that every row has a value in, by name."""
+    """Return columns that must not be null, by name."""
     return tuple(pa.field(name, kind, nullable=False) for name, kind in kinds.items())
 
 

@@ -1,4 +1,4 @@
-"""Makes rows out of memories: for our own passages, and for the RFC's memory_entries."""
+"""Turns memories into rows of our own table `passages`, and of RFC-0011's memory_entries."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def passage_row(n: int, document: Document, at: int, passage: Passage) -> dict[s
 
 
 def entry_rows(documents: Sequence[Document], dims: int) -> pa.Table:
-    """Return the rows of memory_entries; what is not known here is null."""
+    """Return the rows of memory_entries; unknown columns are null."""
     schema = entries_v2(dims)
     rows = [_entry_row(document) for document in documents]
     vectors = np.concatenate([_whole(document, dims) for document in documents])
@@ -57,18 +57,18 @@ def entry_rows(documents: Sequence[Document], dims: int) -> pa.Table:
 
 
 def marked(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row for a table of the RFC whose metadata, as JSON text, says that it is ours."""
+    """Return a row for a table of the RFC, with metadata (JSON text) that marks it as ours."""
     return {**row, "metadata": json.dumps({**STORE, **row.get("metadata", {})}, ensure_ascii=False)}
 
 
 def _entry_row(document: Document) -> dict[str, Any]:
-    """Return the row of a document; how often this machine used it is not known here."""
+    """Return the row of a document. An access count of 0 becomes null, because usage is not known here."""
     row = entry_row(document.memory or _memory(document))
     return marked({**row, "access_count": row["access_count"] or None})
 
 
 def _memory(document: Document) -> Memory:
-    """Return what a document alone tells of a memory, where no files stand behind it."""
+    """Return a memory made from a document alone, for a document without a memory."""
     facets = document.facets
     return Memory(
         document.id,

@@ -1,4 +1,4 @@
-"""The LanceDB search store; tables.py defines its tables, and how several are written as one."""
+"""The LanceDB search store; tables.py defines its tables, and how several tables are committed as one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..documents import Document, Hit
     from .words import Levels
 
-LEVELS = {WORDS: "words", BESIDE: "beside"}  # posting table → where the state keeps its segments
+LEVELS = {WORDS: "words", BESIDE: "beside"}  # posting table → the field of State that lists its segments
 
 
 class LanceStore:
@@ -38,13 +38,13 @@ class LanceStore:
         self.dims = dims
         self._tables = Tables(place, dims)
         self._view = View(self._tables)
-        self._pending: dict[str, Document | None] = {}  # what is to be put, or dropped
-        self._written: dict[str, Document | None] = {}  # what was, since the last commit
-        self._known: dict[str, tuple[str, bool]] = {}  # of the memories held: digest, and whether they are deep
-        self._committed = -1  # the commit that `_known` tells of
+        self._pending: dict[str, Document | None] = {}  # changes to write: put, or dropped (None)
+        self._written: dict[str, Document | None] = {}  # changes written since the last commit
+        self._known: dict[str, tuple[str, bool]] = {}  # memory → digest, and whether it has contextual vectors
+        self._committed = -1  # the commit that `_known` belongs to
 
     def generation(self) -> str:
-        """Return the name of its life, after looking for commits of others: every question starts with it."""
+        """Return the generation, after reading commits of other processes. Every question calls this first."""
         if not self._pending and self._tables.refresh():
             self._changed()
         return f"lancedb {self._tables.state.generation}"
@@ -53,7 +53,7 @@ class LanceStore:
         self._view = View(self._tables)
 
     def _now(self) -> View:
-        """Return the view of all that was put, committed or not."""
+        """Return a view that includes changes that are not committed."""
         self._flush()
         return self._view
 
@@ -79,14 +79,14 @@ class LanceStore:
         self._changed()
 
     def close(self) -> None:
-        """Close the tables; discard what was not committed."""
+        """Close the tables; discard changes that were not committed."""
         self._pending.clear()
         self._written.clear()
         self._tables.stop()
         self._changed()
 
     def erase(self) -> None:
-        """Remove everything of ours; what others wrote to memory_entries stays."""
+        """Delete all our rows; rows of other programs in memory_entries stay."""
         self._pending.clear()
         self._begin()
         self._tables.erase()
@@ -160,7 +160,7 @@ class LanceStore:
         self._tables.state = replace(self._tables.state, **{LEVELS[table]: levels})
 
     def _merge(self, table: str, levels: Levels, level: int) -> None:
-        """Merge all segments of a level into one of the next."""
+        """Merge all segments of a level into one segment of the next level."""
         condition = among("segment", levels[level])
         rows = self._tables[table].search().where(condition).limit(None).to_arrow()
         if len(levels) == level + 1:

@@ -1,19 +1,20 @@
-"""The tables of the LanceDB store, and which versions of them belong together.
+"""The tables of the LanceDB store, and how several tables are committed as one.
 
-memory_entries   RFC-0011's table of memories: a row for each one held here, beside rows that other programs write
+memory_entries   RFC-0011's table of memories: one row per memory in this store, among rows of other programs
 yamo_blocks, synthesized_skills   the RFC's other tables, which a search does not need: see publish.py
-held       the memories held here: digest, and whether the second tier has them
-passages   their pieces, with the columns that filters look at; vectors are whole numbers as the SQLite store packs them
-deep       the second tier's vectors, with the same columns
-postings, beside   which passages hold a term, and which stand beside one: see words.py
-commits    one row that says which versions of all these belong together
+held       the memories in this store: digest, and whether they have contextual vectors
+passages   their passages, with the columns that filters use; vectors are whole numbers, packed as in the SQLite store
+deep       the contextual vectors, with the same columns
+postings, beside   which passages contain a term, without and with their surroundings: see words.py
+commits    one row that names the versions of all these tables that belong together
 
-LanceDB has versions of each table, and no transactions over several. So writing is done at the end of the tables, a
-reader looks at the versions that `commits` names, and replacing that one row is the commit. Who writes first goes back
-to what `commits` names: versions of a process that was killed are removed.
+LanceDB keeps versions of each table, but has no transaction over several tables. So a writer adds new versions, readers
+use the versions that `commits` names, and replacing its one row is the commit. A writer first restores the versions
+that `commits` names, which discards the versions of a process that was killed.
 
-memory_entries cannot go back: others write to it, too. It is written last of all, and before that `commits` says which
-rows will be. Who finds that still said puts those rows back as they were in the version before, and leaves the rest.
+memory_entries cannot be restored like this, because other programs write to it, too. It is written last. Before that,
+`commits` lists the rows that will be written. A writer that finds such a list restores these rows from the version
+before, and leaves all other rows alone.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from datetime import timedelta
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, cast
 
-os.environ.setdefault("LANCEDB_LOG", "error")  # its engine tells of merged partitions on stderr, which harm nobody
+os.environ.setdefault("LANCEDB_LOG", "error")  # else it prints harmless messages about merged partitions
 
 import lancedb
 import pyarrow as pa
@@ -50,29 +51,29 @@ if TYPE_CHECKING:
 PASSAGES, DEEP_VECTORS, HELD, COMMITS = "passages", "deep", "held", "commits"
 WORDS, BESIDE = "postings", "beside"
 VERSIONED = (PASSAGES, DEEP_VECTORS, HELD, WORDS, BESIDE)
-MAX_IDS = 500  # in one condition
-SETTLE_PASSAGES = 20_000  # passages more than when indexes were last made, or half as many more: they are made again
-MAX_FILL_PASSAGES = 1_000_000  # passages that come before the end of a sync until indexes are made: once is enough
-MAX_UNINDEXED_PASSAGES = 5_000  # at the end of a sync: comparing them takes some milliseconds
-MAX_LAST_COMMITS = 8  # commits of a sync that has ended, after which the tables are put in order
-MAX_LOOSE_COMMITS = 64  # commits, each of which leaves a small file in every table that it wrote to
-MAX_EXACT_PASSAGES = 20_000  # an exact scan of more takes longer than an index, which is a copy of one bit a number
-PARTITION_PASSAGES = 10_000  # passages in a partition of that index
-CLUSTERING_ROUNDS = 3  # since all partitions are searched, better ones find no more
-VERSIONS_KEPT = timedelta(seconds=10)  # how long versions stay for questions that are being answered from them
-FILL_VERSIONS_KEPT = timedelta(seconds=1)  # the same at the end of a first fill, whose versions double its size
+MAX_IDS = 500  # ids in one condition
+SETTLE_PASSAGES = 20_000  # new passages after which indexes are rebuilt; in a large store, half as many as they hold
+MAX_FILL_PASSAGES = 1_000_000  # new passages after which indexes are built before the end of a sync
+MAX_UNINDEXED_PASSAGES = 5_000  # passages outside the indexes after a sync: comparing them takes some milliseconds
+MAX_LAST_COMMITS = 8  # at the end of a sync, the tables are compacted after this many commits
+MAX_LOOSE_COMMITS = 64  # at other times after this many; each commit adds a small file to the tables that it changes
+MAX_EXACT_PASSAGES = 20_000  # an exact scan of more passages is slower than the vector index, a copy in bits
+PARTITION_PASSAGES = 10_000  # passages in a partition of the vector index
+CLUSTERING_ROUNDS = 3  # all partitions are searched, so better ones would find no more
+VERSIONS_KEPT = timedelta(seconds=10)  # old versions stay this long for questions that still use them
+FILL_VERSIONS_KEPT = timedelta(seconds=1)  # … this long after a first fill, whose old versions double its size
 AT_ONCE = timedelta(milliseconds=1)
 FOREVER = timedelta(days=36_500)
 
 INTEGERS = {"importance": pa.int32(), "created": pa.int64(), "vouched": pa.int32()}  # the other facets are texts
 FILTERED = optional(**{RENAMED.get(name, name): INTEGERS.get(name, TEXT) for name in COLUMNS if name != "id"})
 PLACE = required(n=pa.int32(), id=TEXT, number=pa.int32(), field=TEXT, alone=pa.bool_())
-PACKED = {"lance-encoding:compression": "zstd"}  # a passage is in its own text, and in the surroundings of others
+PACKED = {"lance-encoding:compression": "zstd"}  # a passage's text is also in the surroundings of others
 TEXTS = (
     *optional(head=TEXT),
     *(pa.field(name, TEXT, metadata=PACKED) for name in ("text", "around")),
     *optional(heading=TEXT, line=pa.int32()),
-    *optional(words=pa.int32(), beside=pa.int32()),  # tokens; with surroundings, -1 where the passage stands alone
+    *optional(words=pa.int32(), beside=pa.int32()),  # tokens, without and with surroundings; -1 if it has none
 )
 HELD_SCHEMA = pa.schema([*required(id=TEXT), *optional(digest=TEXT, deep=pa.bool_())])
 TERM = {"term": BTree}
@@ -80,7 +81,7 @@ INDEXED = {PASSAGES: {"n": BTree, "id": BTree, "status": Bitmap, "kind": Bitmap}
 
 
 def schemas(dims: int) -> dict[str, pa.Schema]:
-    """Return the schemas of our own tables. A vector is null where nothing is known of a passage."""
+    """Return the schemas of our own tables. A vector of zeros is stored as null."""
     vector = pa.field("vector", pa.list_(pa.float16(), dims))
     return {
         PASSAGES: pa.schema([*PLACE, *TEXTS, *FILTERED, vector]),
@@ -102,15 +103,15 @@ class State:
     segment: int = 0  # number of the next segment
     words: Levels = []
     beside: Levels = []
-    settled: int = 0  # passages when indexes were last made
-    tidy: int = 0  # passages when the tables were last put in order, and all of them in the indexes
+    settled: int = 0  # passages when indexes were last built
+    tidy: int = 0  # passages when the tables were last compacted, with all passages in the indexes
     loose: int = 0  # commits since then
     touched: Sequence[str] = ()  # memories whose rows in memory_entries are being written
-    before: int = 0  # the version of memory_entries before that
+    before: int = 0  # the version of memory_entries before this write
 
 
 class Tables:
-    """All tables as the last commit left them, or with what was written since `begin`."""
+    """All tables as of the last commit, or with the changes since `begin`."""
 
     def __init__(self, place: str, dims: int):
         self.place = place
@@ -125,7 +126,7 @@ class Tables:
         return self._tables[name]
 
     def rows(self, table: str, where: str, columns: list[str], limit: int | None = None) -> list[dict[str, Any]]:
-        """Return these columns of the rows for which a condition holds."""
+        """Return these columns of the rows that match a condition."""
         found = self._tables[table].search().where(where).select(columns).limit(limit).to_arrow()
         return cast("list[dict[str, Any]]", found.to_pylist())
 
@@ -159,14 +160,14 @@ class Tables:
         self._look()
 
     def _make(self, names: set[str]) -> None:
-        """Create missing tables; `commits` last, since it says that the others are there."""
+        """Create the tables; `commits` last, because it marks the others as complete."""
         if ENTRIES in names:
             self._tables = {ENTRIES: self.db.open_table(ENTRIES)}
             self._refuse_v1()
         for name, schema in {ENTRIES: entries_v2(self.dims), **published(self.dims)}.items():
             self.db.create_table(name, schema=schema, exist_ok=True)
         self._tables = {ENTRIES: self.db.open_table(ENTRIES)}
-        self._tables[ENTRIES].delete(OURS)  # of a life that was lost
+        self._tables[ENTRIES].delete(OURS)  # rows of a store that was lost
         for name, schema in schemas(self.dims).items():
             self._tables[name] = self.db.create_table(name, schema=schema, mode="overwrite")
         self.state = State(token_hex(8), self.dims, self._versions())
@@ -174,14 +175,14 @@ class Tables:
         self._look()
 
     def _refuse_v1(self) -> None:
-        """Raise Refused if others brought memory_entries back to V1."""
+        """Raise Refused if memory_entries has schema V1 by now."""
         self._tables[ENTRIES].checkout_latest()
         if not is_schema_v2(self._tables[ENTRIES].schema):
             where = "your url" if is_url(self.place) else self.place
             raise Refused(f"{ENTRIES} in {where} has the schema V1", "run 'rawkomem store migrate'")
 
     def refresh(self) -> bool:
-        """See what others committed; return whether there is anything new."""
+        """Read commits of other processes; return whether there are any."""
         if self.writing:
             return False
         self._commits.checkout_latest()
@@ -191,8 +192,8 @@ class Tables:
         return True
 
     def _look(self) -> None:
-        """See the tables as the last commit left them."""
-        self.seen = self._commits.version  # the commit that is looked at
+        """Check out the tables as of the last commit."""
+        self.seen = self._commits.version  # the commit that is checked out
         self.state = self._committed = State(**json.loads(self._commits.to_arrow()["state"][0].as_py()))
         for name in VERSIONED:
             self._tables[name].checkout(self.state.versions[name])
@@ -203,9 +204,9 @@ class Tables:
     # Writing
 
     def begin(self) -> None:
-        """Start writing at the end of the tables; discard what a killed writer left there."""
+        """Start writing; discard the changes of a killed writer. Raise Busy while another process writes."""
         if self._lock and not self._lock.acquire():
-            raise Busy("another process writes to the lancedb store", "try again, or end the process that hangs")
+            raise Busy("another process is writing to the lancedb store", "try again, or end that process if it hangs")
         try:
             self._commits.checkout_latest()
             self._look()
@@ -214,13 +215,13 @@ class Tables:
                 self._tables[name].checkout_latest()
                 if self._tables[name].version != self.state.versions[name]:
                     self._tables[name].restore(self.state.versions[name])
-            self._mend_entries()
+            self._restore_entries()
         except BaseException:
             self._release()
             raise
         self.writing = True
 
-    def _mend_entries(self) -> None:
+    def _restore_entries(self) -> None:
         """Restore the rows of memory_entries that a killed writer touched."""
         if not self.state.touched:
             return
@@ -232,19 +233,22 @@ class Tables:
         self._say(self.state)
 
     def _entries_before(self) -> pa.Table | None:
-        """Return the rows as that writer found them; None where that version is gone or has other vectors."""
+        """Return the touched rows as they were before; None if that version is gone or has another schema."""
         table = self.db.open_table(ENTRIES)
         try:
             table.checkout(self.state.before)
         except (ValueError, OSError, RuntimeError):
-            return None  # somebody cleaned up: they come back when they are put again
+            return None  # somebody cleaned up: the next put writes the rows again
         if table.schema != self._tables[ENTRIES].schema:
             return None
         found = [table.search().where(among("id", ids)).limit(None) for ids in _pieces(self.state.touched)]
         return pa.concat_tables([query.to_arrow() for query in found])
 
     def commit(self, changed: Mapping[str, Document | None]) -> None:
-        """Show readers all that was written. `changed`: the memories that were put, or dropped, since."""
+        """Make all changes visible to readers. `changed`: the memories put, or dropped (None), since `begin`.
+
+        Raise Busy if another program has committed since.
+        """
         self._commits.checkout_latest()
         if self._commits.version != self.seen:
             raise Busy("another program wrote to the lancedb store", "run 'rawkomem index sync' again")
@@ -256,13 +260,13 @@ class Tables:
         kept = VERSIONS_KEPT if self.state.settled else FILL_VERSIONS_KEPT
         settled = self._settle(last)
         self._say(replace(self.state, versions=self._versions()))
-        if settled:  # what was erased may be a text that must be gone: then no old version stays
+        if settled:  # after an erase, which may be a purge, no old version stays
             self._tidy(AT_ONCE if self._erased else kept)
             self._say(replace(self.state, versions=self._versions()))
         self.stop()
 
     def _write_entries(self, changed: Mapping[str, Document | None]) -> None:
-        """Update our rows in memory_entries, after `commits` names them. They are deleted first, so never doubled."""
+        """Replace our rows in memory_entries, after `commits` lists them. They are deleted first, so never doubled."""
         self._refuse_v1()
         self._say(replace(self._committed, touched=[*changed], before=self._tables[ENTRIES].version))
         self.delete(ENTRIES, [*changed])
@@ -273,7 +277,7 @@ class Tables:
             self._tables[ENTRIES].add(entry_rows(documents, self.dims))
 
     def _forget_published(self) -> None:
-        """Remove what was published; an empty table gets vectors of today's length."""
+        """Delete our published rows; an empty table is created again with the current length of vectors."""
         for name, schema in published(self.dims).items():
             table = self.db.open_table(name)
             table.delete(OURS)
@@ -281,7 +285,7 @@ class Tables:
                 self.db.create_table(name, schema=schema, mode="overwrite")
 
     def stop(self) -> None:
-        """Stop writing; readers do not see what was not committed."""
+        """Stop writing. Readers never see changes that were not committed; the next `begin` discards them."""
         self.writing = self._erased = False
         self._release()
         self._commits.checkout_latest()
@@ -292,9 +296,9 @@ class Tables:
             self._lock.release()
 
     def erase(self) -> None:
-        """Remove everything in our own tables."""
+        """Empty our own tables. Raise Refused if other programs' vectors in memory_entries have another length."""
         if not self._fits_entries() and self._tables[ENTRIES].count_rows(f"metadata IS NULL OR NOT ({OURS})"):
-            raise Refused(f"{ENTRIES} holds vectors of another length", "choose another folder or url")
+            raise Refused(f"{ENTRIES} holds other programs' vectors of another length", "choose another folder or url")
         for name, schema in schemas(self.dims).items():
             self._tables[name] = self.db.create_table(name, schema=schema, mode="overwrite")
         self.state = State(token_hex(8), self.dims, {})
@@ -310,7 +314,7 @@ class Tables:
         self.seen = self._commits.version
 
     def _settle(self, last: bool) -> bool:
-        """Compact the tables after many commits, and index them again after many rows; return whether it was done."""
+        """Compact the tables after many commits, and rebuild indexes after many rows; return whether it compacted."""
         passages = self._tables[PASSAGES].count_rows()
         added = passages - self.state.settled
         grown = added >= max(SETTLE_PASSAGES, self.state.settled // 2) and (last or added >= MAX_FILL_PASSAGES)
@@ -326,11 +330,11 @@ class Tables:
             self.state = replace(self.state, settled=passages)
         return True
 
-    def _tidy(self, lingers: timedelta) -> None:
-        """Merge small files, add all rows to the indexes, and remove versions older than this."""
+    def _tidy(self, max_age: timedelta) -> None:
+        """Merge small files, add all rows to the indexes, and delete versions older than `max_age`."""
         beside = [self.db.open_table(name) for name in published(self.dims)]
         for table in (*self._tables.values(), *beside, self._commits):
-            table.optimize(cleanup_older_than=lingers, delete_unverified=lingers == AT_ONCE)
+            table.optimize(cleanup_older_than=max_age, delete_unverified=max_age == AT_ONCE)
 
     def _make_indexes(self) -> None:
         for name, columns in INDEXED.items():
@@ -349,5 +353,5 @@ def _row(state: State) -> pa.Table:
 
 
 def _pieces(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Return the ids in pieces that one condition can name."""
+    """Return the ids in pieces of at most MAX_IDS."""
     return (ids[start : start + MAX_IDS] for start in range(0, len(ids), MAX_IDS))

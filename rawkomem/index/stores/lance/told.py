@@ -9,7 +9,7 @@ from ....model.errors import IndexBroken
 if TYPE_CHECKING:
     from ..protocol import OutsideStore
 
-MAX_MESSAGE_CHARS = 200  # characters of what the engine says
+MAX_MESSAGE_CHARS = 200  # characters of LanceDB's message that are shown
 
 
 def is_url(place: str) -> bool:
@@ -18,7 +18,7 @@ def is_url(place: str) -> bool:
 
 
 def told(failure: Exception, place: str) -> str:
-    """Return the engine's message in one line; for a url that could hold a key only the type of the error."""
+    """Return LanceDB's message in one line; for a url that could hold a key, only the type of the error."""
     if is_url(place) and ("@" in place or "?" in place):
         return type(failure).__name__
     said = str(failure).partition("\n")[0]
@@ -26,7 +26,7 @@ def told(failure: Exception, place: str) -> str:
 
 
 class Telling:
-    """A store whose engine raises plain errors: each becomes an IndexBroken of one line."""
+    """Wraps a LanceDB store: errors of its engine become IndexBroken errors of one line."""
 
     def __init__(self, store: OutsideStore, place: str):
         self._store = store
@@ -40,6 +40,6 @@ class Telling:
                 return call(*arguments, **named)
             except (RuntimeError, ValueError, OSError) as failure:
                 said = f"the lancedb store failed: {told(failure, self._place)}"
-                raise IndexBroken(said, "try again, or 'rawkomem index rebuild'") from None
+                raise IndexBroken(said, "try again, or run 'rawkomem index rebuild'") from None
 
         return guarded if callable(call) else call

@@ -1,4 +1,4 @@
-"""Answers questions to the LanceDB store, and caches what it read until the tables change."""
+"""Searches the LanceDB store, and caches what it has read until the tables change."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
     Scores = NDArray[np.float64]  # by row number
 
-MAX_PROBES = 100_000  # more partitions than there are: all are looked at, so that next to nothing is missed
-REFINE_FACTOR = 4  # candidates for each passage asked for that get an exact distance
-UNIT = 128  # what the whole numbers are divided by: LanceDB's clustering adds float16 up, which ends at 65,504
-FETCHED_TEXTS = 30  # texts of hits of each question that are read at once: more than most answers show
-MAX_FOUND_PASSAGES = 120  # passages of the last questions whose texts are read at once
-MAX_CACHED_TEXTS = 5_000  # passages
+MAX_PROBES = 100_000  # more than there are partitions, so that all are searched and next to nothing is missed
+REFINE_FACTOR = 4  # candidates per requested passage that get an exact distance
+UNIT = 128  # divides the whole numbers: LanceDB's clustering sums float16, whose maximum is 65,504
+FETCHED_TEXTS = 30  # hits per question whose texts are read in one query: more than most answers show
+MAX_FOUND_PASSAGES = 120  # recent hits whose texts are read in one query
+MAX_CACHED_TEXTS = 5_000  # passages whose texts are cached
 
 
 def score_rows(found: Sequence[Postings], lengths: NDArray[np.int32], rows: int, tokens: int) -> Scores:
@@ -45,7 +45,7 @@ def score_rows(found: Sequence[Postings], lengths: NDArray[np.int32], rows: int,
 
 
 class Lengths:
-    """How many tokens each row number has, -1 where there is no such row; their sums are taken once."""
+    """Token counts by row number, -1 where there is no such row, and their sums."""
 
     def __init__(self, tokens: NDArray[np.int32], vouched: NDArray[np.bool_]):
         self.tokens = tokens
@@ -56,10 +56,10 @@ class Lengths:
         self._sizes = [_size(tokens, self.known), _size(tokens, self.known & vouched)]
 
     def score(self, found: Sequence[Postings]) -> Scores:
-        """Return the BM25 of every row; what nobody vouches for does not count for what somebody vouches for.
+        """Return the BM25 of every row. Rows that nobody vouches for do not change the scores of vouched rows.
 
-        In a huge index frequent phrases are left out beside rare ones, as in SQLite's store, unless only some memories
-        are vouched for: then the others must not decide which phrases are frequent.
+        A huge index ignores frequent phrases if the question has rarer ones, as SQLite's store does. It ignores none if
+        only some memories are vouched for, because the others must not decide which phrases are frequent.
         """
         if self.is_huge:
             held = [(len(own[0]), at) for at, own in enumerate(found) if len(own[0])]
@@ -75,12 +75,12 @@ class Lengths:
 
 
 def _size(tokens: NDArray[np.int32], kept: NDArray[np.bool_]) -> tuple[int, int]:
-    """Return how many rows there are, and their tokens."""
+    """Return the number of rows and of their tokens."""
     return int(kept.sum()), int(tokens[kept].sum(dtype=np.int64))
 
 
 def best(scores: Scores, limit: int) -> NDArray[np.int64]:
-    """Return the row numbers of the highest scores above 0, best first, with all that equal the last."""
+    """Return the row numbers of the highest scores above 0, best first, with all ties with the last one."""
     above = np.flatnonzero(scores > 0)
     if len(above) > limit:
         last = np.partition(scores[above], len(above) - limit)[len(above) - limit]
@@ -94,16 +94,16 @@ def halves(packed: bytes) -> NDArray[np.float16]:
 
 
 class View:
-    """Answers for as long as the tables stay as they are; the methods are those of SearchStore."""
+    """Searches one version of the tables; SearchStore documents the methods."""
 
     def __init__(self, tables: Tables):
         self._tables = tables
         self._conditions: dict[Filter, str] = {}
-        self._masks: dict[Filter, NDArray[np.bool_]] = {}  # of a filter, which row numbers are inside it
+        self._masks: dict[Filter, NDArray[np.bool_]] = {}  # filter → which row numbers are inside
         self._all: _Rows | None = None
-        self._counts: dict[tuple[str, str], int] = {}  # of a table and a condition, for how many rows it holds
+        self._counts: dict[tuple[str, str], int] = {}  # (table, condition) → number of rows
         self._depth: tuple[int, int] | None = None
-        self._found: dict[tuple[str, int], int] = {}  # passages that were found lately, with their row numbers
+        self._found: dict[tuple[str, int], int] = {}  # recent hits → row number
         self._texts: dict[tuple[str, int], str] = {}
 
     def depth(self) -> tuple[int, int]:
@@ -140,7 +140,7 @@ class View:
         return self._hits(self.rows().places(np.fromiter(scores, np.int64)), scores, limit)
 
     def _count(self, tier: str, where: str) -> int:
-        """Return how many rows with vectors of a tier a condition holds for."""
+        """Return how many rows of a tier's table match a condition."""
         name = DEEP_VECTORS if tier == DEEP else PASSAGES
         if (name, where) not in self._counts:
             self._counts[name, where] = self._tables[name].count_rows(where or None)
@@ -162,7 +162,7 @@ class View:
         return self._hits(rows.places(numbers), {n: float(scores[n]) for n in numbers.tolist()}, limit)
 
     def rows(self) -> _Rows:
-        """Return the places of all passages, read once."""
+        """Return the places and lengths of all passages; they are read once."""
         if self._all is None:
             columns = [*(field.name for field in PLACE), "words", "beside", "vouched"]
             found = self._tables[PASSAGES].search().select(columns).limit(None).to_arrow()
@@ -170,11 +170,11 @@ class View:
         return self._all
 
     def alive(self) -> NDArray[np.bool_]:
-        """Return which row numbers are not gone."""
+        """Return which row numbers exist."""
         return self._where("")
 
     def _inside(self, only: Filter) -> str:
-        """Return a condition that keeps a question inside the filter; empty where nothing is outside."""
+        """Return the filter as a condition; empty if every passage passes it."""
         if only not in self._conditions:
             where = inside(only)
             outside = bool(where) and self._tables[PASSAGES].count_rows(f"NOT ({where})")
@@ -187,7 +187,7 @@ class View:
         return self._masks[only]
 
     def _where(self, condition: str) -> NDArray[np.bool_]:
-        """Return for which row numbers a condition holds."""
+        """Return which row numbers match a condition."""
         asked = self._tables[PASSAGES].search()
         found = (asked.where(condition) if condition else asked).select(["n"]).limit(None).to_arrow()
         mask = np.zeros(self._tables.state.next, dtype=np.bool_)
@@ -230,17 +230,17 @@ class _Rows:
     def __init__(self, table: pa.Table, count: int):
         numbers = table["n"].to_numpy()
         self._table = table.combine_chunks()
-        self._at = np.full(count, -1, dtype=np.int32)  # row number → where it stands in the table
+        self._at = np.full(count, -1, dtype=np.int32)  # row number → position in the table
         self._at[numbers] = np.arange(len(numbers), dtype=np.int32)
         vouched = self._by_number(table["vouched"].to_numpy()) == 1
         self.words = Lengths(self._by_number(table["words"].to_numpy()), vouched)
         self.beside = Lengths(self._by_number(table["beside"].to_numpy()), vouched)
 
     def _by_number(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return numbers of rows by row number; -1 where there is no such row."""
+        """Return the values of a column by row number; -1 where there is no such row."""
         return np.where(self._at >= 0, np.append(numbers, np.int32(-1))[self._at], np.int32(-1))
 
     def places(self, numbers: NDArray[np.int64]) -> list[dict[str, Any]]:
-        """Return what is at these row numbers."""
+        """Return the rows with these row numbers."""
         rows: list[dict[str, Any]] = self._table.take(self._at[numbers]).to_pylist()
         return rows

@@ -1,7 +1,7 @@
-"""Keeps posting lists in LanceDB tables: which passages hold a term, and how often.
+"""Keeps posting lists in LanceDB tables: which passages contain a term, and how often.
 
-A segment is what one batch put, with one row for each term. Eight segments of a level are merged into one of the next
-level, so that a term is in few rows. Passages that are gone stay in the lists until then.
+A segment holds the postings of one batch, with one row per term. Eight segments of a level are merged into one of the
+next level, so that a term has few rows. Deleted passages stay in the lists until a merge.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .rfc import TEXT, required
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Postings = tuple[NDArray[np.int32], NDArray[np.uint16]]  # rows that hold a phrase, and how often
+    Postings = tuple[NDArray[np.int32], NDArray[np.uint16]]  # rows that contain a phrase, and how often
 
 SEGMENTS_PER_LEVEL = 8
 SCHEMA = pa.schema(required(term=TEXT, segment=pa.int32(), numbers=pa.list_(pa.int32()), times=pa.list_(pa.uint16())))
@@ -42,7 +42,7 @@ def segment_of(rows: Iterable[tuple[int, list[str]]], segment: int) -> pa.Table:
 
 
 def merged(table: pa.Table, alive: NDArray[np.bool_], segment: int) -> pa.Table:
-    """Return several segments as one, without passages that are gone."""
+    """Return several segments as one, without deleted passages."""
     encoded = table["term"].combine_chunks().dictionary_encode()
     lists = table["numbers"].combine_chunks()
     sizes = np.diff(lists.offsets.to_numpy())
@@ -68,7 +68,7 @@ def _table(
 
 
 def look_up(table: Any, terms: Collection[str], alive: NDArray[np.bool_]) -> dict[str, Postings]:
-    """Return the postings of these terms, without passages that are gone."""
+    """Return the postings of these terms, without deleted passages."""
     nothing = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint16))
     if not terms:
         return {}
@@ -90,7 +90,7 @@ def _joined(parts: Sequence[Postings], alive: NDArray[np.bool_]) -> Postings:
 def phrase_postings(
     phrase: Sequence[str], postings: Mapping[str, Postings], row: Callable[[int], list[str]]
 ) -> Postings:
-    """Return the postings of a phrase; `row` returns a row's terms, to see whether several stand side by side."""
+    """Return the postings of a phrase; `row` returns a row's terms, to check that the phrase's terms are adjacent."""
     numbers, times = postings[phrase[0]]
     if len(phrase) == 1:
         return numbers, times

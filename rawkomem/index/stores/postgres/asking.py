@@ -1,4 +1,4 @@
-"""Questions to PostgreSQL. A clone is answered, and words are counted, only from the versions that it holds."""
+"""Searches in PostgreSQL. Answers and word counts of a clone come only from the versions that the clone holds."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from .writing import Clone
 
     Values = dict[str, object]
-    Kept = dict[str, Bits | None]  # table → its bits; None where it was asked once
-    Frequent = dict[str, dict[int, int]]  # table → word → rows that hold it
-    Place = tuple[str, int]  # of a passage: the memory's id, and its number in it
+    Kept = dict[str, Bits | None]  # table → its bits; None after the first question
+    Frequent = dict[str, dict[int, int]]  # table → word → number of rows that contain it
+    Place = tuple[str, int]  # of a passage: its memory's id, and its number
 
-CANDIDATES_PER_HIT = 10  # vectors with the closest bits that are compared, for each one asked for
-MIN_CANDIDATES, MAX_CANDIDATES = 1_000, 30_000  # beyond the latter, comparing all takes no longer
-MORE_CANDIDATES = 5  # times as many, where a filter left less than half of them
-MAX_RANKED_PASSAGES = 2_000  # passages of a large index that words are ranked in; the server takes some 8 µs for each
+CANDIDATES_PER_HIT = 10  # vectors with the closest bits that are compared, per requested hit
+MIN_CANDIDATES, MAX_CANDIDATES = 1_000, 30_000  # beyond the maximum, comparing all takes no longer
+MORE_CANDIDATES = 5  # factor for the next try, if the filter passed less than half of the candidates
+MAX_RANKED_PASSAGES = 2_000  # passages of a large index that are ranked by words; the server takes some 8 µs for each
 RARE, RAREST = "rare", "rarest"  # which phrases of a question are ranked: see _rarest
-SPARE_LOOKS = 10  # more candidates than twice the wanted that may be looked at: few tell little of a filter
+SPARE_LOOKS = 10  # candidates that may be looked at beyond twice the limit: a few hits say little about a filter
 COMPARED = {ANY_OF: "= ANY({})", ALL_OF: "@> {}::text[]", AT_LEAST: ">= {}", BEFORE: "< {}"}
 HELD = "holdings h JOIN versions v ON v.n = h.version"
 
@@ -36,7 +36,10 @@ HELD = "holdings h JOIN versions v ON v.n = h.version"
 def nearest(
     connection: Connection[Any], us: Clone, vector: bytes, limit: int, only: Filter, tier: str, exact: bool, kept: Kept
 ) -> list[Hit]:
-    """Return the passages closest to a vector of this tier, best first: of all, or of those with the closest bits."""
+    """Return the passages closest to a vector of this tier, best first.
+
+    With `exact`, compare all passages, else those with the closest bits.
+    """
     fine, bits = pack(vector)
     if not any(fine):
         return []
@@ -50,12 +53,12 @@ def nearest(
         found, looked_at = _by_distance(connection, _among(sql, vectors, held, where), {**values, **more})
         if len(found) == limit and looked_at <= 2 * limit + SPARE_LOOKS:
             return found
-        close *= MORE_CANDIDATES  # the filter let few through, or most are other clones'
+        close *= MORE_CANDIDATES  # few pass the filter, or most belong to other clones
     return _by_distance(connection, _exactly(vectors, held, where), values)[0]
 
 
 def _by_distance(connection: Connection[Any], best: str, values: Values) -> tuple[list[Hit], int]:
-    """Return the hits of a query for the best vectors, and at which place of all looked at the last of them is."""
+    """Return the hits of a query for the best vectors, and the rank of the last hit among all candidates."""
     sql = (
         f"SELECT b.id, b.number, b.distance, p.field, p.alone, b.place FROM ({best}) b JOIN passages p"
         " ON p.version = b.version AND p.number = b.number ORDER BY b.distance, b.id, b.number LIMIT %(limit)s"
@@ -74,7 +77,7 @@ def _exactly(vectors: str, held: str, where: str) -> str:
 
 
 def _among(candidates: str, vectors: str, held: str, where: str) -> str:
-    """Return a query that compares the candidates, and then looks who holds them, from the best on."""
+    """Return a query that compares the candidates, then keeps those that the clone holds, from the best on."""
     compared = (
         f"SELECT x.owner, x.number, x.vector <-> %(asked)b AS distance FROM ({candidates}) c"
         f" JOIN {vectors} x ON x.owner = c.owner AND x.number = c.number"
@@ -90,14 +93,14 @@ def _among(candidates: str, vectors: str, held: str, where: str) -> str:
 def _candidates(
     connection: Connection[Any], us: Clone, tier: str, bits: bytes, fine: bytes, close: int, kept: Kept
 ) -> tuple[str, Values]:
-    """Return a query for the vectors with the closest bits: a process that has asked before keeps all bits."""
+    """Return a query for the vectors with the closest bits. From its second question on, a process caches all bits."""
     table, dims = "deep_bits" if tier == DEEP else "bits", len(fine)
     if table not in kept:
         kept[table] = None
         where = f"repository = {us.repository} AND dims = {dims}"
         sql = f"SELECT owner, number FROM {table} WHERE {where} ORDER BY bit_count(bits # %(bits)b) LIMIT {close}"
         return sql, {"bits": BitString(bits)}
-    from .bits import Bits  # numpy: only a process that stays open repays it
+    from .bits import Bits  # loads numpy, which pays only in a long-running process
 
     known = kept[table]
     if known is None or (known.of.repository, known.of.generation) != (us.repository, us.generation):
@@ -109,12 +112,12 @@ def _candidates(
 
 
 def _literal(numbers: list[int]) -> str:
-    """Return an array as text: the driver takes longer to write a list down than the server to answer."""
+    """Return an array as text: the driver takes longer to convert a list than the server to answer."""
     return "{" + ",".join(map(str, numbers)) + "}"
 
 
 def has_more_passages(connection: Connection[Any], us: Clone, only: Filter, most: int) -> bool:
-    """Tell whether the clone's memories inside the filter have more than so many passages."""
+    """Tell whether the clone's memories inside the filter have more than `most` passages."""
     where, values = conditions(only)
     passages = f"SELECT v.passages FROM {HELD} WHERE h.clone = %(clone)s {where} LIMIT %(most)s + 1"
     sql = f"SELECT coalesce(sum(passages), 0) > %(most)s FROM ({passages}) i"
@@ -139,9 +142,9 @@ def matching(
     around: bool,
     frequent: Frequent | None,
 ) -> list[Hit]:
-    """Return the passages that hold any of these words, or stand beside them with `around`; best first.
+    """Return the passages that contain any of these words, with `around` also in their surroundings; best first.
 
-    With `frequent`, the rarest words only, that together occur in at most MAX_RANKED_PASSAGES passages.
+    With `frequent`, use only the rarest words, which together occur in at most MAX_RANKED_PASSAGES passages.
     """
     table = "arounds" if around else "words"
     asked = [[number_of(us.repository, term) for term in phrase] for phrase in phrases(words)]
@@ -166,7 +169,7 @@ def _ranked(
     table: str,
     only_phrases: str = "",
 ) -> list[Hit]:
-    """Return the best of the rows that hold any of these phrases, or only of the RARE or the RAREST of them."""
+    """Return the best rows that contain any of these phrases, or only the RARE or the RAREST of them."""
     where, values = conditions(only)
     rows, tokens = ("arounds", "around_tokens") if table == "arounds" else ("passages", "tokens")
     sql = f"""
@@ -234,12 +237,12 @@ def _rarest(only_phrases: str) -> str:
 
 
 def _held(phrase: list[int], frequent: dict[int, int]) -> int:
-    """Return in about how many rows a phrase is: as many as hold the rarest of its words, 0 if that is not frequent."""
+    """Estimate how many rows contain a phrase: as many as its rarest word, 0 for a word that is not frequent."""
     return min(frequent.get(word, 0) for word in phrase)
 
 
 def frequent_words(connection: Connection[Any], us: Clone) -> Frequent:
-    """Return the frequent words by the server's statistics: about how many rows of all repositories hold them."""
+    """Return the frequent words in the server's statistics, and about how many rows of all repositories have them."""
     sql = (
         "SELECT s.tablename, s.most_common_elems::text::int8[], s.most_common_elem_freqs, c.reltuples FROM pg_stats s"
         " JOIN pg_class c ON c.relname = s.tablename AND c.relnamespace = s.schemaname::regnamespace"
@@ -252,7 +255,7 @@ def frequent_words(connection: Connection[Any], us: Clone) -> Frequent:
 
 
 def _hits(connection: Connection[Any], inner: str, values: Values) -> list[Hit]:
-    """Return the best rows of a query with the fields of their passages; equals by id and place."""
+    """Return the best rows of a query with the fields of their passages; ties are sorted by id and number."""
     sql = (
         f"SELECT b.id, b.number, b.score, p.field, p.alone FROM ({inner}) b"
         " JOIN passages p ON p.version = b.version AND p.number = b.number"
@@ -262,7 +265,7 @@ def _hits(connection: Connection[Any], inner: str, values: Values) -> list[Hit]:
 
 
 def vectors(connection: Connection[Any], us: Clone, only: Filter) -> list[tuple[str, bytes]]:
-    """Return (id, vector) of every body passage inside the filter, by id and place."""
+    """Return (id, vector) of every body passage inside the filter, sorted by id and number."""
     where, values = conditions(only)
     sql = (
         f"SELECT h.id, x.vector FROM {HELD} JOIN vectors x ON x.owner = h.version"
@@ -273,7 +276,7 @@ def vectors(connection: Connection[Any], us: Clone, only: Filter) -> list[tuple[
 
 
 def texts(connection: Connection[Any], us: Clone, places: Collection[Place]) -> dict[Place, str]:
-    """Return the texts of those of these passages that exist."""
+    """Return the texts of these passages; passages that do not exist are left out."""
     sql = (
         "SELECT h.id, p.number, p.text FROM unnest(%s::text[], %s::int[]) AS w (id, number)"
         " JOIN holdings h ON h.clone = %s AND h.id = w.id"
@@ -289,13 +292,13 @@ def held(connection: Connection[Any], us: Clone) -> dict[str, str]:
 
 
 def shallow(connection: Connection[Any], us: Clone, limit: int) -> list[str]:
-    """Return some memories without vectors in the second tier, oldest versions first."""
+    """Return up to `limit` memories without contextual vectors, oldest versions first."""
     sql = "SELECT id FROM holdings WHERE clone = %s AND deep IS NULL ORDER BY version LIMIT %s"
     return [id for (id,) in connection.execute(sql, (us.clone, limit)).fetchall()]
 
 
 def depth(connection: Connection[Any], us: Clone) -> tuple[int, int]:
-    """Return how many memories the second tier holds, and how many there are."""
+    """Return how many memories have contextual vectors, and how many there are."""
     found = connection.execute("SELECT deep, memories FROM clones WHERE n = %s", (us.clone,)).fetchone()
     return (found[0], found[1]) if found else (0, 0)
 

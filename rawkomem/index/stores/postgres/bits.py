@@ -1,7 +1,7 @@
-"""Bits of all vectors of a repository in the memory of a process that stays open, as the server sends them.
+"""Caches the bits of all vectors of a repository in the memory of a long-running process.
 
-Owners are numbered in the order in which they are committed, because writers of a repository take turns: what is new is
-what comes after the last one seen. Bits of vectors that are gone stay until many are new; no question finds those.
+Writers of a repository take turns, so owners are numbered in the order of their commits, and new rows are those after
+the last known owner. Bits of deleted vectors stay until all bits are loaded again; no search returns them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from .writing import Clone
 
-SIMILAR, SIMILAR_PART = 4, 128  # vectors with similar bits for each one wanted; at least this part of all: 1 in 128
+SIMILAR_PER_HIT, SIMILAR_PART = 4, 128  # vectors with similar bits per requested one; at least 1 in 128 of all
 COPY_HEADER_BYTES, COPY_END_BYTES = 19, 2  # of a binary COPY, before and after its rows
 
 
 class Bits:
-    """The bits of one tier; `of` tells whose they are: a life of this clone in the database."""
+    """The bits of one tier. `of`: the clone, with its generation, for which they were loaded."""
 
     def __init__(self, of: Clone, table: str, dims: int):
         self.of = of
@@ -37,7 +37,7 @@ class Bits:
         self._columns = columns(np.zeros((0, -(-dims // 8)), np.uint8))
 
     def refresh(self, connection: Connection[Any]) -> None:
-        """Load what was committed since; load all again once there is half as much again."""
+        """Load rows committed since the last call; load all rows again when their number has grown by half."""
         after = int(self._owners[-1]) if len(self._owners) else 0
         new = self._read(connection, after)
         if not len(new):
@@ -62,8 +62,9 @@ class Bits:
             return _rows(copy, self._dims)
 
     def closest(self, bits: bytes, fine: bytes, limit: int) -> tuple[list[int], list[int]]:
-        """Return owners and numbers of the vectors whose bits agree best with a vector, of those with similar bits."""
-        near = nearest_places(distances(self._columns, bits), max(SIMILAR * limit, len(self._owners) // SIMILAR_PART))
+        """Return owners and numbers of the vectors whose bits agree best with `fine`, of those with similar bits."""
+        similar = max(SIMILAR_PER_HIT * limit, len(self._owners) // SIMILAR_PART)
+        near = nearest_places(distances(self._columns, bits), similar)
         words = np.ascontiguousarray(self._columns[:, near].T)
         signs = np.unpackbits(words.view(np.uint8), axis=1, count=self._dims).astype(np.float32)
         # Not `@`: the threads of its BLAS spin for some 20 ms afterwards, on the core that the server needs.

@@ -1,6 +1,6 @@
-"""Connections to PostgreSQL: a pool, retries after a lost connection, and errors people can act on.
+"""Connections to PostgreSQL: a pool, retries after a lost connection, and errors that say what to do.
 
-The driver's messages are not passed on where they could quote the URL: libpq may take a part of a password for a host.
+The driver's messages are not shown if they could quote the URL, because libpq may take a part of a password for a host.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MAX_CONNECTIONS = 4  # of a process: few questions are asked at once, and servers count connections
-POOL_WAIT_S = 3.0  # seconds for a connection of the pool, before we look why there is none
-CONNECT_TIMEOUT_S = 10  # seconds to reach a server, where the URL has no connect_timeout
-RETRY_PAUSES_S = (0.2, 0.8, 3.2)  # seconds between tries: a server that restarts is back after a few
+MAX_CONNECTIONS = 4  # per process: few questions run at once, and servers limit connections
+POOL_WAIT_S = 3.0  # wait for a connection of the pool, before the server is probed
+CONNECT_TIMEOUT_S = 10  # if the URL has no connect_timeout
+RETRY_PAUSES_S = (0.2, 0.8, 3.2)  # pauses between tries: a server restarts in a few seconds
 LOST_ERRORS = (
     errors.SerializationFailure,
     errors.DeadlockDetected,
@@ -35,21 +35,21 @@ LOST_ERRORS = (
     errors.CrashShutdown,
     errors.CannotConnectNow,
     errors.IdleInTransactionSessionTimeout,
-    errors.UndefinedTable,  # the database was made anew under us
+    errors.UndefinedTable,  # the database was created again meanwhile
     errors.InvalidSchemaName,
     psycopg.InterfaceError,
 )
 FILES_ARE_FINE = "the files are untouched; the next sync brings the index up to date"
 
-logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # else its retries are printed beside our one line
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # else the pool prints its retries
 
 
 class StoreFailed(RawkoError):
-    """The database did not do what was asked."""
+    """Raised when the database cannot be used."""
 
 
 class Connections:
-    """The connections to one database; `prepare` makes a database usable, `configure` sets a session up."""
+    """The connections to one database. `prepare` makes the database usable; `configure` sets up a session."""
 
     def __init__(self, url: str, prepare: Work, configure: Work):
         self.url = url
@@ -57,7 +57,7 @@ class Connections:
         self._prepare = prepare
         self._options: dict[str, Any] = {
             "autocommit": True,
-            "prepare_threshold": None,  # a plan made for one filter does not fit the next
+            "prepare_threshold": None,  # a plan for one filter does not suit the next
             "fallback_application_name": "rawkomem",
         }
         if "connect_timeout" not in conninfo_to_dict(url):
@@ -75,7 +75,7 @@ class Connections:
         self._pool.open()
 
     def probe(self) -> None:
-        """Connect and make the database usable; raise the reason if that fails."""
+        """Connect and make the database usable; raise an error with the reason if that fails."""
         self.alone(self._prepare)
 
     def run(self, work: Callable[[Connection], T]) -> T:
@@ -91,7 +91,7 @@ class Connections:
         return self.retried(once)
 
     def retried(self, work: Callable[[], T], undo: Callable[[], None] | None = None) -> T:
-        """Return what `work` returns; retry after a pause and `undo` if the connection or a race is lost."""
+        """Return what `work` returns. On an error call `undo`; retry after a pause if the connection was lost."""
         for pause in (*RETRY_PAUSES_S, None):
             try:
                 return work()
@@ -100,7 +100,7 @@ class Connections:
                     undo()
                 if pause is None or not _is_lost(failure):
                     raise told(failure, self.place) from None
-            time.sleep(pause * random.uniform(0.8, 1.2))  # clones that lost the same server do not come back as one
+            time.sleep(pause * random.uniform(0.8, 1.2))  # random: many clones must not reconnect at once
             self._reach_again(pause == RETRY_PAUSES_S[-1])
         raise AssertionError("the last pause is None")
 
@@ -113,11 +113,11 @@ class Connections:
                 raise
 
     def take(self) -> Connection:
-        """Return a connection of the pool; `give_back` it."""
+        """Take a connection from the pool; pass it to `give_back` afterwards."""
         return self._pool.getconn(POOL_WAIT_S)
 
     def give_back(self, connection: Connection) -> None:
-        """Return a connection to the pool; roll back what it did not commit."""
+        """Return a connection to the pool; roll back changes that it did not commit."""
         try:
             connection.rollback()
         except psycopg.Error:
@@ -125,7 +125,7 @@ class Connections:
         self._pool.putconn(connection)
 
     def alone(self, work: Callable[[Connection], T]) -> T:
-        """Return what `work` returns on a connection of its own, for work that takes long."""
+        """Return what `work` returns on a connection of its own, outside the pool."""
         try:
             with psycopg.connect(self.url, **self._options) as connection:
                 return work(connection)
@@ -138,13 +138,13 @@ class Connections:
 
 
 def place_of(url: str) -> str:
-    """Return where a URL leads, without secrets: `database on host:port`."""
+    """Return `database on host:port` of a URL, without secrets; raise BadInput if the URL cannot be read."""
     try:
         parts = conninfo_to_dict(url)
     except psycopg.Error:
         parts = {"port": "unreadable"}
     port = str(parts.get("port") or "")
-    if _is_ambiguous(url) or (port and not port.replace(",", "").isdecimal()):  # a password whose host was forgotten
+    if _is_ambiguous(url) or (port and not port.replace(",", "").isdecimal()):  # a password, and no host
         hint = "it looks like postgresql://user:password@host:5432/database; percent-encode @ : / ? # % in the password"
         raise BadInput("the database URL cannot be read", hint)
     port = f":{port}" if port else ""
@@ -167,9 +167,9 @@ def _is_lost(failure: Exception) -> bool:
 
 
 def told(failure: Exception, place: str) -> RawkoError:
-    """Return an error of the driver as one line that says what to do."""
+    """Return an error with one line and a hint for an error of the driver."""
     state = getattr(failure, "sqlstate", None) or ""
-    said = str(failure) if not state else ""  # what libpq says of a connection that was never made
+    said = str(failure) if not state else ""  # libpq's message, if there was no connection
     database = f"PostgreSQL ({place})"
     if state in ("28P01", "28000") or "authentication failed" in said or "no password supplied" in said:
         return StoreFailed(f"{database} refuses this user or password", "check both in the URL")
@@ -185,6 +185,6 @@ def told(failure: Exception, place: str) -> RawkoError:
         hint = "let the owner of the schema rawkomem connect first, and grant this user membership in that role"
         return StoreFailed(f"{database}: this user lacks rights", hint)
     if state in ("53100", "53200"):
-        return Unwritable(f"{database}: the server is out of space or memory", f"give it some; {FILES_ARE_FINE}")
+        return Unwritable(f"{database}: the server is out of space or memory", f"free some there; {FILES_ARE_FINE}")
     why = failure.diag.message_primary if isinstance(failure, psycopg.Error) else ""
     return StoreFailed(f"{database}: {why or type(failure).__name__}", FILES_ARE_FINE)

@@ -23,12 +23,12 @@ class PostgresPlugin(StorePlugin):
     def open(self, home: StoreHome, dims: int) -> OutsideStore:
         """Open the store of this clone of the repository in the user's database."""
         if not home.url:
-            raise BadInput("the postgres store has no url", "rawkomem store use postgres --url-env NAME")
+            raise BadInput("the postgres store has no url", "run 'rawkomem store use postgres --url-env NAME'")
         return open_postgres(home.url, home.repository, home.clone, dims)
 
 
 def open_postgres(url: str, repository: str, clone: str, dims: int) -> OutsideStore:
-    """Open the store of one clone of a repository in the database of a URL, for vectors of so many dimensions."""
+    """Open the store of one clone of a repository in the database of a URL, for vectors of `dims` dimensions."""
     try:
         from .connection import Connections
         from .schema import configure, prepare

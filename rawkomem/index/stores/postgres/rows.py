@@ -26,9 +26,9 @@ HALVES = [packed(">e", number) for number in (*range(128), *range(-128, 0))]  # 
 HIGH, LOW = (bytes(half[at] for half in HALVES) for at in (0, 1))
 
 
-HASHED = "told"  # what a hash is of, besides what it always was of: a version of before lacks that column
+HASHED = "told"  # part of every hash, so that versions from before the column `told` are written again
 
-# The facets that the table `versions` has (sql/0001_index.sql): a filter on any other arrives as ids.
+# The facets that the table `versions` has (sql/0001_index.sql): a filter on another facet is passed as ids.
 COLUMNS = (
     "id",
     "kind",
@@ -43,7 +43,7 @@ COLUMNS = (
     "session",
     "vouched",
 )
-RENAMED = {"by": "agent"}  # facet → its column, where that has another name
+RENAMED = {"by": "agent"}  # facet → its column, if that has another name
 
 
 class Vector(bytes):
@@ -64,11 +64,11 @@ def packed_vector(fine: bytes, bits: bytes) -> Vector:
 
 
 class Tokens(bytes):
-    """A bigint[] as the server reads it."""
+    """A bigint[] in the server's binary format."""
 
 
 class Told(bytes):
-    """JSON as the server reads it."""
+    """JSON in the server's encoding."""
 
 
 class _TokensDumper(Dumper):
@@ -113,7 +113,7 @@ class _VectorLoader(Loader):
 
 
 def speak_vectors(connection: Connection[Any], oid: int) -> None:
-    """Teach a connection to send and read `halfvec`, whose oid is another in every database."""
+    """Make a connection send and read our types. The oid of `halfvec` differs between databases."""
     connection.adapters.register_dumper(Vector, type("VectorDumper", (_VectorDumper,), {"oid": oid}))
     connection.adapters.register_dumper(Tokens, _TokensDumper)
     connection.adapters.register_dumper(BitString, _BitsDumper)
@@ -122,7 +122,7 @@ def speak_vectors(connection: Connection[Any], oid: int) -> None:
 
 
 class Version:
-    """What one clone's files say of a memory. Words are split on demand, because most versions are known."""
+    """One version of a memory. Its words are split on demand, because the database knows most versions."""
 
     def __init__(self, document: Document, vectors: Sequence[Vector]):
         self.document = document
@@ -130,7 +130,7 @@ class Version:
         self.hash = _hash(document, vectors)
 
     def columns(self, words: Sequence[Sequence[str]], arounds: Sequence[Sequence[str]]) -> tuple[object, ...]:
-        """Return the row of `versions` after number and repository, given the terms of its passages."""
+        """Return the row of `versions`, without number and repository, from the terms of its passages."""
         d = self.document.facets
         sizes = (len(words), sum(map(length, words)), len(arounds), sum(map(length, arounds)))
         plain = (d.kind, d.status, storable(self.document.title), d.importance, d.created)
@@ -141,13 +141,13 @@ class Version:
 
 
 def versions_of(documents: Sequence[Document]) -> list[Version]:
-    """Return documents with their vectors packed, all at once."""
+    """Return documents as versions; all vectors are packed in one call."""
     fine = iter(pack_all([passage.vector for document in documents for passage in document.passages]))
     return [Version(document, [packed_vector(*next(fine)) for _ in document.passages]) for document in documents]
 
 
 def _hash(document: Document, vectors: Sequence[Vector]) -> bytes:
-    """Return a hash of a version with its vectors: clones with other models or other terms must not get ours."""
+    """Return a hash of a version with its vectors, so that clones with other models or terms do not share it."""
     passages = [(p.text, p.field, p.heading, p.line, p.around) for p in document.passages]
     said = (HASHED, SPREADING, document.title, document.facets, passages, document.told)
     return sha256(repr(said).encode() + b"".join(vectors)).digest()
@@ -159,13 +159,13 @@ def hash_of_vectors(vectors: Sequence[Vector]) -> bytes:
 
 
 def terms_of(document: Document, passage: Passage) -> tuple[list[str], list[str]]:
-    """Return the terms of a passage, and of its surroundings, which are none where it stands alone."""
+    """Return the terms of a passage, and of its surroundings; an empty list if it has none."""
     head = head_of(document, passage)
     return row_terms(head, passage.text), row_terms(head, passage.around) if passage.around else []
 
 
 def tokens_of(repository: int, terms: Sequence[str]) -> Tokens:
-    """Return terms as numbers, as an array for the server."""
+    """Return the numbers of terms as an array for the server."""
     head = packed(">iiIii", 1, 0, BIGINT, len(terms), 1)
     return Tokens(head + b"".join([_token(repository, term) for term in terms]))
 
@@ -177,14 +177,14 @@ def number_of(repository: int, term: str) -> int:
 
 @lru_cache(200_000)  # more than the words of most repositories
 def _token(repository: int, term: str) -> bytes:
-    """Return a term as an element of an array: 64 bits, keyed by repository, so that each finds only its passages."""
+    """Return a term as an array's element: a 64-bit hash, keyed by repository, so that repositories share none."""
     if term == BREAK:
         return packed(">iq", 8, 0)
     return packed(">i", 8) + blake2b(term.encode(), digest_size=8, key=repository.to_bytes(8, "big")).digest()
 
 
 def names(given: Sequence[str]) -> list[str]:
-    """Return names as filters compare them."""
+    """Return names in the form that filters compare: lower case."""
     return [storable(name.lower()) for name in given]
 
 

@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 SCHEMA = "rawkomem"
-MIGRATION_LOCK = 7_306_921_544  # the advisory lock; a number of our own, as any other
-MIN_SERVER_VERSION = 150_000  # the first with views that have their reader's rights (security_invoker)
-MIN_VECTOR_VERSION = (0, 7)  # the first with halfvec
+MIGRATION_LOCK = 7_306_921_544  # number of the advisory lock, chosen freely
+MIN_SERVER_VERSION = 150_000  # the first version with security_invoker: views use the reader's rights
+MIN_VECTOR_VERSION = (0, 7)  # the first version with halfvec
 
-# Milliseconds. A reader is a person or an agent who waits; a writer may wait for another clone's batch, and a client
-# that fell asleep within a transaction must not hold up the others.
+# Timeouts in milliseconds. A person or an agent waits for a statement; a writer may wait for another clone's batch; a
+# client that hangs within a transaction must not block the others.
 SETTINGS = {
     "statement_timeout": "30000",
     "lock_timeout": "60000",
     "idle_in_transaction_session_timeout": "60000",
     "jit": "off",  # compiling takes longer than our statements
-    "random_page_cost": "1.1",  # pages are in memory, or on a disk without arms
+    "random_page_cost": "1.1",  # pages are in memory or on an SSD
     "parallel_setup_cost": "10000",  # starting processes takes longer than most of our statements
 }
 
 
 def prepare(connection: Connection[Any]) -> None:
-    """Check that the server can be used, and migrate the tables."""
+    """Check that the server can be used, and migrate the tables; raise StoreFailed if that is impossible."""
     _check_server(connection)
     if _version(connection) < len(migrations()):
         with connection.transaction():
@@ -48,18 +48,18 @@ def migrations() -> list[tuple[str, str]]:
 def _check_server(connection: Connection[Any]) -> None:
     server = connection.info
     if server.server_version < MIN_SERVER_VERSION:
-        raise StoreFailed(f"PostgreSQL {server.server_version // 10_000} is too old", "rawkomem needs 15 or newer")
+        raise StoreFailed(f"PostgreSQL {server.server_version // 10_000} is too old", "upgrade it to 15 or newer")
     encoding = server.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise StoreFailed(f"the database is encoded in {encoding}", "create one with ENCODING 'UTF8'")
 
 
 def _version(connection: Connection[Any]) -> int:
-    """Return how many migrations the database has seen."""
+    """Return how many migrations the database has had."""
     (known,) = _row(connection, "SELECT to_regclass(%s) IS NOT NULL", (f"{SCHEMA}.migrations",))
     (version,) = _row(connection, f"SELECT count(*) FROM {SCHEMA}.migrations") if known else (0,)
     if version > len(migrations()):
-        raise StoreFailed("a newer rawkomem has set this database up", "upgrade rawkomem on this machine")
+        raise StoreFailed("the database was migrated by a newer rawkomem", "upgrade rawkomem on this machine")
     return int(version)
 
 
@@ -75,7 +75,7 @@ def _migrate(connection: Connection[Any]) -> None:
 
 
 def _extension(connection: Connection[Any]) -> str:
-    """Return the schema that pgvector is in; create it in `public` if it is missing."""
+    """Return the schema that pgvector is in; create the extension in `public` if it is missing."""
     hint = "let an administrator of the database run: CREATE EXTENSION vector;"
     try:
         with connection.transaction():
@@ -83,7 +83,7 @@ def _extension(connection: Connection[Any]) -> str:
     except (errors.FeatureNotSupported, errors.UndefinedFile):
         raise StoreFailed("the server has no pgvector", "install pgvector 0.7 or newer on the server") from None
     except errors.InsufficientPrivilege:
-        raise StoreFailed("pgvector is not switched on, and this user may not do it", hint) from None
+        raise StoreFailed("pgvector is not switched on, and this user may not switch it on", hint) from None
     found = "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
     where, version = _row(connection, found + " WHERE e.extname = 'vector'")
     if tuple(int(part) for part in version.split(".")[:2]) < MIN_VECTOR_VERSION:

@@ -1,8 +1,9 @@
 """The PostgreSQL search store: one index for a team, fed from many clones of many repositories.
 
-Every version of a memory is kept once, and a clone holds the versions that its own files say (sql/0001_index.sql). So a
-clone is answered exactly from its files and cannot change what another clone sees. See docs/postgres.md. Changes are
-kept here until a question or a commit, then written in one transaction; after a lost connection they are written again.
+Each version of a memory is stored once, and a clone holds the versions that are in its own files (sql/0001_index.sql).
+So a clone's answers match its files, and it cannot change the answers of another clone. See docs/postgres.md. Changes
+are collected until a question or a commit, then written in one transaction. After a lost connection they are written
+again.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MAX_EXACT_PASSAGES = 10_000  # passages; comparing them all takes some 20 ms, and is never wrong
-HUGE_PASSAGES = 20_000  # passages; from there on frequent words are left out
-FETCHED_TEXTS = 30  # texts of hits of each question that are fetched at once: more than most answers show
-# A GIN index keeps new rows in a list, which each question reads from end to end until they are sorted in.
+MAX_EXACT_PASSAGES = 10_000  # up to this many passages are all compared: some 20 ms, and exact
+HUGE_PASSAGES = 20_000  # with more passages, frequent words are ignored
+FETCHED_TEXTS = 30  # hits per question whose texts are fetched in one query: more than most answers show
+# A GIN index collects new rows in a list, which each search scans until the rows are moved into the index.
 SORT_IN = (
     "SELECT gin_clean_pending_list(oid) FROM pg_class WHERE relname IN ('words_tokens', 'arounds_tokens_idx')"
     " AND relnamespace = current_schema()::regnamespace AND pg_has_role(relowner, 'USAGE')"
 )
-ANALYZE_AFTER_CHANGES = 1_000  # changed memories after which the planner's statistics are taken anew
+ANALYZE_AFTER_CHANGES = 1_000  # changed memories after which the planner's statistics are updated
 ANALYZED_TABLES = "repositories, clones, holdings, versions, passages, vectors, deep_vectors, words, arounds"
 
 
@@ -47,22 +48,22 @@ class PostgresStore:
     """Implements OutsideStore, which documents the methods, for one clone of a repository."""
 
     columns = COLUMNS
-    tells = True  # the views of neolata's tables show it
+    tells = True  # the views of neolata's tables show `Document.told`
 
     def __init__(self, connections: Connections, repository: str, clone: str, dims: int):
         self.dims = dims
         self._connections = connections
         self._names = repository, clone
         self._changes: list[Change] = []  # since the last commit
-        self._applied = 0  # how many of them the writer has seen
+        self._applied = 0  # how many of them the writer has made
         self._writer: Connection | None = None  # in a transaction that holds the repository's lock
-        self._small: dict[tuple[Filter, str], bool] = {}  # of a filter and a tier, whether all inside it are compared
+        self._small: dict[tuple[Filter, str], bool] = {}  # (filter, tier) → whether all inside are compared
         self._kept: Kept = {}
         self._frequent: Frequent | None = None
-        self._hits: set[Place] = set()  # found since the generation was asked for
+        self._hits: set[Place] = set()  # recent hits, whose texts are fetched together
         self._texts: dict[Place, str] = {}
         self._ahead: Ahead[list[Hit]] = Ahead()
-        self._put = self._unsettled = 0  # memories put since the last commit; since statistics were taken
+        self._put = self._unsettled = 0  # memories put since the last commit; since the last ANALYZE
         try:
             self._us = connections.run(self._join)
         except BaseException:
@@ -123,7 +124,7 @@ class PostgresStore:
         self._changes.append(change)
 
     def _written(self) -> Connection:
-        """Return the writer after it has made every change."""
+        """Return the writer's connection, on which every change has been made."""
         if self._writer is None:
             self._writer = self._connections.take()
             self._writer.execute("BEGIN")
@@ -135,13 +136,13 @@ class PostgresStore:
         return self._writer
 
     def _abandon(self) -> None:
-        """Give the writer back; what it did not commit is rolled back, and written again by the next."""
+        """Return the writer to the pool. Its uncommitted changes are rolled back; the next writer makes them again."""
         if self._writer is not None:
             self._connections.give_back(self._writer)
         self._writer, self._applied = None, 0
 
     def _retried(self, work: Callable[[], T]) -> T:
-        """Write, or ask within a transaction; discard the changes if that fails for good."""
+        """Return what `work` returns, with retries; discard all changes if it fails in the end."""
         try:
             return self._connections.retried(work, undo=self._abandon)
         except BaseException:
@@ -151,7 +152,7 @@ class PostgresStore:
             raise
 
     def _settle(self) -> None:
-        """After a sync, put new words into their indexes, and update statistics if much changed."""
+        """Move new words into their indexes after a sync, and update statistics if much has changed."""
         self._connections.run(lambda connection: connection.execute(SORT_IN))
         if self._unsettled >= ANALYZE_AFTER_CHANGES:
             self._unsettled, self._frequent = 0, None
@@ -159,7 +160,7 @@ class PostgresStore:
             self.generation()
 
     def close(self) -> None:
-        """Close all connections; discard what was not committed."""
+        """Close all connections; discard changes that were not committed."""
         self._changes.clear()
         self._abandon()
         self._ahead.close()
@@ -181,7 +182,7 @@ class PostgresStore:
         return self._found(ask)
 
     def _compares_all(self, only: Filter, tier: str) -> bool:
-        """Tell whether few are inside the filter: then all of them are compared."""
+        """Tell whether so few passages are inside the filter that all of them are compared."""
         if self._us.passages <= MAX_EXACT_PASSAGES:
             return True
         if (only, tier) not in self._small:
@@ -216,7 +217,7 @@ class PostgresStore:
         return self._frequent
 
     def _found(self, question: Callable[[Connection, Clone], list[Hit]]) -> list[Hit]:
-        """Return what a question finds; note the passages, whose texts will be asked for next."""
+        """Return what a question finds; remember the passages, whose texts are needed next."""
         return self._noted(self._ask(question))
 
     def _noted(self, found: list[Hit]) -> list[Hit]:
@@ -244,7 +245,7 @@ class PostgresStore:
         return self._ask(asking.held)
 
     def served(self) -> int:
-        """Return the bytes of all tables and their indexes, whoever filled them."""
+        """Return the bytes of all tables and their indexes, of all clones."""
         return self._ask(asking.size)
 
     def _forget_texts(self) -> None:
@@ -253,7 +254,7 @@ class PostgresStore:
         self._texts.clear()
 
     def generation(self) -> str:
-        """Return the name of its life; clear what was cached for the last question."""
+        """Return the generation; clear the texts cached for the last question."""
         self._forget_texts()
         if self._changes:
             self._us = self._retried(lambda: self._join(self._written()))

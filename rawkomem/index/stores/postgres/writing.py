@@ -1,6 +1,6 @@
 """Writes to PostgreSQL. Each function runs in a transaction that holds the repository's lock, a row of `repositories`.
 
-So writers of one repository take turns, nobody sees half a version, and locks are taken in one order.
+So writers of one repository take turns, readers never see a part of a version, and locks are taken in one order.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     Row = tuple[object, ...]
 
-STALE_AFTER = "90 days"  # a clone not seen for so long is removed; if it comes back, its index is rebuilt
-WRITE_TIMEOUT_MS = 600_000  # milliseconds for one statement: erasing a million memories takes minutes
+STALE_AFTER = "90 days"  # a clone not used for this long is removed; if it is used again, its index is rebuilt
+WRITE_TIMEOUT_MS = 600_000  # for one statement: erasing a million memories takes minutes
 COLUMNS = {
     "versions": "n int8, repository int4, id text, hash bytea, kind text, status text, title text, importance int2,"
     " created int8, agent text, tags text[], type text, category text, entities text[], session text, said_by text,"
@@ -47,7 +47,7 @@ class Clone:
     clone: int
     generation: str
     passages: int
-    recent: bool  # seen within a day
+    recent: bool  # used within a day
 
 
 def find_clone(connection: Connection[Any], repository: str, clone: str, lock: bool = False) -> Clone | None:
@@ -71,7 +71,7 @@ def lock_clone(connection: Connection[Any], repository: str, clone: str) -> Clon
 
 
 def _add_clone(connection: Connection[Any], repository: str, clone: str) -> None:
-    """Add a clone. Its repository is locked first: two sessions that both share the lock would deadlock."""
+    """Add a clone. Its repository is locked first, because two sessions with a shared lock would deadlock."""
     run = connection.execute
     run("INSERT INTO repositories (name) VALUES (%s) ON CONFLICT DO NOTHING", (storable(repository),))
     run("SELECT FROM repositories WHERE name = %s FOR UPDATE", (storable(repository),))
@@ -83,14 +83,14 @@ def _add_clone(connection: Connection[Any], repository: str, clone: str) -> None
 
 
 def _see_clone(connection: Connection[Any], us: Clone) -> None:
-    """Note that this clone is in use, and remove stale clones of its repository."""
+    """Record that this clone is in use, and remove stale clones of its repository."""
     connection.execute("UPDATE clones SET seen = now() WHERE n = %s", (us.clone,))
     stale = f"DELETE FROM clones WHERE repository = %s AND seen < now() - interval '{STALE_AFTER}'"
     connection.execute(stale.encode(), (us.repository,))
 
 
 def put(connection: Connection[Any], us: Clone, documents: Sequence[Document]) -> None:
-    """Hold these memories, and add those versions of them that nobody has put yet."""
+    """Make the clone hold these memories, and add their versions that the database lacks."""
     latest = {document.id: document for document in documents}
     versions = versions_of(list(latest.values()))
     known = _known(connection, us, versions)
@@ -108,13 +108,13 @@ def put(connection: Connection[Any], us: Clone, documents: Sequence[Document]) -
 
 
 def _known(connection: Connection[Any], us: Clone, versions: Sequence[Version]) -> dict[bytes, int]:
-    """Return hash → number of those versions that exist."""
+    """Return hash → number of the versions that exist."""
     sql = "SELECT hash, n FROM versions WHERE repository = %s AND hash = ANY(%s)"
     return dict(connection.execute(sql, (us.repository, [version.hash for version in versions])).fetchall())
 
 
 def _numbers(connection: Connection[Any], table: str, count: int) -> list[int]:
-    """Return so many new row numbers."""
+    """Return `count` new row numbers."""
     sql = "SELECT nextval(pg_get_serial_sequence(%s, 'n')) FROM generate_series(1, %s)"
     return [n for (n,) in connection.execute(sql, (table, count)).fetchall()]
 
@@ -141,13 +141,13 @@ def _add(connection: Connection[Any], us: Clone, numbered: Sequence[tuple[int, V
 
 
 def _vector_rows(us: Clone, owner: int, vectors: Sequence[Vector]) -> Iterable[Row]:
-    """Return a row for each vector that is not all zeros: nothing is close to those."""
+    """Return a row for each vector, without vectors of zeros, which are close to nothing."""
     numbered = enumerate(vectors)
     return ((owner, number, us.repository, len(vector), vector) for number, vector in numbered if any(vector))
 
 
 def _bit_rows(us: Clone, owner: int, vectors: Sequence[Vector]) -> Iterable[Row]:
-    """Return the bits of the same vectors."""
+    """Return a row of bits for each vector, without vectors of zeros."""
     numbered = enumerate(vectors)
     return ((us.repository, len(v), owner, number, v.bits) for number, v in numbered if any(v))
 
@@ -163,24 +163,24 @@ def _copy(connection: Connection[Any], table: str, rows: Iterable[Row]) -> None:
 
 
 def _type(connection: Connection[Any], name: str) -> str | int:
-    """Return a type as `set_types` wants it; that of vectors is known by its number in this session."""
+    """Return a type for `set_types`: its name, or for vectors the oid in this database."""
     return connection.adapters.get_dumper(Vector, "b").oid if name == "halfvec" else name  # type: ignore[arg-type]
 
 
 def drop(connection: Connection[Any], us: Clone, ids: Sequence[str]) -> None:
-    """Hold these memories no longer."""
+    """Remove these memories from the clone."""
     wanted = [storable(id) for id in ids]
     connection.execute("DELETE FROM holdings WHERE clone = %s AND id = ANY(%s)", (us.clone, wanted))
 
 
 def erase(connection: Connection[Any], us: Clone) -> None:
-    """Hold nothing, and change the generation."""
+    """Remove all memories from the clone, and change its generation."""
     connection.execute("DELETE FROM holdings WHERE clone = %s", (us.clone,))
     connection.execute("UPDATE clones SET generation = %s WHERE n = %s", (token_hex(8), us.clone))
 
 
 def deepen(connection: Connection[Any], us: Clone, vectors: Mapping[str, Sequence[bytes]]) -> None:
-    """Hold these vectors in the second tier, where there is one for each passage of the memory."""
+    """Store contextual vectors of the clone's memories; skip a memory without one vector per passage."""
     sql = "SELECT h.id, h.version FROM holdings h JOIN versions v ON v.n = h.version"
     sql += " JOIN unnest(%s::text[], %s::int[]) AS given (id, passages) ON given.id = h.id"
     sql += " WHERE h.clone = %s AND v.passages = given.passages"
@@ -204,12 +204,12 @@ def deepen(connection: Connection[Any], us: Clone, vectors: Mapping[str, Sequenc
 
 
 def _known_depths(connection: Connection[Any], hashes: Mapping[int, bytes]) -> dict[int, int]:
-    """Return version → number of those sets of vectors that exist."""
+    """Return version → number of the sets of vectors that exist."""
     sql = "SELECT version, n FROM depths JOIN unnest(%s::int8[], %s::bytea[]) AS given (version, hash)"
     sql += " USING (version, hash)"
     return dict(connection.execute(sql.encode(), (list(hashes), list(hashes.values()))).fetchall())
 
 
 def flatten(connection: Connection[Any], us: Clone) -> None:
-    """Hold nothing in the second tier."""
+    """Remove all contextual vectors from the clone."""
     connection.execute("UPDATE holdings SET deep = NULL WHERE clone = %s AND deep IS NOT NULL", (us.clone,))
