@@ -110,7 +110,7 @@ class Catalogue:
         self.db.execute(SCHEMA)
 
     def meta(self, with_listing: bool = True) -> dict[str, bytes | str]:
-        """Return the rows of `meta` as key → value. Without the listing (80 bytes for each file), its value is empty."""
+        """Return the rows of `meta` as key → value. Without the listing (80 bytes a file), its value is empty."""
         value = "value" if with_listing else "CASE key WHEN 'listing' THEN '' ELSE value END"
         return dict(rows(self.db, f"SELECT key, {value} FROM meta"))
 

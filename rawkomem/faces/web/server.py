@@ -115,8 +115,8 @@ class PageServer(socketserver.ThreadingTCPServer):
             code, until = self._entrance
             given = str(said.get("code", "")).encode("utf-8", "replace")
             if not code or time.monotonic() > until or not hmac.compare_digest(given, code.encode()):
-                said = "this address was used or has expired"
-                return _error_reply(UNAUTHORIZED, said, "open the address that 'rawkomem browse' printed")
+                message = "this address was used or has expired"
+                return _error_reply(UNAUTHORIZED, message, "open the address that 'rawkomem browse' printed")
             self._entrance = ("", 0.0)
         return Reply(200, json.dumps({"token": self.door.token}).encode())
 
