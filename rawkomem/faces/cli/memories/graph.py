@@ -90,7 +90,7 @@ def list_command(repository: Repository, id: str, as_json: bool, **edges: Any) -
         matched = "several memories" if item.candidates else "no memory"
         note(f"broken {item.type} link: {one_line(item.name, 60)!r} matches {matched}")
     if hidden:
-        note(f"not shown: {hidden} to memories that are no longer current; --include all shows them")
+        note(f"not shown: {count(hidden, 'link')} to memories that are no longer current; --include all shows them")
 
 
 @click.command("walk")
