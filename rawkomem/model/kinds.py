@@ -12,11 +12,11 @@ class Kind:
     says: str
     prefix: str
     folder: str  # below .rawko/
-    heading: str = ""  # in MEMORY.md; without one, memories of the kind are not listed there
-    groups: bool = False  # holds other memories together: searched and listed, never injected itself
-    fades: bool = False  # `prune` may archive it; the other kinds are kept by rules of their own
-    recorded: bool = False  # tells of a task that was done; a program writes it
-    needs_when: bool = False  # SPEC-0009 expects it to say when it is of use
+    heading: str = ""  # in MEMORY.md; empty: MEMORY.md does not list the kind
+    groups: bool = False  # groups other memories: searched and listed, but never injected
+    fades: bool = False  # whether `prune` may archive it
+    recorded: bool = False  # written by a program, as the record of a finished task
+    needs_when: bool = False  # SPEC-0009 expects `whenToUse`
 
 
 CREATES = {
@@ -53,7 +53,7 @@ CHANGES = {
     "delete": "hides the memory; its text stays in the file",
 }
 
-TYPES = (  # Memory Lane, the weightiest first; a memory may say another `type`, a filter knows these
+TYPES = (  # Memory Lane's types, highest weight first; a memory may have another `type`, a filter accepts only these
     "correction", "decision", "commitment", "insight", "learning", "confidence", "pattern_seed", "cross_agent",
     "workflow_note", "gap",
 )  # fmt: skip
@@ -61,7 +61,7 @@ TYPES = (  # Memory Lane, the weightiest first; a memory may say another `type`,
 IMPORTANCE = ("low", "medium", "high", "critical")
 DEFAULT_IMPORTANCE = "medium"
 
-KEPT_BOTH = "keptBoth"  # type of a link: two memories contradict each other, and that is settled: both hold
+KEPT_BOTH = "keptBoth"  # link type: the two memories contradict each other, and a person decided to keep both
 ACTIVE = "active"
-DRAFT = "draft"  # no title or no frontmatter: searchable, never injected
+DRAFT = "draft"  # no title or no frontmatter: found by search, never injected
 STATUSES = (ACTIVE, DRAFT, "conflicted", "superseded", "disputed", "quarantined", "archived", "deleted")

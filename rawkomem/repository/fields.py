@@ -14,8 +14,8 @@ from ..text.clean import one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-OWN = (*KEY_OF, "body", "by")  # fields of an Entry that may be given, and changed later
-ONCE = ("kind", "id", "at")  # fields that only a new memory gets
+OWN = (*KEY_OF, "body", "by")  # fields of an Entry that `add` and `amend` accept
+ONCE = ("kind", "id", "at")  # fields that only `add` accepts
 IN_EXTRA = {  # keyword → key in the frontmatter
     **{name: name for name in ("type", "category", "entity", "session", "claim")},
     "event_time": "eventTime",
@@ -29,7 +29,7 @@ TITLE_CHARS = 100  # characters of a title that is taken from the first line
 
 
 def as_entry(entry: str | Entry, fields: Mapping[str, Any]) -> Entry:
-    """Return the entry to store, fields over its own; a text without a title gets its first heading or line."""
+    """Return the entry to store; `fields` override its own. A text without a title gets its first heading or line."""
     made = _with(Entry(body=entry.strip("\n")) if isinstance(entry, str) else entry, fields, NEW)
     if isinstance(entry, str) and not made.title:
         first = made.body.strip().partition("\n")[0]
@@ -38,15 +38,15 @@ def as_entry(entry: str | Entry, fields: Mapping[str, Any]) -> Entry:
 
 
 def amendment(entry: Entry | None, fields: Mapping[str, Any]) -> Entry:
-    """Return the entry that changes a memory: the fields that are named, and those that an Entry gives or sets."""
+    """Return the entry that changes a memory: `fields`, and the fields that `entry` lists or sets."""
     entry = entry or Entry(kind="amend")
     if entry.kind not in ("memory", "amend"):
-        raise BadInput(f"an amendment cannot be a {entry.kind}", "a memory keeps its kind: leave it out")
+        raise BadInput(f"an amendment cannot be a {entry.kind}", "a memory cannot change its kind: leave `kind` out")
     set_in = entry.given or [KEY_OF[key] for key in KEY_OF if getattr(entry, key) != getattr(EMPTY, key)]
     given = dict.fromkeys([*set_in, *(KEY_OF[key] for key in fields if key in KEY_OF)])
     made = replace(_with(entry, fields, CHANGED), given=tuple(given))
     if "title" in given and not made.title.strip():
-        raise BadInput("the title is empty", "give a title, or leave it out to keep the old one")
+        raise BadInput("the title is empty", "pass a title, or leave it out to keep the old one")
     return made
 
 
@@ -55,7 +55,7 @@ def _with(entry: Entry, fields: Mapping[str, Any], known: tuple[str, ...]) -> En
     if unknown:
         near = get_close_matches(unknown[0], known, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        raise BadInput(f"unknown field {unknown[0]!r}", f"{hint}one of {', '.join(known)}")
+        raise BadInput(f"unknown field {unknown[0]!r}", f"{hint}use one of {', '.join(known)}")
     extra = {**entry.extra, **fields.get("extra", {})}
     extra |= {IN_EXTRA[name]: _plain(value) for name, value in fields.items() if name in IN_EXTRA}
     own = {name: value for name, value in fields.items() if name in OWN or name in ONCE}

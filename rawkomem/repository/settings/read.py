@@ -1,4 +1,4 @@
-"""Read one settings file: the values that the table allows, and a warning, without the value, for everything else."""
+"""Read one settings file: the values that the table allows. Everything else causes a warning without the value."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_settings(file: str, repository: bool) -> tuple[list[tuple[str, Path, An
 
 
 def read_values(data: bytes, file: str, repository: bool) -> tuple[list[tuple[str, Path, Any]], list[str]]:
-    """Return what read_settings returns for the bytes of a file."""
+    """Return the same as read_settings, from the bytes of a file."""
     try:
         if len(data) > MAX_BYTES:
             return [], [f"{file} is larger than {MAX_BYTES >> 10} KiB: none of it is used"]
@@ -52,7 +52,7 @@ def read_values(data: bytes, file: str, repository: bool) -> tuple[list[tuple[st
 
 
 class _Reader:
-    """Collects what one file says."""
+    """Collects the values and warnings of one file."""
 
     def __init__(self, file: str, repository: bool):
         self.file = file

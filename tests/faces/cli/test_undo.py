@@ -143,7 +143,7 @@ def test_a_change_on_another_branch_is_not_here(rawkomem, git, memory, memories)
     rawkomem("add", "--title", "Only here", "--body", "x")
     git.commit()
     git("checkout", "-q", "main")
-    assert "no file here holds the change" in rawkomem("undo", check=1).stderr
+    assert "no file here contains the change" in rawkomem("undo", check=1).stderr
 
 
 @pytest.mark.parametrize("away", [("delete",), ("archive",), ("quarantine", "--reason", "looks wrong")])

@@ -135,7 +135,7 @@ LONG = "x" * 101
         ({"subject": "s", "predicate": "p", "value": "v", "scope": "galaxy"}, "claim.scope"),
         ({"subject": "s", "predicate": "p", "value": "v", "scope": "session"}, "needs its session"),
         ({"subject": "s", "predicate": "p", "value": "v", "exclusive": "maybe"}, "claim.exclusive"),
-        ({"subject": "s", "predicate": "p", "value": "v", "validFrom": "soon"}, "names no time"),
+        ({"subject": "s", "predicate": "p", "value": "v", "validFrom": "soon"}, "is not a time"),
         ({"subject": "s", "predicate": "p", "value": "v", "validFrom": "2026-02-01", "validUntil": "2026-01-01"}, "ends after"),
         ({"subject": "s", "predicate": "p", "value": "v", "colour": "red"}, "no 'colour'"),
     ],
