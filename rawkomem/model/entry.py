@@ -108,7 +108,7 @@ class Memory:
     valid_until: int = 0
     supersedes: tuple[str, ...] = ()
     superseded_by: str = ""
-    conflicts_with: tuple[str, ...] = ()  # ids of contradicting claims; a conflict is open while both claims are active
+    conflicts_with: tuple[str, ...] = ()  # ids of contradicting memories; belief/conflicts.py finds open conflicts
     links: tuple[tuple[str, str], ...] = ()  # (type, id)
     heritage: tuple[str, ...] = ()
     reason: str = ""  # of the last change of status

@@ -61,7 +61,7 @@ TYPES = (  # Memory Lane's types, highest weight first; a memory may have anothe
 IMPORTANCE = ("low", "medium", "high", "critical")
 DEFAULT_IMPORTANCE = "medium"
 
-KEPT_BOTH = "keptBoth"  # link type: the two memories contradict each other, and a person decided to keep both
+KEPT_BOTH = "keptBoth"  # link type: the two memories contradict each other, and both are kept
 ACTIVE = "active"
 DRAFT = "draft"  # no title or no frontmatter: found by search, never injected
 STATUSES = (ACTIVE, DRAFT, "conflicted", "superseded", "disputed", "quarantined", "archived", "deleted")

@@ -141,8 +141,8 @@ class Repository:
         """Open the repository of a folder or one of its parents; raise NotFound if there is none.
 
         `via` is the origin of the entries that you write: person, agent, import, distilled, or a source class such
-        as tool_output. `store` overrides the search store of the settings. With `layers`, recall also searches the
-        user's own memories and shared repositories; outside of a project, only the user's own.
+        as tool_output. `store` overrides the search store of the settings. With `layers`, recall also searches
+        the user's own memories and shared repositories; outside of a project, only the user's own.
         """
         return cls(find_layout(str(path), layers), warn, via, store=store, layers=layers)
 

@@ -126,7 +126,7 @@ def skill_row(skill: Skill, vector: list[float]) -> dict[str, Any]:
 
 
 def _skill_metadata(skill: Skill) -> dict[str, Any]:
-    """Return a skill's metadata. An imported skill keeps the imported counts until it is used here."""
+    """Return a skill's metadata. An imported skill keeps its imported counts until somebody votes on it here."""
     memory, given = skill.memory, given_in(skill.memory.extra)
     source = {"source": memory.source} if memory.source else {}
     if IMPORTED in memory.extra and not skill.uses:

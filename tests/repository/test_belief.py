@@ -331,7 +331,7 @@ def test_evolve(repository, on_day):
         Entry(title="The build server has 8 cores and 32 GB memory", extra={"provenance": {"source": "user_explicit"}})
     ).entry.id
     beside = repository.add(Entry(title="The build server has 16 cores and 64 GB memory"), evolve=True)
-    assert beside.outcome.what == "stored" and f"beside {trusted}, which is trusted more" in beside.why
+    assert beside.outcome.what == "stored" and f"keep {trusted}, which is trusted more" in beside.why
     with pytest.raises(BadInput, match="10,000"):
         repository.add(Entry(title="T", body="x" * 10_001), evolve=True)
     repository.add(claim("main", "user_explicit"))

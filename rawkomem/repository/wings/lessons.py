@@ -63,7 +63,7 @@ class Lessons(Wing):
     def learn(
         self, context: LessonContext | None = None, by: str = "", via: str = "", **told: Any
     ) -> tuple[Lesson, str]:
-        """Store a lesson, `learn(situation=…, fix=…)`, unless a known one is as confident; return it and what happened."""
+        """Store a lesson, `learn(situation=…, fix=…)`, unless a known one is as confident; return it and the result."""
         context = context or LessonContext(**told)
         with lock(self._core.layout, "lessons"):
             return self._carried_out(plan_lesson(context, self._lessons(COUNTING), self._trust(via), by), via)

@@ -327,6 +327,6 @@ def test_a_batch_is_refused_as_a_whole(repository):
     wrong = Entry(title="T", extra={"claim": {"subject": "s"}})
     with pytest.raises(BadInput, match=r"memory 2 of 2: claim\.predicate"):
         repository.add_many([entry("A"), wrong])
-    with pytest.raises(BadInput, match="1,001 memories at once"):
+    with pytest.raises(BadInput, match="1,001 memories in one call"):
         repository.add_many([Entry(title="T")] * 1001)
     assert not repository.list()
