@@ -49,7 +49,7 @@ class Entry:
     when: Texts = NO_TEXTS
     tags: Texts = NO_TEXTS
     importance: str = DEFAULT_IMPORTANCE
-    at: int = 0  # milliseconds since 1970, UTC; 0 = the file does not say
+    at: int = 0  # milliseconds since 1970, UTC; 0: unknown
     by: str = ""
     found_in: str = ""
     source: str = ""

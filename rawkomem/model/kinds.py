@@ -38,17 +38,17 @@ NEED_WHEN = tuple(kind for kind, row in CREATES.items() if row.needs_when)
 
 # Kinds of entries that change a memory. Everything else about a kind is in state/changes/<kind>.py.
 CHANGES = {
-    "amend": "changes what the memory says",
+    "amend": "changes the text or the fields of the memory",
     "feedback": "votes on the memory",
     "reinforce": "confirms that the memory is true",
     "corroborate": "adds another source that says the same",
     "dispute": "doubts the memory",
-    "supersede": "names the memory that takes its place",
+    "supersede": "names the memory that replaces it",
     "quarantine": "holds the memory back until a review",
     "review": "activates or rejects the memory",
     "link": "links the memory to others, or removes links",
-    "heritage": "names what the memory comes from",
-    "validity": "sets when the memory holds",
+    "heritage": "names the sources of the memory",
+    "validity": "sets the time in which the memory is valid",
     "archive": "takes the memory out of use",
     "delete": "hides the memory; its text stays in the file",
 }

@@ -179,7 +179,7 @@ class Layers:
 
     def look(self, texts: Sequence[str], limit: int, only: Filter | None, profile: str = "") -> Sequence[Answer]:
         """Search all layers for several texts."""
-        from ..recall.search import search  # an injection needs none
+        from ..recall.search import search  # an injection does not need it
 
         layers = self.fresh()
 
@@ -287,7 +287,7 @@ def _has_name(layer: Layer, name: str) -> bool:
 
 def _is_news(said: str) -> bool:
     """Return whether a warning was not printed in the last 24 hours, and record that it is printed now."""
-    from ..text.quick_json import read_json, write_json  # only where a source is missing
+    from ..text.quick_json import read_json, write_json  # only a missing source needs it
 
     file, at = os.path.join(user_cache(), TOLD_FILE), now()
     told: dict[str, str] = {}

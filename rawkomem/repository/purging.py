@@ -88,7 +88,7 @@ def _resolve(core: Core, name: str) -> str:
 def _not_there(id: str, unread: Sequence[str]) -> RawkoError:
     if not unread:
         return NotFound(f"no file contains {id}", "run 'rawkomem index sync', then try again")
-    hint = f"fix the file ('rawkomem check' lists its problems), then run 'rawkomem purge {id}'; or edit it by hand"
+    hint = f"fix the file (see 'rawkomem check') and run 'rawkomem purge {id}', or delete the text by hand"
     return Refused(f"{unread[0]} mentions {id}, but cannot be read as memories", hint)
 
 

@@ -129,7 +129,7 @@ class Writing(Wing):
 
 
 def _without_id(entries: Sequence[Entry]) -> Callable[[Entry], bool]:
-    """Return a function: may a planned entry be a retry of a killed call? Only if the caller gave it no id."""
+    """Return a function: whether an entry may repeat one that a killed call stored. Not if the caller set its id."""
     given = {entry.id for entry in entries if entry.id}
     return lambda entry: entry.id not in given
 

@@ -91,7 +91,7 @@ def check_by(by: str) -> None:
 
 
 def check_window(given: Mapping[str, Value]) -> None:
-    """Raise BadInput if the validity window, also the claim's, has a limit that is not a time or ends too early."""
+    """Raise BadInput if a limit of the window, or of the claim's, is not a time, or the window ends too early."""
     claim = given.get("claim")
     sources = (given, claim) if isinstance(claim, dict) else (given,)
     times: dict[str, int] = {}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .vouch import Vouches
 
 # Fields that a history does not show, because they follow from other fields.
-BOOKKEEPING = ("entries", "updated", "amended", "path", "line", "first_observed", "last_observed", "votes",
+HIDDEN_FIELDS = ("entries", "updated", "amended", "path", "line", "first_observed", "last_observed", "votes",
                "vouched", "proposed", "retracted", "amended_in", "reviewed_in", "confirmed_by")  # fmt: skip
 
 
@@ -60,5 +60,5 @@ def _changes(before: Memory | None, now: Memory | None) -> tuple[tuple[str, obje
 def differences(before: Memory, now: Memory) -> tuple[tuple[str, object, object], ...]:
     """Return (field, before, after) for each field that differs."""
     known = as_dict(before)
-    pairs = ((name, known[name], value) for name, value in as_dict(now).items() if name not in BOOKKEEPING)
+    pairs = ((name, known[name], value) for name, value in as_dict(now).items() if name not in HIDDEN_FIELDS)
     return tuple((name, old, value) for name, old, value in pairs if old != value)

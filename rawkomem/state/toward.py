@@ -9,7 +9,7 @@ from ..model.entry import Entry
 from ..model.errors import Refused
 from ..model.kinds import ACTIVE
 from ..model.record import replace
-from .changes.amend import AMENDABLE, BODY, FIXED, REMOVES
+from .changes.amend import AMENDABLE, BODY, FIXED_KEYS, REMOVES
 from .changes.archive import HOUSEKEEPING
 from .changes.dispute import DISPUTED
 from .changes.feedback import CORROBORATE, COUNTS, SIGNS, withdrawing
@@ -49,7 +49,7 @@ class _Steps:
     def check(self, wanted: Memory) -> None:
         now = self.memory
         odd = [key for field, key in CREATED.items() if getattr(now, field) != getattr(wanted, field)]
-        odd += [key for key in FIXED if now.extra.get(key) != wanted.extra.get(key)]
+        odd += [key for key in FIXED_KEYS if now.extra.get(key) != wanted.extra.get(key)]
         odd += ["title"] if now.title and not wanted.title else []
         if odd:
             message = f"no entry can change {', '.join(odd)} of {now.id}"

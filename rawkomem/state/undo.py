@@ -37,7 +37,7 @@ def plan_undo(
 ) -> Plan:
     """Plan to undo a change; `about` has all entries about its memories, `changes` all changes of this machine.
 
-    A later change of the same field by somebody else is kept. Only a person can undo a change that waits for a review.
+    A later change of the same field by somebody else is kept. Only a person can undo a proposed change.
     """
     entries: list[Entry] = []
     for id in change.memories:

@@ -183,7 +183,7 @@ class Beliefs(Wing):
             known = {key: entry for entry in proposal.changes for key in (entry.id, named(entry))}
             unknown = [key for key in changes if key not in known]
             if unknown or not known:
-                missing = ", ".join(unknown) or "no change"
+                missing = f"no change {', '.join(unknown)}".rstrip()
                 raise NotFound(f"{missing} waits for a review of {proposal.memory.id}", "run 'rawkomem review'")
             chosen = [known[key] for key in changes] or list(proposal.changes)
             return plan_decide(proposal.memory, chosen, accept, reason, by)

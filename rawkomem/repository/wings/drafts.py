@@ -33,7 +33,7 @@ DEMOTED_BECAUSE = "moved back to drafts"
 
 @record
 class Taken:
-    """The result of taking the drafts of a session."""
+    """The result of `take`."""
 
     new: tuple[Draft, ...] = ()
     known: tuple[Draft, ...] = ()  # already waiting or decided, or the same text as in another session
@@ -58,7 +58,7 @@ class Drafts(Wing):
     def take(self, drafts: Sequence[Draft], dry_run: bool = False, heard: bool = True) -> Taken:
         """Store new drafts. A draft that a person also said in another session becomes a memory.
 
-        That needs `heard`: it is certain that a person said it. An agent or a repository can forge a transcript.
+        Pass `heard=False` if it is not certain that a person said it: an agent or a repository can forge a transcript.
         """
         waiting, decided = self.all(), self.store.decided()
         there = {draft.id for draft in waiting} | decided

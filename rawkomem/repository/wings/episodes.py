@@ -88,7 +88,9 @@ class Episodes(Wing):
     def compress(
         self, name: str, title: str = "", archive: bool = False, by: str = ""
     ) -> tuple[Sequence[Written], dict[str, str]]:
-        """Store a digest of the active members that do not contradict each other; with `archive`, archive them.
+        """Store a digest of the active members that do not contradict each other.
+
+        With `archive`, archive the members that the digest covers and that searches do not lose.
 
         Return the entries written, and member → the reason why it is not archived.
         """

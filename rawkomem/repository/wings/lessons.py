@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 SPARE_FACTOR = 3  # search for this many times the limit, because some lessons may be unsure or old
 MAX_LESSONS = 10  # lessons at the start of a session (RFC-0011 §8.2)
 DRAFTED, WAITING, DECIDED = "drafted", "waiting", "decided"  # besides KNOWN: a lesson has this pattern
-COUNTING = (ACTIVE, HELD)  # a new lesson is compared only with these: others may be learned again
+COMPARED_STATUSES = (ACTIVE, HELD)  # a new lesson is compared only with these: others may be learned again
 
 
 @record
@@ -66,7 +66,7 @@ class Lessons(Wing):
         """Store a lesson, `learn(situation=…, fix=…)`, unless a known one is as confident; return it and the result."""
         context = context or LessonContext(**told)
         with lock(self._core.layout, "lessons"):
-            return self._carried_out(plan_lesson(context, self._lessons(COUNTING), self._trust(via), by), via)
+            return self._carried_out(plan_lesson(context, self._lessons(COMPARED_STATUSES), self._trust(via), by), via)
 
     def take_over(self, text: str, via: str = "import") -> tuple[Lesson, str]:
         """Store the lesson of a wire block with the block's id, time and agent; return it and the outcome."""
@@ -75,7 +75,7 @@ class Lessons(Wing):
             stored = next((memory for memory in self._lessons() if memory.id == wire.id), None)
             if stored:
                 return lesson_of(stored), KNOWN
-            known = self._lessons(COUNTING)
+            known = self._lessons(COMPARED_STATUSES)
             wire = renamed(wire, known)
             learned = plan_lesson(wire.context, known, self._trust(via), wire.by, wire=wire)
             return self._carried_out(learned, via)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 DUE_TRACES = 10  # new traces that make consolidation due (LLMos)
 DUE_OF_ONE_GOAL = 3  # new traces of one goal that make it due for the background learner
-MAX_TRACES_BEHIND = 1_000  # the background learner skips more new traces: they wait for `rawkomem tidy consolidate`
+MAX_TRACES_BEHIND = 1_000  # with more new traces the background learner does nothing; run `rawkomem tidy consolidate`
 LAST_RUN = "consolidated"  # below .rawko/local: the time of the last run; safe to delete
 ENTRIES_AT_ONCE = 500  # entries per write; between writes, others may write and progress is reported
 LEAVING = ("archive", "supersede")  # kinds of entries that hide a memory from search
@@ -200,7 +200,7 @@ class Lifecycle(Wing):
         return strength_of(memory, len(held_by(census).get(memory.id, ())), census.now, access.count, access.last)
 
     def accesses(self) -> Mapping[str, Access]:
-        """Return the number and the time of the last injection of each memory on this machine."""
+        """Return, for each memory, the number of injections on this machine and the time of the last one."""
         return accesses(self._core.layout)
 
     def purge(self, name: str) -> Sequence[str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FOUND_AMONG = 5  # the content must be among this many first results
 MAX_PAST_QUESTIONS = 100
-MAX_RESULTS = 100  # of a search, before leaving memories are removed from them
+MAX_RESULTS = 100  # of a search, before the memories that leave are removed
 ASKED_AT_ONCE = 100  # questions per search
 SHOWN_CHARS = 80  # of a quoted question or sentence
 

@@ -87,7 +87,7 @@ class Remembering(Wing):
         return self._repo.drafts.keep(name, by=by, via=via, **changes)
 
     def check_quote(self, quote: str) -> None:
-        """Raise Refused if a recent session has no person's turn with the quote, nor agreement of a person to it."""
+        """Raise Refused unless a person typed the quote, or agreed to it, in a recent session."""
         for one in said_lately(self._core.layout):
             typed = Turn(USER, one.text, one.at)
             if find_quote(quote, [typed]) and find_quote(quote, [*self._turns_of(one.session), typed]):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 MAX_SKILLS = 10  # skills that a list or a search shows
-LISTED = (*READABLE, "quarantined")  # a skill that waits for a review is listed, but a search does not find it
+LISTED_STATUSES = (*READABLE, "quarantined")  # a skill that waits for a review is listed, but a search does not find it
 DISTILLED = "distilled"  # origin of memories made from other memories
 
 
@@ -97,7 +97,7 @@ class Skills(Wing):
 
     def list(self, limit: int = 0) -> Sequence[Skill]:
         """Return skills, most reliable first; skills that wait for a review come last."""
-        found = self._skills(Filter(kinds=(KIND,), statuses=LISTED))
+        found = self._skills(Filter(kinds=(KIND,), statuses=LISTED_STATUSES))
         order = sorted(found, key=lambda it: (it.memory.status != ACTIVE, -it.reliability, -it.uses, it.memory.title))
         return order[: limit or None]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ARRIVED = "importedState"  # key of an entry: the memory's state in the system that it was imported from
 MAX_VOTES = 10  # maximum number of reinforcements, and of disputes, that become entries
 VOTES = {"reinforcements": "reinforce", "disputes": "dispute"}  # key of the state → kind of change
-THERE = "as it stood where it was imported from"
+IMPORT_REASON = "as it stood where it was imported from"
 
 
 def arrived_as(memory: Memory) -> Mapping[str, Value]:
@@ -60,7 +60,7 @@ def carried(memory: Memory, by: str) -> list[Entry]:
     entries: list[Entry] = []
     for key, kind in VOTES.items():
         for _ in range(_count(state.get(key))):
-            entries.append(about(after(memory, entries), Entry(kind=kind, by=by, extra={"reason": THERE})))
+            entries.append(about(after(memory, entries), Entry(kind=kind, by=by, extra={"reason": IMPORT_REASON})))
     links = state.get("links")
     for type, named in links.items() if isinstance(links, dict) else ():
         ids = [str(id) for id in named] if isinstance(named, list) else []
@@ -72,7 +72,7 @@ def carried(memory: Memory, by: str) -> list[Entry]:
 def standing_again(memory: Memory, state: Mapping[str, Value], by: str) -> list[Entry]:
     """Return the entries that give a memory its status from the other system, after its first review."""
     status, newer = state.get("status"), str(state.get("supersededBy", ""))
-    reason = str(state.get("reason") or THERE)
+    reason = str(state.get("reason") or IMPORT_REASON)
     if status == "superseded" and newer:
         return [superseding(memory, newer, reason, by)]
     if status in ("superseded", "archived"):

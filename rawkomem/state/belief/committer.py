@@ -25,7 +25,9 @@ AGENTS = (
 
 
 def state_of(author: str, agents: Sequence[str] = AGENTS) -> str:
-    """Return PERSON, AGENT, UNCOMMITTED or UNKNOWN for an author: `Name <e-mail>`, then a tab and another committer.
+    """Return PERSON, AGENT, UNCOMMITTED or UNKNOWN for an author.
+
+    An author is `Name <e-mail>`; if the committer is another one, a tab and the committer follow.
 
     If several authors committed the same text in parallel, a person wins.
     """

@@ -14,8 +14,8 @@ from ..references import CORROBORATED, HERITAGE, MEMBER, MENTIONS, RELATED, SIMI
 from . import Change, Fields, ids, listed
 
 MAX_TYPE_CHARS = 32  # characters
-# Types that other things create, not link entries → a hint that names them.
-TAKEN = {
+# Types that a link entry cannot have → a hint.
+RESERVED_TYPES = {
     SIMILAR: "rawkomem computes similarity from vectors",
     MENTIONS: "write [[id]] into the text",
     SUPERSEDES: "use 'rawkomem supersede'",
@@ -66,8 +66,8 @@ def linking(memory: Memory, to: Sequence[str], type: str, by: str, removed: bool
 
 
 def _check_type(type: str) -> None:
-    if type in TAKEN:
-        raise BadInput(f"{type!r} is not a type of link that you can set", TAKEN[type])
+    if type in RESERVED_TYPES:
+        raise BadInput(f"{type!r} is not a type of link that you can set", RESERVED_TYPES[type])
     plain = type.replace("-", "").replace("_", "")
     if not (plain.isascii() and plain.isalnum()) or len(type) > MAX_TYPE_CHARS:
         raise BadInput(f"not a type of link: {type[:40]!r}", f"use letters, digits, - and _; at most {MAX_TYPE_CHARS}")

@@ -43,7 +43,7 @@ def plan_held(new: Entry, reason: str, by: str, rivals: Iterable[str] = ()) -> P
 
 
 def with_conflicts(fields: Fields, entry: Entry) -> Fields:
-    """Return `conflicts_with` with the memories added that an entry contradicts."""
+    """Return `conflicts_with`, extended by the memories that an entry contradicts."""
     others = dict.fromkeys((*fields.get("conflicts_with", ()), *ids(entry, "conflictsWith")))
     return {"conflicts_with": tuple(others)}
 

@@ -1,4 +1,4 @@
-"""supersede: another memory replaces this one. A less trusted memory needs `anyway`; `restore` undoes it."""
+"""supersede: another memory replaces this one. A less trusted memory needs `anyway`. `restore` undoes a supersede."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def digest_of(memories: Sequence[Memory]) -> Digest:
     sources = [_source(memory) for memory in memories]
     said = extract(texts_of(memories), TELLING_WORDS)
     chosen = [[one for one in source.sentences if one.text in told] for source, told in zip(sources, said, strict=True)]
-    if not any(chosen):  # each is one long sentence, and the summary quotes its beginning
+    if not any(chosen):  # no whole sentence: the summary quotes the beginning of a long one
         return Digest(_text(memories, said), {memory.id: memory.title for memory in memories})
     left = MAX_WORDS - sum(_length(some) for some in chosen)
     numbers = range(len(sources))

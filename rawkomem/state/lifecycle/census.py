@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...model.entry import Memory, Plan
     from .strength import Strength
 
-SPARED = "critical"  # SPEC-0009 always includes these when relevant, so they must not be archived
+SPARED_IMPORTANCE = "critical"  # SPEC-0009 always includes these when relevant, so they must not be archived
 
 
 @record
@@ -54,4 +54,4 @@ class Census:
 
     def is_spared(self, memory: Memory) -> bool:
         """Return whether housekeeping must not archive a memory: it is critical, or a person vouches for it."""
-        return memory.importance == SPARED or memory.id in self.vouched
+        return memory.importance == SPARED_IMPORTANCE or memory.id in self.vouched

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
 SUPERSEDED_DAYS = 90
 MIN_DISPUTED_TRUST = 0.2
-LIVING = (ACTIVE, DRAFT, "conflicted", "disputed")
-NO_HOLD = (SUPERSEDES, DERIVED)  # these links do not strengthen a memory: they lead to its replacement or its digest
+STATUSES_IN_USE = (ACTIVE, DRAFT, "conflicted", "disputed")
+UNCOUNTED_LINKS = (
+    SUPERSEDES,
+    DERIVED,
+)  # do not strengthen a memory: they lead to its replacement or digest
 
 
 @record
@@ -61,8 +64,8 @@ def look_ahead(census: Census, least: float) -> Outlook:
 
 def held_by(census: Census) -> dict[str, set[str]]:
     """Return memory → the memories in use that a declared link connects it with, in either direction."""
-    graph = build(list(census.memories.values()), lambda memory: memory.status in LIVING)
-    held = ((id, [edge for edge in edges if edge.type not in NO_HOLD]) for id, edges in graph.around.items())
+    graph = build(list(census.memories.values()), lambda memory: memory.status in STATUSES_IN_USE)
+    held = ((id, [edge for edge in edges if edge.type not in UNCOUNTED_LINKS]) for id, edges in graph.around.items())
     return {id: {edge.other(id) for edge in edges} for id, edges in held}
 
 
@@ -98,7 +101,7 @@ def _cleaned(memories: Iterable[Memory], every: Iterable[Memory], by: str) -> It
     names = Names(memory for memory in every if memory.status != "deleted")
     for memory in memories:
         lost: dict[str, list[str]] = {}
-        for type, name in memory.links if memory.status in LIVING else ():
+        for type, name in memory.links if memory.status in STATUSES_IN_USE else ():
             if not names.find(name):
                 lost.setdefault(type, []).append(name)
         for type, gone in lost.items():

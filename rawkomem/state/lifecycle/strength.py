@@ -19,7 +19,7 @@ REINFORCED_IMPORTANCE = 0.1  # added for each reinforcement, up to 1
 CATEGORIES = {"decision": 1.3, "preference": 1.4, "insight": 1.1}
 AGE_HALF_LIFE_DAYS = 30  # since it was created
 TOUCH_HALF_LIFE_DAYS = 60  # since it was last changed or used
-MIN_LEFT = 0.1  # minimum of the factors age and touch
+MIN_FACTOR = 0.1  # minimum of the factors age and touch
 STABILITY_EXPONENT = 0.5  # exponent after `stability` days without a change or use
 LINK_STRENGTH, MAX_LINK_STRENGTH = 0.05, 0.3
 USE_STRENGTH, MAX_USE_STRENGTH = 0.02, 0.2
@@ -82,8 +82,8 @@ def importance_of(memory: Memory) -> float:
 
 
 def fading(days: float, half: float) -> float:
-    """Return the factor that is left after some days: a half after `half` days, at least MIN_LEFT."""
-    return float(max(MIN_LEFT, 0.5 ** (days / half)))
+    """Return the factor that is left after some days: a half after `half` days, at least MIN_FACTOR."""
+    return float(max(MIN_FACTOR, 0.5 ** (days / half)))
 
 
 def _steadiness(memory: Memory, last_use: int, now: int) -> float:
