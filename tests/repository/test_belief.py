@@ -160,7 +160,7 @@ def test_the_end_of_a_validity_can_be_taken_back(repository, keys, on_day):
     on_day(5)
     repository.beliefs.validity(keys, start="2026-03-01")
     assert repository.explain(keys, TASK)[0].why_not == "valid from 2026-03-01T00:00:00Z"
-    with pytest.raises(BadInput, match="ends after"):
+    with pytest.raises(BadInput, match="ends before"):
         repository.beliefs.validity(keys, end="2026-02-01")
     with pytest.raises(BadInput, match="no time"):
         repository.beliefs.validity(keys, end="soon")

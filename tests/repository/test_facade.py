@@ -268,7 +268,7 @@ def test_unknown_words_are_refused_by_name(filled, ask):
     for word in ("tags", "most", "importence"):
         with pytest.raises(BadInput, match=f"'{word}'"):
             ASKING[ask](filled, **{word: "x"})
-    with pytest.raises(BadInput, match="only= and tag="):
+    with pytest.raises(BadInput, match="only= together with tag="):
         ASKING[ask](filled, only=Filter(), tag="x")
     with pytest.raises(BadInput, match="importance"):
         ASKING[ask](filled, importance="huge")

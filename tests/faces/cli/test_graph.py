@@ -135,7 +135,7 @@ def test_entities(rawkomem):
     [
         (["link", "cache", "cache"], 2, "cannot link a memory to itself"),
         (["link", "cache", "nope"], 1, "no memory 'nope'"),
-        (["link", "cache", "ttl", "--type", "similar"], 2, "vectors tell what is similar"),
+        (["link", "cache", "ttl", "--type", "similar"], 2, "computes similarity from vectors"),
         (["unlink", "cache", "ttl"], 1, "no link between cache and ttl"),
         (["traverse", "cache", "--types", "foo", "--declared"], 2, "there are: mentions, related"),
         (["traverse", "cache", "--hops", "0"], 2, "--hops"),

@@ -133,7 +133,7 @@ def test_a_purge_cannot_be_undone_and_an_earlier_change_can(rawkomem, memory, me
     vote = next(item["change"] for item in listed if item["told"] == ["voted helpful"])
     rawkomem("undo", vote)
     assert show(rawkomem, memory)["helpful"] == 0
-    assert "undone already" in rawkomem("undo", vote, check=1).stderr
+    assert "already undone" in rawkomem("undo", vote, check=1).stderr
     assert "made no change 'amend_x'" in rawkomem("undo", "amend_x", check=1).stderr
 
 

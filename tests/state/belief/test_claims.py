@@ -133,7 +133,7 @@ LONG = "x" * 101
         ({"subject": "s", "predicate": " ", "value": "v"}, "claim.predicate"),
         ({"subject": "s", "predicate": "p", "value": "v" * 1001}, "claim.value"),
         ({"subject": "s", "predicate": "p", "value": "v", "scope": "galaxy"}, "claim.scope"),
-        ({"subject": "s", "predicate": "p", "value": "v", "scope": "session"}, "needs its session"),
+        ({"subject": "s", "predicate": "p", "value": "v", "scope": "session"}, "needs a session"),
         ({"subject": "s", "predicate": "p", "value": "v", "exclusive": "maybe"}, "claim.exclusive"),
         ({"subject": "s", "predicate": "p", "value": "v", "validFrom": "soon"}, "is not a time"),
         ({"subject": "s", "predicate": "p", "value": "v", "validFrom": "2026-02-01", "validUntil": "2026-01-01"}, "ends after"),
@@ -254,7 +254,7 @@ def test_what_ended_before_is_no_rival():
 
 def test_an_amend_changes_no_claim():
     of = memory("A")
-    with pytest.raises(Refused, match="not amended"):
+    with pytest.raises(Refused, match="cannot be amended"):
         plan_amend(of, Entry(extra={"claim": {"subject": "user", "predicate": "plan", "value": "B"}}))
     forged = Entry(
         kind="amend",
