@@ -144,7 +144,7 @@ def test_entities(rawkomem):
         (["links", "cache", "--include", "lost"], 2, "unknown status 'lost'"),
         (["episode", "capture"], 2, "say what to capture"),
         (["episode", "capture", "x", "--since", "soon"], 2, "--since 'soon' is not an ISO 8601 time"),
-        (["episode", "capture", "x", "--since", "2999-01-01"], 1, "no memory fits"),
+        (["episode", "capture", "x", "--since", "2999-01-01"], 1, "no memory matches"),
         (["episode", "show", "cache"], 2, "is a memory, not an episode"),
         (["episode", "create", "x"], 2, "Missing argument"),
     ],

@@ -136,8 +136,8 @@ LONG = "x" * 101
         ({"subject": "s", "predicate": "p", "value": "v", "scope": "session"}, "needs a session"),
         ({"subject": "s", "predicate": "p", "value": "v", "exclusive": "maybe"}, "claim.exclusive"),
         ({"subject": "s", "predicate": "p", "value": "v", "validFrom": "soon"}, "is not a time"),
-        ({"subject": "s", "predicate": "p", "value": "v", "validFrom": "2026-02-01", "validUntil": "2026-01-01"}, "ends after"),
-        ({"subject": "s", "predicate": "p", "value": "v", "colour": "red"}, "no 'colour'"),
+        ({"subject": "s", "predicate": "p", "value": "v", "validFrom": "2026-02-01", "validUntil": "2026-01-01"}, "ends before"),
+        ({"subject": "s", "predicate": "p", "value": "v", "colour": "red"}, "unknown key 'colour'"),
     ],
 )  # fmt: skip
 def test_a_claim_that_cannot_be_used_is_refused(claim, message):
