@@ -164,7 +164,7 @@ def test_the_end_of_a_validity_can_be_taken_back(repository, keys, on_day):
         repository.beliefs.validity(keys, end="2026-02-01")
     with pytest.raises(BadInput, match="is not a time"):
         repository.beliefs.validity(keys, end="soon")
-    with pytest.raises(BadInput, match="no window"):
+    with pytest.raises(BadInput, match="no validity window"):
         repository.beliefs.validity(keys)
 
 
