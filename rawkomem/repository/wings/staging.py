@@ -131,4 +131,4 @@ def _opposed(memory: Memory, around: Sequence[Memory]) -> Iterator[Proposal]:
 def _proposal(code: str, memory: Memory, other: Memory, message: str) -> Proposal:
     """Return a proposal. Its command keeps `other` for a duplicate, and `memory` for a contradiction."""
     old, new = (memory, other) if code == NEAR else (other, memory)
-    return Proposal(code, memory, other, f"{memory.id} {message}", f"run 'rawkomem supersede {old.id} {new.id}'")
+    return Proposal(code, memory, other, f"{memory.id} {message}", f"'rawkomem supersede {old.id} {new.id}' keeps one")
