@@ -1,6 +1,6 @@
-"""The frontmatter keys of other memory systems: which of our keys each stands for, and which are only kept.
+"""The frontmatter keys of other memory systems: our key for each, or why the key is kept without effect.
 
-The one table of such names. Readers of a key ask `said` or `names_of`; docs/format.md lists the rows.
+No other module lists these names. To read a key, call `said` or `names_of`. docs/format.md lists the rows.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from .entry import Value
 
-NOTHING = ("", "~", "null", "none", "undefined")  # values, in any case, that name nothing
-# our key → other names of it; our key counts where a file has both
+NOTHING = ("", "~", "null", "none", "undefined")  # values that count as empty, in upper or lower case
+# our key → its other names; if a file has several of them, our key wins
 NAMES: dict[str, tuple[str, ...]] = {
     "whenToUse": ("when_to_use",),
     "tags": ("tag",),
@@ -37,7 +37,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "lastObservedAt": ("last_observed_at",),
     "lastAccessedAt": ("last_accessed_at", "last_accessed", "lastAccessed"),
 }
-# Keys that are kept and shown, and change nothing → why.
+# Keys that are kept and shown but have no effect → the reason.
 KEPT = {
     "access_count": "uses are counted on each machine",
     "accessCount": "uses are counted on each machine",
@@ -75,7 +75,7 @@ def names_of(ours: str) -> tuple[str, ...]:
 
 
 def said(extra: Mapping[str, Value], ours: str) -> Value:
-    """Return the value of one of our keys, whatever a file calls it; empty where it says nothing."""
+    """Return the value of one of our keys under any of its names; "" if the file has none of them."""
     for name in names_of(ours):
         value = extra.get(name)
         if value is not None and not is_nothing(value):
@@ -84,5 +84,5 @@ def said(extra: Mapping[str, Value], ours: str) -> Value:
 
 
 def is_nothing(value: object) -> bool:
-    """Return whether a value names nothing: an empty text, or a word such as `null` or `none`."""
+    """Return whether a value counts as empty: an empty text, or a word such as `null` or `none`."""
     return isinstance(value, str) and value.strip().lower() in NOTHING

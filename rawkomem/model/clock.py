@@ -21,7 +21,7 @@ def now() -> int:
 
 
 def iso(at: int) -> str:
-    """Return `2026-01-23T10:30:00Z`, with milliseconds only where there are any; empty for an unknown time."""
+    """Return a time like `2026-01-23T10:30:00Z`, with milliseconds unless they are 0; "" for the unknown time 0."""
     if not at:
         return ""
     seconds, ms = divmod(at, 1000)
@@ -30,7 +30,7 @@ def iso(at: int) -> str:
 
 
 def read_moment(text: str, end: bool = False) -> int | None:
-    """Return the time that a date (its end with `end`), a time or an age like `7d` names; None where it names none."""
+    """Return the time of a date (with `end`, its end), a time or an age like `7d`; None for any other text."""
     text = text.strip()
     if text[:-1].isdecimal() and text[-1:] in AGES:
         return max(0, now() - int(text[:-1]) * AGES[text[-1]])
@@ -39,7 +39,7 @@ def read_moment(text: str, end: bool = False) -> int | None:
 
 
 def read_time(text: str) -> tuple[int | None, str]:
-    """Return the time that a text names, None where it names none, and what is odd about it (empty when nothing is)."""
+    """Return the time that a text names, or None, and a remark about an unusual spelling or an error ("" if none)."""
     from datetime import UTC, datetime  # only while reading files: a cold search never parses a date
 
     text = text.strip()

@@ -1,10 +1,10 @@
-"""The few errors that stop a command. Each says what happened and what to do next; bad data is a Problem instead."""
+"""The errors that stop a command. Each says what failed and what to do next. Bad data in files is a Problem instead."""
 
 from __future__ import annotations
 
 
 class RawkoError(Exception):
-    """Something the user must know: a one-line message, a hint, and the exit code of the command."""
+    """Base of all errors: a one-line message, a hint, and the exit code of the command."""
 
     exit_code = 1
 
@@ -15,25 +15,25 @@ class RawkoError(Exception):
 
 
 class BadInput(RawkoError):
-    """The caller's words are off: a flag, a name, a value."""
+    """The caller passed a wrong option, name or value."""
 
     exit_code = 2
 
 
 class NotFound(RawkoError):
-    """No repository, memory or file of that name."""
+    """There is no repository, memory or file with that name."""
 
 
 class Busy(RawkoError):
-    """Another process holds the lock longer than we are willing to wait."""
+    """Another process held the lock for longer than the timeout."""
 
 
 class Refused(RawkoError):
-    """An action that would lose data or break a law."""
+    """The action would lose data or break a law of docs/architecture.md."""
 
 
 class Unwritable(RawkoError):
-    """The file system said no: full disk, read-only folder, missing permission."""
+    """A file could not be written: full disk, read-only folder, missing permission."""
 
 
 class IndexBroken(RawkoError):
@@ -41,7 +41,7 @@ class IndexBroken(RawkoError):
 
 
 class WrittenUnseen(IndexBroken):
-    """What was asked for is in the files, only the index fails: the command did its work."""
+    """The entries were written to the files, but the index failed. The command succeeded, so it exits 0."""
 
     exit_code = 0
 

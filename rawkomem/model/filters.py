@@ -1,4 +1,4 @@
-"""Filters: options, arguments, SQL and docs of each come from its row in FILTER_FIELDS and its field of `Filter`."""
+"""Filters on memories. A row of FILTER_FIELDS and a field of `Filter` define each one's option, SQL and docs."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from .checked import Number, Texts
 
-    Words = str | float | Sequence[str]  # what is said for a filter
+    Words = str | float | Sequence[str]  # a filter's value as the caller writes it
 
-READABLE = (ACTIVE, DRAFT, "conflicted")  # statuses that are shown by default; the others are history
-EXPIRED, ALL = "expired", "all"  # words beside the statuses: outside its validity window; everything
+READABLE = (ACTIVE, DRAFT, "conflicted")  # statuses that are shown by default
+EXPIRED, ALL = "expired", "all"  # further words for --include: memories outside their validity window; all memories
 
 # How a filter compares its value with a column.
 ANY_OF, ALL_OF, AT_LEAST, BEFORE = "any of", "all of", "at least", "before"
@@ -38,7 +38,7 @@ ANY_OF, ALL_OF, AT_LEAST, BEFORE = "any of", "all of", "at least", "before"
 
 @record
 class Filter:
-    """Conditions on memories; an empty field lets everything pass. Each field has a row in FILTER_FIELDS."""
+    """Conditions on memories. An empty field accepts every memory. Each field has a row in FILTER_FIELDS."""
 
     __check__ = {
         **dict.fromkeys(("ids", "tags", "types", "categories", "entities", "agents", "sessions"), checked_texts),
@@ -69,8 +69,8 @@ class Filter:
     statuses: Texts = NO_TEXTS
     current: bool = False
     ids: Texts = NO_TEXTS
-    vouched: int = 0  # 1: only what a person vouches for
-    unvouched: int = 0  # 1: only the rest
+    vouched: int = 0  # 1: only memories that a person vouches for
+    unvouched: int = 0  # 1: only memories that no person vouches for
 
 
 DEFAULT = Filter(statuses=READABLE, current=True)
@@ -78,12 +78,12 @@ DEFAULT = Filter(statuses=READABLE, current=True)
 
 @record
 class Facets:
-    """What filters compare. Every store keeps these columns; the rows below name them."""
+    """The columns that filters compare. Every store has them; FILTER_FIELDS refers to them."""
 
     id: str
     kind: str = "memory"
     status: str = "active"
-    importance: int = 1  # place in IMPORTANCE
+    importance: int = 1  # position in IMPORTANCE
     created: int = 0  # milliseconds since 1970
     tags: tuple[str, ...] = ()
     by: str = ""
@@ -91,28 +91,28 @@ class Facets:
     category: str = ""
     entities: tuple[str, ...] = ()
     session: str = ""
-    vouched: int = 1  # 0: people vouch for memories in this repository, and nobody does for this one
+    vouched: int = 1  # 0: people vouch for memories of this repository, but not for this one
 
 
 @record
 class FilterField:
-    """All that is known about one field of `Filter`."""
+    """The definition of one field of `Filter`."""
 
     name: str  # the field of Filter
-    word: str = ""  # the argument of `filter_of`; with dashes, the command line's option
-    help: str = ""  # of the option; empty: there is no option
-    read: Callable[[Any], Any] = tuple  # the value of Filter for what was given; raises BadInput
+    word: str = ""  # the argument of `filter_of`, and with dashes the command-line option
+    help: str = ""  # help text of the option; empty: no option
+    read: Callable[[Any], Any] = tuple  # converts the caller's value; raises BadInput
     short: str = ""  # the option's short form
     many: bool = False  # whether the word takes several values
-    column: str = ""  # the field of Facets that it compares; empty: index/views/view.py checks it, no store does
+    column: str = ""  # the field of Facets to compare; empty: index/views/view.py checks it, not the store
     compare: str = ANY_OF
-    any_case: bool = False  # whether upper and lower case are the same
-    lasting: bool = False  # whether the column never changes, so that the present value also answers for the past
-    agents: str = ""  # description of the MCP argument; empty: agents are not offered it, since every word costs tokens
+    any_case: bool = False  # whether case is ignored
+    lasting: bool = False  # whether the column never changes, so that --as-of can use the present value
+    agents: str = ""  # description of the MCP argument; empty: no argument, to save tokens
 
     @property
     def option(self) -> str:
-        """Return the long option of the command line."""
+        """Return the long command-line option."""
         return "--" + self.word.replace("_", "-")
 
 
@@ -120,7 +120,7 @@ def _known(what: str, valid: Iterable[str]) -> Callable[[Sequence[str]], tuple[s
     def read(words: Sequence[str]) -> tuple[str, ...]:
         for word in words:
             if word not in valid:
-                raise BadInput(f"unknown {what} {word!r}", "one of " + ", ".join(valid))
+                raise BadInput(f"unknown {what} {word!r}", "use one of " + ", ".join(valid))
         return tuple(words)
 
     return read
@@ -136,7 +136,7 @@ def _trust(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise BadInput(f"--trust: {text!r} is no trust", "give a number from 0 to 1, like 0.6")
+        raise BadInput(f"--trust: {text!r} is not a number from 0 to 1", "use a number such as 0.6")
     return value
 
 
@@ -219,30 +219,30 @@ FILTER_FIELDS = (
 
 
 def read_filter(words: dict[str, Words]) -> Filter:
-    """Return the Filter that these words ask for, each named like its option; raise BadInput for a wrong one."""
+    """Return the Filter for option names and values; raise BadInput for an unknown name or a wrong value."""
     known = {field.word for field in FILTER_FIELDS if field.word}
     for word in words:
         if word not in known:
-            raise BadInput(f"unknown filter {word!r}", "one of " + ", ".join(sorted(known)))
+            raise BadInput(f"unknown filter {word!r}", "use one of " + ", ".join(sorted(known)))
     return Filter(**{field.name: field.read(_given(field, words.get(field.word))) for field in FILTER_FIELDS})
 
 
 def _given(field: FilterField, words: Words | None) -> Words:
-    """Return what was given for a field, as its `read` takes it: several words, or one."""
+    """Return the caller's value in the form that the field's `read` expects: a list, or one text."""
     if field.many:
         return [words] if isinstance(words, str) else words or ()
     return words or ""
 
 
 def asked(only: Filter) -> list[tuple[FilterField, Any]]:
-    """Return the fields of a filter that compare a column, each with the value to compare it with."""
+    """Return the filter's non-empty fields that compare a column, each with the value to compare."""
     values = only.__dict__
     found = [(field, values[field.name]) for field in FILTER_FIELDS if field.column and values[field.name]]
     return [(field, [name.lower() for name in value] if field.any_case else value) for field, value in found]
 
 
 def holds(field: FilterField, wanted: Any, own: Any) -> bool:
-    """Return whether a column's value passes; `wanted` comes from `asked`."""
+    """Return whether a column's value `own` passes; `wanted` comes from `asked`."""
     if field.any_case:
         own = own.lower() if isinstance(own, str) else [name.lower() for name in own]
     if field.compare == ANY_OF:
@@ -253,6 +253,6 @@ def holds(field: FilterField, wanted: Any, own: Any) -> bool:
 
 
 def as_text(only: Filter) -> str:
-    """Return what a filter asks for beyond the default, in one line."""
+    """Return the fields of a filter that differ from the default, on one line."""
     usual = as_dict(DEFAULT)
     return " ".join(f"{key}={value}" for key, value in as_dict(only).items() if value and value != usual[key])

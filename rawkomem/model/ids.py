@@ -1,4 +1,4 @@
-"""Ids of entries, and names in ASCII."""
+"""Ids of entries, and ASCII names (slugs)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .kinds import CREATES
 
 MAX_SLUG_CHARS = 64  # SPEC-0009; all ASCII, so also 64 bytes
 ID_LENGTH = 250  # characters: people type and read ids
-ID_SIGNS = "_-.#/:@+=~,% "  # ASCII signs that an id may hold: none of them means anything to a shell or in HTML
-ID_STARTS = "_.#@"  # signs that an id may begin with: `-` would be an option
-HASH_DIGITS = 8  # of a name that had to be changed
+ID_SIGNS = "_-.#/:@+=~,% "  # ASCII signs allowed in an id: none is special in a shell or in HTML
+ID_STARTS = "_.#@"  # signs allowed at the start of an id; `-` would look like an option
+HASH_DIGITS = 8  # added to a name that had to be changed
 BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def new_id(kind: str, at: int = 0) -> str:
-    """Return `mem_<ms>_<6 hex>`; of a trace, `trace-<ms>-<6 base36>` as its seed asks."""
+    """Return a new id: `mem_<ms>_<6 hex>`, or for a trace `trace-<ms>-<6 base36>`, the form that its spec requires."""
     at = at or now()
     if kind == "trace":
         return f"trace-{at}-{''.join(BASE36[byte % 36] for byte in os.urandom(6))}"
@@ -25,7 +25,7 @@ def new_id(kind: str, at: int = 0) -> str:
 
 
 def is_id(text: str) -> bool:
-    """Tell whether a text may be an id: letters and digits of any script and a few signs, on one line, not too long."""
+    """Return whether a text is a valid id: letters and digits of any script and ID_SIGNS, at most ID_LENGTH of them."""
     if not text or len(text) > ID_LENGTH or not text.isprintable() or text != text.strip():
         return False
     plain = all(c.isalnum() or c in ID_SIGNS or not c.isascii() for c in text)
@@ -33,9 +33,9 @@ def is_id(text: str) -> bool:
 
 
 def safe_id(text: str) -> str:
-    """Return a text as an id: signs that an id must not hold become hyphens, and a hash keeps two texts apart.
+    """Return a text as a valid id: invalid signs become hyphens, and a hash is added so that ids stay distinct.
 
-    `stem#2` stays the second entry of `stem`.
+    A number after `#` is kept: `stem#2` is still the second entry of `stem`.
     """
     if not text or is_id(text):
         return text
@@ -50,9 +50,9 @@ def safe_id(text: str) -> str:
 
 
 def slug(title: str) -> str:
-    """Return a text in ASCII letters, digits and single hyphens; a short hash where nothing is left.
+    """Return a text in ASCII letters, digits and single hyphens; `memory-` and a hash if too few letters remain.
 
-    For names that other programs restrict. Files had these names before `names.file_stem`.
+    For names that other programs restrict to ASCII. Files had these names before `names.file_stem` existed.
     """
     import unicodedata
     from hashlib import sha256
@@ -68,7 +68,7 @@ def slug(title: str) -> str:
 
 
 def holds_id(text: str, id: str) -> bool:
-    """Tell whether a text holds an id as a whole: `exp_1` is not in `exp_10`."""
+    """Return whether a text contains an id as a whole word: `exp_10` does not contain `exp_1`."""
     at = text.find(id) if id else -1
     while at >= 0:
         around = text[at - 1 : at] + text[at + len(id) : at + len(id) + 1]

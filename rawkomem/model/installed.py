@@ -1,4 +1,4 @@
-"""Tell how rawkomem was installed, so that hints name a command that works when it is pasted."""
+"""Find out how rawkomem was installed, so that hints name a command that works when pasted."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import shlex
 import sys
 
 PIPX, UV_TOOL, PIP = "pipx", "uv tool", "pip"
-PIPX_FILE, UV_FILE = "pipx_metadata.json", "uv-receipt.toml"  # what these installers leave in the environment
+PIPX_FILE, UV_FILE = "pipx_metadata.json", "uv-receipt.toml"  # files that these installers create in the environment
 
 
 def installer() -> str:
-    """Return which program installed this rawkomem: PIPX, UV_TOOL, or PIP for every other environment."""
+    """Return the program that installed this rawkomem: PIPX, UV_TOOL, or PIP for any other environment."""
     if os.path.exists(os.path.join(sys.prefix, PIPX_FILE)):
         return PIPX
     return UV_TOOL if os.path.exists(os.path.join(sys.prefix, UV_FILE)) else PIP
@@ -29,12 +29,12 @@ def how_to_install(*packages: str) -> str:
 
 
 def how_to_add(extra: str) -> str:
-    """Return the command that adds what an extra of rawkomem needs."""
+    """Return the command that installs the packages of a rawkomem extra."""
     return how_to_install(*packages_of(extra))
 
 
 def packages_of(extra: str) -> list[str]:
-    """Return the packages of an extra, as the installed distribution names them; the extra itself if it is unknown."""
+    """Return the packages of an extra from the installed metadata; `rawkomem[EXTRA]` if the extra is not there."""
     from importlib.metadata import PackageNotFoundError, requires
 
     mark = f'extra == "{extra}"'
@@ -46,7 +46,7 @@ def packages_of(extra: str) -> list[str]:
 
 
 def how_to_reach() -> str:
-    """Return what puts `rawkomem` on the PATH, where hosts and git look for it."""
+    """Return a hint that says how to put `rawkomem` on the PATH, where hosts and git look for it."""
     if installer() == PIPX:
         return "run: pipx ensurepath"
     if installer() == UV_TOOL:

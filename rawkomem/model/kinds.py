@@ -12,11 +12,11 @@ class Kind:
     says: str
     prefix: str
     folder: str  # below .rawko/
-    heading: str = ""  # in MEMORY.md; without one, memories of the kind are not listed there
-    groups: bool = False  # holds other memories together: searched and listed, never injected itself
-    fades: bool = False  # `prune` may archive it; the other kinds are kept by rules of their own
-    recorded: bool = False  # tells of a task that was done; a program writes it
-    needs_when: bool = False  # SPEC-0009 expects it to say when it is of use
+    heading: str = ""  # in MEMORY.md; empty: MEMORY.md does not list the kind
+    groups: bool = False  # groups other memories: searched and listed, but never injected
+    fades: bool = False  # whether `prune` may archive it
+    recorded: bool = False  # written by a program, as the record of a finished task
+    needs_when: bool = False  # SPEC-0009 expects `whenToUse`
 
 
 CREATES = {
@@ -38,22 +38,22 @@ NEED_WHEN = tuple(kind for kind, row in CREATES.items() if row.needs_when)
 
 # Kinds of entries that change a memory. Everything else about a kind is in state/changes/<kind>.py.
 CHANGES = {
-    "amend": "changes what the memory says",
+    "amend": "changes the text or the fields of the memory",
     "feedback": "votes on the memory",
     "reinforce": "confirms that the memory is true",
     "corroborate": "adds another source that says the same",
     "dispute": "doubts the memory",
-    "supersede": "names the memory that takes its place",
+    "supersede": "names the memory that replaces it",
     "quarantine": "holds the memory back until a review",
     "review": "activates or rejects the memory",
     "link": "links the memory to others, or removes links",
-    "heritage": "names what the memory comes from",
-    "validity": "sets when the memory holds",
+    "heritage": "names the sources of the memory",
+    "validity": "sets the time in which the memory is valid",
     "archive": "takes the memory out of use",
     "delete": "hides the memory; its text stays in the file",
 }
 
-TYPES = (  # Memory Lane, the weightiest first; a memory may say another `type`, a filter knows these
+TYPES = (  # Memory Lane's types, highest weight first; a memory may have another `type`, a filter accepts only these
     "correction", "decision", "commitment", "insight", "learning", "confidence", "pattern_seed", "cross_agent",
     "workflow_note", "gap",
 )  # fmt: skip
@@ -61,7 +61,7 @@ TYPES = (  # Memory Lane, the weightiest first; a memory may say another `type`,
 IMPORTANCE = ("low", "medium", "high", "critical")
 DEFAULT_IMPORTANCE = "medium"
 
-KEPT_BOTH = "keptBoth"  # type of a link: two memories contradict each other, and that is settled: both hold
+KEPT_BOTH = "keptBoth"  # link type: the two memories contradict each other, and both are kept
 ACTIVE = "active"
-DRAFT = "draft"  # no title or no frontmatter: searchable, never injected
+DRAFT = "draft"  # no title or no frontmatter: found by search, never injected
 STATUSES = (ACTIVE, DRAFT, "conflicted", "superseded", "disputed", "quarantined", "archived", "deleted")

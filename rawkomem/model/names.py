@@ -1,4 +1,4 @@
-"""Make names of files from titles: letters of every script, safe on Linux, macOS and Windows."""
+"""Make file names from titles: letters of every script, valid on Linux, macOS and Windows."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_STEM_CHARS = 64  # SPEC-0009
-MAX_STEM_BYTES = 80  # a sign of Chinese has three bytes
-APOSTROPHES = "'\u2019\u02bc"  # they join a word: don't
+MAX_STEM_BYTES = 80  # a Chinese character has three bytes
+APOSTROPHES = "'\u2019\u02bc"  # removed, so that "don't" becomes "dont"
 KEPT_CATEGORIES = ("Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No")
 MARKS = ("Mn", "Mc")  # vowel signs and accents, which belong to the letter before
-INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f"  # letters and marks that nobody sees
+INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f"  # letters and marks without a visible shape
 # Names of Windows devices.
 RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
 
 
 def file_stem(title: str) -> str:
-    """Return the name of a title's file without `.md`; a short hash where the title holds no letter or digit."""
+    """Return a file name for a title, without `.md`; `memory-` and a hash if the title has no letter or digit."""
     stem = _cut(kebab(title))
     if not stem:
         return f"memory-{sha256(title.encode('utf-8', 'replace')).hexdigest()[:8]}"
@@ -29,7 +29,7 @@ def file_stem(title: str) -> str:
 
 
 def kebab(text: str) -> str:
-    """Return the words of a text in lower case with hyphens between them; `C++` and `C#` keep their signs as words."""
+    """Return the words of a text in lower case, joined by hyphens; the signs of `C++` and `C#` become words."""
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     out = ""
     for at, sign in enumerate(text):
@@ -38,7 +38,7 @@ def kebab(text: str) -> str:
 
 
 def _written(sign: str, before: str, after: str) -> str:
-    """Return how a sign is written in a name, between what is written before it and the sign after it."""
+    """Return what a sign becomes in a name; `before` is the output's last character, `after` the input's next sign."""
     category = unicodedata.category(sign)
     if sign in INVISIBLE or sign in APOSTROPHES or category == "Cf" or 0xFE00 <= ord(sign) <= 0xFE0F:
         return ""
@@ -50,7 +50,7 @@ def _written(sign: str, before: str, after: str) -> str:
 
 
 def _cut(stem: str) -> str:
-    """Return a name that is short enough, without a half letter or a hyphen at its end."""
+    """Return a name cut to the maximum length, without a split letter or a hyphen at its end."""
     end = min(len(stem), MAX_STEM_CHARS)
     while (
         len(stem[:end].encode("utf-8", "replace")) > MAX_STEM_BYTES
@@ -61,13 +61,13 @@ def _cut(stem: str) -> str:
 
 
 def numbered(stem: str) -> Iterator[str]:
-    """Yield names to try for a file, without end: the stem, stem-2, stem-3 …"""
+    """Yield file names to try, endlessly: stem, stem-2, stem-3 …"""
     yield stem
     yield from (f"{stem}-{number}" for number in count(2))
 
 
 def folded(name: str) -> str:
-    """Return a name as macOS and Windows compare it."""
+    """Return a name in the form in which macOS and Windows compare names."""
     return (
         name.lower() if name.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
     )

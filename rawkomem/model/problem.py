@@ -1,12 +1,12 @@
-"""A Problem is an error as a value, by the codes of docs/format.md: where, what, and what to do; it stops nothing."""
+"""A Problem reports something wrong in a file, with a code of docs/format.md and a hint. It does not stop a command."""
 
 from __future__ import annotations
 
 from .record import record
 
 ERROR = "error"  # the entry or file cannot be used as a memory
-WARNING = "warning"  # used, but not quite as written
-STYLE = "style"  # content rules: never changes a verdict
+WARNING = "warning"  # used, but not exactly as written
+STYLE = "style"  # a content rule: does not change the result of a check
 
 LEVELS = (ERROR, WARNING, STYLE)
 
@@ -21,19 +21,19 @@ class Problem:
     hint: str = ""
     line: int = 1
     path: str = ""
-    quote: str = ""  # the name, id or condition in the file that it is about; an editor marks it
+    quote: str = ""  # the name, id or condition in the file that an editor highlights
 
 
 def error(code: str, message: str, hint: str = "", line: int = 1, path: str = "", quote: str = "") -> Problem:
-    """Return a Problem that keeps an entry from being a memory."""
+    """Return a Problem of level ERROR: the entry or file cannot be used as a memory."""
     return Problem(ERROR, code, message, hint, line, path, quote)
 
 
 def warning(code: str, message: str, hint: str = "", line: int = 1, path: str = "", quote: str = "") -> Problem:
-    """Return a Problem that is worth fixing, with the entry still in use."""
+    """Return a Problem of level WARNING: the entry is used, but should be fixed."""
     return Problem(WARNING, code, message, hint, line, path, quote)
 
 
 def style(code: str, message: str, hint: str = "", line: int = 1, path: str = "", quote: str = "") -> Problem:
-    """Return a content rule that is not followed."""
+    """Return a Problem of level STYLE: the entry breaks a content rule."""
     return Problem(STYLE, code, message, hint, line, path, quote)

@@ -1,4 +1,4 @@
-"""Frozen records: the few parts of dataclasses we use, without the two starts that importing it would cost."""
+"""Frozen records: the parts of dataclasses that we use. Importing `dataclasses` would slow down every command."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 else:
     MISSING = object()
-    FEW_RECORDS = 30  # of one class, from which on a compiled __init__ takes less time
+    FEW_RECORDS = 30  # of one class; from this number on, a compiled __init__ is faster
 
     def record(cls):
         """Turn an annotated class into an immutable value with ==, hash and repr.
@@ -40,7 +40,10 @@ else:
         return cls
 
     def _init_until_often_used(cls, names, defaults):
-        """Compiling an __init__ takes 0.1 ms; of a command's records, most are made a few times or never."""
+        """Return an __init__ that compiles itself after FEW_RECORDS calls.
+
+        Compiling takes 0.1 ms, and a command makes few or no records of most classes.
+        """
         made, needed = 0, [name for name in names if defaults[name] is MISSING]
 
         def __init__(self, *given, **named):
@@ -69,14 +72,14 @@ else:
         return __init__
 
     def _check(made):
-        """Check the fields of a new record; defaults are right."""
+        """Check the fields of a new record, except those that hold the default."""
         cls, fields = type(made), made.__dict__
         for name, check in cls.__check__.items():
             if fields[name] is not cls.__defaults__[name]:
                 fields[name] = check(fields[name], f"{cls.__name__}.{name}")
 
     def replace(item, **changes):
-        """Return a copy of a record with some fields changed; only those are checked."""
+        """Return a copy of a record with some fields changed; check only these fields."""
         cls = type(item)
         if not changes.keys() <= cls.__defaults__.keys():
             unknown = ", ".join(changes.keys() - cls.__defaults__.keys())
@@ -88,13 +91,13 @@ else:
         return copy
 
     def unchecked(cls, **fields):
-        """Return a record of values that are known to be right: for a parser that makes thousands."""
+        """Return a record without checking its values. A parser that makes thousands of records uses this."""
         made = object.__new__(cls)
         made.__dict__.update(cls.__defaults__, **fields)
         return made
 
     def as_dict(item):
-        """A record's fields as a new dictionary."""
+        """Return a record's fields as a new dictionary."""
         return dict(item.__dict__)
 
     def _refuse(self, name, *value):

@@ -1,4 +1,4 @@
-"""Task: what an agent is about to do; the input of an injection."""
+"""Task: the work that an agent is about to do; the input of an injection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .record import record
 
 @record
 class Task:
-    """What is about to be done, and by whom."""
+    """The work that an agent is about to do."""
 
     __check__ = {
         **dict.fromkeys(("text", "agent", "plan", "session", "lately"), checked_text),
@@ -19,15 +19,15 @@ class Task:
     agent: str = ""
     plan: str = ""
     session: str = ""
-    lately: str = ""  # the exchange before the task: what the person asked, then the end of what the agent said
-    touched: tuple[str, ...] = ()  # files that were read or changed before the task, the latest first
+    lately: str = ""  # the exchange before the task: the person's prompt, then the end of the agent's answer
+    touched: tuple[str, ...] = ()  # files read or changed before the task, latest first
 
     @property
     def matched(self) -> str:
-        """Return what conditions are matched against: SPEC-0009 adds the agent's name and the plan."""
+        """Return the text that conditions are matched against. SPEC-0009 adds the agent's name and the plan."""
         return " ".join(part for part in (self.text, self.agent, self.plan) if part)
 
     @property
     def asked(self) -> str:
-        """Return what words and meaning are compared with."""
+        """Return the text for the search by words and by meaning."""
         return " ".join(part for part in (self.text, self.plan) if part)

@@ -1,4 +1,4 @@
-"""Repository: the library's front door. Inner modules and wings/ (`repo.skills`, …) are loaded when first used."""
+"""Repository: the entry point of the library. Inner modules and wings/ (`repo.skills`, …) are loaded on first use."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     StrPath = str | PathLike[str]
 
     class Changes(TypedDict, total=False):
-        """The keyword arguments of `amend`; fields.py knows what each becomes."""
+        """The keyword arguments of `amend`; fields.py maps each to a field or a frontmatter key."""
 
         title: str
         body: str
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
         extra: Mapping[str, Value]
 
     class Fields(Changes, total=False):
-        """The keyword arguments of `add`: also what only a new memory gets."""
+        """The keyword arguments of `add`: those of `amend`, and those that only a new memory has."""
 
         kind: str
         id: str
@@ -87,30 +87,32 @@ if TYPE_CHECKING:
 
 
 class Repository:
-    """A project's memories: files in `.rawko/` and the index that follows them."""
+    """A project's memories: the files in `.rawko/` and the index that is built from them."""
 
     beliefs: Beliefs = lazy("wings.beliefs", "Trust, disputes, quarantine, review, supersession, validity, conflicts.")
-    citations: Citations = lazy("wings.citations", "Places in the code that memories cite.")
-    edits: Edits = lazy("wings.edits", "Edits of committed memories by hand, and what must not be committed.")
-    episodes: Episodes = lazy("wings.episodes", "Groups of memories that belong to one stretch of work.")
+    citations: Citations = lazy("wings.citations", "Citations: places in the code that memories refer to.")
+    edits: Edits = lazy("wings.edits", "Manual edits of committed memories, and checks before a commit.")
+    episodes: Episodes = lazy("wings.episodes", "Episodes: groups of memories.")
     exchange: Exchange = lazy("wings.exchange", "Import and export, in all formats.")
-    gathering: Gathering = lazy("wings.gathering", "Changes that have files of their own, moved into the memories'.")
+    gathering: Gathering = lazy("wings.gathering", "Move changes from separate files into the files of their memories.")
     graph: Graph = lazy("wings.graph", "Links between memories, walks, clusters, entities.")
     learning: Learning = lazy("wings.learning", "Drafts from a session's transcript.")
-    drafts: Drafts = lazy("wings.drafts", "Drafts that wait on this machine.")
-    remembering: Remembering = lazy("wings.remembering", "Memories that rest on a quote of a person.")
-    ledger: Ledger = lazy("wings.ledger", "The tamper-evident log of what was stored and asked.")
+    drafts: Drafts = lazy("wings.drafts", "Drafts that wait for a decision on this machine.")
+    remembering: Remembering = lazy("wings.remembering", "Memories that are based on a quote of a person.")
+    ledger: Ledger = lazy("wings.ledger", "The tamper-evident log of writes and recalls.")
     lessons: Lessons = lazy("wings.lessons", "Lessons from failures, and the intents behind a memory.")
-    lifecycle: Lifecycle = lazy("wings.lifecycle", "Duplicates, digests, faded memories, removal for good.")
-    retention: Retention = lazy("wings.retention", "What moves to the archive, and back.")
-    sinks: Sinks = lazy("wings.sinks", "Where changes are sent: a daily log, a webhook.")
-    skills: Skills = lazy("wings.skills", "Skills: take in, find, rate, export, propose from memories.")
-    staging: Staging = lazy("wings.staging", "What the next commit brings, compared with other memories.")
+    lifecycle: Lifecycle = lazy("wings.lifecycle", "Duplicates, digests, pruning, purging.")
+    retention: Retention = lazy("wings.retention", "Move memories to the archive and back.")
+    sinks: Sinks = lazy("wings.sinks", "Send changes to a daily log or a webhook.")
+    skills: Skills = lazy("wings.skills", "Skills: import, find, rate, export, propose from memories.")
+    staging: Staging = lazy("wings.staging", "Staged memories, compared with other memories.")
     store: Store = lazy("wings.store", "The index and its search stores: status, rebuild, copy, publish.")
-    traces: Traces = lazy("wings.traces", "Runs and what they taught: traces, the experience log, briefs.")
-    transcripts: Transcripts = lazy("wings.transcripts", "Drafts from old transcripts, also by a language model.")
+    traces: Traces = lazy("wings.traces", "Traces of runs, the experience log, briefs.")
+    transcripts: Transcripts = lazy(
+        "wings.transcripts", "Drafts from old transcripts, with or without a language model."
+    )
     layers: Layers = lazy("layers", "The project's memories, the user's own, and those of shared repositories.")
-    undoing: Undoing = lazy("wings.undoing", "The last changes of this machine, and how to take them back.")
+    undoing: Undoing = lazy("wings.undoing", "The last changes made on this machine; undo them.")
     _recalling: Recalling = lazy("recalling")
     _writing: Writing = lazy("writing")
 
@@ -136,11 +138,11 @@ class Repository:
         store: str = "",
         layers: bool = False,
     ) -> Self:
-        """Open the repository of a folder or of one of its parents; raise NotFound where there is none.
+        """Open the repository of a folder or one of its parents; raise NotFound if there is none.
 
-        `via` says how what you write arrives (person, agent, import, distilled, or a source class such as
-        tool_output); `store` names another search store than the settings do. With `layers`, the user's own memories
-        and shared repositories are recalled, too; without a project, the user's own alone.
+        `via` is the origin of the entries that you write: person, agent, import, distilled, or a source class such
+        as tool_output. `store` overrides the search store of the settings. With `layers`, recall also searches
+        the user's own memories and shared repositories; outside of a project, only the user's own.
         """
         return cls(find_layout(str(path), layers), warn, via, store=store, layers=layers)
 
@@ -148,7 +150,7 @@ class Repository:
     def init(
         cls, path: StrPath = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "", store: str = ""
     ) -> Self:
-        """Start a repository in a folder, as `rawkomem init` does, and open it; open one that is there already."""
+        """Create a repository in a folder, as `rawkomem init` does, and open it; open it if it already exists."""
         from ..files.start import plan_start, write_start
 
         folder = str(path) or "."
@@ -169,7 +171,7 @@ class Repository:
 
     @property
     def layout(self) -> Layout:
-        """Return where this repository is: `root` is the .rawko folder, `project` the folder that holds it."""
+        """Return the paths of this repository: `root` is the .rawko folder, `project` is its parent."""
         return self.core.layout
 
     @property
@@ -189,19 +191,19 @@ class Repository:
     ) -> Stored:
         """Store a memory: a text with fields, or an Entry. Secrets are redacted before anything is written.
 
-        Without a title, a text gets its first heading or line. A claim confirms, supersedes or waits for a review:
-        `outcome` tells. With `evolve`, the memory takes the place of the one that it clearly is a newer version of.
+        A text without a title gets its first heading or line as title. A claim may confirm or supersede another claim,
+        or wait for a review; see `outcome`. With `evolve`, the memory supersedes the memory that it clearly updates.
         """
         return self._writing.add(text, fields, on_conflict, evolve, via)
 
     def add_many(self, entries: Sequence[Entry], on_conflict: str = "quarantine", via: str = "") -> Sequence[Stored]:
-        """Store up to 1,000 memories, each as `add` would; nothing is written where one of them is refused."""
+        """Store up to 1,000 memories as `add` does; if one of them is rejected, write none."""
         return self._writing.add_many(entries, on_conflict, via)
 
     def amend(self, name: str, entry: Entry | None = None, via: str = "", **fields: Unpack[Changes]) -> Written:
-        """Change exactly the fields that you name, by appending; the earlier text stays in the file as history.
+        """Change only the fields that you pass, by appending an entry; the earlier text stays in the file as history.
 
-        Of an Entry, the fields that differ from their defaults are changed.
+        If you pass an Entry, the fields that differ from their defaults are changed.
         """
         return self._writing.amend(name, entry, fields, via)
 
@@ -216,23 +218,23 @@ class Repository:
     # Read
 
     def get(self, name: str, as_of: int = 0) -> Memory:
-        """Return the memory of an id, a part of one, a file stem or a title; with `as_of` (ms), as it stood then."""
+        """Return the memory with an id, a part of one, a file stem or a title; with `as_of` (ms), its state then."""
         return self.core.reading.get(name, as_of)
 
     def get_many(self, names: Sequence[str]) -> Sequence[Memory]:
-        """Return the memories of several names, in their order, each once."""
+        """Return the memories with these names, in this order, without duplicates."""
         return self.core.reading.get_many(names)
 
     def list(self, only: Filter | None = None, **words: Words) -> Sequence[Row]:
-        """Return all memories inside a filter, the last changed first: `list(importance="high", tag="x")`."""
+        """Return all memories that pass a filter, last changed first: `list(importance="high", tag="x")`."""
         return self.core.rows(_filter(only, words))
 
     def search(
         self, text: str, limit: int = DEFAULT_RESULTS, only: Filter | None = None, profile: str = "", **words: Words
     ) -> Sequence[Found]:
-        """Return the memories that fit a question best, best first: `search("…", tag="x", since="7d")`.
+        """Return the best matches for a question, best first: `search("…", tag="x", since="7d")`.
 
-        They are ranked by words and meaning, or as a profile scores them.
+        They are ranked by words and meaning, or by the scores of a profile.
         """
         return [*self.search_many([text], limit, only, profile, **words)[0].found]
 
@@ -244,7 +246,7 @@ class Repository:
         profile: str = "",
         **words: Words,
     ) -> Sequence[Answer]:
-        """Search for up to 100 texts, answered from one state of the index and embedded together."""
+        """Search for up to 100 texts on one state of the index; embed them in one batch."""
         only = _filter(only, words)
         if said := cut_note(texts):
             self.core.warn(said)
@@ -254,7 +256,7 @@ class Repository:
         return answers
 
     def history(self, name: str) -> Sequence[Step]:
-        """Return every entry about a memory, in order, and what each changed."""
+        """Return every entry about a memory, in order, with the changes that it made."""
         return self.core.reading.history(name)
 
     def stats(self, only: Filter | None = None, **words: Words) -> Stats:
@@ -277,17 +279,17 @@ class Repository:
         only: Filter | None = None,
         **words: Words,
     ) -> Injection:
-        """Return the few memories that belong in the prompt of a task; what is not given: the agent's setting.
+        """Return the memories for the prompt of a task. A limit that you do not pass comes from the agent's settings.
 
-        A filter narrows them down further; only what is active and valid is ever injected, and with `strict` only what
-        a person vouches for.
+        Only active, currently valid memories are injected; with `strict`, only those that a person vouches for. A
+        filter narrows them down further.
         """
         asked, only = _task(task, agent, session), _filter(only, words)
         limits = {"max_injected": limit, "min_importance": min_importance or None, "budget": budget or None}
         return self._recalling.inject(asked, profile, form, only, strict, **limits)
 
     def rehearse(self, task: Task, told: Told, form: str = "rawko") -> Injection:
-        """Return what `inject` would for a session that was told this much; nothing is counted or logged."""
+        """Return what `inject` would return for a session that already got `told`; count and log nothing."""
         return self._recalling.rehearse(task, told, form)
 
     def prompt_for(
@@ -300,7 +302,7 @@ class Repository:
         form: str = "rawko",
         strict: bool = False,
     ) -> Prompt:
-        """Return a prompt with the memories for a task below it, and count them as used."""
+        """Return a prompt with the memories for a task appended, and count these memories as used."""
         from ..recall.inject import with_memories
 
         asked = _task(task, agent, session)
@@ -315,13 +317,13 @@ class Repository:
     def explain(
         self, name: str, task: str | Task, profile: str = "", only: Filter | None = None, **words: Words
     ) -> tuple[Scored, bool]:
-        """Return how a memory scores for a task, and whether it would be injected."""
+        """Return a memory's score for a task, and whether it would be injected."""
         return self._recalling.explain(name, _task(task), profile, _filter(only, words))
 
     # Keep
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
-        """Bring the index up to date with the files, and with who committed them; every question does so, too."""
+        """Update the index from the files and from git authorship. Every read does this, too."""
         report = self.core.index.refresh(progress)
         authors = self.core.authors()
         if authors:
@@ -330,7 +332,7 @@ class Repository:
         return report
 
     def check(self) -> Sequence[Checked]:
-        """Return what is wrong with each file, and with MEMORY.md where there is one."""
+        """Return the problems of each file, including MEMORY.md if it exists."""
         from ..files.check import check_page, check_repository
         from ..files.page import PAGE
 
@@ -339,19 +341,19 @@ class Repository:
 
 
 def _filter(only: Filter | None, words: Mapping[str, Words]) -> Filter | None:
-    """Return the filter that keyword arguments ask for; a single string where several may be given is one item."""
+    """Return the filter for keyword arguments; a single string counts as a list of one."""
     if not words:
         return only
     if only is not None:
-        raise BadInput(f"both only= and {next(iter(words))}=", "give one filter, or the words of one")
+        raise BadInput(f"only= together with {next(iter(words))}=", "pass either a Filter or keyword arguments")
     return filter_of(**words)
 
 
 def _task(task: str | Task, agent: str = "", session: str = "") -> Task:
-    """Return the task that is meant; a Task says itself who works on it."""
+    """Return the task; raise BadInput if `agent` or `session` is passed together with a Task, which has its own."""
     if not isinstance(task, str):
         if agent or session:
-            raise BadInput("agent= and session= beside a Task", "put them into the Task")
+            raise BadInput("agent= or session= together with a Task", "set them in the Task")
         return task
     from ..model.task import Task
 

@@ -1,4 +1,4 @@
-"""The object that the facade and its wings share. A cold search imports it, so it imports rarely used modules late."""
+"""The object that the facade and its wings share. Every search imports it, so it imports rarely used modules late."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-LIST_ALL = "'rawkomem list' shows them all"
-MAX_WARNING_CHARS = 2_000  # of a warning that has to be cleaned
-MAX_QUESTIONS = 100  # of one call
+LIST_ALL = "run 'rawkomem list' to see all memories"
+MAX_WARNING_CHARS = 2_000  # of a warning with control characters
+MAX_QUESTIONS = 100  # per call
 MAX_CANDIDATES = 5  # memories that an error lists for an ambiguous name
 
 
 def warn_on_stderr(message: str) -> None:
     """Print a warning as one line on stderr; the default for `warn`."""
-    if not message.isprintable():  # it may quote names that a repository chose
+    if not message.isprintable():  # it may quote names from an untrusted repository
         from ..text.clean import one_line
 
         message = one_line(message, MAX_WARNING_CHARS)
@@ -58,7 +58,7 @@ def warn_on_stderr(message: str) -> None:
 
 
 class Core:
-    """One repository's files, settings and index, and the only way to ask the index or to write."""
+    """One repository's files, settings and index. All reads of the index and all writes go through it."""
 
     reading: Reading = lazy("reading")
     writer: Writer = lazy("writer")
@@ -73,11 +73,11 @@ class Core:
         layers: bool = False,
     ):
         self.layout = layout
-        self.with_layers = layers  # whether a recall also asks the user's other layers
-        self.via = via  # how entries arrive where a call does not say; see files/local/arrivals.py
-        self.agent = ""  # who asks, for the ledger, where a question does not say
+        self.with_layers = layers  # whether recall also searches the user's other layers
+        self.via = via  # default origin of written entries; see files/local/arrivals.py
+        self.agent = ""  # default agent of a question, for the ledger
         self.warn = warn
-        self._store_name = store and checked(store)  # wins over the settings
+        self._store_name = store and checked(store)  # overrides the settings
         self.index = Index(
             layout,
             self._open_embedder,
@@ -92,10 +92,10 @@ class Core:
         self._cache: AnswerCache | None = None
         self._asked = False
         self.finishing = False
-        self.others: list[Core] = []  # of the other layers, once a recall opened them
-        self.written: tuple[str, ...] = ()  # ids of what this command, or this call of a server, wrote
-        self.unpublished: tuple[str, ...] = ()  # ids of what was written, until follow_tables shows them
-        self.finished_purges: dict[str, Sequence[str]] = {}  # id → paths: interrupted ones that this process ended
+        self.others: list[Core] = []  # cores of the other layers, after a recall opened them
+        self.written: tuple[str, ...] = ()  # ids written by this command, or by this call of a server
+        self.unpublished: tuple[str, ...] = ()  # ids written that follow_tables has not published yet
+        self.finished_purges: dict[str, Sequence[str]] = {}  # id → changed paths; finished by this process
         self.finish_purges()
 
     @property
@@ -109,7 +109,7 @@ class Core:
 
     @property
     def is_layered(self) -> bool:
-        """Tell whether a recall asks other layers, or shows the user's own memories: one look at the disk."""
+        """Return whether recall also uses the user's own memories or shared repositories."""
         return self.with_layers and (os.path.isdir(personal_root()) or bool(self.settings.sources))
 
     def _open_embedder(self) -> Embedder:
@@ -132,7 +132,7 @@ class Core:
         self.index.close()
 
     def finish_purges(self) -> None:
-        """End purges that were interrupted, before anything is answered or written."""
+        """Finish interrupted purges. Called before every read and write."""
         if self.finishing or not any_intents(self.layout):
             return
         from .purging import finish_purges
@@ -144,7 +144,7 @@ class Core:
             self.finishing = False
 
     def follow(self) -> None:
-        """Bring the index up to date after a write. The entries are on disk: a failure is a warning."""
+        """Update the index after a write. A failure is only a warning, because the entries are on disk."""
         self.index.expect_changes()
         try:
             self.index.refresh()
@@ -155,7 +155,7 @@ class Core:
         self.follow_tables()
 
     def follow_tables(self, *ids: str) -> None:
-        """Show what was written, and these memories, in the tables of RFC-0011, if there are any: see tables.py."""
+        """Publish the written memories and `ids` to the tables of RFC-0011, if the store has them; see tables.py."""
         ids, self.unpublished = (*dict.fromkeys((*self.unpublished, *ids)),), ()
         if self.settings.store.name in (SQLITE, MEMORY):
             return
@@ -168,16 +168,19 @@ class Core:
             self.warn(f"written, but the tables for other programs are not up to date: {failure}")
 
     def waits_for_review(self, entry: Entry) -> bool:
-        """Return whether a change that was just written is only a proposal; False where the index cannot tell."""
+        """Return whether a change that was just written is only a proposal; False if the index cannot be read."""
         try:
             return entry.id in self.reading.get(entry.about).proposed
         except (RawkoError, OSError, DatabaseError):
             return False
 
-    # Ask a fresh index
+    # Reads of the up-to-date index
 
     def read(self, ask: Callable[[], T], key: Hashable = None) -> T:
-        """Run `ask` on a fresh index, cached by `key`; where the index fails after a write, say that it is written."""
+        """Run `ask` on the updated index and cache its result by `key`.
+
+        If the index fails after this command wrote entries, raise WrittenUnseen, which says that they are stored.
+        """
         self.finish_purges()
         try:
             return self._answer(ask, key)
@@ -185,11 +188,11 @@ class Core:
             if not self.written:
                 raise
             message = f"written ({', '.join(self.written)}), but the index is not up to date: {failure}"
-            hint = "every command brings it up to date; 'rawkomem doctor' looks for the cause"
+            hint = "the next command updates the index; run 'rawkomem doctor' to find the cause"
             raise WrittenUnseen(self.written, message, hint) from None
 
     def _answer(self, ask: Callable[[], T], key: Hashable) -> T:
-        """Run `ask`; where the index turns out to be broken, rebuild it and run `ask` once more."""
+        """Run `ask`; if the index is broken, rebuild it and run `ask` once more."""
         try:
             return self._answer_once(ask, key)
         except BROKEN as failure:
@@ -202,7 +205,7 @@ class Core:
 
     def _answer_once(self, ask: Callable[[], T], key: Hashable) -> T:
         """Run `ask`, and again if git authorship changed meanwhile."""
-        cached = key is not None and self._asked  # a command asks once: caching starts with the second question
+        cached = key is not None and self._asked  # most commands ask once, so caching starts with the second question
         self._asked = self._asked or key is not None
         answer = self.index.answer((lambda: self._cached(ask, key)) if cached else ask)
         return self.index.answer(ask) if self.index.follow_commits() else answer
@@ -214,7 +217,7 @@ class Core:
         if self._cache is None:
             self._cache = AnswerCache()
         database = self.index.reading()
-        (version,) = first(database, "PRAGMA data_version")  # differs after every commit of another connection
+        (version,) = first(database, "PRAGMA data_version")  # changes when another connection commits
         answer = self._cache.get(key, (database, version))
         if answer is None:
             answer = ask()
@@ -239,26 +242,26 @@ class Core:
         cached: bool = True,
         profile: str = "",
     ) -> Sequence[Answer]:
-        """Search for several texts without a line in the ledger: for the program's own questions."""
+        """Search for several texts without logging them in the ledger. The program uses this for its own questions."""
         if len(texts) > MAX_QUESTIONS:
-            raise BadInput(f"{len(texts)} questions at once", f"ask at most {MAX_QUESTIONS}")
-        from ..recall.search import search  # an injection needs none
+            raise BadInput(f"{len(texts)} questions in one call are too many", f"ask at most {MAX_QUESTIONS}")
+        from ..recall.search import search  # an injection does not need it
 
         key = ("search", tuple(texts), limit, only, profile) if cached else None
         return self.read(lambda: search(self.view(only), self.index.store, self.spaces(), texts, limit, profile), key)
 
     def holds(self, id: str) -> bool:
-        """Tell whether a memory of this id is here, or was until an interrupted purge of it was finished."""
+        """Return whether this repository has a memory, or had it until this process finished its interrupted purge."""
         return id in self.finished_purges or self.read(lambda: self.index.catalogue.row(id)) is not None
 
     def rows(self, only: Filter | None = None) -> Sequence[Row]:
-        """Return the rows of all memories inside a filter, the last changed first."""
+        """Return the rows of all memories that pass a filter, last changed first."""
         return self.read(lambda: self.view(only).rows())
 
     def view(self, only: Filter | None, strict: bool = False) -> View:
-        """Return the memories inside a filter; its entities may be given by parts of their names.
+        """Return a view of the memories that pass a filter; parts of entity names are accepted.
 
-        With `strict`, only commits and reviews vouch for what a memory says.
+        With `strict`, only commits and reviews vouch for a memory's text.
         """
         from ..index.views.view import View
 
@@ -274,13 +277,13 @@ class Core:
         return Spaces(self.index.embedder, self.index.deep(), {})
 
     def authors(self) -> Authors | None:
-        """Return who committed what; None without git, or where the user's settings turn it off."""
+        """Return the git authorship of memories; None without git, or if the user's settings turn it off."""
         if not self.settings.commits or find_git(self.layout.root) is None:
             return None
         return Authors(self.index, self.settings.identities)
 
     def _identities(self) -> Sequence[str] | None:
-        """Return patterns of authors that are agents; None where the user's settings make commits count for nothing."""
+        """Return patterns of commit authors that are agents; None if the user's settings turn authorship off."""
         return self.settings.identities if self.settings.commits else None
 
     def citing(self) -> Callable[[Memory], tuple[Cited, ...]]:
@@ -299,7 +302,7 @@ class Core:
         return cited
 
     def resolve(self, name: str) -> str:
-        """Return the id that a name means; inside `read` only. Raise where it means none or several."""
+        """Return the id for a name; raise NotFound or, for several matches, BadInput. Call it only inside `read`."""
         ids = self.index.catalogue.resolve(name)
         if not ids:
             raise NotFound(f"no memory {name!r}", self._where(name))
@@ -308,22 +311,22 @@ class Core:
         return ids[0]
 
     def _several(self, name: str, ids: Sequence[str]) -> tuple[str, str]:
-        """Return the message and the hint for a name that means several memories."""
+        """Return the message and the hint for a name that matches several memories."""
         from ..text.clean import one_line
 
         titles = self.index.catalogue.titles(ids[:MAX_CANDIDATES])
         told = "; ".join(f"{id} ({one_line(title, 60)})" for id, title in titles.items())
         more = f" and {len(ids) - MAX_CANDIDATES} more" if len(ids) > MAX_CANDIDATES else ""
-        return f"{name!r} may be {told}{more}", "give more of the id or of the title"
+        return f"{name!r} matches several memories: {told}{more}", "use more of the id or of the title"
 
     def _where(self, name: str) -> str:
-        """Return what to do about an unknown name: it may be in a compressed month of the archive."""
+        """Return the hint for an unknown name, which may be in a compressed month of the archive."""
         from ..files.bundle import holding
 
         bundle = holding(self.layout, name)
-        return f"'rawkomem tidy retention restore {name}' takes it out of {bundle}" if bundle else LIST_ALL
+        return f"run 'rawkomem tidy retention restore {name}' to restore it from {bundle}" if bundle else LIST_ALL
 
-    # Note what was asked
+    # The log of questions
 
     def note_answers(
         self, asked: Sequence[tuple[str, Sequence[Found | Scored]]], limit: int, only: Filter | None, agent: str = ""
@@ -349,18 +352,18 @@ class Core:
     # Background work that a command may start
 
     def deepen_in_background(self) -> bool:
-        """Start processes that fill in missing contextual vectors, one a layer; return whether one was started here."""
+        """Start one process per layer to compute missing contextual vectors; return whether this layer started one."""
         for other in self.others:
             other.deepen_in_background()
         settings = self.settings
-        if settings.embedder.provider != AUTO or settings.store.name == MEMORY:  # no other process could fill that
+        if settings.embedder.provider != AUTO or settings.store.name == MEMORY:  # another process cannot reach it
             return False
         from ..index.contextual.worker import fill_behind
 
         return fill_behind(self.index)
 
     def wake_sinks(self) -> None:
-        """Start a process that sends what is due to the user's webhook, where there is one."""
+        """Start a process that sends queued events to the user's webhook, if one is configured."""
         if self.settings.sinks.webhook.url:
             from ..exchange.sinks.queue import wake_sender
 

@@ -1,4 +1,4 @@
-"""Findings about this machine and this repository, each with what to do about it."""
+"""Check this machine and this repository for `rawkomem doctor`; each finding has a hint."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PACKAGES = ("rawkomem", "apsw", "sqlite-vec", "google-re2", "numpy", "pyyaml", "
 
 @record
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     ok: bool
@@ -43,11 +43,11 @@ class Finding:
 
 
 def examine(repository: Repository | None) -> list[Finding]:
-    """Look at everything; a check that fails is a finding, never an exception."""
+    """Run all checks and return their findings. An error in a check becomes a finding."""
     checks: list[Callable[[], Finding]] = [_python, _packages, _sqlite, _patterns]
     findings = [_run(check) for check in checks]
     if repository is None:
-        return [*findings, Finding("repository", False, "none here", "run 'rawkomem init'")]
+        return [*findings, Finding("repository", False, "no repository here", "run 'rawkomem init'")]
     parts = (_folder, _location, _integrity, _freshness, _embedder, _git, _merges)
     findings += [_run(lambda part=part: part(repository)) for part in parts]  # type: ignore[misc]
     return findings + [Finding("layer", not one.problem, one.told) for one in repository.layers.standings()]
@@ -87,19 +87,19 @@ def _patterns() -> Finding:
         "patterns",
         ok,
         f"engine: {engine()}",
-        "" if ok else f"until then substrings; run: {how_to_install('google-re2')}",
+        "" if ok else f"regexes match as plain substrings; run: {how_to_install('google-re2')}",
     )
 
 
 def _folder(repository: Repository) -> Finding:
     root = repository.layout.root
     ok = os.access(root, os.R_OK | os.W_OK | os.X_OK)
-    return Finding("folder", ok, root, "" if ok else "not writable: memories can be read only")
+    return Finding("folder", ok, root, "" if ok else "not writable: memories can be read but not stored")
 
 
 def _location(repository: Repository) -> Finding:
     kind = file_system(repository.layout.root) or "unknown"
-    elsewhere = "" if kind not in UNSAFE_FILE_SYSTEMS else "WAL is not safe here: the index lies in your cache folder"
+    elsewhere = "" if kind not in UNSAFE_FILE_SYSTEMS else "WAL is not safe there: the index is in your cache folder"
     return Finding("index", True, f"{repository.core.index.path} (file system {kind})", elsewhere)
 
 
@@ -139,7 +139,7 @@ def _git(repository: Repository) -> Finding:
 
 
 def _merges(repository: Repository) -> Finding:
-    """Check that git can merge memories in the way that the committed attributes name; each clone needs the driver."""
+    """Check that this clone has the merge driver that the committed git attributes name."""
     memory = os.path.join(repository.layout.root, "memories", "any.md")
     try:
         tree = work_tree(repository.layout.project)
@@ -151,12 +151,12 @@ def _merges(repository: Repository) -> Finding:
         return Finding("merges", True, "git merges memories line by line")
     if driver and shutil.which(_first_word(driver)):
         return Finding("merges", True, "git merges memories entry by entry")
-    text = "its program is gone: git merges line by line" if driver else "git merges memories line by line"
-    return Finding("merges", not driver, text, "entry by entry after 'rawkomem connect git'")
+    text = "the driver's program is missing: git merges line by line" if driver else "git merges memories line by line"
+    return Finding("merges", not driver, text, "to merge entry by entry, run 'rawkomem connect git'")
 
 
 def _first_word(driver: str) -> str:
-    """Return the program of a merge driver; in git's settings, a percent sign is written twice."""
+    """Return the program of a merge driver; git's settings write a percent sign as %%."""
     try:
         return shlex.split(driver.replace("%%", "%"))[0]
     except (ValueError, IndexError):

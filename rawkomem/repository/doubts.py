@@ -1,4 +1,4 @@
-"""Tell what speaks against storing an entry: conditions that cannot work, a title that is taken, template text."""
+"""Check an entry before it is stored: unusable conditions, a title that exists already, template text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_TITLE_CHARS = 80  # of a title in a message
 
 @record
 class Doubt:
-    """Why an entry should not be stored as it is: a code to decide by, a sentence, and what to do."""
+    """A reason not to store an entry as it is: a code for programs, a message and a hint."""
 
     code: str
     message: str
@@ -34,7 +34,7 @@ class Doubt:
 
 
 def doubts_about(core: Core, entry: Entry, about: str = "") -> list[Doubt]:
-    """Return what speaks against storing an entry, or a change of the memory that `about` names."""
+    """Return the doubts about an entry, or about a change of the memory that `about` names."""
     about = about and core.reading.get(about).id
     found = [*unusable_conditions(entry.when)]
     for pattern in entry.when:
@@ -53,7 +53,7 @@ def unusable_conditions(patterns: Iterable[str]) -> Iterator[Doubt]:
 
 
 def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
-    """Yield a doubt if an active memory has the title; claims and retries of the same text are checked later."""
+    """Yield a doubt if an active memory has this title. Claims and retries of the same text are checked later."""
     if not entry.title.strip() or entry.kind in (*GROUPS, *RECORDED) or "claim" in entry.extra:
         return
     for id in core.read(lambda: core.index.catalogue.titled(entry.title)):
@@ -63,8 +63,8 @@ def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
         if not about and now() - memory.created <= RETRY_MS and _said(memory) == _said(entry):
             continue
         title = one_line(entry.title, MAX_TITLE_CHARS)
-        hint = f"change that one with 'rawkomem amend {id}', or use another title"
-        yield Doubt(SAME_TITLE, f"the memory {id} has the title {title!r} already", hint, id)
+        hint = f"change it with 'rawkomem amend {id}', or use another title"
+        yield Doubt(SAME_TITLE, f"the memory {id} already has the title {title!r}", hint, id)
         return
 
 
@@ -73,20 +73,20 @@ def _said(what: Entry | Memory) -> tuple[object, ...]:
 
 
 def _template_text(core: Core, entry: Entry) -> Iterator[Doubt]:
-    """Yield a doubt if the body is a template, or holds a line that stands in a shipped template for the real text."""
-    from ..files.templates import read_templates  # where something is stored
+    """Yield a doubt if the body is a template, or contains a placeholder line of a shipped template."""
+    from ..files.templates import read_templates  # only a write needs it
 
     kind = entry.kind if entry.kind in CREATES else "memory"
     body, lines = entry.body.strip(), {line.strip() for line in entry.body.split("\n")}
     for is_shipped, text in read_templates(core.layout, kind):
         try:
             template = entry_from_text(text).body.strip()
-        except BadInput:  # a project's own: the command that opens it says so
+        except BadInput:  # a broken template of the project: the command that opens it reports this
             continue
         left = [line for line in template.split("\n") if line.strip() and not line.startswith("#")]
         unedited = [line for line in left if line.strip() in lines] if is_shipped else []
         if template and (body == template or unedited):
             shown = one_line(unedited[0] if unedited else left[0], MAX_TITLE_CHARS) if left else "its headings"
-            said = f"the text still holds words of the template: {shown!r}"
+            said = f"the text still contains words of the template: {shown!r}"
             yield Doubt(TEMPLATE, said, "replace or remove them")
             return

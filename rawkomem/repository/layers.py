@@ -1,6 +1,6 @@
-"""Layers: the project's memories, the user's own, and those of shared repositories, which are only read.
+"""Layers: the project's memories, the user's own, and those of shared repositories, which are read-only.
 
-Only the user's own config names shared repositories. A layer that cannot be used is a warning, never a failure.
+Only the user's own config can name shared repositories. A layer that cannot be used causes a warning, not an error.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from . import Repository
     from .core import Core
 
-RESERVED = (PERSONAL, PROJECT, "all", "verified")  # words that no shared repository is called by
+RESERVED = (PERSONAL, PROJECT, "all", "verified")  # names that a shared repository cannot have
 MAX_NAME_CHARS = 40
-TOLD_FILE = "sources-told.json"  # in the user's cache folder: which sources were said to be missing, and when
+TOLD_FILE = "sources-told.json"  # in the user's cache folder: which sources were reported missing, and when
 TOLD_AGAIN_MS = 24 * 3_600_000
 
 
 @record
 class Layer:
-    """One layer: its name (empty: the project's), its repository, and whether it is only read."""
+    """One layer: its name (empty for the project's), its repository, and whether it is shared, so read-only."""
 
     name: str
     repository: Repository
@@ -56,7 +56,7 @@ class Layer:
 
 @record
 class Standing:
-    """How a layer stands, for `status` and `doctor`."""
+    """The state of a layer, for `status` and `doctor`."""
 
     name: str
     root: str
@@ -66,7 +66,7 @@ class Standing:
 
     @property
     def told(self) -> str:
-        """Return it as a line."""
+        """Return the state as one line."""
         how = f", {self.problem}" if self.problem else ", read only" if self.shared else ""
         return f"{self.name}: {count(self.memories, 'memory')} in {self.root}{how}"
 
@@ -78,7 +78,7 @@ class Layers:
         self._repo = repository
         self._core = repository.core
         self._left_out: list[tuple[str, str, str]] = []  # name, path and reason
-        self._deep: Embedder | None = None  # the second tier's, one for all layers
+        self._deep: Embedder | None = None  # the contextual embedder, shared by all layers
         is_personal = _same(repository.layout.root, personal_root())
         self.all = [Layer(PERSONAL if is_personal else "", repository)]
         if not repository.core.is_layered:
@@ -107,13 +107,13 @@ class Layers:
             self._add(self._new_name(folder), lambda: source_layout(root), shared=True)
 
     def _new_name(self, folder: str) -> str:
-        """Return a name for a source: that of its folder, as the user's config spells it, in plain letters."""
+        """Return an unused name for a source: its folder's name, with unusual signs replaced by hyphens."""
         plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(folder))[:MAX_NAME_CHARS]
         names = [f"{plain}-{number}" if number > 1 else plain for number in range(1, len(self.all) + 3)]
         return next(name for name in names if name.lower() not in (*RESERVED, *(one.name.lower() for one in self.all)))
 
     def _add(self, name: str, locate: Callable[[], Layout], shared: bool = False) -> None:
-        """Open a layer. It embeds with the project's embedder where both have the same settings."""
+        """Open a layer; share the project's embedder if both have the same settings for it. A failure is a warning."""
         try:
             made = type(self._repo)(locate(), self._core.warn, self._core.via, store="sqlite" if shared else "")
             if made.settings.embedder == self._core.settings.embedder:
@@ -131,12 +131,12 @@ class Layers:
         return self._deep
 
     def close(self) -> None:
-        """Close the layers besides the project's."""
+        """Close all layers except the project's."""
         for layer in self.all[1:]:
             layer.repository.close()
 
     def standings(self) -> list[Standing]:
-        """Return how every layer besides the project's stands; also those that are left out."""
+        """Return the state of every layer except the project's, including layers that cannot be used."""
         found = [self._standing(layer) for layer in self.all if layer.name]
         return found + [Standing(name, path, 0, True, why) for name, path, why in self._left_out]
 
@@ -151,7 +151,7 @@ class Layers:
     # Recall
 
     def fresh(self) -> list[Layer]:
-        """Bring every layer up to date, and return those that answer; the first one is asked by the caller."""
+        """Update every layer except the first, and return the first and those that work. The caller reads the first."""
         return self.all[:1] + [layer for layer in self.all[1:] if self._answers(layer)]
 
     def _answers(self, layer: Layer) -> bool:
@@ -169,31 +169,31 @@ class Layers:
         told: frozenset[str] = frozenset(),
         layers: Sequence[Layer] = (),
     ) -> Union:
-        """Return the layers as one; inside `Core.read` of the first only."""
+        """Return the layers as one source. Call it only inside `Core.read` of the first layer."""
         asked = [(one, Recalling(one.repository).sources(only, strict, told)) for one in layers or self.all]
         return Union([Part(one.name, sources, one.shared) for one, sources in asked], self._core.warn)
 
     def sources(self, only: Filter, strict: bool, told: frozenset[str], layers: Sequence[Layer]) -> Sources:
-        """Return what an injection takes its facts from."""
+        """Return the sources of an injection."""
         return layered(self.union(only, strict, told, layers))
 
     def look(self, texts: Sequence[str], limit: int, only: Filter | None, profile: str = "") -> Sequence[Answer]:
         """Search all layers for several texts."""
-        from ..recall.search import search  # an injection needs none
+        from ..recall.search import search  # an injection does not need it
 
         layers = self.fresh()
 
         def ask() -> tuple[Answer, ...]:
             union = self.union(only, layers=layers)
             sources = layered(union)
-            # Twice as many: copies that another layer holds are dropped.
+            # Ask for twice as many, because copies of one memory in several layers are dropped.
             found = search(sources.view, sources.store, sources.spaces, texts, 2 * limit, profile)
             return marked(found, union, limit)
 
         return self._core.read(ask, ("layers", tuple(texts), limit, only, profile, *map(_version, layers[1:])))
 
     def note_use(self, injection: Injection, at: int, session: str) -> None:
-        """Count an injection's personal memories in the personal repository, too: the project counts its cost."""
+        """Count an injection's personal memories in the personal repository, with 0 tokens: the project counts them."""
         from ..files.local.usage import note_use
 
         for layer in self.all[1:]:
@@ -205,7 +205,7 @@ class Layers:
     # Ids
 
     def owner(self, name: str) -> tuple[Repository, str]:
-        """Return the repository that holds the memory of a name, and the name in it; the first where none does."""
+        """Return the repository that has a memory, and the memory's name in it; the first repository if none has it."""
         layer, rest = self._prefixed(name)
         if layer:
             return layer.repository, rest
@@ -217,7 +217,7 @@ class Layers:
         return self._repo, name
 
     def _prefixed(self, name: str) -> tuple[Layer | None, str]:
-        """Return the layer that stands before an id, as in `personal:ID`, and the id."""
+        """Return the layer and the id of `personal:ID`; None and the whole name if it has no layer's prefix."""
         head, sign, rest = name.partition(":")
         if not sign or not self._core.is_layered:
             return None, name
@@ -225,7 +225,7 @@ class Layers:
         return found, rest if found else name
 
     def labels(self, owner: Repository, memories: Iterable[Memory]) -> dict[str, Labels]:
-        """Return the labels of a layer's memories by their ids in it: where they come from, and who vouches."""
+        """Return labels by id for memories of one layer: which layer they come from, and whether a person vouches."""
         layer = next(layer for layer in self.all if layer.repository is owner)
         believed = owner.beliefs.all()
         memories = [*memories]
@@ -238,7 +238,7 @@ class Layers:
         return {memory.id: (*from_layer(layer.name), *own.get(memory.id, ())) for memory in memories}
 
     def labels_of_found(self, found: Sequence[Found]) -> dict[str, Labels]:
-        """Return the labels of search results by the ids that they are shown with."""
+        """Return the labels of search results by the ids that are shown."""
         labels: dict[str, Labels] = {}
         for layer in self.all:
             shown = {self._prefixed(item.row.id)[1]: item.row.id for item in found if item.layer == layer.name}
@@ -247,16 +247,16 @@ class Layers:
         return labels
 
     def named(self, name: str) -> list[Layer]:
-        """Return the layer of a name, or all of them for `all`."""
+        """Return the layer with a name, or all layers for `all`; raise BadInput or NotFound for an unknown name."""
         found = [layer for layer in self.all if name in ("all", layer.name or PROJECT)]
         if not found:
             known = ", ".join((*(layer.name or PROJECT for layer in self.all), "all"))
-            hint = "'rawkomem init --personal' makes it" if name == PERSONAL else f"one of {known}"
+            hint = "run 'rawkomem init --personal' to create it" if name == PERSONAL else f"use one of {known}"
             raise (NotFound if name == PERSONAL else BadInput)(f"there is no layer {name!r}", hint)
         return found
 
     def shown(self, owner: Repository, memory: Memory) -> Memory:
-        """Return a memory as a recall shows it: with its layer, as `personal:ID` where ID means another layer's."""
+        """Return a memory as recall shows it: with its layer, and as `personal:ID` if another layer has the same id."""
         if not self._core.is_layered:
             return memory
         layers = self.fresh()
@@ -274,7 +274,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _version(layer: Layer) -> tuple[object, int]:
-    """Return what changes with every change of a layer's index: the connection itself, whose number would be reused."""
+    """Return a cache key that changes with a layer's index. It holds the connection, since its id() could be reused."""
     from ..index.stores.database import first
 
     database = layer.core.index.reading()
@@ -286,8 +286,8 @@ def _has_name(layer: Layer, name: str) -> bool:
 
 
 def _is_news(said: str) -> bool:
-    """Return whether something was not said for a day, and note that it is said now; `status` says it always."""
-    from ..text.quick_json import read_json, write_json  # only where a source is missing
+    """Return whether a warning was not printed in the last 24 hours, and record that it is printed now."""
+    from ..text.quick_json import read_json, write_json  # only a missing source needs it
 
     file, at = os.path.join(user_cache(), TOLD_FILE), now()
     told: dict[str, str] = {}

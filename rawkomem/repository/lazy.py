@@ -1,4 +1,4 @@
-"""Load parts of the library when they are first used, so that a cold search imports none of them."""
+"""Load parts of the library on first use, so that a search does not import them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
 
 def lazy(module: str, doc: str = "") -> Any:
-    """Return an attribute that, when first read, imports a module and makes its class, named like the attribute."""
+    """Return an attribute that, when first read, imports a module and makes an instance of its class.
+
+    The class has the attribute's name, capitalized.
+    """
     return _Lazy(f"{__package__}.{module}", doc)
 
 
 class Wing:
-    """A part of the library around one repository, loaded when it is first used."""
+    """Base class: a part of the library for one repository, loaded on first use."""
 
     def __init__(self, repository: Repository):
         self._repo = repository
@@ -37,5 +40,5 @@ class _Lazy:
             return self
         __import__(self._module)
         made = getattr(sys.modules[self._module], self._name.lstrip("_").capitalize())(owner)
-        owner.__dict__[self._name] = made  # found first from now on
+        owner.__dict__[self._name] = made  # later reads find it here
         return made

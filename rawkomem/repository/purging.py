@@ -1,8 +1,12 @@
-"""Removing a memory's text for good, so that a crash at any point is ended by whatever command comes next.
+"""Remove a memory's text for good. If it crashes at any point, the next command of any kind finishes it.
 
-The order: note the intent; take the text out of the ledger, the drafts and the webhook's queue, which needs the
-memory's own words to find it; cut it out of files and bundles; remove the index and every other copy that is made from
-files, last, because a sync meanwhile would make them again; then remove the intent. Each step can be repeated.
+The steps, each of which can be repeated:
+
+1. Record the intent.
+2. Remove the text from the ledger, the drafts and the webhook's queue. This needs the memory's text, to find it there.
+3. Cut the text out of files and bundles.
+4. Remove the index and every other copy made from files. This is late, because a sync would make the copies again.
+5. Remove the intent.
 """
 
 from __future__ import annotations
@@ -46,17 +50,17 @@ def purge_memory(core: Core, name: str) -> Sequence[str]:
             changed = _complete(core, id)
         except (RawkoError, OSError) as failure:
             why = failure.message if isinstance(failure, RawkoError) else failure.strerror
-            hint = "the next command of any kind goes on with it; check permissions and free space"
+            hint = "the next command continues it; check permissions and free space"
             raise Unwritable(f"the removal of {id} is not finished: {why}", hint) from None
         finally:
             core.finishing = False
     for path in unread:
-        core.warn(f"{path} names {id}, but it cannot be read as memories: look into it by hand")
+        core.warn(f"{path} mentions {id}, but cannot be read as memories: check it by hand")
     return changed
 
 
 def finish_purges(core: Core) -> dict[str, Sequence[str]]:
-    """End what was interrupted; return id → changed paths. A failure is a warning: questions are answered anyway."""
+    """Finish interrupted purges; return id → changed paths. A failure is only a warning, so that reads still work."""
     done: dict[str, Sequence[str]] = {}
     try:
         with lock(core.layout, "purge"):
@@ -71,7 +75,7 @@ def finish_purges(core: Core) -> dict[str, Sequence[str]]:
 
 
 def _resolve(core: Core, name: str) -> str:
-    """Return the id that is meant; one that the index does not know may be in a bundle or in a broken file."""
+    """Return the id for a name; if the index does not know it, search bundles and broken files, too."""
     try:
         return core.read(lambda: core.resolve(name))
     except NotFound:
@@ -83,13 +87,13 @@ def _resolve(core: Core, name: str) -> str:
 
 def _not_there(id: str, unread: Sequence[str]) -> RawkoError:
     if not unread:
-        return NotFound(f"no file holds {id}", "run 'rawkomem index sync', then try again")
-    hint = f"fix it ('rawkomem check' tells what is wrong), then 'rawkomem purge {id}'; or cut the text out by hand"
-    return Refused(f"{unread[0]} names {id}, but it cannot be read as memories", hint)
+        return NotFound(f"no file contains {id}", "run 'rawkomem index sync', then try again")
+    hint = f"fix the file (see 'rawkomem check') and run 'rawkomem purge {id}', or delete the text by hand"
+    return Refused(f"{unread[0]} mentions {id}, but cannot be read as memories", hint)
 
 
 def _quote(entry: Entry) -> str:
-    from ..learn.drafts.keep import QUOTE  # only where something is purged
+    from ..learn.drafts.keep import QUOTE  # only a purge needs it
 
     return str(entry.extra.get(QUOTE, ""))
 
@@ -104,9 +108,9 @@ def _complete(core: Core, id: str) -> Sequence[str]:
     forget_talks(layout)
     bodies = [entry.body for entry in entries]
     for path in forget_unsaved(layout, bodies):
-        core.warn(f"removed {path}, an unsaved text with words of that memory")
+        core.warn(f"removed {path}, an unsaved text that contained the memory's text")
     for path in forget_edited(layout, id, bodies):
-        core.warn(f"removed {path}, the copy of a file that was edited by hand")
+        core.warn(f"removed {path}, a copy of a file edited by hand")
     changed = purge(layout, id)
     core.forget_answers()
     core.index.expect_changes()
@@ -114,7 +118,7 @@ def _complete(core: Core, id: str) -> Sequence[str]:
     forget_vectors(core.index)
     for other in forget_others(layout, core.settings.store.name):
         again = f"RAWKOMEM_STORE={other} rawkomem index sync"
-        core.warn(f"the store {other} may hold the text until it is used again: {again}")
+        core.warn(f"the store {other} may contain the text until its next sync; run: {again}")
     core.index.sync()
     if os.path.exists(layout.path(PAGE)):
         core.writer.write_contents()

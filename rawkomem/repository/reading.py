@@ -1,4 +1,4 @@
-"""Whole memories: by name, all of them, their history, counts."""
+"""Read whole memories: one by name, all of them, their history, counts."""
 
 from __future__ import annotations
 
@@ -18,51 +18,51 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """Reads whole memories of one repository, on a fresh index."""
+    """Reads whole memories of one repository from the updated index."""
 
     def __init__(self, core: Core):
         self._core = core
 
     def get(self, name: str, as_of: int = 0) -> Memory:
-        """Return the memory of an id, of the start of one, or of a file stem; with `as_of`, as it stood then."""
+        """Return the memory with an id, a part of one, a file stem or a title; with `as_of`, its state at that time."""
 
         def find() -> Memory:
             id = self._core.resolve(name)
             memory = self._past(as_of).memory(id) if as_of else memory_of(self._core.index.catalogue.doc(id))
             if memory is None:
-                raise NotFound(f"{id} was not known then", "'rawkomem history' tells when it was stored")
+                raise NotFound(f"{id} was not known then", f"run 'rawkomem history {id}' to see when it was stored")
             return memory
 
         return self._core.read(find)
 
     def get_many(self, names: Sequence[str]) -> Sequence[Memory]:
-        """Return the memories of several names, in their order, each once."""
+        """Return the memories with these names, in this order, without duplicates."""
         return self._core.read(lambda: self.whole(dict.fromkeys(map(self._core.resolve, names))))
 
     def find(self, id: str) -> Memory | None:
-        """Return the memory of an id, None where there is none; inside `Core.read` only."""
+        """Return the memory with an id, or None. Call it only inside `Core.read`."""
         doc = self._core.index.catalogue.doc(id)
         return memory_of(doc) if doc else None
 
     def all(self) -> Sequence[Memory]:
-        """Return every memory, whatever its status."""
+        """Return every memory of any status."""
         return self._core.read(lambda: [memory_of(doc) for doc in self._core.index.catalogue.docs()])
 
     def inside(self, only: Filter | None) -> Sequence[Memory]:
-        """Return the whole memories inside a filter, the last changed first."""
+        """Return the whole memories that pass a filter, last changed first."""
         core = self._core
         return core.read(lambda: self.whole(row.id for row in core.view(only).rows()))
 
     def whole(self, ids: Iterable[str]) -> list[Memory]:
-        """Return the memories of ids that are known; inside `Core.read` only."""
+        """Return the memories with these ids, which must exist. Call it only inside `Core.read`."""
         return [memory_of(self._core.index.catalogue.doc(id)) for id in ids]
 
     def entries(self, id: str) -> Sequence[Entry]:
-        """Return every entry about a memory; inside `Core.read` only."""
+        """Return every entry about a memory. Call it only inside `Core.read`."""
         return self._past().entries_about(id)
 
     def history(self, name: str) -> Sequence[Step]:
-        """Return every entry about a memory, in order, and what each changed."""
+        """Return every entry about a memory, in order, with the changes that it made."""
         from ..state.history import history
 
         def read() -> Sequence[Step]:
@@ -72,7 +72,7 @@ class Reading:
         return self._core.read(read)
 
     def stats(self, only: Filter | None) -> Stats:
-        """Return counts over the memories inside a filter."""
+        """Return counts over the memories that pass a filter."""
         from ..index.views.stats import stats
 
         return self._core.read(lambda: stats(self._core.view(only)))

@@ -1,4 +1,4 @@
-"""Injecting: the few memories that belong in the prompt of a task, and why."""
+"""Inject: choose the memories for the prompt of a task, and explain the choice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Recalling:
-    """From a task to what an agent should know. A prompt waits for this module: it imports little."""
+    """Chooses memories for a task. It imports little, because a person's prompt waits for it."""
 
     def __init__(self, repository: Repository):
         self._repo = repository
@@ -35,7 +35,7 @@ class Recalling:
     def inject(
         self, task: Task, profile: str, form: str, only: Filter | None, strict: bool, **limits: str | int | None
     ) -> Injection:
-        """Inject for a task, within the limits of its agent where a limit is None; log the recall."""
+        """Inject for a task and log the recall. A limit that is None comes from the agent's settings."""
         changed = {name: value for name, value in limits.items() if value is not None}
         within = replace(self._core.settings.limits(task.agent), **changed, **({"max_unverified": 0} if strict else {}))
         injection = self._inject(task, profile, form, within, only, strict)
@@ -43,7 +43,7 @@ class Recalling:
         return injection
 
     def rehearse(self, task: Task, told: Told, form: str) -> Injection:
-        """Inject for a task as for a session that was told this much; do not log the recall."""
+        """Inject for a task as if the session already got `told`; do not log the recall."""
         return self._inject(task, "", form, self._core.settings.limits(task.agent), None, told=told)
 
     def _inject(
@@ -58,7 +58,7 @@ class Recalling:
     ) -> Injection:
         """Inject with explicit limits; do not log the recall."""
         if limits.min_importance not in IMPORTANCE:
-            raise BadInput(f"unknown importance {limits.min_importance!r}", "one of " + ", ".join(IMPORTANCE))
+            raise BadInput(f"unknown importance {limits.min_importance!r}", "use one of " + ", ".join(IMPORTANCE))
         least = max((only or DEFAULT).importance, IMPORTANCE.index(limits.min_importance))
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True, importance=least)
         if said := cut_note([task.asked]):
@@ -85,7 +85,7 @@ class Recalling:
         return injection
 
     def explain(self, name: str, task: Task, profile: str, only: Filter | None) -> tuple[Scored, bool]:
-        """Return how a memory scores for a task, and whether it would be injected."""
+        """Return a memory's score for a task, and whether it would be injected; raise NotFound if nothing matches."""
         from ..recall.reasons import Reason
         from ..recall.score import Scored
         from ..recall.signals import Signals
@@ -110,14 +110,14 @@ class Recalling:
         if item is None:
             raise NotFound(
                 f"{memory.id} shares neither words nor meaning nor a condition with this task",
-                f"to bring it up for such tasks, add a condition: rawkomem amend {memory.id} --when '…'",
+                f"to inject it for such tasks, add a condition: rawkomem amend {memory.id} --when '…'",
             )
         if IMPORTANCE.index(memory.importance) < IMPORTANCE.index(limits.min_importance):
             return replace(item, out=Reason("unimportant", (memory.importance, limits.min_importance))), False
         return replace(item, out=item.out or Reason("crowded-out")), False
 
     def note_use(self, injection: Injection, session: str) -> None:
-        """Count an injection in the local usage file, and remember that the session was told."""
+        """Count an injection in the local usage file, and record that the session got these memories."""
         layout, items, at = self._core.layout, injection.items, now()
         if items or injection.saved:
             note_use(layout, at, session, injection.tokens, [item.memory.id for item in items], injection.saved)
@@ -130,7 +130,7 @@ class Recalling:
             self._repo.layers.note_use(injection, at, session)
 
     def sources(self, only: Filter | None, strict: bool, told: frozenset[str] = frozenset()) -> Sources:
-        """Return what a recall from this repository alone takes its facts from; inside `Core.read` only."""
+        """Return the sources for a recall from this repository alone. Call it only inside `Core.read`."""
         core, view, spaces = self._core, self._core.view(only, strict), self._core.spaces()
 
         def fired(situation: Situation) -> dict[str, Fired]:
@@ -144,5 +144,5 @@ class Recalling:
 
 
 def _about(id: str, injection: Injection) -> Scored | None:
-    """Return what an injection says about a memory, in it or left out; None where it says nothing."""
+    """Return a memory's item in an injection, injected or left out; None if it has no item."""
     return next((item for item in (*injection.items, *injection.left_out) if item.memory.id == id), None)

@@ -1,4 +1,4 @@
-"""Brings the tables of RFC-0011 up to date after each write and each recall, where the store has such tables."""
+"""Update the tables of RFC-0011 after each write and each recall, if the store has these tables."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from ..model.entry import Memory
     from .core import Core
 
-SEAL_WAIT_S = 30.0  # for another process that seals
+SEAL_WAIT_S = 30.0  # for another process that seals the ledger
 
 
 @record
 class Published:
-    """How many rows the tables of the RFC have of this repository."""
+    """The number of rows of this repository in the tables of RFC-0011."""
 
     memories: int
     blocks: int
@@ -43,7 +43,7 @@ class Published:
 
 
 def publish_all(core: Core) -> Published:
-    """Fill the three tables again."""
+    """Fill the three tables completely; return the number of rows."""
     core.index.refresh()
     seal(core.layout, SEAL_WAIT_S)
     blocks = block_rows(last_blocks(core.layout))
@@ -55,7 +55,7 @@ def publish_all(core: Core) -> Published:
 
 
 def publish_new(core: Core, ids: Sequence[str]) -> None:
-    """Add the blocks that the table lacks, and the columns of these memories; skills, if one is among these."""
+    """Add new ledger blocks and the rows of these memories; if one of them is a skill, update the skills, too."""
     core.index.refresh()
     seal(core.layout, SEAL_WAIT_S)
     memories = core.reading.inside(Filter(ids=tuple(ids))) if ids else []
@@ -67,13 +67,13 @@ def publish_new(core: Core, ids: Sequence[str]) -> None:
 
 
 def has_tables(core: Core) -> bool:
-    """Tell whether the store has the tables of RFC-0011."""
+    """Return whether the store has the tables of RFC-0011."""
     name = core.settings.store.name
     return name not in (SQLITE, MEMORY) and plugin(name).rfc_tables
 
 
 def _missing(core: Core, held: int) -> tuple[str, list[dict[str, Any]]] | None:
-    """Return the block that a table of so many blocks ends with, and the rows behind it; None where it has more."""
+    """Return the last block of a table of `held` blocks, and the rows after it; None if the table has too many."""
     head = read_head(core.layout)
     blocks = head.blocks if head else 0
     if blocks < held:
@@ -84,7 +84,7 @@ def _missing(core: Core, held: int) -> tuple[str, list[dict[str, Any]]] | None:
 
 
 def block_rows(rows: Sequence[Row], before: Row | None = None) -> list[dict[str, Any]]:
-    """Return blocks of the ledger as rows of yamo_blocks, hashed by the RFC's rule; `before` is the one they follow."""
+    """Return ledger blocks as rows of yamo_blocks, hashed as the RFC says; `before` is the block before the first."""
     hashes = chained([row.yamo_text for row in rows], before.yamo_text if before else None)
     return [
         {
@@ -126,7 +126,7 @@ def skill_row(skill: Skill, vector: list[float]) -> dict[str, Any]:
 
 
 def _skill_metadata(skill: Skill) -> dict[str, Any]:
-    """Return what is known of a skill: as another memory-mesh counted it, until somebody votes on it here."""
+    """Return a skill's metadata. An imported skill keeps its imported counts until somebody votes on it here."""
     memory, given = skill.memory, given_in(skill.memory.extra)
     source = {"source": memory.source} if memory.source else {}
     if IMPORTED in memory.extra and not skill.uses:
@@ -136,12 +136,12 @@ def _skill_metadata(skill: Skill) -> dict[str, Any]:
 
 
 def yamo_text_of(memory: Memory) -> str:
-    """Return the definition of a skill: the text that was taken in, or the block of one that was made here."""
+    """Return the definition of a skill: the imported text, or the block of a skill that was made here."""
     return skill_as_yamo(memory) if derived_from(memory) else text_in(memory.body) or memory.title
 
 
 def intent_of(memory: Memory) -> str:
-    """Return what a skill is for, in one line."""
+    """Return the purpose of a skill, on one line."""
     return str(memory.extra.get("intent") or memory.extra.get("description") or memory.title)
 
 

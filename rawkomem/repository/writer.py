@@ -1,4 +1,4 @@
-"""The write path: carries out plans under the repository lock, then tells sinks, the ledger and MEMORY.md."""
+"""The write path: write plans under the repository lock, then update sinks, the ledger and MEMORY.md."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from ..model.entry import Entry, Plan, Value
     from .core import Core
 
-DISTILLED = "distilled"  # how words arrive that a program made from others
+DISTILLED = "distilled"  # origin of texts that a program made from other texts
 
 
 class OneChange:
-    """Joins all writes inside a `with` block to one change for `undo`."""
+    """Joins all writes inside a `with` block into one change for `undo`."""
 
     def __init__(self, writer: Writer):
         self._writer, self._outer = writer, writer.joins
@@ -45,26 +45,26 @@ class Writer:
 
     def __init__(self, core: Core):
         self._core = core
-        self.joins, self.change = False, ""  # whether the next write continues a change, and its name
+        self.joins, self.change = False, ""  # whether the next write belongs to the same change, and the change's name
 
     def write(self, plan: Plan, via: str = "") -> Sequence[Written]:
-        """Carry out a plan. `via` says how it arrived: person, agent, import, distilled, or a source class."""
+        """Write a plan. `via` is its origin: person, agent, import, distilled, or a source class."""
         return self.write_decided(lambda: plan, via)
 
     def write_decided(
         self, decide: Callable[[], Plan], via: str = "", may_be_retry: Callable[[Entry], bool] = lambda entry: False
     ) -> Sequence[Written]:
-        """Decide and write under one lock, on fresh answers: no other writer comes between the two."""
+        """Run `decide` and write its plan under one lock, so that no other process writes in between."""
         core = self._core
         if via and via not in (*ARRIVALS, *BASES):
-            raise BadInput(f"unknown way to arrive: {via!r}", "one of " + ", ".join((*ARRIVALS, *BASES)))
+            raise BadInput(f"unknown origin (via) {via!r}", "use one of " + ", ".join((*ARRIVALS, *BASES)))
         core.finish_purges()
         with lock(core.layout, "write"):
             core.forget_answers()
             core.index.expect_changes()
             plan = self._anonymized(decide(), via)
             core.index.expect_changes()
-            # Its rename is the only commit point.
+            # The rename in write_locked is the only commit point.
             written = write_locked(
                 core.layout,
                 plan,
@@ -73,7 +73,7 @@ class Writer:
                 lambda entries: self._note_arrivals(entries, via),
                 lambda paths: tracked_files(core.layout, paths),
             )
-            self._try(lambda: self._note_change(plan, written), "'rawkomem undo' will not know of it")
+            self._try(lambda: self._note_change(plan, written), "'rawkomem undo' cannot undo this change")
         targets = (*dict.fromkeys(item.entry.target for item in written),)
         core.written, core.unpublished = (*core.written, *targets), (*core.unpublished, *targets)
         self._tell_others(plan, [item.entry for item in written if not item.again])
@@ -81,11 +81,11 @@ class Writer:
         return written
 
     def arrival(self, extra: Mapping[str, Value], via: str) -> str:
-        """Return how words arrive: as the call says, else as this program does, else as the words declare."""
+        """Return the origin of a text: that of the call, else of this program, else the one that the text declares."""
         return via or self._core.via or claimed_source(extra) or "unknown"
 
     def _anonymized(self, plan: Plan, via: str) -> Plan:
-        """Replace names by ids in what was recorded or distilled: no person looked at it."""
+        """Replace names by ids in recorded and distilled entries, because no person checked them."""
         way = via or self._core.via
         if not any(_unseen(entry, way) for entry in plan.entries):
             return plan
@@ -97,7 +97,7 @@ class Writer:
         return replace(plan, entries=tuple(entries))
 
     def as_one_change(self) -> OneChange:
-        """Return a block in which all writes are one change for `undo`."""
+        """Return a context manager that joins all writes into one change for `undo`."""
         return OneChange(self)
 
     def _note_change(self, plan: Plan, written: Sequence[Written]) -> None:
@@ -108,12 +108,12 @@ class Writer:
             self.change = name if self.joins else ""
 
     def _note_arrivals(self, entries: Sequence[Entry], via: str) -> None:
-        """Record how entries arrive, before they are written: whoever reads them next decides by it."""
+        """Record the origin of entries before they are written, because the next reader needs it."""
         arrived = [(entry.id, entry.digest, self.arrival(entry.extra, via)) for entry in entries]
         note_arrivals(self._core.layout, arrived)
 
     def _tell_others(self, plan: Plan, entries: Sequence[Entry]) -> None:
-        """Tell the user's sinks and the ledger. The entries are on disk: a failure from here on is a warning."""
+        """Notify the user's sinks and the ledger. A failure is only a warning, because the entries are on disk."""
         core = self._core
         if not entries:
             return
@@ -130,24 +130,24 @@ class Writer:
 
                 note_written(core.layout, entries, core.settings.ledger_days)
 
-        self._try(tell, "sinks not told")
-        self._try(note, "not in the ledger")
+        self._try(tell, "written, but the sinks were not notified")
+        self._try(note, "written, but not in the ledger")
 
     def _try(self, work: Callable[[], object], otherwise: str) -> None:
-        """Do what follows a write; a failure is a warning."""
+        """Run a step that follows a write; a failure is a warning that starts with `otherwise`."""
         try:
             work()
         except (RawkoError, OSError, DatabaseError) as failure:
             self._core.warn(f"{otherwise}: {failure}")
 
     def contents(self, file: str) -> str:
-        """Return the text of MEMORY.md, with links that work from a file."""
+        """Return the text of MEMORY.md, with links relative to `file`."""
         from ..exchange.contents import contents
 
         return contents(self._core.reading.all(), self._core.layout.from_file(file))
 
     def write_contents(self, file: str = "") -> tuple[str, bool]:
-        """Write MEMORY.md; return its path, and whether it changed."""
+        """Write MEMORY.md; return its path and whether it changed."""
         from ..files.page import PAGE, write_page
 
         file = file or self._core.layout.path(PAGE)
@@ -155,7 +155,7 @@ class Writer:
             return file, write_page(file, self.contents(file))
 
     def follow_page(self) -> None:
-        """Update MEMORY.md, where the project's settings ask for it; a failure is a warning."""
+        """Update MEMORY.md if the setting `contents` is on; a failure is a warning."""
 
         def write() -> None:
             if self._core.settings.contents:
@@ -165,5 +165,5 @@ class Writer:
 
 
 def _unseen(entry: Entry, via: str) -> bool:
-    """Return whether an entry was recorded or distilled, so that no person saw it before it is written."""
+    """Return whether an entry was recorded or distilled, so that no person saw it before."""
     return entry.kind in RECORDED or via == DISTILLED

@@ -1,4 +1,4 @@
-"""Storing and changing memories: what `add`, `amend`, `delete` and `feedback` decide and write."""
+"""Store and change memories: `add`, `amend`, `delete` and `feedback`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @record
 class Stored:
-    """What became of a memory that was to be stored, and the entries that were written."""
+    """The outcome of storing a memory, and the entries that were written."""
 
     outcome: Outcome
     written: tuple[Written, ...]
@@ -27,7 +27,7 @@ class Stored:
 
     @property
     def id(self) -> str:
-        """Return the id of the memory that now says it: the new one, or the one that a claim confirms."""
+        """Return the id of the new memory, or of the memory that a claim confirms."""
         return self.outcome.id
 
     @property
@@ -37,17 +37,17 @@ class Stored:
 
     @property
     def path(self) -> str:
-        """Return the file it was written to, relative to .rawko."""
+        """Return the file of the first entry, relative to .rawko."""
         return self.entry.path
 
     @property
     def again(self) -> bool:
-        """Tell whether an earlier call had stored it already, so that nothing was written."""
+        """Return whether an earlier call already stored the memory, so that nothing was written."""
         return all(item.again for item in self.written)
 
     @property
     def redacted(self) -> bool:
-        """Tell whether a secret or personal data was redacted before it was written."""
+        """Return whether a secret or personal data was redacted before the write."""
         return any(item.redacted for item in self.written)
 
 
@@ -55,17 +55,17 @@ class Writing(Wing):
     """Stores and changes memories of one repository."""
 
     def add(self, entry: str | Entry, fields: Mapping[str, object], on_conflict: str, evolve: bool, via: str) -> Stored:
-        """Store a memory; with `evolve`, in the place of the memory that it clearly is a newer version of."""
+        """Store a memory; with `evolve`, supersede the memory that it clearly updates."""
         from .fields import as_entry
 
         made = as_entry(entry, fields)
-        if evolve and "claim" not in made.extra:  # a claim says itself what it is about
+        if evolve and "claim" not in made.extra:  # a claim names its subject itself
             self._check_conditions([made])
             return self._evolve(made, via)
         return self.add_many([made], on_conflict, via)[0]
 
     def add_many(self, entries: Sequence[Entry], on_conflict: str, via: str) -> Sequence[Stored]:
-        """Store several memories; nothing is written where one of them is refused."""
+        """Store several memories; if one of them is rejected, write none."""
         from ..state.belief.claims import plan_claims
 
         self._check_conditions(entries)
@@ -93,7 +93,7 @@ class Writing(Wing):
         return _stored(plans, self._core.writer.write_decided(decide, via, _without_id([entry])))[0]
 
     def amend(self, name: str, entry: Entry | None, fields: Mapping[str, object], via: str) -> Written:
-        """Append an entry that changes what a memory says."""
+        """Append an entry that changes a memory."""
         from ..state.changes.amend import plan_amend
         from .fields import amendment
 
@@ -103,7 +103,7 @@ class Writing(Wing):
         return self._core.writer.write_decided(lambda: plan, via, _without_id([entry] if entry else []))[0]
 
     def _check_conditions(self, entries: Sequence[Entry]) -> None:
-        """Refuse conditions that can never work, and warn of those that fire on nearly every task."""
+        """Raise BadInput for unusable conditions; warn about conditions that fire on nearly every task."""
         if not any(entry.when for entry in entries):
             return
         from ..text.when import warnings_about
@@ -129,7 +129,7 @@ class Writing(Wing):
 
 
 def _without_id(entries: Sequence[Entry]) -> Callable[[Entry], bool]:
-    """Return whether a planned entry may be one that a killed call stored: only if the caller gave it no id."""
+    """Return a function: whether an entry may repeat one that a killed call stored. Not if the caller set its id."""
     given = {entry.id for entry in entries if entry.id}
     return lambda entry: entry.id not in given
 

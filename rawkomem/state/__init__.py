@@ -1,1 +1,1 @@
-"""Pure functions from entries to state. No I/O."""
+"""Pure functions that compute state from entries. No I/O."""

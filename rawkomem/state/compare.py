@@ -1,4 +1,4 @@
-"""Tell in plain words how two versions of a memory or an entry differ."""
+"""Describe the difference between two versions of a memory or an entry."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-CONTEXT_WORDS = 3  # shown before and after words that changed
-MAX_COMPARED_WORDS = 5_000  # of a body: longer ones are told as a whole
+CONTEXT_WORDS = 3  # shown before and after a change
+MAX_COMPARED_WORDS = 5_000  # of both texts; longer ones are only counted
 MAX_SHOWN_CHARS = 400  # characters of a difference
 ENTRY_KEYS = {**KEY_OF, "kind": "kind", "about": "about", "at": "at", "by": "by"}  # field of an Entry → key
 
@@ -28,7 +28,7 @@ def changed_keys(old: Entry | Memory, new: Entry | Memory) -> tuple[tuple[str, o
 
 
 def counted_words(old: str, new: str) -> tuple[int, int]:
-    """Return how many words of a text are gone, and how many are new."""
+    """Return the number of removed and of added words."""
     before, after = old.split(), new.split()
     if len(before) + len(after) > MAX_COMPARED_WORDS:
         return len(before), len(after)
@@ -37,7 +37,7 @@ def counted_words(old: str, new: str) -> tuple[int, int]:
 
 
 def word_difference(old: str, new: str) -> str:
-    """Return the words that changed with a few around them: `Push to [-main-] {+staging+} first`."""
+    """Return the changed words with a few words around them: `Push to [-main-] {+staging+} first`."""
     before, after = old.split(), new.split()
     if len(before) + len(after) > MAX_COMPARED_WORDS:
         return f"{count(len(before), 'word')} became {count(len(after), 'word')}"
@@ -46,7 +46,7 @@ def word_difference(old: str, new: str) -> str:
 
 
 def edit_in_words(old: Entry, new: Entry) -> str:
-    """Return what an edit of an entry changed: its keys, and how many words of its text."""
+    """Return a summary of an edit: the changed keys, and the number of removed and added words."""
     keys = [key for key, *_ in changed_keys(old, new)]
     gone, come = counted_words(old.body, new.body)
     counts = [f"{count(number, 'word')} {what}" for number, what in ((gone, "removed"), (come, "added")) if number]
@@ -71,7 +71,7 @@ def _shown(before: list[str], after: list[str]) -> Iterator[str]:
 
 
 def _around(words: list[str], first: bool, last: bool) -> list[str]:
-    """Return the words next to a change; an ellipsis stands for the others."""
+    """Return the words next to a change, with an ellipsis for the others."""
     if first and last:
         return []
     head, tail = words[: 0 if first else CONTEXT_WORDS], words[len(words) if last else -CONTEXT_WORDS :]

@@ -1,4 +1,4 @@
-"""Add a memory, or append an entry about one: what every Plan is made of. Nothing is written here."""
+"""Make plans that add a memory or append an entry about one, and check their entries. Nothing is written here."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ if TYPE_CHECKING:
 
     from ..model.entry import Value
 
-TITLE_CHARS = 300  # characters; longer is a body
-MAX_BODY_WORDS = 20_000  # ten times what the content rules allow: surely not one memory
+TITLE_CHARS = 300  # characters; a longer text belongs into the body
+MAX_BODY_WORDS = 20_000  # ten times the limit of the content rules
 BY_CHARS = 64  # characters of a name (neolata)
-BY_SIGNS = " _-.@'+()[]"  # besides letters and digits of any script: names, logins, addresses, and bots
-TAG_CHARS = 100  # characters: longer is a sentence, not a label
+BY_SIGNS = " _-.@'+()[]"  # allowed besides letters and digits of any script
+TAG_CHARS = 100  # characters of a tag
 
 
 def plan_add(entry: Entry) -> Plan:
-    """Store a new memory: check what a person can get wrong, give it an id and a time."""
+    """Plan to store a new memory: check it, and set its id and time. Raise BadInput for a wrong value."""
     if entry.kind not in CREATES:
-        raise BadInput(f"unknown kind {entry.kind!r}", "one of " + ", ".join(CREATES))
+        raise BadInput(f"unknown kind {entry.kind!r}", "use one of " + ", ".join(CREATES))
     if not entry.title.strip():
-        raise BadInput("a memory needs a title", "give --title, or a '# Heading' as the first line")
+        raise BadInput("a memory needs a title", "pass --title, or a '# Heading' as the first line")
     check_entry(entry)
     at = entry.at or now()
     return Plan((replace(entry, id=entry.id or new_id(entry.kind, at), at=at),), f"add {entry.title!r}")
 
 
 def about(memory: Memory, entry: Entry) -> Entry:
-    """Return an entry about a memory, later than everything the memory says so far, for the memory's file."""
+    """Return an entry about a memory, with an id, the memory's path, and a time after its last change."""
     assert entry.kind in CHANGES
     at = entry.at or max(now(), memory.updated + 1)
     return replace(entry, id=entry.id or new_id(entry.kind, at), at=at, about=memory.id, path=memory.path)
 
 
 def plan_about(memory: Memory, entry: Entry, why: str) -> Plan:
-    """Append one entry about a memory."""
+    """Plan to append one entry about a memory."""
     return Plan((about(memory, entry),), why)
 
 
 def plan_change(
     memory: Memory, kind: str, by: str, why: str, extra: Mapping[str, Value], given: tuple[str, ...] = ()
 ) -> Plan:
-    """Append one entry about a memory with some keys; keys without a value are left out."""
+    """Plan to append one entry about a memory with these keys, without empty ones."""
     check_in_use(memory)
     check_by(by)
     said = {key: value for key, value in extra.items() if value}
@@ -57,41 +57,41 @@ def plan_change(
 
 
 def check_in_use(memory: Memory) -> None:
-    """Refuse to change a memory that is deleted."""
+    """Raise Refused for a deleted memory."""
     if memory.status == "deleted":
-        raise Refused(f"{memory.id} is deleted", f"'rawkomem restore {memory.id}' brings it back")
+        raise Refused(f"{memory.id} is deleted", f"run 'rawkomem restore {memory.id}' first")
 
 
 def check_entry(entry: Entry) -> None:
-    """Refuse an entry that a reader of the file could not use."""
-    refused = (DROPPED | KEYS) & entry.extra.keys()  # ours would take the place of what the entry says itself
+    """Raise BadInput for an entry that a reader of the file could not use."""
+    refused = (DROPPED | KEYS) & entry.extra.keys()  # these would override the entry's own fields
     if refused:
-        raise BadInput(f"{', '.join(sorted(refused))} is no key of a memory", "give it another name")
+        raise BadInput(f"{', '.join(sorted(refused))} cannot be an extra key of a memory", "use another name")
     if len(entry.title) > TITLE_CHARS:
         raise BadInput(f"the title is longer than {TITLE_CHARS} characters", "put the text into the body")
     if len(entry.body.split()) > MAX_BODY_WORDS:
         raise BadInput(f"the body has more than {MAX_BODY_WORDS:,} words", "split it into several memories")
     if entry.importance not in IMPORTANCE:
-        raise BadInput(f"unknown importance {entry.importance!r}", "one of " + ", ".join(IMPORTANCE))
+        raise BadInput(f"unknown importance {entry.importance!r}", "use one of " + ", ".join(IMPORTANCE))
     check_by(entry.by)
     if any(not tag.strip() or len(tag) > TAG_CHARS for tag in entry.tags) or len(entry.tags) > MAX_TAGS:
         raise BadInput(f"tags are at most {MAX_TAGS} labels of 1 to {TAG_CHARS} characters", "shorten them")
     check_window(entry.extra)
     happened = entry.extra.get("eventTime")
     if happened and not (isinstance(happened, str) and read_time(happened)[0]):
-        raise BadInput(f"eventTime {happened!r} names no time", "write 2026-01-23 or 2026-01-23T10:30:00Z")
+        raise BadInput(f"eventTime {happened!r} is not a time", "write 2026-01-23 or 2026-01-23T10:30:00Z")
 
 
 def check_by(by: str) -> None:
-    """Refuse a name that is none: it is printed, filtered by, and may become part of a path elsewhere."""
+    """Raise BadInput for an invalid author name. Names are printed, filtered by, and may be used in paths."""
     if len(by) > BY_CHARS:
-        raise BadInput(f"the name of who found it is longer than {BY_CHARS} characters", "shorten it")
+        raise BadInput(f"the author's name is longer than {BY_CHARS} characters", "shorten it")
     if any(not (c.isalnum() or c in BY_SIGNS) for c in by):
-        raise BadInput(f"the name {by!r} contains invalid characters", f"letters, digits and {BY_SIGNS.strip()!r}")
+        raise BadInput(f"the name {by!r} contains invalid characters", f"use letters, digits and {BY_SIGNS.strip()!r}")
 
 
 def check_window(given: Mapping[str, Value]) -> None:
-    """Refuse a validity window that names no time, or ends before it begins. A claim's window is the memory's."""
+    """Raise BadInput if a limit of the window, or of the claim's, is not a time, or the window ends too early."""
     claim = given.get("claim")
     sources = (given, claim) if isinstance(claim, dict) else (given,)
     times: dict[str, int] = {}
@@ -101,7 +101,7 @@ def check_window(given: Mapping[str, Value]) -> None:
             if value:
                 at = read_time(value)[0] if isinstance(value, str) else None
                 if at is None:
-                    raise BadInput(f"{key} {value!r} names no time", "write 2026-01-23 or 2026-01-23T10:30:00Z")
+                    raise BadInput(f"{key} {value!r} is not a time", "write 2026-01-23 or 2026-01-23T10:30:00Z")
                 times[key] = at
     if len(times) == 2 and times["validFrom"] >= times["validUntil"]:
-        raise BadInput("a validity window ends after it begins", "give validFrom before validUntil")
+        raise BadInput("the validity window ends before it begins", "set validFrom to a time before validUntil")

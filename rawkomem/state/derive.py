@@ -1,4 +1,4 @@
-"""Derive memories from memories: name the sources (`derivedFrom`), find what was made of them, and limit its trust."""
+"""Memories made from other memories: record the sources (`derivedFrom`), look them up, and limit trust by them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     Look = Callable[[str], tuple[float, Sequence[str]]]  # id → its own trust, and the ids it was made from
 
 DERIVED = "derivedFrom"
-WITHDRAWN = ("deleted", "quarantined", "disputed", "retracted")  # what rests on these is held back
+WITHDRAWN = ("deleted", "quarantined", "disputed", "retracted")  # memories made from these are not used
 
 
 @record
 class Weak:
-    """A source that no longer holds: why, and whether that holds back what was made from it."""
+    """A source that is no longer valid: why, and whether memories made from it are still used."""
 
     id: str
     why: str  # deleted, quarantined, disputed, retracted, superseded or ended
@@ -29,43 +29,44 @@ class Weak:
 
 
 def derived(entry: Entry, sources: Iterable[str]) -> Entry:
-    """Return the entry with the ids of the memories that it was made from."""
+    """Return the entry with the ids of its sources added."""
     return replace(entry, extra={**entry.extra, DERIVED: list(dict.fromkeys(sources))})
 
 
 def inherited(limit: int, own: Sequence[str], lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Return the conditions or tags of a derived memory: its own, then those of its sources, each once."""
+    """Return the conditions or tags of a derived memory: its own, then those of its sources, without duplicates."""
     return tuple(dict.fromkeys([*own, *(item for items in lists for item in items)]))[:limit]
 
 
 def sources_in(extra: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return the ids that the frontmatter of an entry names as its sources."""
+    """Return the ids of the sources in an entry's frontmatter."""
     value = extra.get(DERIVED, [])
     return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item)
 
 
 def derived_from(memory: Memory) -> tuple[str, ...]:
-    """Return the ids of the memories that one was made from, by its frontmatter and by `heritage` entries."""
+    """Return the ids of a memory's sources, from its frontmatter and from `heritage` entries."""
     return tuple(dict.fromkeys((*sources_in(memory.extra), *memory.heritage)))
 
 
 def covered(memories: Iterable[Memory], kind: str = "") -> dict[str, Memory]:
-    """Return source → the memory (of a kind) that was made from it, archived and rejected ones, but no deleted one."""
+    """Return source → the memory (of a kind) that was made from it, of any status except deleted."""
     made = (memory for memory in memories if memory.status != "deleted" and kind in ("", memory.kind))
     return {id: memory for memory in made for id in derived_from(memory)}
 
 
 def made_of(memories: Iterable[Memory], sources: Iterable[Memory]) -> list[Memory]:
-    """Return the active memories that were made of exactly these sources."""
+    """Return the active memories that were made from exactly these sources."""
     wanted = {memory.id for memory in sources}
     made = (memory for memory in memories if memory.status == ACTIVE and wanted)
     return [memory for memory in made if set(derived_from(memory)) == wanted]
 
 
 def weak_sources(memory: Memory, find: Find, at: int) -> tuple[Weak, ...]:
-    """Return the sources of a memory, and theirs, that no longer hold. Records of runs (traces) only weaken it.
+    """Return the direct and indirect sources of a memory that are no longer valid.
 
-    What nobody vouches for cannot hold back what a person vouches for.
+    `holds_back` is False for records of runs, such as traces, and for a source that nobody vouches for if a person
+    vouches for the memory.
     """
     found: list[Weak] = []
     waiting = list(derived_from(memory))
@@ -92,7 +93,7 @@ def _why_weak(source: Memory, at: int) -> str:
 
 
 def lowest_trust(sources: Iterable[str], look: Look) -> float:
-    """Return the lowest trust among sources and all they were made from, each looked up once; 1 without sources."""
+    """Return the lowest trust among direct and indirect sources, each looked up once; 1 without sources."""
     waiting = list(dict.fromkeys(sources))
     seen, lowest = set(waiting), 1.0
     for id in waiting:

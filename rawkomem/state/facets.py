@@ -1,4 +1,4 @@
-"""Facets: the columns of a memory that filters compare; and when a memory is valid."""
+"""Facets: the columns of a memory that filters compare. Also the check of the validity window."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ if TYPE_CHECKING:
 
 
 COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
-KEYS = {facet: names_of(facet) for facet in ("type", "category", "session")}  # facet → the keys that may hold it
-IMPORTED = "importedFrom"  # `kind:path#section`: by it a later import knows the memory again
-EVENT_TIME = "eventTime"  # when the thing happened that a memory tells of
+KEYS = {facet: names_of(facet) for facet in ("type", "category", "session")}  # facet → its possible keys
+IMPORTED = "importedFrom"  # `kind:path#section`; a later import recognizes the memory by it
+EVENT_TIME = "eventTime"  # when the event of the memory happened
 
 
 def imported_from(memory: Memory) -> str:
-    """Return the file, and the section of it, that an import took it from; empty where it was not imported."""
+    """Return the file and section that a memory was imported from; empty if it was not imported."""
     return str(memory.extra.get(IMPORTED, "")).partition(":")[2]
 
 
 def type_of(memory: Memory) -> str:
-    """Return its type, one of Memory Lane's ten or any other word."""
+    """Return a memory's type: one of Memory Lane's ten, or any other word."""
     return _first(memory, "type").lower()
 
 
 def category_of(memory: Memory) -> str:
-    """Return its category: decision, preference, fact, …"""
+    """Return a memory's category: decision, preference, fact, …"""
     return _first(memory, "category").lower()
 
 
 def session_of(memory: Memory) -> str:
-    """Return the session it comes from, as written; a claim of scope session names its own."""
+    """Return the session of a memory's claim if its scope is session, else the session that the memory comes from."""
     return claimed_for(memory) or _first(memory, "session")
 
 
 def claimed_for(memory: Memory) -> str:
-    """Return the session that a memory's claim keeps to; empty for one that holds everywhere, and without a claim."""
+    """Return the session of a claim with scope session; empty for any other memory."""
     claim = memory.extra.get("claim")
     if not isinstance(claim, dict) or claim.get("scope") != "session":
         return ""
@@ -57,18 +57,18 @@ def claimed_for(memory: Memory) -> str:
 
 
 def claimed_about(memory: Memory) -> tuple[str, str] | None:
-    """Return subject and predicate of a memory's claim."""
+    """Return subject and predicate of a memory's claim, or None."""
     claim = memory.extra.get("claim")
     return (str(claim.get("subject", "")), str(claim.get("predicate", ""))) if isinstance(claim, dict) else None
 
 
 def _entities(memory: Memory) -> tuple[str, ...]:
-    from ..text.entities import entities_of  # few filters ask for them
+    from ..text.entities import entities_of  # few filters need it
 
     return entities_of(memory)
 
 
-DERIVED: dict[str, Callable[[Memory], object]] = {  # facets that are no field of a memory as they are
+DERIVED: dict[str, Callable[[Memory], object]] = {  # facets that are computed from a memory
     "importance": lambda memory: IMPORTANCE.index(memory.importance),
     "type": type_of,
     "category": category_of,
@@ -79,18 +79,18 @@ DERIVED: dict[str, Callable[[Memory], object]] = {  # facets that are no field o
 
 
 def facet_of(memory: Memory, column: str) -> Any:
-    """Return one column that filters compare."""
+    """Return one column of a memory."""
     derive = DERIVED.get(column)
     return derive(memory) if derive else getattr(memory, column)
 
 
 def facets_of(memory: Memory) -> Facets:
-    """Return what filters compare of a memory."""
+    """Return all columns of a memory."""
     return Facets(**{column: facet_of(memory, column) for column in COLUMNS})
 
 
 def is_valid(memory: Window, at: int) -> bool:
-    """Tell whether a memory's validity window holds a time; windows are half-open."""
+    """Return whether a time is inside a memory's validity window; windows are half-open."""
     return memory.valid_from <= at and (not memory.valid_until or at < memory.valid_until)
 
 

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 # Fields that a memory takes from the entry that creates it.
 COPIED = ("id", "kind", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body", "extra",
           "path", "line")  # fmt: skip
-MAX_COUNT_DIGITS = 6  # of a number that a file gives
-ARCHIVE = "archive/"  # a file that was moved there is archived without an entry; moving it back undoes that
+MAX_COUNT_DIGITS = 6  # of a number in a file
+ARCHIVE = "archive/"  # a file in this folder is archived without an entry; moving it back undoes that
 
 
 def fold(entries: Iterable[Entry], vouches: Vouches | None = None) -> Memory | None:
-    """Return the memory that these entries about one id make; None while no entry creates it.
+    """Return the memory that results from the entries about one id; None if no entry creates it.
 
-    With `vouches`, what nobody vouches for does not change what a person vouched for (see state/vouch.py).
+    With `vouches`, changes that nobody vouches for do not change a memory that a person vouches for (state/vouch.py).
     """
     ordered = in_order(entries, vouches)
     creating = next((entry for entry in ordered if entry.creates), None)
@@ -42,7 +42,7 @@ def fold(entries: Iterable[Entry], vouches: Vouches | None = None) -> Memory | N
 
 
 def fold_proposed(entries: Iterable[Entry], vouches: Vouches) -> tuple[Memory, Split] | None:
-    """Return the memory as it would be if every proposed change counted, and its changes taken apart."""
+    """Return the memory as it would be with all proposed changes, and the split of its changes; None as `fold`."""
     ordered = in_order(entries, vouches)
     creating = next((entry for entry in ordered if entry.creates), None)
     if creating is None:
@@ -53,18 +53,18 @@ def fold_proposed(entries: Iterable[Entry], vouches: Vouches) -> tuple[Memory, S
 
 
 def in_order(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[Entry]:
-    """Return the entries in the order of the fold, one for each id."""
+    """Return the entries in the order of the fold, one per id."""
     return sorted(_as_set(entries, vouches), key=lambda entry: order_key(entry.at, entry.id))
 
 
 def created(entry: Entry) -> Memory:
-    """Return the memory that a creating entry alone makes."""
+    """Return the memory that a creating entry makes without further entries."""
     assert entry.creates
     return Memory(**_create(entry))
 
 
 def after(memory: Memory, entries: Iterable[Entry]) -> Memory:
-    """Return the memory once these entries about it, later than all it says so far, are written."""
+    """Return the memory after these entries, which must be later than all its entries so far."""
     return _reduced(as_dict(memory), entries)
 
 
@@ -78,7 +78,7 @@ def _reduced(fields: Fields, ordered: Iterable[Entry]) -> Memory:
 
 
 def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry]:
-    """Return one entry for each id; of two under one id, that of a person, else the same one whatever the order."""
+    """Return one entry per id: the one with the lowest rank, so that the order of the input does not matter."""
     entries = list(entries)
     accepted = accepted_in(entries, vouches) if vouches else frozenset()
     kept: dict[str, Entry] = {}
@@ -90,7 +90,7 @@ def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry
 
 
 def _rank(entry: Entry, vouches: Vouches | None, accepted: Collection[str]) -> tuple[object, ...]:
-    """Return what sorts copies: what a person vouches for first, then what is not in the archive."""
+    """Return the sort key of copies: first those that a person vouches for, then those outside of the archive."""
     doubted = vouches is not None and not vouches(entry) and named(entry) not in accepted
     return (doubted, entry.path.startswith(ARCHIVE), entry.at, entry.path, entry.line, entry.body, repr(entry))
 
@@ -119,12 +119,12 @@ def _create(entry: Entry) -> Fields:
 
 
 def _claimed(entry: Entry, key: str) -> int:
-    """Return an end of the window of an entry, or of the claim in it: a claim's window is that of the memory."""
+    """Return a limit of an entry's validity window, or else of its claim's: a claim's window is the memory's."""
     claim = entry.extra.get("claim")
     return time_of(said(entry.extra, key)) or (time_of(said(claim, key)) if isinstance(claim, dict) else 0)
 
 
 def _times_observed(entry: Entry) -> int:
-    """Return how often an entry says that it was said, the first time included."""
+    """Return the entry's `timesObserved`, at least 1."""
     given = str(said(entry.extra, "timesObserved"))
     return max(1, int(given)) if given.isdecimal() and len(given) <= MAX_COUNT_DIGITS else 1

@@ -1,4 +1,4 @@
-"""The history of a memory: its entries in the order of the fold, and what each changed."""
+"""The history of a memory: its entries in the order of the fold, with the changes that each made."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from ..model.entry import Entry, Memory
     from .vouch import Vouches
 
-# Fields that are no news in themselves, or that follow from another field.
-BOOKKEEPING = ("entries", "updated", "amended", "path", "line", "first_observed", "last_observed", "votes",
+# Fields that a history does not show, because they follow from other fields.
+HIDDEN_FIELDS = ("entries", "updated", "amended", "path", "line", "first_observed", "last_observed", "votes",
                "vouched", "proposed", "retracted", "amended_in", "reviewed_in", "confirmed_by")  # fmt: skip
 
 
 @record
 class Step:
-    """One entry in a few words, and (field, before, after) for everything that it changed."""
+    """One entry, its description in a few words, and (field, before, after) for each field that it changed."""
 
     entry: Entry
     told: str
@@ -31,7 +31,7 @@ class Step:
 
 
 def history(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[Step]:
-    """Return what happened to a memory, the oldest first; entries before its creation changed nothing."""
+    """Return the steps of a memory, oldest first; entries before its creation changed nothing."""
     ordered = in_order(entries, vouches)
     creating = next((entry for entry in ordered if entry.creates), None)
     counting = {entry.id for entry in take_apart(creating, ordered, vouches).counting} if vouches and creating else None
@@ -58,7 +58,7 @@ def _changes(before: Memory | None, now: Memory | None) -> tuple[tuple[str, obje
 
 
 def differences(before: Memory, now: Memory) -> tuple[tuple[str, object, object], ...]:
-    """Return (field, before, after) for everything that differs."""
+    """Return (field, before, after) for each field that differs."""
     known = as_dict(before)
-    pairs = ((name, known[name], value) for name, value in as_dict(now).items() if name not in BOOKKEEPING)
+    pairs = ((name, known[name], value) for name, value in as_dict(now).items() if name not in HIDDEN_FIELDS)
     return tuple((name, old, value) for name, old, value in pairs if old != value)

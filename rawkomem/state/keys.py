@@ -1,4 +1,4 @@
-"""Keys of a frontmatter: what a key says, and which values the JSON Schema allows for it."""
+"""Keys of a frontmatter: the description of a key, and the values that the JSON Schema allows."""
 
 from __future__ import annotations
 

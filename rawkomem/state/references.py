@@ -1,4 +1,4 @@
-"""Which memory a name in a file means: an id, a file's path or stem, or a title that slugs to a stem."""
+"""Resolve names in files to memories: an id, a file's path or stem, or a title."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 RELATED, MENTIONS, SUPERSEDES, HERITAGE = "related", "mentions", "supersedes", "heritage"
 MEMBER = "member"  # from an episode to a memory
-CORROBORATED = "corroboratedBy"  # to a memory that confirms it
-SIMILAR = "similar"  # found by vectors, in no file
+CORROBORATED = "corroboratedBy"  # from a memory to one that confirms it
+SIMILAR = "similar"  # computed from vectors, not in a file
 
 
 class Names:
-    """All names of some memories. A file's name means the memory it starts with."""
+    """All names of some memories. The name of a file with several memories means the first one."""
 
     def __init__(self, memories: Iterable[Memory]):
         self.ids: set[str] = set()
@@ -40,9 +40,9 @@ class Names:
                 self.files.setdefault(name, []).append(memory.id)
 
     def find(self, name: str) -> list[str]:
-        """Return the ids that a name may mean: one if all is well, none if it is broken, several if it is ambiguous."""
+        """Return the ids that match a name: none if it is broken, several if it is ambiguous."""
         name = unicodedata.normalize("NFC", name.strip()).removesuffix(".md")
-        for candidate in dict.fromkeys((name, name.partition("#")[0].strip())):  # `name#heading`; an id may hold a #
+        for candidate in dict.fromkeys((name, name.partition("#")[0].strip())):  # `name#heading`; an id may contain a #
             if candidate in self.ids:
                 return [candidate]
             if candidate and (found := self._of_file(candidate)):
@@ -50,9 +50,9 @@ class Names:
         return []
 
     def _of_file(self, name: str) -> list[str]:
-        """Return the memory of a file's name, else of a title that no other memory has, else of a title's file."""
+        """Return the memories for a file's name, else for a unique title, else for the file name made from a title."""
         of_title = self.titles.get(_title(name), [])
-        stems = (file_stem(name), slug(name))  # files keep the names that they got before
+        stems = (file_stem(name), slug(name))  # older files have names made by slug
         named = self.files.get(name.casefold()) or (of_title if len(of_title) == 1 else [])
         return named or next((self.files[stem] for stem in stems if stem in self.files), [])
 
@@ -62,7 +62,7 @@ def _title(text: str) -> str:
 
 
 def references(memory: Memory) -> Iterator[tuple[str, str]]:
-    """Yield (type, name) of everything a memory refers to, in the order links, frontmatter, text, history."""
+    """Yield (type, name) of all references of a memory: links, related, mentions in the text, and its sources."""
     yield from memory.links
     yield from ((RELATED, name) for name in memory.related)
     yield from ((MENTIONS, name) for name in mentions(memory.body))

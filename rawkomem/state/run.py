@@ -1,4 +1,4 @@
-"""A run: what a trace or an experience tells of a task that was done, which runs it depended on, and their order."""
+"""Runs: read a trace or an experience as the record of a task; find dependencies and the order of execution."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 TRACE, EXPERIENCE = "trace", "experience"
 OUTCOMES = ("success", "failure", "partial", "success_with_recovery")
 SUCCESS = ("success", "success_with_recovery")
-APPROACH = ("recommended approach", "learnings", "key insights", "plan")  # sections that say how, the best first
-DONE = ("done", "ok", "success", "succeeded", "completed", "complete", "passed", "✓", "✅")  # of a step
+APPROACH = ("recommended approach", "learnings", "key insights", "plan")  # sections, best first
+DONE = ("done", "ok", "success", "succeeded", "completed", "complete", "passed", "✓", "✅")  # status of a step
 DEPENDS = ("depends_on", "dependencies", "dependsOn")
 PARENT = ("parent", "parent_trace", "parentTraceId")
 FAILED = ("failed", "failure", "error", "aborted", "timeout", "✗", "❌")
@@ -23,7 +23,7 @@ FAILED = ("failed", "failure", "error", "aborted", "timeout", "✗", "❌")
 
 @record
 class Run:
-    """One execution of a task, as its trace tells it."""
+    """One execution of a task, read from its trace."""
 
     id: str
     goal: str
@@ -38,12 +38,12 @@ class Run:
 
     @property
     def succeeded(self) -> bool:
-        """Tell whether it reached its goal, at once or after a recovery."""
+        """Return whether the run reached its goal, also after a recovery."""
         return self.outcome in SUCCESS
 
 
 def run_of(memory: Memory) -> Run:
-    """Return a trace or an experience as a run; what it does not say stays empty."""
+    """Return a trace or an experience as a run; missing fields stay empty."""
     parts = sections(memory.body)
     return Run(
         id=memory.id,
@@ -60,12 +60,12 @@ def run_of(memory: Memory) -> Run:
 
 
 def goal_of(memory: Memory) -> str:
-    """Return what the task was after."""
+    """Return the goal of the task."""
     return said(memory, ("goal", "primary_goal")) or memory.title
 
 
 def outcome_of(memory: Memory) -> str:
-    """Return how it went, one of OUTCOMES or whatever the file says."""
+    """Return the outcome: one of OUTCOMES, or any other text in the file."""
     return said(memory, ("status", "final_outcome", "outcome")).lower()
 
 
@@ -75,14 +75,14 @@ def tools_of(memory: Memory) -> tuple[str, ...]:
 
 
 def approach_of(memory: Memory) -> str:
-    """Return how to do likewise: the section that says it best, else what an experience says it learned."""
+    """Return the approach: the best section in APPROACH, else the learnings or the summary of an experience."""
     parts = sections(memory.body)
     found = next((parts[name] for name in APPROACH if parts.get(name)), "")
     return found or said(memory, ("learnings_or_issues", "output_summary"))
 
 
 def step_of(text: str) -> tuple[str, bool]:
-    """Return a step without the status behind it (`… - failed`), and whether that says that it failed."""
+    """Return a step without its status (`… - failed`), and whether the status is a failure."""
     what, dash, status = text.rpartition(" - ")
     word = status.strip().lower().rstrip(".!")
     if not dash or not word.startswith((*DONE, *FAILED)):
@@ -91,18 +91,18 @@ def step_of(text: str) -> tuple[str, bool]:
 
 
 def said(memory: Memory, keys: Iterable[str]) -> str:
-    """Return the first of some keys that the frontmatter has, as text."""
+    """Return the value of the first key that the frontmatter has, as text."""
     return next((str(memory.extra[key]).strip() for key in keys if memory.extra.get(key)), "")
 
 
 def listed(memory: Memory, keys: Iterable[str]) -> tuple[str, ...]:
-    """Return the first of some keys that the frontmatter has, as a list."""
+    """Return the value of the first key that the frontmatter has, as a tuple of texts."""
     value = next((memory.extra[key] for key in keys if memory.extra.get(key)), [])
     return tuple(str(item) for item in (value if isinstance(value, list) else [value]))
 
 
 def dependency_chain(traces: Mapping[str, Memory], id: str) -> list[str]:
-    """Return what a trace depended on, and what that did, each once, the nearest first."""
+    """Return the direct and indirect dependencies of a trace, nearest first, without duplicates."""
     chain: dict[str, None] = {}
     waiting = [id]
     for one in waiting:
@@ -114,7 +114,7 @@ def dependency_chain(traces: Mapping[str, Memory], id: str) -> list[str]:
 
 
 def execution_order(traces: Iterable[Memory]) -> list[str]:
-    """Return all traces by time, but none before its parent or what it depended on; of a cycle, the earliest first."""
+    """Return the ids of traces by time, each after its parent and its dependencies; a cycle is broken."""
     ordered = sorted(traces, key=lambda memory: (memory.created, memory.id))
     known = {memory.id: memory for memory in ordered}
     done: dict[str, None] = {}
@@ -124,7 +124,7 @@ def execution_order(traces: Iterable[Memory]) -> list[str]:
 
 
 def _visit(start: str, known: Mapping[str, Memory], done: dict[str, None]) -> None:
-    """Visit a trace after what it needed, without recursion: a chain may be longer than Python's stack."""
+    """Visit a trace after its dependencies, without recursion: a chain may be longer than Python's stack."""
     stack, entered = [start], {start}
     while stack:
         id = stack[-1]

@@ -1,4 +1,4 @@
-"""Find the entries that make a memory say what another version of it says: by appending, never by rewriting."""
+"""Find the entries that, when appended, change a memory into a wanted version of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..model.entry import Entry
 from ..model.errors import Refused
 from ..model.kinds import ACTIVE
 from ..model.record import replace
-from .changes.amend import AMENDABLE, BODY, FIXED, REMOVES
+from .changes.amend import AMENDABLE, BODY, FIXED_KEYS, REMOVES
 from .changes.archive import HOUSEKEEPING
 from .changes.dispute import DISPUTED
 from .changes.feedback import CORROBORATE, COUNTS, SIGNS, withdrawing
@@ -31,7 +31,7 @@ CREATED = {"kind": "kind", "by": "discoveredBy", "created": "discoveredAt", "sup
 
 
 def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> tuple[Entry, ...]:
-    """Return the entries to append to `now`; Refused where no entry can say the difference."""
+    """Return the entries that change `now` into `wanted`; raise Refused if no entry can express the difference."""
     steps = _Steps(now, reason, by)
     steps.check(wanted)
     for move in (_words, _window, _links, _sources, _counts, _status):
@@ -40,7 +40,7 @@ def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> tuple[E
 
 
 class _Steps:
-    """The entries so far, and the memory as they make it."""
+    """The entries so far, and the memory after them."""
 
     def __init__(self, memory: Memory, reason: str, by: str):
         self.memory, self.reason, self.by = memory, reason, by
@@ -49,11 +49,11 @@ class _Steps:
     def check(self, wanted: Memory) -> None:
         now = self.memory
         odd = [key for field, key in CREATED.items() if getattr(now, field) != getattr(wanted, field)]
-        odd += [key for key in FIXED if now.extra.get(key) != wanted.extra.get(key)]
+        odd += [key for key in FIXED_KEYS if now.extra.get(key) != wanted.extra.get(key)]
         odd += ["title"] if now.title and not wanted.title else []
         if odd:
             message = f"no entry can change {', '.join(odd)} of {now.id}"
-            raise Refused(message, "add a new memory that says so, then 'rawkomem supersede OLD NEW'")
+            raise Refused(message, "add a new memory, then run 'rawkomem supersede OLD NEW'")
 
     def add(self, entry: Entry) -> None:
         self.entries.append(entry)
@@ -100,7 +100,7 @@ def _sources(steps: _Steps, wanted: Memory) -> None:
 
 
 def _counts(steps: _Steps, wanted: Memory) -> None:
-    marks = wanted.status == DISPUTED != steps.memory.status  # the entry that marks it counts, too
+    marks = wanted.status == DISPUTED != steps.memory.status  # the entry that sets this status is a dispute, too
     for what, field in COUNTS.items():
         count = getattr(wanted, field) - (marks and what == "dispute")
         while getattr(steps.memory, field) > count:
@@ -112,7 +112,7 @@ def _counts(steps: _Steps, wanted: Memory) -> None:
     while steps.memory.repeated > wanted.repeated:
         steps.add(withdrawing(steps.memory, CORROBORATE, steps.by))
     if steps.memory.repeated < wanted.repeated:
-        raise Refused(f"no entry can say who confirmed {wanted.id}", "store what they said with 'rawkomem add'")
+        raise Refused(f"no entry can restore the confirmations of {wanted.id}", "store them again with 'rawkomem add'")
 
 
 def _status(steps: _Steps, wanted: Memory) -> None:
@@ -120,7 +120,7 @@ def _status(steps: _Steps, wanted: Memory) -> None:
     if now.status == wanted.status and (now.status == ACTIVE or now.superseded_by == wanted.superseded_by):
         return
     if wanted.status not in STATUS_ENTRIES:
-        raise Refused(f"{now.id} cannot become {wanted.status} by an entry", "edit the file by hand")
+        raise Refused(f"no entry can make {now.id} {wanted.status}", "edit the file by hand")
     if now.status != ACTIVE and (wanted.status == DISPUTED or (now.superseded_by and not wanted.superseded_by)):
         _say_status(steps, ACTIVE, wanted)
     if wanted.superseded_by not in ("", steps.memory.superseded_by):

@@ -1,4 +1,4 @@
-"""Take back a change: decide which entries make memories what they would be if some entries had not been written."""
+"""Undo a change: find the entries that change memories into their state without the entries of that change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REASON = "undo"
 
 
 def last_change(changes: Sequence[Change]) -> Change | None:
-    """Return the last change that was not taken back and takes nothing back; None if there is none."""
+    """Return the last change that was not undone and is not an undo itself, or None."""
     undone = {change.undoes for change in changes}
     return next((one for one in reversed(changes) if not one.undoes and one.name not in undone), None)
 
@@ -35,9 +35,9 @@ def plan_undo(
     by: str = "",
     is_person: bool = True,
 ) -> Plan:
-    """Take a change back; `about` holds all entries about its memories, `changes` everything this machine did.
+    """Plan to undo a change; `about` has all entries about its memories, `changes` all changes of this machine.
 
-    A later change of the same field by somebody else stays as it is. Only a person declines a change that waits.
+    A later change of the same field by somebody else is kept. Only a person can undo a proposed change.
     """
     entries: list[Entry] = []
     for id in change.memories:
@@ -50,7 +50,9 @@ def plan_undo(
             continue
         waiting = [entry for entry in said if entry.id in change.ids and entry.id in now.proposed]
         if waiting and not is_person:
-            raise Refused(f"the change of {id} waits for a person's review", f"'rawkomem review {id}' declines it")
+            raise Refused(
+                f"the change of {id} waits for a person's review", f"ask a person to run 'rawkomem review {id}'"
+            )
         if waiting:
             entries += plan_decide(now, waiting, accept=False, reason=REASON, by=by).entries
         left_out = change.ids | _taken_back(changes, said)
@@ -58,14 +60,14 @@ def plan_undo(
         entries += entries_toward(now, wanted, REASON, by) if wanted else ()
     if not entries:
         message = f"the change {change.name} has no effect now: later changes replaced it, or nobody vouches for it"
-        raise Refused(message, "'rawkomem history ID' shows what happened to a memory")
+        raise Refused(message, "run 'rawkomem history ID' to see the changes of a memory")
     return Plan(tuple(entries), f"undo {change.name}", undoes=change.name)
 
 
 def _taken_back(changes: Sequence[Change], said: Sequence[Entry]) -> set[str]:
-    """Return the entries of changes that were taken back, and the entries that did so: together they say nothing.
+    """Return the ids of entries of undone changes, and of the entries that undid them: together they have no effect.
 
-    A memory that was added and deleted again stays: only the deletion tells of it.
+    If the undone change added a memory, its entries are not included, because the deletion must stay.
     """
     known = {change.name: change for change in changes}
     pairs = [(known[one.undoes].ids, one.ids) for one in changes if one.undoes in known]
@@ -74,5 +76,5 @@ def _taken_back(changes: Sequence[Change], said: Sequence[Entry]) -> set[str]:
 
 
 def present(change: Change, about: Mapping[str, Collection[Entry]]) -> bool:
-    """Tell whether an entry of a change is in the files: another branch may hold it."""
+    """Return whether an entry of a change is in the files; it may be on another branch."""
     return any(entry.id in change.ids for said in about.values() for entry in said)

@@ -1,4 +1,4 @@
-"""Two versions of a memory: what a person last vouched for, and what was proposed since."""
+"""Split the changes of a memory into those that count and those that are only proposed, by who vouches for them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 ACCEPTS, DECLINES = "accepts", "declines"  # keys of a review: the entries that it decides on
 SEPARATOR = "@"  # between an entry's id and the start of its digest in these keys
-DIGEST_CHARS = 16  # of a digest: nobody finds another text with the same 64 bits
-# Changes of what a memory says, or of whether it is shown: these wait for a person. Other changes just do not count.
+DIGEST_CHARS = 16  # of a digest: 64 bits, so that nobody finds another text with the same ones
+# Changes of a memory's content or visibility. Without a vouching person they wait for a review; others are ignored.
 DECIDING = ("amend", "dispute", "supersede", "quarantine", "review", "validity", "archive", "delete")
 
 
 @record
 class Split:
-    """The changes of a memory, taken apart by who vouches for them. `counting` is in the order of the fold."""
+    """The changes of a memory, split by who vouches for them. `counting` is in the order in which the fold uses it."""
 
     vouched: bool  # whether a person vouches for the entry that creates the memory
     counting: tuple[Entry, ...]
@@ -32,20 +32,20 @@ class Split:
 
 
 def named(entry: Entry) -> str:
-    """Return how a review names an entry: by its id and by what it says, which may be edited later."""
+    """Return the name of an entry in a review: id and digest, because the text may be edited later."""
     return f"{entry.id}{SEPARATOR}{entry.digest[:DIGEST_CHARS]}"
 
 
 def is_deciding(entry: Entry) -> bool:
-    """Return whether a change waits for a person where it does not count by itself."""
+    """Return whether a change that no person vouches for waits for a review."""
     return entry.kind in DECIDING or (entry.kind == "feedback" and entry.extra.get("signal") == "harmful")
 
 
 def take_apart(creating: Entry, ordered: Sequence[Entry], vouches: Vouches) -> Split:
     """Decide which changes count.
 
-    If a person vouches for the memory, only changes that a person vouches for count. If not, every change counts, and
-    those of people have the last word. A review by a person accepts or declines the entries that it names.
+    If a person vouches for the memory, only changes that a person vouches for count. If not, all changes count, those
+    of people last, so that they win. A review by a person accepts or declines the entries that it names.
     """
     changes = _once([entry for entry in ordered if entry.kind in CHANGES and not entry.draft], vouches)
     own = {entry.id for entry in changes if vouches(entry)}
@@ -80,7 +80,7 @@ def _named_in(reviews: Iterable[Entry], key: str) -> set[str]:
 
 
 def _once(changes: Sequence[Entry], vouches: Vouches) -> list[Entry]:
-    """Return the changes without copies of what a person said: a copied vote is no second vote."""
+    """Return the changes without copies of a person's entries, so that a copied vote does not count twice."""
     seen: set[str] = set()
     kept = []
     for entry in changes:

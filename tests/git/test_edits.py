@@ -256,12 +256,12 @@ def test_an_edit_of_words_that_a_later_entry_replaced_is_refused(started, memori
 def test_unstaged_text_is_never_replaced(started, memories, git, repository):
     edit(memories, git, ("rout ", "route "))
     (memories / "cache.md").write_text("half a thought")
-    with pytest.raises(Refused, match="differs from what is staged"):
+    with pytest.raises(Refused, match="has unstaged changes"):
         repository.edits.as_amendments()
     assert (memories / "cache.md").read_text() == "half a thought"
     git("checkout", "-q", "--", ".rawko")
     git("rm", "-q", "--cached", ".rawko/memories/cache.md")
-    with pytest.raises(Refused, match="differs from what is staged"):
+    with pytest.raises(Refused, match="has unstaged changes"):
         repository.edits.as_amendments()
 
 

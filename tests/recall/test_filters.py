@@ -132,14 +132,17 @@ def test_the_commands_take_them(rawkomem, filled, monkeypatch):
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        (["--type", "opinion"], "unknown type 'opinion' (one of correction, decision, commitment, insight, learning,"),
-        (["--kind", "amend"], "unknown kind 'amend' (one of memory, lesson, skill"),
-        (["--since", "yesterday"], "--since: 'yesterday' names no time (give a date (2026-01-23), a time"),
-        (["--until", "5x"], "--until: '5x' names no time"),
-        (["--as-of", "2026-13-01"], "--as-of: '2026-13-01' names no time"),
-        (["--trust", "high"], "--trust: 'high' is no trust (give a number from 0 to 1"),
-        (["--trust", "1.5"], "--trust: '1.5' is no trust"),
-        (["--trust", "nan"], "--trust: 'nan' is no trust"),
+        (
+            ["--type", "opinion"],
+            "unknown type 'opinion' (use one of correction, decision, commitment, insight, learning,",
+        ),
+        (["--kind", "amend"], "unknown kind 'amend' (use one of memory, lesson, skill"),
+        (["--since", "yesterday"], "--since: 'yesterday' is not a time (use a date (2026-01-23), a time"),
+        (["--until", "5x"], "--until: '5x' is not a time"),
+        (["--as-of", "2026-13-01"], "--as-of: '2026-13-01' is not a time"),
+        (["--trust", "high"], "--trust: 'high' is not a number from 0 to 1 (use a number such as 0.6"),
+        (["--trust", "1.5"], "--trust: '1.5' is not a number from 0 to 1"),
+        (["--trust", "nan"], "--trust: 'nan' is not a number from 0 to 1"),
         (["--entity", "mark"], "entity 'mark' may be person:mark-robinson, person:mark-z (use the whole name)"),
     ],
 )
@@ -254,4 +257,4 @@ def test_which_entity_is_meant(name, known, meant):
 def test_wrong_words_of_the_library():
     with pytest.raises(BadInput) as failure:
         filter_of(type=["opinion"])
-    assert failure.value.hint.startswith("one of correction") and "gap" in failure.value.hint
+    assert failure.value.hint.startswith("use one of correction") and "gap" in failure.value.hint

@@ -94,7 +94,7 @@ def test_whoever_was_killed_before_the_answer_may_try_again(rawkomem, memories, 
     assert "stored already" in again.stdout and first.stdout.split()[1] == again.stdout.split()[2]
     assert (memories / "parcel.md").read_text().count("noon") == 1
     later = f"2026-06-01T12:{RETRY_MS // 60_000 + 1}:00Z"
-    assert "has the title" in rawkomem(*ADD, env={"RAWKOMEM_NOW": later}, check=2).stderr
+    assert "already has the title" in rawkomem(*ADD, env={"RAWKOMEM_NOW": later}, check=2).stderr
     assert "already" not in rawkomem(*ADD, "--anyway", env={"RAWKOMEM_NOW": later}).stdout
     assert "already" not in rawkomem(*ADD[:-1], "Parcels leave at one.", "--anyway").stdout
     assert [file.read_text().count("Parcels leave") for file in memories.glob("parcel*.md")] == [1, 1, 1]
@@ -120,4 +120,4 @@ def test_a_run_whose_time_cannot_be_noted_has_run(rawkomem, memories, monkeypatc
     from rawkomem.repository.wings import lifecycle
 
     monkeypatch.setattr(lifecycle, "replace_local", no_space)
-    assert "was not noted" in rawkomem("consolidate", "--apply").stderr
+    assert "could not record the time" in rawkomem("consolidate", "--apply").stderr

@@ -335,7 +335,7 @@ def test_nothing_below_a_source_is_written(project, personal, team, rawkomem):
     rawkomem("doctor", check=None)
     rawkomem("history", "ours")
     rawkomem("-C", str(team), "sync", "--source")
-    assert "only a person may remove it" in rawkomem("purge", "ours", "--yes", check=Refused.exit_code).stderr
+    assert "only a person may purge it" in rawkomem("purge", "ours", "--yes", check=Refused.exit_code).stderr
     for words in (("amend", "--title", "x"), ("feedback", "--helpful"), ("delete",), ("dispute",), ("archive",)):
         done = rawkomem(words[0], "ours", *words[1:], check=Refused.exit_code)
         assert "team is a shared source and read-only from here" in done.stderr and done.stderr.count("\n") == 1

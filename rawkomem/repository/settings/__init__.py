@@ -1,4 +1,4 @@
-"""Settings from config.yaml of the repository and of the user, cached by the files' stamps to spare a YAML parser."""
+"""Settings from config.yaml of the repository and of the user. They are cached, so that most commands parse no YAML."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
-    Given = tuple[int, str, tuple[str, ...], Any]  # which file says it, key of the row, path below it, value
+    Given = tuple[int, str, tuple[str, ...], Any]  # number of the file, key of the row, path below it, value
 
-# Which file says something; a later one counts before an earlier one.
+# Numbers of the files; a later file overrides an earlier one.
 USERS, REPOSITORYS, USERS_FOR_REPOSITORY = range(3)
 TABLE = os.path.join(os.path.dirname(__file__), "table.py")
 
@@ -33,30 +33,30 @@ class Settings:
     embedder: EmbedderSettings = EmbedderSettings()
     agents: tuple[tuple[str, Limits], ...] = ()
     sinks: SinkSettings = SinkSettings()
-    commits: bool = True  # whether what no person committed counts as written by an agent
-    identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/belief/committer.py
-    predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules of claims, unchecked
-    max_unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
+    commits: bool = True  # whether a text that no person committed counts as written by an agent
+    identities: tuple[str, ...] = ()  # commit authors that are agents, in addition to state/belief/committer.py
+    predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules for claims, not checked yet
+    max_unverified: int = MAX_UNVERIFIED  # per injection: memories that no person vouches for
     llm: LlmSettings = LlmSettings()
     ledger: str = "on"
-    min_confidence: float = MIN_CONFIDENCE  # of a memory that is injected, that it is relevant
-    min_lesson_confidence: float = MIN_LESSON_CONFIDENCE  # of a lesson that is injected
-    lesson_days: int = LESSON_DAYS  # the age of the oldest one that is
-    names: tuple[str, ...] = ()  # of people, besides the user, that become ids in what is recorded or distilled
+    min_confidence: float = MIN_CONFIDENCE  # minimum confidence that an injected memory is relevant
+    min_lesson_confidence: float = MIN_LESSON_CONFIDENCE  # minimum confidence of an injected lesson
+    lesson_days: int = LESSON_DAYS  # maximum age of an injected lesson that nobody confirmed
+    names: tuple[str, ...] = ()  # of people, besides the user, to replace by ids in recorded and distilled texts
     ledger_days: int = KEEP_DAYS  # days after which blocks of the ledger are removed; 0: never
-    keep_days: int = 0  # days after which a trace is archived that no learning was made of; 0: never
+    keep_days: int = 0  # days after which a trace without a learning is archived; 0: never
     store: StoreSettings = StoreSettings()
-    sources: tuple[str, ...] = ()  # folders of shared repositories, which are only read
-    append_only: bool = False  # whether a commit must not edit or remove committed memories
-    contents: bool = False  # whether MEMORY.md follows every write
-    profile: str = ""  # how memories are scored for an injection; empty: the default
-    others: tuple[tuple[str, Any], ...] = ()  # of rows that fill no field
+    sources: tuple[str, ...] = ()  # folders of shared repositories, which are read-only
+    append_only: bool = False  # whether commits that edit or remove committed memories are rejected
+    contents: bool = False  # whether every write updates MEMORY.md
+    profile: str = ""  # scoring profile for injections; empty: the default
+    others: tuple[tuple[str, Any], ...] = ()  # values of rows that have no field here
 
     def limits(self, agent: str) -> Limits:
-        """Return how much may be injected for an agent; BadInput for one that nobody knows."""
+        """Return the injection limits of an agent; raise BadInput for an unknown agent."""
         known = {**dict.fromkeys(SPECIALTIES, Limits()), **dict(self.agents)}
         if agent and agent not in known:
-            raise BadInput(f"unknown agent {agent!r}", f"one of {', '.join(known)}; or add it to config.yaml")
+            raise BadInput(f"unknown agent {agent!r}", f"use one of {', '.join(known)}; or add it to config.yaml")
         found = known.get(agent, Limits())
         return replace(
             found,
@@ -68,18 +68,18 @@ class Settings:
         )
 
     def value(self, key: str) -> Any:
-        """Return the value of a setting that fills no field of its own."""
+        """Return the value of a setting that has no field here."""
         from .table import rows_by_key
 
         return dict(self.others).get(key, rows_by_key()[key].default)
 
 
 def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    """Return the environment's settings over the repository's, the user's and the defaults; warn of what is wrong."""
+    """Return the settings from the environment, the config files and the defaults; warn about wrong values."""
     settings = _load(layout, warn)
     embedder = os.environ.get("RAWKOMEM_EMBEDDER")
     if embedder and "://" in embedder:
-        from .table import embedder_fields  # a provider's name, which tests and scripts set, needs no table
+        from .table import embedder_fields  # only an address needs the table
 
         settings = _filled(settings, embedder_fields(embedder))
     elif embedder:
@@ -89,7 +89,7 @@ def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
 
 
 def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    own = "" if layout.elsewhere else layout.config  # a shared source sets nothing
+    own = "" if layout.elsewhere else layout.config  # a shared source cannot change settings
     files = (user_config(), own, user_repository_config(layout))
     stamps = [_stamp(file) for file in files]
     if not any(stamps):
@@ -134,7 +134,7 @@ def _cached(cache: str, stamp: str) -> tuple[list[Given], list[str]] | None:
 
 
 def _keep(cache: str, data: tuple[str, list[Given], list[str]]) -> None:
-    """Write the cache. Best effort: without one the next command reads YAML again."""
+    """Write the cache. Ignore a failure: the next command reads YAML again."""
     temporary = f"{cache}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(cache), mode=0o700, exist_ok=True)
@@ -146,7 +146,7 @@ def _keep(cache: str, data: tuple[str, list[Given], list[str]]) -> None:
 
 
 def _settings(given: Iterable[Given]) -> Settings:
-    """Return the settings that the files give. Who may set a row is asked again: a cache is not proof of it."""
+    """Return the settings from the files' values. Check again who may set a row, because the cache is not trusted."""
     from .table import BOTH, rows_by_key
 
     rows = rows_by_key()
@@ -177,7 +177,7 @@ def _put(into: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
 
 
 def _filled(item: Any, fields: Mapping[str, Any]) -> Any:
-    """Return a record with values at dotted paths below it."""
+    """Return a copy of a record with values set at dotted paths."""
     changes: dict[str, Any] = {}
     inner: dict[str, dict[str, Any]] = {}
     for path, value in fields.items():

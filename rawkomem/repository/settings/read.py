@@ -1,4 +1,4 @@
-"""Read one settings file: the values that the table allows, and a warning, without the value, for everything else."""
+"""Read one settings file: the values that the table allows. Everything else causes a warning without the value."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def read_settings(file: str, repository: bool) -> tuple[list[tuple[str, Path, An
     except FileNotFoundError:
         return [], []
     except OSError as failure:
-        return [], [f"{file} cannot be read ({failure.strerror or failure}): none of it is used"]
+        return [], [f"{file} cannot be read ({failure.strerror or failure}): the file is ignored"]
 
 
 def read_values(data: bytes, file: str, repository: bool) -> tuple[list[tuple[str, Path, Any]], list[str]]:
-    """Return what read_settings returns for the bytes of a file."""
+    """Return the same as read_settings, from the bytes of a file."""
     try:
         if len(data) > MAX_BYTES:
-            return [], [f"{file} is larger than {MAX_BYTES >> 10} KiB: none of it is used"]
+            return [], [f"{file} is larger than {MAX_BYTES >> 10} KiB: the file is ignored"]
         fields, _ = read_frontmatter(data.decode("utf-8-sig"))
     except UnicodeDecodeError as failure:
-        return [], [f"{file} is not UTF-8 text (byte {failure.start}): none of it is used; save it as UTF-8"]
+        return [], [f"{file} is not UTF-8 text (byte {failure.start}): the file is ignored; save it as UTF-8"]
     except Unreadable as failure:
         problem = failure.problem
-        return [], [f"{file}:{problem.line}: {problem.message}: none of it is used; {problem.hint}"]
+        return [], [f"{file}:{problem.line}: {problem.message}: the file is ignored; {problem.hint}"]
     reader = _Reader(file, repository)
     for name, field in fields.items():
         if not field.missing:
@@ -52,7 +52,7 @@ def read_values(data: bytes, file: str, repository: bool) -> tuple[list[tuple[st
 
 
 class _Reader:
-    """Collects what one file says."""
+    """Collects the values and warnings of one file."""
 
     def __init__(self, file: str, repository: bool):
         self.file = file

@@ -1,4 +1,4 @@
-"""The table of settings: one row each. Reading, checking, the cache and docs/settings.md are made from it."""
+"""The table of settings, one row each. Reading, checking, the cache and docs/settings.md use it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-USER, BOTH = "you", "both"  # who may set a row: a repository is untrusted, so nothing that could do harm is for both
-LOCAL = (AUTO, BUNDLED, "minilm")  # embedders that a repository may choose: they send nothing and load nothing
+USER, BOTH = "you", "both"  # who may set a row; a repository is untrusted, so it cannot set what could do harm
+LOCAL = (AUTO, BUNDLED, "minilm")  # embedders that a repository may choose: they send no data and load no foreign code
 LEDGER = ("on", "writes", "off")
 ENV = "env:"  # before the name of an environment variable
 MAX_DAYS = 36_500
@@ -46,30 +46,30 @@ class Row:
     key: str
     type: Type
     who: str
-    default: Any  # shown in the docs; the field that the row fills has it, too
+    default: Any  # for the docs; the field of Settings has the same default
     doc: str
-    field: str | Callable[[Any], Mapping[str, Any]] = ""  # of Settings, or a function to several; none: Settings.value
-    short: str = ""  # a name that may stand for the key
-    repository: Type | None = None  # what a repository may say, where that is less
-    broken: Any = None  # used instead of a wrong value, where the default would be the less careful choice
-    least: bool = False  # the smaller of two values counts: a repository can lower it, not raise it
+    field: str | Callable[[Any], Mapping[str, Any]] = ""  # of Settings, or a function to several; empty: Settings.value
+    short: str = ""  # a short name for the key
+    repository: Type | None = None  # the type in a repository's file, if narrower
+    broken: Any = None  # replaces a wrong value if the default would be less safe
+    least: bool = False  # the smaller value applies: a repository can lower it, not raise it
 
     def type_for(self, repository: bool) -> Type:
-        """Return what may be said in a repository's file, or in the user's own."""
+        """Return the type for a repository's file, or for the user's own."""
         return self.repository if repository and self.repository else self.type
 
     def fields_of(self, value: Any) -> Mapping[str, Any]:
-        """Return the fields that a value fills, as dotted paths below Settings."""
+        """Return the fields that a value sets, as dotted paths below Settings."""
         return {self.field: value} if isinstance(self.field, str) else self.field(value)
 
 
 def is_address(value: str) -> bool:
-    """Tell whether a value is an http(s) address."""
+    """Return whether a value is an http(s) address."""
     return value.startswith(("http://", "https://"))
 
 
 def embedder_fields(value: str) -> Mapping[str, Any]:
-    """Return the fields for a provider's name, or for an address that speaks OpenAI's API."""
+    """Return the fields for a provider's name, or for the address of an OpenAI-compatible API."""
     return {"embedder.provider": "openai", "embedder.url": value} if is_address(value) else {"embedder.provider": value}
 
 
@@ -128,7 +128,7 @@ def _profile(value: Any) -> str:
     return name
 
 
-PROFILE = Type(f"one of {', '.join(PROFILES)}, perhaps with other weights: composite:trust=0.4", _profile)
+PROFILE = Type(f"one of {', '.join(PROFILES)}, optionally with other weights: composite:trust=0.4", _profile)
 EMBEDDERS = (AUTO, BUNDLED, *PROVIDERS)
 DAYS = whole(0, MAX_DAYS)
 AGENT_TYPES = {
@@ -141,51 +141,52 @@ AGENT_DEFAULTS = {
 
 ROWS = (
     Row("embedder.provider", text_like("an http(s) address", EMBEDDERS, is_address), BOTH, AUTO,
-        "What makes vectors: `auto` (static at once, MiniLM in the background), `static`, `minilm`; in your own config"
-        " also `sentence-transformers`, `openai`, `ollama`, `lmstudio`, `cohere`, or the address of an OpenAI-like"
-        " API as far as `/v1` ([recall](recall.md#two-tiers-of-vectors)).",
+        "The embedding model: `auto` (`static` at first, `minilm` in the background), `static` or `minilm`. Your own"
+        " config may also name `sentence-transformers`, `openai`, `ollama`, `lmstudio`, `cohere`, or the base URL of an"
+        " OpenAI-compatible API, up to `/v1` ([recall](recall.md#two-tiers-of-vectors)).",
         embedder_fields, short="embedder", repository=choice(*LOCAL)),
     Row("embedder.model", TEXT, USER, "",
-        "The model of a provider; `NAME@512` asks for 512 dimensions. Default for `lmstudio`:"
+        "The provider's model. `NAME@512` requests 512 dimensions. Default for `lmstudio`:"
         " `mixedbread-ai/mxbai-embed-large-v1`.",
         _model_fields),
     Row("embedder.start", TEXT, USER, "",
-        "A command that starts a local server which does not run.",
+        "A command that starts the local embedding server if it is not running.",
         "embedder.start"),
     Row("llm.provider", TEXT, USER, "",
-        "The language model for `learn --llm`, `reflect` and `synthesize`: the address of an OpenAI-like API, or a"
-        " command that reads the prompt on standard input, such as `claude -p`"
+        "The language model for `learn --llm`, `reflect` and `synthesize`: the base URL of an OpenAI-compatible API, or"
+        " a command that reads the prompt on standard input, such as `claude -p`"
         " ([learning](learning.md#with-a-language-model)).",
         _llm_fields, short="llm"),
     Row("llm.model", TEXT, USER, "",
-        "The model's name, where `llm.provider` is an address.",
+        "The model's name, if `llm.provider` is an address.",
         "llm.model"),
     Row("keys", group(dict.fromkeys(KEY_FIELDS, TEXT)), USER, {},
         "The **name** of the environment variable that holds the key of the `embedder`, the `llm` or the `webhook`.",
         _fields_by(KEY_FIELDS)),
     Row("sinks.folder", TEXT, USER, "",
-        "A folder for a log of all writes, one file a day ([sinks](sinks.md)).",
+        "A folder for a log of all writes, one file per day ([sinks](sinks.md)).",
         "sinks.markdown.folder"),
     Row("sinks.webhook", TEXT, USER, "",
-        "An address that each event is posted to.",
+        "The address that each event is posted to.",
         "sinks.webhook.url"),
     Row("sinks.events", some_of(*EVENTS), USER, EVENTS,
-        "The events that go to the log and to the webhook.",
+        "The events that are sent to the log and to the webhook.",
         _event_fields, broken=()),
     Row("sinks.allowLocal", YES_NO, USER, False,
-        "`on`: the webhook's server may be on this machine or in its network, and speak http.",
+        "`on`: the webhook's server may be on this machine or its local network, and may use http.",
         "sinks.webhook.allow_local"),
     Row("trust.agents", texts_or("off"), USER, (),
-        "Authors of commits that are agents, besides the known ones. `off`: the author of a commit does not count"
+        "Commit authors that are agents, in addition to the built-in list. `off`: ignore who committed a memory"
         " ([belief](belief.md#trust)).",
         _agent_author_fields),
     Row("trust.maxUnverified", whole(0, 100), BOTH, MAX_UNVERIFIED,
-        "How many memories that no person vouches for an injection may hold, where people vouch for any. The smallest"
-        " value counts.",
+        "The maximum number of injected memories that no person vouches for, if a person vouches for any memory. Your"
+        " config for all repositories and the repository's config can only lower the default; your config for one"
+        " repository can also raise it.",
         "max_unverified", broken=0, least=True),
     Row("minConfidence", number(0, 1), USER, MIN_CONFIDENCE,
-        "How sure it must be that a memory is relevant, to inject it: more gives fewer and better ones"
-        " ([recall](recall.md#who-is-relevant)).",
+        "The minimum confidence that an injected memory is relevant. A higher value injects fewer but more relevant"
+        " memories ([recall](recall.md#who-is-relevant)).",
         "min_confidence"),
     Row("lessons.minConfidence", number(0, 1), BOTH, MIN_LESSON_CONFIDENCE,
         "Lessons with a lower confidence are not injected ([lessons](lessons.md#what-is-injected)).",
@@ -193,43 +194,44 @@ ROWS = (
     Row("keepDays", group(dict.fromkeys(DAY_FIELDS, DAYS)), BOTH,
         {"lessons": LESSON_DAYS, "traces": 0, "ledger": KEEP_DAYS},
         "`lessons`: days after which a lesson that nobody confirmed is no longer injected. `traces`: days after which"
-        " [retention](traces.md#retention) archives a trace that nothing was learned from; 0: never."
+        " [retention](traces.md#retention) archives a trace without a learning; 0: never."
         " `ledger`, in your own config only: days after which blocks of the [ledger](yamo.md#the-ledger) are removed;"
         " 0: never.",
         _fields_by(DAY_FIELDS), repository=group({"lessons": DAYS, "traces": DAYS})),
     Row("ledger", choice(*LEDGER), USER, LEDGER[0],
-        "`writes` leaves recalls out, `off` notes nothing ([ledger](yamo.md#the-ledger)).",
+        "`on`: record writes and recalls. `writes`: record writes only. `off`: record nothing"
+        " ([ledger](yamo.md#the-ledger)).",
         "ledger"),
     Row("appendOnly", YES_NO, BOTH, False,
-        "`on`: `check --staged` refuses a commit that edits or removes a committed memory by hand. Agents' commits are"
-        " always refused ([git](git.md#editing-by-hand)).",
+        "`on`: `check --staged` rejects a commit that edits or removes a committed memory by hand. It always rejects"
+        " such commits by agents ([git](git.md#editing-by-hand)).",
         "append_only", broken=True),
     Row("contents", YES_NO, BOTH, False,
         "`on`: every write updates `.rawko/MEMORY.md` ([toc](exchange.md#memorymd)).",
         "contents"),
     Row("privacy.names", TEXTS, USER, (),
-        "Names of people that become ids in what is recorded or distilled ([redaction](redaction.md#anonymization)).",
+        "Names of people to replace by ids in recorded and distilled texts ([redaction](redaction.md#anonymization)).",
         "names"),
     Row("sources", TEXTS, USER, (),
-        "Folders of shared repositories, such as a clone of your team's: they are recalled with the project's memories"
-        " and never written ([layers](layers.md)).",
+        "Folders of shared repositories, such as a clone of your team's. Recall searches them together with the"
+        " project's memories and never writes to them ([layers](layers.md)).",
         "sources", broken=()),
     Row("store.name", Type("sqlite, or a store of an installed package", _store), USER, SQLITE,
-        "The search store: `sqlite`, or one that an installed package provides: `lancedb`, `postgres` …"
+        "The search store: `sqlite`, or a store that an installed package provides, such as `lancedb` or `postgres`"
         " ([scale](scale.md)).",
         "store.name", short="store"),
     Row("store", group({"url": TEXT, "repository": TEXT}), USER, {},
-        "`url`: the store's address or folder; `env:NAME` takes it from the environment variable NAME. `repository`:"
+        "`url`: the store's address or folder; `env:NAME` reads it from the environment variable NAME. `repository`:"
         " the repository's name in a shared database, instead of the id of its first commit.",
         _store_fields),
     Row("profile", PROFILE, BOTH, DEFAULT,
-        "How memories are scored for an injection where nobody names a profile: by commands, hooks, MCP and the library"
+        "The scoring profile for injections by commands, hooks, MCP and the library that do not name a profile"
         " ([profiles](recall.md#profiles)).",
         "profile"),
     Row("agents", named(AGENT_TYPES, skip="memory"), BOTH, AGENT_DEFAULTS,
-        "For `inject --agent NAME`: how many memories at most, how important at least, how many tokens at most, and by"
-        " which profile; without one, the setting `profile` holds."
-        " `planner`, `developer`, `tester` and `reviewer` are known; list any other name here.",
+        "Limits for `inject --agent NAME`: the maximum number of memories, the minimum importance, the maximum number"
+        " of tokens, and the scoring profile (default: the setting `profile`). `planner`, `developer`, `tester` and"
+        " `reviewer` are built in; add other names here.",
         _limit_fields),
     Row("predicates", named({}), BOTH, {},
         "How claims with the predicate NAME are resolved: `cardinality`, `conflictPolicy`, `normalize`, `dedupPolicy`"
@@ -240,12 +242,12 @@ ROWS = (
 REMOVED = {  # key of an earlier version → what replaces it
     "embedder.url": "write the address as embedder.provider",
     "embedder.dims": "write embedder.model as NAME@DIMENSIONS",
-    "embedder.timeout": "there is a fixed time limit now",
+    "embedder.timeout": "the timeout is fixed now",
     "embedder.keyEnv": "use keys.embedder",
     "llm.endpoint": "use llm.provider",
     "llm.command": "use llm.provider",
     "llm.keyEnv": "use keys.llm",
-    "llm.timeout": "there is a fixed time limit now",
+    "llm.timeout": "the timeout is fixed now",
     "sinks.markdown.folder": "use sinks.folder",
     "sinks.markdown.events": "use sinks.events",
     "sinks.webhook.url": "use sinks.webhook",
@@ -255,7 +257,7 @@ REMOVED = {  # key of an earlier version → what replaces it
     "trust.commits": "use trust.agents: off",
     "lessonMinConfidence": "use lessons.minConfidence",
     "lessonRetentionDays": "use keepDays.lessons",
-    "traces.due": "ten new traces make it due now",
+    "traces.due": "consolidation is due after ten new traces",
     "traces.keepDays": "use keepDays.traces",
     "store.urlEnv": "use store.url: env:NAME",
 }

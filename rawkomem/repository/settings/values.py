@@ -1,4 +1,4 @@
-"""Types of settings: each reads a value of a YAML file, where every scalar is text, or raises ValueError."""
+"""Types of settings: each converts a value of a YAML file, where every scalar is text, or raises ValueError."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ YES, NO = ("on", "true", "yes"), ("off", "false", "no")
 
 @record
 class Type:
-    """A type: what it allows, in words, and the function that reads a value."""
+    """A type: a description of the allowed values, and the function that converts a value."""
 
     allowed: str
     read: Callable[[Any], Any]
-    inner: Mapping[str, Type] | None = None  # of a mapping: the types of its keys; empty: any key, any text
-    names: bool = False  # whether names that the user chooses stand before those keys
-    skip: str = ""  # a level that may stand between a name and a key
+    inner: Mapping[str, Type] | None = None  # for a mapping: the types of its keys; empty: any key with any text
+    names: bool = False  # whether a level of user-chosen names comes before these keys
+    skip: str = ""  # an optional level between a name and a key
 
     def below(self, path: tuple[str, ...]) -> tuple[tuple[str, ...], Type] | None:
-        """Return where a value below this setting belongs, and its type; None where no such key is known."""
+        """Return the path and the type of a value below this setting; None for an unknown key."""
         if self.inner is None:
             return None if path else ((), self)
         if self.names and len(path) == 3 and path[1] == self.skip:
@@ -38,7 +38,7 @@ class Type:
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text may be part of a key: letters, digits, - _ . and single blanks."""
+    """Return whether a text may be part of a key: letters, digits, - _ . and single spaces."""
     plain = all(character.isalnum() or character in "-_. " for character in text)
     return plain and 0 < len(text) <= MAX_NAME_CHARS and " ".join(text.split()) == text
 
@@ -59,7 +59,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 def _number(value: Any, low: float, high: float) -> float:
     read = float(_text(value))
-    if not low <= read <= high:  # NaN is neither
+    if not low <= read <= high:  # also true for NaN
         raise ValueError
     return read
 
@@ -102,7 +102,7 @@ def whole(low: int, high: int) -> Type:
 
 
 def choice(*words: str) -> Type:
-    """Return the type of one word of a few. `true` and `false` stand for `on` and `off`, where those are words."""
+    """Return a type that allows one of these words. `true` and `false` mean `on` and `off`, if those are allowed."""
 
     def read(value: Any) -> str:
         said = _text(value).lower()
@@ -113,7 +113,7 @@ def choice(*words: str) -> Type:
 
 
 def some_of(*words: str) -> Type:
-    """Return the type of a list of words of a few."""
+    """Return a type that allows a list of these words."""
 
     def read(value: Any) -> tuple[str, ...]:
         parts = value.replace(",", " ").split() if isinstance(value, str) else value
@@ -123,7 +123,7 @@ def some_of(*words: str) -> Type:
 
 
 def text_like(allowed: str, words: Iterable[str], fits: Callable[[str], bool]) -> Type:
-    """Return the type of a text that is one of a few words or fits a condition."""
+    """Return a type that allows one of these words, or a text for which `fits` returns True."""
 
     def read(value: Any) -> str:
         text = _text(value)
@@ -133,7 +133,7 @@ def text_like(allowed: str, words: Iterable[str], fits: Callable[[str], bool]) -
 
 
 def texts_or(word: str) -> Type:
-    """Return the type of a list of texts, or of a word in its place."""
+    """Return a type that allows a list of texts, or this word instead."""
     return Type(f"a list of texts, or {word}", lambda value: word if value == word else _texts(value))
 
 
@@ -143,5 +143,5 @@ def group(types: Mapping[str, Type]) -> Type:
 
 
 def named(types: Mapping[str, Type], skip: str = "") -> Type:
-    """Return the type of a mapping from any names to mappings with these keys; a level `skip` may stand between."""
+    """Return the type of a mapping from names to mappings with these keys; between them, a level `skip` is allowed."""
     return Type(f"NAME: {{{group(types).allowed or 'key: text'}}}", _text, types, names=True, skip=skip)

@@ -1,1 +1,1 @@
-"""The wings of a Repository: one class for each subject, loaded when it is first used."""
+"""The wings of a Repository: one class per subject, loaded on first use."""

@@ -1,4 +1,4 @@
-"""What is believed: trust, disputes, quarantine and review, supersession, validity, claims and their conflicts."""
+"""Trust in memories: disputes, quarantine and review, supersession, validity, claims and their conflicts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PUT_AWAY = {"delete": "deleted", "archive": "archived"}  # kind of change → st
 
 @record
 class Proposal:
-    """A memory, its proposed changes, and the memory as it would be if they were accepted."""
+    """A memory, its proposed changes, and the memory as it would be with these changes."""
 
     memory: Memory
     proposed: Memory
@@ -60,27 +60,27 @@ class Proposal:
 
     @property
     def differences(self) -> tuple[tuple[str, object, object], ...]:
-        """Return (field, now, proposed) for everything that would change."""
+        """Return (field, current value, proposed value) for each field that would change."""
         return differences(self.memory, self.proposed)
 
 
 class Beliefs(Wing):
-    """How far memories are believed, and every decision about that."""
+    """Computes the trust in memories, and stores decisions that change it."""
 
     def trust(self, memory: Memory) -> Trust:
-        """Return how far a memory is believed (`value`, from 0 to 1), and what that is made of."""
+        """Return the trust in a memory: `value` from 0 to 1, and its parts."""
         return self._core.read(lambda: self._core.view(None).believed.trust(memory))
 
     def all(self) -> Believed:
-        """Return standing and trust of many memories, as they are now."""
+        """Return an object that computes standing and trust of many memories."""
         return self._core.read(lambda: self._core.view(None).believed)
 
     def weak_sources(self, memory: Memory) -> tuple[Weak, ...]:
-        """Return the sources of a memory that were withdrawn, superseded, disputed, or have ended."""
+        """Return the sources of a memory that were withdrawn, superseded or disputed, or are no longer valid."""
         return self._core.read(lambda: self._core.view(None).believed.weak_sources(memory))
 
     def weakened(self) -> Sequence[tuple[Memory, tuple[Weak, ...]]]:
-        """Return the memories in use that were made from something that no longer holds."""
+        """Return the memories in use that have weak sources, with these sources."""
 
         def read() -> list[tuple[Memory, tuple[Weak, ...]]]:
             view = self._core.view(None)
@@ -92,11 +92,11 @@ class Beliefs(Wing):
     # Decisions about one memory
 
     def reinforce(self, name: str, reason: str = "", by: str = "") -> Written:
-        """Append that a memory turned out to be true."""
+        """Append an entry that confirms a memory."""
         return self._decide(lambda: plan_reinforce(self._repo.get(name), reason, by))[0]
 
     def dispute(self, name: str, reason: str = "", by: str = "") -> Written:
-        """Append that a memory is doubtful; below a limit of trust, or the third time, it is no longer used."""
+        """Append an entry that disputes a memory; at low trust, or at the third dispute, it is no longer used."""
         return self._decide(lambda: plan_dispute(self._repo.get(name), reason, by, self._value))[0]
 
     def quarantine(self, name: str, reason: str = "", by: str = "") -> Written:
@@ -104,7 +104,7 @@ class Beliefs(Wing):
         return self._decide(lambda: plan_quarantine(self._repo.get(name), reason, by))[0]
 
     def review(self, name: str, action: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
-        """Activate or reject a memory in quarantine; `settle` ends its conflicts: supersede or keep_both."""
+        """Activate or reject a memory in quarantine; `settle` resolves its conflicts: supersede or keep_both."""
 
         def decide() -> Plan:
             memory, rivals = self._with_rivals(name)
@@ -132,22 +132,22 @@ class Beliefs(Wing):
         return self._decide(decide)
 
     def supersede(self, old: str, new: str, reason: str = "", by: str = "", anyway: bool = False) -> Written:
-        """Put one memory into the place of another."""
+        """Replace the memory `old` by the memory `new`."""
         get, said = self._repo.get, (self._core.reading.find, reason, by, self._value, anyway)
         return self._decide(lambda: plan_supersede(get(old), get(new), *said))[0]
 
     def validity(self, name: str, start: str = "", end: str = "", reason: str = "", by: str = "") -> Written:
-        """Set from when until when a memory holds; `none` opens an end."""
+        """Set the time window in which a memory is valid; `none` removes a limit."""
         return self._decide(lambda: plan_validity(self._repo.get(name), start, end, reason, by))[0]
 
     def archive(self, name: str, reason: str = "", by: str = "") -> Written:
         """Take a memory out of use; `restore` brings it back."""
         return self._decide(lambda: plan_archive(self._repo.get(name), reason, by))[0]
 
-    # Changes that were proposed by somebody who does not vouch for the memory
+    # Proposed changes: written by somebody who cannot vouch for the memory
 
     def is_vouched(self, name: str) -> bool:
-        """Return whether a person vouches for a memory; False where nobody vouches for anything, or it is unknown."""
+        """Return whether a person vouches for a memory; False if it does not exist or nobody vouches for any memory."""
         core = self._core
         try:
             memory = self._repo.get(name)
@@ -156,7 +156,7 @@ class Beliefs(Wing):
         return memory.vouched and core.read(lambda: vouching(core.layout, core.index.catalogue.db)) is not None
 
     def proposal(self, name: str) -> Proposal:
-        """Return a memory, its changes that wait for a review, and the memory as it would be with them."""
+        """Return a memory with the changes that wait for a review."""
         core = self._core
 
         def read() -> Proposal:
@@ -169,21 +169,21 @@ class Beliefs(Wing):
         return core.read(read)
 
     def proposals(self) -> Sequence[Proposal]:
-        """Return all proposals that wait for a review, the memory that changed last first."""
+        """Return all proposals that wait for a review, last changed memory first."""
         waiting = self._core.read(lambda: [row.id for row in self._core.index.catalogue.with_proposals()])
         return [self.proposal(id) for id in waiting]
 
     def decide(
         self, name: str, accept: bool, changes: Sequence[str] = (), reason: str = "", by: str = ""
     ) -> Sequence[Written]:
-        """Accept or decline proposed changes of a memory: all, or those named by `id` or by `id@digest`."""
+        """Accept or decline proposed changes of a memory: all, or those with the given `id` or `id@digest`."""
 
         def decide() -> Plan:
             proposal = self.proposal(name)
             known = {key: entry for entry in proposal.changes for key in (entry.id, named(entry))}
             unknown = [key for key in changes if key not in known]
             if unknown or not known:
-                missing = ", ".join(unknown) or "no change"
+                missing = f"no change {', '.join(unknown)}".rstrip()
                 raise NotFound(f"{missing} waits for a review of {proposal.memory.id}", "run 'rawkomem review'")
             chosen = [known[key] for key in changes] or list(proposal.changes)
             return plan_decide(proposal.memory, chosen, accept, reason, by)
@@ -194,7 +194,7 @@ class Beliefs(Wing):
         return Review(memory, rivals, settle, reason, by, self._value, *self._words(memory))
 
     def _words(self, memory: Memory) -> tuple[list[Entry], list[Entry]]:
-        """Return the entries that a memory's words come from, and the other changes that wait: a review names both."""
+        """Return the entries that wrote a memory's text, and other changes that wait; a review entry lists both."""
         core = self._core
 
         def read() -> tuple[list[Entry], list[Entry]]:
@@ -207,33 +207,33 @@ class Beliefs(Wing):
 
         return core.read(read)
 
-    # Review of imports, a whole source at a time
+    # Review of imports, one source at a time
 
     def waiting(self, place: str = "") -> list[Memory]:
-        """Return the imported memories in quarantine, or those of one source: a kind, a file, a folder, a section."""
+        """Return the imported memories in quarantine, of all sources or of one kind, file, folder or section."""
         held = self._core.reading.inside(Filter(statuses=("quarantined",)))
         return [memory for memory in held if any(_inside(memory, place))]
 
     def review_all(self, place: str, action: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Memory]:
-        """Activate or reject everything that waits from one source; return the memories as they stand then.
+        """Activate or reject all waiting memories of one source; return the memories after the review.
 
-        What another source says too is activated, but not rejected: that source may be one that the reviewer trusts.
+        A memory that also comes from another source is not rejected, because the reviewer may trust that source.
         """
         held = [memory for memory in self.waiting(place) if action != REJECT or all(_inside(memory, place))]
         if not held:
             alone = f"nothing from {place!r}{' alone' if action == REJECT else ''}"
-            raise NotFound(f"{alone} waits for a review", "'rawkomem quarantine list' shows what waits")
+            raise NotFound(f"{alone} waits for a review", "run 'rawkomem quarantine list' to see what waits")
         plain = [memory.id for memory in held if not memory.conflicts_with and "claim" not in memory.extra]
         with self._core.writer.as_one_change():
             for start in range(0, len(plain), REVIEWS_AT_ONCE):
                 self._review_plain(plain[start : start + REVIEWS_AT_ONCE], action, settle, reason, by)
             for memory in held:
-                if memory.id not in plain:  # what it contradicts, another review may just have changed
+                if memory.id not in plain:  # an earlier review may have changed the memories that it contradicts
                     self.review(memory.id, action, settle, reason, by)
         return self._repo.get_many([memory.id for memory in held])
 
     def _review_plain(self, ids: Sequence[str], action: str, settle: str, reason: str, by: str) -> None:
-        """Review memories that contradict nothing, in one write."""
+        """Review memories without conflicts in one write."""
 
         def decide() -> Plan:
             still = [memory for memory in self._repo.get_many(ids) if memory.status == "quarantined"]
@@ -245,16 +245,16 @@ class Beliefs(Wing):
     # Claims and explanations
 
     def conflicts(self) -> Sequence[Conflict]:
-        """Return the claims that contradict what is in use, and wait for a review."""
+        """Return the claims that contradict a memory in use and wait for a review."""
         return self._core.read(lambda: pending(self._core.index.catalogue))
 
     def contradictions(self) -> Sequence[Contradiction]:
-        """Return the memories in use of which a newer one contradicts an older one in plain sentences."""
+        """Return pairs of memories in use whose sentences contradict each other."""
         only = Filter(statuses=(ACTIVE,), current=True)
         return contradictions(self._core.read(lambda: self._core.reading.inside(only)))
 
     def explain(self, name: str) -> Explained:
-        """Return how far a memory is believed, and by what: trust, connections, conflicts, history."""
+        """Return a memory's standing, trust, connections, conflicts, weak sources and history."""
         memory = self._repo.get(name)
         weak = self.weak_sources(memory)
         return Explained(
@@ -268,16 +268,16 @@ class Beliefs(Wing):
         )
 
     def explain_supersession(self, name: str) -> Sequence[Replaced]:
-        """Return what took the place of a memory, and of that, with the trust of both sides."""
+        """Return the chain of memories that superseded a memory, with the trust of both sides at each step."""
         core = self._core
         return replacements(core.read(lambda: chain(core.resolve(name), core.reading.find)), self._value)
 
     def predicates(self) -> Mapping[str, Predicate]:
-        """Return how predicates of claims behave: what config.yaml says below `predicates:`."""
+        """Return the rules for predicates of claims, from `predicates:` in config.yaml."""
         return read_registry({name: dict(rules) for name, rules in self._core.settings.predicates})
 
     def claiming(self, subject: str, predicate: str) -> Sequence[Memory]:
-        """Return the memories in use that claim something about a subject."""
+        """Return the memories in use with a claim about this subject and predicate."""
         return self._core.read(lambda: claiming(self._core.index.catalogue, subject, predicate))
 
     def _with_rivals(self, name: str) -> tuple[Memory, Sequence[Memory]]:
@@ -285,16 +285,16 @@ class Beliefs(Wing):
         return memory, self._rivals(memory)
 
     def _rivals(self, memory: Memory) -> Sequence[Memory]:
-        """Return what a memory contradicts, by its claim or as an entry says, as far as it is in use."""
+        """Return the memories in use that a memory contradicts, by its claim or by an entry that says so."""
         claim = read_claim(memory.extra)
-        ended = 0 < memory.valid_until <= now()  # what no longer holds takes the place of nothing
+        ended = 0 < memory.valid_until <= now()  # a memory that is no longer valid supersedes nothing
         others = self.claiming(*claim.key) if claim and not ended else ()
         named = [one.other for one in self._core.read(lambda: open_conflicts([memory], self._core.reading.find))]
         rivals = {other.id: other for other in (*rivals_of(memory, others, self.predicates()), *named)}
         return [rivals[id] for id in sorted(rivals)]
 
     def trust_by(self, via: str) -> Callable[[Memory], float]:
-        """Return the trust that a decision about new words goes by: theirs follows from how they arrive."""
+        """Return a function that computes trust; for a memory that is not stored yet, from how it arrives (`via`)."""
 
         def trust(memory: Memory) -> float:
             if self._core.index.catalogue.row(memory.id):
@@ -312,5 +312,5 @@ class Beliefs(Wing):
 
 
 def _inside(memory: Memory, place: str) -> list[bool]:
-    """Return for each place that a memory was imported from whether it is inside of another."""
+    """Return, for each place that a memory was imported from, whether it is inside `place`."""
     return [not place or is_from(one, place) for one in places_of(memory.extra)]

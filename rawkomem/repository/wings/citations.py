@@ -1,4 +1,4 @@
-"""Citations: places in the code that memories cite, so that a memory is doubted when the code changes."""
+"""Citations: places in the code that memories cite. Recall warns about a memory when the cited code changed."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ class Citations(Wing):
     """Adds citations to memories, and checks them against the code."""
 
     def add(self, name: str, places: Sequence[str], by: str = "") -> Written:
-        """Append an entry that makes a memory cite these places as they are now."""
+        """Append an entry with citations of these places in their current state."""
         found = [self.now(place).citation for place in places]
         return self._core.writer.write(plan_cite(self._repo.get(name), found, by))[0]
 
     def now(self, place: str) -> Cited:
-        """Return a citation of a place in the project (`path`, `path#symbol`, `path:10-20`) as it is now."""
+        """Return a citation of a place in the project (`path`, `path#symbol`, `path:10-20`) in its current state."""
         return citations.Citations(self._core.layout).now(read_citation(place))
 
     def of(self, memory: Memory) -> Sequence[Cited]:
-        """Return whether each place that a memory cites is as it was."""
+        """Return, for each place that a memory cites, whether it changed."""
         return self._core.citing()(memory)
 
     def all(self) -> Sequence[tuple[Memory, Sequence[Cited]]]:
-        """Return every memory in use that cites code, and whether each place is as it was."""
+        """Return every memory in use that cites code, and for each place whether it changed."""
         core = self._core
         rows = core.rows()
         docs = core.read(lambda: [doc for row in rows if '"cites"' in (doc := core.index.catalogue.doc(row.id))])

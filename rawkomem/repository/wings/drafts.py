@@ -1,4 +1,4 @@
-"""Drafts: what was found in sessions and waits on this machine until somebody keeps it."""
+"""Drafts: proposed memories from sessions. They wait on this machine until somebody keeps or drops them."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from .. import Repository
     from ..writing import Stored
 
-SAID = "said"  # how a memory arrives that a person said in a session
-OLD_KEYS = ("confidence", "type", "category")  # keys that the first extractor wrote
+SAID = "said"  # origin of a memory that a person said in a session
+OLD_KEYS = ("confidence", "type", "category")  # keys that the first version's extractor wrote
 DEMOTED_BECAUSE = "moved back to drafts"
 
 
 @record
 class Taken:
-    """What became of the drafts of a session."""
+    """The result of `take`."""
 
     new: tuple[Draft, ...] = ()
-    known: tuple[Draft, ...] = ()  # that wait already, were decided, or are the same text as in another session
-    stored: tuple[tuple[Draft, Stored], ...] = ()  # that a person said in another session too
+    known: tuple[Draft, ...] = ()  # already waiting or decided, or the same text as in another session
+    stored: tuple[tuple[Draft, Stored], ...] = ()  # stored, because a person said the same in another session
 
 
 class Drafts(Wing):
@@ -48,17 +48,17 @@ class Drafts(Wing):
         self.store = Store(repository.layout)
 
     def all(self) -> list[Draft]:
-        """Return the drafts that wait, the latest first."""
+        """Return the waiting drafts, latest first."""
         return self.store.all()
 
     def get(self, name: str) -> Draft:
-        """Return a draft by its id, or by a beginning of it that no other one has."""
+        """Return a draft by its id or an unambiguous beginning of it."""
         return self.store.get(name)
 
     def take(self, drafts: Sequence[Draft], dry_run: bool = False, heard: bool = True) -> Taken:
-        """Store drafts that are new. One that a person said in another session, too, becomes a memory.
+        """Store new drafts. A draft that a person also said in another session becomes a memory.
 
-        Not so where nobody knows that a person was heard (`heard`): an agent, or a repository, can write a transcript.
+        Pass `heard=False` if it is not certain that a person said it: an agent or a repository can forge a transcript.
         """
         waiting, decided = self.all(), self.store.decided()
         there = {draft.id for draft in waiting} | decided
@@ -67,7 +67,7 @@ class Drafts(Wing):
         if dry_run:
             return Taken(tuple(new), tuple(draft for draft in drafts if draft not in new))
         self.store.expire()
-        spoken = [draft for draft in new if heard and not draft.model]  # what a model worded waits for a person
+        spoken = [draft for draft in new if heard and not draft.model]  # a draft that a model worded waits for a person
         pairs = [(draft, earlier) for draft in spoken if (earlier := self._earlier(draft, waiting))]
         again = {draft.id for draft, _ in pairs}
         self.store.put(draft for draft in new if draft.id not in again)
@@ -84,7 +84,10 @@ class Drafts(Wing):
         by: str = "",
         via: str = "",
     ) -> Stored:
-        """Make a memory of a draft, or a lesson; with another title, text or conditions where they are given."""
+        """Store a draft as a memory or a lesson, and supersede the memories that it corrects.
+
+        A title, text or conditions that you pass replace the draft's.
+        """
         draft = self.get(name)
         if title or text or when is not None:
             draft = self.edit(name, title, text, when)
@@ -98,10 +101,10 @@ class Drafts(Wing):
         return stored
 
     def edit(self, name: str, title: str = "", text: str = "", when: Sequence[str] | None = None) -> Draft:
-        """Change the memory that a draft proposes; the exchange stays as it was. An empty `when` removes conditions."""
+        """Change the memory that a draft proposes, but not its exchange. An empty `when` removes the conditions."""
         old = self.get(name)
         if not (title or text) and when is None:
-            raise BadInput("nothing to change", "give a title, a text or conditions")
+            raise BadInput("nothing to change", "pass a title, a text or conditions")
         for condition in when or ():
             note = why_unusable(condition)
             if note:
@@ -113,7 +116,7 @@ class Drafts(Wing):
         return draft
 
     def merge(self, name: str, other: str) -> Draft:
-        """Make one draft of two: the first one takes the words and conditions of the other."""
+        """Merge two drafts: append the text and conditions of `other` to the first, and drop `other`."""
         first, second = self.get(name), self.get(other)
         if first.id == second.id:
             raise BadInput("a draft cannot be merged with itself", "name two drafts")
@@ -129,13 +132,13 @@ class Drafts(Wing):
         return merged
 
     def drop(self, name: str) -> Draft:
-        """Forget a draft; the same words of the same session make no other one."""
+        """Drop a draft for good: the same words of the same session make no new draft."""
         draft = self.get(name)
         self.store.decide(draft, DROPPED)
         return draft
 
     def demote(self, dry_run: bool = False, by: str = "") -> list[Draft]:
-        """Move memories that the first extractor wrote, and nobody touched since, back to drafts."""
+        """Move memories that the first version's extractor wrote and nobody changed since back to drafts."""
         rows = self._core.rows(Filter(statuses=(ACTIVE,)))
         old = [memory for memory in self._repo.get_many([row.id for row in rows]) if _is_untouched(memory)]
         drafts = [_demoted(memory) for memory in old]
@@ -146,7 +149,7 @@ class Drafts(Wing):
         return drafts
 
     def _earlier(self, draft: Draft, waiting: Sequence[Draft]) -> Draft | None:
-        """Return the draft of another session in which a person said the same."""
+        """Return a waiting draft from another session in which a person said the same."""
         others = [one for one in waiting if one.session != draft.session]
         if not others:
             return None
@@ -154,7 +157,7 @@ class Drafts(Wing):
         return next((one for one, v in zip(others, rest, strict=True) if is_again(draft, one, cosine(own, v))), None)
 
     def _store_again(self, draft: Draft, earlier: Draft) -> Stored:
-        """Store what was said twice, in the words just heard: an agent may have edited the others."""
+        """Store a draft that was said twice, in the new words, because an agent may have edited the earlier draft."""
         sessions = tuple(dict.fromkeys((*earlier.again, earlier.session, draft.session)))
         stored = self._repo.add(entry_of(replace(draft, again=sessions)), via=SAID)
         self.store.decide(earlier, KEPT)
@@ -163,7 +166,7 @@ class Drafts(Wing):
 
 
 def _is_untouched(memory: Memory) -> bool:
-    """Tell whether a memory is as the first extractor wrote it: no amendment, vote, link or review since."""
+    """Return whether the first version's extractor wrote a memory and no amendment, vote or review followed."""
     written = LEARNED in memory.tags and all(key in memory.extra for key in OLD_KEYS)
     return written and memory.entries == 1 and "quote" not in memory.extra
 
@@ -177,7 +180,7 @@ def _demoted(memory: Memory) -> Draft:
         text=memory.body,
         when=memory.when,
         tags=tuple(tag for tag in memory.tags if tag != LEARNED),
-        why=f"was {memory.id}, which nobody touched",
+        why=f"was {memory.id}, which nobody changed",
         session=memory.source,
         host=memory.by,
         task=memory.found_in,

@@ -1,4 +1,4 @@
-"""Edits of committed memories by hand: what a commit would do to them, and how to keep both texts."""
+"""Manual edits of committed memories: check them before a commit, or turn them into amendments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @record
 class Amended:
-    """What became of edits by hand: the edits, the entries that say the same, and the copies of the edited files."""
+    """The result of `as_amendments`: the edits, the entries that replace them, and copies of the edited files."""
 
     edits: tuple[Edit, ...]
     written: tuple[Written, ...] = ()
@@ -39,10 +39,10 @@ class Amended:
 
 
 class Edits(Wing):
-    """What a person changed in committed files."""
+    """Checks and converts manual changes of committed files."""
 
     def check(self, skip: Sequence[str], agent: bool, staged: Staged | None = None) -> dict[str, list[Problem]]:
-        """Return what must not be committed. An agent must not edit committed entries, whatever the settings say."""
+        """Return the problems of staged files. An agent must not edit committed entries, whatever the settings are."""
         core = self._core
         agent = agent or self.is_agents_commit()
         purged = () if agent else self._purged()
@@ -50,7 +50,7 @@ class Edits(Wing):
         return check_staged(core.layout, registry, skip, agent or core.settings.append_only, purged, staged)
 
     def is_agents_commit(self) -> bool:
-        """Tell whether git would name an agent as author or committer."""
+        """Return whether the author or the committer of the next commit is an agent."""
         settings = self._core.settings
         if not settings.commits:
             return False
@@ -58,10 +58,10 @@ class Edits(Wing):
         return bool(who) and state_of(who, (*AGENTS, *settings.identities)) == AGENT
 
     def as_amendments(self, by: str = "") -> Amended:
-        """Bring committed entries back, append what the edited ones say, and stage the result.
+        """Restore the committed entries, append the edits as new entries, and stage the result.
 
-        Refused, with nothing changed, if a file differs from what is staged, in a merge, and where no entry can say
-        what was edited. The edited files are kept below `.rawko/local/edits`.
+        Raise Refused and change nothing if a file has unstaged changes, during a merge, or if no entry can express an
+        edit. Copies of the edited files are kept in `.rawko/local/edits`.
         """
         try:
             return self._amend(by)
@@ -102,7 +102,7 @@ class Edits(Wing):
         return Amended(tuple(edits), tuple(written), copies)
 
     def _replace(self, files: Mapping[str, bytes | None]) -> None:
-        """Give files these bytes, together; None removes a file."""
+        """Replace the files together under one lock; None removes a file."""
         layout = self._core.layout
         with lock(layout, "write"):
             changing = Replacing(layout, self._core.warn)
@@ -113,21 +113,21 @@ class Edits(Wing):
                 changing.remove(file) if data is None else changing.put(file, data)
             saved = changing.finish()
         if saved:
-            raise Refused(f"{layout.relative(min(saved))} changed while it was restored", "try again")
+            raise Refused(f"{layout.relative(min(saved))} changed while it was being restored", "run the command again")
 
 
 def _checked_out(data: bytes, mine: bytes | None, staged: bytes | None) -> bytes:
-    """Return committed bytes as git checks them out: with Windows line ends where the edited file has them."""
+    """Return committed bytes as git checks them out: with Windows line ends if the edited file has them."""
     if mine is None or staged is None or b"\r" in staged or mine == staged or mine.replace(b"\r\n", b"\n") != staged:
         return data
     return data.replace(b"\n", b"\r\n")
 
 
 def _refuse_unstaged(staged: Staged, root: str, paths: Sequence[str]) -> None:
-    """Refuse to restore files whose text in the work tree is not what is staged: it would be lost."""
+    """Raise Refused if a file has unstaged changes, which restoring it would destroy."""
     names = [staged.name(path) for path in paths]
     differing = staged.tree.git.run(LITERAL_PATHS, "diff", "--name-only", "--no-ext-diff", "-z", "--", *names)
     unstaged = [name for name in differing.decode("utf-8", "surrogateescape").split("\0") if name]
     unstaged += [staged.name(path) for path in paths if path not in staged.now and os.path.lexists(f"{root}/{path}")]
     if unstaged:
-        raise Refused(f"{unstaged[0]} differs from what is staged", f"stage it first: git add {unstaged[0]}")
+        raise Refused(f"{unstaged[0]} has unstaged changes", f"stage it first: git add {unstaged[0]}")

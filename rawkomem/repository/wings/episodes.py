@@ -1,4 +1,4 @@
-"""Episodes: groups of memories that belong to one stretch of work."""
+"""Episodes: groups of memories, for example of one task."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from ...recall.search import Found
     from ...state.graph.episode import Episode
 
-ONLY_BY_NAME = "it is critical or a person vouches for it: 'rawkomem archive' with its id archives it"
+ONLY_BY_NAME = "it is critical, or a person vouches for it; to archive it, run 'rawkomem archive ID'"
 
 
 class Episodes(Wing):
-    """Groups of memories that belong to one stretch of work."""
+    """Creates, reads and compresses episodes."""
 
     def create(self, name: str, ids: Sequence[str], tags: Sequence[str] = (), text: str = "", by: str = "") -> Episode:
-        """Make an episode of these memories."""
+        """Create an episode with these memories."""
         plan = decide.plan_episode(name, self._repo.get_many(ids), tags, text, by)
         return self.get(self._core.writer.write(plan)[0].entry.id)
 
     def capture(self, name: str, only: Filter, discoverer: str = "", tags: Sequence[str] = (), by: str = "") -> Episode:
-        """Make an episode of all memories inside a filter, of one discoverer or of all."""
+        """Create an episode with all memories that pass a filter, of one discoverer or of all."""
         only = replace(only, statuses=only.statuses or READABLE)
         rows = [row for row in self._core.rows(only) if row.kind not in GROUPS and discoverer in ("", row.by)]
         if len(rows) < decide.MIN_CAPTURED:
             found = "one memory" if rows else "no memory"
-            raise NotFound(f"{found} fits: an episode is captured from at least two", "widen the time or the filter")
+            raise NotFound(f"{found} matches: an episode needs at least two", "use a wider filter or time range")
         return self.create(name, [row.id for row in rows], tags, "", by)
 
     def add(self, name: str, ids: Sequence[str], by: str = "") -> Episode:
@@ -51,36 +51,36 @@ class Episodes(Wing):
         return self.get(name)
 
     def remove(self, name: str, ids: Sequence[str], by: str = "") -> Episode:
-        """Take memories out of an episode."""
+        """Remove memories from an episode."""
         self._core.writer.write(decide.plan_leave(self.get(name), self._repo.get_many(ids), by))
         return self.get(name)
 
     def list(self) -> Sequence[Episode]:
-        """Return all episodes, the latest first."""
+        """Return all episodes, latest first."""
         found = decide.episodes_in(self._repo.graph.load(statuses=()))
         return [episode for episode in found if episode.memory.status in READABLE]
 
     def get(self, name: str) -> Episode:
-        """Return one episode, by its id, the start of one, or its file's stem."""
+        """Return one episode, by its id, a part of the id, its file stem or its title."""
         memory = self._repo.get(name)
         if memory.kind not in GROUPS:
-            raise BadInput(f"{memory.id} is a {memory.kind}, not an episode", "'rawkomem episode list' shows episodes")
+            raise BadInput(f"{memory.id} is a {memory.kind}, not an episode", "run 'rawkomem episode list'")
         if memory.status == "deleted":
-            raise Refused(f"{memory.id} is deleted", "'rawkomem episode list' shows episodes")
+            raise Refused(f"{memory.id} is deleted", "run 'rawkomem episode list'")
         found = decide.episodes_in(self._repo.graph.load(statuses=()))
         return next(episode for episode in found if episode.memory.id == memory.id)
 
     def search(self, name: str, question: str, limit: int = DEFAULT_RESULTS) -> Sequence[Found]:
-        """Return the members of an episode that fit a question best."""
+        """Return the members of an episode that match a question best."""
         ids = tuple(memory.id for memory in self.get(name).members)
         return self._repo.search(question, limit, Filter(ids=ids, statuses=READABLE)) if ids else []
 
     def summarize(self, name: str, max_words: int = decide.SUMMARY_WORDS) -> str:
-        """Return what the active members of an episode say, in their own sentences."""
+        """Return a summary made of sentences of the episode's active members."""
         return decide.summary_of(self.get(name).active, max_words)
 
     def keep_summary(self, name: str, summary: str, by: str = "") -> Written:
-        """Make a summary the episode's text, by appending."""
+        """Append an entry that makes a summary the episode's text."""
         if not summary:
             raise BadInput("there is nothing to keep: no member has any text", "add members first")
         return self._core.writer.write(plan_amend(self.get(name).memory, Entry(kind="amend", body=summary, by=by)))[0]
@@ -88,15 +88,17 @@ class Episodes(Wing):
     def compress(
         self, name: str, title: str = "", archive: bool = False, by: str = ""
     ) -> tuple[Sequence[Written], dict[str, str]]:
-        """Store a digest of active members that do not contradict each other; with `archive`, archive what it holds.
+        """Store a digest of the active members that do not contradict each other.
 
-        Return what was written, and member → why it is not archived.
+        With `archive`, archive the members that the digest covers and that searches do not lose.
+
+        Return the entries written, and member → the reason why it is not archived.
         """
         episode = self.get(name)
         members = agreeing(episode.active)
         graph = self._repo.graph.load(statuses=(ACTIVE,))
         for known in made_of(graph.memories.values(), members):
-            raise Refused(f"{known.id} is a digest of exactly these memories already", "delete it to make another")
+            raise Refused(f"{known.id} is already a digest of exactly these memories", "delete it to make another")
         title = title or f"Digest: {episode.memory.title}"
         written = self._core.writer.write(plan_digest(title, members, f"episode {episode.memory.id}", by))
         if not archive:
@@ -106,12 +108,12 @@ class Episodes(Wing):
         return (*written, *(self._core.writer.write(plan) if plan.entries else ())), staying
 
     def _held(self, id: str, by: str) -> tuple[Plan, dict[str, str]]:
-        """Return the plan that archives the sources of a digest, and source → why it is not archived."""
+        """Return the plan that archives the sources of a digest, and source → the reason why it is not archived."""
         census = self._repo.lifecycle.census()
         digest = census.memories[id]
         sources = [census.memories[source] for source in derived_from(digest)]
         missing = digest_of(sources).missing
-        staying = {one: f"the digest does not say {one_line(text, 80)!r}" for one, text in missing.items()}
+        staying = {one: f"the digest does not contain {one_line(text, 80)!r}" for one, text in missing.items()}
         staying |= {one.id: ONLY_BY_NAME for one in sources if census.is_spared(one)}
         held = [entry for entry in archive_held(digest, sources, by) if entry.about not in staying]
         plan = Plan(tuple(held), f"archive {count(len(held), 'memory')} of {id}")

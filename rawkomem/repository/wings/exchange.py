@@ -1,4 +1,4 @@
-"""Import and export of memories: one method for each direction and shape."""
+"""Import and export of memories in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -40,57 +40,57 @@ if TYPE_CHECKING:
 ENTRIES_AT_ONCE = 200  # entries written under one lock
 VIA = "import"
 READ_KEYS = {*NAMES, *ALIASES, IMPORTED, ALSO_IN, "category", "claim", "provenance", "quote", "intent", "topic"}
-YAMO = "yamo"  # the format that is a database
-LLMOS_KINDS = ("trace", "experience", "learning", "memory", "lesson")  # that LLMos knows
+YAMO = "yamo"  # this format is a database, not files
+LLMOS_KINDS = ("trace", "experience", "learning", "memory", "lesson")  # kinds that LLMos has
 
 
 @record
 class Import:
-    """What one source brought, or would bring."""
+    """The result of importing one source; for a dry run, the expected result."""
 
     path: str
     kind: str
     decided: tuple[Decided, ...]
     skipped: tuple[tuple[str, str], ...]  # (place, why)
-    unreadable: int = 0  # how many of the skipped could not be read
+    unreadable: int = 0  # number of skipped items that could not be read
     blocks: int = 0  # operations that were added to the ledger
 
     @property
     def news(self) -> tuple[Decided, ...]:
-        """Return what was, or would be, written."""
+        """Return the items that were written, or in a dry run would be."""
         return tuple(item for item in self.decided if item.plan.entries)
 
     @property
     def held(self) -> dict[str, int]:
-        """Return how many memories are held back, by the code of the reason."""
+        """Return the number of quarantined memories by the code of the reason."""
         return dict(Counter(item.held for item in self.news if item.held))
 
     @property
     def kept_fields(self) -> dict[str, int]:
-        """Return the fields that mean nothing to us and are kept, with the number of memories that have each."""
+        """Return the fields that are kept but have no effect, with the number of memories that have each."""
         found = Counter(key for item in self.news for key in item.entry.extra if key not in READ_KEYS)
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 @record
 class LlmosImport:
-    """What an import of LLMos projects stored, or would store."""
+    """The result of importing LLMos projects; for a dry run, the expected result."""
 
     entries: tuple[Entry, ...]
-    known: int  # memories that were here already
-    deleted: tuple[str, ...]  # ids of those that somebody deleted here
+    known: int  # number of memories that were already here
+    deleted: tuple[str, ...]  # ids of memories that were deleted here
     skipped: tuple[tuple[str, str], ...]  # (place, why)
 
 
 class Exchange(Wing):
-    """Imports memories of other tools, and exports memories for them."""
+    """Imports memories from other tools, and exports memories for them."""
 
     def import_from(self, path: str, kind: str = "", dry_run: bool = False) -> Import:
-        """Import from a file or a folder. Everything waits for a review; what was imported before adds nothing."""
+        """Import from a file or a folder. All imported memories wait for a review; earlier imports are not repeated."""
         return self.import_all([path], kind, dry_run)[0]
 
     def import_all(self, paths: Sequence[str], kind: str = "", dry_run: bool = False) -> list[Import]:
-        """Import from several files and folders: what more than one of them says is stored once."""
+        """Import from several files and folders; store a memory once even if several of them contain it."""
         read = [self._read_source(path, kind) for path in paths]
         with lock(self._core.layout, "import"), self._core.writer.as_one_change():
             decided = _decide(read, self._core.reading.all())
@@ -105,13 +105,13 @@ class Exchange(Wing):
         ]
 
     def _log(self, source: Source, kind: str) -> int:
-        """Add the operations that a source logged to the ledger; return how many were new."""
+        """Add the operations from a source's log to the ledger; return the number of new blocks."""
         read = FORMATS[kind].blocks
         if read is None or self._core.settings.ledger == "off":
             return 0
         blocks, unusable = read(source)
         if unusable:
-            source.skip("blocks", f"{unusable} tell of operations that the ledger does not have")
+            source.skip("blocks", f"{unusable} have operations that the ledger does not support")
         return append_rows(self._core.layout, blocks, SEAL_WAIT_S) if blocks else 0
 
     def _read_source(self, path: str, kind: str) -> tuple[Source, str, list[Entry]]:
@@ -120,20 +120,20 @@ class Exchange(Wing):
         if _is_ours(source.path, self._core.layout.root):
             raise BadInput(f"{path} is this repository itself", "name another folder")
         if os.path.realpath(source.path) == os.path.realpath(self._core.layout.project):
-            raise BadInput("that is the whole project", "'rawkomem import' alone lists what it has to import from")
+            raise BadInput(f"{path} is the whole project", "run 'rawkomem import' to list what can be imported")
         kind = kind or format_of(source)
         return source, kind, read_format(kind, source)
 
     def sources(self) -> list[tuple[str, str]]:
-        """Return (path, kind) of what this project has to import from."""
+        """Return (path, kind) of the files and folders that this project can import."""
         return find_sources(self._core.layout.project)
 
     def export_text(self, only: Filter | None = None) -> str:
-        """Return the memories inside a filter as JSON Lines, the oldest first."""
+        """Return the memories that pass a filter as JSON Lines, oldest first."""
         return json_lines(self._chosen(only))
 
     def export_file(self, file: str, only: Filter | None = None) -> int:
-        """Write JSON Lines to a file, over an earlier export only; return how many memories it holds."""
+        """Write JSON Lines to a file; return the number of memories. Raise Refused for a file that is not an export."""
         self._refuse_inside(file)
         memories = self._chosen(only)
         if os.path.lexists(file) and not _is_export(file):
@@ -145,7 +145,7 @@ class Exchange(Wing):
         return len(memories)
 
     def export_folder(self, folder: str, form: str, only: Filter | None = None) -> Exported:
-        """Write the memories inside a filter as the files of a format into a folder; return what was written."""
+        """Write the memories that pass a filter into a folder in a format; return what was written."""
         self._refuse_inside(folder)
         if form == YAMO:
             return export_yamo(self._repo, folder, self._chosen(only))
@@ -163,7 +163,7 @@ class Exchange(Wing):
     # Projects of LLMos
 
     def import_llmos(self, folder: str, dry_run: bool = False) -> LlmosImport:
-        """Store what a folder of LLMos projects holds and is not known yet; return what was read and stored."""
+        """Store the memories of a folder of LLMos projects that are not here yet; return the result."""
         held = read_llmos(folder)
         entries = held.entries
         find = self._core.reading.find
@@ -177,31 +177,31 @@ class Exchange(Wing):
         return LlmosImport(new, len(known), deleted, held.skipped)
 
     def export_llmos(self, folder: str, project: str = "") -> Sequence[str]:
-        """Write what is in use, and archived traces, as a project of LLMos; return the files that were written."""
+        """Write active memories and archived traces as an LLMos project; return the paths of the files written."""
         rename = bool(project)
         project = project or os.path.basename(self._core.layout.project)
         if not project or "/" in project or "\\" in project or project.startswith("."):
-            raise BadInput(f"{project!r} is no name for a project", "give --name with a plain name")
+            raise BadInput(f"{project!r} is not a valid project name", "pass --name with a plain name")
         self._refuse_inside(folder)
         of_kind = [memory for memory in self._core.reading.all() if memory.kind in LLMOS_KINDS]
         leaving = [one for one in of_kind if one.status == ACTIVE or _is_put_away(one)]
         return write_llmos(folder, project, leaving, rename)
 
     def write_contents(self, file: str = "") -> tuple[str, bool]:
-        """Write MEMORY.md, which links to every memory in use; return its path, and whether it changed."""
+        """Write MEMORY.md, which links to every memory in use; return its path and whether it changed."""
         return self._core.writer.write_contents(file)
 
 
 def find_sources(project: str) -> list[tuple[str, str]]:
-    """Return (path, kind) of what a project has to import from."""
+    """Return (path, kind) of the files and folders that a project can import."""
     found = [path for path in usual_sources(project, os.path.expanduser("~")) if not leads_out(path, project)]
     return [(path, format_of(Source(path, project))) for path in found]
 
 
 def preview_import(project: str, memories: Iterable[Memory] = ()) -> list[Import]:
-    """Return what importing everything that a project has to import would bring, if it holds some memories already.
+    """Return what importing everything would store, if the project already has `memories`.
 
-    Writes nothing, so that it works in a project without a repository. A source that cannot be read is skipped.
+    Write nothing, so that it works in a project without a repository. A source that cannot be read is skipped.
     """
     read = []
     for path, kind in find_sources(project):
@@ -219,7 +219,7 @@ def preview_import(project: str, memories: Iterable[Memory] = ()) -> list[Import
 
 
 def _decide(read: Sequence[tuple[Source, str, list[Entry]]], memories: Iterable[Memory]) -> list[list[Decided]]:
-    """Return what becomes of the entries of each source: what several sources say is stored once."""
+    """Return the decision about each entry of each source; a memory of several sources is stored once."""
     here = Here(memories)
     decided = [decide_import(entries, kind, here, source) for source, kind, entries in read]
     everything = [item for items in decided for item in items]
@@ -227,14 +227,14 @@ def _decide(read: Sequence[tuple[Source, str, list[Entry]]], memories: Iterable[
 
 
 def _is_put_away(memory: Memory) -> bool:
-    """Return whether a memory is archived as its folder says, and has its place in a project of LLMos."""
+    """Return whether a memory is archived and exported: a trace, or a file below archive/ that came from LLMos."""
     if memory.status != "archived":
         return False
     return memory.kind == "trace" or (memory.path.startswith("archive/") and origin_of(memory.extra) is not None)
 
 
 def _is_export(file: str) -> bool:
-    """Return whether a file is an earlier export of ours, or empty."""
+    """Return whether a file is empty or an earlier export by rawkomem."""
     if os.path.islink(file) or not os.path.isfile(file):
         return False
     with open(file, encoding="utf-8", errors="replace") as stream:

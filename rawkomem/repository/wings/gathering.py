@@ -1,4 +1,4 @@
-"""Gathering: moves changes that have files of their own into the files of their memories."""
+"""Move changes from separate files into the files of their memories."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Gathering(Wing):
-    """Moves committed changes into the memories' files; run it on one branch."""
+    """Moves committed changes into the files of their memories. Run it on one branch only."""
 
     def run(self, dry_run: bool = False) -> Gathered:
         """Move every committed change; without git, every change."""

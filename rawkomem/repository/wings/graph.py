@@ -1,4 +1,4 @@
-"""The graph: links between memories, walks along them, clusters, entities."""
+"""The graph of memories: links, walks, clusters, entities."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ MIN_CLUSTER = 3  # memories of the smallest cluster
 
 
 class Graph(Wing):
-    """Memories and what connects them."""
+    """Adds and removes links between memories, and walks along them."""
 
     def link(self, name: str, other: str, type: str = "related", by: str = "") -> Sequence[Written]:
         """Append a link from one memory to another."""
         return self._core.writer.write(plan_link(self._repo.get(name), self._repo.get(other), type, by))
 
     def unlink(self, name: str, other: str, type: str = "", by: str = "") -> Sequence[Written]:
-        """Take back the links between two memories, of one type or all."""
+        """Remove the links between two memories, of one type or of all types."""
         return self._core.writer.write(plan_unlink(self._repo.get(name), self._repo.get(other), type, by))
 
     def load(self, statuses: tuple[str, ...] = READABLE, similar: float = 0.0, similar_to: str = "") -> Loaded:
-        """Return memories and their edges; above zero, `similar` also connects those at least that similar."""
+        """Return memories and their edges; if `similar` is above 0, also connect memories at least that similar."""
         core = self._core
         return core.read(
             lambda: load_graph(core.index.catalogue, core.index.store, statuses, similar, core.warn, similar_to)
         )
 
     def traverse(self, name: str, hops: int = 2, types: Collection[str] = (), similar: float = 0.0) -> Sequence[Step]:
-        """Return what is around a memory, the nearest first, each with the edge by which it was reached."""
+        """Return the memories around a memory, nearest first, each with the edge that leads to it."""
         return walk.traverse(self.load(similar=similar), self._repo.get(name).id, hops, types)
 
     def path(self, name: str, other: str, types: Collection[str] = (), similar: float = 0.0) -> Sequence[Step]:
-        """Return the shortest way between two memories; empty where nothing connects them."""
+        """Return the shortest path between two memories; empty if they are not connected."""
         return walk.path(self.load(similar=similar), self._repo.get(name).id, self._repo.get(other).id, types)
 
     def clusters(self, min_size: int = MIN_CLUSTER, similar: float = 0.0) -> Sequence[Cluster]:
-        """Return groups of memories that are connected, the largest first."""
+        """Return groups of connected memories, largest first."""
         return walk.clusters(self.load(similar=similar), min_size)
 
     def entities(self) -> Mapping[str, Sequence[str]]:

@@ -1,5 +1,5 @@
-"""Learning from a session's transcript: what a person said or agreed to becomes drafts, and only what a person asked
-to remember becomes a memory.
+"""Learn from a session's transcript. Statements that a person made or agreed to become drafts; requests of a person
+to remember something become memories.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from ..writing import Stored
 
-AGENT = "agent"  # how a memory arrives that an agent writes
+AGENT = "agent"  # origin of a memory that an agent writes
 NEAR_MEMORIES = 5  # existing memories that a new one is compared with
 
 
 @record
 class Learned:
-    """What a session brought."""
+    """The result of learning from a session."""
 
     heard: Heard
-    drafts: tuple[Draft, ...] = ()  # that are new
-    waiting: tuple[Draft, ...] = ()  # that were there before, or were decided
-    known: tuple[tuple[Draft, str], ...] = ()  # with the memory that says the same
-    requests: tuple[Draft, ...] = ()  # that a person asked to remember
-    stored: tuple[Stored, ...] = ()  # … and what became of each; empty for a dry run
-    again: tuple[tuple[Draft, Stored], ...] = ()  # that a person said in another session too
+    drafts: tuple[Draft, ...] = ()  # new drafts
+    waiting: tuple[Draft, ...] = ()  # drafts that were already waiting or decided
+    known: tuple[tuple[Draft, str], ...] = ()  # drafts that a memory already says, with its id
+    requests: tuple[Draft, ...] = ()  # drafts that a person asked to remember
+    stored: tuple[Stored, ...] = ()  # the result for each request; empty for a dry run
+    again: tuple[tuple[Draft, Stored], ...] = ()  # drafts stored because a person said them in another session, too
 
 
 class Learning(Wing):
@@ -58,10 +58,10 @@ class Learning(Wing):
         least: float = MIN_SCORE,
         by_host: bool = False,
     ) -> Learned:
-        """Learn from a session, given as a text or as a stream; `dry_run` writes nothing.
+        """Learn from a session's transcript, a text or a stream; `dry_run` writes nothing.
 
-        Without a `run`, `agent` and `task` say whose session it was. `least` is the score that a draft needs. Where an
-        agent hands over a transcript, what people ask for in it is the agent's word, unless its host wrote it.
+        Without a `run`, `agent` and `task` describe the session. `least` is the minimum score of a draft. If an agent
+        passes the transcript, requests in it count as written by the agent, unless the host wrote it (`by_host`).
         """
         stream = io.BytesIO(said.encode("utf-8", "replace")) if isinstance(said, str) else said
         heard = listen(stream, run or Run(agent, task))
@@ -69,7 +69,7 @@ class Learning(Wing):
         return self.take(heard, found, dry_run, by_host)
 
     def take(self, heard: Heard, found: Sequence[Draft], dry_run: bool = False, by_host: bool = False) -> Learned:
-        """Store what was found in a session: requests as memories, the rest as drafts."""
+        """Store the drafts found in a session: requests as memories, the others as drafts."""
         if dry_run:
             return self._compare(heard, found, dry_run, False)
         via = SAID if by_host or self._core.via != AGENT else AGENT
@@ -79,7 +79,7 @@ class Learning(Wing):
         return replace(learned, stored=tuple(stored))
 
     def _compare(self, heard: Heard, found: Sequence[Draft], dry_run: bool, is_said: bool) -> Learned:
-        """Split what was found into what is known, what is asked for, and drafts."""
+        """Split the findings into known memories, requests and drafts; store the drafts unless `dry_run`."""
         found = [self._tied(draft) for draft in found]
         known = Known(self._core.reading.all(), self._near)
         compared = [(draft, known(requested(draft) if draft.kind == REQUEST else entry_of(draft))) for draft in found]
@@ -90,7 +90,7 @@ class Learning(Wing):
         return Learned(heard, taken.new, taken.known, known_already, asked, again=taken.stored)
 
     def _tied(self, draft: Draft) -> Draft:
-        """Return a draft with what it contradicts, of the memories that the session was shown or that are near."""
+        """Return a draft with the ids of memories that it contradicts: shown to the session, or similar."""
         near = self._repo.remembering.candidates(draft.session, f"{draft.title}\n{draft.text}")
         return tied(draft, entry_of(draft), near)
 

@@ -1,4 +1,4 @@
-"""The ledger: a tamper-evident log of what was stored and asked."""
+"""The ledger: a tamper-evident log of writes and recalls."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ...files.local.ledger.verify import Verdict
     from ...format.yamo_chain import BlocksVerdict
 
-SEAL_WAIT_S = 30.0  # for another process that seals
+SEAL_WAIT_S = 30.0  # for another process that seals the ledger
 
 
 class Ledger(Wing):
-    """The ledger: seals what waits, then reads or verifies the chain."""
+    """Reads and verifies the ledger's chain, after sealing the waiting lines."""
 
     def verify(self) -> Verdict:
-        """Return whether the chain holds. A broken chain is left as it was found: nothing is written to it."""
+        """Return whether the chain is intact. Nothing is written to a broken chain."""
         verdict = check.verify(self._core.layout)
         if verdict.problems:
             return verdict
@@ -31,14 +31,14 @@ class Ledger(Wing):
         return check.verify(self._core.layout)
 
     def verify_database(self, folder: str) -> BlocksVerdict:
-        """Verify the blocks in a LanceDB folder by the rule of RFC-0011; raise BadInput where there are none."""
+        """Verify the blocks in a LanceDB folder by the rule of RFC-0011; raise BadInput if there are none."""
         from ...exchange.yamo.database import BLOCKS, open_database
         from ...format.yamo_chain import verify_blocks
 
         return verify_blocks([*open_database(folder).rows(BLOCKS)])
 
     def blocks(self, operation: str = "", name: str = "") -> list[Row]:
-        """Return blocks in order, of one operation or all; with a name, those whose id it is or whose text has it."""
+        """Return blocks in order, of one operation or all; with a name, only blocks with this id or this text."""
         self._seal()
         return [
             row
@@ -47,12 +47,12 @@ class Ledger(Wing):
         ]
 
     def asked(self, limit: int) -> list[tuple[int, str]]:
-        """Return when and what was last asked, the latest first. Seals nothing: somebody is typing."""
+        """Return (time, question) of the last recalls, latest first. It does not seal, because a person is typing."""
         found = [(row.timestamp, _query(row.yamo_text)) for row in latest(self._core.layout, "recall", limit)]
         return [(at, question) for at, question in found if question]
 
     def _seal(self) -> None:
-        """Seal what waits; on a disk that cannot be written, warn instead."""
+        """Seal the waiting lines; if that fails, warn."""
         try:
             seal(self._core.layout, SEAL_WAIT_S)
         except RawkoError as failure:

@@ -1,4 +1,4 @@
-"""Lessons: learn under one lock, look up, exchange as wire blocks, draft from failures, record heritage."""
+"""Lessons: store and find them, exchange them as wire blocks, draft them from failures, record heritage."""
 
 from __future__ import annotations
 
@@ -41,47 +41,47 @@ if TYPE_CHECKING:
     from ...learn.lessons.lesson import Lesson
     from ...model.entry import Memory
 
-SPARE_FACTOR = 3  # times as many are looked for: some may be unsure or old
+SPARE_FACTOR = 3  # search for this many times the limit, because some lessons may be unsure or old
 MAX_LESSONS = 10  # lessons at the start of a session (RFC-0011 §8.2)
-DRAFTED, WAITING, DECIDED = "drafted", "waiting", "decided"  # beside KNOWN: there is a lesson of this pattern
-COUNTING = (ACTIVE, HELD)  # lessons that a new one is compared with; what was taken out of use may be learned again
+DRAFTED, WAITING, DECIDED = "drafted", "waiting", "decided"  # besides KNOWN: a lesson has this pattern
+COMPARED_STATUSES = (ACTIVE, HELD)  # a new lesson is compared only with these: others may be learned again
 
 
 @record
 class Distilled:
-    """What a cycle came to: each proposal with what became of it, and the lessons for the next session."""
+    """The result of `distill`: each proposal with its outcome, and the lessons for the next session."""
 
     found: tuple[tuple[Proposal, str], ...]  # DRAFTED, WAITING, DECIDED or KNOWN
     top: tuple[Lesson, ...]
     written: bool
-    archived: tuple[str, ...] = ()  # lessons with a rule that was made up
+    archived: tuple[str, ...] = ()  # lessons whose rule an earlier version invented
 
 
 class Lessons(Wing):
-    """Lessons from failures, and the intents that led to a memory."""
+    """Stores, finds and drafts lessons; records the intents that led to a memory."""
 
     def learn(
         self, context: LessonContext | None = None, by: str = "", via: str = "", **told: Any
     ) -> tuple[Lesson, str]:
-        """Store a lesson, `learn(situation=…, fix=…)`, unless one is as sure; return it and what became of it."""
+        """Store a lesson, `learn(situation=…, fix=…)`, unless a known one is as confident; return it and the result."""
         context = context or LessonContext(**told)
         with lock(self._core.layout, "lessons"):
-            return self._carried_out(plan_lesson(context, self._lessons(COUNTING), self._trust(via), by), via)
+            return self._carried_out(plan_lesson(context, self._lessons(COMPARED_STATUSES), self._trust(via), by), via)
 
     def take_over(self, text: str, via: str = "import") -> tuple[Lesson, str]:
-        """Store the lesson of a wire block under the id, the time and the agent that it names."""
+        """Store the lesson of a wire block with the block's id, time and agent; return it and the outcome."""
         wire = read_wire(text)
         with lock(self._core.layout, "lessons"):
             stored = next((memory for memory in self._lessons() if memory.id == wire.id), None)
             if stored:
                 return lesson_of(stored), KNOWN
-            known = self._lessons(COUNTING)
+            known = self._lessons(COMPARED_STATUSES)
             wire = renamed(wire, known)
             learned = plan_lesson(wire.context, known, self._trust(via), wire.by, wire=wire)
             return self._carried_out(learned, via)
 
     def search(self, question: str = "", limit: int = MAX_LESSONS, min_confidence: float | None = None) -> list[Lesson]:
-        """Return sure and recent lessons in use that fit a question best, or all; the most severe first."""
+        """Return confident and recent lessons in use, most severe first: the best matches for a question, or all."""
         limits = self._core.settings.limits("")
         if min_confidence is not None:
             limits = replace(limits, min_lesson_confidence=min_confidence)
@@ -98,14 +98,15 @@ class Lessons(Wing):
         return by_severity(usable[:limit]) if question.strip() else by_severity(usable)[:limit]
 
     def by_pattern(self, name: str) -> list[Lesson]:
-        """Return every lesson of a pattern, by its id or its name, whatever its status: the surest in use first."""
+        """Return every lesson with a pattern id or name: first those in use, then by confidence."""
         lessons = [lesson for lesson in map(lesson_of, self._lessons()) if with_name(lesson, name)]
         return sorted(lessons, key=lambda one: (one.status != ACTIVE, -one.context.confidence, -one.at, one.id))
 
     def distill(self, dry_run: bool = False, by: str = "") -> Distilled:
-        """Make drafts of the failures of the last day, and of those repeated within a week. A second run adds nothing.
+        """Draft lessons from the failures of the last day, and from failures repeated within a week.
 
-        Lessons whose rule an earlier version made up, and that nobody vouches for, are archived.
+        A second run adds nothing. Lessons whose rule an earlier version invented, and that nobody vouches for, are
+        archived.
         """
         with lock(self._core.layout, "lessons"):
             self._repo.sync()
@@ -117,7 +118,7 @@ class Lessons(Wing):
         return Distilled(tuple(found), tuple(self.search()), not dry_run, tuple(memory.id for memory in made_up))
 
     def _propose(self, proposal: Proposal, dry_run: bool) -> tuple[Proposal, str]:
-        """Put a draft, unless it waits, was decided, or is a lesson: also one out of use, which a person rejected."""
+        """Store a draft and return the outcome. Skip it if it waits, was decided, or any lesson has its pattern."""
         store, draft = self._repo.drafts.store, proposal.draft
         waiting = {one.id: one for one in store.all()}
         if any(is_about(lesson_of(memory), proposal.pattern, proposal.scope) for memory in self._lessons()):
@@ -143,7 +144,7 @@ class Lessons(Wing):
         rationales: Sequence[str] = (),
         by: str = "",
     ) -> Written:
-        """Give a memory the chain of intents that led to it, the first cause first."""
+        """Append the chain of intents that led to a memory, earliest first."""
         chain = HeritageChain(tuple(intents), tuple(hypotheses), tuple(rationales))
         return self._core.writer.write(plan_heritage(self._repo.get(name), chain, by))[0]
 
@@ -156,7 +157,7 @@ class Lessons(Wing):
         return [*self._core.reading.inside(Filter(kinds=("lesson",), statuses=tuple(statuses)))]
 
     def _trust(self, via: str) -> Callable[[Memory], float]:
-        """Return how far lessons are believed; a new one by how it arrives."""
+        """Return a function that computes a lesson's trust; for a new lesson, from how it arrives."""
         standing = standing_of_entry(UNKNOWN, via or self._core.via)
 
         def trust(memory: Memory) -> float:

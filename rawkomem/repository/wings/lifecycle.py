@@ -1,4 +1,4 @@
-"""The life of a repository's memories: consolidate, prune, digest, purge; one run at a time."""
+"""Maintenance of memories: consolidate, prune, digest, purge. A lock allows one run at a time."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-DUE_TRACES = 10  # LLMos: so many new traces make consolidating due
-DUE_OF_ONE_GOAL = 3  # … or so many of one goal, for the learner in the background
-MAX_TRACES_BEHIND = 1_000  # new traces that it looks at; more wait for `rawkomem tidy consolidate`
+DUE_TRACES = 10  # new traces that make consolidation due (LLMos)
+DUE_OF_ONE_GOAL = 3  # new traces of one goal that make it due for the background learner
+MAX_TRACES_BEHIND = 1_000  # with more new traces the background learner does nothing; run `rawkomem tidy consolidate`
 LAST_RUN = "consolidated"  # below .rawko/local: the time of the last run; safe to delete
-ENTRIES_AT_ONCE = 500  # entries written before others may write, and progress is told
-LEAVING = ("archive", "supersede")  # kinds of entries after which searches do not show a memory
-DISTILLED = "distilled"  # how what is made of traces arrives
+ENTRIES_AT_ONCE = 500  # entries per write; between writes, others may write and progress is reported
+LEAVING = ("archive", "supersede")  # kinds of entries that hide a memory from search
+DISTILLED = "distilled"  # origin of learnings made from traces
 
 
 def _quiet(done: int, total: int) -> None:
@@ -54,35 +54,35 @@ def _quiet(done: int, total: int) -> None:
 
 @record
 class Done:
-    """What a run changed, or would change: the plan, and the memories as they were before it, by id."""
+    """The changes of a run, or of a dry run: the plan, and the memories before it by id."""
 
     plan: Plan
     memories: dict[str, Memory]
     written: bool
-    moves: tuple[Move, ...] = ()  # traces that are put away
-    unfound: tuple[tuple[str, str], ...] = ()  # (learning, question that does not find it): its traces stay
-    staying: tuple[tuple[str, str], ...] = ()  # (memory, why it is not archived or superseded)
+    moves: tuple[Move, ...] = ()  # files of traces moved to the archive
+    unfound: tuple[tuple[str, str], ...] = ()  # (learning, question that does not find it); its traces are not moved
+    staying: tuple[tuple[str, str], ...] = ()  # (memory, the reason why it is not archived or superseded)
 
 
 @record
 class Due:
-    """Whether traces are to be consolidated, and what that is decided by."""
+    """Whether consolidation is due, with the numbers behind the answer."""
 
     is_due: bool
     new: int
     least: int
-    last: int  # when it was last done on this machine; 0: never
+    last: int  # time of the last run on this machine; 0: never
 
 
 class Lifecycle(Wing):
-    """Duplicates, contradictions, digests and faded memories; removal for good."""
+    """Handles duplicates, contradictions, digests, decayed memories and purges."""
 
     def prune(
         self, dry_run: bool = False, by: str = "", progress: Progress = _quiet, agreed: Collection[str] | None = None
     ) -> tuple[Done, Outlook]:
-        """Archive what faded or was replaced long ago, and remove links to nothing; return how strong memories were.
+        """Archive memories that decayed or were superseded long ago, and remove dangling links; return the outlook.
 
-        What the recall check speaks against stays, and is in `Done.staying`. `agreed`: archive only these.
+        `Done.staying` lists memories that the recall check keeps. With `agreed`, archive only these ids.
         """
         outlooks: list[Outlook] = []
         staying: dict[str, str] = {}
@@ -103,9 +103,10 @@ class Lifecycle(Wing):
         progress: Progress = _quiet,
         agreed: Collection[str] | None = None,
     ) -> Done:
-        """Make digests of memories that belong together and that nobody changed for a while.
+        """Make digests of related memories that nobody changed for a while.
 
-        With `archive`, archive the sources of digests that say everything and that searches find; `agreed`: only these.
+        With `archive`, archive the sources of a digest that contains all their facts and that searches find; with
+        `agreed`, only these ids.
         """
         how = how or Digesting()
         made = self._run(lambda census: plan_digests(census, self._neighbors().pairs, how, by), dry_run, progress)
@@ -117,7 +118,7 @@ class Lifecycle(Wing):
             census = census.after(made.plan) if dry_run else census
             plan = _only(plan_archive_sources(census, by), agreed)
             staying.update(
-                {id: f"its digest does not say {one_line(text, 80)!r}" for id, text in unheld(census).items()}
+                {id: f"its digest does not contain {one_line(text, 80)!r}" for id, text in unheld(census).items()}
             )
             return self.recallable(census, plan, digests_of(census), staying, made.plan if dry_run else None)
 
@@ -126,9 +127,9 @@ class Lifecycle(Wing):
         return replace(done, plan=plan, memories=made.memories, staying=tuple(staying.items()))
 
     def consolidate(self, dry_run: bool = False, by: str = "", progress: Progress = _quiet) -> Done:
-        """Merge duplicates, settle contradictions, and turn traces into learnings; archive those traces.
+        """Merge duplicates, resolve contradictions, and turn traces into learnings; archive those traces.
 
-        A duplicate stays where the recall check speaks against it, and is in `Done.staying`.
+        `Done.staying` lists duplicates that the recall check keeps.
         """
         staying: dict[str, str] = {}
 
@@ -153,9 +154,10 @@ class Lifecycle(Wing):
         staying: dict[str, str],
         unwritten: Plan | None = None,
     ) -> Plan:
-        """Return a plan without the entries that would hide what a search finds; add the reasons to `staying`.
+        """Return a plan without the entries that would make a search lose an answer; add the reasons to `staying`.
 
-        `holders` maps a memory to the one that says the same. One that is not written yet is not searched for.
+        `holders` maps a memory to the memory that says the same. If that one is in `unwritten`, no search is run: the
+        texts are compared instead.
         """
         new = {entry.target for entry in unwritten.entries} if unwritten else set()
         leaving = {entry.about for entry in plan.entries if entry.kind in LEAVING}
@@ -164,17 +166,17 @@ class Lifecycle(Wing):
         reasons = reasons_to_stay(self._core, census.memories, known, holders, asked)
         for id in leaving - known:
             fact = missing_fact(census.memories[id], census.memories[holders[id]])
-            reasons |= {id: f"its digest does not say {fact!r}"} if fact else {}
+            reasons |= {id: f"its digest does not contain {fact!r}"} if fact else {}
         staying.update(reasons)
         kept = [entry for entry in plan.entries if not (entry.kind in LEAVING and entry.about in reasons)]
         return replace(plan, entries=tuple(kept))
 
     def learn_traces(self, dry_run: bool = False, by: str = "", progress: Progress = _quiet) -> Done:
-        """Turn traces into learnings, and nothing else."""
+        """Turn traces into learnings; do nothing else."""
         return self._run(lambda census: plan_learnings(census, leaders, by), dry_run, progress)
 
     def learn_when_due(self, by: str = "") -> Done | None:
-        """Turn traces into learnings if that is due, or if one goal has several new traces; archive none."""
+        """Turn traces into learnings if this is due, or if one goal has several new traces; archive no trace."""
         census = self.census()
         due = self._due(census)
         if due.new > MAX_TRACES_BEHIND or not (due.is_due or most_of_one_goal(census, leaders) >= DUE_OF_ONE_GOAL):
@@ -184,7 +186,7 @@ class Lifecycle(Wing):
         return done
 
     def due(self) -> Due:
-        """Return whether enough new traces, or a week, went by since traces were consolidated."""
+        """Return whether consolidation is due: enough new traces, or a week since the last run."""
         return self._due(self.census())
 
     def _due(self, census: Census) -> Due:
@@ -193,28 +195,28 @@ class Lifecycle(Wing):
         return Due(is_due(len(new), oldest, last, census.now, DUE_TRACES), len(new), DUE_TRACES, last)
 
     def strength(self, memory: Memory) -> Strength:
-        """Return how alive a memory is, with what that is made of."""
+        """Return the strength of a memory with its parts."""
         census, access = self.census(), self.accesses().get(memory.id, Access())
         return strength_of(memory, len(held_by(census).get(memory.id, ())), census.now, access.count, access.last)
 
     def accesses(self) -> Mapping[str, Access]:
-        """Return how often, and when last, each memory was injected on this machine."""
+        """Return, for each memory, the number of injections on this machine and the time of the last one."""
         return accesses(self._core.layout)
 
     def purge(self, name: str) -> Sequence[str]:
-        """Remove every entry about this memory, and every copy of its text; return the paths that changed.
+        """Remove every entry about a memory and every copy of its text; return the paths that changed.
 
-        A purge that was interrupted is ended when the repository is opened; naming its memory again is no mistake.
+        If opening the repository has just finished an interrupted purge of this memory, return the paths of that purge.
         """
         finished = self._core.finished_purges.pop(name, None)
         if finished is None and self._core.via == "agent" and self._repo.beliefs.is_vouched(name):
             id = self._repo.get(name).id
             hint = f"run 'rawkomem purge {id}' at a terminal, as a person"
-            raise Refused(f"a person vouches for {id}, and only a person may remove it for good", hint)
+            raise Refused(f"a person vouches for {id}, so only a person may purge it", hint)
         return purge_memory(self._core, name) if finished is None else finished
 
     def census(self) -> Census:
-        """Return all memories, with trust, the time, and which of them a person vouches for."""
+        """Return all memories with the current time, their trust, and the ids that a person vouches for."""
         memories = {memory.id: memory for memory in self._core.reading.all()}
         believed = self._repo.beliefs.all()
         vouches = self._core.read(lambda: vouching(self._core.layout, self._core.index.catalogue.db)) is not None
@@ -241,14 +243,14 @@ class Lifecycle(Wing):
         return done
 
     def _note_run(self) -> None:
-        """Note when this was done; a failure is a warning, because the work itself is on disk."""
+        """Record the time of this run. A failure is only a warning, because the work is on disk."""
         try:
             replace_local(self._core.layout, LAST_RUN, iso(now()).encode())
         except (OSError, RawkoError) as failure:
-            self._core.warn(f"the time of this run was not noted, so the next one may come early: {failure}")
+            self._core.warn(f"could not record the time of this run, so the next run may come early: {failure}")
 
     def _write(self, plan: Plan, progress: Progress) -> None:
-        """Write a plan in parts. Each entry stands for itself: whoever runs again after a kill goes on from there."""
+        """Write a plan in parts. After a kill, the next run continues, because each entry is valid on its own."""
         with self._core.writer.as_one_change():
             for start in range(0, len(plan.entries), ENTRIES_AT_ONCE):
                 part = plan.entries[start : start + ENTRIES_AT_ONCE]
@@ -259,10 +261,10 @@ class Lifecycle(Wing):
                 progress(min(start + ENTRIES_AT_ONCE, len(plan.entries)), len(plan.entries))
         if plan.entries:
             self._core.follow()
-            self._core.written = ()  # there is more to do: where that fails, the command fails
+            self._core.written = ()  # more steps follow: if one fails, the command must fail
 
     def _put_away(self, census: Census, done: Done) -> Done:
-        """Move the traces of learnings into the archive, but for learnings that the traces' own goals do not find."""
+        """Move traces with a learning to the archive, unless a search for a trace's goal misses the learning."""
         leaving = learned_files(census)
         unfound = self.unfound_by_goals(census, leaving)
         moves = [move for id, some in leaving.items() if id not in unfound for move in some]
@@ -273,7 +275,7 @@ class Lifecycle(Wing):
         return replace(done, moves=tuple(moves), unfound=tuple(unfound.items()))
 
     def unfound_by_goals(self, census: Census, leaving: Mapping[str, Sequence[Move]]) -> dict[str, str]:
-        """Return learning → a goal of one of its traces that does not find it among the first results."""
+        """Return learning → a goal of one of its traces whose first search results do not contain the learning."""
         by_path = {memory.path: memory for memory in census.memories.values() if memory.kind == TRACE}
         asked: dict[str, set[str]] = {}
         for id, moves in leaving.items():
@@ -297,7 +299,7 @@ class Lifecycle(Wing):
 
 
 def trace_files(census: Census, wanted: Callable[[Memory], bool]) -> dict[str, list[Memory]]:
-    """Return the files of the short-term folder all of whose memories are active traces that are wanted."""
+    """Return the files of the traces folder that contain only active, wanted traces."""
     files: dict[str, list[Memory]] = {}
     for memory in census.memories.values():
         if memory.path.startswith(f"{TRACES}/"):
@@ -310,7 +312,7 @@ def trace_files(census: Census, wanted: Callable[[Memory], bool]) -> dict[str, l
 
 
 def learned_files(census: Census, wanted: Callable[[Memory], bool] = lambda memory: True) -> dict[str, list[Move]]:
-    """Return learning → the moves into the archive of files that only hold traces which were learned from."""
+    """Return learning → archive moves, for files that contain only traces with a learning."""
     learned = learning_of(census)
     leaving: dict[str, list[Move]] = {}
     for path, memories in trace_files(census, lambda memory: memory.id in learned and wanted(memory)).items():
@@ -320,7 +322,7 @@ def learned_files(census: Census, wanted: Callable[[Memory], bool] = lambda memo
 
 
 def superseded_by(plan: Plan) -> dict[str, str]:
-    """Return memory → the one that takes its place."""
+    """Return memory → the memory that supersedes it."""
     return {entry.about: str(entry.extra["supersededBy"]) for entry in plan.entries if entry.kind == "supersede"}
 
 

@@ -1,4 +1,4 @@
-"""Shows a repository to other programs that read the tables of RFC-0011."""
+"""Publish a repository for programs that read the tables of RFC-0011."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def publish(repository: Repository) -> Published:
-    """Fill the tables again; raise BadInput for a store that has none."""
+    """Fill the tables completely; raise BadInput for a store without these tables."""
     core = repository.core
     if not has_tables(core):
         name, other = core.settings.store.name, names_with_tables()[0]
-        raise BadInput(f"the {name} store has no such tables", f"rawkomem store use {other}")
+        raise BadInput(f"the {name} store does not have the tables of RFC-0011", f"run 'rawkomem store use {other}'")
     return publish_all(core)
 
 

@@ -1,7 +1,8 @@
-"""The recall check: questions that find a memory must find what it says after it left.
+"""The recall check: before a memory is archived or superseded as a duplicate, check that no search loses its content.
 
-It runs before a memory is archived or superseded as a duplicate. The questions are the memory's own (title, conditions,
-first sentence) and the last ones that the ledger of this machine holds. Old questions only ever keep a memory in use.
+Every question that finds the memory must find the same content elsewhere afterwards. The questions are the memory's
+own (title, conditions, first sentence) and the latest questions in this machine's ledger. Questions from the ledger
+can only keep a memory in use.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from ..core import Core
 
-FOUND_AMONG = 5  # results of a search among which the content must be
+FOUND_AMONG = 5  # the content must be among this many first results
 MAX_PAST_QUESTIONS = 100
-MAX_RESULTS = 100  # of a search, from which memories that leave are taken out
-ASKED_AT_ONCE = 100  # questions of one search
+MAX_RESULTS = 100  # of a search, before the memories that leave are removed
+ASKED_AT_ONCE = 100  # questions per search
 SHOWN_CHARS = 80  # of a quoted question or sentence
 
 
@@ -33,9 +34,9 @@ def reasons_to_stay(
     holders: Mapping[str, str],
     past: Sequence[str] = (),
 ) -> dict[str, str]:
-    """Return id → why a memory must not leave; `holders` names the memory that says the same, where it is known.
+    """Return id → the reason why a memory must stay; `holders` maps an id to the memory that says the same, if known.
 
-    A memory that searches do not show, because it is superseded or disputed, may leave.
+    A memory that searches do not show, because it is superseded or disputed, never has to stay.
     """
     found_by = {id: questions_of(memories[id]) for id in leaving if memories[id].status in READABLE}
     questions = dict.fromkeys([*past, *(question for asked in found_by.values() for question in asked)])
@@ -52,7 +53,7 @@ def reasons_to_stay(
 
 
 def _answers(core: Core, questions: Sequence[str], limit: int) -> dict[str, list[str]]:
-    """Return question → the ids that a search finds, best first."""
+    """Return question → the ids of the search results, best first."""
     found: dict[str, list[str]] = {}
     for start in range(0, len(questions), ASKED_AT_ONCE):
         for answer in core.look(questions[start : start + ASKED_AT_ONCE], limit, DEFAULT):
@@ -61,18 +62,22 @@ def _answers(core: Core, questions: Sequence[str], limit: int) -> dict[str, list
 
 
 def _lost_to(memory: Memory, holder: Memory, after: Mapping[str, Sequence[str]]) -> str:
-    """Return why one memory cannot stand for another; empty if it can."""
+    """Return the reason why `holder` cannot replace `memory`; empty if it can."""
     fact = missing_fact(memory, holder)
     if fact:
-        return f"{holder.id} does not say {fact!r}"
+        return f"{holder.id} does not contain {fact!r}"
     blind = next((question for question, ids in after.items() if holder.id not in ids), None)
-    return f"{_shown(blind)} would not find {holder.id} among the first {FOUND_AMONG}" if blind is not None else ""
+    return (
+        f"a search for {_shown(blind)} would not find {holder.id} among the first {FOUND_AMONG}"
+        if blind is not None
+        else ""
+    )
 
 
 def _lost(memory: Memory, memories: Mapping[str, Memory], after: Mapping[str, Sequence[str]]) -> str:
-    """Return why no memory that the same questions find can stand for this one; empty if one can."""
+    """Return the reason why no memory that the same questions find can replace this one; empty if one can."""
     if not after:
-        return "no question finds it, so nothing shows that another memory says the same"
+        return "no question finds it, so the check cannot show that another memory says the same"
     common: Iterable[str] = set.intersection(*(set(ids) for ids in after.values()))
     holders = [memories[id] for id in common if id in memories]
     if any(not missing_fact(memory, holder) and not unheld_part(memory, holder) for holder in holders):

@@ -1,4 +1,4 @@
-"""Stores what a person said in a session, in the words of the agent that was there, with a quote as the proof."""
+"""Store a memory that an agent words after a person said it in the session; a quote of the person is the proof."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from ..writing import Stored
 
 MAX_QUOTE_CHARS = 600
-NEAR_MEMORIES = 8  # that a new memory is compared with
-AGENT = "agent"  # how a memory arrives that an agent writes
+NEAR_MEMORIES = 8  # existing memories that a new one is compared with
+AGENT = "agent"  # origin of a memory that an agent writes
 CONFIRMED, STORED, PROPOSED = "confirmed", "stored", "proposed"
 
 
 @record
 class Remembered:
-    """What became of a memory: stored, a proposal because it contradicts others, or a vote for one that says so."""
+    """The result of `remember`: stored; proposed, because it contradicts others; or a known memory confirmed."""
 
     what: str
     id: str
@@ -51,14 +51,14 @@ class Remembered:
 
 
 class Remembering(Wing):
-    """Checks a quote and stores what it stands for."""
+    """Checks quotes, and stores memories that are based on them."""
 
     def remember(self, entry: Entry, quote: str, by: str = "") -> Remembered:
-        """Store a memory that rests on a person's words; refuse a quote that no person typed or agreed to."""
+        """Store a memory based on a person's words; raise Refused if no person typed or agreed to the quote."""
         self.check_quote(quote)
         if not is_about(quote, f"{entry.title}\n{entry.body}"):
-            hint = "quote the words that say so (not “yes”, but what it answers), and use them in the text"
-            raise Refused(f"the memory does not say what “{one_line(quote, 80)}” says", hint)
+            hint = "quote the sentence itself (not “yes”, but the question before it), and use its words in the text"
+            raise Refused(f"the memory does not match the quote “{one_line(quote, 80)}”", hint)
         quote = one_line(redact(quote), MAX_QUOTE_CHARS)
         tags = tuple(dict.fromkeys((*entry.tags, LEARNED)))
         entry = replace(entry, tags=tags, extra={**entry.extra, QUOTE: quote})
@@ -75,7 +75,7 @@ class Remembering(Wing):
         return Remembered(PROPOSED if against else STORED, stored.id, tuple(old.id for old in against), stored)
 
     def keep_draft(self, name: str, by: str, **changes: Any) -> Stored:
-        """Keep a draft for an agent: it is a person's word if its quote is found, else the agent's."""
+        """Keep a draft for an agent. It counts as said by a person if its quote is found, else as the agent's."""
         draft = self._repo.drafts.get(name)
         proof = _last_words(draft.before) if draft.kind == AGREED else draft.said
         text = f"{changes.get('title') or draft.title}\n{changes.get('text') or draft.text}"
@@ -87,7 +87,7 @@ class Remembering(Wing):
         return self._repo.drafts.keep(name, by=by, via=via, **changes)
 
     def check_quote(self, quote: str) -> None:
-        """Refuse a quote that occurs in no human turn of a session at hand, nor in what a person agreed to."""
+        """Raise Refused unless a person typed the quote, or agreed to it, in a recent session."""
         for one in said_lately(self._core.layout):
             typed = Turn(USER, one.text, one.at)
             if find_quote(quote, [typed]) and find_quote(quote, [*self._turns_of(one.session), typed]):
@@ -102,14 +102,14 @@ class Remembering(Wing):
         raise Refused(f"no person said “{one_line(quote, 80)}” in this session", hint)
 
     def refuse_planted(self, entry: Entry) -> None:
-        """Refuse a memory that repeats an instruction in a tool's output or in pasted text, such as "remember that"."""
+        """Raise Refused if a memory repeats an instruction ("remember that …") from a tool's output or pasted text."""
         for turns in self._sessions():
             if planted_in(f"{entry.title}\n{entry.body}", turns):
                 hint = "if the person wants it, store it with their own words as the quote"
-                raise Refused("this repeats an instruction in text that was printed or pasted", hint)
+                raise Refused("the memory repeats an instruction from a tool's output or from pasted text", hint)
 
     def candidates(self, session: str, text: str) -> list[Memory]:
-        """Return the memories that words may be about: those that the session was shown, then the nearest."""
+        """Return the active memories that a text may be about: those shown to the session, then the most similar."""
         shown = [key.partition("@")[0] for key in sorted(told_to(self._core.layout, session).keys)]
         return self._candidates(text, shown)
 
@@ -119,15 +119,15 @@ class Remembering(Wing):
         return [memory for memory in self._repo.get_many(ids) if memory.status == ACTIVE]
 
     def _sessions(self) -> Iterable[tuple[Turn, ...]]:
-        """Yield the turns of each session whose transcript was written lately, as far as it can be read."""
+        """Yield the turns of each session with a recent transcript; empty if it cannot be read."""
         return map(_turns_in, transcripts(self._core.layout))
 
     def _turns_of(self, mark: str) -> tuple[Turn, ...]:
-        """Return the turns of a session, which is given by its checksum, as far as its transcript tells."""
+        """Return the turns of the session with this checksum; empty if its transcript cannot be read."""
         return _turns_in(transcript_of_mark(self._core.layout, mark))
 
     def _decide_drafts(self, quote: str) -> None:
-        """Take the drafts off the list that the quote is of."""
+        """Mark the drafts that contain the quote as kept."""
         for draft in self._repo.drafts.all():
             if is_said(quote, draft.said) or is_said(draft.said, quote):
                 self._repo.drafts.store.decide(draft, KEPT)
@@ -138,7 +138,7 @@ class Remembering(Wing):
 
 
 def _turns_in(file: str) -> tuple[Turn, ...]:
-    """Return the turns of a transcript that was written lately; none if it cannot be read."""
+    """Return the turns of a recent transcript; empty if it is old or cannot be read."""
     try:
         if os.path.isfile(file) and now() - os.stat(file).st_mtime * 1000 < LIVE_MS:
             with open_transcript(file) as stream:
@@ -149,5 +149,5 @@ def _turns_in(file: str) -> tuple[Turn, ...]:
 
 
 def _last_words(before: str) -> str:
-    """Return what an agent said, without a first word that may have been cut."""
+    """Return an agent's words, without the first word if it may be cut."""
     return before.partition(" ")[2] if len(before) >= MAX_BEFORE_CHARS - 1 else before

@@ -1,4 +1,4 @@
-"""Retention: idle traces that were learned from move to the archive, its old months become bundles; and back."""
+"""Retention: move idle traces with a learning to the archive, compress its old months into bundles; restore both."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from ...state.lifecycle.census import Census
 
-IDLE_MS = DAY  # LLMos: short-term memory leaves after 24 hours without activity
-BUNDLED_AFTER_MS = 365 * DAY  # LLMos: compressed after a year
+IDLE_MS = DAY  # LLMos archives short-term memory after 24 hours without activity
+BUNDLED_AFTER_MS = 365 * DAY  # LLMos compresses the archive after a year
 
 
 @record
 class Retained:
-    """What retention did, or would do."""
+    """The result of a run, or of a dry run."""
 
     plan: Plan
     moves: tuple[Move, ...]
-    packed: tuple[str, ...]  # folders of the archive
+    packed: tuple[str, ...]  # folders of the archive that became bundles
     written: bool
 
 
 class Retention(Wing):
-    """Moves traces that were learned from to the archive, compresses old months, and undoes both."""
+    """Moves traces with a learning to the archive, compresses old months, and undoes both."""
 
     def run(self, dry_run: bool = False, by: str = "") -> Retained:
         """Turn traces into learnings, move those traces to the archive, then compress months that ended a year ago."""
@@ -65,7 +65,7 @@ class Retention(Wing):
         return Retained(learned.plan, tuple(done), tuple(packed), written=True)
 
     def archived(self) -> dict[str, int]:
-        """Return what the archive holds: folder or bundle → number of files, by name."""
+        """Return the content of the archive: folder → number of files, bundle → 0; sorted by name."""
         layout = self._core.layout
         counts = dict.fromkeys(bundles(layout), 0)
         for place, _, _ in os.walk(layout.path(ARCHIVE)):
@@ -76,7 +76,7 @@ class Retention(Wing):
         return dict(sorted(counts.items()))
 
     def restore(self, what: Sequence[str]) -> tuple[list[Move], list[str]]:
-        """Unpack a bundled month, or move a month or a trace back; return the moves and the unpacked months."""
+        """Unpack bundled months, and move months or traces back; return the moves and the unpacked months."""
         moves: list[Move] = []
         unpacked: list[str] = []
         for name in what:
@@ -94,7 +94,7 @@ class Retention(Wing):
         return done, unpacked
 
     def _bundled(self, name: str) -> str:
-        """Return the folder of the bundle that a name means: a month, or the id of a trace that is nowhere else."""
+        """Return the folder of the bundle for a month, or for a trace that is only in a bundle; "" if there is none."""
         layout = self._core.layout
         if _is_month(name.rpartition("/")[2]):
             folder = name if name.startswith(f"{ARCHIVE}/") else f"{ARCHIVE}/{name}"
@@ -106,21 +106,21 @@ class Retention(Wing):
         if _is_month(name):
             folder = f"{ARCHIVE}/{name}"
             if not os.path.isdir(self._core.layout.path(folder)):
-                raise NotFound(f"the archive holds no month {name}", "'rawkomem tidy retention list' shows it")
+                raise NotFound(f"the archive has no month {name}", "run 'rawkomem tidy retention list'")
             return [from_archive(f"{folder}/{file}") for file in markdown_in(self._core.layout, folder)]
         memory = self._repo.get(name)
         if not memory.path.startswith(f"{ARCHIVE}/"):
-            hint = f"'rawkomem restore {memory.id}' takes back a change of its status"
-            raise BadInput(f"{memory.id} lies in {memory.path}, not in the archive", hint)
+            hint = f"to undo a change of its status, run 'rawkomem restore {memory.id}'"
+            raise BadInput(f"{memory.id} is in {memory.path}, not in the archive", hint)
         if memory.path.startswith(f"{ARCHIVED_LOG}/"):
             raise BadInput(
-                f"{memory.id} left the log by its number", "it stays readable in the archive: 'rawkomem show'"
+                f"{memory.id} is an old entry of the experience log", f"read it with 'rawkomem show {memory.id}'"
             )
         return [from_archive(memory.path)]
 
 
 def plan_moves(census: Census, keep_days: int) -> dict[str, list[Move]]:
-    """Return learning → the moves of its idle traces; '' → traces without a learning that are idle for `keep_days`."""
+    """Return learning → the moves of its idle traces; '' → the moves of other traces that are idle for `keep_days`."""
     leaving = learned_files(census, lambda memory: _idle(census, memory) >= IDLE_MS)
     if keep_days:
         known = {move.source for moves in leaving.values() for move in moves}
@@ -131,19 +131,19 @@ def plan_moves(census: Census, keep_days: int) -> dict[str, list[Move]]:
 
 
 def _idle(census: Census, memory: Memory) -> int:
-    """Return how long nobody changed a memory; one without a time is never idle."""
+    """Return the milliseconds since the last change of a memory; 0 if its time is unknown."""
     return census.now - census.touched(memory) if census.touched(memory) else 0
 
 
 def months_in(layout: Layout) -> list[str]:
-    """Return the folders of the archive that hold the files of one month."""
+    """Return the folders of the archive that contain the files of one month."""
     parents = [parent for parent in (ARCHIVE, ARCHIVED_LOG) if os.path.isdir(layout.path(parent))]
     found = [f"{parent}/{name}" for parent in parents for name in os.listdir(layout.path(parent)) if _is_month(name)]
     return [month for month in found if os.path.isdir(layout.path(month)) and markdown_in(layout, month)]
 
 
 def old_months(months: Iterable[str], at: int) -> list[str]:
-    """Return those folders whose month ended more than a year ago."""
+    """Return the folders whose month ended more than a year ago."""
     last = iso(at - BUNDLED_AFTER_MS)[:7]
     return sorted(month for month in months if _is_month(os.path.basename(month)) and os.path.basename(month) < last)
 

@@ -1,4 +1,4 @@
-"""Sinks: where changes are sent besides the files."""
+"""Sinks: a daily log and a webhook that receive changes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class Sinks(Wing):
-    """The sinks that the user's settings name."""
+    """The sinks in the user's settings."""
 
     def list(self) -> Sequence[SinkStatus]:
         """Return the state of each sink."""
         return sink_statuses(self._core.layout, self._core.settings.sinks)
 
     def flush(self, due_only: bool = False) -> Flushed:
-        """Send what waits for the webhook, now and in this process."""
+        """Send the queued events to the webhook, in this process; do nothing if no webhook is configured."""
         webhook = self._core.settings.sinks.webhook
         if not webhook.url:
             return Flushed(0, 0, 0)

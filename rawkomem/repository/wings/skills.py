@@ -1,4 +1,4 @@
-"""Skills, and what is made from memories, one decision at a time: reflections and proposed skills."""
+"""Skills: import, find, rate and export them; propose skills and write reflections from memories."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 MAX_SKILLS = 10  # skills that a list or a search shows
-LISTED = (*READABLE, "quarantined")  # what waits for a review is listed, never found
-DISTILLED = "distilled"  # how what is made from memories arrives
+LISTED_STATUSES = (*READABLE, "quarantined")  # a skill that waits for a review is listed, but a search does not find it
+DISTILLED = "distilled"  # origin of memories made from other memories
 
 
 @record
 class Ingested:
-    """What became of a skill file: added, amended, held (for a review), or known."""
+    """The result of importing a skill file. `outcome`: added, amended, held (for a review) or known."""
 
     outcome: str
     id: str
@@ -55,7 +55,7 @@ class Ingested:
 
 @record
 class Pruned:
-    """Skills that were archived, or would be, and how many stay in use."""
+    """The skills that were archived, or in a dry run would be, and the number that stay in use."""
 
     skills: tuple[Skill, ...]
     remaining: int
@@ -63,9 +63,9 @@ class Pruned:
 
 @record
 class Synthesis:
-    """One proposed skill, or why there is none: RFC-0011's shape."""
+    """One proposed skill, or the reason why there is none, with the fields of RFC-0011."""
 
-    status: str  # success: proposed; unchanged: it was before; empty: nothing to make one of
+    status: str  # success: proposed now; unchanged: proposed before; empty: no sources for a skill
     analysis: str
     skill_id: str = ""
     skill_name: str = ""
@@ -73,20 +73,20 @@ class Synthesis:
 
 
 class Skills(Wing):
-    """Skills, and what is made from memories: proposed skills and reflections."""
+    """Imports, finds, rates and exports skills; makes proposed skills and reflections from memories."""
 
     def ingest(
         self, text: str, source: str = "", by: str = "", via: str = "", extra: Mapping[str, Value] = NOTHING
     ) -> Ingested:
-        """Take in a skill file, with `extra` in its frontmatter; amend a skill of that name, add nothing if known."""
+        """Store a skill file with `extra` in its frontmatter. Amend a skill of that name; write nothing if known."""
         skill = read_skill(text)
         if not skill.text:
-            raise BadInput("an empty skill", "give a SKILL.md, YAMO text or Markdown")
+            raise BadInput("the skill is empty", "pass a SKILL.md, YAMO text or Markdown")
         with lock(self._core.layout, "skills"):
             known = self._memories(Filter(kinds=(KIND,)))
             same = known_as(skill, known)
             if same:
-                why = "it says exactly this already"
+                why = "the stored skill has exactly this text"
                 return Ingested("known", same.id, same.title, same.path, same.status, False, why)
             plan = plan_ingest(skill, source, by, known, self._repo.beliefs.trust_by(via), extra)
             written = self._core.writer.write(plan, via)
@@ -96,34 +96,34 @@ class Skills(Wing):
         return Ingested(outcome, memory.id, memory.title, memory.path, memory.status, redacted, plan.why)
 
     def list(self, limit: int = 0) -> Sequence[Skill]:
-        """Return skills, the most reliable first; those that wait for a review come last."""
-        found = self._skills(Filter(kinds=(KIND,), statuses=LISTED))
+        """Return skills, most reliable first; skills that wait for a review come last."""
+        found = self._skills(Filter(kinds=(KIND,), statuses=LISTED_STATUSES))
         order = sorted(found, key=lambda it: (it.memory.status != ACTIVE, -it.reliability, -it.uses, it.memory.title))
         return order[: limit or None]
 
     def search(self, question: str, limit: int = MAX_SKILLS) -> Sequence[Match]:
-        """Return the skills in use that fit a question best."""
+        """Return the skills in use that match a question best."""
         only = replace(DEFAULT, kinds=(KIND,))
         skills = self._skills(only)
         near = {item.row.id: item.relevance for item in self._repo.search(question, max(1, len(skills)), only)}
         return rank(question, skills, near)[:limit]
 
     def get(self, name: str) -> Skill:
-        """Return one skill, by its id, the start of one, or its file's stem."""
+        """Return one skill, by its id, a part of the id, its file stem or its title."""
         memory = self._repo.get(name)
         if memory.kind != KIND:
-            raise BadInput(f"{memory.id} is a {memory.kind}, not a skill", "'rawkomem skill list' lists skills")
+            raise BadInput(f"{memory.id} is a {memory.kind}, not a skill", "run 'rawkomem skill list'")
         access = accesses(self._core.layout).get(memory.id, Access())
         return skill_of(memory, access.count, access.last)
 
     def feedback(self, name: str, success: bool, reason: str = "", by: str = "") -> Skill:
-        """Tell how a use of a skill went; its reliability follows."""
+        """Record whether a use of a skill succeeded; return the skill with its new reliability."""
         skill = self.get(name)
         self._repo.feedback(skill.memory.id, "helpful" if success else "harmful", reason, by)
         return self.get(skill.memory.id)
 
     def prune(self, threshold: float = PRUNED_BELOW, dry_run: bool = False, by: str = "") -> Pruned:
-        """Archive the skills that proved unreliable."""
+        """Archive the skills whose reliability is below a threshold."""
         with lock(self._core.layout, "skills"):
             skills = self._skills(Filter(kinds=(KIND,), statuses=(ACTIVE,)))
             plan = plan_prune(skills, threshold, by)
@@ -139,16 +139,16 @@ class Skills(Wing):
     def synthesize(
         self, topic: str = "", llm: bool = False, dry_run: bool = False, by: str = ""
     ) -> Sequence[Synthesis]:
-        """Propose a skill, inert until reviewed, for each group of learnings without one, or one for a topic."""
+        """Propose a skill for each group of learnings without one, or one for a topic. Proposals wait for a review."""
         model = self._open_model() if llm else None
         drafts, before = self._drafts(topic)
         if model:
             drafts = [self._or_else(partial(making.reworded, model, draft), draft) for draft in drafts]
         with lock(self._core.layout, "skills"):
-            done = covered(self._memories(Filter(kinds=(KIND,))))  # a model takes its time: others came first
+            done = covered(self._memories(Filter(kinds=(KIND,))))  # others may have written meanwhile
             fresh = [draft for draft in drafts if not any(memory.id in done for memory in draft.sources)]
             made = [self._propose(draft, dry_run, by) for draft in fresh]
-        return made or before or [Synthesis("empty", "no learnings or lessons to make a skill of")]
+        return made or before or [Synthesis("empty", "no learnings or lessons to make a skill from")]
 
     def reflect(
         self,
@@ -158,9 +158,9 @@ class Skills(Wing):
         dry_run: bool = False,
         by: str = "",
     ) -> dict[str, Any]:
-        """Return what recent memories, or those about a topic, say together; without a model, the prompt to ask one."""
+        """Return a reflection on recent memories or on a topic; without a model, the prompt for one."""
         if not 1 <= lookback <= reflecting.MAX_MEMORIES:
-            raise BadInput(f"{lookback} memories to look back at", f"give a number from 1 to {reflecting.MAX_MEMORIES}")
+            raise BadInput(f"cannot look back at {lookback} memories", f"use 1 to {reflecting.MAX_MEMORIES}")
         prepared = reflecting.prepare(topic, self._looked_back(topic, lookback))
         model = self._open_model() if llm else None
         if model is None or not prepared.sources:
@@ -174,7 +174,7 @@ class Skills(Wing):
         return reflecting.shape_of(made, reflecting.reflection_as_yamo(made))
 
     def _drafts(self, topic: str) -> tuple[Sequence[Draft], Sequence[Synthesis]]:
-        """Return skills that could be proposed, and those that were made from the same sources before."""
+        """Return new skills to propose, and the skills that were made from the same sources before."""
         memories = self._memories(Filter(kinds=(KIND, making.LEARNING, making.LESSON)))
         done = covered(memories, KIND)
         found = making.candidates(memories, topic)
@@ -194,7 +194,7 @@ class Skills(Wing):
         return Synthesis("success", draft.analysis, skill.id, skill.title, making.skill_as_yamo(skill))
 
     def _keep(self, plan: Plan, dry_run: bool) -> Memory:
-        """Write what was made from memories; without writing, the memory that it would be."""
+        """Write a plan and return the new memory; with `dry_run`, return the memory without writing it."""
         if not dry_run:
             return self._repo.get(self._core.writer.write(plan, DISTILLED)[0].entry.id)
         memory = fold(plan.entries)
@@ -207,7 +207,7 @@ class Skills(Wing):
         return Neighbors(vectors).pairs(ids, making.MIN_COSINE)
 
     def _looked_back(self, topic: str, lookback: int) -> Sequence[Memory]:
-        """Return the memories in use that were changed last, or that are about a topic."""
+        """Return the memories in use that were changed last, or that are about the topic."""
         only = replace(DEFAULT, kinds=reflecting.KINDS, statuses=(ACTIVE,))
         if topic:
             found = self._core.look([topic], lookback, only)[0].found
@@ -218,18 +218,18 @@ class Skills(Wing):
 
     def _open_model(self) -> Llm:
         if is_learning():
-            raise Refused("a model that rawkomem asked must not make it ask another", "leave out --llm")
+            raise Refused("a model that rawkomem started cannot use another model", "leave out --llm")
         model = open_llm(self._core.settings.llm)
         if model is None:
-            raise BadInput("no language model is set up", "name one below 'llm:' in your own config.yaml")
+            raise BadInput("no language model is configured", "set 'llm:' in your own config.yaml")
         return model
 
     def _or_else(self, ask: Callable[[], T], otherwise: T) -> T:
-        """Return a model's answer; where it fails, warn and return what we have without it."""
+        """Return a model's answer; if it fails, warn and return `otherwise`."""
         try:
             return ask()
         except LlmFailure as failure:
-            self._core.warn(f"{failure.message}: going on without a model")
+            self._core.warn(f"{failure.message}: continuing without a model")
             return otherwise
 
     def _skills(self, only: Filter) -> Sequence[Skill]:
@@ -238,5 +238,5 @@ class Skills(Wing):
         return [skill_of(memory, access.count, access.last) for memory, access in found]
 
     def _memories(self, only: Filter) -> Sequence[Memory]:
-        """Return whole memories inside a filter, by id."""
+        """Return whole memories that pass a filter, sorted by id."""
         return sorted(self._core.reading.inside(only), key=lambda memory: memory.id)

@@ -1,4 +1,4 @@
-"""What a commit brings, compared with the memories around it: near duplicates and contradictions, as proposals."""
+"""Compare the staged memories of a commit with others: near duplicates and contradictions become proposals."""
 
 from __future__ import annotations
 
@@ -28,37 +28,37 @@ if TYPE_CHECKING:
     from ...model.entry import Entry, Memory
 
 NEAR, PROSE, CLAIM = "near-duplicate", "contradiction", "contradicting-claim"  # codes of proposals
-MAX_SEARCHED = 50  # staged memories that others are searched for: an import of thousands waits for `consolidate`
-MAX_RESULTS = 8  # of a search for one of them
+MAX_SEARCHED = 50  # staged memories that are compared; a larger import waits for `consolidate`
+MAX_RESULTS = 8  # of the search for one staged memory
 MAX_QUESTION_CHARS = 400
 SHOWN_CHARS = 60  # of a sentence that is quoted
 
 
 @record
 class Proposal:
-    """Two memories of which one may be superfluous or wrong: what was found, and a command that settles it."""
+    """Two memories, one of which may be redundant or wrong: a message, and a hint with the command that keeps one."""
 
     code: str
-    memory: Memory  # that the commit brings
+    memory: Memory  # added or changed by the commit
     other: Memory
     message: str
     hint: str
 
 
 class Staging(Wing):
-    """Compares what is staged in git with other memories. Only `settle` writes."""
+    """Compares staged memories with others. Only `settle` writes."""
 
     def brought(self, staged: Staged | None = None) -> Brought:
-        """Return the memories that the next commit adds or rewords; raise NotFound without git."""
+        """Return the memories that the next commit adds or changes; raise NotFound without git."""
         try:
             return Brought(staged or Staged(self._core.layout))
         except GitFailed as failure:
             raise NotFound(f"git cannot tell what is staged: {failure}", failure.hint) from None
 
     def proposals(self, brought: Brought) -> list[Proposal]:
-        """Return near duplicates of what a commit brings, and what contradicts it; exact duplicates are not among them.
+        """Return near duplicates and contradictions of the staged memories; exact duplicates are not included.
 
-        A memory that is not part of the commit is not compared.
+        Only memories that the commit contains are compared.
         """
         memories = list(brought.memories.values())[:MAX_SEARCHED]
         if not memories:
@@ -73,7 +73,7 @@ class Staging(Wing):
         return list(found.values())
 
     def settle(self, brought: Brought, by: str = "") -> Sequence[Written]:
-        """Supersede each memory that the commit adds by the one that says the same; change no other memory."""
+        """Supersede each added memory that duplicates another one; change no other memory."""
         pairs = [(twins.memory, twins.other) for twins in brought.twins()]
         pairs += [(one.memory, one.other) for one in self.proposals(brought) if one.code == NEAR]
         entries: dict[str, Entry] = {}
@@ -87,7 +87,7 @@ class Staging(Wing):
         return written
 
     def _around(self, brought: Brought, memory: Memory, ids: Sequence[str]) -> list[Memory]:
-        """Return the other memories of the commit among some ids; those that it brings as it brings them."""
+        """Return the other memories with these ids that the commit contains, in their staged version."""
         known = self._core.read(lambda: self._core.reading.whole(id for id in ids if id != memory.id))
         return [brought.memories.get(other.id, other) for other in known if brought.holds(other.path)]
 
@@ -129,6 +129,6 @@ def _opposed(memory: Memory, around: Sequence[Memory]) -> Iterator[Proposal]:
 
 
 def _proposal(code: str, memory: Memory, other: Memory, message: str) -> Proposal:
-    """Return a proposal whose command keeps the older memory of two duplicates, and the newer of a contradiction."""
+    """Return a proposal. Its command keeps `other` for a duplicate, and `memory` for a contradiction."""
     old, new = (memory, other) if code == NEAR else (other, memory)
     return Proposal(code, memory, other, f"{memory.id} {message}", f"'rawkomem supersede {old.id} {new.id}' keeps one")

@@ -1,4 +1,4 @@
-"""The index and its search stores: status, rebuild, choice, copies, migrated tables."""
+"""The index and its search stores: status, rebuild, choose a store, copy, migrate tables."""
 
 from __future__ import annotations
 
@@ -52,21 +52,21 @@ HEAD = "# Written by 'rawkomem store use'.\n"
 
 @record
 class StoreStatus:
-    """How one store of a repository stands."""
+    """The state of one store."""
 
     name: str
     used: bool
     installed: bool
-    memories: int  # that its catalogue knows; 0 where it was never filled
+    memories: int  # in its catalogue; 0 if it was never filled
     bytes: int  # on this machine
-    where: str  # never with a password
+    where: str  # never contains a password
     problem: str = ""
-    install: str = ""  # the command that installs its engine, where that is missing
+    install: str = ""  # the command that installs its engine, if it is missing
 
 
 @record
 class Copied:
-    """What a copy did."""
+    """The result of a copy."""
 
     memories: int
     seconds: float
@@ -78,7 +78,7 @@ class Store(Wing):
     # The index in use
 
     def status(self) -> Status:
-        """Compare files and index by their hashes."""
+        """Return whether the index matches the files, by their hashes."""
         return status(self._core.index)
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
@@ -86,7 +86,7 @@ class Store(Wing):
         return self._core.index.sync(progress, rebuild=True)
 
     def deepen(self, progress: Progress | None = None) -> int:
-        """Fill in missing contextual vectors (minutes for a thousand memories); return how many were filled in."""
+        """Compute missing contextual vectors (minutes for a thousand memories); return their number."""
         if is_background():
             yield_disk()
         return deepen(self._core.index, progress, Pace() if steps_aside() else None)
@@ -94,13 +94,13 @@ class Store(Wing):
     # Search stores
 
     def use(self, name: str, url_env: str = "") -> None:
-        """Choose a store for this repository, in the user's own settings, once it can be opened."""
+        """Set the store of this repository in the user's own settings, after a test that it can be opened."""
         if checked(name) == MEMORY:
-            raise BadInput("the store in memory lasts as long as one program", "Repository.open(store='memory')")
+            raise BadInput("the memory store exists only inside one program", "use Repository.open(store='memory')")
         if url_env and (name == SQLITE or not plugin(name).takes_url):
             raise BadInput(f"the {name} store takes no url", "leave --url-env out")
         if url_env and not url_env.isidentifier():
-            raise BadInput(f"--url-env {url_env!r}", "give the name of an environment variable")
+            raise BadInput(f"--url-env {url_env!r} is not a name", "use the name of an environment variable")
         chosen = self._core.settings.store.named(name)
         chosen = replace(chosen, url_env=url_env or chosen.url_env)
         if name != SQLITE:
@@ -114,7 +114,7 @@ class Store(Wing):
         write_text(file, changed)
 
     def list(self) -> Sequence[StoreStatus]:
-        """Return the state of each store that can outlive a program; the one in use is brought up to date first."""
+        """Return the state of each store except the memory store; update the store in use first."""
         return [self._status(name) for name in (SQLITE, *plugin_names())]
 
     def _status(self, name: str) -> StoreStatus:
@@ -140,7 +140,7 @@ class Store(Wing):
         return StoreHome(self._core.layout, settings).folder if plugin(name).local else ""
 
     def copy(self, source: str, target: str, progress: Progress | None = None) -> Copied:
-        """Fill one store beside another from the files, and prove that both hold the same."""
+        """Fill both stores from the files, and check that they contain the same; raise Refused if they differ."""
         if checked(source) == checked(target) or MEMORY in (source, target):
             raise BadInput(f"cannot copy {source} to {target}", f"name two of {', '.join((SQLITE, *plugin_names()))}")
         began = time.monotonic()
@@ -155,7 +155,7 @@ class Store(Wing):
                 core.close()
         differing = {id for id, _ in digests[0].items() ^ digests[1].items()}
         if differing:
-            raise Refused(f"{len(differing)} memories differ: files changed meanwhile", "run it again")
+            raise Refused(f"{len(differing)} memories differ: files changed meanwhile", "run the command again")
         return Copied(len(digests[1]), time.monotonic() - began)
 
     def publish(self) -> Published:
@@ -163,23 +163,23 @@ class Store(Wing):
         return publish(self._repo)
 
     def migrate(self, place: str = "") -> Migrated:
-        """Bring tables of RFC-0011 from schema V1 to V2; without a place, this repository's own."""
+        """Migrate tables of RFC-0011 from schema V1 to V2; without a place, those of this repository."""
         store, own = self._with_tables()
         return store.migrate(place or store.place(own))
 
     def rollback(self, place: str = "", anyway: bool = False) -> int:
-        """Undo a migration while its backup exists; return how many memories there are then."""
+        """Undo a migration while its backup exists; return the number of memories afterwards."""
         store, own = self._with_tables()
         return store.rollback(place or store.place(own), anyway)
 
     def _with_tables(self) -> tuple[StorePlugin, StoreHome]:
-        """Return the store that has the tables of RFC-0011, and where it keeps this repository's."""
+        """Return the store that has the tables of RFC-0011, and the place of this repository's tables."""
         name = names_with_tables()[0]
         return plugin(name), StoreHome(self._core.layout, self._core.settings.store.named(name))
 
 
 def _own_config(file: str) -> tuple[str, Mapping[str, Value]]:
-    """Return the text of the user's file for this repository, and what it says of the store."""
+    """Return the text of the user's config for this repository, and its settings below `store`."""
     if not os.path.exists(file):
         return HEAD, {}
     text = read_text_file(file)
@@ -188,7 +188,7 @@ def _own_config(file: str) -> tuple[str, Mapping[str, Value]]:
 
 
 def _fields(text: str) -> dict[str, Value]:
-    """Return the settings in a file; none, where it cannot be read."""
+    """Return the settings in a file; empty if it cannot be parsed."""
     try:
         return {key: field.value for key, field in read_frontmatter(text)[0].items()}
     except Unreadable:
@@ -196,7 +196,7 @@ def _fields(text: str) -> dict[str, Value]:
 
 
 def _keys(given: Mapping[str, Value], used: StoreSettings, name: str, url_env: str) -> dict[str, Value]:
-    """Return what the file is to say of the store; a url belongs to its store, so it is unset for another one."""
+    """Return the new settings below `store`. A change of the store removes the url, which belongs to the old store."""
     same = used.name == name
     kept = {key: value for key, value in given.items() if same or key != "url"}
     taken_back: dict[str, Value] = {"url": ""} if not same and (used.url or used.url_env) else {}
@@ -226,7 +226,7 @@ def _known(layout: Layout, name: str) -> int:
 
 
 def store_size(layout: Layout, name: str) -> int:
-    """Return bytes on this machine: the catalogue, and the store where it lies beside it."""
+    """Return the bytes on this machine: the catalogue, and the store's own folder if it has one."""
     path = catalogue_path(layout, name)
     files = [path, path + "-wal"]
     if name != SQLITE:

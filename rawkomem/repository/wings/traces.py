@@ -1,4 +1,4 @@
-"""What was done and how it went: traces, the experience log, and a brief before the next task."""
+"""Records of runs: traces, the experience log, and a brief before the next task."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
     from ...recall.brief import Brief
     from ...recall.patterns import PatternMatch
 
-MAX_RUNS, MAX_LEARNINGS, MAX_LESSONS = 8, 3, 5  # that a brief looks at; the budget decides what goes in
+MAX_RUNS, MAX_LEARNINGS, MAX_LESSONS = 8, 3, 5  # searched for a brief; the budget decides which are used
 
 
-VIA = "agent"  # how the trace of a session arrives: nobody read it
+VIA = "agent"  # origin of a session's trace, because no person read it
 MAX_SESSION_CHARS = 100
 
 
 class Traces(Wing):
-    """Runs, the experience log, and a brief before the next task."""
+    """Writes and finds traces and experiences, and writes a brief before the next task."""
 
     def add(self, goal: str | Told, via: str = "", **told: Any) -> Written:
-        """Write the trace of a run into a file of its own: `add("Deploy", status="failure", tools=("docker",))`."""
+        """Write the trace of a run into a new file: `add("Deploy", status="failure", tools=("docker",))`."""
         whole, path = Told(goal, **told) if isinstance(goal, str) else goal, self._core.layout.path
         decide = partial(plan_trace, whole, lambda name: os.path.lexists(path(name)))
         return self._core.writer.write_decided(decide, via)[0]
@@ -51,21 +51,21 @@ class Traces(Wing):
     def log(
         self, goal: str | Experienced, by: str = "", via: str = "", keep: int = MAX_LOG_ENTRIES, **told: Any
     ) -> Written:
-        """Add an entry to the experience log; what is older than the last `keep` entries is archived."""
+        """Add an entry to the experience log; archive all but the last `keep` entries."""
         whole = Experienced(goal, **told) if isinstance(goal, str) else goal
 
         def decide() -> Plan:
             plan = plan_experience(whole, next_number(self._core.layout), by)
-            rotate_log(self._core.layout, keep - len(plan.entries))  # under the same lock: nobody waits for it twice
+            rotate_log(self._core.layout, keep - len(plan.entries))  # under the same lock: others wait once
             return plan
 
         return self._core.writer.write_decided(decide, via)[0]
 
     def record_session(self, turns: Sequence[Turn], host: str, session: str) -> Written | None:
-        """Record the work of a session: a trace, and a line in the experience log and in the user's own.
+        """Record a session: a trace, and a line in this repository's experience log and in the user's own.
 
-        Call it with the whole session. A session that is recorded already gets no second trace: its own is amended.
-        None where there is nothing to record, or nothing new, or no id to know the session by.
+        Pass the whole session. If the session already has a trace, it is amended. Return None if there is nothing new
+        to record, or if the session has no id.
         """
         id = one_line(session or next((turn.session for turn in turns if turn.session), ""), MAX_SESSION_CHARS)
         told = trace_of(turns, Session(host, id, self._core.layout.project)) if id else None
@@ -80,7 +80,7 @@ class Traces(Wing):
         return written
 
     def log_session(self, told: Told, project: str = "") -> None:
-        """Add the line of a session to the experience log; the line of a session that went on is amended."""
+        """Add a session to the experience log, or amend its line if the outcome changed."""
         known = self._of_session(EXPERIENCE, told.session)
         if known is None:
             self.log(experience_of(told, project or os.path.basename(self._core.layout.project)), told.agent, VIA)
@@ -89,12 +89,12 @@ class Traces(Wing):
             self._repo.amend(known.id, Entry(kind="amend", by=told.agent, body=told.results, extra=change), via=VIA)
 
     def experiences(self) -> Sequence[Memory]:
-        """Return the entries of the experience log, the latest first."""
+        """Return the entries of the experience log, latest first."""
         found = self._core.reading.inside(Filter(kinds=(EXPERIENCE,), statuses=READABLE))
         return sorted(found, key=lambda memory: (-memory.created, memory.id))
 
     def _continue(self, known: Memory, told: Told) -> Written | None:
-        """Amend the trace of a session if work was added or its outcome changed; leave one that is put away."""
+        """Amend the active trace of a session if tools or files were added or its outcome changed; else return None."""
         files = known.extra.get("files_created") or []
         same = (outcome_of(known), len(tools_of(known)), len(files) if isinstance(files, list) else 1)
         if known.status != ACTIVE or same == (told.status, len(told.tools), len(told.files)):
@@ -102,7 +102,7 @@ class Traces(Wing):
         return self._repo.amend(known.id, trace_change(told), via=VIA)
 
     def _log_personally(self, told: Told) -> None:
-        """Add the line to the log of the user's own repository, where there is one. A failure is a warning."""
+        """Add the session to the log of the user's own repository, if it exists. A failure is a warning."""
         core, root = self._core, personal_root()
         if core.layout.root == root or not os.path.isdir(root):
             return
@@ -110,23 +110,23 @@ class Traces(Wing):
             with type(self._repo)(Layout(root), core.warn, via=VIA) as own:
                 own.traces.log_session(told, os.path.basename(core.layout.project))
         except (RawkoError, OSError) as failure:
-            core.warn(f"the log of your own repository was not written: {failure}")
+            core.warn(f"could not write the log of your personal repository: {failure}")
 
     def _of_session(self, kind: str, id: str) -> Memory | None:
         found = self._core.reading.inside(Filter(kinds=(kind,)))
         return next((memory for memory in found if memory.extra.get(SESSION) == id), None)
 
     def by_id(self, statuses: Sequence[str] = ()) -> Mapping[str, Memory]:
-        """Return all traces by id, of some statuses or of any."""
+        """Return all traces by id, with these statuses or with any."""
         only = Filter(kinds=(TRACE,), statuses=tuple(statuses))
         return {memory.id: memory for memory in self._core.reading.inside(only)}
 
     def needed_by(self, id: str) -> Sequence[str]:
-        """Return the ids of what a trace depended on, directly or not."""
+        """Return the ids of the traces that a trace depended on, directly or indirectly."""
         return dependency_chain(self.by_id(), id)
 
     def list(self, statuses: Sequence[str] = READABLE) -> Sequence[Memory]:
-        """Return traces in the order of execution: none before its parent or what it depended on."""
+        """Return traces in the order of execution: each after its parent and the traces that it depended on."""
         found = self.by_id(statuses)
         return [found[id] for id in execution_order(found.values())]
 
@@ -139,7 +139,7 @@ class Traces(Wing):
         until: str = "",
         only: Filter | None = None,
     ) -> Sequence[PatternMatch]:
-        """Return earlier runs that resemble a task: traces and experiences, unless a filter names other kinds."""
+        """Return earlier runs that are similar to a task: traces and experiences, unless a filter names other kinds."""
         core = self._core
         window = {name: said for name, said in (("since", since), ("until", until)) if said}
         inside = replace(only or replace(DEFAULT, kinds=RECORDED), **window)
@@ -152,7 +152,7 @@ class Traces(Wing):
     def brief(self, goal: str, budget: int = MAX_TOKENS) -> Brief:
         """Return what worked, what failed and what to avoid for a goal, from runs, learnings and lessons."""
         if not goal.strip():
-            raise BadInput("a brief needs a goal", "say what is to be done")
+            raise BadInput("a brief needs a goal", "describe the task")
         past = replace(DEFAULT, kinds=RECORDED, statuses=(*READABLE, "archived"))
         taught = replace(DEFAULT, kinds=("learning",), statuses=(ACTIVE,))
         warned = replace(DEFAULT, kinds=("lesson",), statuses=(ACTIVE,))

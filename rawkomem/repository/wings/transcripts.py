@@ -1,6 +1,6 @@
-"""Learning from transcripts of the past: files and folders of them, oldest first; a run that was stopped goes on.
+"""Learn from old transcripts, in files and folders, oldest first. The next run continues after an interrupted one.
 
-A part is done once its drafts are stored. What fails is not done: the next run tries it again.
+A part of a transcript is done when its drafts are stored. The next run retries parts that failed.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     Progress = Callable[["Step"], None]
 
 STANDARD_INPUT = "-"
-MAX_FAILURES = 5  # answers of the model that fail in a row, before a run stops
+MAX_FAILURES = 5  # failed answers of the model in a row that stop a run
 READ, UNREAD, BEFORE, SILENT = "files read", "files that cannot be read", "files done before", "files without a person"
 
 
 @record
 class Step:
-    """How far a run is: after a file, or after a part of one that the model was asked about."""
+    """The progress of a run, after a file or after a part of a file."""
 
     file: int
     files: int
@@ -58,10 +58,10 @@ class Step:
 
 @record
 class Gone:
-    """What a run over transcripts brought."""
+    """The result of a run over transcripts."""
 
     drafts: tuple[Draft, ...]
-    counts: dict[str, int]  # of files, and of what the model gave
+    counts: dict[str, int]  # of files, and of the model's answers by kind
     model: str = ""
     stopped: str = ""  # why it ended early
 
@@ -78,9 +78,9 @@ class Transcripts(Wing):
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> Gone:
-        """Make drafts of the sessions in files and folders, oldest first, without those that were done before.
+        """Make drafts from the sessions in files and folders, oldest first; skip files that were done before.
 
-        `ask` lets the configured language model choose; `again` starts over; `dry_run` writes nothing.
+        With `ask`, the configured language model finds the drafts. `again` starts over; `dry_run` writes nothing.
         """
         files = transcripts_in(paths)
         walk = self._walk(ask, run, again, dry_run)
@@ -95,7 +95,7 @@ class Transcripts(Wing):
     def learn_stream(
         self, stream: IO[bytes], run: Run | None = None, dry_run: bool = False, progress: Progress | None = None
     ) -> Gone:
-        """Make drafts of one session, chosen by the configured language model; what is done is not remembered."""
+        """Make drafts from one session with the configured language model; do not record that the session is done."""
         walk = self._walk(True, run, True, dry_run)
         walk.ask(stream, Step(1, 1, STANDARD_INPUT), progress or (lambda _: None))
         return walk.gone()
@@ -105,14 +105,14 @@ class Transcripts(Wing):
         return Walk(self._repo, llm, self._latest() if llm else (), run or Run(), again=again, dry_run=dry_run)
 
     def _latest(self) -> Sequence[Memory]:
-        """Return memories in use, the last changed first."""
+        """Return the last changed memories in use."""
         rows = self._core.rows(Filter(statuses=(ACTIVE,)))
         return self._repo.get_many([row.id for row in rows[:MAX_EXISTING]])
 
     def _model(self) -> Llm:
         llm = open_llm(self._core.settings.llm)
         if llm is None:
-            hint = "name one in your own config.yaml: llm: {provider: ADDRESS, model: NAME}, or llm: claude -p"
+            hint = "set it in your own config.yaml: llm: {provider: ADDRESS, model: NAME}, or llm: claude -p"
             raise BadInput("no language model is configured", hint)
         return llm
 
@@ -131,12 +131,12 @@ class Walk:
         self._failures = 0  # in a row
 
     def gone(self) -> Gone:
-        """Return what the run brought."""
+        """Return the result of the run."""
         name = self._llm.name if self._llm else ""
         return Gone(tuple(self._drafts), {what: n for what, n in self._counts.items() if n}, name, self.stopped)
 
     def visit(self, path: str, step: Step, progress: Progress) -> None:
-        """Learn from one file, unless it is done; one that cannot be read does not stop the rest."""
+        """Learn from one file, unless it is done. A file that cannot be read is counted and reported."""
         try:
             seen = os.stat(path)
             stamp = f"{'model' if self._llm else 'offline'}-{seen.st_size}-{seen.st_mtime_ns}"
@@ -181,7 +181,7 @@ class Walk:
         return not failed
 
     def _ask_part(self, finder: Finder, chunk: Chunk, heard: Heard, source: str, part: str) -> str:
-        """Ask about one part, store what is found, and return what failed."""
+        """Ask about one part and store its drafts; return the error message, or ""."""
         try:
             self._keep(finder.ask(chunk), heard)
         except LlmFailure as failure:
@@ -203,7 +203,7 @@ class Walk:
         return Finder(self._llm, run, self._existing, heard.session, () if self._again else found)
 
     def _keep(self, drafts: Sequence[Draft], heard: Heard) -> None:
-        """Store drafts. A draft of the same exchange as a waiting one replaces it."""
+        """Store drafts. A new draft replaces a waiting draft of the same exchange."""
         if not drafts:
             return
         waiting = {draft.id: draft for draft in self._store.of_session(heard.session)}
@@ -232,7 +232,7 @@ class Walk:
 
 
 def _is_same_exchange(draft: Draft, other: Draft) -> bool:
-    """Return whether a draft was made offline of the exchange that a model quotes."""
+    """Return whether `other` was made without a model from the exchange that `draft` quotes."""
     if other.model or (draft.kind == AGREED) != (other.kind == AGREED):
         return False
     return is_quoted(draft.before, other.before) if draft.kind == AGREED else is_quoted(draft.said, other.said)

@@ -1,4 +1,4 @@
-"""Taking back what this machine wrote: the last change, or the change of an entry."""
+"""Undo changes that this machine made: the last one, or the change that wrote an entry."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from ...model.entry import Entry, Memory
     from ...state.history import Step
 
-MAX_UNDONE = 50  # memories; more than that is taken back only with `everything`
+MAX_UNDONE = 50  # memories; a larger change is undone only with `everything`
 
 
 @record
 class Undone:
-    """A change that was, or would be, taken back: its own steps, and the entries that take it back."""
+    """A change that was undone, or in a dry run would be: its steps, and the plan that undoes it."""
 
     change: Change
     steps: tuple[Step, ...]
@@ -36,10 +36,12 @@ class Undone:
 
 
 class Undoing(Wing):
-    """Knows the changes of this machine and takes them back, by appending."""
+    """Lists the changes that this machine made and undoes them by appending entries."""
 
     def undo(self, entry: str = "", everything: bool = False, by: str = "", dry_run: bool = False) -> Undone:
-        """Take back the last change, or the one that wrote an entry; NotFound if there is none, else Refused.
+        """Undo the last change, or the one that wrote an entry; raise NotFound if there is none.
+
+        Raise Refused if the change is already undone, is a purge, or is not in the files of this branch.
 
         A change of more than 50 memories, such as a large import, needs `everything`.
         """
@@ -56,14 +58,14 @@ class Undoing(Wing):
         return Undone(found[0].change, found[0].steps, found[0].plan, tuple(written))
 
     def changes(self, limit: int) -> list[tuple[Change, tuple[Step, ...]]]:
-        """Return the last changes that can be taken back and what each did, the latest first."""
+        """Return the last changes that can be undone, with their steps, latest first."""
         done = read_changes(self._core.layout)
         undone = {change.undoes for change in done}
         found = [one for one in reversed(done) if not (one.undoes or one.purged or one.name in undone)][:limit]
         return self._core.read(lambda: [(change, _steps(change, self._about(change))) for change in found])
 
     def known(self, ids: Iterable[str]) -> dict[str, Memory]:
-        """Return the memories of ids that are in the files; others were purged, or are on another branch."""
+        """Return the memories that exist; the others were purged, or are on another branch."""
         find = self._core.reading.find
         return self._core.read(lambda: {id: memory for id in ids if (memory := find(id))})
 
@@ -75,13 +77,13 @@ class Undoing(Wing):
         change = _chosen(changes, entry)
         if len(change.memories) > MAX_UNDONE and not everything:
             message = f"the last change ({change.name}) wrote {len(change.memories)} memories"
-            raise Refused(message, "'rawkomem undo --all' takes all of them back")
+            raise Refused(message, "run 'rawkomem undo --all' to undo all of them")
 
         def read() -> Undone:
             about = self._about(change)
             if not present(change, about):
-                message = f"no file here holds the change {change.name}"
-                raise Refused(message, "switch to the branch that holds it, or choose another: 'rawkomem undo --list'")
+                message = f"no file here contains the change {change.name}"
+                raise Refused(message, "switch to its branch, or run 'rawkomem undo --list' to choose another change")
             is_person = self._core.via == PERSON
             vouches = vouching(self._core.layout, self._core.index.catalogue.db)
             return Undone(change, _steps(change, about), plan_undo(change, changes, about, vouches, by, is_person))
@@ -93,16 +95,16 @@ def _chosen(changes: Sequence[Change], entry: str) -> Change:
     if entry:
         named = [change for change in changes if entry in change.ids]
         if not named:
-            raise NotFound(f"this machine made no change {entry!r}", "'rawkomem undo --list' shows its changes")
+            raise NotFound(f"this machine made no change {entry!r}", "run 'rawkomem undo --list' to see its changes")
         if any(other.undoes == named[-1].name for other in changes):
-            raise Refused(f"the change {entry} is undone already", "nothing to do")
+            raise Refused(f"the change {entry} is already undone", "nothing to do")
         return named[-1]
     change = last_change(changes)
     if change is None:
-        raise NotFound("there is no change to undo", "'rawkomem history ID' shows what happened to a memory")
+        raise NotFound("there is no change to undo", "run 'rawkomem history ID' to see the changes of a memory")
     if change.purged:
-        hint = "'rawkomem undo --list' shows earlier changes, 'rawkomem undo CHANGE' takes one back"
-        raise Refused(f"the last change was the purge of {change.purged}: its text is gone for good", hint)
+        hint = "run 'rawkomem undo --list' to see earlier changes, and 'rawkomem undo CHANGE' to undo one"
+        raise Refused(f"the last change was the purge of {change.purged}, which cannot be undone", hint)
     return change
 
 

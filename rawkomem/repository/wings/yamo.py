@@ -1,4 +1,4 @@
-"""Writes a repository as a database of memory-mesh."""
+"""Export a repository as a memory-mesh database."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def export_yamo(repository: Repository, folder: str, memories: Sequence[Memory]) -> Exported:
-    """Write these memories and skills, and all blocks of the ledger; vectors by the model that memory-mesh uses."""
+    """Write these memories and skills, and all ledger blocks, with vectors of the model that memory-mesh uses.
+
+    If that model is not available, warn and write the vectors of the index's embedder.
+    """
     core = repository.core
     seal(core.layout, SEAL_WAIT_S)
     used = accesses(core.layout)
@@ -33,7 +36,7 @@ def export_yamo(repository: Repository, folder: str, memories: Sequence[Memory])
     embedder = core.index.open_deep() if core.index.open_deep else None
     if embedder is None:
         embedder = core.index.embedder
-        core.warn(f"the vectors are those of {embedder.name}: memory-mesh finds these memories by their words only")
+        core.warn(f"the vectors are from {embedder.name}, so memory-mesh can find these memories by their words only")
     made = embedder
 
     def embed(texts: Sequence[str]) -> list[list[float]]:

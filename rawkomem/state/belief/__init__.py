@@ -1,1 +1,1 @@
-"""What is believed: claims, conflicts, trust, decisions about memories."""
+"""Belief: claims, conflicts and trust of memories."""

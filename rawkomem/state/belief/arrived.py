@@ -1,4 +1,4 @@
-"""How an imported memory stood where it comes from. A review lets it in like that, and decides nothing again."""
+"""The state of an imported memory in the system that it comes from. The first review here restores that state."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ if TYPE_CHECKING:
 
     from ...model.entry import Memory, Value
 
-ARRIVED = "importedState"  # key of an entry: how the memory stood in the system that it was imported from
-MAX_VOTES = 10  # reinforcements and disputes that become entries; more say nothing new
+ARRIVED = "importedState"  # key of an entry: the memory's state in the system that it was imported from
+MAX_VOTES = 10  # maximum number of reinforcements, and of disputes, that become entries
 VOTES = {"reinforcements": "reinforce", "disputes": "dispute"}  # key of the state → kind of change
-THERE = "as it stood where it was imported from"
+IMPORT_REASON = "as it stood where it was imported from"
 
 
 def arrived_as(memory: Memory) -> Mapping[str, Value]:
-    """Return how a memory stood elsewhere; empty once somebody reviewed it here, and where nothing is known."""
+    """Return a memory's state in the other system; empty if it is unknown or somebody reviewed the memory here."""
     state = memory.extra.get(ARRIVED)
     first = memory.status == "quarantined" and not memory.reviewed_in
     return state if first and isinstance(state, dict) else {}
 
 
 def status_there(memory: Memory) -> str:
-    """Return the status that a memory had elsewhere and gets by its first review; `active` where nothing is known."""
+    """Return the status in the other system, which the first review restores; `active` if it is unknown."""
     return str(arrived_as(memory).get("status") or ACTIVE)
 
 
 def settled_there(memory: Memory, rivals: Iterable[Memory]) -> list[Memory]:
-    """Return those rivals that held beside a memory in the same system: nothing is to be decided about them."""
+    """Return the rivals from the same system. They were in use there together, so a review does not settle them."""
     kind = _kind(memory)
     return [one for one in rivals if arrived_as(memory) and ARRIVED in one.extra and _kind(one) == kind]
 
 
 def open_there(memory: Memory, rivals: Iterable[Memory]) -> list[str]:
-    """Return the ids of those rivals whose contradiction nobody had settled elsewhere; either side may say so."""
+    """Return the ids of rivals with an open conflict in the other system; either memory may record it."""
     return [one.id for one in rivals if one.id in _contradicted(memory) or memory.id in _contradicted(one)]
 
 
@@ -55,12 +55,12 @@ def _contradicted(memory: Memory) -> list[str]:
 
 
 def carried(memory: Memory, by: str) -> list[Entry]:
-    """Return the votes and links that a memory had elsewhere, as entries of whoever lets it in."""
+    """Return the votes and links from the other system as entries, with the reviewer as author."""
     state = arrived_as(memory)
     entries: list[Entry] = []
     for key, kind in VOTES.items():
         for _ in range(_count(state.get(key))):
-            entries.append(about(after(memory, entries), Entry(kind=kind, by=by, extra={"reason": THERE})))
+            entries.append(about(after(memory, entries), Entry(kind=kind, by=by, extra={"reason": IMPORT_REASON})))
     links = state.get("links")
     for type, named in links.items() if isinstance(links, dict) else ():
         ids = [str(id) for id in named] if isinstance(named, list) else []
@@ -70,9 +70,9 @@ def carried(memory: Memory, by: str) -> list[Entry]:
 
 
 def standing_again(memory: Memory, state: Mapping[str, Value], by: str) -> list[Entry]:
-    """Return what gives a memory that was just let in the status that it had elsewhere."""
+    """Return the entries that give a memory its status from the other system, after its first review."""
     status, newer = state.get("status"), str(state.get("supersededBy", ""))
-    reason = str(state.get("reason") or THERE)
+    reason = str(state.get("reason") or IMPORT_REASON)
     if status == "superseded" and newer:
         return [superseding(memory, newer, reason, by)]
     if status in ("superseded", "archived"):

@@ -1,4 +1,4 @@
-"""Claims (subject, predicate, value): rules decide which contradict each other, and trust decides which one holds."""
+"""Claims (subject, predicate, value). Rules decide which claims contradict each other; trust decides which one wins."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SCOPES = GLOBAL, SESSION, TEMPORAL = ("global", "session", "temporal")
 MAX_NAME_CHARS = 100  # characters of a subject or a predicate (neolata)
 MAX_VALUE_CHARS = 1_000  # characters of a value (neolata)
-MAX_TEXT_CHARS = 10_000  # characters of a text that makes a claim (neolata): a claim is a statement, not a document
+MAX_TEXT_CHARS = 10_000  # characters of the text of a claim (neolata): a claim is a statement, not a document
 KEYS = ("subject", "predicate", "value", "exclusive", "validFrom", "validUntil", "scope", "session", "sessionId")
 ON_CONFLICT = QUARANTINE, KEEP_ACTIVE = ("quarantine", "keep_active")
 SUPERSEDE, REQUIRE_REVIEW, KEEP_BOTH = "supersede", "require_review", "keep_both"
@@ -38,7 +38,7 @@ MAX_BATCH = 1_000  # memories stored at once (neolata)
 
 @record
 class Claim:
-    """What a memory claims, and where and when it holds; the window is half-open, 0 is an open end."""
+    """A memory's claim, with its scope and its time window. The window is half-open; 0 means no limit."""
 
     subject: str
     predicate: str
@@ -51,13 +51,13 @@ class Claim:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Return what claims have in common that may contradict each other."""
+        """Return (subject, predicate). Only claims with the same key can contradict each other."""
         return self.subject, self.predicate
 
 
 @record
 class Predicate:
-    """How a predicate behaves. The fields are called as in config.yaml, in our spelling."""
+    """The rules of a predicate. The fields are the keys of config.yaml in snake case."""
 
     cardinality: str = "single"
     conflict_policy: str = SUPERSEDE
@@ -65,7 +65,7 @@ class Predicate:
     dedup_policy: str = CORROBORATE
 
 
-# key in config.yaml → (field, what it may say)
+# key in config.yaml → (field, allowed values)
 RULES = {
     "cardinality": ("cardinality", ("single", "multi")),
     "conflictPolicy": ("conflict_policy", (SUPERSEDE, REQUIRE_REVIEW, KEEP_BOTH)),
@@ -76,7 +76,7 @@ UNREGISTERED = Predicate()
 
 
 def read_registry(rules: Mapping[str, Mapping[str, str]]) -> dict[str, Predicate]:
-    """Return the predicates of a configuration: name → rules; the rest is as for a predicate that nobody registered."""
+    """Return name → rules for the predicates of a configuration; rules that are not set have their default."""
     return {name.strip(): _predicate(name.strip(), given) for name, given in rules.items()}
 
 
@@ -86,10 +86,10 @@ def _predicate(name: str, given: Mapping[str, str]) -> Predicate:
     fields: dict[str, str] = {}
     for key, value in given.items():
         if key not in RULES:
-            raise BadInput(f'unknown rule {key!r} for predicate "{name}"', "one of " + ", ".join(RULES))
+            raise BadInput(f'unknown rule {key!r} for predicate "{name}"', "use one of " + ", ".join(RULES))
         field, valid = RULES[key]
         if value not in valid:
-            raise BadInput(f'invalid {key} for predicate "{name}": {value!r}', "one of " + ", ".join(valid))
+            raise BadInput(f'invalid {key} for predicate "{name}": {value!r}', "use one of " + ", ".join(valid))
         fields[field] = value
     return Predicate(**fields)
 
@@ -97,7 +97,7 @@ def _predicate(name: str, given: Mapping[str, str]) -> Predicate:
 def normalize(value: str, how: str) -> str:
     """Return the form in which values of a predicate are compared."""
     if how == "currency":
-        from ...text.currency import normalize_currency  # few predicates are sums
+        from ...text.currency import normalize_currency  # few predicates need it
 
         return normalize_currency(value)
     if how in ("lowercase", "lowercase_trim"):
@@ -106,7 +106,7 @@ def normalize(value: str, how: str) -> str:
 
 
 def read_claim(extra: Mapping[str, Value]) -> Claim | None:
-    """Return the claim in a frontmatter; None where there is none that can be used. Its window may stand beside it."""
+    """Return the usable claim in a frontmatter, or None. The time window may also be outside of the claim's mapping."""
     given = extra.get("claim")
     if not isinstance(given, dict):
         return None
@@ -134,38 +134,38 @@ def claim_of(memory: Memory) -> Claim | None:
 
 
 def check_claim(extra: Mapping[str, Value], body: str) -> None:
-    """Refuse a claim that could not be used, before anything is written."""
+    """Raise BadInput for a claim that could not be used, before anything is written."""
     given = extra.get("claim")
     if given is None:
         return
     if not isinstance(given, dict):
-        raise BadInput("a claim is a mapping", "give subject, predicate and value")
+        raise BadInput("a claim must be a mapping", "set subject, predicate and value")
     unknown = [key for key in given if key not in KEYS]
     if unknown:
-        raise BadInput(f"a claim has no {unknown[0]!r}", "it has " + ", ".join(KEYS[:-1]))
+        raise BadInput(f"unknown key {unknown[0]!r} in a claim", "use only " + ", ".join(KEYS[:-1]))
     for key in ("subject", "predicate"):
         value = given.get(key)
         if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME_CHARS:
-            raise BadInput(f"claim.{key} must be a non-empty string (max {MAX_NAME_CHARS} chars)", f"give its {key}")
+            raise BadInput(f"claim.{key} must be a non-empty string (max {MAX_NAME_CHARS} chars)", f"set claim.{key}")
     if not isinstance(given.get("value"), str) or len(str(given["value"])) > MAX_VALUE_CHARS:
         raise BadInput(f"claim.value must be a string (max {MAX_VALUE_CHARS} chars)", "put a longer text into the body")
     if len(body) > MAX_TEXT_CHARS:
-        raise BadInput(f"a claim's text has more than {MAX_TEXT_CHARS:,} characters", "keep to what it claims")
+        raise BadInput(f"a claim's text has more than {MAX_TEXT_CHARS:,} characters", "shorten it to the claim")
     _check_place(given)
 
 
 def _check_place(given: Mapping[str, Value]) -> None:
     scope = given.get("scope", GLOBAL)
     if scope not in SCOPES:
-        raise BadInput(f"unknown claim.scope {scope!r}", "one of " + ", ".join(SCOPES))
+        raise BadInput(f"unknown claim.scope {scope!r}", "use one of " + ", ".join(SCOPES))
     if scope == SESSION and not (given.get("session") or given.get("sessionId")):
-        raise BadInput("a claim of scope session needs its session", "add session=NAME")
+        raise BadInput("a claim of scope session needs a session", "add session=NAME")
     if str(given.get("exclusive", "true")).lower() not in ("true", "false"):
         raise BadInput(f"claim.exclusive must be true or false, not {given['exclusive']!r}", "default: true")
 
 
 def conflicting(a: Claim, b: Claim, registry: Registry) -> bool:
-    """Tell whether two claims cannot both hold."""
+    """Return whether two claims contradict each other."""
     rule = registry.get(a.predicate, UNREGISTERED)
     return (
         a.key == b.key
@@ -173,14 +173,14 @@ def conflicting(a: Claim, b: Claim, registry: Registry) -> bool:
         and a.exclusive
         and b.exclusive
         and _overlap(a, b)
-        and a.session == b.session  # empty but for claims of scope session, which keep to themselves
+        and a.session == b.session  # empty except for claims of scope session
         and (a.scope == SESSION) == (b.scope == SESSION)
         and normalize(a.value, rule.normalize) != normalize(b.value, rule.normalize)
     )
 
 
 def same_claim(new: Claim, known: Claim, registry: Registry) -> bool:
-    """Tell whether a known claim says all that a new one says: the same, there, and for the whole of its window."""
+    """Return whether a known claim covers a new one: same value and scope, and a window that includes the new one's."""
     rule = registry.get(new.predicate, UNREGISTERED)
     return (
         new.key == known.key
@@ -197,11 +197,11 @@ def _overlap(a: Claim, b: Claim) -> bool:
 
 
 def rivals_of(memory: Memory, others: Sequence[Memory], registry: Registry) -> list[Memory]:
-    """Return the active memories among some whose claims contradict this one's, by id."""
+    """Return the active memories of `others` whose claims contradict this memory's, sorted by id."""
     claim = claim_of(memory)
     if claim is None:
         return []
-    claim = replace(claim, valid_from=claim.valid_from or memory.created)  # what ended before it was said is no rival
+    claim = replace(claim, valid_from=claim.valid_from or memory.created)  # earlier claims that ended are no rivals
     found = ((other, claim_of(other)) for other in others if other.status == ACTIVE and other.id != memory.id)
     rivals = [other for other, its in found if its and conflicting(claim, its, registry)]
     return sorted(rivals, key=lambda other: other.id)
@@ -210,7 +210,7 @@ def rivals_of(memory: Memory, others: Sequence[Memory], registry: Registry) -> l
 def plan_claim(
     entry: Entry, others: Sequence[Memory], registry: Registry, trust: Trust, on_conflict: str = QUARANTINE
 ) -> Plan:
-    """Store a memory that may make a claim; `others` are the memories with the same subject and predicate."""
+    """Plan to store a memory that may have a claim; `others` are the memories with the same subject and predicate."""
     if on_conflict not in ON_CONFLICT:
         raise BadInput("onConflict must be either 'quarantine' or 'keep_active'", f"not {on_conflict!r}")
     check_claim(entry.extra, entry.body)
@@ -229,7 +229,7 @@ def plan_claim(
         return plan
     if rule.conflict_policy == KEEP_BOTH:
         link = linking(new, [rival.id for rival in rivals], KEPT_BOTH, first.by)
-        return Plan((first, link), f"add {first.title!r} and keep {_names(rivals)} beside it")
+        return Plan((first, link), f"add {first.title!r} and keep {_names(rivals)}")
     if rule.conflict_policy == SUPERSEDE and outweighs(new, rivals, trust):
         return plan_superseding(first, rivals, "a newer claim that is trusted at least as much")
     reason = NEEDS_REVIEW if rule.conflict_policy == REQUIRE_REVIEW else TRUST_INSUFFICIENT
@@ -250,9 +250,12 @@ def plan_claims(
     trust: Trust,
     on_conflict: str = QUARANTINE,
 ) -> list[Plan]:
-    """Return a plan for each memory, as if those before it were written; `claiming` looks up subject and predicate."""
+    """Return a plan for each memory, assuming that the plans before it are written.
+
+    `claiming` returns the memories with a subject and a predicate.
+    """
     if len(entries) > MAX_BATCH:
-        raise BadInput(f"{len(entries):,} memories at once", f"store at most {MAX_BATCH:,}")
+        raise BadInput(f"{len(entries):,} memories in one call are too many", f"store at most {MAX_BATCH:,}")
     known: dict[tuple[str, str], dict[str, Memory]] = {}
     plans: list[Plan] = []
     for place, entry in enumerate(entries, 1):
@@ -273,7 +276,7 @@ def plan_claims(
 
 
 def _twin(new: Memory, others: Sequence[Memory], registry: Registry, status: str) -> Memory | None:
-    """Return the oldest memory of a status that says the same."""
+    """Return the oldest memory with this status and the same claim, or None."""
     claim = claim_of(new)
     assert claim is not None
     claim = replace(claim, valid_from=claim.valid_from or new.created)
@@ -283,7 +286,7 @@ def _twin(new: Memory, others: Sequence[Memory], registry: Registry, status: str
 
 
 def plan_superseding(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
-    """Store a memory that takes the place of others; both sides say so."""
+    """Plan to store a memory that supersedes others; the new memory and the others record it."""
     first = replace(first, extra={**first.extra, "supersedes": [rival.id for rival in rivals]})
     entries = [superseding(rival, first.id, reason, first.by) for rival in rivals]
     return Plan((first, *entries), f"add {first.title!r}; it supersedes {_names(rivals)}")
@@ -295,7 +298,7 @@ def _names(memories: Sequence[Memory]) -> str:
 
 @record
 class Outcome:
-    """What became of a memory that was to be stored: `what` happened, under which id, and to which others."""
+    """The outcome of storing a memory: `what` happened, the memory's id, and the ids of other memories involved."""
 
     what: str  # stored | corroborated | superseded | quarantined | kept_both | conflict
     id: str
@@ -304,7 +307,7 @@ class Outcome:
 
 
 def outcome_of(entries: Sequence[Entry]) -> Outcome:
-    """Return what the entries of one stored memory amount to."""
+    """Return the outcome that the entries of one stored memory express."""
     first, *rest = entries
     if first.kind == "corroborate":
         return Outcome("corroborated", first.about)

@@ -1,4 +1,4 @@
-"""What the author of the commit that brought an entry makes of it: a person's word, an agent's, or nobody's yet."""
+"""Decide by the commit's author whether an entry is a person's, an agent's, uncommitted or of unknown origin."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ if TYPE_CHECKING:
 
 PERSON, AGENT, UNCOMMITTED, UNKNOWN = "person", "agent", "uncommitted", "unknown"
 
-AUTHORS = "\x1f"  # between several authors of one text
-HIDDEN = "?"  # an author that the history at hand does not tell: no git, a shallow or partial clone, an ignored folder
+AUTHORS = "\x1f"  # separates several authors of one text
+HIDDEN = "?"  # unknown author: no git, a shallow or partial clone, an ignored folder
 
-# Names and e-mail addresses of authors that are no people, in any case; * stands for any characters.
+# Names and e-mail addresses of authors that are not people; case is ignored, * matches any characters.
 AGENTS = (
     "*[bot]*",
     "*@anthropic.com",
@@ -25,9 +25,11 @@ AGENTS = (
 
 
 def state_of(author: str, agents: Sequence[str] = AGENTS) -> str:
-    """Return what an author makes of an entry: `Name <e-mail>`, and behind a tab the committer, if it is another.
+    """Return PERSON, AGENT, UNCOMMITTED or UNKNOWN for an author.
 
-    Of several authors who brought the same text in parallel, a person counts.
+    An author is `Name <e-mail>`; if the committer is another one, a tab and the committer follow.
+
+    If several authors committed the same text in parallel, a person wins.
     """
     if AUTHORS in author:
         states = {state_of(one, agents) for one in author.split(AUTHORS)}
@@ -43,7 +45,7 @@ def _is_agent(author: str, agents: Sequence[str]) -> bool:
 
 
 def fits(pattern: str, text: str) -> bool:
-    """Tell whether a text is as a pattern says, * standing for any characters. Nothing else is special."""
+    """Return whether a text matches a pattern. * matches any characters; no other character is special."""
     first, *rest = pattern.split("*")
     if not rest:
         return pattern == text

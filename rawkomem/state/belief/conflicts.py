@@ -1,4 +1,4 @@
-"""Conflicts between claims. None is stored: one is open while both sides still stand, and settled once one does not."""
+"""Conflicts between claims. They are not stored: a conflict is open until a memory leaves use or both are kept."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @record
 class Conflict:
-    """A memory that contradicts another one, which is in use."""
+    """A memory that contradicts `other`, which is in use."""
 
     memory: Memory
     other: Memory
 
 
 def open_conflicts(memories: Iterable[Memory], find: Find) -> list[Conflict]:
-    """Return the open conflicts of memories, with whatever took the place of the other side; `find` looks up an id."""
+    """Return the open conflicts of memories; if the other memory was superseded, with its latest replacement."""
     found: list[Conflict] = []
     for memory in memories:
         if memory.status in (ACTIVE, "quarantined"):
@@ -36,12 +36,12 @@ def open_conflicts(memories: Iterable[Memory], find: Find) -> list[Conflict]:
 
 
 def kept_both(memory: Memory, other: Memory) -> bool:
-    """Tell whether somebody settled that two memories hold beside each other."""
+    """Return whether a link says that both of two contradicting memories are kept."""
     return (KEPT_BOTH, other.id) in memory.links or (KEPT_BOTH, memory.id) in other.links
 
 
 def how_settled(memory: Memory, other: Memory) -> str:
-    """Return how the conflict between two memories ended; empty while both sides still stand."""
+    """Return how the conflict between two memories was settled; empty while it is open."""
     if kept_both(memory, other):
         return "both hold"
     for side, name in ((memory, "this one"), (other, "that one")):
@@ -51,7 +51,7 @@ def how_settled(memory: Memory, other: Memory) -> str:
 
 
 def chain(id: str, find: Find) -> tuple[Memory, ...]:
-    """Return a memory and what superseded it, one after the other; a circle is walked once."""
+    """Return a memory and its chain of replacements, in order; stop at a cycle."""
     found: dict[str, Memory] = {}
     while id and id not in found and (memory := find(id)):
         found[id] = memory

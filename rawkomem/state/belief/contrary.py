@@ -1,4 +1,4 @@
-"""Words by which sentences contradict each other, for each human language as data."""
+"""The words that reveal a contradiction between sentences, as data for each human language."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
 
 @record
 class Cues:
-    """The words of one language. Words stand in lower case without apostrophes."""
+    """The words of one language, in lower case without apostrophes."""
 
-    negations: frozenset[str] = frozenset()  # they turn the words after them around, or the sentence
+    negations: frozenset[str] = frozenset()  # they negate the words after them, or the sentence
     rejecting: frozenset[str] = frozenset()  # verbs whose object is no longer used
-    leaving: frozenset[str] = frozenset()  # verbs of which what follows a `source` is no longer used
-    sources: frozenset[str] = frozenset()  # … "moved from"
-    instead: tuple[tuple[str, str], ...] = ()  # two words: what follows them is not used
-    over: frozenset[str] = frozenset()  # the same after a choosing verb: "prefer X over Y"
-    ended: frozenset[str] = frozenset()  # participles that say of the words before them that they are not used
+    leaving: frozenset[str] = frozenset()  # verbs after which the object of a `source` is no longer used
+    sources: frozenset[str] = frozenset()  # prepositions such as "from" in "moved from"
+    instead: tuple[tuple[str, str], ...] = ()  # pairs of words; the object after them is not used
+    over: frozenset[str] = frozenset()  # as `instead`, after a choosing verb: "prefer X over Y"
+    ended: frozenset[str] = frozenset()  # participles; the words before them are no longer used
     choosing: frozenset[str] = frozenset()  # verbs whose object is a choice
     placing: frozenset[str] = frozenset()  # verbs whose choice follows a preposition: "stored in"
-    copulas: frozenset[str] = frozenset()  # their choice follows, if the subject is one of `slots`
+    copulas: frozenset[str] = frozenset()  # a choice follows if the subject is in `slots`
     slots: frozenset[str] = frozenset()  # nouns that have one value at a time
     prepositions: frozenset[str] = frozenset()
     bounds: frozenset[str] = frozenset()  # words that end an object, besides prepositions
-    reasons: frozenset[str] = frozenset()  # words from which a sentence only explains itself
+    reasons: frozenset[str] = frozenset()  # words after which a sentence only gives a reason
     conditions: frozenset[str] = frozenset()  # words that limit a sentence to certain cases
-    adding: frozenset[str] = frozenset()  # words of a sentence that leaves room for other choices
-    auxiliary: frozenset[str] = frozenset()  # words that say nothing about the subject here
+    adding: frozenset[str] = frozenset()  # words in sentences that allow other choices, too
+    auxiliary: frozenset[str] = frozenset()  # words that do not describe the subject
     opposites: tuple[tuple[str, str], ...] = ()
     numerals: tuple[str, ...] = ()  # words for 1, 2, 3 …
-    numbered: frozenset[str] = frozenset()  # nouns of which a number is the name: "issue 12"
-    units: frozenset[str] = frozenset()  # what is counted or measured: a number before it is a value
+    numbered: frozenset[str] = frozenset()  # nouns that a number identifies: "issue 12"
+    units: frozenset[str] = frozenset()  # units; a number before one is a value
 
 
 ROLES = (
@@ -45,10 +45,10 @@ ROLES = (
 
 @record
 class Known:
-    """The cues of a language, ready to look words up in."""
+    """The cues of a language, prepared for lookup."""
 
     cues: Cues
-    roles: Mapping[str, str]  # word → the field of Cues that it stands in; of several the first of ROLES
+    roles: Mapping[str, str]  # word → its field of Cues; if it is in several, the first in ROLES
     opposed: frozenset[str]  # words that have an opposite
     placing: frozenset[str]  # stems of the verbs of placing
 
@@ -148,7 +148,7 @@ _known: dict[str, Known] = {}
 
 
 def known_cues() -> Known:
-    """Return the words of the language in use; none for a language without them: then only numbers are compared."""
+    """Return the cues of the current language; empty for a language without cues, so that only numbers are compared."""
     code = language_code()
     if code not in _known:
         cues = CUES.get(code, Cues())

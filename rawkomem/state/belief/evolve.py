@@ -1,4 +1,4 @@
-"""Evolving: a new text finds the memory that it is a newer version of, if there is one. Pure."""
+"""Evolve: find the memory that a new text updates, and plan to supersede or confirm it. Pure."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from ...model.entry import Entry, Memory, Plan
     from ..changes import Trust
 
-MAX_CANDIDATES = 10  # looked at (neolata)
+MAX_CANDIDATES = 10  # memories compared with a new text (neolata)
 
 
 @record
 class Related:
-    """A memory that has to do with a text: how close it is, and which share of the specific words both have."""
+    """A memory related to a text: the similarity, and the share of specific words that both have."""
 
     memory: Memory
     cosine: float
@@ -33,12 +33,12 @@ class Related:
 
     @property
     def same_subject(self) -> bool:
-        """Tell whether it clearly speaks of the same thing."""
+        """Return whether the memory is clearly about the same subject."""
         return self.cosine >= SIMILAR.min_cosine and self.shared >= SIMILAR.min_shared
 
 
 def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Related]:
-    """Return the active memories among those found that have to do with a new text, the closest first."""
+    """Return the active memories of `found` that are related to a new text, closest first."""
     own = said_in(f"{entry.title}\n{entry.body}")
     kept = [(memory, cosine) for memory, cosine in found if memory.status == ACTIVE and memory.kind not in GROUPS]
     related = [
@@ -50,17 +50,17 @@ def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Rela
 
 
 def plan_evolve(entry: Entry, related: Sequence[Related], trust: Trust) -> Plan:
-    """Store a text: confirm the closest memory that says the same, supersede it if trust allows, or just store it."""
+    """Plan to confirm the closest memory if it says the same, to supersede it if trust allows, or just to store."""
     if len(entry.body) > MAX_TEXT_CHARS:
-        raise BadInput(f"the text has more than {MAX_TEXT_CHARS:,} characters", "'rawkomem add' stores documents")
+        raise BadInput(f"the text has more than {MAX_TEXT_CHARS:,} characters", "use 'rawkomem add' for documents")
     plan = plan_add(entry)
     (first,) = plan.entries
     closest = next((item.memory for item in related if item.same_subject), None)
     if closest is None:
-        why = "; nothing speaks clearly of the same" if related else ""
+        why = "; no memory is clearly about the same subject" if related else ""
         return replace(plan, why=plan.why + why)
     if is_identical(f"{first.title} {first.body}", f"{closest.title} {closest.body}"):
         return plan_corroborate(closest, first)
     if not outweighs(created(first), [closest], trust):
-        return replace(plan, why=f"{plan.why} beside {closest.id}, which is trusted more")
+        return replace(plan, why=f"{plan.why} and keep {closest.id}, which is trusted more")
     return plan_superseding(first, [closest], "a newer text about the same")

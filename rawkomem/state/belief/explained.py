@@ -1,4 +1,4 @@
-"""What explains a memory: the parts of its trust, connections, conflicts, history, and what took its place."""
+"""The explanation of a memory: the parts of its trust, connections, conflicts, history and replacements."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 @record
 class Explained:
-    """A memory and everything that it is judged by."""
+    """A memory, and the facts that decide its standing."""
 
     memory: Memory
-    standing: str  # why it is not in use; empty when it is
+    standing: str  # the reason why it is not in use; empty if it is in use
     trust: Trust
     edges: tuple[Edge, ...]
     conflicts: tuple[Memory, ...]
-    weak: tuple[Weak, ...]  # sources that no longer hold
+    weak: tuple[Weak, ...]  # sources that are no longer valid
     steps: tuple[Step, ...]
 
 
 def standing(memory: Memory, at: int, weak: Sequence[Weak] = ()) -> str:
-    """Return why a memory is not in use at a time, in words; empty when it is in use. `weak`: see derive.py."""
+    """Return the reason why a memory is not in use at a time; empty if it is in use. For `weak`, see derive.py."""
     reason = f" ({memory.reason})" if memory.reason else ""
     if memory.status == "superseded":
         return f"superseded by {memory.superseded_by}{reason}"
@@ -53,7 +53,7 @@ def standing(memory: Memory, at: int, weak: Sequence[Weak] = ()) -> str:
 
 @record
 class Replaced:
-    """One memory in the place of another, with the trust of both."""
+    """A superseded memory and its replacement, with the trust of both."""
 
     old: Memory
     new: Memory

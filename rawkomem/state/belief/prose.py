@@ -1,7 +1,7 @@
-"""Finds memories that contradict each other in plain sentences: another value, a negation, one instead of another.
+"""Find memories whose sentences contradict each other: another value, a negation, or another choice.
 
-Two statements are compared as sets, so that the time is linear in the words. It is better to miss a contradiction than
-to raise a false alarm: without the same title or the same condition, all other words must be the same.
+Statements are compared as sets of words, so the time is linear in the number of words. The rules prefer to miss a
+contradiction over a false alarm: without the same title or the same condition, all other words must be the same.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from .sentences import Statement
 
-MAX_BODY_CHARS = 2_000  # of a body that are looked at: a rule stands in its beginning
-MAX_STATEMENTS = 24  # of a memory
-MAX_GROUP = 20  # memories with something in common that are compared with each other
-MAX_PAIRS = 3_000  # pairs of memories that are compared, a quarter of a second
-MAX_CHOICE_WORDS = 3  # of a value: more is a description
-MIN_SHARED = 0.75  # share of the other words that two sentences under one title must have in common
+MAX_BODY_CHARS = 2_000  # of a body that are read: a rule is at its beginning
+MAX_STATEMENTS = 24  # per memory
+MAX_GROUP = 20  # memories with a common key that are compared with each other
+MAX_PAIRS = 3_000  # pairs of memories that are compared; takes a quarter of a second
+MAX_CHOICE_WORDS = 3  # a choice of more words is a description
+MIN_SHARED = 0.75  # share of common words that two sentences under one title must have
 OPPOSITE = "opposite"
 TITLE, CONDITION = "title", "condition"  # what two memories have in common
 
 
 @record
 class Prose:
-    """What a memory says, ready to be compared with others."""
+    """The statements of a memory, prepared for comparison."""
 
     id: str
     title: frozenset[str]
     conditions: frozenset[str]
     heading: tuple[Statement, ...]  # the title as a statement, unless it only names a subject
     statements: tuple[Statement, ...]
-    named: frozenset[tuple[str, str]]  # what a number in the title names: of a series each member stands for itself
-    settled: frozenset[str]  # memories of which somebody said that both hold
+    named: frozenset[tuple[str, str]]  # things that numbers in the title identify: sprint 12 and sprint 13 differ
+    settled: frozenset[str]  # ids of contradicting memories that are kept, too
 
 
 @record
@@ -53,15 +53,15 @@ class Disagreement:
 
 @record
 class Contradiction:
-    """Two memories in use of which the newer contradicts the older."""
+    """Two memories in use that contradict each other."""
 
     newer: Memory
     older: Memory
-    said: Disagreement  # by the newer, by the older
+    said: Disagreement  # `one` is the newer memory's sentence
 
 
 def contradictions(memories: Iterable[Memory]) -> list[Contradiction]:
-    """Return the memories that contradict each other, by the id of the newer one."""
+    """Return the contradictions between memories, sorted by the id of the newer memory."""
     by_id = {memory.id: memory for memory in memories if speaks(memory)}
     prose = {id: prose_of(memory) for id, memory in by_id.items()}
     found = []
@@ -74,12 +74,12 @@ def contradictions(memories: Iterable[Memory]) -> list[Contradiction]:
 
 
 def speaks(memory: Memory) -> bool:
-    """Return whether a memory says something in prose that others may contradict: claims have rules of their own."""
+    """Return whether a memory's prose is compared. Claims are not, because they have their own rules."""
     return memory.status == ACTIVE and memory.kind not in (*GROUPS, *RECORDED) and "claim" not in memory.extra
 
 
 def _candidates(said: Iterable[Prose]) -> set[tuple[str, str]]:
-    """Return pairs of memories that may contradict each other: they have something in common, and differ in a fact."""
+    """Return pairs of memories that may contradict each other: they share a key and differ in a fact."""
     groups: dict[object, dict[str, object]] = {}
     for one in said:
         for key, fact in _keys(one):
@@ -97,7 +97,7 @@ def _differing(ids: list[str], facts: Mapping[str, object]) -> Iterator[tuple[st
 
 
 def _keys(one: Prose) -> Iterator[tuple[object, object]]:
-    """Yield (what a memory has in common with those that it may contradict, the fact in which they differ)."""
+    """Yield (key, fact) pairs. Two memories with the same key and different facts may contradict each other."""
     if one.title:
         yield (TITLE, one.title), one.id
     yield from (((CONDITION, condition), one.id) for condition in one.conditions)
@@ -114,7 +114,7 @@ def _keys(one: Prose) -> Iterator[tuple[object, object]]:
 
 
 def prose_of(memory: Memory) -> Prose:
-    """Return what a memory says."""
+    """Return the statements of a memory."""
     words = known_cues()
     title_says = statement(_heading(memory), words)
     named = title_says.named if title_says else frozenset()
@@ -128,13 +128,13 @@ def prose_of(memory: Memory) -> Prose:
 
 
 def _heading(memory: Memory) -> str:
-    """Return the title of a memory without what an import put before it: in "Worker: Limits", no limit is chosen."""
+    """Return a memory's title without the prefix of an import: "Worker: Limits" does not choose limits."""
     section = str(memory.extra.get(IMPORTED, "")).partition("#")[2].rpartition(" / ")[2]
     return section if section and memory.title.endswith(f": {section}") else memory.title
 
 
 def disagreement(one: Prose, other: Prose) -> Disagreement | None:
-    """Return two sentences by which two memories contradict each other; None where they do not."""
+    """Return two contradicting sentences of two memories, or None."""
     if one.id in other.settled or other.id in one.settled or _are_others(one.named, other.named):
         return None
     tie = TITLE if one.title and one.title == other.title else CONDITION if one.conditions & other.conditions else ""
@@ -152,7 +152,7 @@ def disagreement(one: Prose, other: Prose) -> Disagreement | None:
 
 
 def overrules(one: Prose, other: Prose) -> bool:
-    """Return whether somebody who says the first does not want the second: it contradicts it, or rejects its choice."""
+    """Return whether the first memory contradicts the second, or rejects its choice."""
     if disagreement(one, other):
         return True
     ours, others = one.heading + one.statements, other.heading + other.statements
@@ -164,7 +164,7 @@ def overrules(one: Prose, other: Prose) -> bool:
 
 
 def _is_free_choice(said: Statement) -> bool:
-    """Return whether a statement only chooses something, for no purpose that it names: "Use ruff"."""
+    """Return whether a statement only makes a choice and names no purpose: "Use ruff"."""
     return bool(said.chosen) and not (said.scope or said.rejected)
 
 
@@ -173,7 +173,7 @@ def _free_choices(statements: Iterable[Statement]) -> int:
 
 
 def _are_others(one: frozenset[tuple[str, str]], other: frozenset[tuple[str, str]]) -> bool:
-    """Return whether numbers name two things of one kind, like sprint 12 and sprint 13."""
+    """Return whether numbers identify two things of one kind, like sprint 12 and sprint 13."""
     return one != other and not {kind for kind, _ in one}.isdisjoint(kind for kind, _ in other)
 
 
@@ -194,7 +194,7 @@ def _contradicts(one: Statement, other: Statement, tie: str, opposite: Iterable[
 
 
 def _rejects(one: Statement, other: Statement, tie: str) -> bool:
-    """Return whether a statement rejects what the other one chooses, for the same purpose."""
+    """Return whether `one` rejects the choice of `other`, for the same purpose."""
     if not one.rejected & other.chosen or one.rejected & other.rejected or one.is_limited or other.is_limited:
         return False
     if not (one.rejected <= other.chosen or other.chosen <= one.rejected):
@@ -205,7 +205,7 @@ def _rejects(one: Statement, other: Statement, tie: str) -> bool:
 
 
 def _denies(negative: Statement, other: Statement, tie: str) -> bool:
-    """Return whether a statement says of something that it is not so, and the other one that it is."""
+    """Return whether `negative` denies what `other` states."""
     if negative.chosen or other.rejected or negative.is_limited != other.is_limited:
         return False
     return negative.numbers == other.numbers and _is_same(negative.subject, other.subject, tie, 2)
@@ -234,7 +234,7 @@ def _is_opposite(one: Statement, other: Statement, tie: str, opposite: Iterable[
 
 
 def _is_same(one: frozenset[str], other: frozenset[str], tie: str, least: int) -> bool:
-    """Return whether two statements speak about the same: with a tie most stems must be shared, else all of several."""
+    """Return whether two subjects are the same: with a tie, most stems are equal; else all, and at least `least`."""
     if not tie:
         return len(one) >= least and one == other
     if one - other and other - one:  # "the web service", "the mail service"

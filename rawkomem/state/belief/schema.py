@@ -1,4 +1,4 @@
-"""The JSON Schema of a frontmatter, for editors; it also allows the numbers and booleans that other readers make."""
+"""The JSON Schema of a frontmatter, for editors. It also allows numbers and booleans, which other YAML readers make."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ PROVENANCE = {"anyOf": [SCALAR, {"type": "object", "properties": {"source": SCAL
 
 # Keys of memories; those of changes are in state/changes/.
 MEMORY_KEYS = {
-    "id": Key("Written by the tool; without one, the file's path serves", ID),
+    "id": Key("The id, written by rawkomem; without one, the file's path is the id", ID),
     "about": Key("The id of the memory that a change is about", ID, refers=True),
-    "title": Key("One line that says the point", REQUIRED),
-    "whenToUse": Key("When it is of use: words, a|b, a pattern or a sentence", CONDITIONS),
+    "title": Key("One line that states the main point", REQUIRED),
+    "whenToUse": Key("When to use the memory: words, a|b, a pattern or a sentence", CONDITIONS),
     "tags": Key("Labels", texts(MAX_TAGS)),
-    "importance": Key("How much it matters; medium unless said", {"enum": [*_any_case(IMPORTANCE), None]}),
-    "discoveredAt": Key("When it was found out: 2026-01-23T10:30:00Z"),
+    "importance": Key("How important it is; default: medium", {"enum": [*_any_case(IMPORTANCE), None]}),
+    "discoveredAt": Key("When it was discovered: 2026-01-23T10:30:00Z"),
     "at": Key("When a change was made"),
-    "discoveredBy": Key("Who found it out"),
+    "discoveredBy": Key("Who discovered it"),
     "by": Key("Who made a change"),
-    "discoveredIn": Key("The task in which it was found out"),
+    "discoveredIn": Key("The task in which it was discovered"),
     "source": Key("Where it comes from"),
     "relatedMemories": Key("Ids or file stems of related memories", texts(), refers=True),
     "cites": Key("Places in the project's code: path#symbol", texts()),
     "members": Key("Memories that belong to an episode", texts(), refers=True),
     "derivedFrom": Key("Memories that it was made from", texts(), refers=True),
-    "supersedes": Key("Memories that it took the place of", texts(), refers=True),
+    "supersedes": Key("Memories that it superseded", texts(), refers=True),
     "claim": Key("What it claims: subject, predicate, value", CLAIMED),
-    "provenance": Key("source: the class of source that the entry names for itself", PROVENANCE),
+    "provenance": Key("source: the source class that the entry declares", PROVENANCE),
     "eventTime": Key("When the thing happened: 2026-01-23 or 2026-01-23T10:30:00Z"),
-    "importedState": Key("How it stood where it was imported from; a review lets it in like that", {"type": "object"}),
-    "type": Key("Memory Lane's type; of a link, what kind of link", {**SCALAR, "examples": [*TYPES]}),
+    "importedState": Key("Its state in the system it comes from; the first review restores it", {"type": "object"}),
+    "type": Key("Memory Lane's type; for a link, the kind of link", {**SCALAR, "examples": [*TYPES]}),
     "category": Key("decision, finding, preference, insight, fact, event, task or another word"),
     "entity": Key("What it is about: project:api, person:mark", texts()),
     "entities": Key("What it is about: project:api, person:mark", texts()),
@@ -60,14 +60,14 @@ MEMORY_KEYS = {
 def frontmatter_keys() -> dict[str, Key]:
     """Return every key that a memory or a change may have, by name."""
     words = {**{kind: row.says for kind, row in CREATES.items()}, **CHANGES}
-    kind = Key("What the entry is: a memory of its own, or a change of one",
+    kind = Key("The kind of entry: a new memory, or a change of a memory",
                {"enum": [*words], "enumDescriptions": [*words.values()]})  # fmt: skip
     changes = {name: key for change in CHANGES for name, key in REGISTRY[change].keys.items()}
     return {"kind": kind, **MEMORY_KEYS, **changes}
 
 
 def frontmatter_schema() -> dict[str, Any]:
-    """Return the schema of one entry's frontmatter. Other keys are allowed, as in the format itself."""
+    """Return the schema of one entry's frontmatter. Unknown keys are allowed, as in the format itself."""
     change = {"properties": {"kind": {"enum": [*CHANGES]}}, "required": ["kind"]}
     named = [{"required": [key]} for key in ("title", *MARKS)]
     return {

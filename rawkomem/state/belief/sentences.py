@@ -1,4 +1,4 @@
-"""Takes sentences apart into Statements: what they choose, what they reject, their numbers, and what else they say."""
+"""Parse sentences into Statements: what they choose and reject, their numbers, and their subject."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ if TYPE_CHECKING:
 
     from .contrary import Cues, Known
 
-MAX_SENTENCE_WORDS = 30  # of a sentence: a longer one says several things
-MAX_ROOTS = 20_000  # stems remembered
+MAX_SENTENCE_WORDS = 30  # a longer sentence says several things
+MAX_ROOTS = 20_000  # cached stems
 EDGES = ".,;:!?()[]{}\"'`*_“”‘’<>"
-BREAK = ","  # stands between clauses
+BREAK = ","  # separates clauses
 BULLETS = "-*+>•0123456789.) \t"
 SPLITS = ("; ", ". ", "! ", "? ", " — ", " – ", " -- ", "。")
 CODE_SIGNS = (" = ", "==", "->", "()", '"""', "</")  # a sentence with one of these is code
-SCOPE, CHOSEN, REJECTED = "scope", "chosen", "rejected"  # where a word of a sentence belongs
+SCOPE, CHOSEN, REJECTED = "scope", "chosen", "rejected"  # the role of a word in a sentence
 
 
 @record
 class Statement:
-    """A sentence, taken apart into stems."""
+    """A sentence, parsed into stems."""
 
     text: str
-    scope: frozenset[str]  # what it is about, besides the values
+    scope: frozenset[str]  # the subject without the chosen and rejected values
     chosen: frozenset[str]
     rejected: frozenset[str]
     numbers: frozenset[str]
     opposites: frozenset[str]  # words that have an opposite
     is_negative: bool
-    is_limited: bool  # to certain cases
-    named: frozenset[tuple[str, str]]  # things that a number or a date names: ("sprint", "12"); these are no values
+    is_limited: bool  # valid only in certain cases
+    named: frozenset[tuple[str, str]]  # things that a number or a date identifies, such as ("sprint", "12"); not values
     subject: frozenset[str]  # all its stems
 
 
 def sentences(body: str) -> Iterator[str]:
-    """Yield the sentences of a body outside code, headings and tables; a list item is a sentence."""
+    """Yield the sentences of a body, without code, headings and tables; a list item starts a new sentence."""
     fence = ""
     lines: list[str] = []
     for line in [*body.split("\n"), ""]:
@@ -78,7 +78,7 @@ def _words(sentence: str) -> list[str]:
 
 
 def statement(sentence: str, given: Known) -> Statement | None:
-    """Return what a sentence says; None for code, for one that is too long, and where nothing can be contradicted."""
+    """Return the statement of a sentence; None for code and for a sentence that is too long."""
     words = _words(sentence) if not any(sign in sentence for sign in CODE_SIGNS) else []
     if not 0 < len(words) <= MAX_SENTENCE_WORDS:
         return None
@@ -104,10 +104,10 @@ class _Reader:
         self.opposites: set[str] = set()
         self.negative = self.limited = self.additive = False
         self.denied = self.placed = self.left = self.chose = self.skip = False
-        self.fresh = False  # a negation was the last that was read: "not on Fridays"
-        self.before = ""  # the word before, if that is a content word
+        self.fresh = False  # the last word was a negation: "not on Fridays"
+        self.before = ""  # the word before, if it is a content word
         self.named: set[tuple[str, str]] = set()
-        self.equated = False  # a copula was the last that was read: "is 30"
+        self.equated = False  # the last word was a copula: "is 30"
 
     def read(self, word: str, following: str) -> None:
         """Read the next word."""
@@ -156,7 +156,7 @@ class _Reader:
         self.mode, self.fresh = REJECTED, True
 
     def _reject(self, ended: bool) -> None:
-        """Take the words before a participle, or the words after a verb, as rejected; a denied rejection is none."""
+        """Mark the words before a participle, or after a verb, as rejected; a negated rejection rejects nothing."""
         if self.denied:
             self.negative = self.denied = False
             self.mode = SCOPE
@@ -184,7 +184,7 @@ class _Reader:
 
     def _turn(self) -> None:
         if self.placed:
-            if self.denied:  # "never send names to X": the names are what it is about
+            if self.denied:  # "never send names to X": X is rejected, the names are the subject
                 self.words[SCOPE] += [word for word in self.words[REJECTED] if word in self.clause]
                 self.words[REJECTED] = [word for word in self.words[REJECTED] if word not in self.clause]
             self.mode = REJECTED if self.denied else CHOSEN
@@ -197,7 +197,7 @@ class _Reader:
             self.mode = SCOPE
 
     def _is_name(self, word: str, before: str, following: str) -> bool:
-        """Return whether a number tells which one of its kind is meant ("note 3"), not how much or which version."""
+        """Return whether a number identifies a thing ("note 3") and is not an amount or a version."""
         if before in self.cues.numbered or _is_date(word):
             return True
         if not before or before in self.cues.slots or self.mode != SCOPE or not word[0].isalnum():
@@ -230,13 +230,13 @@ class _Reader:
         self.fresh = False
 
     def statement(self, text: str) -> Statement | None:
-        """Return what was read; None where nothing in it can contradict anything."""
+        """Return the statement of the words read so far."""
         stems = {mode: frozenset(map(root, words)) for mode, words in self.words.items()}
         if self.additive:
             stems[SCOPE], stems[CHOSEN] = stems[SCOPE] | stems[CHOSEN], frozenset()
         scope = stems[SCOPE] - stems[CHOSEN] - stems[REJECTED]
         numbers, opposites = frozenset(self.numbers), frozenset(self.opposites)
-        negative = self.negative and bool(stems[REJECTED])  # "why, not what" denies nothing
+        negative = self.negative and bool(stems[REJECTED])  # "why, not what" negates nothing
         named = frozenset(self.named)
         facts = (scope, stems[CHOSEN], stems[REJECTED], numbers, opposites, negative, self.limited, named)
         return Statement(text, *facts, scope | stems[CHOSEN] | stems[REJECTED])
@@ -266,7 +266,7 @@ def _is_date(word: str) -> bool:
 
 
 def _number(word: str, given: Cues) -> str:
-    """Return a number, with its unit if that is written together; empty for any other word."""
+    """Return a number, with its unit if both are one word; empty for any other word."""
     if word in given.numerals:
         return str(given.numerals.index(word) + 1)
     digits = word[1:] if word[0] in "$€£v" else word

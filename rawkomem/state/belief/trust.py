@@ -1,4 +1,4 @@
-"""Trust in a memory: from how it arrived, votes and age; a file's word about its own source can only lower it."""
+"""Trust in a memory, from its origin, votes and age. The source that a file declares can only lower it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ...model.entry import Memory, Value
 
-# Source class → trust to start with (neolata).
+# Source class → initial trust (neolata).
 BASES = {
     "user_explicit": 1.0,
     "system": 0.95,
@@ -23,7 +23,7 @@ BASES = {
     "inference": 0.5,
     "unknown": 0.5,
 }
-# How an entry came onto this machine → the source class it may have at most. A host program may also name a class.
+# Origin of an entry on this machine → its highest possible source class. A host program may also name a class.
 ARRIVALS = {
     "person": "user_explicit",
     "agent": "inference",
@@ -32,27 +32,27 @@ ARRIVALS = {
     "said": "user_implicit",
 }
 
-MAX_AGE_LOSS = 0.1  # trust that age takes away at most, in a year
+MAX_AGE_LOSS = 0.1  # maximum loss of trust by age, reached after a year
 
 COMMITTED = {PERSON: "committed by a person", AGENT: "committed by an agent", UNCOMMITTED: "uncommitted"}
 
 
 @record
 class Standing:
-    """How the words of a memory arrived: the source class they may have at most, and whether a person vouches."""
+    """The origin of a memory's text: its highest possible source class, and whether a person vouches for it."""
 
     allowed: str = "unknown"
-    why: str = "nothing is known of how it arrived"
+    why: str = "its origin is unknown"
     verified: bool = False
-    said: bool = False  # a person said so in a session that this machine saw
+    said: bool = False  # a person said it in a session on this machine
 
 
 @record
 class Trust:
-    """How far a memory is believed, and what that is made of: (name, amount, why), the amounts adding up."""
+    """The trust in a memory, and its parts (name, amount, reason), whose amounts add up to the value."""
 
     value: float
-    source: str  # the class it counts as
+    source: str  # the source class that was used
     standing: Standing
     parts: tuple[tuple[str, float, str], ...]
 
@@ -61,7 +61,7 @@ REVIEWED = Standing("user_explicit", "reviewed by a person", verified=True)
 
 
 def standing_of_entry(commit: str, arrival: str) -> Standing:
-    """Return the standing of an entry: by a person's commit, else by what this machine saw, else by an agent's."""
+    """Return the standing of an entry: from a person's commit, else from its origin here, else from another commit."""
     if commit == PERSON:
         return Standing("user_explicit", COMMITTED[commit], verified=True)
     if arrival == "person":
@@ -78,7 +78,7 @@ def standing_of_entry(commit: str, arrival: str) -> Standing:
 
 
 def standing_of(memory: Memory, entries: Mapping[str, Standing]) -> Standing:
-    """Return the standing of the weakest entry that a memory's words come from, unless a person reviewed it since."""
+    """Return the weakest standing of the entries that wrote a memory's text, unless a person reviewed it since."""
     if any(entries[id].verified for id in memory.reviewed_in if id in entries):
         return REVIEWED
     return min((entries.get(id, Standing()) for id in (memory.id, *memory.amended_in)), key=_strength)
@@ -89,22 +89,22 @@ def _strength(standing: Standing) -> tuple[bool, float]:
 
 
 def claimed_source(extra: Mapping[str, Value]) -> str:
-    """Return the source class that a file claims for itself; empty where it claims none that we know."""
+    """Return the source class that a file declares; empty if it declares no known class."""
     claim = extra.get("provenance")
     source = str(claim.get("source", "")) if isinstance(claim, dict) else ""
     return source if source in BASES else ""
 
 
 def trust_of(memory: Memory, standing: Standing, now: int) -> float:
-    """Return how far a memory is believed by itself, from 0 to 1; `limited` adds what it was made from."""
+    """Return the trust in a memory from 0 to 1, without its sources; `limited` takes these into account."""
     return explain_trust(memory, standing, now).value
 
 
 def explain_trust(memory: Memory, standing: Standing, now: int) -> Trust:
-    """Return how far a memory is believed, with the parts that add up to it."""
+    """Return the trust in a memory with its parts, without its sources."""
     claimed = claimed_source(memory.extra)
     source = min((claimed or standing.allowed, standing.allowed), key=lambda name: BASES[name])
-    lowered = f"; it says {claimed} itself" if claimed and source != standing.allowed else ""
+    lowered = f"; it declares {claimed}" if claimed and source != standing.allowed else ""
     age = max(0.0, (now - memory.created) / DAY) if memory.created else 0.0
     said = (memory.corroborations + 1, memory.reinforcements, memory.disputes, age)
     value = compute_trust(source, *said)
@@ -119,10 +119,10 @@ def explain_trust(memory: Memory, standing: Standing, now: int) -> Trust:
 
 
 def limited(trust: Trust, least: float) -> Trust:
-    """Return the trust of a memory that was made from others: at most that of the least believed of them."""
+    """Return the trust of a memory made from others: at most that of the least trusted source."""
     if least >= trust.value:
         return trust
-    part = ("derived", least - trust.value, "no more than the least believed of what it was made from")
+    part = ("derived", least - trust.value, "no more than the least trusted of its sources")
     return replace(trust, value=least, parts=(*trust.parts, part))
 
 

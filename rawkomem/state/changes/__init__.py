@@ -1,4 +1,4 @@
-"""Kinds of change: one module for each row of CHANGES (model/kinds.py), which sets `CHANGE` for REGISTRY."""
+"""Kinds of change: one module for each row of CHANGES (model/kinds.py). Each module sets `CHANGE` for REGISTRY."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Trust = Callable[[Memory], float]
 
 @record
 class Change:
-    """What the rest of the package needs to know about a kind of change."""
+    """The functions and keys of one kind of change."""
 
     reduce: Reducer  # (fields of the memory so far, entry) → the fields that change; uses no clock and no weight
-    tell: Callable[[Entry], str]  # the entry in a few words, for `history` and `explain`
+    tell: Callable[[Entry], str]  # describes the entry in a few words, for `history` and `explain`
     keys: Mapping[str, Key]  # the keys that `reduce` and `tell` read
 
 
@@ -45,16 +45,16 @@ def with_status(status: str) -> Reducer:
 
 
 def ids(entry: Entry, key: str) -> tuple[str, ...]:
-    """Return the texts of a key that holds one text or a list; what names nothing (`null`) is left out."""
+    """Return the texts of a key that contains one text or a list, without empty values such as `null`."""
     value = said(entry.extra, key)
     return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if not is_nothing(item))
 
 
 def time_of(value: object) -> int:
-    """Return the time that a value of a frontmatter names, in milliseconds; 0 where it names none."""
+    """Return the time of a frontmatter value in milliseconds; 0 if it is not a time."""
     return (read_time(value)[0] or 0) if isinstance(value, str) and value else 0
 
 
 def listed(names: tuple[str, ...]) -> str:
-    """Return names for a sentence."""
+    """Return names separated by commas, or "nothing"."""
     return ", ".join(names) or "nothing"

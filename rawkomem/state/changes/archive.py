@@ -1,4 +1,4 @@
-"""archive: take the memory out of use. `restore` brings it back."""
+"""archive: take the memory out of use. `restore` undoes it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ HOUSEKEEPING = "housekeeping"
 
 
 def plan_archive(memory: Memory, reason: str, by: str) -> Plan:
-    """Take a memory out of use."""
+    """Plan to archive a memory."""
     if memory.status in ("archived", "deleted"):
-        raise Refused(f"{memory.id} is {memory.status} already", "nothing to do")
+        raise Refused(f"{memory.id} is already {memory.status}", "nothing to do")
     return plan_change(memory, "archive", by, f"archive {memory.id}", {"reason": reason})
 
 
 def archiving(memory: Memory, reason: str, by: str) -> Entry:
-    """Return the entry by which housekeeping archives a memory: what was made from it stays in use."""
+    """Return the entry with which housekeeping archives a memory. Memories made from it stay in use."""
     return about(memory, Entry(kind="archive", by=by, extra={"reason": reason, "cause": HOUSEKEEPING}))
 
 
@@ -27,5 +27,5 @@ def _reduce(fields: Fields, entry: Entry) -> Fields:
     return {**with_status("archived")(fields, entry), "retracted": entry.extra.get("cause") != HOUSEKEEPING}
 
 
-CAUSE = Key("housekeeping: nobody decided against it; it faded, or another memory holds what it says")
+CAUSE = Key("housekeeping: nobody decided against it; it decayed, or another memory says the same")
 CHANGE = Change(_reduce, lambda entry: "archived", {"cause": CAUSE, "reason": REASON})

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def plan_corroborate(known: Memory, said: Entry) -> Plan:
-    """Confirm a memory. The new words are kept as the text of the confirmation."""
+    """Plan to confirm a memory. The new text becomes the body of the confirmation."""
     extra = {key: said.extra[key] for key in ("provenance",) if key in said.extra}
     body = said.body if said.body.strip() else said.title
     entry = Entry(kind="corroborate", by=said.by, found_in=said.found_in, source=said.source, extra=extra, body=body)
@@ -26,19 +26,19 @@ def plan_corroborate(known: Memory, said: Entry) -> Plan:
 
 
 def confirming(memory: Memory, witness: Memory) -> Entry:
-    """Return the entry by which another memory confirms a memory."""
+    """Return the entry with which the memory `witness` confirms a memory."""
     extra: Fields = {"with": witness.id, "reason": f"confirmed by {witness.id}"}
     return about(memory, Entry(kind="corroborate", by=witness.by, extra=extra))
 
 
 def _reduce(fields: Fields, entry: Entry) -> Fields:
-    """Count each other source once: nobody is believed more for saying it again. A witness (`with`) is linked."""
+    """Count each other source once, because repeating a statement adds no trust. Link a witness (`with`)."""
     source, known = _source(entry.by, entry.extra), fields.get("confirmed_by", ())
     links = fields.get("links", ())
     witnesses = tuple((CORROBORATED, id) for id in ids(entry, "with"))
     again = bool(witnesses) and all(link in links for link in witnesses)
     counts = not again and source not in known and not (source and source == _source(fields["by"], fields["extra"]))
-    times = [at for at in (fields["first_observed"], entry.at) if at]  # 0: the file does not say when
+    times = [at for at in (fields["first_observed"], entry.at) if at]  # 0: unknown time
     return {
         "corroborations": fields.get("corroborations", 0) + counts,
         "confirmed_by": (*known, source) if counts else known,
@@ -50,7 +50,7 @@ def _reduce(fields: Fields, entry: Entry) -> Fields:
 
 
 def _source(by: str, extra: Mapping[str, Value]) -> str:
-    """Return who speaks: a name, else the session it was said in."""
+    """Return the author's name, else the session."""
     return by.strip().lower() or str(said_under(extra, "session"))
 
 

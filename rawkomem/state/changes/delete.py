@@ -1,4 +1,4 @@
-"""delete: a tombstone. The memory is no longer shown, its text stays in the file."""
+"""delete: hide the memory. Its text stays in the file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from . import Change, with_status
 
 
 def plan_delete(memory: Memory, reason: str, by: str) -> Plan:
-    """Hide a memory; its text stays in the file."""
+    """Plan to hide a memory; its text stays in the file."""
     if memory.status == "deleted":
-        raise Refused(f"{memory.id} is deleted already", "'rawkomem purge' removes its text for good")
+        raise Refused(f"{memory.id} is already deleted", f"to remove its text, run 'rawkomem purge {memory.id}'")
     extra = {"reason": reason} if reason else {}
     return plan_about(memory, Entry(kind="delete", extra=extra, by=by), f"delete {memory.id}")
 

@@ -1,4 +1,4 @@
-"""dispute: somebody doubts the memory. Enough doubt makes it `disputed`; `reinforce` ends that."""
+"""dispute: somebody doubts the memory. Low trust or several disputes make it `disputed`; `reinforce` ends that."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..keys import REASON, Key
 from . import Change, Fields, Trust, with_status
 
 DISPUTED = "disputed"
-MIN_TRUST = 0.3  # below it a dispute marks a memory (neolata)
-MAX_DISPUTES = 3  # this many without a reinforcement mark a memory, too: the formula of trust has long saturated
+MIN_TRUST = 0.3  # below it, a dispute marks a memory as disputed (neolata)
+MAX_DISPUTES = 3  # this many without a reinforcement also mark it, because further disputes do not lower its trust
 
 
 def plan_dispute(memory: Memory, reason: str, by: str, trust: Trust) -> Plan:
-    """Doubt a memory. Whether that marks it is decided now, by its trust, and written down: trust changes with time."""
+    """Plan a dispute. If trust is now too low, the entry records it as its outcome, because trust changes with time."""
     why = f"dispute {memory.id}"
     plan = plan_change(memory, "dispute", by, why, {"reason": reason})
     if memory.status != ACTIVE or trust(after(memory, plan.entries)) >= MIN_TRUST:
@@ -31,5 +31,5 @@ def _reduce(fields: Fields, entry: Entry) -> Fields:
     return {**(with_status(DISPUTED)(fields, entry) if marked else {}), "disputes": disputes}
 
 
-OUTCOME = Key("disputed: the memory's trust fell too low")
+OUTCOME = Key("disputed: the memory's trust is too low")
 CHANGE = Change(_reduce, lambda entry: "doubted", {"outcome": OUTCOME, "reason": REASON})

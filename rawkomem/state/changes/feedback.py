@@ -1,4 +1,4 @@
-"""feedback: a vote. The memory helped, or it did harm. `signal: none` takes one vote or one confirmation back."""
+"""feedback: a vote that the memory was helpful or harmful. `signal: none` withdraws one vote or confirmation."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from . import Change, Fields
 
 SIGNALS = HELPFUL, HARMFUL = ("helpful", "harmful")
 SIGNS = {HELPFUL: "+", HARMFUL: "-"}
-NONE = "none"  # the signal of an entry that withdraws something
+NONE = "none"  # the signal of an entry that withdraws a vote
 COUNTS = {HELPFUL: "helpful", HARMFUL: "harmful", "reinforce": "reinforcements", "dispute": "disputes"}  # → field
 CORROBORATE = "corroborate"
 WITHDRAWABLE = (*COUNTS, CORROBORATE)
 
 
 def plan_feedback(memory: Memory, signal: str, reason: str, by: str) -> Plan:
-    """Vote on a memory: it helped, or it did harm."""
+    """Plan a vote on a memory: helpful or harmful."""
     if signal not in SIGNALS:
-        raise BadInput(f"unknown feedback {signal!r}", "one of " + ", ".join(SIGNALS))
+        raise BadInput(f"unknown feedback {signal!r}", "use one of " + ", ".join(SIGNALS))
     return plan_change(memory, "feedback", by, f"{signal}: {memory.id}", {"signal": signal, "reason": reason})
 
 
 def withdrawing(memory: Memory, what: str, by: str, whose: str | None = None) -> Entry:
-    """Return the entry that takes back the last vote, reinforcement, dispute or corroboration (`whose`) of a memory."""
+    """Return the entry that withdraws the last vote, reinforcement or dispute, or the corroboration of `whose`."""
     assert what in WITHDRAWABLE
     extra: Fields = {"signal": NONE, "withdraws": what, **({} if whose is None else {"whose": whose})}
     return about(memory, Entry(kind="feedback", by=by, extra=extra))
@@ -64,7 +64,7 @@ def _tell(entry: Entry) -> str:
     return f"voted {entry.extra.get('signal', 'nothing')}"
 
 
-VOTE = Key("The vote of a feedback; none: it takes something back", {"enum": [*SIGNALS, NONE]})
-WITHDRAWS = Key("What a feedback with the signal none takes back, once", {"enum": [*WITHDRAWABLE]})
-WHOSE = Key("The source of the corroboration that is taken back")
+VOTE = Key("The vote; none: the entry withdraws a vote or a confirmation", {"enum": [*SIGNALS, NONE]})
+WITHDRAWS = Key("The kind of vote or confirmation that the signal none withdraws", {"enum": [*WITHDRAWABLE]})
+WHOSE = Key("The source of the corroboration that is withdrawn")
 CHANGE = Change(_reduce, _tell, {"signal": VOTE, "withdraws": WITHDRAWS, "whose": WHOSE, "reason": REASON})

@@ -1,4 +1,4 @@
-"""heritage: the memories that the memory comes from, and the chain of intents that led to it (RFC-0011 §4.2)."""
+"""heritage: the source memories of a memory, and the chain of intents that led to it (RFC-0011 §4.2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_LEVELS = 5
 
 @record
 class HeritageChain:
-    """Intents in order, the first cause first; hypotheses and reasons at each level."""
+    """Intents, earliest first; hypotheses and reasons at each level."""
 
     intents: tuple[str, ...] = ()
     hypotheses: tuple[str, ...] = ()
@@ -25,26 +25,26 @@ class HeritageChain:
 
 
 def heritage_of(memory: Memory) -> HeritageChain:
-    """Return the chain of a memory: the last one that was appended."""
+    """Return the current chain of a memory."""
     return HeritageChain(*(_levels(memory.extra.get(key)) for key in CHAIN))
 
 
 def plan_heritage(memory: Memory, chain: HeritageChain, by: str = "") -> Plan:
-    """Give a memory a chain, in the place of the one it has."""
+    """Plan to set the chain of a memory; it replaces the current one."""
     check_in_use(memory)
     parts = (chain.intents, chain.hypotheses, chain.rationales)
     if not any(parts):
-        raise BadInput("an empty chain", "give at least one --intent")
+        raise BadInput("the chain is empty", "pass at least one --intent")
     if any(len(part) > MAX_LEVELS for part in parts):
-        raise BadInput(f"a chain of more than {MAX_LEVELS} levels", "keep the last ones")
+        raise BadInput(f"the chain has more than {MAX_LEVELS} levels", f"keep the last {MAX_LEVELS}")
     if any(not text.strip() for part in parts for text in part):
-        raise BadInput("an empty level in a chain", "leave it out")
+        raise BadInput("the chain has an empty level", "leave it out")
     extra: Fields = {key: list(part) for key, part in zip(CHAIN, parts, strict=True)}
     return plan_about(memory, Entry(kind="heritage", by=by, extra=extra), f"heritage of {memory.id}")
 
 
 def inheriting(memory: Memory, sources: Sequence[str], by: str, removed: bool = False) -> Entry:
-    """Return the entry that adds or removes memories that a memory comes from."""
+    """Return the entry that adds or removes source memories of a memory."""
     extra: Fields = {"from": [*sources], **({"removed": "true"} if removed else {})}
     return about(memory, Entry(kind="heritage", by=by, extra=extra))
 
@@ -54,7 +54,7 @@ def _levels(value: object) -> tuple[str, ...]:
 
 
 def _reduce(fields: Fields, entry: Entry) -> Fields:
-    """Add sources, or remove them; a chain of intents takes the place of the one before."""
+    """Add or remove sources; a chain of intents replaces the current one."""
     named, known = ids(entry, "from"), fields.get("heritage", ())
     others = tuple(id for id in known if id not in named)
     sources = others if _removes(entry) else tuple(dict.fromkeys((*known, *named)))
@@ -75,7 +75,7 @@ def _tell(entry: Entry) -> str:
     return f"comes from {listed(sources)}" if sources else f"was led to by: {' → '.join(intents)}"
 
 
-SOURCES = Key("The memories that a heritage comes from", texts(), refers=True)
-LEVELS = Key("The intents that led to it, what was supposed, and why: the first cause first", texts())
+SOURCES = Key("The source memories", texts(), refers=True)
+LEVELS = Key("The intents that led to it, the hypotheses, or the reasons; earliest first", texts())
 REMOVED = Key("true: the sources are removed")
 CHANGE = Change(_reduce, _tell, {"from": SOURCES, "removed": REMOVED, **dict.fromkeys(CHAIN, LEVELS)})

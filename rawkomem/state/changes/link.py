@@ -1,4 +1,4 @@
-"""link: links from the memory to others, or links that are removed."""
+"""link: add or remove links from the memory to others."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from ..references import CORROBORATED, HERITAGE, MEMBER, MENTIONS, RELATED, SIMI
 from . import Change, Fields, ids, listed
 
 MAX_TYPE_CHARS = 32  # characters
-# Types that stand for something else than a link entry, with what makes them.
-TAKEN = {
-    SIMILAR: "vectors tell what is similar",
+# Types that a link entry cannot have → a hint.
+RESERVED_TYPES = {
+    SIMILAR: "rawkomem computes similarity from vectors",
     MENTIONS: "write [[id]] into the text",
-    SUPERSEDES: "a supersede entry says so",
-    HERITAGE: "a heritage entry says so",
-    DERIVED: "a derived memory says so in its frontmatter",
-    CORROBORATED: "a corroborate entry says so",
+    SUPERSEDES: "use 'rawkomem supersede'",
+    HERITAGE: "a heritage entry creates it",
+    DERIVED: "the key derivedFrom of a memory creates it",
+    CORROBORATED: "a corroborate entry creates it",
     MEMBER: "use 'rawkomem episode add'",
     KEPT_BOTH: "use 'rawkomem review ID --keep-both'",
 }
 
 
 def plan_link(memory: Memory, other: Memory, type: str, by: str) -> Plan:
-    """Link a memory to another one, in the file of the first."""
+    """Plan to link a memory to another one; the entry is about the first."""
     _check_type(type)
     if memory.id == other.id:
         raise BadInput("cannot link a memory to itself", "name two memories")
     for one in (memory, other):
         if one.status == "deleted":
-            raise Refused(f"{one.id} is deleted", "link memories that are there")
+            raise Refused(f"{one.id} is deleted", "link memories that are not deleted")
     if (type, other.id) in memory.links:
-        raise Refused(f"{memory.id} is linked to {other.id} as {type!r} already", "nothing to do")
+        raise Refused(f"{memory.id} is already linked to {other.id} as {type!r}", "nothing to do")
     return Plan((linking(memory, [other.id], type, by),), f"link {memory.id} to {other.id} as {type}")
 
 
 def plan_unlink(memory: Memory, other: Memory, type: str, by: str) -> Plan:
-    """Remove the links between two memories, in both directions; of one type, or all of them."""
+    """Plan to remove the links between two memories in both directions, of one type or of all types."""
     entries = tuple(
         linking(one, [name], kind, by, removed=True)
         for one, end in ((memory, other), (other, memory))
@@ -50,7 +50,7 @@ def plan_unlink(memory: Memory, other: Memory, type: str, by: str) -> Plan:
     )
     if not entries:
         what = f"no link of type {type!r}" if type else "no link"
-        hint = f"'rawkomem link list {memory.id}' shows how they are connected; amend relatedMemories and [[…]]"
+        hint = f"run 'rawkomem link list {memory.id}'; to remove relatedMemories and [[…]], amend the memory"
         raise NotFound(f"{what} between {memory.id} and {other.id}", hint)
     return Plan(entries, f"unlink {memory.id} from {other.id}")
 
@@ -66,11 +66,11 @@ def linking(memory: Memory, to: Sequence[str], type: str, by: str, removed: bool
 
 
 def _check_type(type: str) -> None:
-    if type in TAKEN:
-        raise BadInput(f"{type!r} is not a type of link to give", TAKEN[type])
+    if type in RESERVED_TYPES:
+        raise BadInput(f"{type!r} is not a type of link that you can set", RESERVED_TYPES[type])
     plain = type.replace("-", "").replace("_", "")
     if not (plain.isascii() and plain.isalnum()) or len(type) > MAX_TYPE_CHARS:
-        raise BadInput(f"not a type of link: {type[:40]!r}", f"letters, digits, - and _; at most {MAX_TYPE_CHARS}")
+        raise BadInput(f"not a type of link: {type[:40]!r}", f"use letters, digits, - and _; at most {MAX_TYPE_CHARS}")
 
 
 def _reduce(fields: Fields, entry: Entry) -> Fields:

@@ -1,4 +1,4 @@
-"""reinforce: somebody found the memory true again. Ends `disputed`."""
+"""reinforce: somebody confirmed that the memory is true. It ends `disputed`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import Change, Fields
 
 
 def plan_reinforce(memory: Memory, reason: str, by: str) -> Plan:
-    """Say that a memory turned out to be true; that also clears a memory that disputes had marked."""
+    """Plan to confirm a memory; this also ends the status `disputed`."""
     return plan_change(memory, "reinforce", by, f"reinforce {memory.id}", {"reason": reason})
 
 

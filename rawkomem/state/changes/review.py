@@ -1,4 +1,4 @@
-"""review: a person's decision. The memory is in use again, whatever it was before, or it is put away."""
+"""review: a decision about a memory. It activates the memory from any status, or archives it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .supersede import outweighs, superseding
 
 ACTIONS = ACTIVATE, REJECT = ("activate", "reject")
 DECIDE = "decide"  # an action that only accepts or declines changes
-SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = ("", "supersede", "keep_both")  # how an activation settles a conflict
-HIDDEN = ("superseded", "disputed", "archived", "deleted")  # what `restore` brings back
+SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = ("", "supersede", "keep_both")  # how to settle conflicts
+HIDDEN = ("superseded", "disputed", "archived", "deleted")  # statuses that `restore` ends
 
 
 def plan_decide(memory: Memory, changes: Sequence[Entry], accept: bool, reason: str, by: str) -> Plan:
-    """Accept proposed changes of a memory, or decline them."""
+    """Plan to accept or decline proposed changes of a memory."""
     extra: Fields = {"action": DECIDE, ACCEPTS if accept else DECLINES: [*map(named, changes)], "reason": reason}
     why = f"{'accept' if accept else 'decline'} {len(changes)} changes of {memory.id}"
     return plan_change(memory, "review", by, why, extra)
@@ -33,10 +33,10 @@ def plan_decide(memory: Memory, changes: Sequence[Entry], accept: bool, reason: 
 
 @record
 class Review:
-    """A memory to decide on, and how: conflicts with `rivals` are settled by trust or as the reviewer says.
+    """The input of a decision about a memory. Conflicts with `rivals` are settled by trust, or as `settle` says.
 
-    `words` are the entries that the memory's words come from: the reviewer vouches for them. `others` are further
-    changes that nobody vouches for: they are settled by the review.
+    `words` are the entries that wrote the memory's text; the review accepts them. `others` are further changes that
+    nobody vouches for; the review declines them.
     """
 
     memory: Memory
@@ -50,10 +50,10 @@ class Review:
 
 
 def plan_review(review: Review, action: str) -> Plan:
-    """Reject a memory, or activate it."""
+    """Plan to reject or activate a memory; raise Refused if there is nothing to review."""
     memory = review.memory
     if action not in ACTIONS or review.settle not in SETTLEMENTS:
-        raise BadInput(f"unknown review {action or review.settle!r}", "one of " + ", ".join(ACTIONS))
+        raise BadInput(f"unknown review {action or review.settle!r}", "use one of " + ", ".join(ACTIONS))
     if memory.status != "quarantined" and not (memory.status == ACTIVE and (review.rivals or not memory.vouched)):
         raise Refused(f"{memory.id} is {memory.status}: the memory is not quarantined", "nothing to review")
     if action == REJECT:
@@ -63,7 +63,7 @@ def plan_review(review: Review, action: str) -> Plan:
 
 
 def plan_restore(review: Review, quarantined_by_hand: bool = False) -> Plan:
-    """Bring a memory back that is out of use; its conflicts are settled as in a review."""
+    """Plan to activate a memory that is out of use; its conflicts are settled as in a review."""
     memory = review.memory
     if memory.status not in HIDDEN and not quarantined_by_hand:
         hint = "use 'rawkomem review'" if memory.status == "quarantined" else "nothing to do"
@@ -77,7 +77,7 @@ def _plan_active(review: Review) -> Plan:
     if settle == BY_TRUST and status_there(memory) != ACTIVE:
         entries += _letting_pass(review, after(memory, entries), ())
         entries += standing_again(after(memory, entries), arrived_as(memory), by)
-        return Plan(tuple(entries), f"let in {memory.id} as it stood there: {status_there(memory)}")
+        return Plan(tuple(entries), f"restore the imported status of {memory.id}: {status_there(memory)}")
     others = settled_there(memory, review.rivals) if settle == BY_TRUST else []
     beside, waiting = {one.id for one in others}, open_there(memory, others)
     rivals = [rival for rival in review.rivals if rival.id not in beside]
@@ -92,12 +92,12 @@ def _plan_active(review: Review) -> Plan:
     if wins and settle != KEEP_BOTH:
         entries += [superseding(rival, memory.id, review.reason or "activated in a review", by) for rival in rivals]
     if not entries:
-        raise Refused(f"{memory.id} is trusted less than what it contradicts", "settle it: --supersede or --keep-both")
+        raise Refused(f"{memory.id} is trusted less than its rivals", "add --supersede or --keep-both")
     return Plan(tuple(entries), f"activate {memory.id}")
 
 
 def _letting_pass(review: Review, memory: Memory, left: Sequence[str]) -> tuple[Entry, ...]:
-    """Return the entry by which a reviewer vouches for a memory's words; `left` are conflicts that stay open."""
+    """Return the entry with which a reviewer vouches for a memory's text; `left` are conflicts that stay open."""
     extra: Fields = {
         "action": ACTIVATE, "reason": review.reason, "conflictsWith": [*left],
         ACCEPTS: [*map(named, review.words)], DECLINES: [*map(named, review.others)],

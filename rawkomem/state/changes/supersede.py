@@ -1,4 +1,4 @@
-"""supersede: another memory takes the place of this one. Low trust never supersedes high; `restore` undoes it."""
+"""supersede: another memory replaces this one. A less trusted memory needs `anyway`. `restore` undoes a supersede."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from ..belief.conflicts import Find
 
 
-TRUST_DECIMALS = 6  # in which two trusts are compared: two claims of one moment are equally old
+TRUST_DECIMALS = 6  # for comparing trust, so that tiny differences in age do not count
 
 
 def outweighs(memory: Memory, rivals: Sequence[Memory], trust: Trust) -> bool:
-    """Tell whether a memory is trusted at least as much as each of its rivals: the newer one wins ties.
+    """Return whether a memory is trusted at least as much as each of its rivals, so that it wins ties.
 
-    What is ahead by no more than age takes away is a tie, too, if the rival declares a better source: agents' words
-    are all capped at one number, and the word of a user among them must not give way to a guess for being older.
+    If its lead is not larger than the loss by age, the declared sources decide: all texts of agents have the same cap,
+    and a text whose declared source is a user must not lose to a newer guess only because it is older.
     """
     return all(_outweighs(memory, rival, trust) for rival in rivals)
 
 
 def _outweighs(memory: Memory, rival: Memory, trust: Trust) -> bool:
     if _had_ended(memory, memory.created) and not _had_ended(rival, memory.created):
-        return False  # what was over when it was said says nothing about today
+        return False  # it was no longer valid when it was written
     own, other = trust(memory), trust(rival)
     lead = round(own - other, TRUST_DECIMALS)
     if not 0 <= lead <= MAX_AGE_LOSS:
@@ -46,7 +46,7 @@ def _had_ended(memory: Memory, at: int) -> bool:
 
 
 def _compared(new: Memory, old: Memory, trust: Trust) -> str:
-    """Return two trusts with as many decimals as show the difference; where both are equal, the declared sources."""
+    """Return both trust values with enough decimals to differ; if they are equal, the declared sources."""
     for decimals in range(2, TRUST_DECIMALS + 1):
         own, other = (f"{trust(memory):.{decimals}f}" for memory in (new, old))
         if float(own) < float(other):
@@ -55,28 +55,28 @@ def _compared(new: Memory, old: Memory, trust: Trust) -> str:
 
 
 def _declared(memory: Memory, trust: float) -> float:
-    """Return the trust that a memory's source would have without a cap; where it declares none, what it has."""
+    """Return the initial trust of the source that a memory declares; if it declares none, its actual trust."""
     claimed = claimed_source(memory.extra)
     return BASES[claimed] if claimed else round(trust, TRUST_DECIMALS)
 
 
 def superseding(old: Memory, newer: str, reason: str, by: str) -> Entry:
-    """Return the entry that puts another memory, named by its id, into the place of one."""
+    """Return the entry that supersedes a memory by the one with the id `newer`."""
     return about(old, Entry(kind="supersede", by=by, extra={"supersededBy": newer, "reason": reason}))
 
 
 def plan_supersede(
     old: Memory, new: Memory, find: Find, reason: str, by: str, trust: Trust, anyway: bool = False
 ) -> Plan:
-    """Put one memory into the place of another. `anyway`: a person wants it although the new one is trusted less."""
+    """Plan to replace `old` by `new`; raise Refused if `new` is trusted less, unless `anyway` is set."""
     if any(memory.id == old.id for memory in chain(new.id, find)):
         raise Refused(f"{old.id} would supersede itself", "name the old memory first, then the new one")
     if new.status != ACTIVE:
-        raise Refused(f"{new.id} is {new.status}", "a memory is superseded by one that is in use")
+        raise Refused(f"{new.id} is {new.status}", "only an active memory can supersede another one")
     if old.status in ("superseded", "deleted"):
-        raise Refused(f"{old.id} is {old.status} already", "nothing to do")
+        raise Refused(f"{old.id} is already {old.status}", "nothing to do")
     if not anyway and not outweighs(new, [old], trust):
-        hint = f"if you decide so, run 'rawkomem supersede {old.id} {new.id} --anyway'"
+        hint = f"to do it anyway, run 'rawkomem supersede {old.id} {new.id} --anyway'"
         raise Refused(f"{new.id} is trusted less than {old.id}: {_compared(new, old, trust)}", hint)
     return Plan((superseding(old, new.id, reason, by),), f"supersede {old.id} by {new.id}")
 
@@ -90,5 +90,5 @@ def _tell(entry: Entry) -> str:
     return f"superseded by {said(entry.extra, 'supersededBy') or 'nothing'}"
 
 
-NEWER = Key("The memory that took its place", ID, refers=True)
+NEWER = Key("The memory that supersedes it", ID, refers=True)
 CHANGE = Change(_reduce, _tell, {"supersededBy": NEWER, "reason": REASON})

@@ -1,4 +1,4 @@
-"""validity: set when the memory holds. Another window takes the place of the one before."""
+"""validity: set the time window in which the memory is valid. It replaces the window before."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..keys import REASON, Key
 from . import Change, Fields, time_of
 
 ENDS = {"validFrom": "valid_from", "validUntil": "valid_until"}  # key → field of Memory
-OPEN_END = "none"  # written for the end of a window that is removed
+OPEN_END = "none"  # value that removes a limit of the window
 
 
 def plan_validity(memory: Memory, start: str, end: str, reason: str, by: str) -> Plan:
-    """Set when a memory holds: dates, times or ages; empty leaves an end as it is, `none` opens it."""
+    """Plan to set the validity window: dates, times or ages; "" keeps a limit, `none` removes it."""
     texts = zip(ENDS, (start, end), strict=True)
     given: Fields = {key: _moment(key, text) for key, text in texts if text}
     if not given:
-        raise BadInput("no window given", "give --from, --until or both")
+        raise BadInput("no validity window", "pass --from, --until or both")
     known = {key: iso(getattr(memory, field)) for key, field in ENDS.items()}
     check_window({key: value for key, value in {**known, **given}.items() if value not in ("", OPEN_END)})
     return plan_change(memory, "validity", by, f"validity of {memory.id}", {**given, "reason": reason}, tuple(given))
@@ -30,7 +30,7 @@ def _moment(key: str, text: str) -> str:
         return OPEN_END
     at = read_moment(text)
     if at is None:
-        raise BadInput(f"{key} {text!r} names no time", "a date (2026-01-23), a time, an age (7d), or none")
+        raise BadInput(f"{key} {text!r} is not a time", "use a date (2026-01-23), a time, an age (7d), or none")
     return iso(at)
 
 
@@ -48,5 +48,5 @@ def _tell(entry: Entry) -> str:
     return f"valid {' '.join(ends)}" if ends else "no window given"
 
 
-FROM, UNTIL = Key("When it begins to hold"), Key("When it ceases to hold")
+FROM, UNTIL = Key("Valid from this time"), Key("Valid until this time")
 CHANGE = Change(_reduce, _tell, {"validFrom": FROM, "validUntil": UNTIL, "reason": REASON})

@@ -1,1 +1,1 @@
-"""Links, episodes and walks between memories."""
+"""Links between memories, episodes, and walks over the graph."""

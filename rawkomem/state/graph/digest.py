@@ -1,7 +1,8 @@
-"""Digests: what several memories say, in their own sentences. A source may go when all that it says is held. Pure.
+"""Digests: several memories in one, made of their own sentences. A source that is covered may be archived. Pure.
 
-A sentence with a number, a negation, a condition or a name in code is held by one that says the same words in the same
-order; any other sentence by one that has all its content words. The title is the subject, and must be held as well.
+A sentence with a number, a negation, a condition or a name in code is covered by a sentence with the same words in the
+same order. Any other sentence is covered by a sentence with all its content words. The words of the title, which is
+the subject, must be covered, too.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 
     from ...model.entry import Memory
 
-MIN_SOURCES = 2  # memories of a digest
-TELLING_WORDS = 400  # of the sentences that tell most; within SPEC-0009's 200 to 500 words of a good memory
-MAX_WORDS = 500  # with the sentences that are added so that sources can go
+MIN_SOURCES = 2  # of a digest
+TELLING_WORDS = 400  # of the most informative sentences; SPEC-0009 recommends 200 to 500 words
+MAX_WORDS = 500  # including sentences that are added to cover whole sources
 OPENING_SIGNS, CLOSING_SIGNS = "([{\"'`", ".,;:!?)]}\"'`"  # around a word
 FENCES = ("```", "~~~")
 ARTICLES = word_set("a an the")
@@ -45,7 +46,7 @@ BACK_REFERENCES = word_set("it its they them their this that these those he she 
 
 @record
 class Digest:
-    """The text of a digest. `missing` maps the id of a source to its first part that the text does not hold."""
+    """The text of a digest. `missing` maps the id of a source to its first part that the text does not cover."""
 
     text: str
     missing: dict[str, str]
@@ -53,38 +54,38 @@ class Digest:
 
 @record
 class Sentence:
-    """A sentence of a memory: its words in order, the content words, and those of the title, which is its subject."""
+    """A sentence of a memory: its words in order, its content words, and those of the title (`subject`)."""
 
     text: str
     words: tuple[str, ...]
     stems: frozenset[str]
     subject: frozenset[str]
-    marks: tuple[str, ...]  # words that decide what the others mean: negations, conditions, quantities
+    marks: tuple[str, ...]  # words that change the meaning: negations, conditions, quantities
     is_exact: bool  # whether the order of its words counts
 
 
 @record
 class Source:
-    """A memory taken apart."""
+    """A memory, parsed into sentences."""
 
     memory: Memory
     sentences: tuple[Sentence, ...]
-    unquotable: str  # a line that no digest takes over: of code, of a table, or a heading over prose
+    unquotable: str  # the first line that a digest cannot contain: code, a table, or a heading over prose
 
 
 def agreeing(memories: Sequence[Memory]) -> list[Memory]:
-    """Return the memories without those that contradict one another: a digest would state both."""
+    """Return the memories without those that contradict each other, because a digest would state both."""
     found = contradictions(memories)
     opposed = {memory.id for pair in found for memory in (pair.newer, pair.older)}
     return [memory for memory in memories if memory.id not in opposed]
 
 
 def digest_of(memories: Sequence[Memory]) -> Digest:
-    """Return the telling sentences of each memory under its title, and as many others as let whole sources go."""
+    """Return a digest: the most informative sentences of each memory, then others that complete whole sources."""
     sources = [_source(memory) for memory in memories]
     said = extract(texts_of(memories), TELLING_WORDS)
     chosen = [[one for one in source.sentences if one.text in told] for source, told in zip(sources, said, strict=True)]
-    if not any(chosen):  # one long sentence, of which the summary quotes the beginning
+    if not any(chosen):  # no whole sentence: the summary quotes the beginning of a long one
         return Digest(_text(memories, said), {memory.id: memory.title for memory in memories})
     left = MAX_WORDS - sum(_length(some) for some in chosen)
     numbers = range(len(sources))
@@ -99,11 +100,11 @@ def digest_of(memories: Sequence[Memory]) -> Digest:
 
 
 def plan_digest(title: str, sources: Sequence[Memory], source: str, by: str) -> Plan:
-    """Store one memory that says what several say."""
+    """Plan to store a digest of several memories."""
     if len(sources) < MIN_SOURCES:
         raise BadInput(
             "a digest needs at least two active memories that do not contradict each other",
-            "'rawkomem conflicts' lists contradictions",
+            "run 'rawkomem conflicts' to see contradictions",
         )
     digest = digest_of(sources)
     entry = Entry(
@@ -120,7 +121,7 @@ def plan_digest(title: str, sources: Sequence[Memory], source: str, by: str) -> 
 
 
 def archive_held(digest: Memory, sources: Sequence[Memory], by: str) -> list[Entry]:
-    """Return archive entries for unchanged sources that a digest holds, if it says exactly what its sources say."""
+    """Return archive entries for unchanged sources that a digest covers; empty if the digest's text is outdated."""
     unchanged = [memory for memory in sources if memory.status == ACTIVE and memory.updated <= digest.created]
     made = digest_of(sources) if unchanged else None
     if not made or digest.body.strip() != made.text.strip():
@@ -130,7 +131,7 @@ def archive_held(digest: Memory, sources: Sequence[Memory], by: str) -> list[Ent
 
 
 def unheld_part(memory: Memory, holder: Memory) -> str:
-    """Return the first part of a memory that another memory does not say; empty if it says everything."""
+    """Return the first part of a memory that `holder` does not cover; empty if it covers everything."""
     own, other = _source(memory), _source(holder)
     said = [*other.sentences, _sentence(holder.title, frozenset())]
     missing = [one for one in own.sentences if not any(_holds(known, one) for known in said)]
@@ -140,7 +141,7 @@ def unheld_part(memory: Memory, holder: Memory) -> str:
 
 
 def texts_of(memories: Sequence[Memory]) -> list[tuple[str, float]]:
-    """Return (text, weight from 0 to 1) of each memory; a title stands for a memory without text."""
+    """Return (text, weight from 0 to 1) of each memory; the text is the title if the body is empty."""
     most = len(IMPORTANCE) - 1
     return [(memory.body or memory.title, IMPORTANCE.index(memory.importance) / most) for memory in memories]
 
@@ -168,7 +169,7 @@ def _sentence(text: str, subject: frozenset[str]) -> Sentence:
 
 
 def _unquotable(memory: Memory, found: Sequence[str]) -> str:
-    """Return the first line of code, of a table, or of a heading that neither is the title nor leads to a list."""
+    """Return the first line of code, of a table, or of a heading that is neither the title nor above a list."""
     prose = [line.strip() for line in prose_lines(memory.body)]
     written = [line.strip() for line in memory.body.split("\n")]
     code = (line for line in written if line and line not in prose and not line.startswith(FENCES))
@@ -182,7 +183,7 @@ def _is_lost(line: str, title: str, found: Sequence[str]) -> bool:
 
 
 def _missing(source: Source, chosen: Sequence[Sequence[Sentence]], number: int) -> list[Sentence]:
-    """Return the sentences of a source that have to be added to hold all that it says."""
+    """Return the sentences of a source that must be added to cover it completely."""
     own, others = chosen[number], [one for some in chosen for one in some]
     missing = [one for one in source.sentences if one not in own and not any(_holds(other, one) for other in others)]
     needed = {*own, *missing}
@@ -198,7 +199,7 @@ def _first_missing(source: Source, chosen: Sequence[Sequence[Sentence]], number:
 
 
 def _holds(one: Sentence, other: Sentence) -> bool:
-    """Tell whether a sentence says all that another one does, about the same subject."""
+    """Return whether sentence `one` covers sentence `other`, including its subject."""
     if not other.subject <= one.subject | one.stems or not other.stems <= one.stems or one.marks != other.marks:
         return False
     rest = iter(one.words)

@@ -1,4 +1,4 @@
-"""The graph as a picture: mermaid and Graphviz's dot. Any title is safe in both: what could end a label is escaped."""
+"""Draw the graph as mermaid or Graphviz dot. Titles are escaped, so that no title can end a label."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from .graph import Edge, Graph
 
-MERMAID_EDGES = 500  # mermaid refuses to draw more, and no diagram may raise that
-LABEL_CHARS = 60  # characters of a title: a box that can still be read
-PLAIN = " ,-/'()"  # besides letters and digits; whatever else mermaid may take for markup becomes a #code;
+MERMAID_EDGES = 500  # mermaid draws no more, and a diagram cannot raise the limit
+LABEL_CHARS = 60  # of a title, so that the box stays readable
+PLAIN = " ,-/'()"  # kept besides letters and digits; other ASCII signs become a #code;
 
 
 @record
 class Picture:
-    """The part of a graph that is drawn, and how much is not."""
+    """The part of a graph that is drawn, and the number of memories and edges that are not."""
 
     memories: tuple[Memory, ...]
     edges: tuple[Edge, ...]
@@ -30,7 +30,7 @@ class Picture:
 
 
 def picture(graph: Graph, start: str, hops: int, most: int) -> Picture:
-    """Return what is around a memory, or the most connected memories of all; `most` of them at most, 0 for all."""
+    """Return the memories around a memory, or the most connected ones; at most `most` of them, 0 for all."""
     if start:
         ids = [step.id for step in traverse(graph, start, hops)]
     else:
@@ -42,14 +42,14 @@ def picture(graph: Graph, start: str, hops: int, most: int) -> Picture:
 
 
 def for_mermaid(picture: Picture) -> Picture:
-    """Return the picture without the edges that mermaid would not draw: those by similarity go first."""
+    """Return the picture with at most MERMAID_EDGES edges; edges by similarity are dropped first."""
     kept = sorted(picture.edges, key=lambda edge: (edge.type == SIMILAR, -edge.weight))[:MERMAID_EDGES]
     left_out = len(picture.edges) - len(kept)
     return Picture(picture.memories, tuple(kept), picture.left_out, left_out)
 
 
 def mermaid(picture: Picture) -> str:
-    """Return a flowchart for mermaid: GitHub, GitLab and many editors show it."""
+    """Return a mermaid flowchart, which GitHub, GitLab and many editors show."""
     names = {memory.id: f"n{number}" for number, memory in enumerate(picture.memories)}
     lines = ["flowchart LR"]
     for memory in picture.memories:
@@ -85,7 +85,7 @@ def _edge_label(edge: Edge) -> str:
 
 
 def _for_mermaid(text: str) -> str:
-    """Return text to put between quotes. `- x` and `1. x` would be lists, so the first character is escaped."""
+    """Return escaped text for quotes. A first sign is always escaped, because `- x` would become a list."""
     plain = (c.isalnum() or not c.isascii() or (at and c in PLAIN) for at, c in enumerate(text))
     return "".join(c if keep else f"#{ord(c)};" for c, keep in zip(text, plain, strict=True))
 

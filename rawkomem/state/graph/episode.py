@@ -1,4 +1,4 @@
-"""Episodes: an entry names the first members, `link` entries of type `member` add and remove others. Pure."""
+"""Episodes: an entry lists the first members; `link` entries of type `member` add and remove members. Pure."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from .graph import Graph
 
-MAX_MEMBERS = 1_000  # neolata's largest batch; the list still fits a frontmatter of 64 KiB
-MIN_CAPTURED = 2  # neolata: one memory is no episode that a window finds by itself
+MAX_MEMBERS = 1_000  # neolata's largest batch; the list fits into a frontmatter of 64 KiB
+MIN_CAPTURED = 2  # neolata: `capture` makes no episode of one memory
 SUMMARY_WORDS = 120  # a paragraph
 
 
 @record
 class Episode:
-    """An episode with its members, the oldest first, and the names of members that are no more."""
+    """An episode with its members, oldest first, and the names of members that no longer exist."""
 
     memory: Memory
     members: tuple[Memory, ...]
@@ -37,27 +37,27 @@ class Episode:
 
     @property
     def active(self) -> tuple[Memory, ...]:
-        """Return the members that still count: not superseded, quarantined, archived or deleted."""
+        """Return the active members."""
         return tuple(memory for memory in self.members if memory.status == ACTIVE)
 
     @property
     def start(self) -> int:
-        """Return the time of its first member; 0 when unknown."""
+        """Return the time of the first member; 0 if unknown."""
         return min((memory.created for memory in self.members if memory.created), default=0)
 
     @property
     def end(self) -> int:
-        """Return the time of its last member; 0 when unknown."""
+        """Return the time of the last member; 0 if unknown."""
         return max((memory.created for memory in self.members), default=0)
 
     @property
     def by(self) -> tuple[str, ...]:
-        """Return the names of the people and agents who took part."""
+        """Return the authors of the members, sorted."""
         return tuple(sorted({memory.by for memory in self.members if memory.by}))
 
 
 def episodes_in(graph: Graph) -> list[Episode]:
-    """Return all episodes of a graph of all memories, the latest first."""
+    """Return all episodes of a graph of all memories, latest first."""
     members: dict[str, list[Memory]] = {id: [] for id, memory in graph.memories.items() if memory.kind in GROUPS}
     missing: dict[str, list[str]] = {id: [] for id in members}
     for edge in graph.edges:
@@ -76,9 +76,9 @@ def by_time(memories: Iterable[Memory]) -> tuple[Memory, ...]:
 
 
 def plan_episode(name: str, members: Sequence[Memory], tags: Sequence[str], text: str, by: str) -> Plan:
-    """Store a new episode of these memories; without a name, it is named after its topic and first day."""
+    """Plan to store an episode with these memories; without a name, its title is the topic and the first day."""
     if not members:
-        raise BadInput("an episode needs at least one memory", "name memories, or capture a stretch of time")
+        raise BadInput("an episode needs at least one memory", "name memories, or run 'rawkomem episode capture'")
     _check_members(members, 0)
     ordered = by_time(members)
     about = topic(" ".join(memory.title for memory in ordered)) or "episode"
@@ -88,22 +88,22 @@ def plan_episode(name: str, members: Sequence[Memory], tags: Sequence[str], text
 
 
 def plan_join(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
-    """Add memories to an episode; those that are in it already stay."""
+    """Plan to add memories to an episode; skip memories that are already members."""
     known = {memory.id for memory in episode.members}
     new = [memory for memory in memories if memory.id not in known]
     if not new:
-        raise Refused(f"all of them are in {episode.memory.id} already", "nothing to do")
+        raise Refused(f"all of them are already in {episode.memory.id}", "nothing to do")
     _check_members(new, len(known))
     joining = linking(episode.memory, [memory.id for memory in new], MEMBER, by)
     return Plan((joining,), f"add {len(new)} to {episode.memory.id}")
 
 
 def plan_leave(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
-    """Take memories out of an episode; they themselves stay as they are."""
+    """Plan to remove memories from an episode; the memories themselves do not change."""
     names = Names(memories)
     leaving = [name for type, name in episode.memory.links if type == MEMBER and names.find(name)]
     if not leaving:
-        raise Refused(f"none of them is in {episode.memory.id}", "'rawkomem episode show' lists its members")
+        raise Refused(f"none of them is in {episode.memory.id}", f"run 'rawkomem episode show {episode.memory.id}'")
     removing = linking(episode.memory, leaving, MEMBER, by, removed=True)
     return Plan((removing,), f"remove {len(leaving)} from {episode.memory.id}")
 
@@ -111,14 +111,14 @@ def plan_leave(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
 def _check_members(members: Sequence[Memory], others: int) -> None:
     if others + len(members) > MAX_MEMBERS:
         count = f"{others + len(members):,}"
-        raise BadInput(f"an episode holds at most {MAX_MEMBERS:,} memories, not {count}", "make several episodes")
+        raise BadInput(f"an episode can have at most {MAX_MEMBERS:,} memories, not {count}", "make several episodes")
     for memory in members:
         if memory.kind in GROUPS:
             raise BadInput(f"{memory.id} is an episode itself", "add its members instead")
         if memory.status == "deleted":
-            raise Refused(f"{memory.id} is deleted", "name memories that are there")
+            raise Refused(f"{memory.id} is deleted", "name memories that are not deleted")
 
 
 def summary_of(memories: Sequence[Memory], most_words: int) -> str:
-    """Return what memories say together, in their own sentences; a title stands for a memory without text."""
+    """Return a summary made of sentences of the memories; the title is used if the body is empty."""
     return summarize(texts_of(memories), most_words)

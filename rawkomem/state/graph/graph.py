@@ -1,4 +1,4 @@
-"""The graph of memories: what files say about who belongs to whom, and what is similar. Pure; walks are in walk.py."""
+"""The graph of memories: edges that files declare, and edges between similar memories. Pure; walks are in walk.py."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Edge:
     weight: float = 1.0
 
     def other(self, id: str) -> str:
-        """Return the memory at the other end."""
+        """Return the id at the other end."""
         return self.target if id == self.source else self.source
 
 
 @record
 class Broken:
-    """A reference that leads nowhere, or to several memories."""
+    """A reference that matches no memory or several memories."""
 
     memory: Memory
     type: str
@@ -38,14 +38,14 @@ class Broken:
 
 
 class Graph:
-    """Current memories by id, the edges between them, and what leads elsewhere. Edges are walked both ways."""
+    """Current memories by id, the edges between them, and references to others. Edges have no direction in walks."""
 
     def __init__(
         self, memories: Mapping[str, Memory], edges: Iterable[Edge], hidden: Iterable[Edge], broken: Iterable[Broken]
     ):
         self.memories = memories
         self.edges = tuple(edges)
-        self.hidden = tuple(hidden)  # to or from memories that are history
+        self.hidden = tuple(hidden)  # edges between a current memory and one that is not
         self.broken = tuple(broken)
         self.around: dict[str, list[Edge]] = {id: [] for id in memories}
         for edge in self.edges:
@@ -55,14 +55,14 @@ class Graph:
             edges.sort(key=lambda edge: (edge.type == SIMILAR, -edge.weight, edge.type, edge.other(id)))
 
     def types(self) -> list[str]:
-        """Return the types of edges there are."""
+        """Return the types of the edges, sorted."""
         return sorted({edge.type for edge in self.edges})
 
 
 def build(
     memories: Sequence[Memory], is_current: Callable[[Memory], bool], similar: Iterable[tuple[str, str, float]] = ()
 ) -> Graph:
-    """Return the graph of the current ones among all memories, with (id, id, cosine) of similar pairs added."""
+    """Return the graph of the current memories; `similar` adds edges from (id, id, cosine)."""
     current = {memory.id: memory for memory in sorted(memories, key=lambda memory: memory.id) if is_current(memory)}
     declared, broken = _declared(memories)
     inside = [edge for edge in declared if edge.source in current and edge.target in current]
@@ -77,7 +77,7 @@ def build(
 
 
 def _declared(memories: Sequence[Memory]) -> tuple[list[Edge], list[Broken]]:
-    """Return every edge that files declare, each once, and every reference that leads nowhere."""
+    """Return every edge that files declare, without duplicates, and every broken reference."""
     names = Names(memories)
     edges: dict[Edge, None] = {}
     broken: list[Broken] = []

@@ -1,4 +1,4 @@
-"""Walks over the graph: what is around a memory, the shortest path, clusters, orphans. Always in the same order."""
+"""Walk over the graph: neighbors, shortest path, clusters, orphans. The order of results is always the same."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from .graph import Edge, Graph
 
 LABEL_WORDS = 3
-OPENING_CHARS = 400  # characters of a body that count for a label, besides title and tags: it begins with its subject
+OPENING_CHARS = 400  # of a body that are used for a label, besides title and tags
 
 
 @record
 class Step:
-    """A memory on a walk: how many hops away, and the edge by which it was reached (None at the start)."""
+    """A memory on a walk: the number of hops, and the edge that leads to it (None at the start)."""
 
     id: str
     hop: int
@@ -29,19 +29,19 @@ class Step:
 
 @record
 class Cluster:
-    """Memories that hang together, the most connected first, and the words that tell them from the others."""
+    """Connected memories, most connected first, and a label of words that are typical for them."""
 
     ids: tuple[str, ...]
     label: str
 
 
 def neighbors(graph: Graph, id: str, types: Collection[str] = ()) -> Iterator[tuple[Edge, str]]:
-    """Return the edges at a memory, of these types or of any, with who is at the other end; declared ones first."""
+    """Return the edges of a memory, of these types or of any, with the id at the other end; declared edges first."""
     return ((edge, edge.other(id)) for edge in graph.around[id] if not types or edge.type in types)
 
 
 def traverse(graph: Graph, start: str, hops: int, types: Collection[str] = ()) -> list[Step]:
-    """Return everything within some hops of a memory, the nearest first; the start is the first of them."""
+    """Return all memories within some hops of a memory, nearest first, beginning with the start."""
     steps = [Step(start, 0)]
     seen = {start}
     for step in steps:
@@ -55,7 +55,7 @@ def traverse(graph: Graph, start: str, hops: int, types: Collection[str] = ()) -
 
 
 def path(graph: Graph, start: str, end: str, types: Collection[str] = ()) -> list[Step]:
-    """Return the shortest way from one memory to another; empty where there is none."""
+    """Return the shortest path from one memory to another; empty if there is none."""
     reached = {step.id: step for step in traverse(graph, start, len(graph.memories), types)}
     if end not in reached:
         return []
@@ -66,7 +66,7 @@ def path(graph: Graph, start: str, end: str, types: Collection[str] = ()) -> lis
 
 
 def clusters(graph: Graph, least: int) -> list[Cluster]:
-    """Return the connected parts of at least this size, the largest first. Episodes connect nothing."""
+    """Return the connected parts of at least this size, largest first. Episodes do not connect memories."""
     parts = [part for part in _parts(graph) if len(part) >= least]
     if not parts:
         return []
@@ -82,7 +82,7 @@ def clusters(graph: Graph, least: int) -> list[Cluster]:
 
 
 def orphans(graph: Graph) -> list[str]:
-    """Return the memories that nothing connects, by id."""
+    """Return the ids of the memories without edges."""
     return [id for id in _singles(graph) if not graph.around[id]]
 
 

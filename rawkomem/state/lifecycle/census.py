@@ -1,6 +1,6 @@
-"""Census: all memories as they stand, with trust and the time, for decisions that are committed.
+"""Census: the current state of all memories, with trust and the time, for decisions that are committed.
 
-It holds no count of one machine: a decision that depends on such a count would differ from clone to clone.
+It contains no counts of one machine, such as uses, because decisions would then differ from clone to clone.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from ...model.entry import Memory, Plan
     from .strength import Strength
 
-SPARED = "critical"  # SPEC-0009: always included when relevant; what is archived cannot be
+SPARED_IMPORTANCE = "critical"  # SPEC-0009 always includes these when relevant, so they must not be archived
 
 
 @record
 class Census:
-    """Memories by id, the time, how far each is believed, and which of them a person vouches for."""
+    """Memories by id, the time, a function that computes trust, and the ids that a person vouches for."""
 
     memories: Mapping[str, Memory]
     now: int
@@ -31,7 +31,7 @@ class Census:
     vouched: Collection[str] = ()
 
     def after(self, plan: Plan) -> Census:
-        """Return the census as it is once a plan is written."""
+        """Return the census after a plan is written."""
         memories = dict(self.memories)
         for entry in plan.entries:
             known = memories.get(entry.target)
@@ -40,12 +40,12 @@ class Census:
         return replace(self, memories=memories)
 
     def active(self) -> list[Memory]:
-        """Return what is in use and fades, by id."""
+        """Return the active memories of kinds that decay, sorted by id."""
         fading = (memory for memory in self.memories.values() if memory.kind in FADING and memory.status == ACTIVE)
         return sorted(fading, key=lambda memory: memory.id)
 
     def strength(self, memory: Memory, links: int) -> Strength:
-        """Return how alive a memory with so many links is."""
+        """Return the strength of a memory with this number of links."""
         return strength_of(memory, links, self.now)
 
     def touched(self, memory: Memory) -> int:
@@ -53,5 +53,5 @@ class Census:
         return max(memory.created, memory.updated)
 
     def is_spared(self, memory: Memory) -> bool:
-        """Tell whether only a person may archive a memory, by its name: it is critical or somebody vouches for it."""
-        return memory.importance == SPARED or memory.id in self.vouched
+        """Return whether housekeeping must not archive a memory: it is critical, or a person vouches for it."""
+        return memory.importance == SPARED_IMPORTANCE or memory.id in self.vouched

@@ -1,4 +1,4 @@
-"""Consolidate: repeat all steps, each on what the others decided, until none changes anything; one Plan. Pure."""
+"""Consolidate: repeat all steps, each on the result of the others, until nothing changes; return one Plan. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def steps(later: Later, registry: Registry, by: str) -> list[Step]:
-    """Return the steps in their order; `later` tells which memories are similar."""
+    """Return the steps in their order; `later` finds similar memories."""
     return [
         lambda census: plan_dedupe(census, later, by),
         lambda census: plan_contradictions(census, registry, by),
@@ -30,7 +30,7 @@ def steps(later: Later, registry: Registry, by: str) -> list[Step]:
 def plan_consolidate(
     census: Census, todo: Sequence[Step], progress: Callable[[int, int], None] = lambda done, total: None
 ) -> Plan:
-    """Plan everything that consolidating changes. Ends, since every step only adds to what is settled."""
+    """Plan all changes of a consolidation. The loop ends, because no step undoes the changes of another."""
     plans: list[Plan] = []
     done, changed = 0, True
     while changed:

@@ -1,4 +1,4 @@
-"""Contradictions among memories that are there already: claims are gone through as if each were stored again. Pure."""
+"""Settle contradictions between stored claims, as if the claims were stored one after the other. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def plan_contradictions(census: Census, registry: Registry, by: str = "") -> Plan:
-    """Settle each active claim, the oldest first, as if it were stored after those before it."""
+    """Plan to settle the active claims, oldest first, as if each were stored after the claims before it."""
     entries: list[Entry] = []
     standing: dict[tuple[str, str], list[Memory]] = {}
     for memory in sorted(census.active(), key=lambda memory: (memory.created, memory.id)):

@@ -1,4 +1,4 @@
-"""Duplicates and corroboration. Vectors propose; a number, a negation or a title word that differs decides. Pure."""
+"""Duplicates and corroboration. Vectors find candidates; a different number, negation or title word excludes them."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from ...model.entry import Entry, Memory
     from .census import Census
 
-    # (ids in order, least cosine, ids to skip, how many at most) → id, [(later id, cosine)]; see index/views/
+    # (ids in order, minimum cosine, ids to skip, maximum number) → id, [(later id, cosine)]; see index/views/
     Later = Callable[[Sequence[str], float, Collection[str], int], Iterator[tuple[str, list[tuple[str, float]]]]]
 
-MAX_CORROBORATIONS = 4  # corroborations; more do not raise trust (neolata: 0.05 each, 0.2 at most)
-MAX_COMPARED = 50  # similar memories for one that may be confirmed; bounds the work among thousands of lookalikes
+MAX_CORROBORATIONS = 4  # more do not raise trust (neolata: 0.05 each, 0.2 at most)
+MAX_COMPARED = 50  # similar memories per memory; limits the work among thousands of lookalikes
 
 
 def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
-    """Keep the best of memories that say the same: it supersedes the others, and other sources confirm it."""
+    """Plan to supersede duplicates by the best one; duplicates from other sources confirm it first."""
     witnesses = Witnesses(census)
     entries: list[Entry] = []
     for alike in _comparable(census):
         alike.sort(key=lambda memory: _rank(census, memory))
         for kept, other, cosine in _duplicates(alike, later):
-            entries += witnesses.confirm(kept, other)  # first: once superseded, it is no witness any more
+            entries += witnesses.confirm(kept, other)  # before `superseding`: a superseded memory is no witness
             reason = f"duplicate of {kept.id} (similarity {cosine:.2f})"
             entries.append(superseding(other, kept.id, reason, by))
     superseded = sum(entry.kind == "supersede" for entry in entries)
@@ -43,7 +43,7 @@ def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
 
 
 def plan_corroborate(census: Census, later: Later) -> Plan:
-    """Confirm memories that another source says again later, in nearly the same words, whichever is trusted more."""
+    """Plan to confirm memories that another source repeated later in nearly the same words."""
     witnesses = Witnesses(census)
     entries: list[Entry] = []
     for alike in _comparable(census):
@@ -57,7 +57,7 @@ def plan_corroborate(census: Census, later: Later) -> Plan:
 
 
 class Witnesses:
-    """Who confirms whom so far. A source counts once, and nobody confirms the one that confirmed it."""
+    """The confirmations so far. A source counts once per memory, and two memories do not confirm each other."""
 
     def __init__(self, census: Census):
         self.memories = census.memories
@@ -70,11 +70,11 @@ class Witnesses:
                     self._note(memory, self.memories[other])
 
     def enough(self, id: str) -> bool:
-        """Tell whether more witnesses would change nothing."""
+        """Return whether further witnesses would have no effect."""
         return self.count[id] >= MAX_CORROBORATIONS
 
     def confirm(self, memory: Memory, other: Memory) -> Sequence[Entry]:
-        """Return the confirmation by whoever found the other memory, where it is news from another source."""
+        """Return the entry with which `other` confirms a memory; empty if its source is not new or not independent."""
         heard = _source(other) in self.heard.get(memory.id, ()) or frozenset((memory.id, other.id)) in self.pairs
         if heard or self.enough(memory.id) or not is_independent(memory, other):
             return ()
@@ -88,31 +88,31 @@ class Witnesses:
 
 
 def is_independent(one: Memory, other: Memory) -> bool:
-    """Tell whether two memories come from different sources; one that does not say is nobody's witness."""
+    """Return whether two memories come from different sources; False if a source is unknown."""
     return bool(_source(one)) and bool(_source(other)) and _source(one) != _source(other)
 
 
 def is_comparable(one: Memory, other: Memory) -> bool:
-    """Tell whether one of two memories may be a duplicate: in use, of one kind, window, claim and facts.
+    """Return whether one of two memories may be a duplicate: both in use, with the same kind, window, claim and facts.
 
-    Digests are no duplicates.
+    Derived memories, such as digests, are never duplicates.
     """
     usable = all(m.status == ACTIVE and m.kind in FADING and not derived_from(m) for m in (one, other))
     return usable and _facts(one) == _facts(other)
 
 
 def same_subject(one: Memory, other: Memory) -> bool:
-    """Tell whether every telling word of each title occurs in the other memory."""
+    """Return whether every specific word of each title occurs in the other memory."""
     return _has(other, specific(one.title)) and _has(one, specific(other.title))
 
 
 def same_facts(one: Memory, other: Memory) -> bool:
-    """Tell whether two memories that are close in meaning say the same: no number, negation or telling word differs."""
+    """Return whether two similar memories say the same: no number, negation or specific title word differs."""
     return _facts(one) == _facts(other) and same_subject(one, other)
 
 
 def _says_all(kept: Memory, other: Memory) -> bool:
-    """Tell whether one memory may take the place of another: no name, number or code word gets lost."""
+    """Return whether `kept` may replace `other`: no name, number or code word gets lost."""
     return same_subject(kept, other) and not missing_fact(other, kept)
 
 
@@ -122,12 +122,12 @@ def _has(memory: Memory, stems: Sequence[str]) -> bool:
 
 
 def _source(memory: Memory) -> str:
-    """Return who speaks: a name, else the session it was said in."""
+    """Return the author's name, else the session."""
     return memory.by.strip().lower() or session_of(memory)
 
 
 def _comparable(census: Census) -> list[list[Memory]]:
-    """Return active memories, but for derived ones, in groups of the same kind, session, window, claim and facts."""
+    """Return active, not derived memories in groups of the same kind, session, window, claim and facts."""
     groups: dict[Hashable, list[Memory]] = {}
     for memory in census.active():
         if not derived_from(memory):
@@ -142,7 +142,7 @@ def _facts(memory: Memory) -> Hashable:
 
 
 def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory, Memory, float]]:
-    """Yield (kept, duplicate, similarity) of ranked memories; each duplicate is compared with the one that is kept."""
+    """Yield (kept, duplicate, similarity) of ranked memories; a duplicate is compared only with kept memories."""
     gone: set[str] = set()
     first: dict[str, Memory] = {}
     for memory in ranked:
@@ -159,5 +159,5 @@ def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory
 
 
 def _rank(census: Census, memory: Memory) -> tuple[float, int, str]:
-    """Return the sort key: most trusted (in tenths, since a year of age takes one), then oldest."""
+    """Return the sort key: most trusted first (in tenths, the loss by a year of age), then oldest."""
     return -round(census.trust(memory), 1), memory.created, memory.id

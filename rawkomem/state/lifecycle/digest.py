@@ -1,4 +1,4 @@
-"""Digests of memories that belong together and that nobody changed lately, in their own sentences. Pure."""
+"""Digests of related memories that nobody changed lately, made of their own sentences. Pure."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from .census import Census
 
-    # (ids, least cosine) → pairs that are among each other's closest; see index/views/neighbors.py
+    # (ids, minimum cosine) → pairs that are among each other's closest; see index/views/neighbors.py
     Pairs = Callable[[Collection[str], float], list[tuple[str, str, float]]]
 
-SOURCE = "compress"  # of the digests made here
+SOURCE = "compress"  # `source` of the digests made here
 MIN_MEMBERS, IDLE_DAYS, MAX_DIGESTS = 3, 30, 5  # neolata
-MIN_COSINES = (0.6, 0.7, 0.8, 0.9)  # cosine of what belongs together: the first that gives clusters small enough
-MAX_MEMBERS = 30  # of a digest: a dozen words for each of them
-MAX_TRUST_SPREAD = 0.15  # a digest is believed like its least believed source
+MIN_COSINES = (0.6, 0.7, 0.8, 0.9)  # minimum similarity of a cluster: the first value that gives small enough clusters
+MAX_MEMBERS = 30  # of a digest, which then has a dozen words for each
+MAX_TRUST_SPREAD = 0.15  # between sources, because a digest has the trust of its least trusted source
 
 
 @record
 class Digesting:
-    """What digests are made of: clusters of at least so many, unchanged for so long; at most so many digests a day."""
+    """The limits of digests: minimum size of a cluster, days without a change, maximum number of digests per day."""
 
     members: int = MIN_MEMBERS
     idle_days: int = IDLE_DAYS
@@ -42,7 +42,7 @@ class Digesting:
 
 
 def plan_digests(census: Census, pairs: Pairs, how: Digesting, by: str = "") -> Plan:
-    """Make digests of idle clusters, the largest first, so many a day."""
+    """Plan digests of idle clusters, largest first, up to the maximum per day."""
     made_before = covered(census.memories.values())
     room = how.max_digests - sum(_is_recent(memory, census) for memory in census.memories.values())
     plans: list[Plan] = []
@@ -54,22 +54,22 @@ def plan_digests(census: Census, pairs: Pairs, how: Digesting, by: str = "") -> 
 
 
 def plan_archive_sources(census: Census, by: str = "") -> Plan:
-    """Archive the sources of digests that say all that they say, but for those that only a person may archive."""
+    """Plan to archive sources that their digest covers, except those that housekeeping must not archive."""
     entries = []
     for digest in _made(census):
         sources = [census.memories[id] for id in derived_from(digest) if id in census.memories]
         held = archive_held(digest, sources, by)
         entries += [entry for entry in held if not census.is_spared(census.memories[entry.about])]
-    return Plan(tuple(entries), f"archive {count(len(entries), 'memory')} that digests hold")
+    return Plan(tuple(entries), f"archive {count(len(entries), 'memory')} that digests cover")
 
 
 def digests_of(census: Census) -> dict[str, str]:
-    """Return source → the digest in use that was made of it."""
+    """Return source → the active digest that was made from it."""
     return {id: digest.id for digest in _made(census) for id in derived_from(digest)}
 
 
 def unheld(census: Census) -> dict[str, str]:
-    """Return active source of a digest → the first thing it says that the digest does not hold: it is not archived."""
+    """Return active source of a digest → its first part that the digest does not cover, so that it is not archived."""
     found: dict[str, str] = {}
     for digest in _made(census):
         sources = [census.memories[id] for id in derived_from(digest) if id in census.memories]
@@ -81,7 +81,7 @@ def unheld(census: Census) -> dict[str, str]:
 def _groups(
     census: Census, covered: Collection[str], pairs: Pairs, how: Digesting
 ) -> Iterator[tuple[str, list[Memory]]]:
-    """Yield (label, memories) to compress. What is covered takes part: else others would regroup."""
+    """Yield (label, memories) for new digests. Covered memories are clustered, too, so that clusters stay stable."""
     taking = {memory.id: memory for memory in _taking_part(census, covered, how)}
     for cosine in MIN_COSINES:
         found = clusters(build(list(taking.values()), lambda memory: True, pairs(taking, cosine)), how.members)
@@ -108,7 +108,7 @@ def _taking_part(census: Census, covered: Collection[str], how: Digesting) -> It
 
 
 def _believed_alike(memories: Iterable[Memory], census: Census) -> Iterator[list[Memory]]:
-    """Yield memories in groups of nearly the same trust, so that a doubtful one does not lower the others."""
+    """Yield memories in groups of similar trust, so that a doubtful memory does not lower the trust of others."""
     group: list[Memory] = []
     for memory in sorted(memories, key=lambda one: (-census.trust(one), one.id)):
         if group and census.trust(group[0]) - census.trust(memory) > MAX_TRUST_SPREAD:
@@ -124,6 +124,6 @@ def _is_recent(memory: Memory, census: Census) -> bool:
 
 
 def _made(census: Census) -> list[Memory]:
-    """Return the digests in use that were made here, by id."""
+    """Return the active digests that were made here, sorted by id."""
     digests = (memory for memory in census.memories.values() if memory.status == ACTIVE and memory.source == SOURCE)
     return sorted((memory for memory in digests if derived_from(memory)), key=lambda memory: memory.id)

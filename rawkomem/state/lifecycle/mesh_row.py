@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def metadata_of(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[str, Any]:
-    """Return what a memory says, by the RFC's keys, without empty values. Promoted columns are as filters see them."""
+    """Return a memory's metadata by the RFC's keys, without empty values, including the columns that filters use."""
     columns = promoted(memory, accesses, last_access)
     last = columns["last_accessed"]
     shown = {**columns, "last_accessed": iso(last) if isinstance(last, int) else "", "heritage_chain": chain_of(memory)}
@@ -28,7 +28,7 @@ def metadata_of(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict
 
 
 def entry_row(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[str, Any]:
-    """Return the columns of memory_entries but the vector; times are milliseconds, metadata is an object."""
+    """Return the columns of memory_entries without the vector; times are milliseconds, metadata is an object."""
     return {
         "id": memory.id,
         "content": sanitized(memory),
@@ -40,7 +40,7 @@ def entry_row(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[s
 
 
 def sanitized(memory: Memory) -> str:
-    """Return the text of a memory as layer 0 leaves it (RFC-0011 §6); its file keeps the person's text."""
+    """Return a memory's text after layer 0 (RFC-0011 §6) if a mesh stored it; the file keeps the original text."""
     text = memory.body or memory.title
     if SCRUBBED_KEY not in memory.extra:
         return text

@@ -1,4 +1,4 @@
-"""A memory in the columns of RFC-0011, schema V2: what filters name, what `show --json` prints, what a mesh returns."""
+"""A memory in the columns of RFC-0011, schema V2, for filters, `show --json` and the mesh."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MEMORY_TYPES = ("global", "session", "agent", "lesson", "reflection")
 
 
 def promoted(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]:
-    """Return the V2 columns of a memory; None where it does not say. Times are milliseconds, the heritage is JSON.
+    """Return the V2 columns of a memory; None if unknown. Times are milliseconds, the heritage is JSON.
 
-    What its metadata states for a column holds; uses on this machine are added to those that it states.
+    Values in the memory's metadata win; uses on this machine are added to the uses in the metadata.
     """
     given = given_in(memory.extra)
     chain = chain_of(memory)
@@ -43,7 +43,7 @@ def promoted(memory: Memory, accesses: int, last_access: int) -> dict[str, Known
 
 
 def score_of(memory: Memory) -> float:
-    """Return the importance as a number: the one that its metadata states, until somebody gives it another word."""
+    """Return the importance as a number: that of the metadata, unless somebody changed the importance since."""
     stated = score_in(given_in(memory.extra))
     if stated is None or importance_for(stated) != memory.importance:
         return importance_of(memory)
@@ -51,7 +51,7 @@ def score_of(memory: Memory) -> float:
 
 
 def columns(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]:
-    """Return everything that a filter may name."""
+    """Return all columns that a filter may name."""
     return {
         "id": memory.id,
         "kind": memory.kind,
@@ -74,14 +74,14 @@ def columns(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]
 
 
 def memory_type(memory: Memory) -> str:
-    """Return which of the RFC's five it is; whatever its type says in free text."""
+    """Return the RFC's memory type of a memory, one of MEMORY_TYPES."""
     stated = given_in(memory.extra).get("memory_type")
     type = stated if stated in MEMORY_TYPES else type_of(memory)
     return memory_type_of(memory.kind, type, session_of(memory))
 
 
 def memory_type_of(kind: str, type: str, session: str) -> str:
-    """Return the RFC's memory type that follows from a kind, a type and a session."""
+    """Return the RFC's memory type for a kind, a type and a session."""
     if kind in ("lesson", "reflection"):
         return kind
     if type in MEMORY_TYPES:
@@ -90,7 +90,7 @@ def memory_type_of(kind: str, type: str, session: str) -> str:
 
 
 def chain_of(memory: Memory) -> dict[str, list[Value]]:
-    """Return the chain of intents that led to a memory, by the RFC's keys; empty where it has none."""
+    """Return the chain of intents that led to a memory, by the RFC's keys; empty if it has none."""
     chain: dict[str, list[Value]] = {}
     for key in CHAIN:
         said = memory.extra.get(key, [])
@@ -110,10 +110,10 @@ def _whole(value: object) -> int:
 
 
 def _moment(value: object) -> int:
-    """Return the milliseconds since 1970 that a number or an ISO time says; 0 where it says none."""
+    """Return a number or an ISO time as milliseconds since 1970; 0 for any other value."""
     if isinstance(value, str):
         return read_time(value)[0] or 0
     return _whole(value)
 
 
-FIELDS = tuple(columns(Memory(""), 0, 0))  # what a filter may name
+FIELDS = tuple(columns(Memory(""), 0, 0))  # names that a filter may use

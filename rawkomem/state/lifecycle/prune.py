@@ -1,4 +1,4 @@
-"""Prune: archive what faded, and remove links that lead nowhere. Nothing is deleted. Pure."""
+"""Prune: archive decayed memories, and remove dangling links. Nothing is deleted. Pure."""
 
 from __future__ import annotations
 
@@ -25,26 +25,29 @@ if TYPE_CHECKING:
 
 SUPERSEDED_DAYS = 90
 MIN_DISPUTED_TRUST = 0.2
-LIVING = (ACTIVE, DRAFT, "conflicted", "disputed")
-NO_HOLD = (SUPERSEDES, DERIVED)  # links of history: what replaced a memory or says it shorter does not keep it alive
+STATUSES_IN_USE = (ACTIVE, DRAFT, "conflicted", "disputed")
+UNCOUNTED_LINKS = (
+    SUPERSEDES,
+    DERIVED,
+)  # do not strengthen a memory: they lead to its replacement or digest
 
 
 @record
 class Outlook:
-    """The strength of every memory that may fade, and those among them that are too weak, by id."""
+    """The strength of every memory that may decay, and the ids of those below the limit."""
 
     strengths: dict[str, Strength]
     faded: tuple[str, ...]
 
     @property
     def weakening(self) -> tuple[str, ...]:
-        """Return what is weak but not yet too weak."""
+        """Return the ids of memories that are weak but not below the limit."""
         left = set(self.strengths) - set(self.faded)
         return tuple(sorted(id for id in left if self.strengths[id].value < WEAK_BELOW))
 
 
 def look_ahead(census: Census, least: float) -> Outlook:
-    """Return which memories are weaker than `least`, once those are gone: a link to a fading memory holds nothing."""
+    """Return the memories with a strength below `least`. Links to memories below it do not count for the others."""
     around = held_by(census)
     may_fade = {id: memory for id, memory in sorted(census.memories.items()) if _may_fade(census, memory)}
     strengths: dict[str, Strength] = {}
@@ -60,16 +63,16 @@ def look_ahead(census: Census, least: float) -> Outlook:
 
 
 def held_by(census: Census) -> dict[str, set[str]]:
-    """Return memory → the memories in use that a declared link connects it with, either way."""
-    graph = build(list(census.memories.values()), lambda memory: memory.status in LIVING)
-    held = ((id, [edge for edge in edges if edge.type not in NO_HOLD]) for id, edges in graph.around.items())
+    """Return memory → the memories in use that a declared link connects it with, in either direction."""
+    graph = build(list(census.memories.values()), lambda memory: memory.status in STATUSES_IN_USE)
+    held = ((id, [edge for edge in edges if edge.type not in UNCOUNTED_LINKS]) for id, edges in graph.around.items())
     return {id: {edge.other(id) for edge in edges} for id, edges in held}
 
 
 def plan_prune(census: Census, by: str = "") -> Plan:
-    """Archive what faded, was superseded long ago, or is disputed and hardly believed; remove links to nothing.
+    """Plan to archive decayed, long superseded, and disputed memories of low trust; and to remove dangling links.
 
-    A memory that is critical, or that a person vouches for, is in no such plan.
+    Critical memories and memories that a person vouches for are never archived.
     """
     outlook = look_ahead(census, FADED_BELOW)
     done = [(census.memories[id], f"prune: {outlook.strengths[id]}") for id in outlook.faded]
@@ -94,11 +97,11 @@ def _may_fade(census: Census, memory: Memory) -> bool:
 
 
 def _cleaned(memories: Iterable[Memory], every: Iterable[Memory], by: str) -> Iterable[Entry]:
-    """Yield, for each memory in use and each type of link, an entry that removes the links that lead nowhere."""
+    """Yield, for each memory in use and each type of link, an entry that removes the dangling links."""
     names = Names(memory for memory in every if memory.status != "deleted")
     for memory in memories:
         lost: dict[str, list[str]] = {}
-        for type, name in memory.links if memory.status in LIVING else ():
+        for type, name in memory.links if memory.status in STATUSES_IN_USE else ():
             if not names.find(name):
                 lost.setdefault(type, []).append(name)
         for type, gone in lost.items():

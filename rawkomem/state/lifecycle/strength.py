@@ -1,4 +1,4 @@
-"""Strength of a memory (neolata's formula), except that `stability` only ever slows fading down. Pure."""
+"""The strength of a memory: neolata's formula, except that `stability` can only slow decay down. Pure."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.entry import Memory
 
-# neolata's number for a memory of which nothing is said is 0.7: ours is then of medium importance.
+# neolata's default is 0.7, which is our default importance, medium.
 IMPORTANCES = {"low": 0.4, "medium": 0.7, "high": 0.85, "critical": 1.0}
-REINFORCED_IMPORTANCE = 0.1  # importance for each reinforcement, up to 1
+REINFORCED_IMPORTANCE = 0.1  # added for each reinforcement, up to 1
 CATEGORIES = {"decision": 1.3, "preference": 1.4, "insight": 1.1}
-AGE_HALF_LIFE_DAYS = 30  # since it was found
+AGE_HALF_LIFE_DAYS = 30  # since it was created
 TOUCH_HALF_LIFE_DAYS = 60  # since it was last changed or used
-MIN_LEFT = 0.1  # of what age and touch leave, each
-STABILITY_EXPONENT = 0.5  # the exponent after as many days without a touch as a memory's stability
+MIN_FACTOR = 0.1  # minimum of the factors age and touch
+STABILITY_EXPONENT = 0.5  # exponent after `stability` days without a change or use
 LINK_STRENGTH, MAX_LINK_STRENGTH = 0.05, 0.3
 USE_STRENGTH, MAX_USE_STRENGTH = 0.02, 0.2
 WEAK_BELOW = 0.3
-FADED_BELOW = 0.15  # below: prune proposes to archive it
+FADED_BELOW = 0.15  # below it, prune archives a memory
 
 
 @record
 class Part:
-    """One part of a strength: those that multiply, then those that are added."""
+    """One part of a strength. Importance, age, touch and category are multiplied; links and uses are added."""
 
     name: str
     value: float
@@ -38,7 +38,7 @@ class Part:
 
 @record
 class Strength:
-    """How alive a memory is, from 0 to 1, and what that is made of."""
+    """The strength of a memory from 0 to 1, and its parts."""
 
     value: float
     parts: tuple[Part, ...]
@@ -48,9 +48,9 @@ class Strength:
 
 
 def strength_of(memory: Memory, links: int, now: int, uses: int = 0, last_use: int = 0) -> Strength:
-    """Return the strength of a memory with so many links.
+    """Return the strength of a memory with this number of links.
 
-    Uses on this machine are for display only: give none where a change of files depends on the strength.
+    Pass uses on this machine only for display, never where a change of files depends on the strength.
     """
     parts = strength_parts(memory, links, uses, last_use, now)
     importance, age, touch, category, linked, used = (part.value for part in parts)
@@ -82,12 +82,12 @@ def importance_of(memory: Memory) -> float:
 
 
 def fading(days: float, half: float) -> float:
-    """Return what days leave: half of it after `half` days, never less than a tenth."""
-    return float(max(MIN_LEFT, 0.5 ** (days / half)))
+    """Return the factor that is left after some days: a half after `half` days, at least MIN_FACTOR."""
+    return float(max(MIN_FACTOR, 0.5 ** (days / half)))
 
 
 def _steadiness(memory: Memory, last_use: int, now: int) -> float:
-    """Return what the stability of a memory leaves of it; nothing where it states none."""
+    """Return the factor from a memory's stability; 0 if it has none."""
     stability = _number(memory.extra.get("stability"))
     return float(exp(-STABILITY_EXPONENT * _untouched(memory, last_use, now) / stability)) if stability > 0 else 0.0
 

@@ -149,7 +149,7 @@ def test_fields_of_a_row_make_no_change_of_another_memory(repository, tmp_path, 
 
 @pytest.mark.parametrize("key", ["about", "kind", "id", "at"])
 def test_further_keys_of_a_new_memory_do_not_take_the_place_of_ours(repository, key):
-    with pytest.raises(BadInput, match=f"{key} is no key of a memory"):
+    with pytest.raises(BadInput, match=f"{key} cannot be an extra key of a memory"):
         repository.add("Text.", title="New", extra={key: "delete"})
 
 

@@ -69,8 +69,8 @@ def test_add_tells_what_became_of_a_claim(rawkomem, add):
     [
         (("--claim", "timezone is UTC"), "not a claim"),
         (("--claim", "subject=user,value=UTC"), "claim.predicate"),
-        (("--claim", "subject=u,predicate=p,value=v", "--scope", "session"), "needs its session"),
-        (("--valid-from", "tomorrow"), "names no time"),
+        (("--claim", "subject=u,predicate=p,value=v", "--scope", "session"), "needs a session"),
+        (("--valid-from", "tomorrow"), "is not a time"),
         (("--by", "../x"), "invalid characters"),
     ],
 )

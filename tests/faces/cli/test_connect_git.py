@@ -398,7 +398,7 @@ def test_the_doctor_misses_a_driver_that_attributes_name(git, project, rawkomem)
     rawkomem("connect", "git")
     assert "entry by entry" in rawkomem("doctor").stdout
     git("config", "merge.rawkomem.driver", "/nowhere/rawkomem merge-driver %O %A %B")
-    assert "its program is gone" in rawkomem("doctor", check=1).stdout
+    assert "program is missing" in rawkomem("doctor", check=1).stdout
     (project / ".rawko" / ".gitattributes").unlink()
     assert "line by line" in rawkomem("doctor").stdout and "connect git" not in rawkomem("doctor").stdout
 

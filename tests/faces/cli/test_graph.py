@@ -135,7 +135,7 @@ def test_entities(rawkomem):
     [
         (["link", "cache", "cache"], 2, "cannot link a memory to itself"),
         (["link", "cache", "nope"], 1, "no memory 'nope'"),
-        (["link", "cache", "ttl", "--type", "similar"], 2, "vectors tell what is similar"),
+        (["link", "cache", "ttl", "--type", "similar"], 2, "computes similarity from vectors"),
         (["unlink", "cache", "ttl"], 1, "no link between cache and ttl"),
         (["traverse", "cache", "--types", "foo", "--declared"], 2, "types in use: mentions, related"),
         (["traverse", "cache", "--hops", "0"], 2, "--hops"),
@@ -144,7 +144,7 @@ def test_entities(rawkomem):
         (["links", "cache", "--include", "lost"], 2, "unknown status 'lost'"),
         (["episode", "capture"], 2, "capture needs a filter"),
         (["episode", "capture", "x", "--since", "soon"], 2, "--since 'soon' is not an ISO 8601 time"),
-        (["episode", "capture", "x", "--since", "2999-01-01"], 1, "no memory fits"),
+        (["episode", "capture", "x", "--since", "2999-01-01"], 1, "no memory matches"),
         (["episode", "show", "cache"], 2, "is a memory, not an episode"),
         (["episode", "create", "x"], 2, "Missing argument"),
     ],

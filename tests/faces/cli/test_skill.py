@@ -114,8 +114,8 @@ def test_reflect(rawkomem, repository):
     repository.add(Entry(title="Redis cache", body="The API caches results in Redis."))
     assert said(rawkomem("reflect", "--topic", "caching results", "--json"))["count"] == 1
     assert "<memory-" in rawkomem("reflect", "--lookback", "1").stdout
-    assert "to look back at" in rawkomem("reflect", "--lookback", "0", check=2).stderr
-    assert "no language model is set up" in rawkomem("reflect", "--llm", check=2).stderr
+    assert "cannot look back at" in rawkomem("reflect", "--lookback", "0", check=2).stderr
+    assert "no language model is configured" in rawkomem("reflect", "--llm", check=2).stderr
 
 
 def test_reflect_with_the_model_of_the_users_config(rawkomem, repository, tmp_path):
@@ -129,4 +129,4 @@ def test_reflect_with_the_model_of_the_users_config(rawkomem, repository, tmp_pa
         assert made.stdout == "All of it is cached.\n" and "confidence 0.90, 1 memories, reflection_" in made.stderr
         failed = rawkomem("reflect", "--llm", "--topic", "Redis results", "--json", env=env)
         assert set(said(failed)) == {"schema", "topic", "count", "context", "prompt"}
-        assert "going on without a model" in failed.stderr
+        assert "continuing without a model" in failed.stderr

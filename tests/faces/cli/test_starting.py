@@ -48,13 +48,13 @@ def test_a_filled_one_does_not(rawkomem, memories, command, says):
         (["why", "a", "x", "--profile", "best"], "unknown profile 'best' (one of fit, rawko"),
         (
             ["inject", "x", "--agent", "butler"],
-            "unknown agent 'butler' (one of planner, developer, tester, reviewer; or",
+            "unknown agent 'butler' (use one of planner, developer, tester, reviewer; or",
         ),
-        (["why-not", "a", "x", "--agent", "butler"], "unknown agent 'butler' (one of planner"),
+        (["why-not", "a", "x", "--agent", "butler"], "unknown agent 'butler' (use one of planner"),
         (["inject", "x", "--format", "html"], "unknown format 'html' (one of rawko, mesh, xml, json, plain, grouped)"),
         (
             ["inject", "x", "--min-importance", "urgent"],
-            "unknown importance 'urgent' (one of low, medium, high, critical)",
+            "unknown importance 'urgent' (use one of low, medium, high, critical)",
         ),
     ],
 )

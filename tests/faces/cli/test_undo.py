@@ -133,7 +133,7 @@ def test_a_purge_cannot_be_undone_and_an_earlier_change_can(rawkomem, memory, me
     vote = next(item["change"] for item in listed if item["told"] == ["voted helpful"])
     rawkomem("undo", vote)
     assert show(rawkomem, memory)["helpful"] == 0
-    assert "undone already" in rawkomem("undo", vote, check=1).stderr
+    assert "already undone" in rawkomem("undo", vote, check=1).stderr
     assert "made no change 'amend_x'" in rawkomem("undo", "amend_x", check=1).stderr
 
 
@@ -143,7 +143,7 @@ def test_a_change_on_another_branch_is_not_here(rawkomem, git, memory, memories)
     rawkomem("add", "--title", "Only here", "--body", "x")
     git.commit()
     git("checkout", "-q", "main")
-    assert "no file here holds the change" in rawkomem("undo", check=1).stderr
+    assert "no file here contains the change" in rawkomem("undo", check=1).stderr
 
 
 @pytest.mark.parametrize("away", [("delete",), ("archive",), ("quarantine", "--reason", "looks wrong")])

@@ -176,7 +176,7 @@ def test_reflect_with_a_model(memory_mesh, project):
 
 def test_synthesize(memory_mesh, project):
     assert memory_mesh("synthesize").stdout == (
-        "[MemoryMesh] No skill synthesized: no learnings or lessons to make a skill of\n"
+        "[MemoryMesh] No skill synthesized: no learnings or lessons to make a skill from\n"
     )
     mesh = SyncMemoryMesh(db_dir=str(project))
     for name in ("expired", "forged", "missing"):
@@ -227,7 +227,7 @@ def test_skills(memory_mesh, project):
         (("ingest-dir", "nowhere"), "'nowhere' does not exist."),
         (("ingest-skill", "--file", "nowhere"), "'nowhere' does not exist."),
         (("ingest-skill", "--file", "latin.md"), "latin.md: the file is not UTF-8 text"),
-        (("ingest-skill", "--file", "empty.md"), "empty.md: an empty skill"),
+        (("ingest-skill", "--file", "empty.md"), "empty.md: the skill is empty"),
         (("skill-feedback", "--id", "nope", "--success", "true"), "no memory 'nope'"),
         (("skill-feedback", "--id", "nope", "--success", "perhaps"), "'perhaps' is not one of"),
         (("skill-prune", "--threshold", "2"), "Invalid value for '--threshold'"),

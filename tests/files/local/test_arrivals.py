@@ -79,7 +79,7 @@ def test_the_library_declares_and_the_command_knows(repository, rawkomem):
     assert repository.beliefs.trust(repository.get(id)).value == pytest.approx(0.85, abs=0.001)
     silent = repository.add(Entry(title="Silent", body="Text.")).entry.id
     assert repository.beliefs.trust(repository.get(silent)).source == "unknown"
-    with pytest.raises(BadInput, match="unknown way to arrive"):
+    with pytest.raises(BadInput, match="unknown origin"):
         repository.add(Entry(title="Wrong", body="Text."), via="heaven")
     assert len(repository.list()) == 2
     rawkomem("add", "--title", "By a program", "--body", "Text.")

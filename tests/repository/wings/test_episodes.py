@@ -70,9 +70,9 @@ def test_capture_by_time_by_discoverer_and_by_tag(filled):
     assert names(filled, filled.episodes.capture("Dev", Filter(), "developer").members) == ["ttl", "again"]
     named = filled.episodes.capture("", Filter(until=START + 3 * DAY))
     assert named.memory.title == "cache 2025-10-09" and len(named.members) == 3  # earlier episodes are no members
-    with pytest.raises(NotFound, match="one memory fits"):
+    with pytest.raises(NotFound, match="one memory matches"):
         filled.episodes.capture("One", Filter(tags=("cake",)))
-    with pytest.raises(NotFound, match="no memory fits"):
+    with pytest.raises(NotFound, match="no memory matches"):
         filled.episodes.capture("None", Filter(tags=("nothing",)))
 
 

@@ -281,7 +281,7 @@ def test_heritage(repository):
     assert memory.body == "x"
     with pytest.raises(BadInput, match="more than 5"):
         repository.lessons.inherit(stored.id, tuple("abcdef"))
-    with pytest.raises(BadInput, match="empty chain"):
+    with pytest.raises(BadInput, match="chain is empty"):
         repository.lessons.inherit(stored.id, ())
     repository.delete(stored.id)
     with pytest.raises(Refused):

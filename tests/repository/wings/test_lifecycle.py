@@ -156,7 +156,7 @@ def test_every_fact_of_what_a_digest_archives_is_found_by_its_questions(reposito
     digests = [entry.body for entry in done.plan.entries if entry.kind == "memory"]
     archived = {entry.about for entry in done.plan.entries if entry.kind == "archive"}
     assert archived and archived <= set(ids) and repository.get(code).status == "active"
-    assert dict(done.staying)[code] == "its digest does not say 'quota_gib = 900'"
+    assert dict(done.staying)[code] == "its digest does not contain 'quota_gib = 900'"
     for id, (title, body) in zip(ids, QUOTAS, strict=True):
         if id in archived:
             assert any(body in digest for digest in digests)
@@ -178,7 +178,7 @@ def test_a_question_of_the_past_that_finds_only_the_old_memory_keeps_it(reposito
     assert not done.plan.entries and [id for id, _ in done.staying] == [old]
     memories = repository.lifecycle.census().memories
     why = reasons_to_stay(repository.core, memories, {old}, {old: holder}, [asked])
-    assert why == {old: f"'{asked}' would not find {holder} among the first 5"}
+    assert why == {old: f"a search for '{asked}' would not find {holder} among the first 5"}
     assert reasons_to_stay(repository.core, memories, {old}, {old: holder}) == {}
 
 

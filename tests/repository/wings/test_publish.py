@@ -93,5 +93,5 @@ def _holds(repository, text: bytes) -> bool:
 
 
 def test_another_store_has_no_such_tables(repository):
-    with pytest.raises(BadInput, match="sqlite store has no such tables"):
+    with pytest.raises(BadInput, match="sqlite store does not have the tables"):
         repository.store.publish()

@@ -118,7 +118,7 @@ def test_only_skills_are_shown_as_skills(repository):
     other = repository.add(Entry(title="No skill", body="text")).entry.id
     with pytest.raises(BadInput, match="is a memory, not a skill"):
         repository.skills.feedback(other, success=True)
-    with pytest.raises(BadInput, match="an empty skill"):
+    with pytest.raises(BadInput, match="the skill is empty"):
         repository.skills.ingest("\n\n")
 
 
@@ -245,9 +245,9 @@ def test_reflect_without_a_model(repository, project):
     assert repository.skills.reflect(lookback=1)["count"] == 1
     assert repository.skills.reflect("quantum chromodynamics")["count"] == 0
     for wrong in (0, 101):
-        with pytest.raises(BadInput, match="to look back at"):
+        with pytest.raises(BadInput, match="cannot look back at"):
             repository.skills.reflect(lookback=wrong)
-    with pytest.raises(BadInput, match="no language model is set up"):
+    with pytest.raises(BadInput, match="no language model is configured"):
         repository.skills.reflect(llm=True)
 
 
@@ -255,7 +255,7 @@ def test_a_model_that_we_asked_does_not_make_us_ask_again(repository, asking, mo
     server = asking(says_json(THOUGHT))
     monkeypatch.setenv(GUARD, "1")
     for asks in (repository.skills.reflect, repository.skills.synthesize):
-        with pytest.raises(Refused, match="must not make it ask another"):
+        with pytest.raises(Refused, match="cannot use another model"):
             asks(llm=True)
     assert server.seen == []
 
@@ -323,7 +323,7 @@ def test_where_a_model_fails_the_offline_result_stays(script, repository, asking
     made = repository.skills.reflect(llm=True)
     assert set(made) == {"topic", "count", "context", "prompt"} and made["count"] == 2
     (line,) = repository.warnings
-    assert line.endswith(": going on without a model") and "\n" not in line
+    assert line.endswith(": continuing without a model") and "\n" not in line
     assert files(project) == before
 
 

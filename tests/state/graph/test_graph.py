@@ -198,10 +198,10 @@ def test_a_link_is_an_entry_about_the_first():
         (memory("a"), memory("b"), "two words", "not a type of link"),
         (memory("a"), memory("b"), "", "not a type of link"),
         (memory("a"), memory("b"), "x" * 33, "not a type of link"),
-        (memory("a"), memory("b"), "similar", "'similar' is not a type of link to give"),
+        (memory("a"), memory("b"), "similar", "'similar' is not a type of link that you can set"),
         (memory("a"), memory("b"), "member", "'member' is not a type"),
         (memory("a"), memory("b", status="deleted"), "related", "b is deleted"),
-        (memory("a", links=(("related", "b"),)), memory("b"), "related", "linked to b as 'related' already"),
+        (memory("a", links=(("related", "b"),)), memory("b"), "related", "already linked to b as 'related'"),
     ],
 )
 def test_links_that_cannot_be(first, second, type, says):
