@@ -14,6 +14,7 @@ from rawkomem.files.read import CUT_OFF
 from rawkomem.format.read_entries import NO_TITLE
 from rawkomem.recall.reasons import WHY_NOT
 from tests.conftest import ROOT
+from tests.sources import parsed
 
 PACKAGE = ROOT / "rawkomem"
 EXPLANATIONS = {"message", "why", "hint", "reason", "sentence", "note"}  # attributes that hold sentences
@@ -25,7 +26,7 @@ CODE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 def modules() -> Iterator[tuple[Path, ast.Module]]:
     for file in sorted(PACKAGE.rglob("*.py")):
-        yield file, ast.parse(file.read_text(encoding="utf-8"))
+        yield file, parsed(file)
 
 
 def is_explanation(node: ast.AST) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import ROOT
+from tests.sources import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ def imports(name: str) -> set[str]:
     file = modules()[name]
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     found = set()
-    for node in statements(ast.parse(file.read_text("utf-8"))):
+    for node in statements(parsed(file)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import ROOT
+from tests.sources import parsed
 
 # Riddling or dated words, and British spellings → the word to use.
 BANNED = {
@@ -62,8 +63,7 @@ def test_pages(path: Path):
 
 def texts_of(path: Path) -> list[tuple[int, str]]:
     """String literals of several words: docstrings, help texts and messages."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    nodes = (node for node in ast.walk(parsed(path)) if isinstance(node, ast.Constant) and isinstance(node.value, str))
     return [(node.lineno, node.value) for node in nodes if " " in node.value.strip()]
 
 

@@ -311,7 +311,7 @@ ITEM = st.fixed_dictionaries(
 
 
 @given(items=st.lists(ITEM, max_size=4), kind=st.sampled_from(["mem0", "neolata"]))
-@settings(max_examples=cases(60, 20))
+@settings(max_examples=cases(60, 10))
 def test_any_json_is_imported_or_told(items, kind, tmp_path_factory):
     """Whatever a store holds, an import ends in plans that read back, or in a line that says why not."""
     file = tmp_path_factory.mktemp("json") / "x.json"

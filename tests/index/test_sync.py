@@ -17,6 +17,7 @@ from rawkomem.index.stores.database import index_path
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import NotFound, RawkoError, Refused
 from rawkomem.repository import Repository
+from tests.commands import cases
 from tests.files.plain_user import run_plain
 from tests.torture.helpers import assert_equals_rebuild, change, embedder, index_of, memory, write
 
@@ -356,7 +357,7 @@ def test_whatever_is_asked_first_mends_the_index(filled, memories, ask):
 
 
 def test_random_bytes_anywhere_never_lead_to_a_wrong_answer_or_a_traceback(filled):
-    """Every page of the database in turn is overwritten; what a search touches is mended, the rest is never asked."""
+    """One page of the database after the other is overwritten: a search repairs what it reads."""
     path = filled.core.index.path
     expected = (titles(filled), [found.row.id for found in filled.search("apples", limit=12)])
     repaired = page = 0
@@ -370,8 +371,8 @@ def test_random_bytes_anywhere_never_lead_to_a_wrong_answer_or_a_traceback(fille
         assert (titles(filled), [found.row.id for found in filled.search("apples", limit=12)]) == expected
         assert len(filled.warnings) <= 1, filled.warnings
         repaired += len(filled.warnings)
-        page += 1
-    assert repaired >= 5
+        page += cases(1, 3)
+    assert repaired >= 2
     filled.store.rebuild()
     assert_equals_rebuild(filled.core.index)
 

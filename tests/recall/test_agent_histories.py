@@ -172,12 +172,12 @@ def _check(template: Path, folder: Path, seed: int) -> None:
 
 def test_what_a_person_vouched_for_stays(tmp_path):
     templates = _templates(tmp_path, cases(3, 2))
-    for seed in range(cases(20, 8)):
+    for seed in range(cases(20, 4)):
         _check(templates[seed % len(templates)], tmp_path, seed)
 
 
 @pytest.mark.slow
 def test_a_thousand_histories(tmp_path):
     templates = _templates(tmp_path, 25)
-    for seed in range(cases(1_000, 200)):
+    for seed in range(cases(1_000, 80)):
         _check(templates[seed % len(templates)], tmp_path, seed)

@@ -268,7 +268,7 @@ def test_no_command_leaves_a_random_hostile_repository(watch, tmp_path):
 
 @pytest.mark.slow
 def test_no_command_leaves_many_random_hostile_repositories(watch, tmp_path):
-    for number in range(1_000, 1_000 + cases(2_000, 400)):
+    for number in range(1_000, 1_000 + cases(2_000, 200)):
         play(watch, _fresh(tmp_path), number)
 
 

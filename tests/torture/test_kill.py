@@ -104,7 +104,7 @@ def torture_in_many(folder, kills: int, seed: int) -> None:
     print(f"{kills} kills, {done} appends acknowledged, none lost, none torn")
 
 
-KILLS = int(os.environ.get("RAWKOMEM_KILLS") or cases(20, 6))
+KILLS = int(os.environ.get("RAWKOMEM_KILLS") or cases(20, 4))
 
 
 def test_kills(tmp_path):

@@ -85,7 +85,7 @@ def write_together(project, writers: int, each: int, readers: int, seconds: floa
 
 
 def test_eight_writers(project):
-    write_together(project, writers=8, each=cases(25, 12), readers=2, seconds=3)
+    write_together(project, writers=8, each=cases(25, 8), readers=2, seconds=3)
 
 
 @pytest.mark.slow

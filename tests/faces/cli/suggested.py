@@ -15,6 +15,7 @@ import click
 from rawkomem.faces.cli.commands import cli
 from rawkomem.faces.cli.examples import EXAMPLES
 from tests.conftest import ROOT
+from tests.sources import parsed
 
 QUOTED = re.compile(r"'(rawkomem (?!is )[^'\n]*(?:'[^'\n]*'[^'\n]*)*?)'(?![\w'])|`(rawkomem [^`\n]+)`")
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -39,7 +40,7 @@ FOLDERS = ("FOLDER", "DIR", "OUT_FOLDER")
 def in_code() -> Iterator[tuple[str, str]]:
     """Yield (place, command line) of every quoted command in a text of the program."""
     for file in sorted((ROOT / "rawkomem").rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(file)):
             if isinstance(node, ast.JoinedStr):
                 parts = (str(part.value) if isinstance(part, ast.Constant) else VALUE for part in node.values)
                 text = "".join(parts)

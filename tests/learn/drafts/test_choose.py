@@ -155,6 +155,7 @@ def test_half_of_the_drafts_of_real_sessions_touch_gold():
     assert report["precision"] >= 0.5 and report["recall"] >= 0.3 and report["drafts"] <= 4 * report["sessions"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.exists(), reason="the whole set of sessions is not here")
 def test_the_dev_sessions():
     report = measure_learning([str(SHARED)], lambda message: None)
