@@ -321,12 +321,18 @@ class Repository:
     # Keep
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
-        """Bring the index up to date with the files, and with who committed them; every question does so, too."""
+        """Bring the index up to date with the files, and with who committed them; every question does so, too.
+
+        It also removes old copies of files that were edited by hand.
+        """
+        from ..files.local.edited import remove_old_edited
+
         report = self.core.index.refresh(progress)
         authors = self.core.authors()
         if authors:
             authors.refresh()
         self.core.follow_tables()
+        remove_old_edited(self.layout)
         return report
 
     def check(self) -> Sequence[Checked]:
