@@ -18,7 +18,7 @@ from .entry import a_name, entry_from, moment, texts
 from .headings import cut, heading_text
 from .instructions import tidy
 from .markdown.front import read_front
-from .markdown.note import HASHTAG, name_of, said, with_abstract
+from .markdown.note import HASHTAG, name_of, said, with_abstract, with_long_fields
 from .strip import count_words, strip_page
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ def read_basic_memory(source: Source) -> Iterator[Entry]:
         }
         extra = {**given["extra"], **{key: value for key, value in about.items() if value}}
         title = str(front.fields.get("title") or page.stem)
-        made = entry_from(page, title, front.body, **{**given, "tags": tags, "extra": extra})
+        short, body = with_long_fields(extra, front.body)
+        made = entry_from(page, title, body, **{**given, "tags": tags, "extra": short})
         yield replace(made, related=tuple(dict.fromkeys(slug(to.rpartition("/")[2]) for _, to in relations)))
 
 
@@ -178,9 +179,10 @@ def _note(page: Page, source: Source, title: str) -> Iterator[Entry]:
     if not count_words(body):
         source.skip(page.place, "it has no text")
         return
+    given["extra"], whole = with_long_fields(given["extra"], body)
     if len(body.split()) > MAX_NOTE_WORDS:
-        for section in cut(body):
+        for section in cut(whole):
             name = section.title if section.title == title else f"{title}: {section.title}" if section.title else title
             yield entry_from(page, name, section.body, " / ".join(section.trail), **given)
     else:
-        yield entry_from(page, title, body, **given)
+        yield entry_from(page, title, whole, **given)

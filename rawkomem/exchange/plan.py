@@ -21,7 +21,7 @@ from ..state.changes.quarantine import plan_held
 from ..state.changes.supersede import superseding
 from ..state.decide import plan_add
 from ..state.facets import IMPORTED
-from ..state.fold import created
+from ..state.fold import after, created
 from ..text.when import why_unusable
 from .copies import INSTRUCTIONS, Copies, paths_in
 from .formats import FORMATS
@@ -136,19 +136,25 @@ def _decide(given: Entry, kind: str, here: Here) -> Decided:
     (new,) = plan_add(entry).entries
     _check_readable(new)
     reason, redacted = f"imported from {place.partition(':')[2]} ({kind})", was_redacted(given, redact_entry(given))
-    if keeps and "supersededBy" in said:
-        return Decided("added", new, Plan((new,), reason), redacted=redacted, held=SUPERSEDED)
+    held = plan_held(new, reason, new.by)
+    waiting = after(created(new), held.entries[1:])
+    if keeps and waiting.superseded_by:
+        away = superseding(waiting, waiting.superseded_by, f"{reason}: it is superseded there", new.by)
+        return Decided("added", new, _also(held, away), redacted=redacted, held=SUPERSEDED)
     if GONE_THERE in new.extra:
-        plan = Plan((new, archiving(created(new), f"{reason}: it is {new.extra[GONE_THERE]} there", new.by)), reason)
-        return Decided("added", new, plan, redacted=redacted, held=ARCHIVED)
+        away = archiving(waiting, f"{reason}: it is {new.extra[GONE_THERE]} there", new.by)
+        return Decided("added", new, _also(held, away), redacted=redacted, held=ARCHIVED)
     if older is None or (row is not None and row.shares_places):
-        return Decided("added", new, plan_held(new, reason, new.by), redacted=redacted, held=REVIEW)
+        return Decided("added", new, held, redacted=redacted, held=REVIEW)
     if older.status == ACTIVE:
         plan = plan_held(new, f"{reason}: a newer version of {older.id}", new.by, (older.id,))
     else:
-        held = plan_held(new, reason, new.by)
-        plan = Plan((*held.entries, superseding(older, new.id, "a newer version was imported", new.by)), held.why)
+        plan = _also(held, superseding(older, new.id, "a newer version was imported", new.by))
     return Decided("changed", new, plan, older.id, redacted, held=REVIEW)
+
+
+def _also(plan: Plan, entry: Entry) -> Plan:
+    return Plan((*plan.entries, entry), plan.why)
 
 
 def _check_readable(new: Entry) -> None:

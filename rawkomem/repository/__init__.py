@@ -323,12 +323,18 @@ class Repository:
     # Keep
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
-        """Update the index from the files and from git authorship. Every read does this, too."""
+        """Update the index from the files and from git authorship. Every read does this, too.
+
+        `sync` also removes old copies of files that were edited by hand.
+        """
+        from ..files.local.edited import remove_old_edited
+
         report = self.core.index.refresh(progress)
         authors = self.core.authors()
         if authors:
             authors.refresh()
         self.core.follow_tables()
+        remove_old_edited(self.layout)
         return report
 
     def check(self) -> Sequence[Checked]:

@@ -132,6 +132,8 @@ def test_a_newer_version_takes_the_place_of_one_that_still_waits(samples, reposi
     second = repository.exchange.import_from(samples["serena"]).news[0].entry.id
     assert repository.get(first).superseded_by == second
     assert [memory.id for memory in repository.beliefs.waiting("serena")] == [second]
+    repository.beliefs.restore(first)
+    assert repository.get(first).status == "quarantined", "nobody has reviewed it"
 
 
 def test_globs_and_descriptions_say_when(samples, repository):

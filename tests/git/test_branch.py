@@ -213,6 +213,7 @@ def test_the_steps_of_the_action(branch, memories, git, tmp_path_factory):
         assert done.returncode == (1 if number == 2 else 0), done.stderr
     assert "::error file=.rawko/memories/port81.md,line=1,title=rawkomem%3A contradictions::mem_7_g" in done.stdout
     assert "### Superseded (1)" in summary.read_text()
+    assert Git(clone)("for-each-ref", "refs/rawkomem") == ""
 
 
 def test_a_branch_cannot_switch_append_only_off_for_its_own_review(project, memories, git, rawkomem):

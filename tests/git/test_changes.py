@@ -218,6 +218,59 @@ def test_two_branches_that_both_gather_need_the_driver(shared, git, file, rawkom
     assert [id for id in ids if id in file.read_text()] == ids and shared.get("mem_1_a").helpful == 2
 
 
+MOVED = {
+    "renamed": ["mv", ".rawko/memories/how-we-deploy.md", ".rawko/memories/deploys.md"],
+    "deleted": ["rm", "-q", ".rawko/memories/how-we-deploy.md"],
+}
+
+
+def both_gathered(shared, git, what: str) -> list[str]:
+    """Let two branches vote and gather, the first one rename or delete the file, and merge them without a driver."""
+    ids = []
+    for branch in ("one", "two"):
+        git("checkout", "-q", "-b", branch, "main")
+        shared.sync()
+        ids.append(shared.feedback("mem_1_a", "helpful", by=branch).entry.id)
+        git.commit(f"vote of {branch}")
+        assert shared.gathering.run().written
+        git.commit(f"gathered on {branch}")
+        if branch == "one":
+            git(*MOVED[what])
+            git.commit(f"{what} on {branch}")
+    git("merge", "-q", "one", check=False)
+    shared.sync()
+    return ids
+
+
+@pytest.mark.parametrize("recognized", [False, True])
+def test_both_branches_gather_and_one_renames(shared, project, memories, git, file, recognized):
+    """Git reports a conflict, of content where it recognizes the renamed file, and every vote is still in a file."""
+    if recognized:
+        file.write_text(file.read_text() + "Then look at the log.\n" * 50)
+        git.commit("text")
+    ids = both_gathered(shared, git, "renamed")
+    texts = {path.name: path.read_text() for path in memories.glob("*.md")}
+    assert git("diff", "--name-only", "--diff-filter=U")
+    assert all(any(id in text for text in texts.values()) for id in ids)
+    assert (len(texts) == 1) == recognized
+    if recognized:
+        assert "<<<<<<<" in texts["deploys.md"] and problems(project)
+    else:
+        git.commit("both files stay")
+        shared.sync()
+        assert shared.get("mem_1_a").helpful == 2 and {*problems(project)} == {"duplicate-id"}
+
+
+def test_both_branches_gather_and_one_deletes(shared, project, memories, git, file):
+    """Git reports a conflict and leaves the other branch's file; whoever removes it is told what is lost."""
+    _, vote = both_gathered(shared, git, "deleted")
+    assert git("diff", "--name-only", "--diff-filter=U") == ".rawko/memories/how-we-deploy.md"
+    assert vote in file.read_text() and shared.get("mem_1_a").helpful == 1
+    git("rm", "-q", ".rawko/memories/how-we-deploy.md")
+    told = [problem.message for problem in shared.edits.check((), agent=False)["history"]]
+    assert any(vote in message for message in told), told
+
+
 def test_the_generated_page_merges_without_a_driver(project, git, rawkomem):
     (project / ".rawko/config.yaml").write_text("contents: on\n")
     rawkomem("add", "--title", "Middle", "--body", "Text.")

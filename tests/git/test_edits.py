@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import reduce
 
@@ -9,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rawkomem.files.change_file import is_change_file
+from rawkomem.files.local.edited import keep_edited
 from rawkomem.files.read import read_data
 from rawkomem.format.emit import emit_entry
 from rawkomem.format.split import join
 from rawkomem.git.edits import Edit, by_memory, plan_amendments, restored
+from rawkomem.model.clock import DAY
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import Refused
 from rawkomem.model.record import replace
@@ -33,6 +37,7 @@ Keys hold the tenant, then the rout and the language.
 """
 VOTE = "\n---\n\n---\nid: feedback_1\nkind: feedback\nabout: mem_1_a\nat: 2026-01-02T00:00:00Z\nsignal: helpful\n---\n"
 DIGEST = "---\nid: mem_2_b\ntitle: Digest of caching\nderivedFrom: [mem_1_a]\n---\n\nSee [[cache]].\n"
+START = 1_767_225_600_000  # 2026-01-01
 OTHER = "---\nid: mem_3_c\ntitle: Ports\n---\n\nApi on 80.\n"
 
 
@@ -201,10 +206,45 @@ def test_amendments_say_what_the_edited_file_says(removed, changes, added):
 def test_as_amendment_of_a_removed_memory(started, memories, git, repository):
     before = (memories / "cache.md").read_bytes()
     git("rm", "-q", ".rawko/memories/cache.md")
-    repository.edits.as_amendments("ada")
-    assert (memories / "cache.md").read_bytes().startswith(before)
+    (written,) = repository.edits.as_amendments("ada").written
+    assert (memories / "cache.md").read_bytes() == before and is_change_file(written.entry.path)
     assert repository.get("mem_1_a").status == "deleted"
-    assert history_of(repository) == []
+    assert history_of(repository) == [] and git("diff", "--name-only") == ""
+    staged = git("diff", "--cached", "--name-only").split()
+    assert f".rawko/{written.entry.path}" in staged and ".rawko/memories/cache.md" not in staged
+
+
+def test_a_memory_removed_on_two_branches_merges_without_a_driver(started, git, repository):
+    for branch in ("one", "two"):
+        git("checkout", "-q", "-b", branch, "main")
+        repository.sync()
+        git("rm", "-q", ".rawko/memories/cache.md")
+        repository.edits.as_amendments(branch)
+        git("commit", "-qm", "removed by hand")
+    git("merge", "-q", "--no-edit", "one")
+    repository.sync()
+    assert repository.get("mem_1_a").status == "deleted" and repository.get("mem_1_a").entries == 4
+
+
+def test_old_copies_of_edited_files_are_removed_except_the_newest(started, memories, git, repository, monkeypatch):
+    first, last = (kept_at(repository, monkeypatch, second * 1_000) for second in (1, 2))
+    at_time(monkeypatch, 29 * DAY)
+    repository.sync()
+    assert (started / ".rawko" / first).exists()
+    at_time(monkeypatch, 31 * DAY)
+    repository.sync()
+    assert not (started / ".rawko" / first).exists() and (started / ".rawko" / last).exists()
+    kept_at(repository, monkeypatch, 62 * DAY)
+    assert len(os.listdir(started / ".rawko" / "local" / "edits")) == 1
+
+
+def kept_at(repository, patch, ms: int) -> str:
+    at_time(patch, ms)
+    return keep_edited(repository.layout, {"memories/cache.md": b"edited"})[0]
+
+
+def at_time(patch, ms: int) -> None:
+    patch.setattr("rawkomem.files.local.edited.now", lambda: START + ms)
 
 
 def test_as_amendment_of_a_removed_vote(started, memories, git, repository):

@@ -13,6 +13,7 @@ from ...model.errors import BadInput
 from ...model.record import replace
 from ..entry import entry_from, moment, texts
 from ..markdown.note import RENAMED as OTHER_NAME
+from ..markdown.note import with_long_fields
 from ..notes import OWN_ID
 from ..source import Page
 from ..stores import as_values
@@ -44,7 +45,6 @@ USUAL = {  # default values, which are not stored
     "feedbackScore": ("1.0", "1"), "timesObserved": ("1",),
 }  # fmt: skip
 CONDITIONS = ("whenToUse", "when_to_use", "triggers", "conditions")
-LONGEST_EXTRA_CHARS = 4_000  # of one other value: a frontmatter should stay short
 
 
 def is_lane(source: Source) -> bool:
@@ -91,14 +91,14 @@ def _entry(source: Source, row: Row, place: str) -> Entry:
     if row.get("metadata", "").strip() and not isinstance(given, dict):
         source.skip(f"{place}#{row['id']}", "its metadata is not a JSON object: only the columns are imported")
     about: dict[str, Any] = given if isinstance(given, dict) else {}
-    extra = _extra(row, about)
+    extra, content = with_long_fields(_extra(row, about), row["content"])
     tags = [*_listed(row.get("tags", "")), *texts(as_values(about.get("tags") or []))]
     when = [condition for key in CONDITIONS for condition in texts(as_values(about.get(key) or []))]
     type = str(extra.get("type", "")).lower()
     made = entry_from(
         Page(place, "", moment(row.get("created_at")) or moment(row.get("updated_at"))),
         row["content"].strip().partition("\n")[0],
-        row["content"],
+        content,
         row["id"],
         when,
         tags,
@@ -118,12 +118,8 @@ def _extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
     for key in ("supersedes", "supersededBy"):
         if key in named:
             named[key] = [id_of(id) for id in texts(named[key])]
-    told = {key: _short(value) for key, value in named.items() if value and value not in USUAL.get(key, ())}
+    told = {key: value for key, value in named.items() if value and value not in USUAL.get(key, ())}
     return {OTHER_NAME.format(key) if key in KEYS else key: value for key, value in told.items()}
-
-
-def _short(value: Value) -> Value:
-    return value[:LONGEST_EXTRA_CHARS] if isinstance(value, str) else value
 
 
 def id_of(id: str) -> str:

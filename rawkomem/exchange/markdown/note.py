@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from ...format.read_entries import KEYS
+from ...learn.skills.text import in_fence
 from ...model.aliases import NAMES, is_nothing
 from ...model.kinds import IMPORTANCE
 from ...text.prose import prose_lines
@@ -32,7 +35,8 @@ DATAVIEW = re.compile(
     r"^(?:[-*] )?([A-Za-z][\w -]{0,40}?)::[ \t]+(\S.*)$|\[([A-Za-z][\w -]{0,40}?)::[ \t]+([^\]\n]+)\]"
 )
 DATED_NAME = re.compile(r"(\d{4}-\d\d-\d\d)-(.+)")
-MAX_KEPT_CHARS = 20_000  # of all fields that are kept: a frontmatter should stay short
+MAX_KEPT_CHARS = 20_000  # of all fields that stay in the frontmatter; longer ones are put below the text
+LONG_FIELDS_HEADING = "## Other fields"
 RENAMED = "original_{}"  # new name of a field whose name has another meaning here
 
 
@@ -80,14 +84,25 @@ def with_abstract(fields: Mapping[str, Value], body: str) -> str:
 def kept(fields: Mapping[str, Value], also: Collection[str] = ()) -> dict[str, Value]:
     """Return the fields that are not read, and those in `also`; rename fields whose name has another meaning here."""
     found: dict[str, Value] = {}
-    left = MAX_KEPT_CHARS
     for key, value in fields.items():
-        if (key in READ and key not in also) or is_nothing(value) or value in ([], {}):
-            continue
-        left -= len(str(value))
-        if left > 0:
+        if (key not in READ or key in also) and not is_nothing(value) and value not in ([], {}):
             found[RENAMED.format(key) if key in KEYS and key != "source" else key] = value
     return found
+
+
+def with_long_fields(extra: Mapping[str, Value], body: str) -> tuple[dict[str, Value], str]:
+    """Return the fields that fit into a frontmatter, and the text with all other fields below it, as YAML."""
+    chars = {key: len(str(value)) for key, value in extra.items()}
+    long, total = set(), 0
+    for key in sorted(chars, key=lambda key: chars[key]):
+        total += chars[key]
+        if total > MAX_KEPT_CHARS:
+            long.add(key)
+    if long:
+        moved = {key: value for key, value in extra.items() if key in long}
+        written = yaml.safe_dump(moved, allow_unicode=True, sort_keys=False, width=float("inf"))
+        body = f"{body}\n\n{LONG_FIELDS_HEADING}\n\n{in_fence(written.rstrip(), 'yaml')}"
+    return {key: value for key, value in extra.items() if key not in long}, body
 
 
 def _by_our_case(fields: Mapping[str, Value]) -> dict[str, Value]:

@@ -24,6 +24,7 @@ from ..notes import OWN_ID
 from ..place import GONE_THERE
 from ..source import Page
 from .database import BLOCKS, EDGES, MEMORIES, SKILLS, lance_folder, not_later_than_now, open_database
+from .own import take_own_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -96,6 +97,7 @@ def _memory(source: Source, row: dict[str, Any], place: str) -> Entry | None:
     if "importance_score" in columns:
         columns["importance_score"] = round(columns["importance_score"], 6)  # a float32 column returns 0.9300000072
     made = _lesson(content, metadata, place, row) or _plain(content, metadata, place, row)
+    made, metadata = take_own_fields(made, metadata)
     score = score_in({**columns, **metadata})
     agent = columns.get("agent_id") or metadata.get("agent_id")
     return replace(
@@ -150,11 +152,13 @@ def _skill(source: Source, row: Mapping[str, Any], place: str) -> Entry:
     page = Page(place, "", not_later_than_now(row.get("created_at")))
     metadata = _fitting(source, str(row["id"]), _metadata(row))
     said: dict[str, Value] = {"intent": one_line(str(row["intent"])), "description": skill.description}
-    extra = {**{key: text for key, text in said.items() if text}, **_kept(metadata)}
+    extra = {key: text for key, text in said.items() if text}
     id, name = str(row["id"]), str(row["name"]) or skill.name
     made = entry_from(page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra)
+    made, metadata = take_own_fields(made, metadata)
     id = id if OWN_ID.fullmatch(id) else ""
-    return replace(made, id=id, body=skill_body(skill.text), source=_source(metadata))
+    extra = {**made.extra, **_kept(metadata)}
+    return replace(made, id=id, body=skill_body(skill.text), source=_source(metadata), extra=extra)
 
 
 def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,9 +16,11 @@ from ...model.errors import BadInput, Refused, Unwritable
 from ...model.kinds import DEFAULT_IMPORTANCE
 from ...model.record import record
 from ...state.lifecycle.mesh_row import entry_row
+from ..conditions import from_headings
 from ..entry import as_body, labels
 from ..folder import Exported
 from .database import connect, lance_folder
+from .own import own_fields, without_own_window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,12 +51,22 @@ class Content:
 def mesh_row(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[str, Any]:
     """Return a memory as a row of memory-mesh; an imported memory keeps the columns that it had."""
     row = entry_row(memory, accesses, last_access)
-    said = {**row, "content": _content(memory, row["content"]), "metadata": _metadata(memory, row["metadata"])}
+    content = _content(memory, row["content"])
+    metadata = {**_metadata(memory, row["metadata"]), **own_fields(memory, *_derived(memory, content))}
+    said = {**row, "content": content, "metadata": metadata}
     if COLUMNS_KEY not in memory.extra:
         return said
     kept = json_object(memory.extra[COLUMNS_KEY])
     live = {name: row[name] for name in LIVE_COLUMNS if name in kept or _changed_here(memory, row, name)}
     return {**{name: said[name] for name in OWN_COLUMNS}, **kept, **live}
+
+
+def _derived(memory: Memory, content: str) -> tuple[tuple[str, ...], ...]:
+    """Return the conditions that the import of a memory from memory-mesh derives from its title."""
+    if COLUMNS_KEY not in memory.extra:
+        return ()
+    title = json_object(memory.extra.get(OTHER_METADATA_KEY)).get("title") or content.strip().partition("\n")[0]
+    return from_headings(str(title)), from_headings(memory.title)
 
 
 def _changed_here(memory: Memory, row: Mapping[str, Any], name: str) -> bool:
@@ -200,4 +212,5 @@ def _tags(kept: object, tags: Sequence[str]) -> list[str]:
 
 def _as_text(row: Mapping[str, Any], known: Mapping[str, Any]) -> str:
     """Return the metadata of a row as JSON, plus keys of the existing row that did not fit into our frontmatter."""
-    return json.dumps({**_object(known.get("metadata")), **row["metadata"]}, ensure_ascii=False)
+    there = without_own_window(_object(known.get("metadata")))
+    return json.dumps({**there, **row["metadata"]}, ensure_ascii=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from hashlib import sha256
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 FOLDER = "unsaved"
 STAMP_CHARS = 19  # length of the time at the start of a name
 TEMPORARY_PREFIX = "rawkomem-unsaved-"
+ROOT_DIGITS = 12  # hexadecimal digits of the hash of a repository's path
 REMARK, REMARK_END = "<!-- rawkomem: not stored: ", "-->\n"
 REMARK_HINT = "Line numbers do not count this comment. It will be removed."
 MIN_LINE_CHARS = 8  # a shorter line says nothing about where a text comes from
@@ -39,7 +41,7 @@ def keep_text(layout: Layout, what: str, text: str) -> str:
         path, stream = _new_file(layout, stem)
     except (OSError, RawkoError):
         try:
-            descriptor, path = tempfile.mkstemp(".md", f"{TEMPORARY_PREFIX}{file_stem(what)}-")
+            descriptor, path = tempfile.mkstemp(".md", f"{_temporary_prefix(layout)}{stem}-")
         except OSError as failure:
             where = tempfile.gettempdir()
             hint = "check permissions and free space"
@@ -62,14 +64,33 @@ def _new_file(layout: Layout, stem: str) -> tuple[str, FileIO]:
 
 
 def unsaved_texts(layout: Layout, what: str = "") -> list[str]:
-    """Return the paths of unsaved texts, latest last; `what` is a prefix of their purpose."""
+    """Return the paths of unsaved texts, latest last; `what` is a prefix of their purpose.
+
+    Texts of this repository in the system's temporary folder are included.
+    """
+    found: list[tuple[str, str]] = []
     try:
-        folder = os.path.dirname(local_path(layout, f"{FOLDER}/x"))
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".md"))
+        found += _named(os.path.dirname(local_path(layout, f"{FOLDER}/x")), "")
     except (OSError, RawkoError):
-        return []
-    paths = [os.path.join(folder, name) for name in names if name[STAMP_CHARS + 1 :].startswith(what)]
+        pass
+    try:
+        found += _named(tempfile.gettempdir(), _temporary_prefix(layout))
+    except OSError:
+        pass
+    paths = [path for name, path in sorted(found) if name[STAMP_CHARS + 1 :].startswith(what)]
     return [path for path in paths if _is_own_file(path)]
+
+
+def _named(folder: str, prefix: str) -> list[tuple[str, str]]:
+    """Return (name without the prefix, path) of the texts in a folder whose names begin with a prefix."""
+    names = [name for name in os.listdir(folder) if name.startswith(prefix) and name.endswith(".md")]
+    return [(name.removeprefix(prefix), os.path.join(folder, name)) for name in names]
+
+
+def _temporary_prefix(layout: Layout) -> str:
+    """Return how the names of this repository's texts in the temporary folder begin."""
+    root = os.path.realpath(layout.root)
+    return f"{TEMPORARY_PREFIX}{sha256(os.fsencode(root)).hexdigest()[:ROOT_DIGITS]}-"
 
 
 def _is_own_file(path: str) -> bool:

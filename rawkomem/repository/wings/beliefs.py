@@ -21,14 +21,13 @@ from ...state.belief.prose import contradictions
 from ...state.belief.trust import standing_of_entry, trust_of
 from ...state.changes.archive import plan_archive
 from ...state.changes.dispute import plan_dispute
-from ...state.changes.quarantine import is_by_hand, plan_quarantine
+from ...state.changes.quarantine import holding, is_by_hand, plan_quarantine
 from ...state.changes.reinforce import plan_reinforce
 from ...state.changes.review import REJECT, Review, plan_decide, plan_restore, plan_review
 from ...state.changes.supersede import plan_supersede
 from ...state.changes.validity import plan_validity
 from ...state.fold import fold, fold_proposed
 from ...state.history import differences
-from ...state.toward import entries_toward
 from ...state.vouch import is_deciding, named
 from ..lazy import Wing
 
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
 REVIEWS_AT_ONCE = 200  # written under one lock
 
-PUT_AWAY = {"delete": "deleted", "archive": "archived"}  # kind of change → status
+PUT_AWAY = {"delete": "deleted", "archive": "archived", "supersede": "superseded"}  # kind of change → status
 
 
 @record
@@ -115,7 +114,7 @@ class Beliefs(Wing):
     def restore(self, name: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
         """Bring back a memory that was deleted, archived, disputed, superseded, or quarantined by hand.
 
-        A memory that waited for a review when it was deleted or archived waits for it again.
+        A memory that waited for a review when it was deleted, archived or superseded waits for it again.
         """
 
         def decide() -> Plan:
@@ -125,7 +124,8 @@ class Beliefs(Wing):
             by_hand = bool(held) and is_by_hand(held[-1])
             before = fold([entry for entry in entries if entry.kind not in PUT_AWAY])
             if memory.status in PUT_AWAY.values() and before and before.status == "quarantined" and not by_hand:
-                return Plan(entries_toward(memory, before, reason, by), f"hold {memory.id} for its review again")
+                again = holding(memory, before.reason or reason, by, before.conflicts_with)
+                return Plan((again,), f"hold {memory.id} for its review again")
             review = self._to_review(memory, rivals, settle, reason, by)
             return plan_restore(review, by_hand and memory.status == "quarantined")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ...files.change_file import with_kept
+from ...files.change_file import change_path, with_kept
 from ...files.contents import read_bytes
 from ...files.local.changes import read_changes
 from ...files.local.edited import keep_edited
@@ -17,15 +17,16 @@ from ...git.staged import LITERAL_PATHS, Staged, is_memory
 from ...git.staged_check import Commit, check_staged, edits_of
 from ...git.user import committing
 from ...model.errors import NotFound, Refused
-from ...model.record import record
+from ...model.record import record, replace
 from ...state.belief.committer import AGENT, AGENTS, state_of
 from ..lazy import Wing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from ...files.append import Written
     from ...git.edits import Edit
+    from ...model.entry import Plan
     from ...model.problem import Problem
 
 
@@ -88,6 +89,7 @@ class Edits(Wing):
         wanted = commit.texts(filter(is_memory, staged.now))
         before, after = by_memory({**wanted, **files}), by_memory(wanted)
         plan = plan_amendments(edits, lambda id: before.get(id, ()), lambda id: after.get(id, ()), by)
+        plan = _in_change_files(plan, committed)
         mine = {path: read_bytes(core.layout.path(path)) for path in edited if path in files}
         files = {path: _checked_out(data, mine.get(path), edited.get(path)) for path, data in files.items()}
         copies = keep_edited(core.layout, mine)
@@ -114,6 +116,12 @@ class Edits(Wing):
             saved = changing.finish()
         if saved:
             raise Refused(f"{layout.relative(min(saved))} changed while it was being restored", "run the command again")
+
+
+def _in_change_files(plan: Plan, committed: Collection[str]) -> Plan:
+    """Return a plan whose changes of committed files go to files of their own, also where git's index lost the file."""
+    entries = (replace(one, path=change_path(one)) if one.path in committed else one for one in plan.entries)
+    return replace(plan, entries=tuple(entries))
 
 
 def _checked_out(data: bytes, mine: bytes | None, staged: bytes | None) -> bytes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ...exchange.yamo.own import own_fields_of_skill
 from ...exchange.yamo.writing import Content, mesh_row, write_database
 from ...files.local.ledger.latest import last_blocks
 from ...files.local.ledger.seal import seal
@@ -16,8 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...exchange.folder import Exported
+    from ...learn.skills.skill import Skill
     from ...model.entry import Memory
     from .. import Repository
+
+
+def _skill_row(skill: Skill) -> dict[str, Any]:
+    row = skill_row(skill, [])
+    return {**row, "metadata": {**row["metadata"], **own_fields_of_skill(skill.memory, row["yamo_text"])}}
 
 
 def export_yamo(repository: Repository, folder: str, memories: Sequence[Memory]) -> Exported:
@@ -30,9 +37,7 @@ def export_yamo(repository: Repository, folder: str, memories: Sequence[Memory])
     used = accesses(core.layout)
     counted = [(memory, used.get(memory.id, Access())) for memory in memories]
     entries = [mesh_row(memory, access.count, access.last) for memory, access in counted if memory.kind != KIND]
-    skills = [
-        skill_row(skill_of(memory, access.count, access.last), []) for memory, access in counted if memory.kind == KIND
-    ]
+    skills = [_skill_row(skill_of(memory, use.count, use.last)) for memory, use in counted if memory.kind == KIND]
     embedder = core.index.open_deep() if core.index.open_deep else None
     if embedder is None:
         embedder = core.index.embedder

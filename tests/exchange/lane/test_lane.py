@@ -6,6 +6,7 @@ import json
 
 import apsw
 import pytest
+import yaml
 
 from rawkomem.exchange.lane.memories import id_of
 from rawkomem.model.clock import read_time
@@ -50,6 +51,33 @@ def test_windows_and_supersession_come_over(repository, database):
     assert new.valid_from == read_time("2025-06-01")[0] and new.valid_until == read_time("2031-01-01")[0]
     assert "feature:release" in entities_of(new)
     assert repository.get(id_of(ROWS[3]["id"])).importance == "low"
+
+
+def test_a_superseded_memory_that_is_restored_waits_for_its_review(repository, database):
+    repository.exchange.import_from(database)
+    old = id_of(ROWS[1]["id"])
+    repository.beliefs.restore(old)
+    assert repository.get(old).status == "quarantined"
+    assert old in [memory.id for memory in repository.beliefs.waiting("memory-lane")]
+    repository.beliefs.review(old, "activate")
+    assert (repository.get(old).status, repository.get(old).superseded_by) == ("active", "")
+    repository.beliefs.archive(old)
+    repository.beliefs.restore(old)
+    assert repository.get(old).status == "active", "a person reviewed it"
+
+
+def test_long_values_are_kept_below_the_text(repository, tmp_path):
+    chunk = "\n".join(f"line {number} of the talk" for number in range(2_000))
+    row = {
+        **ROWS[1],
+        "metadata": metadata("decision", source_chunk=chunk, mood="calm"),
+        "superseded_by": "3f6f8a2e-0003",
+    }
+    repository.exchange.import_from(build(tmp_path / "memories.db", [row]))
+    memory = repository.get(id_of(row["id"]))
+    assert memory.body.startswith("Deploys go out on Tuesdays.\n\n## Other fields\n\n```yaml\n")
+    assert yaml.safe_load(memory.body.partition("```yaml\n")[2].rpartition("\n```")[0]) == {"source_chunk": chunk}
+    assert memory.extra["mood"] == "calm" and memory.status == "superseded"
 
 
 def test_a_second_import_adds_nothing(repository, database):

@@ -6,6 +6,7 @@ import json
 import time
 
 import pytest
+import yaml
 
 from rawkomem.exchange.formats import format_of, read_format
 from rawkomem.exchange.markdown.front import MAX_NODES, read_front
@@ -228,3 +229,16 @@ def test_a_frontmatter_that_takes_long_to_read_is_refused_at_once(text):
     before = time.process_time()
     assert read_front(text).problem
     assert time.process_time() - before < 2, "one of these took a minute"
+
+
+@pytest.mark.parametrize("words", [10, 2_500])
+def test_fields_too_long_for_a_frontmatter_are_kept_below_the_text(tmp_path, words):
+    log = [f"entry {number} of the log: it's `done`" for number in range(900)]
+    fields = {"mood": "calm", "log": log, "shelf": "row 3"}
+    text = "# Kiln\n\nText.\n\n## More\n\n" + "word " * words
+    (tmp_path / "kiln.md").write_text(f"---\n{yaml.safe_dump(fields)}---\n{text}\n")
+    entries = read_format("markdown", Source(str(tmp_path), str(tmp_path)))
+    assert all((entry.extra["mood"], entry.extra["shelf"]) == ("calm", "row 3") for entry in entries)
+    (block,) = [part for entry in entries for part in entry.body.split("```yaml\n")[1:]]
+    assert yaml.safe_load(block.partition("\n```")[0]) == {"log": log}
+    assert len(entries) == (1 if words == 10 else 3)

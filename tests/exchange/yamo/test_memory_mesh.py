@@ -17,6 +17,7 @@ from rawkomem.exchange.yamo.database import open_database
 from rawkomem.index.stores.lance.rfc import entries_v1, entries_v2
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.filters import Filter
+from rawkomem.repository import Repository
 from tests.commands import Command
 from tests.conftest import ROOT
 
@@ -96,6 +97,8 @@ def test_what_is_gone_there_is_archived_here(repository, newer):
     imported(repository, newer)
     assert len(gone) == 2
     assert gone == {memory.id for memory in repository.core.reading.inside(Filter(statuses=("archived",)))}
+    repository.beliefs.restore(min(gone))
+    assert repository.get(min(gone)).status == "quarantined"
 
 
 def test_an_export_gives_the_same_rows_back(repository, sample, tmp_path):
@@ -113,6 +116,52 @@ def test_an_export_gives_the_same_rows_back(repository, sample, tmp_path):
     assert repository.ledger.verify_database(out).by_rfc == len(blocks)
     again = repository.exchange.export_folder(out, "yamo", Filter())
     assert again.written == ()
+
+
+def test_conditions_and_windows_made_here_come_back(repository, tmp_path, tmp_path_factory):
+    bound = repository.add(
+        "Use the blue queue.", title="Blue queue", when=["When deploying the billing service", "src/billing/**"]
+    ).id
+    free = repository.add("Kettle descaling is due.", title="Kettle descaling").id
+    repository.amend(free, when=[])
+    repository.beliefs.validity(bound, "2026-01-01", "2031-05-06")
+    skill = repository.add("Pour vinegar, wait, rinse.", title="Descale", kind="skill").id
+    repository.amend(skill, when=["When the kettle is slow"])
+    out = str(tmp_path / "out")
+    repository.exchange.export_folder(out, "yamo", Filter())
+    told = rows_of(out, "memories")[bound]["metadata"]
+    assert told["whenToUse"] == ["When deploying the billing service", "src/billing/**"]
+    with Repository.open(started(tmp_path_factory), via="person") as other:
+        imported(other, out)
+        for id in (bound, free, skill):
+            before, after = repository.get(id), other.get(id)
+            assert (after.when, after.valid_from, after.valid_until) == (
+                before.when, before.valid_from, before.valid_until
+            )  # fmt: skip
+        assert "validUntil" not in str(other.get(bound).extra.get("metadata"))
+        again = str(tmp_path / "again")
+        other.exchange.export_folder(again, "yamo", Filter())
+        assert rows_of(again, "memories")[bound]["metadata"] == told
+    repository.beliefs.validity(bound, end="none")
+    repository.exchange.export_folder(out, "yamo", Filter())
+    assert "validUntil" not in rows_of(out, "memories")[bound]["metadata"]
+
+
+def test_windows_of_another_form_stay_as_they_are(repository, tmp_path):
+    said = {"type": "note", "validUntil": "next spring", "whenToUse": "always"}
+    theirs = str(tmp_path / "theirs")
+    rows = [{**made(1), "metadata": json.dumps(said)}]
+    lancedb.connect(theirs).create_table("memory_entries", pa.Table.from_pylist(rows, entries_v2(4)))
+    (one,) = imported(repository, theirs).news
+    assert one.entry.when != ("always",) and repository.get(one.entry.id).valid_until == 0
+    repository.exchange.export_folder(str(tmp_path / "out"), "yamo", Filter())
+    assert rows_of(str(tmp_path / "out"), "memories")[one.entry.id]["metadata"] == said
+
+
+def started(tmp_path_factory) -> str:
+    folder = tmp_path_factory.mktemp("other")
+    (folder / ".rawko" / "memories").mkdir(parents=True)
+    return str(folder)
 
 
 def test_five_hundred_rows_go_in_and_out(repository, tmp_path):
