@@ -215,7 +215,7 @@ def test_unreadable_files_cost_only_themselves(repository, project):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("x.json", "[1, 2", "no JSON"),
+        ("x.json", "[1, 2", "is not valid JSON"),
         ("x.json", '{"a": 1}', "in no format"),
         ("x.jsonl", '{"type": "user"}\n', "in no format"),
         ("x.bin", "x", "in no format"),
