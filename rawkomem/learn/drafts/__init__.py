@@ -1,1 +1,1 @@
-"""From the turns of a session to drafts: what a person said, or agreed to."""
+"""Turn a session's transcript into drafts of memories: what a person said, or agreed to."""
