@@ -74,7 +74,7 @@ def factor(name: str, weight: float, memory: Memory, signals: Signals, question:
 
 
 def _when_to_use(memory: Memory, signals: Signals, question: Question) -> Value:
-    """Return 1 if a condition fired; 0 if only single words of it matched, or only words that any task contains."""
+    """Return 1 if a condition fired; 0 if it is a sentence of which words matched, or if any task has these words."""
     if not signals.fired:
         return 0.0, ("no condition fired", "")
     if signals.is_faint:

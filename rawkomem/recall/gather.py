@@ -104,7 +104,7 @@ def gather(sources: Sources, question: Question, profile: Profile) -> list[Candi
 
 
 def _with_fired(sources: Sources, found: list[Signals], fired: Mapping[str, Fired]) -> list[Signals]:
-    """Merge search hits with memories whose condition fired; matches of the whole condition come first."""
+    """Return the search hits, then other memories whose condition fired: patterns first, then sentences."""
     least = min((signals.relevance for signals in found), default=0.0)
     known = {signals.id for signals in found}
     marked = [_fired(signals, fired[signals.id]) if signals.id in fired else signals for signals in found]

@@ -218,7 +218,7 @@ class _LayeredStore:
         return found
 
     def depth(self) -> tuple[int, int]:
-        """Return the number of all memories twice: `nearest` itself searches the first tier if the second is incomplete."""
+        """Return the number of all memories twice: `nearest` itself uses the first tier if the second lacks some."""
         parts = [*self._union.parts]
         count = sum(self._union.ask(part, part.sources.store.depth, (0, 0))[1] for part in parts)
         return count, count

@@ -34,4 +34,4 @@ class Limits:
     max_unverified: int = MAX_UNVERIFIED
     min_lesson_confidence: float = MIN_LESSON_CONFIDENCE
     lesson_days: int = LESSON_DAYS
-    profile: str = ""  # default profile of a repository; empty: ours
+    profile: str = ""  # used if the caller names none; empty: the default

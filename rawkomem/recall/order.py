@@ -21,7 +21,7 @@ MAX_COMPARED = 12  # items that are compared with each other: more than twice as
 
 
 def in_order(items: Iterable[Scored], margin: float) -> list[Scored]:
-    """Return the items, best first. Items whose scores differ by less than `margin` are sorted by importance and age.
+    """Return the items, best first. Scores within the share `margin` of the best are equal: importance and age decide.
 
     First the best item and its equals are sorted, then the best of the rest and its equals, and so on. Items that no
     person vouches for come last, so that they do not change the order of the others.

@@ -11,7 +11,7 @@ WHY_NOT = {  # code of a Reason → its sentence
     "not-similar": "similarity {:.2f} is below the profile's {:g}",
     "not-confident": "not relevant enough: confidence {:.2f}, {:g} is needed",
     "unsure-lesson": "the lesson has confidence {}: {:g} is needed",
-    "old-lesson": "the lesson was last confirmed {} days ago: lessons are injected for {} days",
+    "old-lesson": "the lesson was stored or confirmed {} days ago: lessons are injected for {} days",
     "weak-source": "it was made from {}, which is {}",
     "crowded-out": "too many memories share something with the task: only the best of them are scored",
     "outdated": "superseded by a newer memory? {} contradicts it: 'rawkomem conflicts' shows both",

@@ -32,7 +32,7 @@ class Heard:
 
 
 def listen(stream: IO[bytes], run: Run) -> Heard:
-    """Return a session; fields of `run` that the caller left empty are filled from the transcript."""
+    """Return a session. Agent and session id of `run` are filled from the transcript if they are empty."""
     transcript = Transcript(stream)
     turns = tuple(transcript.turns())
     host = "" if transcript.host == MARKDOWN else transcript.host

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
-MAX_LINE_BYTES = 8 * 2**20  # a longer record holds a screenshot
+MAX_LINE_BYTES = 8 * 2**20  # longer records are screenshots
 SAMPLE_LINES = 15  # read to decide whether each line is a record
 MAX_DOCUMENT_BYTES = 128 * 2**20  # of a transcript that is one JSON document: all of it must be in memory
 MAX_TURN_CHARS = 200_000  # longer turns are cut

@@ -40,7 +40,7 @@ class Exported:
 
 
 def export_skill(memory: Memory, folder: str, inside: str) -> Exported:
-    """Write a skill's folder below `folder`, which must be outside of `inside`, the folder of the memories.
+    """Write a skill's folder below `folder`, which must be outside of `inside`, the .rawko folder.
 
     Raise Refused if the skill is not active or the file is not ours, and Unwritable if it cannot be written.
     """

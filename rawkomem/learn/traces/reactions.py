@@ -68,7 +68,7 @@ def only_looks(command: str) -> bool:
 
 
 def has_failed(command: str, failed: bool | None, output: str) -> bool | None:
-    """Return whether a command failed. If a pipe hides its exit code, its output decides."""
+    """Return whether a command failed. If a pipe or a later command hides its exit code, its output decides."""
     if failed or not HIDDEN.search(command):
         return failed
     return bool(FAILURES.search(output)) or failed

@@ -201,7 +201,7 @@ def _bare(text: str) -> str:
 
 
 def _units(body: str) -> Iterator[Unit]:
-    """Yield the units of a body in order. Headings become paths; images, comments, rules and layout tags are dropped."""
+    """Yield the units of a body in order. Headings become paths; images, comments, rules, layout tags are dropped."""
     reader = _Reader()
     fence, code, opened = "", list[str](), 0
     at, comment, last_comment = 0, False, body.rfind("-->")

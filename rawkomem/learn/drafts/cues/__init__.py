@@ -57,7 +57,7 @@ _cues: dict[str, ModuleType] = {}  # language code → module
 
 
 def cues() -> Any:
-    """Return the module with the cues of the language in use, or the English one if that language has none."""
+    """Return the cues of the language in use, or the English ones. Every module has the same names as `en.py`."""
     code = language().code
     if code not in _cues:
         has_own = find_spec(f"{__name__}.{code}") is not None
