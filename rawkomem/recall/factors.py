@@ -110,7 +110,7 @@ def _specialty(memory: Memory, signals: Signals, question: Question) -> Value:
 
 
 def _trust(memory: Memory, signals: Signals, question: Question) -> Value:
-    from ..state.belief.trust import Standing, explain_trust  # most profiles do without
+    from ..state.belief.trust import Standing, explain_trust  # most profiles do not need it
 
     trust = signals.trust or explain_trust(memory, Standing(), question.at)
     return trust.value, ("; ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts),)

@@ -62,7 +62,7 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     scored = score(candidates, chosen, question)
     gated = gate(scored, chosen, limits, question)
     if any(item.memory.layer for item in gated):
-        from .union import own_first  # import it only if there are other layers
+        from .union import own_first  # needed only with other layers
 
         gated = own_first(gated)
     page = Page(form, question, sources.doubting)
@@ -70,7 +70,7 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     limits = replace(limits, budget=budget - page.frame)
     wanted, spared = in_order(gated, chosen.margin), 0
     if sources.told:
-        from .told import leave_out, leave_out_linked, saved  # import it only in a session that has received memories
+        from .told import leave_out, leave_out_linked, saved  # needed only in a session that has received memories
 
         wanted, spared = leave_out(wanted, sources.told), saved(gated, sources.told, limits, page.cost)
     packed = add_linked(pack(wanted, limits, page.cost, page.shorter), sources, limits, page.cost)

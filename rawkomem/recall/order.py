@@ -126,7 +126,7 @@ def _newer(items: Sequence[Scored]) -> dict[str, str]:
     """Return id of an outdated memory → id of the newest memory that contradicts it."""
     if not _any_alike(items):
         return {}
-    from ..state.belief.prose import disagreement, prose_of, speaks  # many an answer is one memory, or none
+    from ..state.belief.prose import disagreement, prose_of, speaks  # slow import, not needed for 0 or 1 items
 
     found: dict[str, str] = {}
     ordered = sorted((item for item in items if speaks(item.memory)), key=lambda item: -item.memory.worded)

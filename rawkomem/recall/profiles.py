@@ -76,7 +76,7 @@ def profile_of(text: str) -> Profile:
 
 
 def _with_weights(profile: Profile, changes: str) -> Profile:
-    from .factors import FACTORS  # many modules: only where somebody changes weights
+    from .factors import FACTORS  # slow import, only needed to change weights
 
     weights = dict(profile.weights)
     for change in changes.split(","):

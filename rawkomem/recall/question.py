@@ -56,7 +56,7 @@ def question_of(text: str) -> Question:
 
 def question_of_task(task: Task, at: int) -> Question:
     """Return the question of a task: the request without pasted text, and the situations for its conditions."""
-    from ..text.when import situation_of  # a search needs no conditions
+    from ..text.when import situation_of  # a plain search does not need it
 
     read = read_prompt(task.text)
     said = clean(read.ask)

@@ -138,14 +138,14 @@ def _text(view: View, id: str, passage: str) -> str:
     memory = view.memory(id) if view.only.as_of else None
     if memory is None or passage in memory.body:
         return passage
-    from ..text.chunk import chunk  # only for the past
+    from ..text.chunk import chunk  # only needed for `as_of`
 
     return next((part.text for part in chunk(memory.body)), memory.title)
 
 
 def contributions(signals: Signals) -> tuple[Factor, ...]:
     """Return what words, meaning and surroundings add to a result's score; the products value × weight sum up to it."""
-    from .factors import Factor  # only where somebody asks for it
+    from .factors import Factor  # imported only for explanations
 
     facts = ("condition" if signals.field == WHEN else "passage", signals.cosine)
     return tuple(Factor(name, value, weight, PARTS[name], facts) for name, value, weight in signals.parts if weight)

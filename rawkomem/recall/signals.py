@@ -32,7 +32,7 @@ MAX_NEAREST = 100  # passages from the vector search; their spread normalizes th
 MAX_COMPARED = 30  # passages whose phrases are compared with a question in a script other than Latin
 MAX_MATCHING = 200  # passages from the word search
 BODY_WORDS_WEIGHT = 0.4  # of words, the rest is meaning, in a body: names and numbers count
-DEEP_BODY_WORDS_WEIGHT = 0.3  # … beside contextual vectors: +.02 recall@5 on CoSQA, -.006 on LoCoMo
+DEEP_BODY_WORDS_WEIGHT = 0.3  # … with contextual vectors: +.02 recall@5 on CoSQA, -.006 on LoCoMo
 WHEN_WORDS_WEIGHT = 0.2  # … and in a condition: for short sentences, meaning counts more
 RRF_K = 60  # Cormack et al. 2009; a larger value flattens the top ranks
 PARTS = ("words", "meaning", "surroundings")  # of a score
@@ -114,7 +114,7 @@ def find(
 
 def _with_phrases(store: SearchStore, asked: str, own: Sequence[Hit], found: list[Signals]) -> list[Signals]:
     """Mark the memories that share a phrase in a script other than Latin with the question."""
-    from ..text.scripts.shared import phrases  # tables that most questions do without
+    from ..text.scripts.shared import phrases  # tables that ASCII questions do not need
 
     wanted = phrases(asked)
     if not wanted:

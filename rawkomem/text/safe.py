@@ -159,7 +159,7 @@ def _read_as(line: str) -> tuple[str, list[int] | None]:
     if line[-1:] == CUT and line[:-1].isascii() and "&" not in line and "\\" not in line:  # the end of an excerpt
         end = len(line) - 1
         return f"{_read_as(line[:-1])[0]}...", [*range(end), end, end, end, end + 1]
-    from .lookalikes import read_as  # a cold command seldom needs its tables
+    from .lookalikes import read_as  # tables that are rarely needed
 
     return read_as(line)
 

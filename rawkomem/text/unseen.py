@@ -81,7 +81,7 @@ def name(character: str) -> str:
 
 def within(character: str, edges: tuple[int, ...]) -> bool:
     """Return whether a character belongs to one of the ranges; the empty string belongs to none."""
-    from bisect import bisect_right  # only for texts beyond ASCII
+    from bisect import bisect_right  # not needed for ASCII
 
     return character != "" and bisect_right(edges, ord(character)) % 2 == 1
 
@@ -94,6 +94,6 @@ def _classify(character: str) -> str:
     called = name(character)
     if called:
         return {"variation selector": STYLE, "tag character": TAG}.get(called, DROP)
-    from unicodedata import category, combining  # a C library of its own: only for texts beyond ASCII
+    from unicodedata import category, combining  # a C library, not needed for ASCII
 
     return MARK if combining(character) or category(character) == "Me" else ""

@@ -1,1 +1,1 @@
-"""Turn a session's transcript into drafts of memories: what a person said, or agreed to."""
+"""Make drafts of memories from a session: statements that a person made or agreed to."""

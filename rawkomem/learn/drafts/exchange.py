@@ -68,7 +68,7 @@ def typed_in(text: str, max_chars: int = MAX_ASK_CHARS) -> str:
         if not shown and not line.lstrip().startswith(">"):
             kept.append(line)
         if cues().LEADS_IN.search(line):
-            break  # the rest is somebody else's text: nothing shows where it ends
+            break  # treat all the rest as somebody else's text: its end is unknown
         announced = line.rstrip().endswith(":") or (announced and (shown or not line.strip()))
     return "\n".join(kept).strip()
 

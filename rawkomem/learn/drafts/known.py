@@ -1,4 +1,4 @@
-"""Find out whether a repository already holds what is about to be learned, in the same or in similar words."""
+"""Find out whether a repository already has the memory that is about to be learned, in the same or similar words."""
 
 from __future__ import annotations
 

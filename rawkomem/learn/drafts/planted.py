@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_TEXT_CHARS = 100_000  # of one output that are searched
 MIN_SHARED = 0.6  # share of an instruction's content words that a memory must repeat
-TURNS = 3  # sentences to read from "remember …" on: what to remember may follow it
+READ_SENTENCES = 3  # from "remember …" on: its object may be in the next sentences
 ASKS = re.compile(
     r"\b(?:remember|memori[sz]e|store|save|add to (?:your )?memory|note that|from now on)\b", re.IGNORECASE
 )
@@ -41,7 +41,7 @@ def _instructions(turns: Iterable[Turn]) -> Iterator[str]:
         for number, sentence in enumerate(spoken):
             if ASKS.search(sentence):
                 yield ASKS.sub(" ", cues().MARKERS.sub("", sentence))
-                yield from spoken[number + 1 : number + TURNS]
+                yield from spoken[number + 1 : number + READ_SENTENCES]
 
 
 def _foreign(turns: Iterable[Turn]) -> Iterator[str]:

@@ -66,7 +66,7 @@ class Lesson:
 
 @record
 class Learned:
-    """The outcome of storing a lesson, and what to write. For KNOWN, `id` is the id of the known lesson."""
+    """The outcome of learning a lesson, and the plan to write it. For KNOWN, `id` is the id of the known lesson."""
 
     id: str
     what: str  # STORED, KNOWN, BETTER or HELD
@@ -100,7 +100,7 @@ def by_severity(lessons: Sequence[Lesson]) -> list[Lesson]:
 def same_pattern(lesson: Lesson, pattern: str, context: LessonContext) -> bool:
     """Tell whether a lesson is about a pattern.
 
-    Pattern ids can collide, so name and scope are compared too. A wire block may have the id in the place of the name.
+    Pattern ids can collide, so name and scope are compared too. In a wire block, the id may replace the name.
     """
     known = lesson.context
     names = known.error_pattern == context.error_pattern or pattern in (known.error_pattern, context.error_pattern)

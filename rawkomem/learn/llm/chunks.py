@@ -27,7 +27,7 @@ PIECE_OVERLAP_CHARS = 500  # that neighboring pieces share
 MAX_ANSWERED_CHARS = 2_400  # of the agent's statement that a person answers
 MAX_EARLIER_CHARS = 300  # of each statement before that one
 MAX_EARLIER = 5  # statements
-MAX_PASTED_CHARS = 300  # of what a person pasted
+MAX_PASTED_CHARS = 300  # of pasted text
 TASK_CHARS = 120
 GAP = " […] "
 

@@ -19,7 +19,7 @@ SHELL_FLAGS = ("-c", "-lc", "-ic", "-Command")  # the next word is the command
 PATCH = "*** Begin Patch"
 PATCHED_FILES = ("*** Add File: ", "*** Update File: ", "*** Move to: ")
 EXIT = re.compile(r"(?im)^(?:exit|process exited with|<exited with exit) code:? (\d{1,3})>?[ \t]*$")
-EXIT_CHARS = 400  # at the beginning and at the end of an output, where hosts state the exit code
+EXIT_CHARS = 400  # from the start and from the end of an output, where hosts state the exit code
 
 
 def calls(id: str, given: object) -> Iterator[Did]:

@@ -29,7 +29,7 @@ FENCE = "```"
 SHELL, WRITE = "shell", "write"  # types of tools
 WRITTEN_FILE = re.compile(r"(?:The file (\S{1,400}) has been|File created successfully at: (\S{1,400}))")
 ERRORS = ("<tool_use_error>", "Error:")
-MAX_LATE_MILLISECONDS = 120_000  # a queued message may be written after messages that are newer by this much
+MAX_LATE_MILLISECONDS = 120_000  # a queued message may be this much older than the message before it
 MAX_MESSAGE_CHARS = 1_000_000  # the rest of a longer message is dropped
 
 

@@ -24,11 +24,11 @@ RIGHT = re.compile(
     re.IGNORECASE,
 )
 PARTS = re.compile(r"&&|\|\||[;|\n]")  # between the commands of a line
-HIDDEN = re.compile(r"\|(?!\|)|\|\|\s*(?:true|:|echo)|;\s*\S")  # after which an exit code tells nothing of the command
+HIDDEN = re.compile(r"\|(?!\|)|\|\|\s*(?:true|:|echo)|;\s*\S")  # hides the exit code of the command before it
 FAILURES = re.compile(
     r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^(?:FAIL|FAILED)\b|result: FAILED", re.MULTILINE
 )
-BEFORE = re.compile(  # what may stand before the name of a program
+BEFORE = re.compile(  # may come before the name of a program
     r"^(?:\w+=\S*\s+|(?:sudo|time|command|npx|bunx|exec|nice)\s+|timeout\s+\S+\s+"
     r"|(?:uv|poetry|pdm|pipenv|hatch|rye) run\s+|(?:pnpm|yarn|bundle) exec\s+|python[\d.]*\s+(?:-m\s+)?|(?:\S*/)(?=\w))"
 )

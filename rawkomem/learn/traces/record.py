@@ -42,7 +42,7 @@ class Told:
     body: str = ""  # replaces the sections
     parent: str = ""
     depends_on: tuple[str, ...] = ()
-    session: str = ""  # of a host, whose hooks tell of it
+    session: str = ""  # id of the host session that hooks recorded
     at: int = 0  # time of its end; 0: now
 
 
@@ -136,7 +136,7 @@ class Experienced:
     summary: str = ""
     duration_ms: int = 0
     learnings: str = ""
-    session: str = ""  # of a host, whose hooks tell of it
+    session: str = ""  # id of the host session that hooks recorded
 
 
 def plan_experience(told: Experienced, number: int, by: str = "") -> Plan:

@@ -21,12 +21,12 @@ SET_WEIGHTS = {
     "recent_name": 1.5,
     "few_memories": 0.5,
 }
-FIRST_WEIGHTS = {  # with the bundled static vectors, or whatever the first tier holds
+FIRST_WEIGHTS = {  # with the vectors of the first tier only, usually the bundled static ones
     "meaning": 1.57, "condition_meaning": 0.02, "agreement": 3.28, "unusual": 0.65, "shared_words": 0.65,
     "rare_word": 1.57, "pasted_name": -1.28, "pasted_short": 4.26, "pasted_thin": 5.07, "thin": 0.25,
     "long": 0.11, "spoken": -0.36, "spoken_meaning": 6.78, "spoken_unusual": -0.64, BIAS: -6.45, **SET_WEIGHTS,
 }  # fmt: skip
-DEEP_WEIGHTS = {  # with the contextual vectors, beside those of the first tier
+DEEP_WEIGHTS = {  # with the contextual vectors and those of the first tier
     "meaning": 2.58, "condition_meaning": 0.83, "agreement": 1.00, "unusual": 0.72, "shared_words": 0.13,
     "rare_word": 1.62, "pasted_name": -0.11, "pasted_short": 2.85, "pasted_thin": 5.03, "thin": 0.47,
     "long": 0.07, "first_meaning": -1.54, "first_unusual": 0.33, "spoken": -0.88, "spoken_meaning": 7.71,

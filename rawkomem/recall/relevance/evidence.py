@@ -43,13 +43,13 @@ SAMPLE_MEMORIES = 40  # whose cosines with a prompt count as usual
 USUAL_MEAN, USUAL_SPREAD, USUAL_WEIGHT = 0.12, 0.11, 12  # prior for small repositories, in cosines and samples
 RARE_MEMORIES = 3  # a word that at most this many memories contain is rare
 SUMMED_WORDS = 4  # rarest shared words whose weights are added
-CLOSE = 0.35  # below this cosine, a fired condition counts less
-LONE_CLOSE = 0.4  # … and below this one, a fired single ordinary word counts less
-TELLING = 0.5  # from this weight on, a term that fires counts fully
+CLOSE_COSINE = 0.35  # below this cosine, a fired condition counts less
+LONE_COSINE = 0.4  # … and below this one, a fired single ordinary word counts less
+FULL_TERM_WEIGHT = 0.5  # from this weight on, a term that fires counts fully
 FREE_MEMORIES = 4  # if more memories share a condition's term, it counts less
 SHORT_WORDS, FEW_WORDS, LONG_WORDS = 6, 10, 25  # content words of a request
 NAME_SIGNS = "_-./:~0123456789"  # a term with one of these is a name, a path or a number
-PROJECT_WORD = 0.35  # weight of a short word that is not in the vocabulary
+PROJECT_WORD_WEIGHT = 0.35  # of a short word that is not in the vocabulary
 NAME_CHARS = 6  # of a word that is not in the vocabulary; shorter ones (git, npm) are in every project
 
 
@@ -77,10 +77,12 @@ def judged(sources: Sources, question: Question, candidates: Sequence[Candidate]
         values["spoken"] = float(2 * len(spoken[memory.id]) > len(memory.when))
         values["few_memories"] *= 1 - values["spoken"]  # for sentences, the cosine is enough
         if fired.is_lone(memory) and "meaning" in values:
-            values["fired_few"] = values.get("fired_few", 0.0) * min(1.0, max(0.0, values["meaning"]) / LONE_CLOSE) ** 2
+            values["fired_few"] = (
+                values.get("fired_few", 0.0) * min(1.0, max(0.0, values["meaning"]) / LONE_COSINE) ** 2
+            )
         if signals.is_faint:
             values |= dict.fromkeys(("fired", "fired_few", "fired_path"), 0.0)
-        values["fired_far"] = values.get("fired", 0.0) * max(0.0, CLOSE - values.get("meaning", 0.0))
+        values["fired_far"] = values.get("fired", 0.0) * max(0.0, CLOSE_COSINE - values.get("meaning", 0.0))
         deep = sources.spaces.deep is not None
         judged.append((memory, replace(signals, evidence=tuple(values.items()), confidence=confidence(values, deep))))
     return judged
@@ -270,7 +272,7 @@ class _Terms:
         said = [term for term, is_said in terms if is_said]
         if not said:
             return {"fired_path": 1.0}
-        telling = min(1.0, max(self._telling(term) / self._crowd(term) for term in said) / TELLING)
+        telling = min(1.0, max(self._telling(term) / self._crowd(term) for term in said) / FULL_TERM_WEIGHT)
         count = len(self._question.content)
         if count <= FEW_WORDS:
             return {"fired_few": telling}
@@ -290,7 +292,9 @@ class _Terms:
         words = [word for word in language().words(term) if not language().is_stop(word)]
         if self._is_name(term) or not words:
             return 1.0
-        return max(PROJECT_WORD if self._words.rarity.is_name(word) else self._words.rarity(word) for word in words)
+        return max(
+            PROJECT_WORD_WEIGHT if self._words.rarity.is_name(word) else self._words.rarity(word) for word in words
+        )
 
     def _is_name(self, term: str) -> bool:
         """Return whether a term is a name, a path or a number, not ordinary words."""

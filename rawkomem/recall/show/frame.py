@@ -38,7 +38,7 @@ def finish(text: str) -> str:
     final = "".join(pieces)
     if "re2" not in sys.modules and not any(map(_may_leak, pieces[1::2])):
         return final  # without RE2, only keys with a known prefix can be found
-    from ...redaction.find import find_secrets, leaks_again  # a quarter of a start
+    from ...redaction.find import find_secrets, leaks_again  # a quarter of the start time
 
     if not leaks_again(final):
         return final
