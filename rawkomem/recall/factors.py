@@ -78,7 +78,7 @@ def _when_to_use(memory: Memory, signals: Signals, question: Question) -> Value:
     if not signals.fired:
         return 0.0, ("no condition fired", "")
     if signals.is_faint:
-        return 0.0, ("whenToUse fired only on words of any task: ", signals.fired.sentence)
+        return 0.0, ("whenToUse fired only on words that any task contains: ", signals.fired.sentence)
     return float(signals.fired.how != WORDS), ("whenToUse fired: ", signals.fired.sentence)
 
 

@@ -25,7 +25,7 @@ SPECIALTIES = {  # type of agent → tags that belong to it (SPEC-0009)
 
 @record
 class Limits:
-    """How much may be injected, and by which profile."""
+    """The limits of an injection, and its default profile."""
 
     max_injected: int = MAX_INJECTED
     min_importance: str = IMPORTANCE[0]

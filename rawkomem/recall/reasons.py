@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..model.record import record
 
 WHY_NOT = {  # code of a Reason → its sentence
-    "withdrawn": "voted harmful: {} votes, against {} for it",
+    "withdrawn": "voted harmful: {} harmful votes, {} helpful",
     "voted-harmful": "voted harmful: similarity alone is not enough",
     "nothing-fired": "no whenToUse condition fired",
     "not-similar": "similarity {:.2f} is below the profile's {:g}",

@@ -27,7 +27,7 @@ MIN_FITTING_SHARE = 0.5  # a result with this share of the question's words fits
 PARTS = {  # part of a score → its sentence
     "words": "words that its best {0} shares with the question, relative to the best result",
     "meaning": "how close that {0} is in meaning, relative to the closest result (cosine {1:.2f})",
-    "surroundings": "words that the passages around it share, relative to the best result",
+    "surroundings": "words of the question in the passages around it, relative to the best result",
 }
 
 

@@ -93,7 +93,7 @@ def find(
     for question in questions:
         for space in filter(None, (spaces.first, spaces.deep)) if question.sentences else ():
             embedded(spaces, space, question.sentences)  # all sentences in one call
-    if expect := getattr(store, "expect", None):  # an optional method of stores that work in the background
+    if expect := getattr(store, "expect", None):  # optional: the store may search in the background
         for question in questions:
             for only in filters:
                 expect(question.query_words, MAX_MATCHING, only)

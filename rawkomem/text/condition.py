@@ -60,7 +60,9 @@ class Note:
 EMPTY_PART = Note("empty-alternative", "has an empty alternative, which is ignored")
 TOO_WIDE = Note("wide-condition", "matches everything: it is not used")
 BACKSPACE = Note("backspace", "contains a backspace: YAML reads \\b in double quotes as one; use single quotes")
-TOO_LARGE = Note("large-regex", "is a regex that takes too long to compile: it is not used", "repeat less than {1,60}")
+TOO_LARGE = Note(
+    "large-regex", "is a regex that takes too long to compile: it is not used", "use a smaller count than {1,60}"
+)
 NO_RE2 = Note("no-re2", "needs google-re2, which is not installed: it is matched as plain text", "install google-re2")
 REGEX_HINT = "look-around and back-references are not supported; write alternatives: login|sign.?in"
 

@@ -20,7 +20,7 @@ class Level:
 
     min_cosine: float
     min_shared: float  # share of all words of the two texts that are in both
-    subject_only: bool = False  # compare specific words, as a share of the shorter text's; numbers may differ
+    subject_only: bool = False  # compare only specific words, relative to the shorter text; numbers may differ
 
 
 DUPLICATE = Level(0.95, 0.9)  # one can replace the other (cosine: neolata, RFC-0011)

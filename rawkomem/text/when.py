@@ -52,7 +52,7 @@ SENTENCES = {
     PASTED: "in pasted text: {}",
     RECENT: "just before: {}",
 }
-# The others read "{how} {text!r}".
+# All other ways of firing are described as "{how} {text!r}".
 # Sentences without a common subject: a condition that fires on two of them fires on letters, not on a subject.
 EVERYDAY = (
     "several musicians travelled south for the winter festival",
@@ -63,7 +63,7 @@ EVERYDAY = (
 
 
 COMMON_HINT = "name a subject instead"
-UNBALANCED_HINT = "close it, or write plain alternatives: login|sign in"
+UNBALANCED_HINT = "close each bracket, or write plain alternatives: login|sign in"
 
 
 @record
@@ -174,7 +174,7 @@ def _unbalanced(condition: Condition) -> Note | None:
         return None
     text = condition.text
     odd = next((pair for pair in ("()", "[]") if text.count(pair[0]) != text.count(pair[1])), "")
-    return Note("bad-regex", f"has {odd[0]!r} and {odd[1]!r} in different numbers", UNBALANCED_HINT) if odd else None
+    return Note("bad-regex", f"has different numbers of {odd[0]!r} and {odd[1]!r}", UNBALANCED_HINT) if odd else None
 
 
 def warnings_about(patterns: Iterable[str]) -> list[str]:

@@ -125,7 +125,7 @@ def plan_lesson(
     same = [memory for memory in known if same_pattern(lesson_of(memory), pattern, context)]
     best = max(same, key=lambda memory: lesson_of(memory).context.confidence, default=None)
     if best and lesson_of(best).context.confidence >= context.confidence:
-        return Learned(best.id, KNOWN, Plan((), f"{best.id} says so already"))
+        return Learned(best.id, KNOWN, Plan((), f"{best.id} already says this"))
     entry = _entry(context, pattern, by, sources, wire)
     first = plan_add(entry).entries[0]
     older = [memory for memory in same if memory.status == ACTIVE]
@@ -134,8 +134,8 @@ def plan_lesson(
     if not outweighs(created(first), older, trust):
         held = plan_held(first, TRUST_INSUFFICIENT, by, [memory.id for memory in older])
         return Learned(first.id, HELD, replace(held, why=f"lesson {first.id} waits for a review: it is trusted less"))
-    taken = [superseding(memory, first.id, "a surer lesson of the same pattern", by) for memory in older]
-    why = f"lesson {pattern}, in the place of {', '.join(memory.id for memory in older)}"
+    taken = [superseding(memory, first.id, "a more confident lesson of the same pattern", by) for memory in older]
+    why = f"lesson {pattern}, which replaces {', '.join(memory.id for memory in older)}"
     return Learned(first.id, BETTER, Plan((first, *taken), why))
 
 

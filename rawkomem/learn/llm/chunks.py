@@ -53,7 +53,7 @@ def chunks_of(turns: Iterable[Turn]) -> list[Chunk]:
 
 
 def first_ask(chunks: Sequence[Chunk]) -> str:
-    """Return what a person asked first, on one line."""
+    """Return the person's first words in a session, on one line; empty if there are none."""
     turns = (turn for chunk in chunks[:1] for turn in chunk.turns if turn.role == USER)
     return next((one_line(typed_words(turn), TASK_CHARS) for turn in turns), "")
 

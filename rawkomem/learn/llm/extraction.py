@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from .chunks import Chunk
     from .model import Llm
 
-    Proof = tuple[Turn, str, str, str]  # the human turn, the kind of draft, the person's words, the agent's before them
-    Progress = Callable[[int, int, int, str], None]  # chunk, of how many, drafts so far, what failed
+    Proof = tuple[Turn, str, str, str]  # human turn, kind of draft, its words, the agent's words before
+    Progress = Callable[[int, int, int, str], None]  # number of the chunk, of all chunks, of drafts so far; error
 
 MAX_EXISTING = 200  # titles of memories in the prompt: those changed last
 MAX_FOUND = 50  # titles of drafts of earlier chunks in the prompt

@@ -67,7 +67,7 @@ class Message:
         self._fence = self._before = ""
 
     def add(self, line: str) -> None:
-        """Add a line."""
+        """Append a line to the words or to the open tool block; drop thoughts and comments."""
         opens = next((start for start in ENDS if line.startswith(start)), "") if not self.ends else ""
         if opens:
             self.ends, self._fence = ENDS[opens], ""

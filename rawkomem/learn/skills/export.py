@@ -109,7 +109,9 @@ def _read_own(file: str, folder: str, id: str) -> str:
     if not stamp:
         raise Refused(f"{file} was not written by rawkomem", "name another folder, or move that file away")
     if stamp[2] != _sum(STAMP.sub("", text, count=1)):
-        raise Refused(f"{file} was changed since it was exported", "take it in with 'rawkomem skill add', or move it")
+        raise Refused(
+            f"{file} was changed since it was exported", "store it with 'rawkomem skill add', or move it away"
+        )
     if stamp[1] != id:
         raise Refused(f"{file} is an export of {stamp[1]}", "rename one of the two skills, or name another folder")
     return text

@@ -82,7 +82,7 @@ def rank(question: str, skills: Sequence[Skill], cosine: Mapping[str, float]) ->
     """Return the skills that fit a question, best first. `cosine` maps a skill's id to its similarity in meaning."""
     named = called(question, skills)
     if named:
-        return [Match(named, 1.0, (("called", 1.0, "the question calls it by its name"),))]
+        return [Match(named, 1.0, (("called", 1.0, "the question names the skill"),))]
     matches = [_match(_stems(question), skill, max(0.0, cosine.get(skill.memory.id, 0.0))) for skill in skills]
     fitting = [match for match in matches if match.parts]
     return sorted(fitting, key=lambda match: (-match.score, -match.skill.reliability, match.skill.memory.id))

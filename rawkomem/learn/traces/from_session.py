@@ -148,7 +148,11 @@ def _outcome(asks: dict[int, str], acts: Sequence[Act]) -> tuple[str, str, str]:
 def _felt(content: bool, went_on: bool, struggled: bool, is_red: bool) -> tuple[str, str]:
     """Return the status, and a sentence about it, for the person's last reaction."""
     if not content:
-        return (PARTIAL, "The person objected, and work went on.") if went_on else (FAILURE, "The person objected.")
+        return (
+            (PARTIAL, "The person objected, and the agent kept working.")
+            if went_on
+            else (FAILURE, "The person objected.")
+        )
     if is_red:
         return PARTIAL, "The person was content, although the last run of the tests failed."
     return (RECOVERED if struggled else SUCCESS), "The person was content."

@@ -23,7 +23,7 @@ RIGHT = re.compile(
     r"|^(?:ship|merge|commit|push) (?:it|this|that)\b",
     re.IGNORECASE,
 )
-PARTS = re.compile(r"&&|\|\||[;|\n]")  # between the commands of a line
+PARTS = re.compile(r"&&|\|\||[;|\n]")  # separators of the commands of a line
 HIDDEN = re.compile(r"\|(?!\|)|\|\|\s*(?:true|:|echo)|;\s*\S")  # hides the exit code of the command before it
 FAILURES = re.compile(
     r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^(?:FAIL|FAILED)\b|result: FAILED", re.MULTILINE
@@ -41,7 +41,7 @@ TESTS = re.compile(
 )
 SHELL = re.compile(r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (?P<quote>['\"]?)(?P<line>.*?)(?P=quote)$", re.DOTALL)
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-LOOKS = re.compile(  # commands that only look
+LOOKS = re.compile(  # commands that only read
     r"(?:ls|ll|cat|cd|pwd|echo|head|tail|less|more|find|fd|tree|grep|rg|ag|wc|file|stat|du|df|which|type|env|printenv"
     r"|whoami|date|sort|uniq|cut|jq|diff|cmp|ps|true|test|\[|sleep|history|man|bat|nl|tr|column)(?=\s|$)(?!.*(?<![\d&])>>?\s*(?!/dev/null)[^&\s])"
     r"|sed -n\b|awk\b|git (?:-C \S+ )?(?:status|diff|log|show|branch|blame|remote|rev-parse|ls-files|grep)\b|rawkomem\b"

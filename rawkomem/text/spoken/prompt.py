@@ -54,7 +54,7 @@ KEYWORDS = (  # start of lines of code or output, but also of requests: "import 
 CODE_SIGNS = "={};"  # a line with such a start and one of these is code
 PROMPTS = ("$ ", "% ", "❯ ", "➜ ", "PS C:", ">>> ", "# ./")  # of shells, at the start of a line
 PROMPT_ENDS = ("$ ", "% ", "# ", "> ")  # … after the name of a user, a machine or a folder
-MAX_PROMPT_CHARS, MAX_PROMPT_WORDS = 80, 3  # of such names
+MAX_PROMPT_CHARS, MAX_PROMPT_WORDS = 80, 3  # of these names
 CODE_ENDS = ("{", "};", ");", "},", "],", "=>", ") {", "):", "\\")
 CONSOLE, HUNK = "console", "hunk"  # pasted blocks that may contain lines like a person's
 HUNKS = ("diff --git ", "@@ ")  # start of a hunk

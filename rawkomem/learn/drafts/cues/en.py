@@ -1,4 +1,4 @@
-"""English cues. All patterns are our own, without nested repetition, and meet texts of bounded length."""
+"""English cues. No pattern has nested repetition, and all are applied to texts of limited length only."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ MARKERS = re.compile(
 CHOOSING = re.compile(
     r"^(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for| that)? |^let's ", re.I
 )
-REASONS = re.compile(r" because | since | so that |, so |, which |; | [-–—] ")  # a title ends there
+REASONS = re.compile(r" because | since | so that |, so |, which |; | [-–—] ")  # a title ends before these
 
 # Pairs of a choice and its alternative: "pnpm, not npm", "Postgres instead of MySQL", "apsw over sqlite3".
 PAIR = re.compile(
