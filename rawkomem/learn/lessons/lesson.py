@@ -227,7 +227,7 @@ def _number(text: str) -> float:
 
 
 def is_about(lesson: Lesson, error_pattern: str, scope: str) -> bool:
-    """Tell whether a lesson covers failures of a pattern; an empty scope matches any scope."""
+    """Tell whether a lesson covers failures of a pattern. An empty scope, or "this project", matches any scope."""
     anywhere = scope in ("", lesson.context.applicable_scope) or lesson.context.applicable_scope in ("", "this project")
     return lesson.context.error_pattern == error_pattern and anywhere and not is_made_up(lesson)
 

@@ -82,7 +82,7 @@ def think(llm: Llm, prepared: Prepared) -> Thought:
 
 
 def plan_reflection(prepared: Prepared, thought: Thought, by: str) -> Plan:
-    """Plan to store a reflection. It names its sources, so its trust is at most that of the least trusted source."""
+    """Plan to store a reflection. Its trust is at most that of its least trusted source."""
     title, sure = f"Reflection: {prepared.topic}", str(round(100 * thought.confidence))  # files use 0 to 100
     extra: dict[str, Value] = {"topic": prepared.topic, "confidence": sure}
     entry = Entry(kind=KIND, title=title, tags=(KIND,), source="reflect", by=by, body=thought.text, extra=extra)

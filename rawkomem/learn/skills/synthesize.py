@@ -152,7 +152,7 @@ def reworded(llm: Llm, draft: Draft) -> Draft:
 
 
 def plan_proposal(draft: Draft, by: str) -> Plan:
-    """Plan to store the skill, held for review. It names its sources, so its trust is at most that of the least one."""
+    """Plan to store the skill, held for review. Its trust is at most that of its least trusted source."""
     entry = Entry(
         kind=KIND,
         title=draft.name,
