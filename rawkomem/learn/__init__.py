@@ -1,1 +1,1 @@
-"""How memories come to be: transcripts, extraction, lessons, skills, traces; all end in Plans."""
+"""Create memories from transcripts, failures, skills and traces. Every way of learning returns a Plan to write."""

@@ -1,1 +1,1 @@
-"""From a question to ranked memories."""
+"""Find and rank memories for a question or a task."""

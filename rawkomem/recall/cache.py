@@ -1,4 +1,4 @@
-"""A cache of answers for a long-lived process: in memory only, and only while the index is the same."""
+"""Cache answers in a long-lived process: in memory only, and only while the index does not change."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-TIME_TO_LIVE_S = 300.0  # RFC-0011: five minutes from the moment an answer was made, however often it is used
-MAX_ANSWERS = 500  # RFC-0011; beyond, the least recently used answer goes
+TIME_TO_LIVE_S = 300.0  # since the answer was made, no matter how often it is used (RFC-0011)
+MAX_ANSWERS = 500  # RFC-0011; when full, the least recently used answer is dropped
 
 
 class AnswerCache:
-    """Least recently used answers with an absolute time to live; emptied when the index changes. Thread-safe."""
+    """An LRU cache with an absolute time to live. It is emptied when the index changes. Thread-safe."""
 
     def __init__(
         self, clock: Callable[[], float] = time.monotonic, entries: int = MAX_ANSWERS, seconds: float = TIME_TO_LIVE_S
@@ -35,7 +35,7 @@ class AnswerCache:
             self._kept.clear()
 
     def get(self, key: Hashable, made_from: object = None) -> object | None:
-        """Return the answer to this question from this state of the index; None when there is none or it is too old."""
+        """Return the cached answer; None if there is none or it is too old. A new `made_from` empties the cache."""
         with self._lock:
             if made_from != self._made_from:
                 self._kept.clear()
@@ -47,7 +47,7 @@ class AnswerCache:
             return answer
 
     def put(self, key: Hashable, answer: object) -> None:
-        """Keep an answer, made from the state of the index that `get` was last asked with."""
+        """Cache an answer. It must come from the index state that was passed to the last `get`."""
         with self._lock:
             self._kept.pop(key, None)
             while len(self._kept) >= self.entries:

@@ -1,10 +1,10 @@
-"""Explains recall to people: the one place where its codes and values become sentences."""
+"""Explain recall to people: turn its codes and values into sentences."""
 
 from __future__ import annotations
 
 from .relevance.confidence import ABOUT, weighed
 
-MIN_TOLD = 0.005  # of what a piece of evidence adds: less is not shown
+MIN_TOLD = 0.005  # evidence that adds less is not shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
 
 def why_fired(item: Scored) -> str:
-    """Return which part of a condition fired, in words; empty where none did."""
+    """Return a sentence about the part of a condition that fired; empty if none did."""
     return item.signals.fired.sentence if item.signals.fired else ""
 
 
 def explain(item: Scored) -> list[str]:
-    """Return the factors of a score, a line each; of a memory that came along with another one, which."""
+    """Return a line per factor and per piece of evidence. A linked memory has no factors: return the link instead."""
     if not item.factors:
         return [why_fired(item)]
     lines = [f"{f.name:16} {f.value:7.3f} × {f.weight:g}   {f.why}" for f in item.factors]
     if item.is_named:
-        lines.append("the task holds the words of its title: no floor applies")
+        lines.append("the task contains the words of its title: no minimum applies")
     return [*lines, *_evidence(item)]
 
 
 def _evidence(item: Scored) -> list[str]:
-    """Return what speaks for and against its relevance, the weightiest first; what adds nothing is left out."""
+    """Return the evidence for and against relevance, the strongest first, and the resulting confidence."""
     values = dict(item.signals.evidence)
     added = sorted(weighed(values, "first_meaning" in values), key=lambda part: -abs(part[2]))
     told = [part for part in added if abs(part[2]) >= MIN_TOLD]

@@ -1,4 +1,4 @@
-"""Factors: the named parts of a score, computed at read time. A new one is a row of FACTORS with a weight somewhere."""
+"""Compute the named factors of a score. To add one, add a row to FACTORS and give it a weight in a profile."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from .signals import Signals
 
     Facts = tuple[object, ...]
-    Value = tuple[float, Facts] | None  # None: nothing is recorded
+    Value = tuple[float, Facts] | None  # None: the memory has no data for this factor
     Compute = Callable[[Memory, Signals, Question], Value]
 
 HOUR_MS = DAY // 24
 
 POINTS = {"low": 5, "medium": 15, "high": 25, "critical": 30}  # SPEC-0009
-TAXONOMY = {  # Memory Lane: weight of each type
+TAXONOMY = {  # weight of each type, as in Memory Lane
     **dict.fromkeys(("correction", "decision", "commitment"), 1.0),
     **dict.fromkeys(("insight", "learning", "confidence"), 0.7),
     **dict.fromkeys(("pattern_seed", "cross_agent", "workflow_note", "gap"), 0.4),
 }
 UNTYPED_WEIGHT = 0.7  # a memory without a type counts like a learning
-INTENTS = {  # Memory Lane: words of a question → types it is after
+INTENTS = {  # words of a question → types that it asks for, as in Memory Lane
     ("mistake", "wrong", "error"): ("correction", "gap"),
     ("decided", "chose", "choice"): ("decision",),
     ("pattern", "usually", "habit"): ("pattern_seed", "commitment"),
@@ -41,18 +41,18 @@ INTENTS = {  # Memory Lane: words of a question → types it is after
 }
 INTENT_BOOST = 1.15
 DECAY_STEPS = ((7, 1.0), (30, 0.8), (90, 0.6))  # days since last access → factor
-MIN_DECAY = 0.4  # … when it is older
-DEFAULT_CONFIDENCE = 70.0  # Memory Lane: of a memory that does not say
-HELPFUL_VOTE, HARMFUL_VOTE = 1.1, 0.5  # each vote multiplies …
+MIN_DECAY = 0.4  # … for more days
+DEFAULT_CONFIDENCE = 70.0  # of a memory that states none, as in Memory Lane
+HELPFUL_VOTE, HARMFUL_VOTE = 1.1, 0.5  # each vote multiplies by this …
 MIN_FEEDBACK, MAX_FEEDBACK = 0.1, 2.0  # … within bounds
-# The value of a citation: code that changed may still be as the memory says, code that is gone hardly; code that cannot
-# be read speaks neither for nor against.
+# The value of a citation. What a memory says may still hold for changed code, but hardly for removed code. Code that
+# cannot be read does not change the score.
 CITATION_VALUES = {"fresh": 1.0, "stale": 0.5, "gone": 0.3, "unknown": 1.0}
 
 
 @record
 class Factor:
-    """One part of a score. `sentence` has a place for each of the facts."""
+    """One part of a score. `sentence` is a format string for the facts."""
 
     name: str
     value: float
@@ -62,23 +62,23 @@ class Factor:
 
     @property
     def why(self) -> str:
-        """Return the sentence with its facts."""
+        """Return the sentence with the facts filled in."""
         return self.sentence.format(*self.facts)
 
 
 def factor(name: str, weight: float, memory: Memory, signals: Signals, question: Question) -> Factor | None:
-    """Return the factor of that name for one memory; None where nothing is recorded for it."""
+    """Return the factor of that name for one memory; None if the memory has no data for it."""
     compute, sentence = FACTORS[name]
     computed = compute(memory, signals, question)
     return Factor(name, computed[0], weight, sentence, computed[1]) if computed else None
 
 
 def _when_to_use(memory: Memory, signals: Signals, question: Question) -> Value:
-    """Return 1 if a condition fired; words of a sentence, and words that any task holds, count for nothing."""
+    """Return 1 if a condition fired; 0 if it is a sentence of which words matched, or if any task has these words."""
     if not signals.fired:
         return 0.0, ("no condition fired", "")
     if signals.is_faint:
-        return 0.0, ("whenToUse fired on what any task holds: ", signals.fired.sentence)
+        return 0.0, ("whenToUse fired only on words that any task contains: ", signals.fired.sentence)
     return float(signals.fired.how != WORDS), ("whenToUse fired: ", signals.fired.sentence)
 
 
@@ -88,7 +88,7 @@ def _recency(memory: Memory, signals: Signals, question: Question) -> Value:
 
 
 def _recency_steps(memory: Memory, signals: Signals, question: Question) -> Value:
-    """Return SPEC-0009's recency: under 24 hours 10 points, under 72 hours 5; a date in the future earns nothing."""
+    """Return the recency of SPEC-0009: 10 points under 24 hours, 5 under 72 hours, none for a future date."""
     age = question.at - memory.created
     if not memory.created or age < 0:
         return 0.0, ("at an unknown or future time",)
@@ -97,27 +97,27 @@ def _recency_steps(memory: Memory, signals: Signals, question: Question) -> Valu
 
 
 def _title_words(memory: Memory, signals: Signals, question: Question) -> Value:
-    """Return SPEC-0009's title match: 5 points for each task word over 3 characters in the title, at most 20."""
+    """Return the title match of SPEC-0009: 5 points for each task word over 3 characters in the title, at most 20."""
     title = memory.title.lower()
     found = [word for word in question.task.lower().split() if len(word) > 3 and word in title]
     return min(20, 5 * len(found)) / 20, (", ".join(found) or "none",)
 
 
 def _specialty(memory: Memory, signals: Signals, question: Question) -> Value:
-    """Return SPEC-0009's specialty: 5 points for each tag that belongs to the agent's type, at most 15."""
+    """Return the specialty of SPEC-0009: 5 points for each tag that belongs to the agent's type, at most 15."""
     found = [tag for tag in memory.tags if tag.lower() in SPECIALTIES.get(question.agent, ())]
     return min(15, 5 * len(found)) / 15, (question.agent or "no agent", ", ".join(found) or "none")
 
 
 def _trust(memory: Memory, signals: Signals, question: Question) -> Value:
-    from ..state.belief.trust import Standing, explain_trust  # most profiles do without
+    from ..state.belief.trust import Standing, explain_trust  # most profiles do not need it
 
     trust = signals.trust or explain_trust(memory, Standing(), question.at)
     return trust.value, ("; ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts),)
 
 
 def decay_factor(days: float) -> float:
-    """Return light, moderate or heavy decay by the days since the last access (Memory Lane's table)."""
+    """Return the decay factor for the days since the last access (table of Memory Lane)."""
     return next((value for limit, value in DECAY_STEPS if days < limit), MIN_DECAY)
 
 
@@ -131,12 +131,12 @@ def _decay(memory: Memory, signals: Signals, question: Question) -> Value:
 
 
 def effective_confidence(confidence: float, decay: float) -> int:
-    """Return the confidence that decay leaves of a memory's, from 0 to 100 (Memory Lane)."""
+    """Return a memory's confidence after decay, from 0 to 100 (Memory Lane)."""
     return round(confidence * decay)
 
 
 def feedback_score(helpful: int, harmful: int) -> float:
-    """Return ×1.1 for each helpful vote and ×0.5 for each harmful one, within [0.1, 2]."""
+    """Return 1.1 to the power of helpful votes times 0.5 to the power of harmful votes, within [0.1, 2]."""
     return max(MIN_FEEDBACK, min(MAX_FEEDBACK, HELPFUL_VOTE**helpful * HARMFUL_VOTE**harmful))
 
 
@@ -149,7 +149,7 @@ def _feedback(memory: Memory, signals: Signals, question: Question) -> Value:
 
 
 def score_before(memory: Memory) -> float:
-    """Return what votes in another system had added up to, by the memory's own frontmatter; 1 where it does not say."""
+    """Return `feedbackScore` from the frontmatter, which another system computed; 1 if it is missing or invalid."""
     try:
         value = float(str(said(memory.extra, "feedbackScore")) or 1.0)
     except ValueError:
@@ -163,14 +163,14 @@ def _time_said(memory: Memory, key: str) -> int:
 
 
 def _disputes(memory: Memory, signals: Signals, question: Question) -> Value:
-    """Halve the score for each dispute that nobody answered by reinforcing or confirming the memory."""
+    """Return 0.5 for each dispute that nobody answered by reinforcing or confirming the memory, multiplied."""
     answered = memory.reinforcements + memory.corroborations
     value = max(MIN_FEEDBACK, HARMFUL_VOTE ** max(0, memory.disputes - answered))
     return (value, (memory.disputes, answered)) if memory.disputes else None
 
 
 def intent_types(question: str) -> tuple[str, ...]:
-    """Return the types that a question is after, by its words."""
+    """Return the types of memories that the words of a question ask for."""
     lower = question.lower()
     found = [kind for words, kinds in INTENTS.items() if any(word in lower for word in words) for kind in kinds]
     return tuple(dict.fromkeys(found))
@@ -182,13 +182,13 @@ def _intent(memory: Memory, signals: Signals, question: Question) -> Value:
 
 
 def _citations(memory: Memory, signals: Signals, question: Question) -> Value:
-    """Return the mean over the cited places: one changed place of many takes little away."""
+    """Return the mean over the cited places, so that one changed place among many lowers the score only a little."""
     values = [CITATION_VALUES[cited.state] for cited in signals.cited]
     places = ", ".join(f"{cited.citation.place} {cited.state}" for cited in signals.cited)
     return (sum(values) / len(values), (places,)) if values else None
 
 
-FACTORS: dict[str, tuple[Compute, str]] = {  # name → how it is computed, and its sentence
+FACTORS: dict[str, tuple[Compute, str]] = {  # name → function that computes it, and its sentence
     "fit": (
         lambda m, s, q: (s.score, (s.words, s.cosine)),
         "words and meaning together, {:.2f} by words, cosine {:.2f}",

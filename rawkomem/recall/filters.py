@@ -1,4 +1,4 @@
-"""Make a Filter from the words of a command line, a tool call or a page."""
+"""Make a Filter from the options of a command line, a tool call or a page."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 
 def filter_of(**words: Words) -> Filter:
-    """Return the Filter that words ask for, each named like an option; raise BadInput for a wrong one."""
+    """Return the Filter for these options. Raise BadInput if a value is invalid."""
     only = read_filter(words)
     if only.where:
         from ..state.lifecycle.promoted import FIELDS
-        from ..text.expression import parse_expression  # compiles regular expressions: only for those who ask for it
+        from ..text.expression import parse_expression  # slow import: compiles regular expressions
 
         parse_expression(only.where, FIELDS)
     return only

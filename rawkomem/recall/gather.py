@@ -1,4 +1,4 @@
-"""Gathers the candidates for a task: memories that share words or meaning with it, or of which a condition fired."""
+"""Gather the candidates for a task: memories that share words or meaning with it, or whose condition fired."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
     Candidate = tuple[Memory, Signals]
 
-MAX_FIRED = 50  # memories considered because a condition fired: where more do, those that the profile scores best
-MAX_WEIGHED = 1_000  # memories read to find those, 50 ms: where more fire, the most important and the last changed
-MAX_CONSIDERED = 30  # candidates whose factors are computed: no profile lifts a memory from below that
+MAX_FIRED = 50  # memories kept because a condition fired; of more, those that the profile scores best
+MAX_WEIGHED = 1_000  # memories read to choose those (50 ms); of more, the most important and the last changed
+MAX_CONSIDERED = 30  # search hits that are scored: no profile moves a memory from a lower rank to the top
 
 
 @record
 class Sources:
-    """Where an injection takes its facts from; the repository fills it in."""
+    """The sources of an injection's facts. The repository fills them in."""
 
     view: View
     store: SearchStore
@@ -49,38 +49,38 @@ class Sources:
     fired: Callable[[Situation], Mapping[str, Fired]]
     accessed: Callable[[], Mapping[str, int]]
     cited: Callable[[Memory], tuple[Cited, ...]]
-    doubting: bool  # whether it counts who vouches for a memory
-    told: frozenset[str] = frozenset()  # keys of what the session was given before (told.py)
+    doubting: bool  # whether it matters if a person vouches for a memory
+    told: frozenset[str] = frozenset()  # keys of the texts that the session has received before (told.py)
 
     def filters(self) -> dict[bool | None, Filter]:
-        """Return what the store is asked for, by whether a person vouches for it, if that counts."""
+        """Return the filters for the store: one for vouched and one for other memories, or a single one under None."""
         return self.view.groups() if self.doubting else {None: self.view.stored}
 
     def sample(self, count: int) -> list[str]:
-        """Return some memories, spread evenly: of those that a person vouches for, if there are any."""
+        """Return ids of some memories, spread evenly; only vouched ones if vouching matters and others exist."""
         return self.view.catalogue.sample(count, self._counts_vouched())
 
     def count(self) -> int:
-        """Return how many memories there are: of those that a person vouches for, if there are any."""
+        """Return the number of memories, at least 1; only vouched ones if vouching matters and others exist."""
         return max(1, self.view.catalogue.count(self._counts_vouched()))
 
     def _counts_vouched(self) -> bool:
         return self.doubting and self.view.catalogue.has_unvouched()
 
     def row(self, id: str) -> Row | None:
-        """Return the columns of a memory, inside the filter or not."""
+        """Return the index row of a memory, also if the filter excludes it; None if it is unknown."""
         return self.view.catalogue.row(id)
 
     def may_be(self, id: str, vouched: bool | None) -> bool:
-        """Return whether a memory may be one that a person vouches for, or one of the others, before it is read."""
+        """Return whether a memory, before it is read, may have this value of `vouched`."""
         return True
 
     def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
-        """Return how those of the memories arrived that no person vouches for; nothing where that does not count."""
+        """Return the standing of the memories that no person vouches for, by id; empty if vouching does not matter."""
         return self.view.believed.unverified(memories) if self.doubting else {}
 
     def successors(self, memory: Memory) -> list[str]:
-        """Return the memories that proposals put in the place of a memory, as long as nobody has decided."""
+        """Return the ids of the memories that undecided proposals name as successors of a memory."""
         if not memory.proposed:
             return []
         waiting = [entry for entry in self.view.past.entries_about(memory.id) if entry.id in memory.proposed]
@@ -88,7 +88,7 @@ class Sources:
 
 
 def gather(sources: Sources, question: Question, profile: Profile) -> list[Candidate]:
-    """Return every memory worth scoring, with what the question, the profile and people say about it."""
+    """Return every memory worth scoring, with its signals."""
     filters = sources.filters()
     situation = question.situation or situation_of(question.text)
     fired = {**sources.fired(situation)}
@@ -104,7 +104,7 @@ def gather(sources: Sources, question: Question, profile: Profile) -> list[Candi
 
 
 def _with_fired(sources: Sources, found: list[Signals], fired: Mapping[str, Fired]) -> list[Signals]:
-    """Merge search hits with memories whose condition fired, the surest first."""
+    """Return the search hits, then other memories whose condition fired: patterns first, then sentences."""
     least = min((signals.relevance for signals in found), default=0.0)
     known = {signals.id for signals in found}
     marked = [_fired(signals, fired[signals.id]) if signals.id in fired else signals for signals in found]
@@ -115,12 +115,12 @@ def _with_fired(sources: Sources, found: list[Signals], fired: Mapping[str, Fire
 
 
 def _weight(row: Row | None) -> tuple[int, int]:
-    """Return what sorts memories that cannot all be read: the most important first, then the last changed."""
+    """Return a sort key: the most important memories first, then the last changed."""
     return (-IMPORTANCE.index(row.importance), -row.updated) if row else (1, 0)
 
 
 def _usable(sources: Sources, found: Iterable[Signals], vouched: bool | None) -> list[Candidate]:
-    """Return the best memories that may be injected, and those of which a condition fired; None: vouched for or not."""
+    """Return the best memories that may be injected, and those whose condition fired. `vouched` None: any."""
     kept: list[Candidate] = []
     found = [signals for signals in found if sources.may_be(signals.id, vouched)]
     sources.view.expect([signals.id for signals in found[:MAX_CONSIDERED]])
@@ -128,7 +128,7 @@ def _usable(sources: Sources, found: Iterable[Signals], vouched: bool | None) ->
         if len(kept) >= (MAX_WEIGHED if signals.fired else MAX_CONSIDERED):
             continue
         memory = sources.view.memory(signals.id)
-        if memory is None or vouched not in (None, memory.vouched):  # a condition fires for any
+        if memory is None or vouched not in (None, memory.vouched):  # conditions fire for both
             continue
         if not memory.path.startswith("archive/") and memory.kind not in GROUPS:
             kept.append((memory, signals))
@@ -136,7 +136,7 @@ def _usable(sources: Sources, found: Iterable[Signals], vouched: bool | None) ->
 
 
 def _with_facts(sources: Sources, profile: Profile, candidates: list[Candidate]) -> list[Candidate]:
-    """Add the uses and the trust of each memory, where the profile asks for them."""
+    """Add the last access and the trust of each memory, if the profile uses them."""
     if profile.uses("decay"):
         accessed = sources.accessed()
         candidates = [(memory, replace(signals, accessed=accessed.get(memory.id, 0))) for memory, signals in candidates]
@@ -147,20 +147,20 @@ def _with_facts(sources: Sources, profile: Profile, candidates: list[Candidate])
 
 
 def _fired(signals: Signals, part: Fired) -> Signals:
-    """Add the part that fired. A term in another script than Latin counts by itself: no vector knows it."""
+    """Add the part that fired. A term that has no vector, as in scripts other than Latin, counts as a shared phrase."""
     literal = part.how not in (WORDS, PASTED, RECENT) and _is_unknown(part.text)
     return replace(signals, fired=part, shares_phrase=signals.shares_phrase or literal)
 
 
 def _is_unknown(term: str) -> bool:
-    """Return whether no vector knows a term: it is of another script than Latin, or nothing but emoji."""
+    """Return whether a term has no vector: it is in a script other than Latin, or consists of emoji."""
     return bool(term) and (not knows(term) or (term > SYMBOLS and not any(map(str.isalnum, term))))
 
 
 def _cut(candidates: list[Candidate], profile: Profile, question: Question) -> list[Candidate]:
-    """Return the candidates without those of many fired ones that the profile likes least; critical ones stay longest.
+    """Return the candidates with at most MAX_FIRED whose condition fired: critical ones first, then by score.
 
-    What the code that they cite is worth is not looked at here: that reads files.
+    The state of the cited code is not checked here, because that reads files.
     """
     fired = [candidate for candidate in candidates if candidate[1].fired]
     if len(fired) <= MAX_FIRED:
@@ -171,7 +171,7 @@ def _cut(candidates: list[Candidate], profile: Profile, question: Question) -> l
 
 
 def _with_sources(sources: Sources, candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Add the state of the code that each memory cites, and of the memories that it was made from."""
+    """Add the state of the code that each memory cites, and the weak sources that it was made from."""
     return [
         (memory, replace(signals, cited=sources.cited(memory), weak=_weak(sources, memory)))
         for memory, signals in candidates
@@ -183,8 +183,8 @@ def _weak(sources: Sources, memory: Memory) -> tuple[Weak, ...]:
 
 
 def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:
-    """Drop claims of other sessions, and claims for all sessions that this session claims otherwise."""
-    own: dict[tuple[str, str] | None, bool] = {}  # what this session claims about → whether a person vouches for that
+    """Drop claims of other sessions, and general claims that a claim of this session overrides."""
+    own: dict[tuple[str, str] | None, bool] = {}  # subject of this session's claims → whether a person vouches
     for memory, _ in candidates:
         if session and claimed_for(memory) == session:
             own[claimed_about(memory)] = own.get(claimed_about(memory), False) or memory.vouched
@@ -201,7 +201,7 @@ def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:
 
 
 def _with_doubts(candidates: list[Candidate], doubted: Mapping[str, Standing], situation: Situation) -> list[Candidate]:
-    """Mark the memories that no person vouches for. Their conditions must fire on a subject, not on stop words."""
+    """Mark the memories that no person vouches for. Their conditions must fire on the subject, not on stop words."""
     situation = replace(situation, engine=situation.engine.apart())
     about = situation_of(subject(situation.text), situation.engine)
     marked = []

@@ -1,4 +1,4 @@
-"""Injection: from a task to the few memories of its prompt: question → gather → score → gate → pack → render."""
+"""Choose the few memories for the prompt of a task: question → gather → score → gate → pack → render."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @record
 class Injection:
-    """Text for the prompt, the items in it, the items left out with the reasons, and its cost in tokens."""
+    """The text for a prompt, its items, the items that were left out with the reasons, and its cost in tokens."""
 
     text: str
     items: tuple[Scored, ...]
@@ -32,9 +32,9 @@ class Injection:
     tokens: int
     budget: int  # tokens at most
     profile: str
-    vouched: bool = False  # whether people vouch for memories here: then the text says of each item if anybody does
-    untried: int = 0  # conditions that were not tried, because the budget for regexes was spent
-    saved: int = 0  # tokens of what is not repeated, because the session was given it before
+    vouched: bool = False  # whether the text labels each item as vouched for or not
+    untried: int = 0  # conditions that were not tested, because the time for regular expressions was used up
+    saved: int = 0  # tokens of items that were left out because the session has received them before
 
 
 @record
@@ -46,12 +46,12 @@ class Prompt:
 
 
 def with_memories(base: str, injection: Injection) -> Prompt:
-    """Return the base prompt as it is, then the block of memories; without memories the base prompt alone."""
+    """Return the base prompt followed by the block of memories; without memories, the base prompt unchanged."""
     return Prompt(f"{base.rstrip()}\n\n{injection.text}" if injection.text else base, injection)
 
 
 def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str) -> Injection:
-    """Return the few memories that belong in the prompt of a task, within a budget; none is a good answer."""
+    """Return the few memories for the prompt of a task, within the limits. An empty injection is a valid result."""
     chosen = profile_of(profile)
     if sources.view.only.entities and chosen.min_similarity_with_entities:
         chosen = replace(chosen, min_similarity=chosen.min_similarity_with_entities)
@@ -62,7 +62,7 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     scored = score(candidates, chosen, question)
     gated = gate(scored, chosen, limits, question)
     if any(item.memory.layer for item in gated):
-        from .union import own_first  # only where there are other layers
+        from .union import own_first  # needed only with other layers
 
         gated = own_first(gated)
     page = Page(form, question, sources.doubting)
@@ -70,7 +70,7 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     limits = replace(limits, budget=budget - page.frame)
     wanted, spared = in_order(gated, chosen.margin), 0
     if sources.told:
-        from .told import leave_out, leave_out_linked, saved  # only in a session that was told something
+        from .told import leave_out, leave_out_linked, saved  # needed only in a session that has received memories
 
         wanted, spared = leave_out(wanted, sources.told), saved(gated, sources.told, limits, page.cost)
     packed = add_linked(pack(wanted, limits, page.cost, page.shorter), sources, limits, page.cost)

@@ -1,4 +1,4 @@
-"""Shows a union of layers as the sources of one recall: one view, one store and one embedder in front of all layers."""
+"""Combine all layers into the sources of one recall: one view, one store and one embedder for all layers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Near = Sequence[Sequence[Compared]]
 
 NO_SCALES: dict[str, float] = {}
-VOUCHED, UNVOUCHED = Filter(vouched=1), Filter(unvouched=1)  # what a union is asked for, beside ids as shown
+VOUCHED, UNVOUCHED = Filter(vouched=1), Filter(unvouched=1)  # the only filters, besides ids, that a union gets
 
 
 def layered(union: Union) -> Sources:
@@ -46,7 +46,7 @@ def layered(union: Union) -> Sources:
 
 
 def _fired(union: Union, situation: Situation) -> dict[str, Fired]:
-    """Return what fired in each layer; the budget for regexes is one for all, and the project's are tried first."""
+    """Return the conditions that fired in all layers. They share one time budget for regexes, project first."""
     found: dict[str, Fired] = {}
     for part in [*union.parts]:
         fired: Mapping[str, Fired] = union.ask(part, lambda part=part: part.sources.fired(situation), {})  # type: ignore[misc]
@@ -60,7 +60,7 @@ def _cited(union: Union, memory: Memory) -> tuple[Cited, ...]:
 
 
 class _LayeredSources(Sources):
-    """Sources over a union; what people vouch for is looked for by itself where a layer holds anything else."""
+    """The sources of a union. Vouched memories are searched separately if a layer has others."""
 
     view: _LayeredView
 
@@ -68,12 +68,12 @@ class _LayeredSources(Sources):
         return self.view.groups()
 
     def sample(self, count: int) -> list[str]:
-        """Return some of the project's memories: what is usual is not for other layers to say."""
+        """Return ids of some of the project's memories: other layers must not change the usual similarity."""
         union = self.view.union
         return [union.shown(union.first, id) for id in super().sample(count)]
 
     def count(self) -> int:
-        """Return how many memories there are in all layers, as words are counted in all that hold vouched ones."""
+        """Return the number of memories in all layers with vouched memories. Words are counted in the same layers."""
         union = self.view.union
         return sum(union.ask(part, part.sources.count, 0) for part in union.vouched())
 
@@ -101,7 +101,7 @@ class _LayeredSources(Sources):
 
 
 class _LayeredView(View):
-    """The views of all layers as one. What is not asked of single memories is answered by the first layer."""
+    """The views of all layers as one. Questions that are not about a single memory go to the first layer."""
 
     def __init__(self, union: Union):
         self.__dict__.update(union.first.sources.view.__dict__)
@@ -137,7 +137,7 @@ class _LayeredView(View):
 
 
 class _LayeredBelieved:
-    """How far the memories of all layers are believed; each layer knows it of its own."""
+    """The trust in memories of all layers. Each layer computes it for its own memories."""
 
     def __init__(self, union: Union):
         self._union = union
@@ -155,7 +155,7 @@ class _LayeredBelieved:
 
 
 class _LayeredStore:
-    """The stores of all layers as one. A `vector` is the text of a question: each layer embeds it in its own space."""
+    """The stores of all layers as one. A `vector` is the text of a question; each layer embeds it by its own model."""
 
     def __init__(self, union: Union):
         self._union = union
@@ -164,7 +164,7 @@ class _LayeredStore:
         return getattr(self._union.first.sources.store, name)
 
     def nearest(self, vector: Any, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
-        """Return the closest passages: of ids as shown, in one tier; of all, in the best tier of each layer."""
+        """Return the closest passages. With ids, `tier` is searched; without ids, the best tier of each layer."""
 
         def ask(part: Part, inside: Filter) -> list[Hit]:
             store, spaces = part.sources.store, self._union.spaces_of(part)
@@ -176,7 +176,7 @@ class _LayeredStore:
         return self._merged(ask, limit, only)
 
     def expect(self, words: Sequence[str], limit: int, only: Filter) -> None:
-        """Start nothing: the filter of each layer differs."""
+        """Do nothing: a search cannot be started early, since each layer has its own filter."""
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
         def ask(part: Part, inside: Filter) -> list[Hit]:
@@ -185,7 +185,7 @@ class _LayeredStore:
         return self._merged(ask, limit, only, self._union.scales(words))
 
     def compared(self, vectors: Sequence[Any], ids: Sequence[str], tier: str, most: int) -> list[list[Compared]]:
-        """Return for each text its cosine with passages of memories, each compared in the space of its layer."""
+        """Return for each text its cosine with passages of memories, by the vectors of each memory's layer."""
         found: list[list[Compared]] = [[] for _ in vectors]
         for part, own in self._union.by_part(ids):
             spaces = self._union.spaces_of(part)
@@ -201,7 +201,7 @@ class _LayeredStore:
         return found
 
     def holders(self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]) -> dict[str, Holders]:
-        """Return for each word how many memories of all layers hold it, of at most so many, and which of `among`."""
+        """Return for each word how many memories of all layers contain it, at most `most`, and which of `among` do."""
         found: dict[str, Holders] = dict.fromkeys(words, NOBODY)
         places = {part.name: own for part, own in self._union.by_part(among)}
         for part in [*self._union.parts]:
@@ -218,7 +218,7 @@ class _LayeredStore:
         return found
 
     def depth(self) -> tuple[int, int]:
-        """Return the number of all memories twice: `nearest` itself asks the first tier for what the second lacks."""
+        """Return the number of all memories twice: `nearest` itself uses the first tier if the second lacks some."""
         parts = [*self._union.parts]
         count = sum(self._union.ask(part, part.sources.store.depth, (0, 0))[1] for part in parts)
         return count, count
@@ -234,7 +234,7 @@ class _LayeredStore:
         only: Filter,
         scales: Mapping[str, float] = NO_SCALES,
     ) -> list[Hit]:
-        """Return the best hits of all layers under the ids as shown, with scores multiplied by their layer's scale."""
+        """Return the best hits of all layers under their shown ids, with scores multiplied by their layer's scale."""
         found: list[Hit] = []
         for part in [*self._union.parts]:
             inside = self._union.filter_of(part, only)
@@ -250,10 +250,10 @@ def _shown(hit: Hit, id: str, scale: float) -> Hit:
 
 
 class _Unread:
-    """An embedder that returns texts as they are: the layers embed them at once, and the store looks that up."""
+    """An embedder that returns texts unchanged. The layers embed all texts in one call and cache the vectors."""
 
     def __init__(self, union: Union, tier: str = FIRST):
-        self.name = f"text in all layers, {tier}"  # like no embedder's, under which vectors are kept
+        self.name = f"text in all layers, {tier}"  # differs from all names of real embedders
         self.dims = union.first.sources.spaces.first.dims
         self._union = union
         self._tier = tier

@@ -1,4 +1,4 @@
-"""How much may be injected, and for whom: light enough for every command to import."""
+"""Limits of search and injection. This module imports little, because every command imports it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from ..model.kinds import IMPORTANCE
 from ..model.record import record
 
 MAX_INJECTED = 5  # SPEC-0009
-DEFAULT_RESULTS = 10  # of a search, when nobody says how many
-MAX_UNVERIFIED = 1  # memories that no person vouches for, where people vouch for any
-MAX_SIMILAR = 3  # LLMos: earlier tasks a query gives
-MIN_CONFIDENCE = 0.5  # that a memory is relevant, to inject it
-MIN_SIMILARITY = 0.3  # … and how similar they are at least
-MIN_LESSON_CONFIDENCE = 0.7  # RFC-0011: least confidence of a lesson that is injected
-LESSON_DAYS = 365  # … and how long it is kept
-BUDGET_TOKENS = 2_000  # tokens: injected text is read again on every later turn
+DEFAULT_RESULTS = 10  # of a search without a limit
+MAX_UNVERIFIED = 1  # memories that no person vouches for, in one injection
+MAX_SIMILAR = 3  # earlier tasks that a query returns (LLMos)
+MIN_CONFIDENCE = 0.5  # probability of relevance that an injected memory needs
+MIN_SIMILARITY = 0.3  # cosine of an earlier task (LLMos)
+MIN_LESSON_CONFIDENCE = 0.7  # that an injected lesson needs (RFC-0011)
+LESSON_DAYS = 365  # since a lesson was last confirmed; older lessons are not injected
+BUDGET_TOKENS = 2_000  # of an injection; the model reads them again on every later turn
 
-SPECIALTIES = {  # SPEC-0009: agents, and the tags that belong to their type
+SPECIALTIES = {  # type of agent → tags that belong to it (SPEC-0009)
     "planner": ("planning", "structure", "analysis", "architecture"),
     "developer": ("implementation", "code", "patterns", "development"),
     "tester": ("testing", "validation", "quality", "tests"),
@@ -25,7 +25,7 @@ SPECIALTIES = {  # SPEC-0009: agents, and the tags that belong to their type
 
 @record
 class Limits:
-    """How much may be injected, and by which profile."""
+    """The limits of an injection, and its default profile."""
 
     max_injected: int = MAX_INJECTED
     min_importance: str = IMPORTANCE[0]
@@ -34,4 +34,4 @@ class Limits:
     max_unverified: int = MAX_UNVERIFIED
     min_lesson_confidence: float = MIN_LESSON_CONFIDENCE
     lesson_days: int = LESSON_DAYS
-    profile: str = ""  # how to score, where nobody says; empty: the default
+    profile: str = ""  # used if the caller names none; empty: the default

@@ -1,4 +1,4 @@
-"""Orders what passed the gate: of near equals the more important, then the newer; outdated memories stay out."""
+"""Order the memories that passed the gate, by score, importance and age, and drop outdated ones."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
     from .score import Scored
 
-MAX_RELEVANCE_GAP = 0.1  # of the cosine between equals: two wordings of one rule differ by as much
-MIN_ALIKE = 0.5  # share of the words of the shorter title or body that two memories about one thing have in common
-LOOKED_AT_CHARS = 1_000  # of a body, to see whether it is about the same thing as another
-MAX_COMPARED = 12  # items that are compared with each other: more than twice what is injected
+MAX_RELEVANCE_GAP = 0.1  # between equals; the cosines of two wordings of one rule differ by this much
+MIN_ALIKE = 0.5  # share of the shorter title's or body's words that two memories on one subject have in common
+LOOKED_AT_CHARS = 1_000  # of a body that are compared with another body
+MAX_COMPARED = 12  # items that are compared with each other: more than twice as many as are injected
 
 
 def in_order(items: Iterable[Scored], margin: float) -> list[Scored]:
-    """Return the items, the best first. Its equals by a share `margin` of the score follow it by importance and age.
+    """Return the items, best first. Scores within the share `margin` of the best are equal: importance and age decide.
 
-    The best item and its equals are put in order, then the best of the rest and its equals, and so on. Those that no
-    person vouches for follow all others: they change nothing about these.
+    First the best item and its equals are sorted, then the best of the rest and its equals, and so on. Items that no
+    person vouches for come last, so that they do not change the order of the others.
     """
     groups: dict[bool, list[Scored]] = {False: [], True: []}
     for item in items:
@@ -44,9 +44,9 @@ def _in_order(items: Iterable[Scored], margin: float) -> list[Scored]:
 
 
 def _is_equal(item: Scored, best: Scored, margin: float) -> bool:
-    """Return whether an item is about as good: in its score, or both conditions fired and both are as close in meaning.
+    """Return whether an item is as good as the best one: a similar score, or both fired and have a similar cosine.
 
-    The score is relative to the worst of those found: where all of a few fit, it differs more than they do.
+    Scores are relative to the worst result. Among a few good results, scores differ more than the memories do.
     """
     if item.score >= best.score * (1 - margin):
         return True
@@ -55,21 +55,21 @@ def _is_equal(item: Scored, best: Scored, margin: float) -> bool:
 
 
 def precedence(item: Scored) -> tuple[int, int, float, str]:
-    """Return what sorts equals: the most important first, then the newest day, then the best score, then the id."""
+    """Return the sort key of equals: the most important first, then the newest day, the best score, and the id."""
     memory = item.memory
     return -IMPORTANCE.index(memory.importance), -(memory.worded // DAY), -item.score, memory.id
 
 
 def is_critical(item: Scored) -> bool:
-    """Return whether an item is chosen before all others."""
+    """Return whether a memory has the importance `critical`."""
     return item.memory.importance == CRITICAL
 
 
 def without_outdated(items: Sequence[Scored]) -> tuple[list[Scored], list[Scored]]:
-    """Return the items that still hold, and those that a newer one contradicts, with the reason.
+    """Return the current items, and the items that a newer one contradicts, with the reason.
 
-    The newer one takes the older one's place, if that is the better one. What no person vouches for makes nothing
-    outdated that a person vouches for.
+    The newer item takes the place of the older one in the order, if that place is better. A memory that no person
+    vouches for never makes a vouched one outdated.
     """
     newer = _newer(items[:MAX_COMPARED])
     if not newer:
@@ -85,7 +85,7 @@ def without_outdated(items: Sequence[Scored]) -> tuple[list[Scored], list[Scored
 
 
 def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
-    """Return the items with what a person said in a session right before the older memory that it contradicts."""
+    """Return the items with a person's statement from a session moved before the older memory that it contradicts."""
     ordered = [*items]
     for item in [one for one in items if one.signals.unverified and one.signals.unverified.said]:
         from ..state.belief.prose import overrules, prose_of
@@ -101,7 +101,7 @@ def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
 
 
 def _any_alike(items: Sequence[Scored]) -> bool:
-    """Return whether two items may speak about the same thing: comparing their sentences costs more than this."""
+    """Return whether any two items may be about the same subject: a cheap test before sentences are compared."""
     conditions = [frozenset(item.memory.when) for item in items]
     titles = [_words(item.memory.title) for item in items]
     bodies = [_words(item.memory.body[:LOOKED_AT_CHARS]) for item in items]
@@ -123,10 +123,10 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _newer(items: Sequence[Scored]) -> dict[str, str]:
-    """Return outdated memory → the newest one that contradicts it."""
+    """Return id of an outdated memory → id of the newest memory that contradicts it."""
     if not _any_alike(items):
         return {}
-    from ..state.belief.prose import disagreement, prose_of, speaks  # many an answer is one memory, or none
+    from ..state.belief.prose import disagreement, prose_of, speaks  # slow import, not needed for 0 or 1 items
 
     found: dict[str, str] = {}
     ordered = sorted((item for item in items if speaks(item.memory)), key=lambda item: -item.memory.worded)

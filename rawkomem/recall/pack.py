@@ -1,4 +1,4 @@
-"""Packs ranked memories into a prompt's budget. Each memory that is left out is listed with the reason."""
+"""Pack ranked memories into the token budget of a prompt, and list the other memories with the reason."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from .gather import Sources
     from .limits import Limits
 
-    Shorter = Callable[[Scored, int], Scored | None]  # an item with fewer sentences, which costs no more than that
+    Shorter = Callable[[Scored, int], Scored | None]  # (item, tokens) → the item with fewer sentences, or None
 
 
 @record
 class Packed:
-    """The items that go in, in the order of the ranking, and those that stay out, with the reason."""
+    """The chosen items in the order of the ranking, and the others with the reason."""
 
     items: tuple[Scored, ...]
     left_out: tuple[Scored, ...]
@@ -38,10 +38,10 @@ def pack(
     cost: Callable[[Scored], int],
     shorter: Shorter = lambda item, budget: None,
 ) -> Packed:
-    """Take the items that passed the gate: important enough, neither outdated nor twins, at most so many, in order.
+    """Choose items within the limits. Leave out those that are unimportant, outdated, twins of others, or too many.
 
-    Critical items are chosen first (SPEC-0009). Items that no person vouches for come last: they take no other item's
-    place.
+    Critical items are chosen first (SPEC-0009). Items that no person vouches for are chosen last, so that they do not
+    displace others.
     """
     left = [item for item in ranked if item.out]
     wanted: list[Scored] = []
@@ -62,7 +62,7 @@ def pack(
 
 
 def _turn(item: Scored) -> tuple[bool, bool, bool]:
-    """Sort what people vouch for first, then what a person said, then the rest; of each, critical items first."""
+    """Return a sort key: vouched items, then what a person said, then the rest; critical items first in each."""
     standing = item.signals.unverified
     return bool(standing), bool(standing and not standing.said), not is_critical(item)
 
@@ -75,7 +75,7 @@ def _unimportant(item: Scored, limits: Limits) -> Reason | None:
 
 
 def _unvouched(item: Scored, before: Sequence[Scored], limits: Limits) -> Reason | None:
-    """Return why an item that no person vouches for stays out, beside those that are in; None if it may go in."""
+    """Return why an item that no person vouches for is left out after the items `before`; None if it may go in."""
     standing = item.signals.unverified
     if not standing or sum(bool(other.signals.unverified) for other in before) < limits.max_unverified:
         return None
@@ -100,7 +100,7 @@ def _alike(a: Scored, b: Scored) -> bool:
 def _fit(
     items: list[Scored], budget: int, cost: Callable[[Scored], int], shorter: Shorter
 ) -> tuple[list[Scored], list[Scored], int]:
-    """Take the items in their turn while they fit into the budget; one that is too long is shown with less text."""
+    """Choose items in order while they fit into the budget; shorten an item that is too long."""
     chosen: list[Scored] = []
     over: list[Scored] = []
     tokens = 0
@@ -116,10 +116,10 @@ def _fit(
 
 
 def add_linked(packed: Packed, sources: Sources, limits: Limits, cost: Callable[[Scored], int]) -> Packed:
-    """Add the memories that the packed ones name as related, one hop away, while there is room.
+    """Add memories that the packed ones link to directly, while there is room.
 
-    Items that no person vouches for come after those that are linked and vouched for: they take no other item's place.
-    The first of them is what a person said against an item in a session.
+    Linked memories that a person vouches for come before items that no person vouches for. The first of the latter is
+    what a person said in a session against an item.
     """
     items = [item for item in packed.items if not item.signals.unverified]
     linked = [*_linked_items(items, sources, limits, _linked)]
@@ -156,7 +156,7 @@ def _no_room(items: Sequence[Scored], limits: Limits, needed: int, tokens: int) 
 def _linked_items(
     items: Iterable[Scored], sources: Sources, limits: Limits, linked: Callable[[Memory], Iterable[str]]
 ) -> Iterable[Scored]:
-    """Yield the memories that some items are linked with, as far as they may be injected."""
+    """Yield the memories that items are linked to and that may be injected."""
     for item in items:
         for id in linked(item.memory):
             memory = sources.view.memory(id)

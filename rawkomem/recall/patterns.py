@@ -1,4 +1,4 @@
-"""The LLMos memory query: which earlier tasks resemble this one, how they went, and how they were done."""
+"""Find earlier tasks that resemble a task, with their outcome and approach (the memory query of LLMos)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @record
 class PatternMatch:
-    """An earlier task that resembles the one at hand."""
+    """An earlier task that resembles the task in question."""
 
     goal: str
     similarity: float  # 0 … 1
@@ -33,12 +33,13 @@ class PatternMatch:
 def match_patterns(
     view: View, store: SearchStore, spaces: Spaces, text: str, limit: int, least: float
 ) -> tuple[PatternMatch, ...]:
-    """Return the memories that resemble a task by at least so much, the most similar first."""
+    """Return earlier tasks with a similarity of at least `least`, most similar first. BadInput for invalid limits."""
     if limit < 1 or not 0 <= least <= 1:
-        raise BadInput(f"limit {limit}, min_similarity {least:g}", "limit is at least 1, min_similarity from 0 to 1")
+        what = f"limit {limit} or min_similarity {least:g} is out of range"
+        raise BadInput(what, "use a limit of at least 1, and a min_similarity from 0 to 1")
     question = question_of(text)
     (found,) = find(store, spaces, [question], view.stored)
-    by_words = not any(signals.relevance for signals in found)  # the embedder knows none of the words
+    by_words = not any(signals.relevance for signals in found)  # the embedder has no vector for any of the words
     pairs = [(memory, signals.relevance) for signals in found if (memory := view.memory(signals.id))]
     scored = [(memory, share_of_words(question, goal_of(memory)) if by_words else near) for memory, near in pairs]
     similar = sorted((pair for pair in scored if pair[1] >= least), key=lambda pair: (-pair[1], pair[0].id))
@@ -46,13 +47,13 @@ def match_patterns(
 
 
 def share_of_words(question: Question, goal: str) -> float:
-    """Return the share of the question's words that occur in the goal: the similarity where no vector can tell."""
+    """Return the share of the question's words that occur in the goal: the similarity if there are no vectors."""
     asked, goal = set(language().words(question.text)), goal.lower()
     return sum(word in goal for word in asked) / len(asked) if asked else 0.0
 
 
 def pattern_of(memory: Memory, similarity: float) -> PatternMatch:
-    """Return a memory as the seed's PatternMatch; a field that it does not give stays empty."""
+    """Return a memory as a PatternMatch of LLMos; fields that it does not have stay empty."""
     return PatternMatch(
         goal=goal_of(memory),
         similarity=round(max(0.0, min(1.0, similarity)), 4),

@@ -1,4 +1,4 @@
-"""Profiles: which factors count, how much, and whether they add up or multiply. Data only: a new one adds no code."""
+"""Define profiles: which factors count, with which weights, as a sum or as a product. A new profile needs no code."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from ..model.record import record, replace
 from .limits import MAX_SIMILAR, MIN_SIMILARITY
 
 SUM, PRODUCT = "sum", "product"
-RELEVANT, FIRED = "relevant", "fired"  # gates: a condition fired or it is relevant enough; only if a condition fired
-DOUBTS = ("feedback", "disputes")  # factors that, as demotions, also lower the relevance that the gate looks at
+RELEVANT, FIRED = "relevant", "fired"  # gates: relevant enough, or its condition fired; only if its condition fired
+DOUBTS = ("feedback", "disputes")  # demotions that also lower the relevance and confidence that the gate checks
 
 
 @record
 class Profile:
-    """A formula over factors. `gate`: what a memory needs to be considered at all."""
+    """A formula over factors. `gate` is what a memory needs to pass."""
 
     name: str
     about: str
     combine: str
     weights: tuple[tuple[str, float], ...]
     gate: str = RELEVANT
-    min_similarity: float = 0.0  # where the seed names one
-    min_similarity_with_entities: float = 0.0  # … where the question is about certain entities
+    min_similarity: float = 0.0  # cosine; 0: no minimum
+    min_similarity_with_entities: float = 0.0  # … for a search by entities
     max_score: float = 0.0  # 0: no cap
-    demotions: tuple[str, ...] = ()  # factors that multiply the sum where something is recorded
-    max_results: int = 0  # when nobody says how many; 0: the caller's own default
-    margin: float = 0.0  # share of a score by which others may be lower and still count as its equals
+    demotions: tuple[str, ...] = ()  # factors that multiply the sum, if a memory has data for them
+    max_results: int = 0  # 0: no limit of its own
+    margin: float = 0.0  # items whose scores are lower by at most this share count as equals
 
     def uses(self, factor: str) -> bool:
         """Tell whether a factor has a weight."""
@@ -67,7 +67,7 @@ DEFAULT = "fit"
 
 
 def profile_of(text: str) -> Profile:
-    """Return a profile by name, maybe with other weights: `composite`, `composite:trust=0.4,recency=0`, `:ranks=1`."""
+    """Return a profile by name, optionally with other weights: `composite`, `composite:trust=0.4`, `:ranks=1`."""
     name, _, changes = text.partition(":")
     if name and name not in PROFILES:
         raise BadInput(f"unknown profile {name!r}", "one of " + ", ".join(PROFILES))
@@ -76,7 +76,7 @@ def profile_of(text: str) -> Profile:
 
 
 def _with_weights(profile: Profile, changes: str) -> Profile:
-    from .factors import FACTORS  # many modules: only where somebody changes weights
+    from .factors import FACTORS  # slow import, only needed to change weights
 
     weights = dict(profile.weights)
     for change in changes.split(","):
@@ -94,5 +94,5 @@ def _weight(factor: str, text: str) -> float:
     except ValueError:
         weight = -1.0
     if not 0 <= weight < float("inf"):
-        raise BadInput(f"the weight of {factor} must be a number from 0, not {text!r}", "such as trust=0.4")
+        raise BadInput(f"the weight of {factor} must be a number from 0, not {text!r}", "use a weight like trust=0.4")
     return weight

@@ -1,4 +1,4 @@
-"""Question: what is asked, cleaned and split into words and stems once, for every later step of recall."""
+"""Clean a question and split it into words and stems, once for all later steps of recall."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ if TYPE_CHECKING:
     from ..model.task import Task
     from ..text.when import Situation
 
-MAX_QUESTION_CHARS = 10_000  # a task may be a page, not a book
-MAX_QUERY_WORDS = 64  # distinct words given to FTS5: the rest of a long task repeats them
-THIN_WORDS = 3  # content words below which an ask says too little by itself
-LONG_TASK_WORDS = 40  # a longer task holds so many words that it neither names a title nor proves a phrase
+MAX_QUESTION_CHARS = 10_000  # the rest of a longer text is ignored
+MAX_QUERY_WORDS = 64  # distinct words in a full-text query
+THIN_WORDS = 3  # a request with fewer content words says too little by itself
+LONG_TASK_WORDS = 40  # in a longer task, shared words do not prove that it names a title
 
 
 @record
 class Question:
-    """A question or task, ready for every step. A plain search fills in `text` and `query_words` only."""
+    """A question or task, prepared for every step. A plain search fills in only `text` and `query_words`."""
 
-    text: str  # clean: what words and meaning are compared with
-    query_words: tuple[str, ...] = ()  # distinct content words of `text`; all words where it has no content words
-    task: str = ""  # clean: the task without its plan
+    text: str  # cleaned; compared with memories by words and meaning
+    query_words: tuple[str, ...] = ()  # distinct content words of `text`, or all words if it has no content words
+    task: str = ""  # cleaned; the task without its plan
     title_stems: frozenset[str] = frozenset()  # stems of the task that may name a title; empty for a long task
     is_long: bool = False
-    situation: Situation | None = None  # what conditions are matched against
+    situation: Situation | None = None  # the text that conditions are matched against
     agent: str = ""
     session: str = ""
-    content: tuple[str, ...] = ()  # distinct content words of the ask, numbers left out
-    sentences: tuple[str, ...] = ()  # the ask as a whole, then its sentences: what meaning is compared with
-    said: Situation | None = None  # the same without paths: words in a path are not what is asked about
-    pasted: Situation | None = None  # what the person pasted: names in it may fire conditions
-    recent: Situation | None = None  # the last exchange and the files touched, where the ask alone says little
-    at: int = 0  # the moment it is asked at, in milliseconds since 1970
+    content: tuple[str, ...] = ()  # distinct content words of the request, without numbers
+    sentences: tuple[str, ...] = ()  # the whole request, then its sentences; compared by meaning
+    said: Situation | None = None  # `situation` without paths: words in a path are not the subject
+    pasted: Situation | None = None  # pasted text: names in it may fire conditions
+    recent: Situation | None = None  # the last exchange and the touched files, if the request says little
+    at: int = 0  # time of the question, in milliseconds since 1970
 
 
 def cut_note(texts: Iterable[str]) -> str:
-    """Return a remark on texts of which only the beginning counts; empty if there is none."""
+    """Return a note if a text is so long that only its beginning is used; else empty."""
     longest = max(map(len, texts), default=0)
     if longest <= MAX_QUESTION_CHARS:
         return ""
-    return f"{longest:,} characters are too many for a question: the first {MAX_QUESTION_CHARS:,} count"
+    return f"the question has {longest:,} characters: only the first {MAX_QUESTION_CHARS:,} are used"
 
 
 def question_of(text: str) -> Question:
-    """Return the question that a text asks of the store."""
+    """Return the question for a plain search."""
     text = clean(text[:MAX_QUESTION_CHARS])
     return Question(text, query_words(text))
 
 
 def question_of_task(task: Task, at: int) -> Question:
-    """Return the question of a task: what is asked, apart from what is pasted, and in which situation."""
-    from ..text.when import situation_of  # a search needs no conditions
+    """Return the question of a task: the request without pasted text, and the situations for its conditions."""
+    from ..text.when import situation_of  # a plain search does not need it
 
     read = read_prompt(task.text)
     said = clean(read.ask)
@@ -78,7 +78,7 @@ def question_of_task(task: Task, at: int) -> Question:
 
 
 def _recent(task: Task) -> Situation | None:
-    """Return what happened just before: a task of one or two words ("yes, option A") answers it."""
+    """Return the last exchange and the touched files: a short task like "yes, option A" refers to them."""
     from ..text.when import situation_of
 
     said = clean(read_prompt(task.lately).ask) if task.lately else ""
@@ -87,7 +87,7 @@ def _recent(task: Task) -> Situation | None:
 
 
 def without_paths(text: str) -> str:
-    """Return a text without addresses and paths of two folders or more: their words are not what is asked about."""
+    """Return a text without URLs and without paths of two or more slashes: their words are not the subject."""
     if "/" not in text:
         return text
     lines = (line.split(" ") for line in text.split("\n"))

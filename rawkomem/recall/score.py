@@ -1,4 +1,4 @@
-"""Scores candidates by the factors of a profile."""
+"""Score candidates by the factors of a profile."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 @record
 class Scored:
-    """A memory with its score, the factors that make it up, and why it is not injected (None when it may be)."""
+    """A memory with its score and factors. `out` is the reason why it is not injected, or None if it may be."""
 
     memory: Memory
     signals: Signals
     score: float
     factors: tuple[Factor, ...]
     out: Reason | None = None
-    is_named: bool = False  # the task holds the words of its title
-    text: str | None = None  # what is shown of its body; None: not chosen yet
+    is_named: bool = False  # the task contains the words of its title
+    text: str | None = None  # the part of its body that is shown; None: not chosen yet
 
     @property
     def why_not(self) -> str:
-        """Return why it is not injected, in a sentence; empty when it is."""
+        """Return a sentence why it is not injected; empty if it may be."""
         return self.out.sentence if self.out else ""
 
 
 def score(candidates: Iterable[tuple[Memory, Signals]], profile: Profile, question: Question) -> list[Scored]:
-    """Return every candidate with its score, the best first; of equals, the project's."""
+    """Return every candidate with its score, best first. On equal scores, the project's own memories come first."""
     scored = [_score(memory, signals, profile, question) for memory, signals in candidates]
     return sorted(scored, key=lambda item: (-item.score, bool(item.memory.layer), item.memory.id))
 
@@ -52,19 +52,19 @@ def _score(memory: Memory, signals: Signals, profile: Profile, question: Questio
 
 
 def _doubted(signals: Signals, factors: Iterable[Factor], profile: Profile) -> Signals:
-    """Lower relevance and confidence by votes and disputes, if the profile lets them demote."""
+    """Return signals with relevance and confidence lowered by votes and disputes, if the profile uses these."""
     doubts = [min(1.0, item.value) for item in factors if item.name in DOUBTS and item.name in profile.demotions]
     if not doubts:
         return signals
     share = math.prod(doubts)
-    sure = signals.fired is not None and signals.fired.how != WORDS  # what somebody asked for stays
+    sure = signals.fired is not None and signals.fired.how != WORDS  # a pattern that fired keeps its confidence
     return replace(
         signals, relevance=signals.relevance * share, confidence=signals.confidence * (1.0 if sure else share)
     )
 
 
 def combine(factors: Iterable[Factor], profile: Profile) -> float:
-    """Return the score that a profile's formula makes of factors."""
+    """Return the score: the profile's formula applied to the factors."""
     factors = tuple(factors)
     if profile.combine == PRODUCT:
         return float(math.prod(item.value**item.weight for item in factors))

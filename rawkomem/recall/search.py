@@ -1,4 +1,4 @@
-"""Searches: questions in, memories out, the best first, with the parts of each score."""
+"""Search memories for questions, best results first, with the parts of each score."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
     from .question import Question
     from .signals import Spaces
 
-MAX_SCORED = 100  # results that a profile puts in its own order
-MIN_FITTING_RELEVANCE = 0.18  # of a memory that fits a question: 97 % of the right answers have more
-MIN_UNKNOWN_RELEVANCE = 0.4  # … to a question of which no memory holds a word: made-up words come close to anything
-MIN_FITTING_SHARE = 0.5  # of a question's words that a memory holds which fits, however close it is
-PARTS = {  # of a score → its sentence
-    "words": "words that its best {0} shares with the question, against the best such match",
-    "meaning": "how close that {0} is in meaning, against the closest (cosine {1:.2f})",
-    "surroundings": "words shared with the passages around it, against the best such match",
+MAX_SCORED = 100  # results that a profile sorts again
+MIN_FITTING_RELEVANCE = 0.18  # of a result that fits: 97 % of the right answers have more
+MIN_UNKNOWN_RELEVANCE = 0.4  # … if no memory contains a word of the question: made-up words are close to anything
+MIN_FITTING_SHARE = 0.5  # a result with this share of the question's words fits, whatever its relevance
+PARTS = {  # part of a score → its sentence
+    "words": "words that its best {0} shares with the question, relative to the best result",
+    "meaning": "how close that {0} is in meaning, relative to the closest result (cosine {1:.2f})",
+    "surroundings": "words of the question in the passages around it, relative to the best result",
 }
 
 
 @record
 class Found:
-    """A search result: the memory's columns, its score, its absolute relevance and the passage that matched."""
+    """A search result: the memory's index row, its score, its absolute relevance and the passage that matched."""
 
     row: Row
     score: float
     relevance: float
     text: str
     signals: Signals
-    fits: bool = True  # False: it is only the nearest
-    layer: str = ""  # where it comes from, if not from the project
+    fits: bool = True  # False: it is the nearest result but does not answer the question
+    layer: str = ""  # its source; empty for the project
 
 
 @record
 class Answer:
-    """A question and what was found for it."""
+    """A question and its search results."""
 
     question: str
     found: tuple[Found, ...]
@@ -55,9 +55,9 @@ class Answer:
 def search(
     view: View, store: SearchStore, spaces: Spaces, questions: Sequence[str], limit: int, profile: str = ""
 ) -> tuple[Answer, ...]:
-    """Return for each question the memories that fit it, best first; all questions are embedded in one call.
+    """Return the search results of each question, best first. All questions are embedded in one call.
 
-    What people vouch for is looked for by itself: it is ranked, and up to `limit` of it found, as if it was alone.
+    Vouched memories are searched separately, so that others neither change their ranks nor displace them.
     """
     asked = [*map(question_of, questions)]
     groups = view.groups()
@@ -76,7 +76,7 @@ def search(
 def first_of(
     found: Iterable[Found], limit: int, score: Callable[[Found], float] = lambda item: item.score
 ) -> tuple[Found, ...]:
-    """Return the best results; those that nobody vouches for take no place of one that somebody vouches for."""
+    """Return the best results: the first `limit`, plus further vouched ones until there are `limit` vouched ones."""
     kept: list[Found] = []
     vouched = 0
     for place, item in enumerate(sorted(found, key=lambda item: (-score(item), not item.row.vouched))):
@@ -104,7 +104,7 @@ def _found(
     limit: int,
     vouched: bool | None,
 ) -> list[Found]:
-    """Return the best results; None: vouched for or not."""
+    """Return the best `limit` results. `vouched` None: both vouched and others."""
     found: list[Found] = []
     is_known = any(signals.words for signals in candidates)
     floor = MIN_FITTING_RELEVANCE if is_known else MIN_UNKNOWN_RELEVANCE
@@ -120,7 +120,7 @@ def _found(
 
 
 def _holds(text: str, question: Question) -> bool:
-    """Tell whether a text holds the question as it is, or a good part of its words."""
+    """Tell whether a text contains the whole question, or at least MIN_FITTING_SHARE of its words."""
     said = " ".join(text.lower().split())
     stems = stems_of(question.query_words)
     held = sum(stem in said for stem in stems)
@@ -128,24 +128,24 @@ def _holds(text: str, question: Question) -> bool:
 
 
 def snippet(found: Found, words: Sequence[str], most: int) -> str:
-    """Return the sentences of a result that hold the words, on one line of at most so many characters."""
+    """Return the sentences of a result that contain the words, on one line of at most `most` characters."""
     line = one_line(excerpt(found.row.title, found.text, words, most=most - 2) or found.text, 2 * most)
     return line if len(line) <= most else f"{line[: most - 1].rpartition(' ')[0] or line[: most - 1]}…"
 
 
 def _text(view: View, id: str, passage: str) -> str:
-    """Return the passage; of a memory that had another text at that time, the beginning of that text."""
+    """Return the passage; for a search `as_of` a time when the memory had another text, the beginning of that text."""
     memory = view.memory(id) if view.only.as_of else None
     if memory is None or passage in memory.body:
         return passage
-    from ..text.chunk import chunk  # only for the past
+    from ..text.chunk import chunk  # only needed for `as_of`
 
     return next((part.text for part in chunk(memory.body)), memory.title)
 
 
 def contributions(signals: Signals) -> tuple[Factor, ...]:
-    """Return what words, meaning and surroundings add to a result's score: values times weights sum up to it."""
-    from .factors import Factor  # only where somebody asks for it
+    """Return what words, meaning and surroundings add to a result's score; the products value × weight sum up to it."""
+    from .factors import Factor  # imported only for explanations
 
     facts = ("condition" if signals.field == WHEN else "passage", signals.cosine)
     return tuple(Factor(name, value, weight, PARTS[name], facts) for name, value, weight in signals.parts if weight)

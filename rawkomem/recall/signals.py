@@ -1,8 +1,8 @@
-"""Signals: what words and vectors say about each memory, combined into one score.
+"""Combine the results of word search and vector search into one score per memory.
 
 A passage's own words, the words around it and its meaning are normalized to the best of each, then mixed. Reciprocal
-ranks would throw the margins away (measured: worse on every set). The mixed score ranks; it is near 1 for the best hit
-even when nothing fits. The relevance, which is the cosine itself, tells whether anything fits.
+ranks would discard the distances (measured: worse on every set). The mixed score is only for ranking: the best hit is
+near 1 even if nothing fits. The relevance, which is the cosine itself, shows whether anything fits.
 """
 
 from __future__ import annotations
@@ -28,72 +28,72 @@ if TYPE_CHECKING:
     Three = tuple[float, float, float]
     _Best = tuple[float, Hit, Three, Three]  # score of a memory's best passage, the hit, values and weights of PARTS
 
-MAX_NEAREST = 100  # passages asked of the vectors: their spread normalizes the cosine
-MAX_COMPARED = 30  # passages whose phrases are compared with a question in another script than Latin
-MAX_MATCHING = 200  # passages asked of the words
-BODY_WORDS_WEIGHT = 0.4  # of words against meaning in a body: names and numbers count
-DEEP_BODY_WORDS_WEIGHT = 0.3  # … beside contextual vectors: +.02 recall@5 on CoSQA, -.006 on LoCoMo
-WHEN_WORDS_WEIGHT = 0.2  # … and in a condition: short sentences want meaning
-RRF_K = 60  # Cormack et al. 2009; larger flattens the top ranks
+MAX_NEAREST = 100  # passages from the vector search; their spread normalizes the cosine
+MAX_COMPARED = 30  # passages whose phrases are compared with a question in a script other than Latin
+MAX_MATCHING = 200  # passages from the word search
+BODY_WORDS_WEIGHT = 0.4  # of words, the rest is meaning, in a body: names and numbers count
+DEEP_BODY_WORDS_WEIGHT = 0.3  # … with contextual vectors: +.02 recall@5 on CoSQA, -.006 on LoCoMo
+WHEN_WORDS_WEIGHT = 0.2  # … and in a condition: for short sentences, meaning counts more
+RRF_K = 60  # Cormack et al. 2009; a larger value flattens the top ranks
 PARTS = ("words", "meaning", "surroundings")  # of a score
 
 
 @record
 class Signals:
-    """What is known about one memory for one question."""
+    """All signals of one memory for one question."""
 
     id: str
     passage: int = 0  # the passage to show: the best one of the body
-    score: float = 0.0  # ranks candidates of one question
-    relevance: float = 0.0  # compares across questions: the cosine of the closest passage
+    score: float = 0.0  # for ranking the candidates of one question
+    relevance: float = 0.0  # cosine of the closest passage; comparable across questions
     cosine: float = 0.0  # of the best passage
-    words: float = 0.0  # BM25 of the best passage against the best of all
+    words: float = 0.0  # BM25 of the best passage, relative to the best of all
     ranks: float = 0.0  # reciprocal ranks by words and by meaning
     fired: Fired | None = None  # the part of a condition that fired
-    is_faint: bool = False  # the part that fired holds of nearly any task
+    is_faint: bool = False  # the condition fired only on words that any task contains
     cited: tuple[Cited, ...] = ()  # the state of the code that the memory cites
-    unverified: Standing | None = None  # how it arrived, if no person vouches for it and that counts
-    weak: tuple[Weak, ...] = ()  # sources of the memory that no longer hold
-    trust: Trust | None = None  # if the profile asks for it
-    accessed: int = 0  # when it was last injected or found, if the profile asks for it; 0: never
-    shares_phrase: bool = False  # with the question, in a script that the vectors do not know: needs no relevance
+    unverified: Standing | None = None  # its standing, if no person vouches for it and that matters
+    weak: tuple[Weak, ...] = ()  # sources of the memory that are no longer valid
+    trust: Trust | None = None  # if the profile uses it
+    accessed: int = 0  # time of the last injection or search hit, if the profile uses it; 0: never
+    shares_phrase: bool = False  # with the question, in a script without vectors: passes the gate
     parts: tuple[tuple[str, float, float], ...] = ()  # (part, value, weight): they sum up to the score
-    field: str = BODY  # where the best passage comes from
-    evidence: tuple[tuple[str, float], ...] = ()  # what speaks for and against its relevance; see evidence.py
+    field: str = BODY  # of the best passage
+    evidence: tuple[tuple[str, float], ...] = ()  # for and against its relevance; see evidence.py
     confidence: float = 0.0  # the probability that it is relevant
 
 
 @record
 class Spaces:
-    """The vector spaces that meaning is asked in. `deep`: the second tier's, if nearly all memories are in it."""
+    """The embedders of the vector tiers. `deep` is that of the second tier, if it holds nearly all memories."""
 
     first: Embedder
     deep: Embedder | None
-    kept: dict[tuple[str, str], bytes]  # (embedder, text) → vector, of one question
+    kept: dict[tuple[str, str], bytes]  # (embedder, text) → vector: cache for one question
 
 
 @record
 class Best:
-    """The best and the worst of what was found, against which each hit is measured."""
+    """The best and the worst values of a search, by which each hit is normalized."""
 
     words: float  # BM25
     window: float  # BM25 with surroundings
     low: float  # cosine
     high: float  # cosine
-    weight: float  # of surroundings: low where a lone passage is closer, so that chats do not drown conditions
+    weight: float  # of surroundings: low if a passage without any is closer, so that chats do not displace conditions
 
 
 def find(
     store: SearchStore, spaces: Spaces, questions: Sequence[Question], *filters: Filter, by_first: bool = False
 ) -> list[list[Signals]]:
-    """Return for each question, filter by filter, the memories that share words or meaning with it, best first.
+    """Return for each question and each filter the memories that share words or meaning with it, best first.
 
-    With `by_first`, what the other filters find is measured against the best of the first, so that scores compare.
+    With `by_first`, the results of all filters are normalized by those of the first, so that scores are comparable.
     """
     for question in questions:
         for space in filter(None, (spaces.first, spaces.deep)) if question.sentences else ():
-            embedded(spaces, space, question.sentences)  # all of them in one call
-    if expect := getattr(store, "expect", None):  # an optional method of stores that work in the background
+            embedded(spaces, space, question.sentences)  # all sentences in one call
+    if expect := getattr(store, "expect", None):  # optional: the store may search in the background
         for question in questions:
             for only in filters:
                 expect(question.query_words, MAX_MATCHING, only)
@@ -113,8 +113,8 @@ def find(
 
 
 def _with_phrases(store: SearchStore, asked: str, own: Sequence[Hit], found: list[Signals]) -> list[Signals]:
-    """Mark the memories that share a phrase of another script with the question."""
-    from ..text.scripts.shared import phrases  # tables that most questions do without
+    """Mark the memories that share a phrase in a script other than Latin with the question."""
+    from ..text.scripts.shared import phrases  # tables that ASCII questions do not need
 
     wanted = phrases(asked)
     if not wanted:
@@ -127,7 +127,7 @@ def _with_phrases(store: SearchStore, asked: str, own: Sequence[Hit], found: lis
 
 
 def nearest(store: SearchStore, spaces: Spaces, texts: list[str], filters: Sequence[Filter]) -> list[list[Hit]]:
-    """Return the closest passages. The few that the second tier lacks are asked in the first: both have one floor."""
+    """Return the closest passages for each text and filter. Memories that are not in the second tier use the first."""
     if not texts:
         return []
     if spaces.deep is None:
@@ -141,7 +141,7 @@ def nearest(store: SearchStore, spaces: Spaces, texts: list[str], filters: Seque
 
 
 def embedded(spaces: Spaces, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
-    """Return the vectors of texts; a text that was embedded before is not embedded again."""
+    """Return the vectors of texts, and cache them."""
     missing = [text for text in dict.fromkeys(texts) if (embedder.name, text) not in spaces.kept]
     for text, vector in zip(missing, embedder.embed(missing) if missing else (), strict=True):
         spaces.kept[embedder.name, text] = vector
@@ -165,7 +165,7 @@ def fuse(
 ) -> list[Signals]:
     """Return the signals of each memory, best first. A memory is as good as its best passage.
 
-    Each part is measured against the best of those given, or of others, which none exceeds then.
+    Each part is normalized by the best hit here, or by `against`; then values above 1 become 1.
     """
     hits = {(hit.id, hit.passage): hit for hit in (*own, *beside, *near)}
     best_here = best_of(own, beside, near)
@@ -204,7 +204,7 @@ def fuse(
 
 
 def best_of(own: Sequence[Hit], beside: Sequence[Hit], near: Sequence[Hit]) -> Best:
-    """Return the best of what was found by words, by words around, and by meaning."""
+    """Return the best values by words, by surrounding words, and by meaning."""
     low, high = min((hit.score for hit in near), default=0.0), _top(near)
     surrounded = _top([hit for hit in near if not hit.alone])
     return Best(_top(own), _top(beside), low, high, max(0.0, surrounded / high) ** 2 if high > 0 else 0.0)
@@ -215,7 +215,7 @@ def _top(hits: Sequence[Hit]) -> float:
 
 
 def _against(hits: Sequence[Hit], best: float) -> dict[Key, float]:
-    """Return the share of the best that each hit has; of their own best where there is no other."""
+    """Return each hit's score as a share of `best`, or of the best hit if `best` is 0."""
     top = best or _top(hits)
     return {(hit.id, hit.passage): _share(hit.score, top) for hit in hits} if top > 0 else {}
 
@@ -225,7 +225,7 @@ def _share(part: float, whole: float) -> float:
 
 
 def _reciprocal_ranks(*lists: Sequence[Hit]) -> dict[str, float]:
-    """Return the sum of 1 / (60 + rank) over both lists (RFC-0011), each memory counted once a list."""
+    """Return the sum of 1 / (60 + rank) over both lists (RFC-0011); each memory counts once per list."""
     ranks: dict[str, float] = {}
     for hits in lists:
         for rank, id in enumerate(dict.fromkeys(hit.id for hit in hits), 1):

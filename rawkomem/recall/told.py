@@ -1,4 +1,4 @@
-"""Leaves out what the session was given before, so that other memories may take the place."""
+"""Leave out memories that the session has received before, to make room for others."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from .limits import Limits
     from .score import Scored
 
-    Keys = frozenset[str]  # of memories as the session saw them
+    Keys = frozenset[str]  # from key_of, of the memories that the session has received
 
-SESSION_BUDGETS = 5  # budgets of a prompt that a session may spend until its context is compacted
+SESSION_BUDGETS = 5  # a session may spend this many prompt budgets until its context is compacted
 
 
 def key_of(item: Scored) -> str:
-    """Return the id of a memory with a checksum of what a prompt shows of it: a changed memory is told again."""
+    """Return the id of a memory with a checksum of its content, so that a changed memory is injected again."""
     memory = item.memory
     shown = (memory.kind, memory.title, memory.body, memory.importance, repr(memory.when), memory.status)
     return f"{memory.id}@{checksum(*shown, 'unverified' if item.signals.unverified else '')}"
 
 
 def left_of_session(budget: int, spent: int) -> int:
-    """Return the budget of a prompt in a session that has spent so many tokens since its context was last empty."""
+    """Return the budget of the next prompt in a session that has `spent` tokens since its last compaction."""
     return max(0, min(budget, SESSION_BUDGETS * budget - spent))
 
 
 def spent(injection: Injection) -> int:
-    """Return the tokens that a session spends on an injection: what no person vouches for takes nobody's room."""
+    """Return the tokens that an injection costs a session. Items that no person vouches for are not counted."""
     doubted = [item for item in injection.items if item.signals.unverified]
     if len(doubted) == len(injection.items):
         return 0
@@ -43,7 +43,7 @@ def spent(injection: Injection) -> int:
 
 
 def leave_out(gated: list[Scored], told: Keys) -> list[Scored]:
-    """Mark what the session was told among the items that passed the gate, and what says the same."""
+    """Mark the items that the session has received before, and copies of them."""
     if not told:
         return gated
     marked = [_marked(item, told) for item in gated]
@@ -52,7 +52,7 @@ def leave_out(gated: list[Scored], told: Keys) -> list[Scored]:
 
 
 def _without_copy(item: Scored, before: Sequence[Scored]) -> Scored:
-    """Mark a copy of what was told; what a person vouches for is told again after a copy that nobody vouches for."""
+    """Mark a copy of an item that was received before. An unvouched copy does not stop a vouched item."""
     body = "" if item.out else item.memory.body
     counting = (told.memory for told in before if item.signals.unverified or not told.signals.unverified)
     twin = next((other.id for other in counting if body and other.body and is_copy(body, other.body)), "")
@@ -60,7 +60,7 @@ def _without_copy(item: Scored, before: Sequence[Scored]) -> Scored:
 
 
 def leave_out_linked(packed: Packed, told: Keys) -> Packed:
-    """Take out what was told and came along by a link."""
+    """Leave out linked items that the session has received before."""
     if not told or not any(key_of(item) in told for item in packed.items):
         return packed
     marked = [_marked(item, told) for item in packed.items]
@@ -72,7 +72,7 @@ def leave_out_linked(packed: Packed, told: Keys) -> Packed:
 
 
 def saved(gated: Sequence[Scored], told: Keys, limits: Limits, cost: Callable[[Scored], int]) -> int:
-    """Return the tokens of what would be injected again if the session had not been told."""
+    """Return the tokens of the items that are not injected again because the session has received them."""
     if not any(not item.out and key_of(item) in told for item in gated):
         return 0
     return sum(cost(item) for item in pack(gated, limits, cost).items if key_of(item) in told)

@@ -1,6 +1,6 @@
-"""Recalls from several layers as from one: their hits are merged before anything is normalized, scored or packed.
+"""Recall from several layers as from one. Hits are merged before they are normalized, scored and packed.
 
-The first layer is the project's. An id that two layers hold means the first one's; the other is shown as `layer:id`.
+The first layer is the project. If two layers have the same id, the memory of the later one is shown as `layer:id`.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-MAX_COMPARED = 20  # items of which copies are looked for: more do not go into a prompt
-COMPARED_CHARS = 1_000  # of a body, to see whether it may be a copy at all
-PROJECT = "project"  # what stands before an id of the project's that looks like one of another layer
-VOUCHED = Filter(vouched=1)  # what a union is asked for, beside ids as shown
+MAX_COMPARED = 20  # items that are compared to find copies: more do not fit into a prompt
+COMPARED_CHARS = 1_000  # of a body that are compared before the full test for a copy
+PROJECT = "project"  # prefix of a project id that looks like an id of another layer
+VOUCHED = Filter(vouched=1)  # the filter for vouched memories of all layers
 
 
 @record
 class Part:
-    """One layer of a recall. `shared`: others write it, so that only commits vouch for its memories."""
+    """One layer of a recall. `shared`: other people write it, so that only commits vouch for its memories."""
 
-    name: str  # empty: the project's
+    name: str  # empty: the project
     sources: Sources
     shared: bool = False
 
@@ -50,24 +50,24 @@ class Union:
     def __init__(self, parts: Sequence[Part], warn: Callable[[str], None]):
         self.parts = list(parts)
         self.first = parts[0]
-        self.doubting = self.first.sources.doubting  # the project decides whether it counts who vouches
+        self.doubting = self.first.sources.doubting  # the project decides whether vouching matters
         self._warn = warn
         self._names = {part.name or PROJECT: part for part in parts}
-        self._places: dict[str, tuple[Part, str]] = {}  # shown id → where it is
+        self._places: dict[str, tuple[Part, str]] = {}  # shown id → layer, and id in that layer
         self._shown: dict[tuple[str, str], str] = {}
         self._memories: dict[tuple[str, str], Memory | None] = {}
         self._embedders: dict[int, _Once] = {}
         self._scales: dict[tuple[str, ...], dict[str, float]] = {}
-        self._held: dict[str, dict[str, int]] = {}  # layer → word → passages that hold it
-        self._rows: dict[str, int] = {}  # layer → passages
+        self._held: dict[str, dict[str, int]] = {}  # layer → word → passages that contain it
+        self._rows: dict[str, int] = {}  # layer → number of passages
         self._vouching: dict[str, bool] = {}  # layer → whether a person vouches for anything in it
 
     def shown(self, part: Part, id: str) -> str:
-        """Return the id under which a layer's memory is shown: its own, unless that means another memory."""
+        """Return the shown id of a layer's memory: its own id, unless another layer's memory has it."""
         return self._shown.get((part.name, id)) or self.names(part, [id])[0]
 
     def names(self, part: Part, ids: Sequence[str]) -> list[str]:
-        """Return the ids under which memories of a layer are shown; look up together what is not known yet."""
+        """Return the shown ids of a layer's memories. Unknown ones are looked up in one query per layer."""
         new = [id for id in dict.fromkeys(ids) if (part.name, id) not in self._shown]
         taken = {id for id in new if id.partition(":")[0] in self._names}
         for other in self.parts[: self.parts.index(part)] if new else ():
@@ -79,7 +79,7 @@ class Union:
         return [self._shown[part.name, id] for id in ids]
 
     def by_part(self, ids: Iterable[str]) -> list[tuple[Part, dict[str, str]]]:
-        """Return for each layer its memories of shown ids: id in the layer → shown id."""
+        """Group shown ids by layer: return each layer with id in the layer → shown id."""
         found: dict[str, tuple[Part, dict[str, str]]] = {}
         for shown in ids:
             part, id = self.place(shown)
@@ -98,11 +98,14 @@ class Union:
         return self._places[id]
 
     def row_in(self, part: Part, id: str) -> Row | None:
-        """Return the columns of a memory in a layer."""
+        """Return the index row of a memory in a layer; None if the layer does not have it."""
         return self.ask(part, lambda: part.sources.view.catalogue.row(id), None)
 
     def ask(self, part: Part, ask: Callable[[], T], otherwise: T) -> T:
-        """Return an answer of a layer; one whose index fails meanwhile is left out, with a warning."""
+        """Return `ask()`. If a layer's index fails, drop the layer with a warning and return `otherwise`.
+
+        An error of the first layer is raised.
+        """
         if part is self.first:
             return ask()
         if part not in self.parts:
@@ -115,12 +118,12 @@ class Union:
             return otherwise
 
     def standing(self, part: Part, memory: Memory) -> Standing | None:
-        """Return how a layer's memory arrived, if no person vouches for it and that counts."""
+        """Return the standing of a layer's memory, if no person vouches for it and that matters; else None."""
         counts = part.shared or self.doubting
         return part.sources.view.believed.unverified([memory]).get(memory.id) if counts else None
 
     def memory(self, part: Part, id: str) -> Memory | None:
-        """Return a layer's memory under the id that it is shown with."""
+        """Return a layer's memory with its shown id; None if there is none."""
         key = (part.name, id)
         if key not in self._memories:
             self._memories[key] = self._read(part, id)
@@ -134,12 +137,12 @@ class Union:
         return replace(memory, id=self.shown(part, id), layer=part.name, vouched=vouched)
 
     def own(self, memory: Memory) -> tuple[Part, Memory]:
-        """Return a shown memory as its layer knows it."""
+        """Return the layer of a shown memory, and the memory with its id in that layer."""
         part, id = self.place(memory.id)
         return part, memory if id == memory.id else replace(memory, id=id)
 
     def filter_of(self, part: Part, only: Filter) -> Filter | None:
-        """Return the filter of one layer for what the union is asked; None where it holds nothing of that."""
+        """Return a layer's filter for a filter of the union; None if the layer has no such memories."""
         view, sources = part.sources.view, part.sources
         if only.ids:
             places = map(self.place, only.ids)
@@ -153,22 +156,22 @@ class Union:
             return view.stored_if(vouched)
         if part.shared and not self._vouches(part):
             return None if vouched else view.stored
-        mixed = counts and not self._vouches(part)  # of a personal layer: each memory tells by how it arrived
+        mixed = counts and not self._vouches(part)  # a personal layer: checked later for each memory
         return view.stored if vouched or mixed else None
 
     def _vouches(self, part: Part) -> bool:
-        """Return whether a person vouches for anything in a layer by a commit."""
+        """Return whether a layer has commits of a person, which vouch for memories."""
         if part.name not in self._vouching:
             authors = part.sources.view.authors
             self._vouching[part.name] = authors is not None and self.ask(part, authors.names_a_person, False)
         return self._vouching[part.name]
 
     def vouched(self) -> list[Part]:
-        """Return the layers that hold memories which count as vouched for."""
+        """Return the layers with memories that count as vouched for."""
         return [part for part in [*self.parts] if self.filter_of(part, VOUCHED) is not None]
 
     def spaces_of(self, part: Part) -> Spaces:
-        """Return a layer's vector spaces; a question is embedded once in each."""
+        """Return a layer's embedders, which embed each question only once."""
         spaces = part.sources.spaces
         return Spaces(self._once(spaces.first), self._once(spaces.deep) if spaces.deep else None, {})
 
@@ -176,10 +179,10 @@ class Union:
         return self._embedders.setdefault(id(embedder), _Once(embedder))
 
     def scales(self, words: Sequence[str]) -> dict[str, float]:
-        """Return what the BM25 of each layer is multiplied with: a word is as rare as it is in all layers together.
+        """Return the factor for the BM25 scores of each layer, so that a word's rarity is that in all layers together.
 
-        Layers in which nobody vouches for anything count for themselves only, where that matters. FTS5 takes any word
-        of a layer with three passages for common. Stores that do not count words are left as is.
+        A layer without vouched memories affects only its own factor. Without these factors, FTS5 would treat every
+        word of a layer with three passages as common. If a store cannot count words, no factors are used.
         """
         key = tuple(words)
         if key not in self._scales:
@@ -213,7 +216,7 @@ class Union:
 
 
 class _Once:
-    """An embedder that embeds each text once."""
+    """An embedder that caches the vector of each text."""
 
     def __init__(self, embedder: Embedder):
         self._embedder = embedder
@@ -228,8 +231,8 @@ class _Once:
 
 
 def own_first(gated: list[Scored]) -> list[Scored]:
-    """Leave out what another layer holds as a near copy of a memory of the project's that goes in."""
-    best = [item for item in gated if not item.out][:MAX_COMPARED]  # copies score alike
+    """Mark items of other layers that are near copies of a project's memory that passed the gate."""
+    best = [item for item in gated if not item.out][:MAX_COMPARED]  # copies have similar scores
     own = [item for item in best if not item.memory.layer]
     words = {item.memory.id: frozenset(item.memory.body[:COMPARED_CHARS].split()) for item in best}
     twins: dict[str, str] = {}
@@ -246,7 +249,7 @@ def own_first(gated: list[Scored]) -> list[Scored]:
 
 
 def marked(answers: Iterable[Answer], union: Union, limit: int) -> tuple[Answer, ...]:
-    """Return answers with the layer of each result, without other layers' copies; of equals, the project's first."""
+    """Return answers with the layer of each result, without copies of project memories in other layers."""
     return tuple(replace(answer, found=_best(answer.found, union, limit)) for answer in answers)
 
 
@@ -260,7 +263,7 @@ def _best(found: Sequence[Found], union: Union, limit: int) -> tuple[Found, ...]
 
 
 def _is_same(item: Found, other: Found) -> bool:
-    """Return whether the project holds a result, too; what nobody vouches for there stands for no vouched one."""
+    """Return whether a project's result is a copy of another layer's. An unvouched one never replaces a vouched one."""
     if item.row.vouched and not other.row.vouched:
         return False
     return bool(item.text) and item.row.kind == other.row.kind and is_copy(item.text, other.text)

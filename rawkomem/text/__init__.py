@@ -1,1 +1,1 @@
-"""Cleaning, chunking, languages, whenToUse conditions and other work on plain text. No I/O."""
+"""Process plain text: cleaning, chunks, languages, whenToUse conditions. No I/O."""

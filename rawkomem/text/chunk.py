@@ -1,17 +1,17 @@
-"""Cuts a body into chunks along its headings and paragraphs, each small enough for one vector."""
+"""Cut a body into chunks at its headings and paragraphs, each small enough for one vector."""
 
 from __future__ import annotations
 
 from ..model.record import record
 
 CHUNKER = "headings-1"  # part of the index's fingerprint: change it when chunks change
-MAX_LENGTH = 1_200  # characters; about 250 word pieces, what a sentence model reads at once
-MIN_LENGTH = 400  # a heading starts a new chunk only when the one before has at least this much
+MAX_LENGTH = 1_200  # characters; about 250 word pieces, the input size of a sentence model
+MIN_LENGTH = 400  # characters; a heading starts a new chunk only if the chunk before it has at least this many
 
 
 @record
 class Chunk:
-    """A piece of a body under its headings; `line` counts from the body's first line."""
+    """A piece of a body with its headings; `line` is its first line, counted from 1 in the body."""
 
     text: str
     heading: str = ""
@@ -19,7 +19,7 @@ class Chunk:
 
 
 def chunk(body: str) -> list[Chunk]:
-    """Return the chunks of a body in order; none for an empty one. Joined, they hold every word."""
+    """Return the chunks of a body in order; none for an empty body. Together they contain every word."""
     chunks: list[Chunk] = []
     lines: list[str] = []
     size, start, opened = 0, 1, ""
@@ -58,7 +58,7 @@ def _heading_level(line: str) -> int:
 
 
 def fence_after(fence: str, line: str) -> str:
-    """Return the code fence that is open after this line."""
+    """Return the code fence that is open after this line; empty if none is."""
     mark = line.lstrip(" ")
     if len(line) - len(mark) > 3 or mark[:3] not in ("```", "~~~"):
         return fence
@@ -69,7 +69,7 @@ def fence_after(fence: str, line: str) -> str:
 
 
 def _cut(text: str, heading: str, line: int) -> list[Chunk]:
-    """Return one chunk, or several where a single paragraph, table row or code block is longer than a chunk may be."""
+    """Return a text as one chunk, or as several if it has more than 2 × MAX_LENGTH characters."""
     pieces: list[Chunk] = []
     while len(text) > 2 * MAX_LENGTH:
         cut = max(text.rfind("\n", MAX_LENGTH // 2, MAX_LENGTH), text.rfind(" ", MAX_LENGTH // 2, MAX_LENGTH))

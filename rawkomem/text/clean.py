@@ -1,27 +1,27 @@
-"""Cleans text: invisible, direction and control characters go; emoji and living scripts stay."""
+"""Remove invisible, direction and control characters from text. Emoji and living scripts are kept."""
 
 from __future__ import annotations
 
 from .escapes import sequences, without_sequences
 from .unseen import DROP, EMOJI, JOIN, JOINING, LINE, MARK, NON_CHARACTER, STYLE, TAG, name, ranges, what, within
 
-MAX_MARKS_PER_BASE = 4  # no living spelling stacks more on one letter; zalgo stacks dozens
-MAX_HIDDEN_ROWS = 10  # a file full of them needs one look, not a thousand lines
-MAX_TITLE_LENGTH = 120  # one line of a usual terminal
+MAX_MARKS_PER_BASE = 4  # no living spelling puts more marks on one letter; zalgo text uses dozens
+MAX_HIDDEN_ROWS = 10  # that `hidden` reports for one text
+MAX_TITLE_LENGTH = 120  # characters: one line of a usual terminal
 
 JOINER, BLACK_FLAG, END_TAG = "\u200d", "\U0001f3f4", "\U000e007f"
 TEXT_STYLE, EMOJI_STYLE, BYTE_ORDER_MARK = "\ufe0e", "\ufe0f", "\ufeff"
 KEYCAP_BASES = "0123456789#*"
-REGION_TAGS = ranges((0xE0030, 0xE0039), (0xE0061, 0xE007A))  # for 0-9 and a-z
-FLAG_TAGS = range(3, 7)  # country and subdivision: gbsct, usca
-VIRAMA = 9  # the combining class of the sign that asks for a joined form, even at the end of a word
+REGION_TAGS = ranges((0xE0030, 0xE0039), (0xE0061, 0xE007A))  # tag characters for 0-9 and a-z
+FLAG_TAGS = range(3, 7)  # length of a country and subdivision: gbsct, usca
+VIRAMA = 9  # combining class of the sign that joins letters, even at the end of a word
 
 _ASCII = {code: None for code in (*range(32), 127) if code not in (9, 10)}
 _ASCII_BUT_RETURN = {code: None for code in _ASCII if code != 13}
 
 
 def clean(text: str) -> str:
-    """Return the text without what no reader can see. Doing it twice changes nothing more."""
+    """Return the text without invisible characters. Cleaning a clean text has no effect."""
     if "\x1b" in text or not text.isascii():
         text = without_sequences(text)
     if "\r" in text:
@@ -30,7 +30,7 @@ def clean(text: str) -> str:
 
 
 def hidden(text: str, harmless: bool = True) -> list[tuple[int, str]]:
-    """Return line and name of each kind of character that `clean` takes out; `harmless`: non-characters, too."""
+    """Return line and name of each kind of character that `clean` removes; with `harmless`, also non-characters."""
     plain = _newlines(text.removeprefix(BYTE_ORDER_MARK))
     if clean(plain) == plain:
         return []
@@ -39,7 +39,7 @@ def hidden(text: str, harmless: bool = True) -> list[tuple[int, str]]:
 
 
 def one_line(text: str, limit: int = MAX_TITLE_LENGTH) -> str:
-    """Return the text as one clean line, cut with an ellipsis: for titles on a terminal and in prompts."""
+    """Return the text as one clean line of at most `limit` characters, cut with an ellipsis."""
     line = " ".join(clean(text).split())
     if len(line) <= limit:
         return line
@@ -47,7 +47,7 @@ def one_line(text: str, limit: int = MAX_TITLE_LENGTH) -> str:
 
 
 def visible(text: str) -> tuple[str, list[int] | None]:
-    """Return the text without any invisible character, and where each character stood (None: nothing is taken out)."""
+    """Return the text without invisible characters, and the old index of each character (None: nothing was removed)."""
     if text.isascii() and len(text.translate(_ASCII_BUT_RETURN)) == len(text):
         return text, None
     unseen = {character for character in set(text) if what(character) in (DROP, STYLE, JOIN, TAG)} - {"\r"}
@@ -116,7 +116,7 @@ def _joint_fits(character: str, out: list[str], after: str) -> bool:
 
 
 def _flag_length(text: str, at: int) -> int:
-    """Return how many tag characters after a black flag spell a region; 0 where they spell nothing."""
+    """Return the number of tag characters after a black flag that spell a region; 0 if they spell none."""
     if text[at - 1 : at] != BLACK_FLAG:
         return 0
     end = at
@@ -126,7 +126,7 @@ def _flag_length(text: str, at: int) -> int:
 
 
 def _taken_out(line: str, harmless: bool) -> list[str]:
-    """Return the kinds of things `clean` takes out of one line, in order of appearance."""
+    """Return the kinds of characters that `clean` removes from one line, in order of appearance."""
     names = []
     if sequences(line):
         names.append("terminal escape sequence")

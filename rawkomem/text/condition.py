@@ -1,4 +1,4 @@
-"""Reads a whenToUse pattern: alternatives, a phrase, a glob, a regex, a sentence, or a pattern that is not used."""
+"""Parse a whenToUse pattern: alternatives, a phrase, a glob, a regex, a sentence, or a pattern that is refused."""
 
 from __future__ import annotations
 
@@ -14,71 +14,77 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_PATTERN_CHARS = 256  # a condition is a line; longer ones are mistakes or attacks
-MAX_RE2_BYTES = 2 << 20  # memory of one pattern: its program, and what RE2 keeps of its own automaton
-MAX_REGEX_SIZE = 3_000  # instructions, about a millisecond to compile; people's own regexes have some fifty
-MAX_ENGINE_WORK = 100_000  # instructions compiled for one task, and characters searched: about a tenth of a second
-CHARS_PER_INSTRUCTION = 50  # that RE2 searches in the time in which it compiles an instruction
-MAX_KNOWN_CONDITIONS = 4_096  # conditions remembered: those of a batch of files
-MAX_COMPILED_PATTERNS = 512  # compiled patterns kept; hostile repositories hold thousands
+MAX_PATTERN_CHARS = 256  # a longer condition is a mistake or an attack
+MAX_RE2_BYTES = 2 << 20  # memory limit of one pattern, for its program and RE2's automaton
+MAX_REGEX_SIZE = 3_000  # instructions, about 1 ms to compile; regexes of people have about 50
+MAX_ENGINE_WORK = 100_000  # instructions that one task may cost in compiling and searching: about 0.1 s
+CHARS_PER_INSTRUCTION = 50  # that RE2 searches while it compiles one instruction
+MAX_KNOWN_CONDITIONS = 4_096  # size of the cache: enough for a batch of files
+MAX_COMPILED_PATTERNS = 512  # size of the cache; hostile repositories have thousands
 
 ALTERNATIVES, GLOB, REGEX, LANGUAGE, PHRASE, REFUSED = "alternatives", "glob", "regex", "language", "phrase", "refused"
 PIECES, PATHS, ENGINE, WORDS = "pieces", "paths", "engine", "words"  # how a condition is matched
 
 # Instructions of RE2 for one atom, measured with case ignored.
 LITERAL, ANY_CHARACTER, CLASS, WIDE_CLASS, UNICODE_CLASS = 2, 10, 7, 28, 1_250
-WIDE_ESCAPES = ("\\x", "\\W", "\\D", "\\S")  # they hold characters beyond ASCII
-MAX_COUNT = 1_000  # RE2 refuses to repeat more often
+WIDE_ESCAPES = ("\\x", "\\W", "\\D", "\\S")  # these classes contain characters beyond ASCII
+MAX_COUNT = 1_000  # RE2 rejects a higher repeat count
 
-SYMBOLS = "\u2190"  # from here on a lone sign says something: arrows, dingbats, emoji
-MIN_INFLECTED_CHARS = 4  # letters of a word that may have an ending: `ios` and `bus` are no plurals
-MIN_BASE_CHARS = 3  # letters that are left without it
-ENDINGS = (("ing", MIN_BASE_CHARS), ("ed", MIN_BASE_CHARS), ("ment", 5))  # of a form, and the letters it leaves
-MIN_STEM_CHARS = 6  # of a stem that two words must share to be forms of one: `general` is not `generate`
+SYMBOLS = "\u2190"  # from here on, a single character has a meaning: arrows, dingbats, emoji
+MIN_INFLECTED_CHARS = 4  # shorter words have no ending: `ios` and `bus` are no plurals
+MIN_BASE_CHARS = 3  # letters that must remain without the ending
+ENDINGS = (
+    ("ing", MIN_BASE_CHARS),
+    ("ed", MIN_BASE_CHARS),
+    ("ment", 5),
+)  # ending, and the letters that must remain
+MIN_STEM_CHARS = 6  # of a stem that makes two words forms of one word: `general` is not `generate`
 
 METACHARACTERS = ".*+?()[]{}^$\\"
 BRACKETS = str.maketrans("()[]", "    ")
-SEPARATORS = "\x1f\x1e\x1d"  # of packed fields, alternatives and pieces: clean() leaves none of them in a text
-GAP = "\0"  # stands for `.*` while a pattern is taken apart; clean() leaves no such character in it
-# A pattern that fires on all of these fires on everything.
+SEPARATORS = "\x1f\x1e\x1d"  # of packed fields, alternatives and pieces: clean() removes them from every text
+GAP = "\0"  # replaces `.*` while a pattern is parsed: clean() removes this character from every text
+# A pattern that fires on all of these would fire on everything.
 NONSENSE = ("qophs vext blamp", "jurd woky fligz", "nymx cuts dib")
 
 
 @record
 class Note:
-    """One odd thing about a pattern: a code to decide by, a text to follow the pattern's name, and what to do."""
+    """A problem with a pattern: a code for programs, a text that follows the pattern in a message, and a hint."""
 
     code: str
     text: str
-    hint: str = "say which words of a task should bring this memory up, such as: auth|login|security"
+    hint: str = "name the words of a task for which this memory is needed, such as: auth|login|security"
 
 
-EMPTY_PART = Note("empty-alternative", "has an empty alternative: it is left out")
+EMPTY_PART = Note("empty-alternative", "has an empty alternative, which is ignored")
 TOO_WIDE = Note("wide-condition", "matches everything: it is not used")
-BACKSPACE = Note("backspace", "holds a backspace: in double quotes YAML reads \\b as one; use single quotes")
-TOO_LARGE = Note("large-regex", "is a regex that takes too long to compile: it is not used", "repeat less than {1,60}")
+BACKSPACE = Note("backspace", "contains a backspace: YAML reads \\b in double quotes as one; use single quotes")
+TOO_LARGE = Note(
+    "large-regex", "is a regex that takes too long to compile: it is not used", "use a smaller count than {1,60}"
+)
 NO_RE2 = Note("no-re2", "needs google-re2, which is not installed: it is matched as plain text", "install google-re2")
 REGEX_HINT = "look-around and back-references are not supported; write alternatives: login|sign.?in"
 
 
 @record
 class Condition:
-    """One whenToUse pattern, read. All fields are plain values, so an index may store them."""
+    """A parsed whenToUse pattern. All fields are plain values, so that an index can store them."""
 
     text: str
     form: str
     how: str = ""
     parts: tuple[tuple[str, ...], ...] = ()  # alternatives: pieces in order, globs, or specific stems
-    phrase: str = ""  # what fires as it stands, besides the parts
+    phrase: str = ""  # text that also fires if a task contains it literally
     notes: tuple[Note, ...] = ()
     size: int = 0  # of a regex, in instructions
 
 
-known: dict[str, Condition] = language_cache()  # read before, perhaps by another process
+known: dict[str, Condition] = language_cache()  # cache; index/ahead.py adds conditions that were parsed before
 
 
 def read_condition(pattern: str) -> Condition:
-    """Return what a pattern means. Never raises: a pattern that cannot be used is a refused condition with a note."""
+    """Return a parsed pattern. It never raises: a pattern that cannot be used is a refused condition with a note."""
     if pattern not in known:
         if len(known) >= MAX_KNOWN_CONDITIONS:
             known.clear()
@@ -104,14 +110,14 @@ def _read(pattern: str) -> Condition:
 
 
 def pack(condition: Condition) -> str:
-    """Return a condition as one string without its notes, for an index to keep: reading costs more than firing."""
+    """Return a condition as one string without its notes. An index stores it, because parsing is slower than firing."""
     parts = SEPARATORS[1].join(SEPARATORS[2].join(pieces) for pieces in condition.parts)
     size = str(condition.size)
     return SEPARATORS[0].join((condition.text, condition.form, condition.how, condition.phrase, size, parts))
 
 
 def unpack(packed: str) -> Condition:
-    """Return the condition that `pack` made a string of."""
+    """Return the condition in a string from `pack`."""
     text, form, how, phrase, size, parts = packed.split(SEPARATORS[0])
     pieces = (tuple(part.split(SEPARATORS[2])) for part in parts.split(SEPARATORS[1]) if part)
     return Condition(text, form, how, tuple(pieces), phrase, size=int(size))
@@ -122,7 +128,7 @@ def _refused(text: str, *notes: Note) -> Condition:
 
 
 def _read_pattern(text: str) -> Condition:
-    """Read alternatives, a phrase, or pieces with gaps between them; a pattern that needs more goes to the engine."""
+    """Parse alternatives, a phrase, or pieces with gaps between them. Other patterns are regexes for the engine."""
     signs = _has_signs(text)
     gapped = (text.replace(".*", GAP) if signs else text).replace("*", GAP)
     if signs and any(c in METACHARACTERS for c in gapped):
@@ -146,7 +152,7 @@ def _read_pieces(text: str, form: str, gapped: str, notes: tuple[Note, ...] = ()
 
 
 def _pieces(alternative: str) -> tuple[str, ...]:
-    """Return the pieces between gaps. An alternative with gaps has two or more, the last perhaps empty: see when.py."""
+    """Return the pieces between gaps. With a gap there are at least two; the last may be empty (see when.py)."""
     pieces = tuple(piece for piece in alternative.split(GAP) if piece.strip())
     return (*pieces, "") if len(pieces) == 1 and GAP in alternative else pieces
 
@@ -161,7 +167,7 @@ def parts_of(text: str) -> set[str]:
 
 
 class _Apart(dict[int, str]):
-    """A translation table that fills itself: letters and digits stay, everything else is a space."""
+    """A translation table that fills itself: letters and digits stay, every other character becomes a space."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -173,7 +179,7 @@ _apart = _Apart()
 
 
 def _humps(word: str) -> list[str]:
-    """Return the parts of a word, cut where a capital follows a small letter, or letters and digits meet."""
+    """Return the parts of a word in lower case, split at capitals (`authToken`) and between letters and digits."""
     parts, start = [], 0
     for at in range(1, len(word)):
         before, here, after = word[at - 1], word[at], word[at + 1 : at + 2]
@@ -185,7 +191,7 @@ def _humps(word: str) -> list[str]:
 
 
 def bases(word: str) -> tuple[str, ...]:
-    """Return an English word and what it may be a form of: `caches`, `cached` and `caching` are forms of `cache`."""
+    """Return an English word and its possible base forms: `caches`, `cached` and `caching` are forms of `cache`."""
     if len(word) < MIN_INFLECTED_CHARS or not word.isascii():
         return (word,)
     if word.endswith(("ies", "ied")):
@@ -201,7 +207,7 @@ def bases(word: str) -> tuple[str, ...]:
 
 
 def trigger(pieces: tuple[str, ...]) -> str:
-    """Return a text that occurs wherever an alternative fires: the beginning that all forms of a word share."""
+    """Return a text that every task contains on which an alternative fires: the common start of a word's forms."""
     longest = max(pieces, key=len)
     if len(pieces) > 1 or not (longest.isascii() and longest.isalnum()):
         return longest
@@ -219,7 +225,7 @@ def trigger(pieces: tuple[str, ...]) -> str:
 
 
 def _has_signs(text: str) -> bool:
-    """Return whether a text has an escape, a class, a group, an anchor or a quantified class, as only a regex has."""
+    """Return whether a text has an escape, a class, a group, an anchor or a quantifier: then it is a regex."""
     if "\\" in text or text.startswith("^") or text.endswith("$") or "|^" in text or "$|" in text:
         return True
     if 0 <= text.find("[") < text.rfind("]") or 0 <= text.find("(") < text.rfind(")"):
@@ -228,7 +234,7 @@ def _has_signs(text: str) -> bool:
 
 
 def _prose(text: str) -> str:
-    """Return a sentence without its brackets, unless they hold alternatives or are counted."""
+    """Return a sentence without its brackets, unless the text has alternatives or a quantifier."""
     return text if "|" in text or _has_quantifier(text) else text.translate(BRACKETS)
 
 
@@ -237,7 +243,7 @@ def _has_quantifier(text: str) -> bool:
 
 
 def _quantifies(text: str, at: int) -> bool:
-    """Return whether the character here counts the one before it. `c++`, `a+b` and `impl*auth` are no quantifiers."""
+    """Return whether the character at `at` is a quantifier. `c++`, `a+b` and `impl*auth` have none."""
     before = text[at - 1]
     if text[at] == "{":
         return text[at + 1 : at + 2].isdigit() and "}" in text[at:]
@@ -260,7 +266,7 @@ def _read_regex(text: str) -> Condition:
 
 
 def _widen(text: str) -> str:
-    """Return the regex a pattern means: a bare star is a gap, a doubled plus is text."""
+    """Return the regex that a pattern stands for: a bare star becomes `.*`, a double plus becomes text."""
     out = ""
     for at, c in enumerate(text):
         before = text[at - 1 : at]
@@ -274,25 +280,25 @@ def _widen(text: str) -> str:
 
 
 class Engine:
-    """RE2 within a budget for one task, so that the regexes of a hostile repository cannot hold it up."""
+    """RE2 with a budget for one task, so that the regexes of a hostile repository cannot slow it down."""
 
     def __init__(self, work: int = MAX_ENGINE_WORK):
         self.left = work
-        self.skipped = 0  # conditions that were not tried
+        self.skipped = 0  # conditions that were not tested
         self._apart: Engine | None = None
 
     def apart(self) -> Engine:
-        """Return the engine for conditions that nobody vouches for: they spend a budget of their own."""
+        """Return the engine for conditions that nobody vouches for, which has its own budget."""
         self._apart = self._apart or Engine()
         return self._apart
 
     @property
     def untried(self) -> int:
-        """Return how many conditions were not tried, whoever vouches for them."""
+        """Return how many conditions were not tested, in both engines."""
         return self.skipped + (self._apart.skipped if self._apart else 0)
 
     def finds(self, condition: Condition, text: str) -> bool:
-        """Tell whether the regex of a condition occurs in a text; False, and counted, when the budget is spent."""
+        """Tell whether the regex of a condition matches a text. If the budget is used up, count it and return False."""
         cost = condition.size + len(text) // CHARS_PER_INSTRUCTION
         if cost > self.left:
             self.skipped += 1
@@ -306,7 +312,7 @@ _compiled: dict[str, tuple[Any, tuple[Note, ...]]] = {}
 
 
 def compiled(source: str) -> tuple[Any, tuple[Note, ...]]:
-    """Return RE2's pattern, or None and why there is none. Never Python's `re`: it can be made to run forever."""
+    """Return RE2's pattern, or None and the reason. Python's `re` is never used: a pattern can make it run forever."""
     if source not in _compiled:
         if len(_compiled) >= MAX_COMPILED_PATTERNS:
             _compiled.clear()
@@ -316,25 +322,25 @@ def compiled(source: str) -> tuple[Any, tuple[Note, ...]]:
 
 def _try_compile(source: str) -> tuple[Any, tuple[Note, ...]]:
     try:
-        import re2  # here, not above: it costs a cold command 8 ms, and most conditions need no regex
+        import re2  # imported here: it takes 8 ms, and most conditions need no regex
     except ImportError:
         return None, (NO_RE2,)
     options = re2.Options()
     options.log_errors, options.max_mem, options.case_sensitive = False, MAX_RE2_BYTES, False
-    options.never_capture = True  # only yes or no is asked: groups would make RE2 leave its fastest engine
+    options.never_capture = True  # groups would keep RE2 from using its fastest engine
     try:
         return re2.compile(source, options), ()
     except re2.error as failure:
         reason = failure.args[0] if failure.args else ""
         reason = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
-        said = f"is no regex RE2 can run ({reason}): it is matched as plain text"
+        said = f"is no regex RE2 can run ({reason}), so it is matched as plain text"
         return None, (Note("bad-regex", said, REGEX_HINT),)
 
 
 def regex_size(source: str) -> int:
-    """Return about how many instructions RE2 needs for a regex; at least that many for one that copies much."""
+    """Return an estimate of RE2's instructions for a regex; for large repeats, it is never too low."""
     open_groups: list[int] = []
-    size = last = at = 0  # of the group so far, of the last atom, and where we are
+    size = last = at = 0  # size of the group so far, size of the last atom, position
     while at < len(source):
         sign = source[at]
         times, end = _repeats(source, at)
@@ -355,7 +361,7 @@ def regex_size(source: str) -> int:
 
 
 def _repeats(source: str, at: int) -> tuple[int, int]:
-    """Return how often the quantifier here copies an atom, and its end; 0 if there is no quantifier."""
+    """Return how often the quantifier at `at` copies an atom, and its end; 0 if there is no quantifier."""
     if source[at] in "*+?":
         return 1, at + 1
     close = source.find("}", at, at + 12) if source[at] == "{" else -1
@@ -367,7 +373,7 @@ def _repeats(source: str, at: int) -> tuple[int, int]:
 
 
 def _atom(source: str, at: int) -> tuple[int, int]:
-    """Return the size of the character, escape or class that starts here, and its end."""
+    """Return the size of the character, escape or class that starts at `at`, and its end."""
     sign = source[at]
     if sign == "\\":
         return _escape(source, at)
@@ -389,7 +395,7 @@ def _escape(source: str, at: int) -> tuple[int, int]:
 
 
 def _class_end(source: str, at: int) -> int:
-    """Return where the class that opens here ends: a bracket right at its start, or escaped, does not close it."""
+    """Return the end of the class that starts at `at`. A bracket at its start, or an escaped one, does not close it."""
     at += 3 if source[at + 1 : at + 2] == "^" else 2 if source[at + 1 : at + 2] == "]" else 1
     while at < len(source) and source[at] != "]":
         named = source.find(":]", at) if source.startswith("[:", at) else -1

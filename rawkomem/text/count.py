@@ -1,4 +1,4 @@
-"""Writes numbers with their nouns."""
+"""Write numbers with their nouns."""
 
 from __future__ import annotations
 

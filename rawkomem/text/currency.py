@@ -1,11 +1,11 @@
-"""Writes sums of money in one form: `$1,250.50`, `1250.5 USD` and `dollar1250.50` are all `USD 1250.5`."""
+"""Normalize sums of money: `$1,250.50`, `1250.5 USD` and `dollar1250.50` all become `USD 1250.5`."""
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
 
-# What people write for a currency, in lower case. Dollars of other countries come first: `c$` is not `$`.
+# Names of currencies in lower case → code. Dollars of other countries come first: `c$` is not `$`.
 SIGNS = {
     "us$": "USD", "ca$": "CAD", "c$": "CAD", "au$": "AUD", "a$": "AUD", "nz$": "NZD", "hk$": "HKD", "s$": "SGD",
     "r$": "BRL", "mx$": "MXN", "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₽": "RUB",
@@ -24,11 +24,11 @@ SUM = re.compile(
     rf"(?P<number>\d[\d.,]*)\s*(?P<scale>bn|k|m)?\s*(?P<after>{NAME_PATTERN})?",
     re.IGNORECASE,
 )
-GROUPED = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}")  # 1,250 and, as India writes it, 1,00,000
+GROUPED = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}")  # 1,250 and the Indian form 1,00,000
 
 
 def normalize_currency(text: str) -> str:
-    """Return a text that is one sum in one currency as `CODE number`; any other text, even a range, unchanged."""
+    """Return one sum in one currency as `CODE number`; any other text, also a range, unchanged."""
     found = SUM.fullmatch(text.strip())
     if not found:
         return text
@@ -42,7 +42,7 @@ def normalize_currency(text: str) -> str:
 
 
 def _number(text: str) -> Decimal | None:
-    """Return the value of digits with separators; of two kinds, the last one is the decimal point."""
+    """Return the value of digits with separators. If both `,` and `.` occur, the last one is the decimal point."""
     plain = text
     if "," in text and "." in text:
         last = max(text.rfind(","), text.rfind("."))

@@ -1,4 +1,4 @@
-"""Finds the entities that `kind:slug` in a text and the folders of a path name. No regex: searches load this module."""
+"""Find entities in a text (`kind:slug`) and in the folders of a path. No regex, because searches import this module."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..model.entry import Memory, Value
 
 KINDS = ("project", "agent", "feature", "person", "business", "chore")
-# Folders → kind of the entity that the name below them stands for, and what is added to the name. In this order.
+# Folders, the kind of entity that the name below them stands for, and a suffix for the name; in this order.
 FOLDERS = (
     (("feature", "features"), "feature", ""),
     (("component", "components"), "feature", "-component"),
@@ -22,14 +22,14 @@ FOLDERS = (
     (("docs",), "feature", "-docs"),
     (("skill", "tool", "tools"), "agent", ""),
 )
-KEYS = names_of("entities")  # frontmatter
-GLUE_SIGNS = ("_", "-", "/", ".", ":", "@")  # before a kind they make it part of something else: a URL, a longer name
-MAX_NAMED_ENTITIES = 8  # candidates and known entities that a message lists
+KEYS = names_of("entities")  # of the frontmatter
+GLUE_SIGNS = ("_", "-", "/", ".", ":", "@")  # before a kind, they show that it is part of a URL or of a longer name
+MAX_NAMED_ENTITIES = 8  # in a message
 
 
 @record
 class Resolved:
-    """The entities that a name may mean; `slugs` is empty where the name is unknown or ambiguous: see `message`."""
+    """The entity that a name means. `slugs` is empty if the name is unknown or ambiguous; `message` says which."""
 
     slugs: tuple[str, ...]
     message: str = ""
@@ -37,7 +37,7 @@ class Resolved:
 
 
 def entities_in(text: str) -> tuple[str, ...]:
-    """Return every `kind:slug` of a text in lower case, in order, each once."""
+    """Return each `kind:slug` of a text once, in lower case and in order."""
     found: dict[str, None] = {}
     colon = text.find(":")
     while colon >= 0:
@@ -50,7 +50,7 @@ def entities_in(text: str) -> tuple[str, ...]:
 
 
 def _kind_before(text: str, colon: int) -> str:
-    """Return the kind that ends right before a colon, as a word of its own."""
+    """Return the kind right before a colon, if it is a separate word; else empty."""
     for kind in KINDS:
         start = colon - len(kind)
         if start >= 0 and text[start:colon].lower() == kind:
@@ -67,7 +67,7 @@ def _name_at(text: str, start: int) -> str:
 
 
 def entities_in_path(path: str) -> tuple[str, ...]:
-    """Return the entities that a path's folders stand for: `packages/mail/src` is `project:mail`."""
+    """Return the entities that a path's folders stand for: `packages/mail/src` gives `project:mail`."""
     parts = path.lower().replace("\\", "/").split("/")
     found = []
     for folders, kind, ending in FOLDERS:
@@ -79,7 +79,7 @@ def entities_in_path(path: str) -> tuple[str, ...]:
 
 
 def entities_of(memory: Memory) -> tuple[str, ...]:
-    """Return the entities of a memory: from its frontmatter, title, tags and body, and from the paths it names."""
+    """Return the entities in a memory's frontmatter, title, tags and body, and in the paths that it names."""
     named = [entity for key in KEYS for entity in _listed(memory.extra.get(key, []))]
     text = "\n".join((memory.title, *memory.tags, memory.body))
     paths = [*_paths(memory.source), *_paths(memory.body)]
@@ -88,7 +88,7 @@ def entities_of(memory: Memory) -> tuple[str, ...]:
 
 
 def _listed(value: Value) -> Iterable[str]:
-    """Yield the entities that frontmatter lists as `kind:slug`, or as mappings with a type and a slug."""
+    """Yield the entities in the frontmatter, which are `kind:slug` texts or mappings with `type` and `slug`."""
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict):
             item = f"{item.get('type', '')}:{item.get('slug', '')}"
@@ -97,7 +97,7 @@ def _listed(value: Value) -> Iterable[str]:
 
 
 def _paths(text: str) -> Iterable[str]:
-    """Yield the paths that a text names for sure: of three parts, or with a file name. `tools/list` may be anything."""
+    """Yield the clear paths in a text: those of three parts or with a file name. `tools/list` may be something else."""
     if "/" not in text:
         return
     from .paths import mentioned
@@ -108,7 +108,7 @@ def _paths(text: str) -> Iterable[str]:
 
 
 def matching_entities(typed: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the entities that a typed name may mean: with a kind as it is, else those of that name or like it."""
+    """Return the entities that a typed name may mean: itself if it has a kind, else known ones of a similar name."""
     typed = typed.strip().lower()
     if ":" in typed:
         return (typed,)
@@ -123,13 +123,13 @@ def _words(text: str) -> list[str]:
 
 
 def _fits(typed: Sequence[str], compact: str, name: Sequence[str]) -> bool:
-    """Tell whether the typed words are a part of the name, however joined, or hold the whole name."""
+    """Tell whether the typed words are part of the name, also without spaces, or contain the whole name."""
     whole = f" {' '.join(name)} "
     return bool(name) and (compact in "".join(name) or whole in f" {' '.join(typed)} ")
 
 
 def resolve_entity(typed: str, known: Iterable[str]) -> Resolved:
-    """Return the one entity that a person means, or a message: nobody of that name, or several to choose from."""
+    """Return the one entity that a person means, or a message that the name is unknown or ambiguous."""
     known = sorted(set(known))
     found = matching_entities(typed, known)
     if len(found) > 1:

@@ -1,9 +1,9 @@
-"""Finds terminal escape sequences (ECMA-48) in a text, as long as a terminal would take them."""
+"""Find terminal escape sequences (ECMA-48) in a text."""
 
 from __future__ import annotations
 
 ESCAPE = "\x1b"
-STRINGS = "]PX^_\x9d\x90\x98\x9e\x9f"  # OSC, DCS, SOS, PM, APC: the letter after ESC, and the one-character form
+STRINGS = "]PX^_\x9d\x90\x98\x9e\x9f"  # OSC, DCS, SOS, PM, APC: the character after ESC, and the one-character form
 INTRODUCERS = "\x1b\x9b\x9d\x90\x98\x9e\x9f"
 
 
@@ -45,7 +45,7 @@ def _end(text: str, at: int) -> int:
 
 
 def _final(text: str, at: int, lowest: str) -> int:
-    """Return the place after the intermediate characters and the final one, if there is one."""
+    """Return the index after the intermediate characters and the final one, if there is one."""
     at = _run(text, at, " ", "/")
     return at + 1 if lowest <= text[at : at + 1] <= "~" else at
 
@@ -57,7 +57,7 @@ def _run(text: str, at: int, lowest: str, highest: str) -> int:
 
 
 def _string_end(text: str, at: int) -> int:
-    """Return the place after the terminator; an unfinished string ends with its line, so that the file goes on."""
+    """Return the index after the terminator. An unterminated string ends with its line: later lines are kept."""
     while at < len(text) and text[at] not in "\x07\x9c\x1b\r\n":
         at += 1
     if text.startswith("\x1b\\", at):

@@ -1,11 +1,11 @@
-"""A safe subset of SQL conditions, as `--filter` takes them: parsed here, never passed through to a database.
+"""Parse the conditions of `--filter`, a safe subset of SQL. They are never passed to a database.
 
     condition := condition OR condition | condition AND condition | NOT condition | ( condition ) | test
     test      := field (= | != | <> | < | <= | > | >=) value | field [NOT] IN (value, …) | field [NOT] LIKE 'pattern'
                | field [NOT] BETWEEN value AND value | field IS [NOT] NULL | array_contains(field, value)
 
-Everything else in SQL is rejected; the error names the word and its position. NULL is as in SQL: a comparison
-with what is not known is neither true nor false, and only what is true passes.
+Everything else in SQL is rejected; the error names the word and its position. NULL works as in SQL: a comparison
+with NULL is neither true nor false, and only true conditions select a memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Truth = bool | None
 Test = Callable[[Fields], Truth]
 
 MAX_FILTER_LENGTH = 4_000  # characters
-MAX_DEPTH = 40  # conditions inside each other
+MAX_DEPTH = 40  # of nested conditions
 TOKEN = re.compile(
     r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<name>[A-Za-z_][A-Za-z0-9_.]*)"""
     r"""|(?P<sign><=|>=|<>|!=|==|[=<>(),])|(?P<other>\S))"""
@@ -37,7 +37,7 @@ CONTAINS = ("array_contains", "array_has")
 
 @record
 class Token:
-    """A word of an expression, and where it stands, counted from 1."""
+    """A word or sign of an expression; `column` counts from 1."""
 
     kind: str
     text: str
@@ -45,9 +45,9 @@ class Token:
 
 
 def parse_expression(text: str, fields: Sequence[str]) -> Test:
-    """Return what a condition over these fields says of a memory's fields."""
+    """Return a function that tests a memory's fields. Raise BadInput for a syntax error or an unknown field."""
     if len(text) > MAX_FILTER_LENGTH:
-        raise BadInput(f"the filter is {len(text)} characters long", f"give at most {MAX_FILTER_LENGTH}")
+        raise BadInput(f"the filter is {len(text)} characters long", f"use at most {MAX_FILTER_LENGTH}")
     return _Parser(_tokens(text), fields).whole()
 
 
@@ -61,7 +61,7 @@ def _tokens(text: str) -> list[Token]:
 
 
 class _Parser:
-    """A recursive descent parser; every step looks at one token."""
+    """A recursive descent parser."""
 
     def __init__(self, tokens: list[Token], fields: Sequence[str]):
         self.tokens = tokens
@@ -84,7 +84,7 @@ class _Parser:
         return self.tokens[self.at - 1]
 
     def skip(self, *words: str) -> bool:
-        """Take these words where they stand next, in this order."""
+        """Consume these words if they come next; return whether they did."""
         ahead = [token.text.upper() for token in self.tokens[self.at : self.at + len(words)] if token.kind != "text"]
         if ahead != list(words):
             return False
@@ -115,7 +115,7 @@ class _Parser:
     def negated(self) -> Test:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise BadInput(f"the filter is nested deeper than {MAX_DEPTH} levels", "write it flatter")
+            raise BadInput(f"the filter is nested deeper than {MAX_DEPTH} levels", "use fewer nested brackets and NOTs")
         if self.skip("NOT"):
             inner = self.negated()
             test: Test = lambda fields: _not(inner(fields))  # noqa: E731 - a closure is what this is
@@ -203,7 +203,7 @@ def _not(truth: Truth) -> Truth:
 
 
 def _compare(known: Known, value: Known, sign: str) -> Truth:
-    """Compare numbers as numbers, times as times, other values as text; a list equals each of its items."""
+    """Compare numbers as numbers, times as times, and other values as text. A list matches if one of its items does."""
     if known is None or value is None:
         return None
     if isinstance(known, (list, tuple)):

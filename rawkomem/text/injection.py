@@ -1,4 +1,4 @@
-"""Finds words that read like instructions to a model: a hint for reviewers, never a filter (docs/security.md)."""
+"""Find text that reads like instructions to a model: a hint for reviewers, never a filter (docs/security.md)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ PATTERNS = (
     ("hide_from_user",
      r"\b(?:do not|don't|never) (?:tell|inform|mention (?:this|it) to|reveal (?:this|it) to) the user\b"),
 )  # fmt: skip
-PATTERN_SCORE = 0.4  # of one pattern; three are as bad as it gets
+PATTERN_SCORE = 0.4  # of one pattern; three patterns give the maximum of 1
 
 _compiled = tuple((name, re.compile(pattern, re.IGNORECASE | re.MULTILINE)) for name, pattern in PATTERNS)
 
 
 @record
 class Scan:
-    """A score from 0 to 1 of how much a text reads like instructions to a model, and the patterns that fit."""
+    """How much a text reads like instructions to a model, from 0 to 1, and the names of the patterns that matched."""
 
     score: float
     patterns: tuple[str, ...]
 
 
 def scan_for_injection(text: str) -> Scan:
-    """Return which patterns of an injected instruction a text holds."""
+    """Return the score of a text and the patterns of injected instructions in it."""
     found = tuple(name for name, pattern in _compiled if pattern.search(text))
     return Scan(round(min(1.0, PATTERN_SCORE * len(found)), 1), found)

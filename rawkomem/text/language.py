@@ -1,6 +1,6 @@
-"""The language of memories and tasks, which RAWKOMEM_LANGUAGE names: its words, stems and function words.
+"""Provide words, stems and function words of the language of memories and tasks. RAWKOMEM_LANGUAGE names it.
 
-Its data is in `languages/<code>.py` and `learn/drafts/cues/<code>.py`; the search index uses FTS5's stems instead.
+Its data is in `languages/<code>.py` and `learn/drafts/cues/<code>.py`. The search index uses FTS5's stems instead.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VARIABLE = "RAWKOMEM_LANGUAGE"
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a listing."""
+    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
@@ -33,15 +33,15 @@ class Language:
     """A human language, as data."""
 
     code: str
-    stop_words: frozenset[str]  # function words: they carry no subject and never make a condition fire
-    generic_words: frozenset[str]  # words that any task may hold: alone they say nothing about its subject
+    stop_words: frozenset[str]  # function words: never the subject, and never enough to fire a condition
+    generic_words: frozenset[str]  # words of any task: by themselves they do not name a subject
     stemmer: Stemmer
     short_forms: Mapping[str, str] = {}  # stem of a short form → stem of the full word
-    negations: frozenset[str] = frozenset()  # words without apostrophes that turn a statement into its opposite
+    negations: frozenset[str] = frozenset()  # words, without apostrophes, that negate a statement
     openers: frozenset[str] = frozenset()  # first words of a condition that is a sentence
-    exceptions: tuple[str, ...] = ()  # phrases after which a condition says when NOT to use a memory
+    exceptions: tuple[str, ...] = ()  # phrases that start the part of a condition that says when NOT to use a memory
     alternative: str = ""  # the word between two alternatives of a condition
-    abbreviations: tuple[str, ...] = ()  # which end in a full stop and do not end a sentence
+    abbreviations: tuple[str, ...] = ()  # words with a full stop that does not end a sentence
     word_signs: str = ""  # characters besides letters, marks and digits that are part of a word
 
     def words(self, text: str) -> list[str]:
@@ -55,14 +55,14 @@ class Language:
         return text.translate(_letters.setdefault(self.word_signs, _Letters(self.word_signs))).split()
 
     def terms(self, text: str) -> list[str]:
-        """Return what a text is looked up by, in order: its words, then the parts of its compound names.
+        """Return the search terms of a text, in order: its words, then the parts of its compound names.
 
-        A run of a script without spaces counts as each two neighboring signs, an emoji as a word.
+        In a script without spaces, each two neighboring signs are a term. An emoji is a word.
         """
         if text.isascii():
             found = self.words(text)
         else:
-            from .scripts.signs import terms_of  # tables that most questions do without
+            from .scripts.signs import terms_of  # tables that ASCII texts do not need
 
             found = terms_of(text, self.word_signs)
         if text == text.lower():
@@ -76,11 +76,11 @@ class Language:
         return word in self.stop_words
 
     def content_words(self, text: str) -> list[str]:
-        """Return the lower-case words of a text that are no function words, in order."""
+        """Return the lower-case words of a text without function words, in order."""
         return [word for word in self.words(text) if word not in self.stop_words]
 
     def content_terms(self, text: str) -> list[str]:
-        """Return the terms of a text that are no function words, in order."""
+        """Return the terms of a text without function words, in order."""
         found = [term for term in self.terms(text) if term not in self.stop_words]
         if text.isascii():
             return found
@@ -97,7 +97,7 @@ class Language:
         return self.stemmer(self.content_terms(text))
 
     def roots(self, words: list[str]) -> list[str]:
-        """Return the stem of each lower-case word; a usual short form has the stem of its full word."""
+        """Return the stem of each lower-case word; for a common short form, the stem of the full word."""
         return [self.short_forms.get(stem, stem) for stem in self.stemmer(words)]
 
     @property
@@ -110,7 +110,7 @@ class Language:
 
 
 def _ascii(signs: str) -> bytes:
-    """Return the table of bytes for ASCII that `_Letters` is for any text: quicker, and without `unicodedata`."""
+    """Return a byte table that does for ASCII what `_Letters` does for any text, but faster."""
     if signs not in _bytes:
         codes = (code if chr(code).isalnum() or chr(code) in signs else 32 for code in range(128))
         _bytes[signs] = bytes(codes) + bytes(128)
@@ -118,7 +118,7 @@ def _ascii(signs: str) -> bytes:
 
 
 class _Letters(dict[int, str]):
-    """A translation table that fills itself: letters, digits, marks and a language's signs stay, others are spaces."""
+    """A translation table that fills itself: letters, digits, marks and `signs` stay, others become spaces."""
 
     def __init__(self, signs: str):
         self.signs = signs
@@ -132,8 +132,8 @@ class _Letters(dict[int, str]):
         return self[code]
 
 
-_letters: dict[str, _Letters] = {}  # by a language's signs
-_bytes: dict[str, bytes] = {}  # the same for ASCII
+_letters: dict[str, _Letters] = {}  # word signs of a language → table
+_bytes: dict[str, bytes] = {}  # word signs of a language → table for ASCII
 _generic: dict[tuple[Stemmer, frozenset[str]], frozenset[str]] = {}
 _in_use: list[Language] = []
 _caches: list[dict[str, Any]] = []
@@ -152,7 +152,7 @@ def language_code() -> str:
 
 
 def use_language(chosen: str | Language) -> None:
-    """Use a language, given as a record or by its code. An unknown code raises BadInput and changes nothing."""
+    """Set the language in use, by its code or as a record. An unknown code raises BadInput and changes nothing."""
     spoken = read_language(chosen) if isinstance(chosen, str) else chosen
     for cache in _caches if _in_use and _in_use[0] is not spoken else ():
         cache.clear()
@@ -160,13 +160,13 @@ def use_language(chosen: str | Language) -> None:
 
 
 def language_cache() -> dict[str, T]:
-    """Return an empty dictionary for what follows from a text and the language: a change of language empties it."""
+    """Return an empty dictionary to cache results that depend on the language. A change of language empties it."""
     _caches.append({})
     return _caches[-1]
 
 
 def read_language(code: str) -> Language:
-    """Return the language of a code, from `languages/<code>.py`."""
+    """Return the language in `languages/<code>.py`. Raise BadInput for an unknown code."""
     if code not in known_languages():
         raise BadInput(f"unknown language {code[:20]!r}", f"set {VARIABLE} to one of {', '.join(known_languages())}")
     found: Language = __import__(f"{__package__}.languages.{code}", fromlist=["LANGUAGE"]).LANGUAGE
@@ -174,6 +174,6 @@ def read_language(code: str) -> Language:
 
 
 def known_languages() -> list[str]:
-    """Return the codes of the languages that rawkomem has data for."""
+    """Return the codes of all supported languages."""
     names = os.listdir(os.path.join(os.path.dirname(__file__), "languages"))
     return sorted(name[:-3] for name in names if name.endswith(".py") and not name.startswith("_"))

@@ -1,4 +1,4 @@
-"""Sees through disguise: words that mix scripts, keys that imitate a known key, signs that pass for other signs."""
+"""Detect look-alikes: words that mix scripts, keys that imitate a known key, and signs that imitate other signs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ OTHER_SCRIPTS = (
     ("Cyrillic", ranges((0x400, 0x52F), (0x1C80, 0x1C8F), (0x2DE0, 0x2DFF), (0xA640, 0xA69F))),
     ("Greek", ranges((0x370, 0x3FF), (0x1F00, 0x1FFF))),
 )
-MAX_LATIN_BESIDE_GREEK = 2  # kΩ, Δt and μSv mix a letter or two in good faith; a disguised word has more
+MAX_LATIN_BESIDE_GREEK = 2  # kΩ, Δt and μSv are legitimate; a disguised word has more Latin letters
 
-# Letters and digits that pass for a Latin letter: first as capitals, then all in lower case.
+# Letters and digits that look like a Latin letter: capitals, then lower case.
 LATIN_CAPITALS = str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX")
 LATIN_LETTERS = str.maketrans("авсԁеһіјкӏмнорԛѕтуѵԝхьαεηικνορτυχγϲϳı01", "abcdehijklmhopqstyvwxbaenikvoptuxycjiol")
 
@@ -30,7 +30,7 @@ ENTITIES = {
 MAX_ENTITY_CHARS, MAX_CODE = 10, 0x10FFFF
 WITHOUT_END = ("lt", "gt", "amp", "quot", "nbsp", "shy")
 HEXADECIMAL = "0123456789abcdef"
-BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # in a line, only an entity can stand for one
+BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # inside a line, only an entity can encode one
 SIGNS = str.maketrans({
     **dict.fromkeys("‐‑‒–—―−⁃﹘﹣－─━╌╍┄┅➖⸺⸻ー〜", "-"),
     **dict.fromkeys("∗⁎✱✲✳＊٭", "*"),
@@ -49,7 +49,7 @@ SIGNS = str.maketrans({
 
 
 def mixed_script(text: str) -> str:
-    """Return which scripts one word mixes, such as "Latin + Cyrillic"; empty for whole words of any script."""
+    """Return the scripts that one word mixes, such as "Latin + Cyrillic"; empty if no word mixes scripts."""
     if text.isascii():
         return ""
     for word in "".join(c if c.isalpha() else " " for c in text).split():
@@ -60,7 +60,7 @@ def mixed_script(text: str) -> str:
 
 
 def confusable_with(key: str, known: Iterable[str]) -> str:
-    """Return the known key that this one imitates by look-alike letters or by case; empty when it is known itself."""
+    """Return the known key that a key imitates by look-alike letters or by case; empty if there is none."""
     names = list(known)
     if key in names:
         return ""
@@ -68,7 +68,7 @@ def confusable_with(key: str, known: Iterable[str]) -> str:
     return next((name for name in names if _folded(name) == folded), "")
 
 
-_folded_names: dict[str, str] = {}  # of the few names that keys are compared with
+_folded_names: dict[str, str] = {}  # cache: known key → folded key
 
 
 def _folded(name: str) -> str:
@@ -88,7 +88,7 @@ def _mix(word: str) -> str:
 
 
 def _disguised(word: str) -> bool:
-    """Return whether a short mixed word reads as Latin letters from end to end."""
+    """Return whether a short mixed word looks entirely like Latin letters."""
     return len(word) > 2 and _fold(word).isascii()
 
 
@@ -101,7 +101,7 @@ def _fold(key: str) -> str:
 
 
 def read_as(line: str) -> tuple[str, list[int] | None]:
-    """Return a line in lower case as a reader takes it, and where each character stood (None: nothing moved)."""
+    """Return a line in lower case as a reader sees it, and the old index of each character (None: unchanged)."""
     if "&" not in line and "\\" not in line and all(len(_read_character(character)) == 1 for character in set(line)):
         return "".join(map(_read_character, line)), None
     seen: list[str] = []
@@ -117,7 +117,7 @@ def read_as(line: str) -> tuple[str, list[int] | None]:
 
 
 def _character(line: str, at: int) -> tuple[str, int]:
-    """Return the character at a place, an entity decoded, and where the next one begins."""
+    """Return the character at an index, or the one that an entity encodes, and the index of the next one."""
     meant, length = _entity(line[at + 1 : at + MAX_ENTITY_CHARS].lower()) if line[at] == "&" else ("", 0)
     if length:
         end = at + 1 + length
@@ -126,7 +126,7 @@ def _character(line: str, at: int) -> tuple[str, int]:
 
 
 def _entity(rest: str) -> tuple[str, int]:
-    """Return what an entity stands for, and how long its name is; numbers and some names need no semicolon."""
+    """Return the character of an entity and the length of its name. Numbers and some names need no semicolon."""
     if rest.startswith("#"):
         start, digits = (2, HEXADECIMAL) if rest[1:2] == "x" else (1, HEXADECIMAL[:10])
         number = rest[start : len(rest) - len(rest[start:].lstrip(digits))]
@@ -142,7 +142,7 @@ _read: dict[str, str] = {}
 
 
 def _read_character(character: str) -> str:
-    """Return the plain characters that one character passes for, in lower case."""
+    """Return the plain characters, in lower case, that one character looks like."""
     if character in BREAKS:
         return "\n"
     if character == "\t":

@@ -1,4 +1,4 @@
-"""Puts our lines into a file of somebody else, between two comment lines, and removes them to the byte."""
+"""Insert our lines into a file between two comment lines, and remove them again without any other change."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable
 from ..model.record import record
 
 FILE, LINES, LINES_AND_BREAK = "this file", "these lines", "these lines and the line end above them"
-EMPTY_FILE = re.compile(rb"\A(?:#![^\n]*\n)?\s*\Z")  # nothing is left but the first line of a script
+EMPTY_FILE = re.compile(rb"\A(?:#![^\n]*\n)?\s*\Z")  # empty except for a `#!` line
 
 
 @record
 class Block:
-    """A file with our block: what stands before, between and after the marks, and what goes with our lines."""
+    """A file with our block, split at the marks. `what` says what to remove together with our lines."""
 
     before: bytes
     what: str
@@ -22,9 +22,9 @@ class Block:
 
 
 def put_block(data: bytes | None, name: str, text: str, head: str = "", below_first_line: bool = False) -> bytes:
-    """Return the file with our lines at its end, or below its first line; a new file starts with `head`.
+    """Return the file with our lines at its end or below its first line. A new file starts with `head`.
 
-    A block of the same name is replaced. The first mark says what goes with the lines when they are cut.
+    A block of the same name is replaced. The first mark says what to remove together with the lines later.
     """
     if data is None:
         return head.encode() + _block(name, FILE, text, b"\n")
@@ -39,9 +39,9 @@ def put_block(data: bytes | None, name: str, text: str, head: str = "", below_fi
 
 
 def cut_block(data: bytes, name: str, keep: Callable[[bytes], bytes] | None = None) -> bytes | None:
-    """Return the file without our block, None if all of it was ours, or the file as it is if it has no block.
+    """Return the file without our block, None if nothing else is in it, or the file unchanged if it has no block.
 
-    `keep` returns those lines between the marks that are not ours; with it, the second mark may be missing.
+    `keep` returns the lines between the marks that are not ours. With it, the second mark may be missing.
     """
     block = find_block(data, name, to_end=keep is not None)
     if not block:
@@ -55,7 +55,7 @@ def cut_block(data: bytes, name: str, keep: Callable[[bytes], bytes] | None = No
 
 
 def find_block(data: bytes, name: str, to_end: bool = False) -> Block | None:
-    """Return the block of a name; with `to_end`, one without a second mark ends with the file."""
+    """Return the block of a name; None if there is none. With `to_end`, a block may end at the end of the file."""
     quoted = re.escape(name.encode())
     end = rb"(?:^# <<< %s <<<(?:\r?\n|\Z)%s)" % (quoted, rb"|\Z" if to_end else b"")
     found = re.search(rb"^# >>> %s: ([a-z ]+) >>>\r?\n(.*?)%s" % (quoted, end), data, re.MULTILINE | re.DOTALL)

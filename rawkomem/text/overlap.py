@@ -1,16 +1,16 @@
-"""Natural-language conditions: tells whether enough of a condition's specific words occur in a task."""
+"""Match conditions in natural language: do enough of a condition's specific words occur in a task?"""
 
 from __future__ import annotations
 
 from .language import language
 from .scripts.compounds import spell_out
 
-MIN_SENTENCE_WORDS = 3  # this many words without metacharacters read as a sentence, fewer as a phrase
-MIN_SENTENCE_TERMS = 6  # … or this many pairs of signs of a script without spaces
+MIN_SENTENCE_WORDS = 3  # with fewer words, a text without metacharacters is a phrase
+MIN_SENTENCE_TERMS = 6  # … or with fewer pairs of signs, in a script without spaces
 
 
 def is_language(text: str) -> bool:
-    """Return whether a text without metacharacters reads as a sentence or clause rather than phrases to look for."""
+    """Return whether a text without metacharacters is a sentence or clause, not a phrase to search for."""
     parts = text.split()
     if _opens(text) or (len(parts) >= MIN_SENTENCE_WORDS and "|" not in text):
         return True
@@ -18,9 +18,9 @@ def is_language(text: str) -> bool:
 
 
 def clauses(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the specific stems of each alternative of a condition; one with a compound name also has its parts.
+    """Return the specific stems of each alternative of a condition, also with compound names split into words.
 
-    Only after "when" and its like, "or" and commas beside it separate alternatives: elsewhere that halved precision.
+    "or" and commas separate alternatives only after words like "when": splitting all sentences halved the precision.
     """
     spelled = spell_out(text)
     return tuple(dict.fromkeys([*_clauses(text), *(_clauses(spelled) if spelled != text else ())]))
@@ -42,22 +42,22 @@ def _clauses(text: str) -> list[tuple[str, ...]]:
 
 
 def specific(text: str) -> list[str]:
-    """Return the stems of the words that say what a text is about, in order."""
+    """Return the stems of the words that may name the subject of a text, in order."""
     return [root for _, root in _specific(language().content_terms(text), 2)]
 
 
 def subject(text: str) -> str:
-    """Return a text without the words that any text holds: function words, generic words, words below three letters."""
+    """Return a text without function words, generic words and words of less than three letters."""
     return " ".join(subject_words(text))
 
 
 def subject_words(text: str) -> list[str]:
-    """Return the words of a text that may name its subject, as they stand: of three letters or more."""
+    """Return the words of at least three letters that may name the subject of a text."""
     return [word for word, _ in _specific(language().content_words(text), 3)]
 
 
 def _specific(words: list[str], min_letters: int) -> list[tuple[str, str]]:
-    """Return each specific word with its stem. A word of another script may be shorter: one sign can be a word."""
+    """Return each specific word with its stem. In scripts other than Latin, one sign can be a word."""
     spoken = language()
     kept = [word for word in words if len(word) >= min_letters or not word.isascii()]
     generic = spoken.generic_stems
@@ -72,15 +72,15 @@ def named(text: str, stems: frozenset[str]) -> str:
 
 
 def enough(stems: int) -> int:
-    """Return how many of a clause's specific words a task must hold: one of one, two of two or three, half of more.
+    """Return how many of a clause's specific words a task must contain: one of one, two of two or three, half of more.
 
-    Asking for one of two or three fired wrongly five to ten times as often, for twice the hits.
+    With one of two or three words, conditions fired wrongly five to ten times as often, for twice the hits.
     """
     return stems if stems < 3 else max(2, (stems + 1) // 2)
 
 
 def body(text: str) -> str:
-    """Return a condition in lower case without its "when", for tasks that quote it."""
+    """Return a condition in lower case without its "when", to match tasks that quote it."""
     lower = text.lower().rstrip(".?!")
     return lower.partition(" ")[2].strip() if _opens(text) else lower
 

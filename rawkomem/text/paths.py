@@ -1,18 +1,18 @@
-"""Paths in texts: which lie below a project, and which a file glob such as `src/**/*.py` matches. No regex engine."""
+"""Find paths in texts, and match them with file globs such as `src/**/*.py`. No regex engine is used."""
 
 from __future__ import annotations
 
-QUOTES = "\"'`,;:!?()[]{}<>*"  # what prose puts around a path; a full stop only after it
-MAX_PATH_LENGTH = 512  # longer words are no paths
-MAX_FOLDERS = 24  # deeper paths and globs are not compared: the work grows with both
-MAX_PATHS = 64  # of one task: a pasted listing says no more with thousands
-MAX_SPELLED_PATTERNS = 32  # one pattern's braces may spell out no more than this
+QUOTES = "\"'`,;:!?()[]{}<>*"  # stripped from both ends of a path; a full stop only from its end
+MAX_PATH_LENGTH = 512  # characters; longer words are not paths
+MAX_FOLDERS = 24  # deeper paths and globs are not compared, to limit the time
+MAX_PATHS = 64  # of one task that are matched
+MAX_SPELLED_PATTERNS = 32  # into which the braces of one pattern are expanded
 
-GLOB_SIGNS = "-_./*?{},@~+# |"  # besides letters and digits: anything else is a regex, not a file glob
+GLOB_SIGNS = "-_./*?{},@~+# |"  # besides letters and digits; with other characters, a pattern is a regex
 
 
 def path_below(path: str, project: str) -> str:
-    """Return a path below a project, with forward slashes; empty for what lies elsewhere or cannot be printed."""
+    """Return a path relative to a project, with forward slashes; empty if it is outside or not printable."""
     path, project = path.replace("\\", "/"), project.replace("\\", "/").rstrip("/")
     if project and path.startswith(f"{project}/"):
         path = path[len(project) + 1 :]
@@ -22,7 +22,7 @@ def path_below(path: str, project: str) -> str:
 
 
 def is_file_glob(text: str) -> bool:
-    """Tell whether a pattern is a file glob: a star, a slash or a leading `*.`, and no sign that only a regex has."""
+    """Tell whether a pattern is a file glob: it has a star, and a slash or a leading `*.`, and no sign of a regex."""
     if "*" not in text or " " in text.strip() or ".*" in text.replace("*.*", ""):
         return False
     pathlike = "/" in text or any(part.strip().startswith("*.") for part in text.replace(",", "|").split("|"))
@@ -30,7 +30,7 @@ def is_file_glob(text: str) -> bool:
 
 
 def spell_out(text: str) -> list[str]:
-    """Return the alternatives of a file glob: `*.{ts,tsx}|*.js` is three of them, in lower case."""
+    """Return the alternatives of a file glob in lower case: `*.{ts,tsx}|*.js` has three."""
     pending = [piece.strip() for piece in outside_braces(text.lower(), "|") if piece.strip()]
     done: list[str] = []
     while pending and len(done) < MAX_SPELLED_PATTERNS:
@@ -45,7 +45,7 @@ def spell_out(text: str) -> list[str]:
 
 
 def outside_braces(text: str, anywhere: str = "") -> list[str]:
-    """Split a text at commas outside braces, and at the signs of `anywhere`: `*.{ts,tsx}` stays together."""
+    """Split a text at commas outside braces, and at the characters of `anywhere`: `*.{ts,tsx}` stays together."""
     cuts, depth = [-1], 0
     for at, sign in enumerate(text):
         depth += (sign == "{") - (sign == "}")
@@ -62,12 +62,12 @@ def mentioned(task: str) -> list[str]:
 
 
 def fits(pattern: str, path: str) -> bool:
-    """Tell whether a path, or its end from some folder on, fits a glob. `**` stands for any number of folders."""
+    """Tell whether a path matches a glob, from its start or from any folder on. `**` matches any number of folders."""
     wanted = pattern.removeprefix("./").strip("/").split("/")
     given = path.removeprefix("./").strip("/").split("/")
     if len(wanted) > MAX_FOLDERS:
         return False
-    reach = [True] + [False] * len(given)  # which beginnings of the path the segments so far can cover
+    reach = [True] + [False] * len(given)  # reach[n]: whether the segments so far match the first n parts of the path
     for segment in ("**", *wanted):
         if segment == "**":
             for at in range(1, len(reach)):
@@ -78,9 +78,9 @@ def fits(pattern: str, path: str) -> bool:
 
 
 def fits_wildcards(pattern: str, text: str, many: str = "*", one: str = "?") -> bool:
-    """Tell whether a text fits a pattern with wildcards. Backs up to the last `many` only: a regex may run forever."""
+    """Tell whether a text matches wildcards. It backtracks only to the last `many`, so the time is limited."""
     at = spot = 0
-    star = mark = -1  # the last `many`, and the end of what it stands for
+    star = mark = -1  # the last `many`, and the end of the text that it matches
     while spot < len(text):
         sign = pattern[at : at + 1]
         if sign == many:

@@ -1,4 +1,4 @@
-"""The prose of a Markdown body: lines outside code, and the sentences they make."""
+"""Read the prose of a Markdown body: lines outside of code, and sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .language import language
 HEADING, ITEM, PARAGRAPH = "heading", "item", "paragraph"
 BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
 BACKTICKS = re.compile(r"`+")
-# A sentence ends at a mark that a space and a beginning follow; scripts without spaces have marks of their own.
+# A sentence ends at a mark, a space and then no small letter. Scripts without spaces have their own marks.
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]{0,2}\s+(?=[^\sa-z.,;:!?])|(?<=[。！？])")
 
 
@@ -30,7 +30,7 @@ def without_code(line: str) -> str:
 
 
 def spans(line: str) -> Iterator[tuple[str, bool]]:
-    """Yield a line in pieces, each with whether it is a code span: from a run of backticks to the next one as long."""
+    """Yield (text, is code) for each piece of a line. A code span ends at a run of as many backticks as it started."""
     runs = [(run.start(), run.end()) for run in BACKTICKS.finditer(line)]
     later: dict[int, list[int]] = {}
     for number in reversed(range(len(runs))):
@@ -53,7 +53,7 @@ def spans(line: str) -> Iterator[tuple[str, bool]]:
 def sentences(body: str) -> list[str]:
     """Return the sentences of a body in order, without headings, tables and code.
 
-    A list item is a sentence, after the heading or words that lead to its list: "Do not: …" turns it around.
+    Each list item is a sentence that starts with the heading or words before the list: "Do not: …" negates it.
     """
     found: list[str] = []
     lead = ""

@@ -1,4 +1,4 @@
-"""JSON by the C scanner and quoting of `json`, without `json` itself: loading it and `re` costs half a start."""
+"""Read and write JSON with the C functions of `json`, but without importing `json` and `re`, which slow the start."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ BLANKS = " \t\n\r"
 
 
 def read_json(text: str) -> Any:
-    """Return the value of a whole text; raise ValueError where it is none. Strings may hold control characters."""
+    """Return the value of a JSON text. Raise ValueError if it is invalid. Strings may contain control characters."""
     start = len(text) - len(text.lstrip(BLANKS))
     try:
         value, end = _scanner()(text, start)
     except StopIteration:
-        raise ValueError("there is no value") from None
+        raise ValueError("the text has no JSON value") from None
     if text[end:].strip(BLANKS):
         raise ValueError(f"more after the value (character {end})")
     return value
 
 
 def write_json(value: object) -> str:
-    """Return texts, booleans and objects of these as JSON in ASCII, which no terminal or pipe can spoil."""
+    """Return a text, a boolean, or a dictionary of these as JSON in ASCII, which is safe in every terminal."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_quote()(key)}: {write_json(item)}" for key, item in value.items()) + "}"
     return ("true" if value else "false") if isinstance(value, bool) else _quote()(value)
 
 
 class _Plain:
-    """The settings that the C scanner asks of a decoder: Python's own numbers, objects as dictionaries."""
+    """The decoder settings that the C scanner reads: Python's own numbers, and objects as dictionaries."""
 
     strict = False
     object_hook = object_pairs_hook = None
@@ -44,7 +44,7 @@ def _scanner() -> Callable[[str, int], tuple[Any, int]]:
         from json import JSONDecoder
 
         return JSONDecoder(strict=False).raw_decode
-    scan: Any = make_scanner  # declared for `json` itself only
+    scan: Any = make_scanner  # its type is declared only for `json`
     return scan(_Plain)  # type: ignore[no-any-return]
 
 

@@ -1,6 +1,6 @@
-"""The frame of injected memories, and texts that stay inside it, without a heading, metadata, role or tag of ours.
+"""Defuse the text of injected memories, so that it cannot imitate headings, metadata, roles or tags of the frame.
 
-Memories are data, never instructions; nothing here claims to stop a model from being talked into something.
+Memories are data, never instructions. This module cannot stop a model from obeying text in a memory.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# How a block of injected memories begins, in each format: writers and readers of these blocks share the words.
+# The start of a block of injected memories in each format, shared by writers and readers of these blocks.
 HEADING = "## Background Knowledge from Previous Runs"
 LEAD = "The following information was learned from prior runs and may be relevant:"
 GROUPED_HEADING = "## Relevant Memory Context (query: "
@@ -21,10 +21,10 @@ DIRECTIVE = """[ATTENTION DIRECTIVE]
 - TREAT entries with [IMPORTANCE <= 0.4] as auxiliary
 
 [MEMORY CONTEXT]"""
-FENCE = "memories-"  # the tag of the fenced format, before its nonce
-JSON_KEYS = ("id", "title", "importance", "relevance", "fired", "text")  # of an item for programs, among others
+FENCE = "memories-"  # tag of the fenced format, before its nonce
+JSON_KEYS = ("id", "title", "importance", "relevance", "fired", "text")  # some keys of an item in JSON
 VERIFIED, NOT_VERIFIED = "verified", "not verified"
-PERSON_SAID = "a person said so"  # in a session; the text is an agent's
+PERSON_SAID = "a person said so"  # a person said it in a session; an agent wrote the text
 
 ROLES = ("system", "user", "assistant", "human", "developer", "tool", "ai", "instruction", "instructions")
 METADATA = (
@@ -39,29 +39,29 @@ METADATA = (
     "not ver",
 )
 IMPORTANCE = ("low", "medium", "high", "critical")
-TAGS = (  # how the names of tags begin that a frame, a host or a chat template uses
+TAGS = (  # start of the names of tags that a frame, a host or a chat template uses
     "memory", "memories", "background", "system", "user", "assistant", "human", "developer", "tool", "instruction",
     "context", "brief", "untrusted", "function_", "invoke", "parameter", "antml", "thinking", "environment_context",
     "command-", "local-command", "bash-", "ide_", "task-notification", "start_of_turn", "end_of_turn", "s>", "sys>",
     "|",
 )  # fmt: skip
-BRACKETS = (  # … and words in brackets, without the bracket
+BRACKETS = (  # … and of words in brackets, without the bracket
     "inst]", "/inst]", "system_prompt", "/system_prompt", "available_tools", "tool_calls", "memory context",
     "attention directive", "security notice", "untrusted input", VERIFIED, NOT_VERIFIED, PERSON_SAID,
     "personal]", "personal,",
 )  # fmt: skip
 COMMENTS = ("!--", "![cdata[")
 BLANKS = " \t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-QUOTES = BLANKS + ">＞›〉❯"  # what may stand before the sign that opens a line
+QUOTES = BLANKS + ">＞›〉❯"  # may come before the first sign of a line
 DECORATION = " *_-=~+#[](){}|`'\">"
 NUMBERING = "0123456789."
 MAX_ID_CHARS = 120
-CUT = "…"  # stands for what is left out; readers take it for three dots
-SEEN_CHARS = 200  # of a line, or behind a sign, that decide whether it passes for the frame
+CUT = "…"  # marks omitted text; it is read as three dots
+SEEN_CHARS = 200  # of a line, or after a sign, that are checked
 
 
 def safe_title(title: str) -> str:
-    """Return one line of at most 120 characters that starts no heading, list, quote or block of code."""
+    """Return a title as one line of at most 120 characters that starts no heading, list, quote or code block."""
     line = one_line(title).lstrip("#>-*~=| \\")
     if "``" in line or line.count("`") % 2:
         line = line.lstrip("#>-*`~=| \\").replace("`", "'")
@@ -69,7 +69,7 @@ def safe_title(title: str) -> str:
 
 
 def safe_body(text: str) -> str:
-    """Return the body with everything defused that could be taken for the frame, and every code fence closed."""
+    """Return a body with all text defused that could be mistaken for the frame, and with every code fence closed."""
     lines: list[str] = []
     fence = ""
     for line in clean(text).split("\n"):
@@ -85,23 +85,23 @@ def safe_body(text: str) -> str:
 
 
 def safe_line(text: str, limit: int) -> str:
-    """Return a body as one line without anything that could be taken for the frame."""
+    """Return a body as one defused line."""
     return _defuse(_break(one_line(text, limit)))
 
 
 def safe_name(text: str, limit: int) -> str:
-    """Return a name, a path or an id as one line without the signs that part the facts of an item."""
+    """Return a name, a path or an id as one line without the characters that separate the facts of an item."""
     line = "".join(" " if c in ',|*<>[]{}"`\\' else c for c in one_line(text, limit))
     return _break(" ".join(line.split()))
 
 
 def safe_id(id: str) -> str:
-    """Return an id as one line without the signs that part the facts of an item; never empty."""
+    """Return an id as `safe_name` does; never empty."""
     return safe_name(id, MAX_ID_CHARS) or "unnamed"
 
 
 def _defuse(line: str, code: bool = False) -> str:
-    """Put a backslash before what would start a heading, its underline (neither in code), metadata or a role."""
+    """Put a backslash before a heading or its underline (not in code), before metadata, a role or an item's head."""
     bare = line.lstrip(QUOTES)
     if not bare or bare.startswith("\\"):
         return line
@@ -146,26 +146,26 @@ def _break(line: str) -> str:
     cuts = {at if places is None else places[at] for at in _cuts(seen)} | {*_encoded_breaks(seen, places)}
     pieces, begun = [], 0
     for at in sorted(cuts):
-        if "\\" not in line[max(0, at - 1) : at + 1]:  # else it is broken already
+        if "\\" not in line[max(0, at - 1) : at + 1]:  # else it is already broken
             pieces.append(line[begun:at])
             begun = at
     return "\\".join([*pieces, line[begun:]])
 
 
 def _read_as(line: str) -> tuple[str, list[int] | None]:
-    """Return a line in lower case as a reader takes it, and where each character stood (None: nothing moved)."""
+    """Return a line in lower case as a reader sees it, and the old index of each character (None: unchanged)."""
     if line.isascii() and "&" not in line and "\\" not in line:
         return line.lower().replace("\t", " "), None
     if line[-1:] == CUT and line[:-1].isascii() and "&" not in line and "\\" not in line:  # the end of an excerpt
         end = len(line) - 1
         return f"{_read_as(line[:-1])[0]}...", [*range(end), end, end, end, end + 1]
-    from .lookalikes import read_as  # a cold command seldom needs its tables
+    from .lookalikes import read_as  # tables that are rarely needed
 
     return read_as(line)
 
 
 def _cuts(seen: str) -> list[int]:
-    """Return where a line must be broken so that nothing in it passes for a tag, a token or the head of an item."""
+    """Return the indexes where a line must be broken so that it contains no tag, token or head of an item."""
     cuts = []
     for sign in OPENS:
         at = seen.find(sign)
@@ -178,7 +178,7 @@ def _cuts(seen: str) -> list[int]:
 
 
 def _encoded_breaks(seen: str, places: list[int] | None) -> list[int]:
-    """Return where the name begins of each entity that stands for the end of a line."""
+    """Return the index of the name of each entity that encodes a line break."""
     return [place + 1 for place, character in zip(places or (), seen, strict=False) if character == "\n"]
 
 
@@ -188,7 +188,7 @@ def _opens_facts(rest: str) -> bool:
     return any(word.startswith(level) and word[len(level) :].lstrip(" *_").startswith(",") for level in IMPORTANCE)
 
 
-# A sign → whether what follows it makes it open a tag or a comment, close a token, or begin words or facts of ours.
+# Sign → test of the text after it: whether the sign opens a tag, a comment, words or facts of ours, or closes a token.
 OPENS: dict[str, Callable[[str], bool]] = {
     "<": lambda rest: rest.startswith(COMMENTS) or rest.lstrip(" /<!?").startswith(TAGS),
     "[": lambda rest: rest.lstrip(" ").startswith(BRACKETS),

@@ -1,6 +1,6 @@
-"""Whether two texts say the same, at named levels: vectors propose; words, numbers and negations decide.
+"""Decide whether two texts say the same, at named levels. Vectors propose; words, numbers and negations decide.
 
-For vectors, "at most 60" and "at most 600" differ by less than two wordings of either.
+Vectors are not enough: the vectors of "at most 60" and "at most 600" are closer than those of two wordings of either.
 """
 
 from __future__ import annotations
@@ -8,29 +8,29 @@ from __future__ import annotations
 from ..model.record import record
 from .language import language
 
-EDGES = '.,;:!?()[]{}"`*_'  # characters around a word that say nothing about the number in it
-MIN_SUBJECT_WORDS = 2  # specific words that a subject needs: one shared word is no subject
-RELATED_COSINE = 0.6  # from which two texts have to do with each other (neolata); below SIMILAR
-MAX_COMPARED_CHARS = 20_000  # of each text, when a prompt waits for whether one is a copy of the other
+EDGES = '.,;:!?()[]{}"`*_'  # characters around a word that are not part of a number in it
+MIN_SUBJECT_WORDS = 2  # that a subject needs: one shared word is not enough
+RELATED_COSINE = 0.6  # from this cosine on, two texts are related (neolata); below SIMILAR
+MAX_COMPARED_CHARS = 20_000  # of each text, when copies are searched while a prompt waits
 
 
 @record
 class Level:
-    """How close two texts must be, in meaning (where a cosine is known) and in words."""
+    """How close two texts must be, in words and, if a cosine is known, in meaning."""
 
     min_cosine: float
-    min_shared: float  # share of the words of both texts that both have
-    subject_only: bool = False  # compare specific words, as a share of the shorter text's; numbers may differ
+    min_shared: float  # share of all words of the two texts that are in both
+    subject_only: bool = False  # compare only specific words, relative to the shorter text; numbers may differ
 
 
-DUPLICATE = Level(0.95, 0.9)  # one may take the other's place (cosine: neolata, RFC-0011)
-NEAR_DUPLICATE = Level(0.9, 0.8)  # one confirms the other and adds nothing; below 0.8, sibling functions are "the same"
-SIMILAR = Level(0.8, 0.6, subject_only=True)  # both are about one subject, and one may be a newer version of the other
+DUPLICATE = Level(0.95, 0.9)  # one can replace the other (cosine: neolata, RFC-0011)
+NEAR_DUPLICATE = Level(0.9, 0.8)  # one confirms the other; below 0.8, texts on sibling functions would match
+SIMILAR = Level(0.8, 0.6, subject_only=True)  # both have one subject; one may be a newer version of the other
 
 
 @record
 class Said:
-    """What a text says: the stems of its content words, its numbers, and its negations."""
+    """The stems of a text's content words, its numbers, and its negations."""
 
     stems: frozenset[str]
     numbers: frozenset[str]
@@ -38,12 +38,12 @@ class Said:
 
     @property
     def subject(self) -> frozenset[str]:
-        """Return the stems without those that any text may hold."""
+        """Return the stems without those of generic words."""
         return self.stems - language().generic_stems
 
 
 def said_in(text: str) -> Said:
-    """Return what a text says; a text without content words counts by all its words."""
+    """Return the stems, numbers and negations of a text. Without content words, all its words are used."""
     spoken = language()
     words = spoken.content_words(text) or spoken.words(text) or [text.strip()]
     return Said(frozenset(spoken.roots(words)), *facts_in(text))
@@ -58,14 +58,14 @@ def facts_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def says_same(one: Said, other: Said, level: Level, cosine: float = 1.0) -> bool:
-    """Return whether two texts say the same at a level. Give the cosine of their vectors where it is known."""
+    """Return whether two texts say the same at a level. Pass the cosine of their vectors if it is known."""
     if cosine < level.min_cosine or shared(one, other, level.subject_only) < level.min_shared:
         return False
     return level.subject_only or (one.numbers, one.negations) == (other.numbers, other.negations)
 
 
 def shared(one: Said, other: Said, subject_only: bool = False) -> float:
-    """Return the share of words that two texts have in common: of both, or of the shorter one's subject."""
+    """Return the share of common words: of all words of both texts, or of the shorter one's subject."""
     if not subject_only:
         return len(one.stems & other.stems) / max(1, len(one.stems | other.stems))
     fewer = min(len(one.subject), len(other.subject))
@@ -73,16 +73,16 @@ def shared(one: Said, other: Said, subject_only: bool = False) -> float:
 
 
 def is_identical(one: str, other: str) -> bool:
-    """Return whether two texts are equal but for case and white space."""
+    """Return whether two texts are equal except for case and white space."""
     return identity(one) == identity(other)
 
 
 def identity(text: str) -> str:
-    """Return a text in lower case with single spaces: the same for identical texts."""
+    """Return a text in lower case with single spaces, to compare texts."""
     return " ".join(text.lower().split())
 
 
 def is_copy(one: str, other: str) -> bool:
-    """Tell whether one text is the other with a few words changed, perhaps on purpose: a planted copy changes facts."""
+    """Tell whether one text is the other with a few words changed. Numbers may differ: a planted copy changes facts."""
     words, others = (set(language().words(text[:MAX_COMPARED_CHARS])) for text in (one, other))
     return len(words & others) >= DUPLICATE.min_shared * max(1, len(words | others))

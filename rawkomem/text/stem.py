@@ -1,4 +1,4 @@
-"""Stemmers, which make one stem of the forms of a word: English by SQLite's FTS5, other languages by their endings."""
+"""Reduce words to stems: English with SQLite's FTS5, other languages by removing endings."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ if TYPE_CHECKING:
 
     Stemmer = Callable[[Sequence[str]], list[str]]
 
-_fts5: list[Any] = []  # FTS5's tokenizer, once it is made
+_fts5: list[Any] = []  # FTS5's tokenizer, after its first use
 
 
 def porter(words: Sequence[str]) -> list[str]:
-    """Return the Porter stems of lower-case words, by FTS5's own code as in the index; other scripts stay as is."""
+    """Return the Porter stems of lower-case words, by FTS5 as in the index. Words that are not ASCII stay unchanged."""
     plain = [word for word in words if word.isascii() and word.isalnum()]
     stems = iter(_tokenize(" ".join(plain)))
     return [next(stems) if word.isascii() and word.isalnum() else word for word in words]
 
 
 def _tokenize(text: str) -> list[str]:
-    import apsw  # here: a command that stems nothing must not load SQLite
+    import apsw  # imported here: a command that needs no stems must not load SQLite
 
     if not _fts5:
         _fts5.append(apsw.Connection(":memory:").fts5_tokenizer("porter", ["ascii"]))

@@ -1,6 +1,6 @@
-"""Extractive summaries: the few sentences that say most of what several texts say. Deterministic, no model.
+"""Summarize texts by their most informative sentences. The result is deterministic, and no model is used.
 
-The next sentence is the one with the most words that are common to the texts and not said yet (a lazy greedy heap).
+Each next sentence is the one with most words that are common in the texts and not yet in the summary (a greedy heap).
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from ..model.record import record
 from .language import language
 from .prose import sentences
 
-MIN_NEW_SHARE = 1 / 3  # of a sentence's words: a smaller share repeats, a larger one loses facts beside known names
-OPENING_WEIGHT = 1.25  # a text's first sentence usually says what it is about
-MAX_SENTENCE_WORDS = 60  # what is longer is a listing or a log, not a sentence
+MIN_NEW_SHARE = 1 / 3  # of a sentence's words: less allows repetitions, more loses facts next to known names
+OPENING_WEIGHT = 1.25  # a text's first sentence usually names its subject
+MAX_SENTENCE_WORDS = 60  # a longer text is a listing or a log, not a sentence
 SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", '"', ")")
-MAX_SENTENCES = 10_000  # looked at; bounds the work on a huge episode
+MAX_SENTENCES = 10_000  # limits the time for a huge episode
 
 
 @record
 class Sentence:
-    """A sentence, which text and place it has, what it says (as stems), and how much its text counts."""
+    """A sentence, its place (number of the text, number in the text), its stems, and the weight of its text."""
 
     text: str
     place: tuple[int, int]
@@ -31,24 +31,24 @@ class Sentence:
 
 
 def summarize(texts: Sequence[tuple[str, float]], most_words: int) -> str:
-    """Return the telling sentences of some (body, weight from 0 to 1) as one text, within a number of words."""
+    """Return the most informative sentences of (body, weight from 0 to 1) pairs, at most `most_words` words."""
     return join(sentence for said in extract(texts, most_words) for sentence in said)
 
 
 def extract(texts: Sequence[tuple[str, float]], most_words: int) -> list[list[str]]:
-    """Return the same for each text by itself; nothing of a text that only repeats the others."""
+    """Return the chosen sentences of each text; an empty list for a text that only repeats the others."""
     found = _found(texts)
     chosen = _chosen([sentence for sentence in found if len(sentence.text.split()) <= MAX_SENTENCE_WORDS], most_words)
     said: list[list[str]] = [[] for _ in texts]
     for sentence in sorted(chosen, key=lambda sentence: sentence.place):
         said[sentence.place[0]].append(sentence.text)
-    if not chosen and found:  # all too long: the start of the first
+    if not chosen and found:  # all sentences are too long: take the start of the first
         said[found[0].place[0]] = [" ".join(found[0].text.split()[: min(MAX_SENTENCE_WORDS, most_words)]) + " …"]
     return said
 
 
 def join(parts: Iterable[str]) -> str:
-    """Join sentences to one text: add missing full stops, and write what leads to a list only once."""
+    """Return sentences as one text: with missing full stops added, and with the words before a list only once."""
     text = lead = ""
     for part in parts:
         before, (lead, colon, rest) = lead, part.partition(": ")
@@ -95,10 +95,10 @@ def _chosen(found: list[Sentence], most_words: int) -> list[Sentence]:
 
 
 def _gain(sentence: Sentence, said: set[str], common: dict[str, int]) -> float:
-    """Return what a sentence adds; nothing where most of it has been said."""
+    """Return how much a sentence adds to the summary; 0 if most of its words are in it already."""
     new = sentence.stems - said
     if len(new) < MIN_NEW_SHARE * len(sentence.stems):
         return 0.0
-    told = sum(sorted(log(1 + common[root]) for root in new))  # sorted: a set's order would change the last digit
+    told = sum(sorted(log(1 + common[root]) for root in new))  # sorted for equal sums
     opening = OPENING_WEIGHT if sentence.place[1] == 0 else 1.0
     return told / sqrt(len(sentence.stems)) * (1 + sentence.weight) * opening

@@ -1,15 +1,15 @@
-"""Estimates how many tokens a text costs a model, without the model's tokenizer."""
+"""Estimate the number of tokens of a text, without a model's tokenizer."""
 
 from __future__ import annotations
 
 LETTERS_PER_TOKEN = 4  # on average
-TOKENS_PER_CJK = 1.5  # tokens a character
+TOKENS_PER_CJK = 1.5  # per character
 CJK = ((0x3040, 0x30FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
 LETTER, DIGIT, SYMBOL, WIDE = "a", "0", ".", "w"
 
 
 def count_tokens(text: str) -> int:
-    """Count letters by fours, each symbol and each run of digits as one, CJK characters as one and a half each."""
+    """Return an estimate: 1 token per 4 letters, per symbol and per run of digits, 1.5 per CJK character."""
     if not text:
         return 0
     shape = text.translate(_shapes)
@@ -19,7 +19,7 @@ def count_tokens(text: str) -> int:
 
 
 class _Shapes(dict[int, str]):
-    """A translation table that fills itself with what each character counts as; much faster than a loop."""
+    """A translation table that fills itself with the class of each character; much faster than a loop."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

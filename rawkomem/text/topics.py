@@ -1,4 +1,4 @@
-"""Finds the words that texts are about: labels of clusters and the topic of a text."""
+"""Find the words that name the subject of texts, for labels of clusters and topics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Vocabulary:
                 forms[form] = forms.get(form, 0) + 1
 
     def written(self, root: str) -> str:
-        """Return a stem as it is written most often."""
+        """Return the most common word of a stem."""
         return min(self.forms[root].items(), key=lambda form: (-form[1], form[0]))[0]
 
 
@@ -36,7 +36,7 @@ def subjects(text: str) -> list[str]:
 
 
 def telling_words(texts: Sequence[str], among: Vocabulary, most: int) -> list[str]:
-    """Return the words that tell these texts from the others: in many of them, in few of all."""
+    """Return the `most` words that distinguish these texts: common in them, rare in `among`."""
     own = Vocabulary(texts)
     rarity = {root: log(1 + among.texts / among.count.get(root, 1)) for root in own.count}
     scored = sorted(own.count, key=lambda root: (-own.count[root] / own.texts * rarity[root], root))
@@ -44,7 +44,7 @@ def telling_words(texts: Sequence[str], among: Vocabulary, most: int) -> list[st
 
 
 def topic(text: str, synonyms: Mapping[str, Sequence[str]] | None = None) -> str:
-    """Return the word that a text repeats most, as a slug; of equals the first. A synonym counts as its main word."""
+    """Return the most common word of a text as a slug; empty if it has none. A synonym counts as its main word."""
     stem = language().stem
     stands_for = {stem(word): name for name, others in (synonyms or {}).items() for word in others}
     counts: dict[str, int] = {}

@@ -1,12 +1,12 @@
-"""Classifies characters as ordinary, invisible, or decided by their neighbors, with small range tables."""
+"""Classify characters as ordinary, as invisible, or as depending on their neighbors, with small range tables."""
 
 from __future__ import annotations
 
-# What to do with a character: take it out, make it a line break, or look at its neighbors.
+# What to do with a character: remove it, make it a line break, or (the others) check its neighbors.
 DROP, LINE, STYLE, JOIN, TAG, MARK = "drop", "line", "style", "join", "tag", "mark"
 
-NON_CHARACTER = "non-character"  # means nothing to anyone, so it can smuggle nothing
-# Characters that are invisible by design, with the name a reader is told. The first row that fits decides.
+NON_CHARACTER = "non-character"  # it has no meaning, so it cannot hide a message
+# Characters that are invisible by design, with the name for messages. The first matching row counts.
 INVISIBLE = (
     (0x0000, 0x0008, "control character"),
     (0x000B, 0x001F, "control character"),
@@ -42,29 +42,29 @@ INVISIBLE = (
 
 
 def ranges(*pairs: tuple[int, int]) -> tuple[int, ...]:
-    """Return ascending ranges from first to last as the edges between inside and outside."""
+    """Return ascending (first, last) ranges as a list of edges, for `within`."""
     return tuple(edge for first, last in pairs for edge in (first, last + 1))
 
 
-# What may carry an emoji style selector or stand in a joined emoji: the blocks that hold emoji.
+# The blocks with emoji: these characters may have a style selector or be part of a joined emoji.
 EMOJI = ranges(
     (0xA9, 0xA9), (0xAE, 0xAE), (0x203C, 0x203C), (0x2049, 0x2049), (0x2122, 0x2122), (0x2139, 0x2139),
     (0x2190, 0x21FF), (0x2300, 0x23FF), (0x24C2, 0x24C2), (0x25A0, 0x27BF), (0x2934, 0x2935), (0x2B00, 0x2BFF),
     (0x3030, 0x3030), (0x303D, 0x303D), (0x3297, 0x3297), (0x3299, 0x3299), (0x1F000, 0x1FAFF),
 )  # fmt: skip
 
-# Scripts whose spelling needs the joiners: Arabic to Mandaic, the Indic family, Myanmar, Khmer, Mongolian and kin.
+# Scripts whose spelling needs joiners: Arabic to Mandaic, the Indic family, Myanmar, Khmer, Mongolian and others.
 JOINING = ranges(
     (0x0600, 0x08FF), (0x0900, 0x0DFF), (0x1000, 0x109F), (0x1780, 0x18AF), (0x1A20, 0x1AAF), (0x1B00, 0x1C4F),
     (0xA800, 0xA8FF), (0xA980, 0xA9FF), (0xAA00, 0xAAFF), (0xABC0, 0xABFF), (0xFB50, 0xFDCF), (0xFDF0, 0xFDFF),
     (0xFE70, 0xFEFC), (0x10A00, 0x10AFF), (0x11000, 0x11FFF), (0x1E900, 0x1E95F),
 )  # fmt: skip
 
-_known: dict[str, str] = {"\n": "", "\t": "", "…": ""}  # one row per distinct character met: texts have few
+_known: dict[str, str] = {"\n": "", "\t": "", "…": ""}  # cache of characters: texts have few distinct ones
 
 
 def what(character: str) -> str:
-    """Return what to do with a character: empty for an ordinary one."""
+    """Return what to do with a character; empty for an ordinary one."""
     found = _known.get(character)
     if found is None:
         found = _known[character] = "" if " " <= character <= "~" else _classify(character)
@@ -72,7 +72,7 @@ def what(character: str) -> str:
 
 
 def name(character: str) -> str:
-    """Return what a reader is told about an invisible character: empty for a visible one."""
+    """Return the name of an invisible character for messages; empty for a visible one."""
     code = ord(character)
     if code & 0xFFFE == 0xFFFE:  # the last two of each plane
         return NON_CHARACTER
@@ -81,7 +81,7 @@ def name(character: str) -> str:
 
 def within(character: str, edges: tuple[int, ...]) -> bool:
     """Return whether a character belongs to one of the ranges; the empty string belongs to none."""
-    from bisect import bisect_right  # only for texts beyond ASCII
+    from bisect import bisect_right  # not needed for ASCII
 
     return character != "" and bisect_right(edges, ord(character)) % 2 == 1
 
@@ -94,6 +94,6 @@ def _classify(character: str) -> str:
     called = name(character)
     if called:
         return {"variation selector": STYLE, "tag character": TAG}.get(called, DROP)
-    from unicodedata import category, combining  # a C library of its own: only for texts beyond ASCII
+    from unicodedata import category, combining  # a C library, not needed for ASCII
 
     return MARK if combining(character) or category(character) == "Me" else ""

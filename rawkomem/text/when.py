@@ -1,4 +1,4 @@
-"""Tells whether a whenToUse condition fires on a text, which part of it does, and what `check` says about it."""
+"""Test whether a whenToUse condition fires on a text, and find problems with conditions for `rawkomem check`."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MAX_PATTERNS = 32  # more conditions than that make a memory fire on anything
-MAX_TEXT_CHARS = 10_000  # the subject of a task stands in its beginning
-LAST_SPACED = 0x52F  # Latin, Greek and Cyrillic letters are below: these scripts put spaces between words
-MAX_ENDING_CHARS = 3  # letters that a form of a word may add, where no rule of English holds
+MAX_PATTERNS = 32  # a memory with more conditions would fire on anything
+MAX_TEXT_CHARS = 10_000  # of a task, from its start, which names its subject
+LAST_SPACED = 0x52F  # up to here are Latin, Greek and Cyrillic letters, whose scripts have spaces between words
+MAX_ENDING_CHARS = 3  # that a form of a word may add, in other languages than English
 MAX_SHOWN_CHARS = 40  # of a pattern in a message
 ALTERNATIVE, PATH, LINK, PASTED, RECENT = (
     "alternative",
@@ -44,7 +44,7 @@ ALTERNATIVE, PATH, LINK, PASTED, RECENT = (
     "link",
     "pasted",
     "recent",
-)  # beside GLOB, PHRASE, REGEX and WORDS: how something fired
+)  # ways of firing, besides GLOB, PHRASE, REGEX and WORDS
 SENTENCES = {
     REGEX: "regex",
     WORDS: "words: {}",
@@ -52,8 +52,8 @@ SENTENCES = {
     PASTED: "in pasted text: {}",
     RECENT: "just before: {}",
 }
-# The others read "{how} {text!r}".
-# Sentences about nothing in common: a condition that fires on two of them fires on letters, not on a subject.
+# All other ways of firing are described as "{how} {text!r}".
+# Sentences without a common subject: a condition that fires on two of them fires on letters, not on a subject.
 EVERYDAY = (
     "several musicians travelled south for the winter festival",
     "his uncle repaired broken clocks inside a mountain village",
@@ -63,39 +63,39 @@ EVERYDAY = (
 
 
 COMMON_HINT = "name a subject instead"
-UNBALANCED_HINT = "close it, or write plain alternatives: login|sign in"
+UNBALANCED_HINT = "close each bracket, or write plain alternatives: login|sign in"
 
 
 @record
 class Fired:
-    """The part of a condition that fired: `how` is a code to decide by, `text` the part itself."""
+    """The part of a condition that fired: `how` is a code for programs, `text` is the part itself."""
 
     how: str
     text: str = ""
 
     @property
     def sentence(self) -> str:
-        """Return the sentence for a reader."""
+        """Return a description for people."""
         return SENTENCES[self.how].format(self.text) if self.how in SENTENCES else f"{self.how} {self.text!r}"
 
 
 @record
 class Situation:
-    """A clean text, taken apart once for many conditions, and the engine that searches it for their regexes."""
+    """A clean text, split once for many conditions, and the engine that searches it for their regexes."""
 
     text: str
-    lower: str  # on one line; each compound name once more, as words, on a line of its own
+    lower: str  # on one line; then each compound name, split into words, on its own line
     lines: tuple[str, ...]
-    words: frozenset[str]  # with the parts of camelCase words, and the base forms of both
+    words: frozenset[str]  # with the parts of camelCase words, and with base forms
     stems: frozenset[str]
     paths: tuple[str, ...]
     engine: Engine
 
 
 def situation_of(text: str, engine: Engine | None = None) -> Situation:
-    """Return a clean text as conditions see it: cut, in lower case, with its words, stems and paths.
+    """Return a clean text prepared for conditions: cut, in lower case, with its words, stems and paths.
 
-    Texts about one task share its `engine`, and so its budget.
+    Texts of one task share its `engine`, and so its time budget.
     """
     text = text[:MAX_TEXT_CHARS]
     lower = text.lower()
@@ -107,12 +107,12 @@ def situation_of(text: str, engine: Engine | None = None) -> Situation:
 
 
 def match(pattern: str, text: str) -> Fired | None:
-    """Return the part of a pattern that fires on a text; None when no part does."""
+    """Return the part of a pattern that fires on a text; None if no part does."""
     return fires(read_condition(pattern), situation_of(clean(text)))
 
 
 def fires(condition: Condition, situation: Situation) -> Fired | None:
-    """Return the part of a condition that fires in a situation; None when no part does."""
+    """Return the part of a condition that fires in a situation; None if no part does."""
     if condition.form == REFUSED:
         return None
     if condition.how == WORDS:
@@ -126,7 +126,7 @@ def fires(condition: Condition, situation: Situation) -> Fired | None:
 
 
 def fires_on_subject(condition: Condition, situation: Situation, subject: Situation) -> bool:
-    """Return whether a condition fires on the subject of a situation, not on words or letters that any text holds."""
+    """Return whether a condition fires on the subject of a situation, not on words or letters of any text."""
     if condition.how == PATHS:
         return bool(fires(condition, situation))
     return bool(fires(condition, subject)) and everyday_hits(condition) < 2
@@ -143,7 +143,7 @@ def everyday_hits(condition: Condition) -> int:
 
 
 def problems_of(patterns: Iterable[str], line: int = 1) -> list[Problem]:
-    """Return what `check` says about a memory's conditions."""
+    """Return the problems that `rawkomem check` reports about a memory's conditions."""
     given = list(patterns)
     found = []
     if len(given) > MAX_PATTERNS:
@@ -158,7 +158,10 @@ def problems_of(patterns: Iterable[str], line: int = 1) -> list[Problem]:
 
 
 def why_unusable(pattern: str) -> Note | None:
-    """Return why a pattern must not be stored: it would never fire, fire on everything, or mean something else."""
+    """Return why a pattern must not be stored: it would never fire, fire on everything, or mean something else.
+
+    None if it may be stored.
+    """
     condition = read_condition(pattern)
     if condition.form == REFUSED:
         return condition.notes[-1]
@@ -166,27 +169,27 @@ def why_unusable(pattern: str) -> Note | None:
 
 
 def _unbalanced(condition: Condition) -> Note | None:
-    """Return a note on a group or a class that is opened and not closed, or the other way round."""
+    """Return a note if the numbers of opening and closing brackets differ; else None."""
     if condition.form == REGEX or condition.how in (WORDS, PATHS):
         return None
     text = condition.text
     odd = next((pair for pair in ("()", "[]") if text.count(pair[0]) != text.count(pair[1])), "")
-    return Note("bad-regex", f"has {odd[0]!r} and {odd[1]!r} in different numbers", UNBALANCED_HINT) if odd else None
+    return Note("bad-regex", f"has different numbers of {odd[0]!r} and {odd[1]!r}", UNBALANCED_HINT) if odd else None
 
 
 def warnings_about(patterns: Iterable[str]) -> list[str]:
-    """Return a sentence for each pattern that fires on words that nearly every task holds, with what to do."""
+    """Return a sentence with a hint for each pattern that fires on words of nearly every task."""
     return [f"{said}: {COMMON_HINT}" for pattern in patterns if (said := why_too_common(pattern))]
 
 
 def why_too_common(pattern: str) -> str:
-    """Return a sentence on a pattern that fires on words that nearly every task holds; empty for any other."""
+    """Return a sentence if a pattern fires on words of nearly every task; else empty."""
     common = _common(read_condition(pattern))
     return f"whenToUse {clean(pattern)[:MAX_SHOWN_CHARS]!r} fires on nearly every task ({common})" if common else ""
 
 
 def _common(condition: Condition) -> str:
-    """Return a common word that is enough for a condition to fire; empty if there is none."""
+    """Return a common word that alone makes a condition fire; empty if there is none."""
     if condition.form in (ALTERNATIVES, PHRASE, REGEX, GLOB) and condition.how == PIECES:
         spoken = language()
         for pieces in condition.parts:
@@ -206,7 +209,7 @@ def _pieces_fire(condition: Condition, situation: Situation) -> Fired | None:
 
 
 def _word_fires(piece: str, situation: Situation) -> bool:
-    """Return whether a text holds a word or a phrase as whole words; the last one may have an ending."""
+    """Return whether a text contains a word or a phrase as whole words; the last word may have an ending."""
     if piece.isascii() and piece.isalnum():
         return not situation.words.isdisjoint(bases(piece)) or _is_stem(piece, situation)
     if piece not in situation.lower:
@@ -227,7 +230,7 @@ def _is_stem(word: str, situation: Situation) -> bool:
 
 
 def _stands_alone(text: str, start: int, end: int, ascii: bool) -> bool:
-    """Return whether no word goes on before or behind a part of a text; an ending may follow."""
+    """Return whether a part of a text consists of whole words; the last one may have an ending."""
     if text[start].isalnum() and text[start - 1 : start].isalnum():
         return False
     if not text[end - 1].isalnum():

@@ -72,4 +72,4 @@ def test_a_long_task_names_no_title(repository, memories):
 
 def test_being_named_is_explained(rawkomem, memories):
     (memories / "a.md").write_text(memory("Quarterly ledger quirks", LONG))
-    assert "holds the words of its title" in rawkomem("why", "a", "quarterly ledger quirks").stdout
+    assert "contains the words of its title" in rawkomem("why", "a", "quarterly ledger quirks").stdout

@@ -1,1 +1,1 @@
-"""From the turns of a session to drafts: what a person said, or agreed to."""
+"""Make drafts of memories from a session: statements that a person made or agreed to."""

@@ -1,4 +1,4 @@
-"""Whether a person said the same thing in another session, in other words: then it is worth keeping."""
+"""Find out whether a person said the same thing in two sessions, in different words. Such a draft is worth keeping."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from .known import plain
 if TYPE_CHECKING:
     from ...model.draft import Draft
 
-PROMOTED_KINDS = (CORRECTION, RULE, PREFERENCE, DECISION)  # in which a person speaks unasked
-MIN_COSINE = 0.55  # of the vectors of two turns; the words below decide
-MIN_SHARED = 0.5  # of the specific words of the shorter turn
+PROMOTED_KINDS = (CORRECTION, RULE, PREFERENCE, DECISION)  # kinds in which a person says something without being asked
+MIN_COSINE = 0.55  # of the vectors of two turns; their shared words decide (the limits below)
+MIN_SHARED = 0.5  # share of the shorter turn's specific words that both turns contain
 MIN_SHARED_WORDS = 2
 
 
 def is_repeated(one: Draft, other: Draft) -> bool:
-    """Tell whether two drafts hold the very same words: text that is sent by a program, not by a person."""
+    """Tell whether two drafts hold exactly the same words. A program sends such text, not a person."""
     return plain(one.said) == plain(other.said)
 
 
 def is_again(one: Draft, other: Draft, cosine: float) -> bool:
-    """Tell whether two drafts of different sessions mean the same: subject, numbers, and whether they forbid."""
+    """Tell whether two drafts of different sessions mean the same: shared words, equal numbers, negated alike."""
     if one.session == other.session or is_repeated(one, other):
         return False
     if one.kind not in PROMOTED_KINDS or other.kind not in PROMOTED_KINDS or cosine < MIN_COSINE:

@@ -1,4 +1,4 @@
-"""Whether a person's answer agrees with what the agent said, and to which statement of it."""
+"""Decide whether a person's answer agrees with the agent, and with which of the agent's statements."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from ...text.prose import sentences
 from .cues import cues
 
 AGREES, OBJECTS = "agrees", "objects"
-MAX_NOD_WORDS = 8  # after which "ok" opens the next request
+MAX_NOD_WORDS = 8  # in a longer turn, "ok" opens the next request instead of agreeing
 MAX_STATEMENT_CHARS = 400
-MAX_SENTENCES = 12  # of the agent's last words that are looked at
+MAX_SENTENCES = 12  # of the agent's last message, counted from its end, that are searched
 
 
 def answer_of(said: str) -> str:
-    """Return whether a person's words agree or object; empty where they do neither."""
+    """Return AGREES or OBJECTS for a person's words; empty if they do neither."""
     first = said.strip()
     if cues().OBJECTS.search(first[:200]):
         return OBJECTS
@@ -24,10 +24,10 @@ def answer_of(said: str) -> str:
 
 
 def statement_of(before: str) -> str:
-    """Return the statement that an agreement is about: what the agent offered, and what it rests on.
+    """Return the agent's statement that a person agreed to: its last offer and the reason for it.
 
-    The offer itself ("Want me to …?") names the thing; of the sentences before it, the last that proposes or explains
-    says why. Empty where there is neither.
+    The offer is a sentence like "Want me to …?". The reason is the last sentence before it that proposes or explains
+    something. Empty if the text has neither.
     """
     spoken = sentences(before)[-MAX_SENTENCES:]
     offer = next((one for one in reversed(spoken) if cues().OFFERS.search(one)), "")

@@ -1,6 +1,6 @@
-"""Choose drafts: whole human turns with plain cues, and statements that a person agreed to.
+"""Choose drafts: human turns that contain cues like "always", and agent statements that a person agreed to.
 
-The weights are not fitted. Fitted ones learn a project instead of the matter (docs/learning.md).
+The weights are set by hand. Fitted weights learned the project of the test sessions instead (docs/learning.md).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from ..session.turns import Turn
     from .exchange import Exchange
 
-MIN_SCORE = 0.9  # of a draft
-MAX_DRAFTS = 6  # of one session: the best
-SHORT_WORDS, SHORT_SCORE = 6, -0.8  # a turn of fewer words says little alone …
-SHORT_RULE_WORDS, SHORT_RULE_SCORE = 3, -0.1  # … unless it rules or corrects: "I prefer tabs"
-LONG_WORDS, LONG_SCORE = 150, -0.6  # a longer one is a task
-QUESTION_WORDS, QUESTION_SCORE = 15, -0.5  # a short question asks, unless it corrects
-TASK_SCORE = -0.6  # a turn that asks to look at something
-FIRST_SCORE = -0.4  # the first turn says what to do today
+MIN_SCORE = 0.9  # that a turn needs to become a draft
+MAX_DRAFTS = 6  # of one session: those with the highest scores
+SHORT_WORDS, SHORT_SCORE = 6, -0.8  # a turn with fewer words says little by itself …
+SHORT_RULE_WORDS, SHORT_RULE_SCORE = 3, -0.1  # … unless it states a rule, a preference or a correction: "I prefer tabs"
+LONG_WORDS, LONG_SCORE = 150, -0.6  # a longer turn is usually a task
+QUESTION_WORDS, QUESTION_SCORE = 15, -0.5  # a short question states nothing, unless it corrects the agent
+TASK_SCORE = -0.6  # a turn that asks the agent to look at something
+FIRST_SCORE = -0.4  # the first turn is usually the task of the session
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
 AGREED_SCORE = 1.0  # a statement that a person agreed to
 SHORT_KINDS = (RULE, PREFERENCE, CORRECTION)
@@ -41,12 +41,12 @@ MAX_SAID_CHARS = 2_000  # of a person's words in a draft
 MAX_TASK_CHARS = 120
 MAX_TITLE_CHARS = 90
 MIN_TITLE_WORDS = 4
-MAX_BEFORE_CHARS = 600  # of the agent's words in a draft, from their end
+MAX_BEFORE_CHARS = 600  # of the agent's words in a draft: the end of them
 
 
 @record
 class Scored:
-    """How much speaks for a person's words: the sum, its parts, and the kind that the strongest of them names."""
+    """The score of a person's words, the kind of draft they make, and the cues that were found as a text."""
 
     score: float
     kind: str
@@ -54,7 +54,7 @@ class Scored:
 
 
 def choose(turns: Sequence[Turn], run: Run, least: float = MIN_SCORE, most: int = MAX_DRAFTS) -> list[Draft]:
-    """Return the drafts of a session, the best first; `least` is the score that they need, `most` how many."""
+    """Return at most `most` drafts of a session, highest score first. Drafts of spoken words score at least `least`."""
     session = run.session or next((turn.session for turn in turns if turn.session), "")
     spoken = exchanges(turns)
     run = run if run.task or not spoken else replace(run, task=one_line(redact(spoken[0].said), MAX_TASK_CHARS))
@@ -64,8 +64,8 @@ def choose(turns: Sequence[Turn], run: Run, least: float = MIN_SCORE, most: int 
 
 
 def drafts_of(spoken: Iterable[Exchange], session: str, run: Run) -> Iterable[Draft]:
-    """Yield a draft for each exchange, whatever its score."""
-    asked = ""  # what the person had asked for before
+    """Yield a draft for each exchange, also for those with a low score."""
+    asked = ""  # the person's last turn that was not a correction
     for number, exchange in enumerate(spoken):
         said = redact(exchange.said)[:MAX_SAID_CHARS].strip()
         scored = score_of(exchange, first=number == 0)
@@ -94,7 +94,7 @@ def drafts_of(spoken: Iterable[Exchange], session: str, run: Run) -> Iterable[Dr
 
 
 def score_of(exchange: Exchange, first: bool = False) -> Scored:
-    """Return how much speaks for the words of an exchange."""
+    """Return the score, the kind and the reasons for what a person said in an exchange."""
     said, words = exchange.said, len(exchange.said.split())
     if cues().REQUEST.search(said):
         return Scored(9.0, REQUEST, "asks to remember it")
@@ -125,7 +125,7 @@ def score_of(exchange: Exchange, first: bool = False) -> Scored:
 
 
 def title_of(text: str) -> str:
-    """Return the sentence with the strongest cues as a title, without what announces it and without its reasons."""
+    """Return the sentence with the strongest cues as a title, without lead-ins ("ok,", "from now on") and reasons."""
     spoken = [one for one in sentences(text) if len(one.split()) >= MIN_TITLE_WORDS] or [text]
     best = max(spoken, key=lambda one: sum(cue.weight for cue in cues().CUES if cue.pattern.search(one)))
     bare = cues().CHOOSING.sub("", cues().MARKERS.sub("", one_line(best, 2 * len(best) + 1)).strip())
@@ -135,7 +135,7 @@ def title_of(text: str) -> str:
 
 
 def _end_of(before: str) -> str:
-    """Return the end of the agent's words, from a whole word on; an ellipsis shows that some are missing."""
+    """Return the last MAX_BEFORE_CHARS of the agent's words, cut at a space, with an ellipsis for the rest."""
     if len(before) <= MAX_BEFORE_CHARS:
         return before
     cut = before[-MAX_BEFORE_CHARS:]

@@ -1,7 +1,7 @@
-"""Whether a memory says what a person said in a session, in whatever words.
+"""Find memories that already say what a person said in a session, even in other words.
 
-The limits were set on 12 real sessions with the bundled vectors (docs/learning.md), so these are used whatever the
-index uses. A miss is better than a false claim.
+The limits were set on 12 real sessions with the bundled vectors (docs/learning.md), so this module always uses those
+vectors, whichever model the index uses. The limits are strict: missing a match is better than claiming a false one.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from ...text.same import Said
 
 MIN_SHARED_WORDS = 2
-MIN_SHARED, MIN_COSINE = 0.3, 0.5  # of all that was said: of the specific words of the shorter text
-MIN_KEY_SHARED, MIN_KEY_COSINE = 0.5, 0.6  # of its key sentence: of the specific words of that sentence
+MIN_SHARED, MIN_COSINE = 0.3, 0.5  # whole text: share of the shorter text's specific words, and cosine
+MIN_KEY_SHARED, MIN_KEY_COSINE = 0.5, 0.6  # key sentence: share of its specific words, and cosine
 
 
 @record
 class Meaning:
-    """What a text says, in words and as a vector."""
+    """The words of a text and its vector."""
 
     said: Said
     vector: bytes
 
 
 def covering(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
-    """Return the memories that say what a draft says, the closest first."""
+    """Return the memories that say what a draft says and do not contradict it, closest first."""
     texts = [draft.text, draft.title, *map(_text, memories)]
     vectors = _embedder().embed(texts)
     whole, key, *others = (Meaning(said_in(text), vector) for text, vector in zip(texts, vectors, strict=True))
@@ -55,7 +55,7 @@ def _text(memory: Memory) -> str:
 
 
 def covers(whole: Meaning, key: Meaning, memory: Meaning) -> bool:
-    """Tell whether a memory says what a person said, given as a whole and by its key sentence."""
+    """Tell whether a memory is close enough to all of a person's words, or to their key sentence."""
     subject, numbers = memory.said.subject, memory.said.numbers
     if key.said.numbers and numbers and not key.said.numbers & numbers:
         return False

@@ -1,6 +1,6 @@
-"""A session as exchanges: what a person typed each time, and what the agent had said before.
+"""Split a session into exchanges: what a person typed, and what the agent said before it.
 
-What a person pastes, and what a person repeats of the agent's words, is not the person's word.
+Pasted text and repeated words of the agent do not count as the person's own words.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
     from ..session.turns import Turn
 
-MAX_BEFORE_CHARS = 4_000  # of the agent's last words, from their end
-MAX_HEARD_CHARS = 200_000  # of agents and tools in one turn that are looked for in a person's words
-MAX_RUNS = 400_000  # of words of one session that are remembered for that
-RUN_WORDS = 5  # words in a row that nobody repeats by chance
-QUOTED_SHARE = 0.7  # of a line's runs of words from which on the line is a quote
-MAX_DOCUMENT_WORDS = 80  # a text with headings and more words than this is a document, which nobody types
+MAX_BEFORE_CHARS = 4_000  # of the agent's last message: the end of it
+MAX_HEARD_CHARS = 200_000  # of one turn of an agent or a tool that are remembered to recognize quotes
+MAX_RUNS = 400_000  # runs of words of one session that are remembered to recognize quotes
+RUN_WORDS = 5  # words per run: nobody repeats this many in a row by chance
+QUOTED_SHARE = 0.7  # a line is a quote if at least this share of its runs was said before
+MAX_DOCUMENT_WORDS = 80  # a text with headings and more words than this is a pasted document
 
 
 @record
 class Exchange:
-    """What a person typed, and what it answers."""
+    """What a person typed, and the agent's message before it."""
 
-    number: int  # which turn of the session it is
+    number: int  # of the turn in the session, from 1
     said: str
     before: str = ""  # the agent's words
     at: int = 0
-    typed: str = ""  # the whole turn without markup and pastes; quotes of the agent are in it
+    typed: str = ""  # the turn without markup and pastes, but with quotes of the agent
 
 
 def exchanges(turns: Iterable[Turn]) -> list[Exchange]:
-    """Return the exchanges of a session, in order; a turn of which nothing was typed is none."""
+    """Return the exchanges of a session, in order; turns in which the person typed nothing are skipped."""
     heard = HeardWords()
     found: list[Exchange] = []
     before = ""
@@ -57,24 +57,24 @@ def exchanges(turns: Iterable[Turn]) -> list[Exchange]:
 
 
 def typed_in(text: str, max_chars: int = MAX_ASK_CHARS) -> str:
-    """Return what a person typed in a turn: no markup, no template, no paste, nothing that somebody else said."""
+    """Return what a person typed in a turn, without markup, templates, pastes and quotes of other people."""
     said = read_prompt(clean(text), max_chars)
     if said.is_host or is_document(said.ask):
         return ""
     kept: list[str] = []
-    announced = False  # by a line that ends in a colon
+    announced = False  # whether a line that ends in a colon came before
     for line in said.ask.split("\n"):
         shown = announced and line[:1] in (" ", "\t")
         if not shown and not line.lstrip().startswith(">"):
             kept.append(line)
         if cues().LEADS_IN.search(line):
-            break  # what follows is somebody else's, to the end: where it ends cannot be told
+            break  # treat all the rest as somebody else's text: its end is unknown
         announced = line.rstrip().endswith(":") or (announced and (shown or not line.strip()))
     return "\n".join(kept).strip()
 
 
 def is_document(text: str) -> bool:
-    """Tell whether a text was made with headings, as templates and pasted documents are."""
+    """Tell whether a text is long and has headings, like templates and pasted documents."""
     has_heading = any(line.startswith(("# ", "## ", "### ")) for line in text.split("\n"))
     return has_heading and len(text.split()) > MAX_DOCUMENT_WORDS
 
@@ -90,7 +90,7 @@ class HeardWords:
             self._runs.update(_runs(text[:MAX_HEARD_CHARS]))
 
     def without_quotes(self, text: str) -> str:
-        """Return a text without the lines of which most was said by an agent or a tool before."""
+        """Return a text without the lines that mostly repeat what an agent or a tool said before."""
         kept = [line for line in text.split("\n") if not self._is_quote(line)]
         return "\n".join(kept).strip()
 

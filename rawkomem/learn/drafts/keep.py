@@ -1,4 +1,4 @@
-"""The memory that a draft becomes when somebody keeps it."""
+"""Turn a draft that somebody keeps into the entry of a memory."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from ...model.draft import Draft
     from ...model.entry import Value
 
-LEARNED = "learned"  # a tag: it was found in a session
-QUOTE = "quote"  # the key that holds the person's words
+LEARNED = "learned"  # tag of memories that were found in a session
+QUOTE = "quote"  # key of a memory that holds the person's words
 BY_PERSON = (CORRECTION, RULE, PREFERENCE, DECISION, REQUEST, AGREED, FOUND)  # kinds in which a person speaks
 MAX_QUOTE_CHARS = 600
-AGENT, PERSON, EVIDENCE = "agent", "person", "evidence"  # who speaks in an exchange, or what shows that a draft is true
+AGENT, PERSON, EVIDENCE = "agent", "person", "evidence"  # labels of the parts of an exchange
 
 
 def entry_of(draft: Draft) -> Entry:
-    """Return a draft as an entry: its text, where it comes from, and the person's words as a quote."""
+    """Return a draft as an entry with its text, its source, and the person's words as a quote."""
     filed = FILED.get(draft.kind, FILED[DECISION])
     extra: dict[str, Value] = {"type": filed.type, "category": filed.category}
     if _is_said(draft):
@@ -43,24 +43,24 @@ def entry_of(draft: Draft) -> Entry:
 
 
 def exchange_of(draft: Draft) -> list[tuple[str, str]]:
-    """Return who said what in the exchange that a draft comes from; without empty words."""
+    """Return the exchange that a draft comes from as (label, words) pairs, without empty parts."""
     answer = PERSON if _is_said(draft) else EVIDENCE
     return [(who, words) for who, words in ((AGENT, draft.before), (answer, draft.said)) if words]
 
 
 def _is_said(draft: Draft) -> bool:
-    """Tell whether `said` holds a person's words; a draft that failures suggest lists the failures there."""
+    """Tell whether `draft.said` holds a person's words. A draft made from failures lists the failures there."""
     return draft.kind in BY_PERSON and LESSON not in draft.tags
 
 
 def source_of(draft: Draft) -> str:
-    """Return which session of which host a draft comes from."""
+    """Return the host and the session that a draft comes from, as a text."""
     host = f"{draft.host} session" if draft.host else "session"
     return f"{host} {draft.session}" if draft.session else draft.host and host
 
 
 def requested(draft: Draft) -> Entry:
-    """Return what a person asked to remember, without the words that ask for it."""
+    """Return the entry for what a person asked to remember, without words like "Remember that"."""
     asked = cues().REQUEST.search(draft.said)
     text = asked[1].strip() if asked else draft.said
     return replace(entry_of(draft), body=text)

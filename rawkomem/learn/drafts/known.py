@@ -1,4 +1,4 @@
-"""Whether a repository knows already what is about to be learned: in the same words, or in nearly the same."""
+"""Find out whether a repository already has the memory that is about to be learned, in the same or similar words."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     Near = Callable[[str], Sequence[tuple[Memory, float]]]  # a text → the memories closest in meaning, with cosines
 
-JUST_NOW = "this session"  # in the place of an id
-MIN_WORDS = 3  # of a body: a shorter one is part of many others by chance
+JUST_NOW = "this session"  # used as the id of an entry that was learned in the same session
+MIN_WORDS = 3  # of a body: a shorter text occurs in other bodies by chance
 
 
 class Known:
-    """What is known, whatever its status: what a person rejected or deleted is not learned once more."""
+    """All known texts, also those of rejected or deleted memories, so that these are not learned again."""
 
     def __init__(self, memories: Iterable[Memory], near: Near):
         self._texts = [(memory.id, plain(memory.title), plain(memory.body)) for memory in memories]
@@ -27,7 +27,7 @@ class Known:
         self._new: list[Entry] = []
 
     def __call__(self, entry: Entry) -> str:
-        """Return the id of the memory that says the same as an entry; empty for news, which is known from then on."""
+        """Return the id of the memory that says the same as an entry. If there is none, remember it and return ""."""
         known = self._said(entry) or self._meant(entry)
         if not known:
             self._new.append(entry)
@@ -35,7 +35,7 @@ class Known:
         return known
 
     def _said(self, entry: Entry) -> str:
-        """Return the memory that holds the words of an entry, or has its title."""
+        """Return the id of the memory that contains the words of an entry or has its title; empty if none does."""
         title, words = plain(entry.title), plain(entry.body.partition("\n\n")[0])
         telling = len(words.split()) >= MIN_WORDS
         for id, other, body in self._texts:
@@ -44,7 +44,7 @@ class Known:
         return ""
 
     def _meant(self, entry: Entry) -> str:
-        """Return the memory that says the same in other words."""
+        """Return the id of the memory that says the same in other words; empty if none does."""
         said = said_in(entry.body)
         for memory, cosine in self._near(f"{entry.title}\n{entry.body}"):
             if says_same(said, said_in(memory.body), NEAR_DUPLICATE, cosine):
@@ -53,5 +53,5 @@ class Known:
 
 
 def plain(text: str) -> str:
-    """Return the words of a text, in lower case and without marks."""
+    """Return the words of a text, in lower case and without punctuation."""
     return " ".join(language().words(text))

@@ -1,4 +1,4 @@
-"""Recognizes an instruction to remember something that no person typed: a tool printed it, or it was pasted."""
+"""Detect planted instructions: text that asks to remember something and that a tool printed or a person pasted."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     from ..session.turns import Turn
 
-MAX_TEXT_CHARS = 100_000  # of one output
-MIN_SHARED = 0.6  # of the content words of an instruction that a memory repeats
-TURNS = 3  # sentences from the one that asks to remember: the matter may follow it
+MAX_TEXT_CHARS = 100_000  # of one output that are searched
+MIN_SHARED = 0.6  # share of an instruction's content words that a memory must repeat
+READ_SENTENCES = 3  # from "remember …" on: its object may be in the next sentences
 ASKS = re.compile(
     r"\b(?:remember|memori[sz]e|store|save|add to (?:your )?memory|note that|from now on)\b", re.IGNORECASE
 )
 
 
 def planted_in(text: str, turns: Sequence[Turn]) -> bool:
-    """Tell whether a memory repeats an instruction that stands in what tools printed or people pasted."""
+    """Tell whether a memory's text repeats an instruction that a tool printed or a person pasted."""
     own = said_in(text).stems
     typed = " ".join(typed_in(turn.text) for turn in turns if turn.role == USER)
     for instruction in _instructions(turns):
@@ -41,11 +41,11 @@ def _instructions(turns: Iterable[Turn]) -> Iterator[str]:
         for number, sentence in enumerate(spoken):
             if ASKS.search(sentence):
                 yield ASKS.sub(" ", cues().MARKERS.sub("", sentence))
-                yield from spoken[number + 1 : number + TURNS]
+                yield from spoken[number + 1 : number + READ_SENTENCES]
 
 
 def _foreign(turns: Iterable[Turn]) -> Iterator[str]:
-    """Yield what tools printed, and what people pasted."""
+    """Yield the output of tools, and the lines that people pasted."""
     for turn in turns:
         if turn.role == TOOL:
             yield turn.text

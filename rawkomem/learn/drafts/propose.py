@@ -1,4 +1,4 @@
-"""Proposes `whenToUse` from what a memory says: the names in it, and its subject where that is a few words."""
+"""Propose `whenToUse` conditions from a memory's text: the names in it, and its subject if that is a few words."""
 
 from __future__ import annotations
 
@@ -19,23 +19,21 @@ if TYPE_CHECKING:
 
     from ...model.entry import Entry
 
-MAX_NAMES = 5  # alternatives of a condition: more would fire on anything
-MAX_SHARED = (
-    3  # memories of one import or session that may have the same condition: one that more have tells nothing apart
-)
-MIN_ASK_WORDS, MAX_ASK_WORDS = 3, 14  # of an ask that becomes the condition of its correction
-MAX_WORDS = 4  # specific words of a text that make a condition; the first of more would be any words
+MAX_NAMES = 5  # per condition: with more, it would fire on unrelated tasks
+MAX_SHARED = 3  # memories of one import or session with the same condition; a more common one is useless
+MIN_ASK_WORDS, MAX_ASK_WORDS = 3, 14  # of a request that becomes the condition of its correction
+MAX_WORDS = 4  # specific words of a text that make a condition; a text with more has no clear subject
 SPAN = re.compile(r"`([^`]{2,40})`")
-RUN = re.compile(r"[\w@./-]+")  # the signs that a path consists of
-MAX_RUN_CHARS = 200  # of a run that is searched for a path; a longer one is none, and would cost its square
+RUN = re.compile(r"[\w@./-]+")  # characters that a path consists of
+MAX_RUN_CHARS = 200  # longer runs are not searched for paths: quadratic time
 PATH = re.compile(r"\b[\w@.-]+/[\w@./-]*\w")
-# CamelCase, snake_case, ALLCAPS, dotted or dashed names, capitals inside a sentence: nobody writes ordinary words so.
+# CamelCase, snake_case, ALLCAPS, dotted or dashed names, capitals inside a sentence: never ordinary words.
 NAME = re.compile(
     r"\b[A-Za-z]+[a-z0-9][A-Z]\w*|\b[A-Za-z]\w*_\w+|\b[A-Z]{2,}[0-9]*\b|\b[A-Za-z]+[0-9]\w*"
     r"|(?<=[a-z,;:] )[A-Z][a-z]+\w*",
     re.ASCII,
 )
-# Names that stand in every second task: alone they say nothing.
+# Names that occur in very many tasks, so they select nothing.
 COMMON = word_set(
     """
     api apis app apps http https json yaml xml html css sql url urls cli ci cd git id ids ui ux db pr prs todo ok utc mb
@@ -43,7 +41,7 @@ COMMON = word_set(
     src standard
     """
 )
-# Words of headings that every second page has.
+# Words of headings that very many pages have.
 HEADINGS = word_set(
     """
     about agent agents architecture background basics changelog claude command commands concept concepts consideration
@@ -57,7 +55,7 @@ NAMELESS = COMMON | HEADINGS
 
 
 def propose(text: str) -> tuple[str, ...]:
-    """Return conditions on which a memory with this text should come up; none where its words are too common."""
+    """Return the conditions under which to recall a memory with this text; none if its words are too common."""
     names = list(_names(text))[:MAX_NAMES]
     vague = NAMELESS | cues().ANNOUNCING
     about = list(dict.fromkeys(word for word in subjects(text) if word not in vague))
@@ -67,9 +65,9 @@ def propose(text: str) -> tuple[str, ...]:
 
 
 def propose_asked(ask: str) -> tuple[str, ...]:
-    """Return the condition of a correction: that somebody asks again for what the agent did wrong; none for long asks.
+    """Return a condition that fires when somebody repeats the request that was corrected; none for a long request.
 
-    It may fire on everyday tasks, as "run the tests" is one: how they are done here is what was corrected.
+    It may fire on everyday tasks such as "run the tests": the correction says how this project does them.
     """
     words = ask.split()
     condition = f"{cues().ASKED} {' '.join(words).rstrip('.!?')}"
@@ -79,7 +77,7 @@ def propose_asked(ask: str) -> tuple[str, ...]:
 
 
 def separating(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries without sentences as conditions that more than MAX_SHARED texts have."""
+    """Return the entries without the plain-language conditions that more than MAX_SHARED texts have."""
     times = Counter(condition for _, condition in {(entry.body, one) for entry in entries for one in entry.when})
     return [replace(entry, when=tuple(one for one in entry.when if _is_rare(one, times))) for entry in entries]
 
@@ -89,7 +87,7 @@ def _is_rare(condition: str, times: Counter[str]) -> bool:
 
 
 def _names(text: str) -> Iterator[str]:
-    """Yield the names in a text, as words, each once; a path counts by the name of its file."""
+    """Yield each name in a text once, as words; of a path, the file name."""
     seen: set[str] = set()
     for found in _written_names(text):
         name = " ".join(language().words(found))
@@ -106,7 +104,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _written_names(text: str) -> Iterator[str]:
-    """Yield names as they are written, the most telling first."""
+    """Yield names as they are written: pairs like "pnpm, not npm", then code spans, other names, and paths."""
     plain = RUN.sub(lambda run: PATH.sub(" ", run[0]) if _may_be_path(run[0]) else run[0], text)
     for pair in cues().PAIR.finditer(plain):
         if not language().stop_words.intersection(map(str.lower, pair.groups())):
@@ -124,7 +122,7 @@ def _may_be_path(run: str) -> bool:
 
 
 def _listed(names: list[str]) -> str:
-    """Return `When working with a, b or c`: each name is an alternative of its own."""
+    """Return `When working with a, b or c`; empty without names."""
     if not names:
         return ""
     parts = (", ".join(names[:-1]), names[-1])

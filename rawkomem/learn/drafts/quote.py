@@ -1,7 +1,7 @@
-"""Checks a quote: it counts when a person typed it, or when a person agreed to the agent who said it.
+"""Check a quote: a person must have typed it, or must have agreed to the agent who said it.
 
-What a person pasted and what the host wrote is nobody's word. White space and the shapes of quote marks do not count.
-A quote that leaves out a negation of its sentence ("push to main", of "never push to main") says the opposite.
+Text that a person pasted or that the host wrote does not count. White space and the style of quote marks are ignored.
+A quote that leaves out a negation of its sentence ("push to main" from "never push to main") is rejected.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
     from ..session.turns import Turn
 
-MIN_QUOTE_WORDS = 3  # fewer occur by chance, but where they are all that was said
-MIN_SHARED_WORDS = 2  # content words of a quote that a memory has to hold, or all of fewer
+MIN_QUOTE_WORDS = 3  # a shorter quote may occur by chance, so it must be the whole text
+MIN_SHARED_WORDS = 2  # content words of a quote that a memory must contain; all of them if there are fewer
 QUOTE_MARKS = str.maketrans(dict.fromkeys("‘’‚‛ʼ′", "'") | dict.fromkeys("“”„‟«»″", '"'))
-EDGES = " '\""  # around a quote
-MAX_SENTENCE_CHARS = 400  # before and after a quote that are looked at
-LIST_ITEM = re.compile(r"\n(?=\s*(?:[-*•]|\d+[.)]) |\s*\n)")  # where a sentence ends without a mark
+EDGES = " '\""  # stripped from both ends of a quote
+MAX_SENTENCE_CHARS = 400  # before and after a quote that are searched for a negation
+LIST_ITEM = re.compile(r"\n(?=\s*(?:[-*•]|\d+[.)]) |\s*\n)")  # a sentence ends here without punctuation
 SENTENCE_END = " ; "
 END_MARKS = (".", "!", "?", ";", ":")
 
 
 def find_quote(quote: str, turns: Sequence[Turn]) -> Turn | None:
-    """Return the first human turn in which a person typed a quote; None if nobody did.
+    """Return the first turn in which a person typed a quote; None if nobody did.
 
-    A line that a tool printed before is pasted, also without a fence.
+    A line that a tool printed before counts as pasted, even without a code fence.
     """
     printed, heard = HeardWords(), 0
     for number, turn in enumerate(turns):
@@ -50,7 +50,7 @@ def find_quote(quote: str, turns: Sequence[Turn]) -> Turn | None:
 
 
 def agreed_quote(quote: str, turns: Sequence[Turn]) -> tuple[Turn, Turn] | None:
-    """Return the agent's turn that says a quote, and the human turn that agreed to it; None if there is none."""
+    """Return the agent's turn that holds a quote and the human turn that agrees to it; None if there are none."""
     said: list[Turn] = []
     for turn in turns:
         if turn.role == ASSISTANT:
@@ -64,34 +64,34 @@ def agreed_quote(quote: str, turns: Sequence[Turn]) -> tuple[Turn, Turn] | None:
 
 
 def typed_words(turn: Turn) -> str:
-    """Return all that a person typed in a turn, apart from pastes and the host's own text."""
+    """Return all that a person typed in a turn, without pastes and the host's own text."""
     return typed_in(turn.text, MAX_READ_CHARS)
 
 
 def is_quoted(quote: str, text: str) -> bool:
-    """Return whether a text holds a quote in whole words: at least MIN_QUOTE_WORDS, or all of the text."""
+    """Return whether a text contains a quote in whole words. A quote below MIN_QUOTE_WORDS must be the whole text."""
     return next(_rests(quote, text), None) is not None
 
 
 def is_said(quote: str, text: str) -> bool:
-    """Return whether a text holds a quote, and its sentence has no negation that the quote leaves out."""
+    """Return whether a text contains a quote, and the rest of the quote's sentence has no negation."""
     rests = (*_rests(quote, text), *_rests(quote, LIST_ITEM.sub(SENTENCE_END, text)))
     return any(not cues().NEGATED_BEFORE.search(one) and not cues().NEGATED_AFTER.search(other) for one, other in rests)
 
 
 def is_about(quote: str, text: str) -> bool:
-    """Return whether a memory has to do with a quote: "yes" alone stands for nothing."""
+    """Return whether a memory's text shares enough content words with a quote. A quote like "yes" proves nothing."""
     own, said = _matter(text), _matter(quote)
     return bool(said) and len(said & own) >= min(MIN_SHARED_WORDS, len(said))
 
 
 def normalized(text: str) -> str:
-    """Return a text on one line, with plain quote marks and none at its ends."""
+    """Return a text on one line, with straight quote marks, and without quote marks at its ends."""
     return " ".join(text.translate(QUOTE_MARKS).split()).strip(EDGES)
 
 
 def _rests(quote: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield what stands before and after a quote, for each place where a text holds it in whole words."""
+    """Yield the text before and after a quote, for each place where a text contains it in whole words."""
     quote, text = normalized(quote), normalized(text)
     if quote and quote == text:
         yield "", ""
@@ -106,14 +106,14 @@ def _rests(quote: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _matter(text: str) -> set[str]:
-    """Return the stems of the content words of a text; of a run without spaces, its terms."""
+    """Return the stems of a text's content words, and the terms of words in scripts without spaces."""
     spoken = language()
     words = spoken.content_words(text)
     return {*spoken.roots(words), *(term for word in words if not word.isascii() for term in terms_of(word))}
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether no word is cut at either end; other scripts than Latin need no space between words."""
+    """Return whether a span cuts no ASCII word at either end. Other scripts may have no spaces between words."""
     return not (_is_inside(text[max(0, start - 1) : start + 1]) or _is_inside(text[end - 1 : end + 1]))
 
 

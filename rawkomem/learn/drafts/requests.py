@@ -1,4 +1,4 @@
-"""When an agent is asked to write a memory: at most once in five turns, and once for each draft."""
+"""Choose the draft that an agent is asked to write as a memory: once per draft, with five turns between requests."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from ...model.draft import Draft
 
 MIN_TURNS = 5  # human turns between two requests
-ASKED_KINDS = (CORRECTION, RULE, PREFERENCE, DECISION, AGREED)  # that the agent can write better than the draft says
+ASKED_KINDS = (CORRECTION, RULE, PREFERENCE, DECISION, AGREED)  # an agent can phrase these better than the draft
 
 
 def next_request(waiting: Iterable[Draft], turns_since: int) -> Draft | None:
-    """Return the draft to ask for, the strongest; None where nothing waits or the last request is too recent."""
+    """Return the waiting draft with the highest score; None if none waits or the last request is too recent."""
     if turns_since < MIN_TURNS:
         return None
     open_ones = [draft for draft in waiting if not draft.asked and draft.kind in ASKED_KINDS]

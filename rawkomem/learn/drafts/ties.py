@@ -1,4 +1,4 @@
-"""Ties a person's words to the memories that they contradict: a correction corrects something."""
+"""Link a person's words to the memories that they contradict."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ MAX_TIES = 3
 
 
 def contradicted(entry: Entry, memories: Iterable[Memory]) -> list[Memory]:
-    """Return the memories that a new entry contradicts in plain sentences, those that are closest first."""
+    """Return the first MAX_TIES memories that a new entry contradicts, in the order of `memories`."""
     said = prose_of(Memory(id="new", title=entry.title, body=entry.body, when=entry.when))
     found = (memory for memory in memories if speaks(memory) and overrules(said, prose_of(memory)))
     return [*found][:MAX_TIES]
 
 
 def tied(draft: Draft, entry: Entry, memories: Sequence[Memory]) -> Draft:
-    """Return a draft with the memories that it contradicts, and their conditions besides its own."""
+    """Return a draft with the ids of the memories that it contradicts, and with their conditions added to its own."""
     if draft.kind not in CORRECTING:
         return draft
     found = contradicted(entry, memories)
@@ -35,5 +35,5 @@ def tied(draft: Draft, entry: Entry, memories: Sequence[Memory]) -> Draft:
 
 
 def inherited(when: Iterable[str], memories: Iterable[Memory]) -> tuple[str, ...]:
-    """Return conditions with those of the memories that are contradicted: it comes up where they do."""
+    """Return conditions plus those of the contradicted memories, so that the new memory is recalled where they were."""
     return tuple(dict.fromkeys((*when, *(one for memory in memories for one in memory.when))))

@@ -1,4 +1,4 @@
-"""Drafts from what was done in a session: a command that failed and then passed, and edits of files of instructions."""
+"""Make drafts from a session's tool calls: commands that failed and later passed, and edits of instruction files."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ ERROR_WORDS = (
 
 
 def fixes(turns: Sequence[Turn], session: str, run: Run) -> Iterator[Draft]:
-    """Yield a draft for each command that failed and later passed, where the agent said between why."""
-    failed: dict[str, tuple[int, str]] = {}  # command → where it failed first, and its error
+    """Yield at most MAX_FIXES drafts: commands that failed, that the agent then explained, and that later passed."""
+    failed: dict[str, tuple[int, str]] = {}  # command → turn in which it failed first, and its error
     calls: dict[str, str] = {}  # id of a call → its command
     found = 0
     for number, turn in enumerate(turns):
@@ -66,7 +66,7 @@ def fixes(turns: Sequence[Turn], session: str, run: Run) -> Iterator[Draft]:
 
 
 def instructions(turns: Sequence[Turn], session: str, run: Run) -> Iterator[Draft]:
-    """Yield a draft for each edit of a file of instructions: somebody has already written it well."""
+    """Yield a draft for each of the last MAX_EDITS edits of instruction files."""
     written: dict[str, tuple[str, Turn]] = {}
     for turn in turns:
         did = turn.did
@@ -120,14 +120,14 @@ def _fix(command: str, error: str, cause: str, turn: Turn, session: str, run: Ru
 
 
 def _error_in(output: str) -> str:
-    """Return the line of an output that names the error; empty where none does."""
+    """Return the first line of an output that contains one of ERROR_WORDS; empty if none does."""
     lines = [line.strip() for line in output.split("\n")]
     named = [line for line in lines if any(word in line.lower() for word in ERROR_WORDS)]
     return one_line(redact(named[0]), MAX_ERROR_CHARS) if named else ""
 
 
 def _cause(between: Sequence[Turn]) -> str:
-    """Return the agent's last sentence that says why something failed."""
+    """Return the agent's last sentence that explains a failure; empty if there is none."""
     said = [one for turn in between if turn.role == ASSISTANT for one in sentences(turn.text)]
     found = next((one for one in reversed(said) if cues().EXPLAINS.search(one)), "")
     return one_line(redact(found), MAX_CAUSE_CHARS)

@@ -1,1 +1,1 @@
-"""Lessons: from failures, from wire blocks, with their heritage."""
+"""Create lessons from failures and from wire blocks."""

@@ -1,7 +1,7 @@
-"""Distillation (RFC-0011 §8.2): recent failures become drafts, one for each pattern, in the words that are there. Pure.
+"""Distill recent failures into drafts of lessons, one per error pattern (RFC-0011 §8.2). Pure.
 
-A draft of a lesson says the rule, learning or fix that somebody wrote down. Where there is none, no rule is invented: a
-failure that was repeated becomes a draft that says so, and a single one becomes nothing.
+A draft repeats the rule, learning or fix that the failures contain. If they contain none, no rule is invented: a
+repeated failure becomes a draft that says how often it happened, and a single failure becomes no draft.
 """
 
 from __future__ import annotations
@@ -27,49 +27,49 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
 
 RECENT_MS = DAY
-REPEATED_MS = 7 * DAY  # within which the same pattern again makes a draft of an older failure
+REPEATED_MS = 7 * DAY  # failures of one pattern within this time count together
 CANDIDATE_TAG = "#lesson_learned_candidate"
-SESSION = "distill"  # the session of these drafts
+SESSION = "distill"  # stored as the session of these drafts
 UNSOLVED = "unsolved"  # tag of a failure without a rule, learning or fix
 FAILED = ("failure", "failed", "error")
 PATTERN_KEYS = ("error_pattern", "errorPattern")
 SCOPE_KEYS = ("applicable_scope", "applicableScope")
 RULE_KEYS = ("preventativeRule", "preventative_rule", "rule")
 FIX_KEYS = ("fix", "resolution")
-BASE_SCORE = 0.5  # of one failure
-SOLVED_SCORE = 0.2  # added where somebody says what to do
-REPEAT_SCORE = 0.1  # added each time it happened again
+BASE_SCORE = 0.5  # score of one failure
+SOLVED_SCORE = 0.2  # added if there is a rule, learning or fix
+REPEAT_SCORE = 0.1  # added for each further failure
 MAX_SCORE = 0.9
-HIGH_SEVERITY_FAILURES = 3  # failures of one pattern from which it is of high severity
-PATTERN_WORDS = 6  # of an error's first line that make its pattern; what follows differs from run to run
-MIN_SENTENCE_WORDS = 3  # of a rule, learning or fix: what is shorter is a note
-MAX_TEXT_CHARS = 600  # characters of a text taken over
+HIGH_SEVERITY_FAILURES = 3  # from this many failures on, a pattern is of high severity
+PATTERN_WORDS = 6  # of an error's first line that make its pattern; later words differ from run to run
+MIN_SENTENCE_WORDS = 3  # of a rule, learning or fix; a shorter text is ignored
+MAX_TEXT_CHARS = 600  # of a rule, learning, fix or other text in a draft
 MAX_QUOTE_CHARS = 120  # of an error, a goal or a title in a sentence
 MAX_LISTED = 3  # days or goals that a sentence lists
 
 
 @record
 class Proposal:
-    """A draft that failures suggest, their pattern and scope, and the ids of those failures."""
+    """A draft made from failures, with their pattern and scope and the ids of those failures."""
 
     draft: Draft
     pattern: str
-    scope: str  # empty where nobody says
+    scope: str  # empty if unknown
     sources: tuple[str, ...]
 
     @property
     def is_solved(self) -> bool:
-        """Tell whether somebody said what to do about it."""
+        """Tell whether the failures contain a rule, learning or fix."""
         return LESSON in self.draft.tags
 
     @property
     def unsolved_id(self) -> str:
-        """Return the id that the draft of these failures has as long as nobody knows what to do."""
+        """Return the id that the draft of these failures has while they are unsolved."""
         return draft_id(SESSION, f"{self.pattern} {self.scope}")
 
 
 def proposals(memories: Iterable[Memory], now: int) -> list[Proposal]:
-    """Return at most one draft for each pattern of failure, by pattern."""
+    """Return at most one proposal per error pattern, sorted by pattern."""
     groups: dict[tuple[str, str], list[Memory]] = {}
     succeeded: dict[str, int] = {}
     for memory in memories:
@@ -89,7 +89,7 @@ def proposals(memories: Iterable[Memory], now: int) -> list[Proposal]:
 
 
 def is_failure(memory: Memory) -> bool:
-    """Tell whether something went wrong here: it says so, or somebody marked it."""
+    """Tell whether an active memory records a failure: its `status` key says so, or it has the candidate tag."""
     marked = any(tag.lower().lstrip("#") == CANDIDATE_TAG[1:] for tag in memory.tags)
     return _counts(memory) and (marked or _has_failed(memory))
 
@@ -107,7 +107,7 @@ def _has_failed(memory: Memory) -> bool:
 
 
 def _proposal(pattern: tuple[str, str], failures: Sequence[Memory], succeeded: Mapping[str, int]) -> Proposal | None:
-    """Return what the failures of one pattern tell together; None where that is too little."""
+    """Return the proposal for the failures of one pattern; None if there is too little to say."""
     name, scope = pattern
     rule = _last_sentence(failures, *RULE_KEYS) or _last_learning(failures)
     fix = _last_sentence(failures, *FIX_KEYS)
@@ -121,7 +121,7 @@ def _proposal(pattern: tuple[str, str], failures: Sequence[Memory], succeeded: M
 
 
 def _has_succeeded(failures: Sequence[Memory], succeeded: Mapping[str, int]) -> bool:
-    """Tell whether one of the goals was reached since."""
+    """Tell whether a run with one of these goals succeeded after the last failure."""
     return any(succeeded.get(goal_of(memory).lower(), 0) > failures[-1].created for memory in failures)
 
 
@@ -164,7 +164,7 @@ def _unsolved(pattern: tuple[str, str], failures: Sequence[Memory]) -> Draft:
 
 
 def _evidence(failures: Sequence[Memory], more: float) -> dict[str, Any]:
-    """Return the fields of a draft that tell where it comes from."""
+    """Return the fields of a draft that describe its failures; `more` is added to the score."""
     lines = (f"{iso(one.created)[:10]} {one.id}: {_quoted(_said(one, 'error') or one.title)}" for one in failures)
     return {
         "said": "\n".join(lines),
@@ -177,7 +177,7 @@ def _evidence(failures: Sequence[Memory], more: float) -> dict[str, Any]:
 
 
 def _story(failures: Sequence[Memory]) -> str:
-    """Return what happened how often, when, and what was the goal; without a full stop."""
+    """Return one sentence, without its full stop: what happened, how often, on which days, and for which goals."""
     days = list(dict.fromkeys(iso(memory.created)[:10] for memory in failures))
     when = ", ".join(days) if len(days) <= MAX_LISTED else f"{days[0]} to {days[-1]}"
     what = _what_happened(failures)
@@ -200,7 +200,7 @@ def _times(failures: Sequence[Memory]) -> str:
 
 
 def _goals(failures: Sequence[Memory]) -> list[str]:
-    """Return the goals that failures name, each once. The title of a run is its goal, that of a memory is none."""
+    """Return the goals that failures name, each once. The title counts as the goal only for runs."""
     runs = (TRACE, EXPERIENCE)
     given = (_quoted(goal_of(one) if one.kind in runs else _said(one, "goal", "primary_goal")) for one in failures)
     return list(dict.fromkeys(goal for goal in given if goal))
@@ -215,7 +215,7 @@ def _quoted(text: str) -> str:
 
 
 def _pattern(memory: Memory) -> tuple[str, str]:
-    """Return (name of the error, where it applies): as the entry says, else from the error's words without numbers."""
+    """Return (error name, scope). Without an error name, use the first words of the entry's error or title."""
     name = _said(memory, *PATTERN_KEYS)
     if not name:
         line = (_said(memory, "error") or memory.title).strip().partition("\n")[0]
@@ -231,7 +231,7 @@ def _severity(failures: Sequence[Memory]) -> str:
 
 
 def _confidence(failures: Sequence[Memory]) -> str:
-    """Return the confidence that an entry gives itself, if that is from 0 to 1."""
+    """Return the last confidence that an entry states; empty unless it is a number from 0 to 1."""
     given = _last(failures, "ruleConfidence", "rule_confidence")
     try:
         return given if 0 <= float(given) <= 1 else ""
@@ -259,7 +259,7 @@ def _said(memory: Memory, *keys: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return a text as a sentence: with a capital and an end; empty for one of too few words. Its headings are none."""
+    """Return a text as one sentence: no heading marks, a capital, a full stop. Empty if the text is too short."""
     said = one_line(" ".join(line.lstrip("# ") for line in redact(text).split("\n")), MAX_TEXT_CHARS)
     if sum(any(c.isalpha() for c in word) for word in said.split()) < MIN_SENTENCE_WORDS:
         return ""

@@ -1,4 +1,4 @@
-"""Lessons (RFC-0011 §3.5, §4.2): deciding whether one is new, better, or known; and their wire blocks."""
+"""Decide whether a lesson is new, better than a known one, or known; read and write its wire block (RFC-0011)."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from ...model.entry import Memory, Value
 
 TAG = "#lesson_learned"
-SCOPE_LENGTH = 200  # characters of a scope that make a condition; longer is a text
+SCOPE_LENGTH = 200  # characters of a scope that go into a condition
 MADE_UP_RULE = ("Before you ", ": make sure that it does not end in ")
 STORED, KNOWN, BETTER, HELD = "stored", "known", "superseded", "quarantined"
 
 
 @record
 class Lesson:
-    """A lesson as it stands: the RFC's LessonBlock, with where it comes from."""
+    """A stored lesson: the LessonBlock of RFC-0011, with author, time, status and file."""
 
     id: str
     pattern_id: str
@@ -60,13 +60,13 @@ class Lesson:
 
     @property
     def wire(self) -> str:
-        """Return the wire block of the lesson, for other programs."""
+        """Return the lesson as a wire block for other programs."""
         return emit_block(lesson_block(self.by, self.at, **wire_values(self.id, self.pattern_id, self.context)))
 
 
 @record
 class Learned:
-    """What became of a lesson: its id, or that of the one which says the same, and what to write."""
+    """The outcome of learning a lesson, and the plan to write it. For KNOWN, `id` is the id of the known lesson."""
 
     id: str
     what: str  # STORED, KNOWN, BETTER or HELD
@@ -75,7 +75,7 @@ class Learned:
 
 @record
 class Wire:
-    """A lesson that came as a block: what it says, and the id, pattern, time and agent it came with."""
+    """A lesson read from a wire block, with the id, pattern, time and agent in that block."""
 
     context: LessonContext
     id: str
@@ -85,20 +85,23 @@ class Wire:
 
 
 def lesson_of(memory: Memory) -> Lesson:
-    """Return the lesson that a memory is."""
+    """Return a memory of kind `lesson` as a Lesson."""
     context = context_of(memory.title, memory.importance, memory.extra, memory.body)
     pattern = pattern_of(memory.extra)
     return Lesson(memory.id, pattern, context, memory.by, memory.created, memory.status, memory.path)
 
 
 def by_severity(lessons: Sequence[Lesson]) -> list[Lesson]:
-    """Return lessons by severity, the highest first; of equals by confidence, then the latest."""
+    """Return lessons sorted by severity, then confidence, then time; highest and latest first."""
     order = {severity: -place for place, severity in enumerate(SEVERITIES)}
     return sorted(lessons, key=lambda one: (order[one.context.severity], -one.context.confidence, -one.at, one.id))
 
 
 def same_pattern(lesson: Lesson, pattern: str, context: LessonContext) -> bool:
-    """Tell whether a lesson is about a pattern: ids collide, so the fields are compared; a wire block has no name."""
+    """Tell whether a lesson is about a pattern.
+
+    Pattern ids can collide, so name and scope are compared too. In a wire block, the id may replace the name.
+    """
     known = lesson.context
     names = known.error_pattern == context.error_pattern or pattern in (known.error_pattern, context.error_pattern)
     same_scope = escaped(known.applicable_scope) == escaped(context.applicable_scope)  # as in a wire block
@@ -113,16 +116,16 @@ def plan_lesson(
     sources: Sequence[str] = (),
     wire: Wire | None = None,
 ) -> Learned:
-    """Store a lesson that was distilled from `sources`, unless one of its pattern among the `known` ones is as sure.
+    """Plan to store a lesson distilled from `sources`, unless a `known` lesson of its pattern is at least as confident.
 
-    A surer lesson supersedes the known one, or waits for a review where it is trusted less.
+    A more confident lesson supersedes the known one. If it is trusted less, it is held for review instead.
     """
     context = checked(context)
     pattern = wire.pattern_id if wire else pattern_id(context.error_pattern, context.applicable_scope)
     same = [memory for memory in known if same_pattern(lesson_of(memory), pattern, context)]
     best = max(same, key=lambda memory: lesson_of(memory).context.confidence, default=None)
     if best and lesson_of(best).context.confidence >= context.confidence:
-        return Learned(best.id, KNOWN, Plan((), f"{best.id} says so already"))
+        return Learned(best.id, KNOWN, Plan((), f"{best.id} already says this"))
     entry = _entry(context, pattern, by, sources, wire)
     first = plan_add(entry).entries[0]
     older = [memory for memory in same if memory.status == ACTIVE]
@@ -131,8 +134,8 @@ def plan_lesson(
     if not outweighs(created(first), older, trust):
         held = plan_held(first, TRUST_INSUFFICIENT, by, [memory.id for memory in older])
         return Learned(first.id, HELD, replace(held, why=f"lesson {first.id} waits for a review: it is trusted less"))
-    taken = [superseding(memory, first.id, "a surer lesson of the same pattern", by) for memory in older]
-    why = f"lesson {pattern}, in the place of {', '.join(memory.id for memory in older)}"
+    taken = [superseding(memory, first.id, "a more confident lesson of the same pattern", by) for memory in older]
+    why = f"lesson {pattern}, which replaces {', '.join(memory.id for memory in older)}"
     return Learned(first.id, BETTER, Plan((first, *taken), why))
 
 
@@ -154,7 +157,7 @@ def _entry(context: LessonContext, pattern: str, by: str, sources: Sequence[str]
 
 
 def conditions_of(error_pattern: str, applicable_scope: str) -> tuple[str, ...]:
-    """Return the conditions of a lesson: where its rule applies, and where its pattern is named."""
+    """Return the conditions of a lesson: its scope, and the name of its error pattern."""
     name = "" if is_pattern_id(error_pattern) else error_pattern
     scope = one_line(applicable_scope, SCOPE_LENGTH)
     proposed = (scope and f"When working on {scope}", " ".join(name.replace("_", " ").split()))
@@ -162,7 +165,7 @@ def conditions_of(error_pattern: str, applicable_scope: str) -> tuple[str, ...]:
 
 
 def lesson_of_draft(draft: Draft, by: str = "") -> Entry:
-    """Return the entry that a draft of a lesson becomes when somebody keeps it."""
+    """Return the entry for a draft of a lesson that somebody keeps."""
     fields: dict[str, Value] = dict(draft.fields)
     if pattern := pattern_of(fields):
         fields |= {"patternId": pattern, "preventativeRule": draft.title}
@@ -180,7 +183,7 @@ def lesson_of_draft(draft: Draft, by: str = "") -> Entry:
 
 
 def read_wire(text: str) -> Wire:
-    """Return the lesson of a wire block, in either form; what is wrong with the block is told with its line."""
+    """Return the lesson in a wire block, in either form. BadInput names the first invalid line."""
     block, problems = read_block(text)
     wrong = next((problem for problem in problems if problem.level == "error"), None)
     if block is None or wrong:
@@ -209,7 +212,7 @@ def _wire_of(block: Block) -> Wire:
 
 
 def _lesson_id(block: Block) -> str:
-    """Return the id that a block gives, if it is one of ours; another name could pass for another memory."""
+    """Return a block's lesson id if it has our format; else empty, so that a block cannot take another memory's id."""
     id = block.value("output", "lesson_id")
     parts = id.split("_")
     ours = len(parts) == 3 and parts[0] == "lesson" and parts[1].isdecimal() and name_of(id) == id and len(id) < 60
@@ -220,29 +223,29 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise BadInput(f"rule_confidence {text!r} is no number", "give one from 0 to 1") from None
+        raise BadInput(f"rule_confidence {text!r} is no number", "give a number from 0 to 1") from None
 
 
 def is_about(lesson: Lesson, error_pattern: str, scope: str) -> bool:
-    """Tell whether a lesson covers failures of a pattern, where their scope may be unknown."""
+    """Tell whether a lesson covers failures of a pattern. An empty scope, or "this project", matches any scope."""
     anywhere = scope in ("", lesson.context.applicable_scope) or lesson.context.applicable_scope in ("", "this project")
     return lesson.context.error_pattern == error_pattern and anywhere and not is_made_up(lesson)
 
 
 def is_made_up(lesson: Lesson) -> bool:
-    """Tell whether an earlier version of `distill` made a rule of a title and an error."""
+    """Tell whether an earlier version of `distill` generated the rule from a title and an error."""
     start, middle = MADE_UP_RULE
     rule = lesson.context.preventative_rule
     return rule.startswith(start) and middle in rule
 
 
 def with_name(lesson: Lesson, name: str) -> bool:
-    """Tell whether a lesson is meant by the id or the readable name of a pattern."""
+    """Tell whether a name is the lesson's pattern id or the readable name of its pattern."""
     return name in (lesson.pattern_id, lesson.context.error_pattern)
 
 
 def renamed(wire: Wire, known: Sequence[Memory]) -> Wire:
-    """Return the lesson with the readable name of its pattern, where the repository knows that."""
+    """Return the lesson with the readable name of its pattern, if a known lesson has that name."""
     for memory in known:
         lesson = lesson_of(memory)
         if same_pattern(lesson, wire.pattern_id, wire.context):

@@ -1,1 +1,1 @@
-"""The optional language model: settings, transports, prompts."""
+"""Ask the optional language model: prompts, and transports by HTTP or by a command."""

@@ -1,6 +1,6 @@
-"""A question to a language model whose answer is one JSON object, wherever in the text that stands.
+"""Ask a language model a question whose answer is one JSON object.
 
-Models write prose around JSON, or fence it, so an object is read from any brace that opens to the one that closes it.
+Models write prose around JSON, or put it in a code fence, so the object may start at any opening brace of the answer.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
     Schema = Mapping[str, Any]
 
-MAX_ANSWER_CHARS = 1_000_000  # characters of an answer
-MAX_BRACES = 500  # braces at which an object may begin: each costs a look at the rest
-MAX_SHOWN_CHARS = 4_000  # characters of a bad answer that the model is shown again
+MAX_ANSWER_CHARS = 1_000_000  # of an answer that are read
+MAX_BRACES = 500  # opening braces that are tried as the start of an object: each try reads the rest of the text
+MAX_SHOWN_CHARS = 4_000  # of an unusable answer that are sent back to the model
 TYPES = {
     "object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float),
     "null": type(None),
 }  # fmt: skip
-DECODER = json.JSONDecoder(strict=False)  # models leave line breaks in strings as they are
+DECODER = json.JSONDecoder(strict=False)  # not strict: models write raw line breaks in strings
 
 
 class Unfit(ValueError):
-    """What is wrong with an answer, in words that its author understands."""
+    """An answer does not fit the schema. The message is sent back to the model."""
 
 
 def open_llm(settings: LlmSettings) -> Llm | None:
-    """Return the model that the user configured; None where there is none."""
+    """Return the model that the user configured; None if none is configured."""
     if settings.endpoint:
-        from .endpoint import EndpointLlm  # an HTTP client: only for those who have an endpoint
+        from .endpoint import EndpointLlm  # imports an HTTP client, which a command does not need
 
         return Redacting(EndpointLlm(settings))
     if settings.command:
@@ -48,7 +48,7 @@ def open_llm(settings: LlmSettings) -> Llm | None:
 
 
 class Redacting:
-    """A model that never sees a secret: its provider is no place for one."""
+    """A model whose prompts are redacted first, so that no secret reaches its provider."""
 
     def __init__(self, llm: Llm):
         self._llm = llm
@@ -60,7 +60,7 @@ class Redacting:
 
 
 def ask(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str, Any]:
-    """Ask for an object that fits the schema. A bad answer is sent back once; a second one raises LlmFailure."""
+    """Return the model's answer as an object that fits the schema. Retry once; after that raise LlmFailure."""
     wanted = f"Answer with one JSON object and nothing else. Its JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
     system = f"{system}\n\n{wanted}".strip()
     answer = llm.complete(prompt, system, schema)
@@ -77,13 +77,13 @@ def ask(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str, Any]:
 
 
 def repair(prompt: str, answer: str, problem: str) -> str:
-    """Return the prompt once more, with the answer that was no good."""
+    """Return the prompt for the retry: the first prompt, the unusable answer and what is wrong with it."""
     complaint = f"Your last answer could not be used ({problem}). It was:"
     return f"{prompt}\n\n{complaint}\n\n{answer[:MAX_SHOWN_CHARS]}\n\nGive it again, as one JSON object only."
 
 
 def read_object(text: str, schema: Schema) -> dict[str, Any]:
-    """Return the first object in a text that fits; Unfit says what is wrong with the largest one otherwise."""
+    """Return the first object in a text that fits the schema. Otherwise raise Unfit about the largest object."""
     problem = Unfit("there is no JSON object in it")
     largest = 0
     for found, length in objects(text[:MAX_ANSWER_CHARS]):
@@ -113,7 +113,7 @@ def objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
 
 
 def check(value: Any, schema: Schema, path: str = "the answer") -> None:
-    """Raise Unfit unless a value fits a schema: type, enum, required, properties and items are checked."""
+    """Raise Unfit unless a value fits a schema. Checks type, enum, required, properties and items."""
     allowed = schema.get("type", ())
     names = (allowed,) if isinstance(allowed, str) else tuple(allowed)
     if names and not any(_is(value, name) for name in names):
@@ -133,7 +133,7 @@ def check(value: Any, schema: Schema, path: str = "the answer") -> None:
 
 
 def _is(value: Any, name: str) -> bool:
-    """Tell whether a value is of a JSON type; to Python, true is a number too."""
+    """Tell whether a value has a JSON type. In Python, bool is a subclass of int, so it is checked first."""
     if isinstance(value, bool):
         return name == "boolean"
     return isinstance(value, TYPES[name])  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
-"""Cuts a session into overlapping chunks for a language model: all that people typed, and the agent's words before it.
+"""Cut a session into overlapping chunks for a language model: all that people typed, and the agent's words before it.
 
-The agent's long texts are shortened, pastes are named, and what tools say is left out. A session that grows keeps its
-chunks but for the last one, so that only that one is asked about again.
+The agent's long texts and pastes are shortened, and tool output is left out. When a session grows, only its last chunk
+changes, so that only that chunk is sent to the model again.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
     from ..session.turns import Turn
 
-MAX_CHUNK_CHARS = 16_000  # some 4,000 tokens: a small model on this machine can read them with its instructions
-MAX_OVERLAP_CHARS = 3_500  # of the last exchange of a chunk, with which the next one begins
-MAX_TYPED_CHARS = 8_000  # of one human turn at once; a longer one is told in pieces
-PIECE_OVERLAP_CHARS = 500  # that two pieces share
+MAX_CHUNK_CHARS = 16_000  # about 4,000 tokens: together with the instructions, they fit into a small local model
+MAX_OVERLAP_CHARS = 3_500  # of a chunk's last exchange, which is repeated at the start of the next chunk
+MAX_TYPED_CHARS = 8_000  # of one human turn; a longer turn is split into pieces
+PIECE_OVERLAP_CHARS = 500  # that neighboring pieces share
 MAX_ANSWERED_CHARS = 2_400  # of the agent's statement that a person answers
-MAX_EARLIER_CHARS = 300  # of each statement before it
+MAX_EARLIER_CHARS = 300  # of each statement before that one
 MAX_EARLIER = 5  # statements
-MAX_PASTED_CHARS = 300  # of what a person pasted
+MAX_PASTED_CHARS = 300  # of pasted text
 TASK_CHARS = 120
 GAP = " […] "
 
 
 @record
 class Chunk:
-    """A part of a session as a model reads it, and the turns that it may quote, without secrets."""
+    """A part of a session as text for a model, and the redacted turns that the model may quote."""
 
     text: str
     turns: tuple[Turn, ...]
@@ -53,13 +53,13 @@ def chunks_of(turns: Iterable[Turn]) -> list[Chunk]:
 
 
 def first_ask(chunks: Sequence[Chunk]) -> str:
-    """Return what a person asked first, on one line."""
+    """Return the person's first words in a session, on one line; empty if there are none."""
     turns = (turn for chunk in chunks[:1] for turn in chunk.turns if turn.role == USER)
     return next((one_line(typed_words(turn), TASK_CHARS) for turn in turns), "")
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return a text; of one beyond a limit its beginning and its end, cut between words."""
+    """Return a text; if it is longer than `limit`, only its beginning and its end, cut between words."""
     if len(text) <= limit:
         return text
     half = (limit - len(GAP)) // 2
@@ -73,7 +73,7 @@ def _joined(parts: Sequence[Chunk]) -> Chunk:
 
 
 def _parts(turns: Iterable[Turn]) -> Iterator[Chunk]:
-    """Yield each human turn with the agent's words before it, a long one in pieces."""
+    """Yield each human turn with the agent's words before it; a long turn in pieces."""
     before: list[Turn] = []
     for turn in turns:
         if turn.role not in (ASSISTANT, USER):

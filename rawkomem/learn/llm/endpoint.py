@@ -1,4 +1,4 @@
-"""A language model behind an OpenAI-compatible /v1/chat/completions: OpenAI, Ollama, LM Studio, vLLM and the like."""
+"""Ask a language model at an OpenAI-compatible /v1/chat/completions endpoint: OpenAI, Ollama, LM Studio, vLLM, …"""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from ...model.user_settings import LlmSettings
 
 CHAT = Api("/chat/completions", "llm.provider", "llm.model", "keys.llm")
-JSON_MODES = ("json_schema", "json_object", "")  # how JSON is asked for: the strictest that the server knows
-UNSUPPORTED_CODES = (400, 422)  # what servers answer to a response_format that they do not know
-MAX_SHOWN_CHARS = 200  # characters of a model's own words in an error
+JSON_MODES = ("json_schema", "json_object", "")  # values of response_format, the strictest first
+UNSUPPORTED_CODES = (400, 422)  # HTTP status codes for a response_format that the server does not know
+MAX_SHOWN_CHARS = 200  # of a model's refusal in our message
 
 
 class EndpointLlm:
-    """Asks by request. It remembers which way of asking for JSON the server knows."""
+    """A model that is asked by HTTP. It remembers which JSON mode the server supports."""
 
     def __init__(self, settings: LlmSettings, pauses: tuple[float, ...] = PAUSES):
         if not settings.model:
@@ -53,7 +53,7 @@ class EndpointLlm:
             raise LlmFailure(failure.message, failure.hint) from None
 
     def _ask_for_json(self, body: dict[str, Any], schema: Mapping[str, object]) -> Any:
-        """Return the answer by the first JSON mode that the server takes; modes that failed are not tried again."""
+        """Return the answer in the first JSON mode that the server supports; later calls start with that mode."""
         for rung in range(self._rung, len(JSON_MODES)):
             try:
                 answer = self._post({**body, **response_format(JSON_MODES[rung], schema)})
@@ -67,26 +67,27 @@ class EndpointLlm:
 
 
 def response_format(rung: str, schema: Mapping[str, object]) -> dict[str, Any]:
-    """Return the part of a request that asks for JSON."""
+    """Return the part of a request that asks for JSON; empty for the mode ""."""
     if rung == "json_schema":
         return {"response_format": {"type": rung, "json_schema": {"name": "answer", "schema": dict(schema)}}}
     return {"response_format": {"type": rung}} if rung else {}
 
 
 def read_text(answer: Any) -> str:
-    """Return the text of a chat completion; a refusal, an answer that was cut off or an empty one is a failure."""
+    """Return the text of a chat completion. A refusal, a truncated answer and an empty one raise LlmFailure."""
     try:
         choice = answer["choices"][0]
         message = choice["message"]
         refusal, text, ending = message.get("refusal"), message.get("content"), choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError):
-        raise LlmFailure("the endpoint answered with no chat completion", "Is it OpenAI-compatible?") from None
+        hint = "Check that llm.provider is OpenAI-compatible."
+        raise LlmFailure("the endpoint answered with no chat completion", hint) from None
     if refusal:
         raise LlmFailure(f"the model refused: {one_line(redact(str(refusal)), MAX_SHOWN_CHARS)}", "Try another model.")
     if ending == "content_filter":
         raise LlmFailure("the provider's filter stopped the answer", "Try another model.")
     if ending == "length":
-        raise LlmFailure("the answer was cut off", "Let the server give longer answers, or try another model.")
+        raise LlmFailure("the answer was cut off", "Raise the server's limit on answers, or try another model.")
     if not isinstance(text, str) or not text.strip():
-        raise LlmFailure("the model answered with nothing", "Try again, or try another model.")
+        raise LlmFailure("the model returned an empty answer", "Try again, or try another model.")
     return text

@@ -1,7 +1,7 @@
-"""Extraction by a language model: "is this worth remembering?", asked about each chunk of a session (SPEC-0009).
+"""Ask a language model what is worth remembering in each chunk of a session (SPEC-0009).
 
-What the model reads is fenced and called data. Of what it answers, only a few known fields become part of a draft, and
-only where its quote is what a person typed, or what a person agreed to.
+The session text is fenced, and the prompt says that it is data. Only known fields of an answer become part of a draft,
+and only if the answer quotes words that a person typed or agreed to.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from .chunks import Chunk
     from .model import Llm
 
-    Proof = tuple[Turn, str, str, str]  # the human turn, the kind of draft, the person's words, the agent's before them
-    Progress = Callable[[int, int, int, str], None]  # chunk, of how many, drafts so far, what failed
+    Proof = tuple[Turn, str, str, str]  # human turn, kind of draft, its words, the agent's words before
+    Progress = Callable[[int, int, int, str], None]  # number of the chunk, of all chunks, of drafts so far; error
 
-MAX_EXISTING = 200  # memories named to the model: the last changed
-MAX_FOUND = 50  # drafts of earlier chunks named to the model
-MAX_MEMORIES = 10  # memories of one answer
-TITLE_CHARS, TEXT_CHARS, BEFORE_CHARS = 90, 10_000, 1_000  # of a draft
-MAX_CONDITIONS, MAX_TAGS, TAG_CHARS = 8, 8, 40  # at most, and characters of a tag
-KINDS = (CORRECTION, RULE, PREFERENCE, DECISION)  # that a model may name; all else is FOUND
-# What becomes of a memory that a model gives
+MAX_EXISTING = 200  # titles of memories in the prompt: those changed last
+MAX_FOUND = 50  # titles of drafts of earlier chunks in the prompt
+MAX_MEMORIES = 10  # taken from one answer
+TITLE_CHARS, TEXT_CHARS, BEFORE_CHARS = 90, 10_000, 1_000  # at most, in a draft
+MAX_CONDITIONS, MAX_TAGS, TAG_CHARS = 8, 8, 40  # in a draft
+KINDS = (CORRECTION, RULE, PREFERENCE, DECISION)  # that a model may name; every other kind becomes FOUND
+# Outcomes of a memory that the model proposes; they are shown as counts
 NEW, UNQUOTED, REPEATED, KNOWN = "found", "no such quote", "said before", "known already"
 FAILED = "chunks without an answer"
 
@@ -91,7 +91,7 @@ For several memories use the list memories, each with these fields."""
 
 @record
 class Extracted:
-    """One answer to "is this worth remembering?"; without title, frontmatter or content nothing is created."""
+    """One answer of the model. `create` is false if the title, the frontmatter or the content is missing."""
 
     create: bool
     title: str = ""
@@ -104,9 +104,9 @@ class Extracted:
 def drafts_from_model(
     llm: Llm, turns: Iterable[Turn], run: Run, existing: Sequence[Memory], progress: Progress | None = None
 ) -> tuple[list[Draft], Counter[str]]:
-    """Return the drafts that a model finds in a whole session, and what became of all that it gave.
+    """Return the drafts that a model finds in a whole session, and the counts of all outcomes.
 
-    A chunk for which the model gives no usable answer is counted as FAILED; the others are asked about all the same.
+    A chunk without a usable answer is counted as FAILED; the other chunks are still sent.
     """
     chunks = chunks_of(turns)
     finder = Finder(llm, run, existing)
@@ -123,7 +123,7 @@ def drafts_from_model(
 
 
 class Finder:
-    """Asks a model about one session, chunk by chunk, and keeps what it found."""
+    """Ask a model about one session, chunk by chunk, and collect the drafts."""
 
     def __init__(self, llm: Llm, run: Run, existing: Sequence[Memory], session: str = "", found: Sequence[Draft] = ()):
         self._llm, self._run, self.session = llm, run, session
@@ -134,7 +134,7 @@ class Finder:
         self.counts: Counter[str] = Counter()
 
     def ask(self, chunk: Chunk) -> list[Draft]:
-        """Return the new drafts in a chunk; LlmFailure where the model gives no usable answer."""
+        """Return the new drafts in a chunk. Raise LlmFailure if the model gives no usable answer."""
         tag = f"record-{os.urandom(8).hex()}"
         prompt = build_prompt(chunk.text, self._run, self._existing, self._earlier, tag)
         answer = ask(self._llm, prompt, SYSTEM.format(tag=tag), SCHEMA)
@@ -162,7 +162,7 @@ class Finder:
 
 
 def build_prompt(said: str, run: Run, existing: Sequence[Memory], found: Sequence[Draft], tag: str) -> str:
-    """Return the question: a part of a session and what is known, all fenced; then what to do."""
+    """Return the prompt: a part of a session and the known titles inside a fence, then the instructions."""
     known = "\n".join(f"- {one_line(memory.title)} ({memory.importance})" for memory in existing[:MAX_EXISTING])
     earlier = "\n".join(f"- {one_line(draft.title)}" for draft in found[-MAX_FOUND:])
     result = run.result or "unknown"
@@ -179,7 +179,7 @@ def build_prompt(said: str, run: Run, existing: Sequence[Memory], found: Sequenc
 
 
 def parse_extraction(text: str) -> Extracted:
-    """Return an answer's text as the spec's one answer; one that cannot be read creates nothing and says why."""
+    """Return the first answer in a model's text. For unreadable text, `create` is false and `reasoning` says why."""
     try:
         answer = read_object(text, SCHEMA)
     except Unfit:
@@ -191,7 +191,7 @@ def parse_extraction(text: str) -> Extracted:
 
 
 def read_answer(answer: Mapping[str, Any]) -> Iterator[Extracted]:
-    """Yield the answers in a model's object: those of its list, else its own."""
+    """Yield the answers in a model's object: the items of `memories`, or else the object itself."""
     listed = answer.get("memories")
     items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
     wanted = answer.get("shouldCreateMemory", True) is not False
@@ -209,7 +209,7 @@ def _is_text(value: object) -> bool:
 
 
 def draft_from(item: Extracted, turns: Sequence[Turn], run: Run, session: str, model: str) -> Draft | None:
-    """Return the draft that a model's answer becomes: known fields only, each within its bounds; None without proof."""
+    """Return a model's answer as a draft with known fields of limited length; None if nobody said its quote."""
     quote, front = clean(item.quote).strip(), item.frontmatter or {}
     proof = _typed(quote, turns, str(front.get("type", ""))) or _agreed(quote, turns)
     if not proof:

@@ -1,4 +1,4 @@
-"""What every language model can do, whether it is an OpenAI-compatible endpoint or a command such as `claude -p`."""
+"""Define the interface of a language model. It is an OpenAI-compatible endpoint or a command such as `claude -p`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LlmFailure(RawkoError):
-    """A language model gave no usable answer. The caller goes on without one."""
+    """A language model gave no usable answer. Callers continue without one."""
 
 
 class Llm(Protocol):
@@ -23,14 +23,14 @@ class Llm(Protocol):
 
     @property
     def name(self) -> str:
-        """Return which model it is, for people: no full address, no key."""
+        """Return a name of the model for messages, without its full address or key."""
         ...
 
     def complete(self, prompt: str, system: str = "", schema: Schema | None = None) -> str:
-        """Return the answer's text; LlmFailure where there is none. A schema asks for JSON, as far as the model can."""
+        """Return the answer's text, or raise LlmFailure. With a schema, ask for JSON if the model supports that."""
         ...
 
 
 def is_learning() -> bool:
-    """Tell whether a model that we asked runs this process: then nothing is learned, or it would never end."""
+    """Tell whether our own model command started this process. Then nothing is learned, to avoid endless recursion."""
     return bool(os.environ.get(GUARD))

@@ -1,1 +1,1 @@
-"""Transcripts of sessions, and what is worth remembering in them."""
+"""Read the transcripts of sessions."""

@@ -1,4 +1,4 @@
-"""Reads plain chat logs: Markdown or text in which lines name who speaks. Without such lines it is one turn."""
+"""Read chat logs in Markdown or plain text, in which lines name the speaker. A text without such lines is one turn."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ NAMES = {
     **dict.fromkeys(("tool", "tool result", "tool call", "tool output", "function"), TOOL),
     **dict.fromkeys(("system",), SYSTEM),
 }
-TIME = re.compile(r"\s*[(\[]([^()\[\]]{0,80})[)\]]")  # beside a name
+TIME = re.compile(r"\s*[(\[]([^()\[\]]{0,80})[)\]]")  # in brackets, next to a speaker's name
 CLOCK = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}:\d\d")
 EMPHASIS = ("**", "_**", "*__", "__")
-MAX_SPEAKER_CHARS = 200  # of a line that only names who speaks
-MAX_NAME_CHARS = 30  # with its marks; longer is a sentence with a colon in it
-MAX_TURN_CHARS = 1_000_000  # what is beyond is dropped
+MAX_SPEAKER_CHARS = 200  # of a line that are searched for a speaker
+MAX_NAME_CHARS = 30  # of a speaker's name with its markup; longer text is a sentence with a colon in it
+MAX_TURN_CHARS = 1_000_000  # the rest of a longer turn is dropped
 
 
 def turns_in(lines: Iterable[str]) -> Iterator[Turn]:
@@ -45,7 +45,7 @@ def turns_in(lines: Iterable[str]) -> Iterator[Turn]:
 
 
 def _speaker(line: str) -> tuple[str, int, str] | None:
-    """Return who speaks from this line on, when, and the rest of it.
+    """Return (role, time, rest of the line) if a line names a speaker; else None. These forms are recognized:
 
     `## User`, `**User:** …`, `User (10:31): …`, `**User** (2026-01-23 14:20)`, `**[10:31] Claude:** …`
     """

@@ -1,4 +1,4 @@
-"""Reads what a tool was asked to do, and whether it failed, from the calls and results that hosts record."""
+"""Read from a host's tool calls and results what a tool was asked to do, and whether it failed."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ FILE_KEYS = ("file_path", "filePath", "path", "notebook_path", "absolute_path")
 NEW_KEYS = ("new_string", "newString", "new_str", "new_source", "content", "contents", "file_text")
 OLD_KEYS = ("old_string", "oldString", "old_str")
 PATCH_KEYS = ("input", "patch", "patchText")
-SHELL_FLAGS = ("-c", "-lc", "-ic", "-Command")  # the word behind one is the command
+SHELL_FLAGS = ("-c", "-lc", "-ic", "-Command")  # the next word is the command
 PATCH = "*** Begin Patch"
 PATCHED_FILES = ("*** Add File: ", "*** Update File: ", "*** Move to: ")
 EXIT = re.compile(r"(?im)^(?:exit|process exited with|<exited with exit) code:? (\d{1,3})>?[ \t]*$")
-EXIT_CHARS = 400  # at the beginning and at the end of an output, where hosts state the exit code
+EXIT_CHARS = 400  # from the start and from the end of an output, where hosts state the exit code
 
 
 def calls(id: str, given: object) -> Iterator[Did]:
-    """Yield what a call asks for: one command, or each file that it writes; without either, that it was made."""
+    """Yield what a call asks for: one command, or each file that it writes. If it has neither, yield an empty Did."""
     input = given if isinstance(given, dict) else {}
     command = "" if _first(input, FILE_KEYS) else command_of(_first(input, COMMAND_KEYS))
     patch = given if isinstance(given, str) else next((text for text in map(input.get, PATCH_KEYS) if text), command)
@@ -36,7 +36,7 @@ def calls(id: str, given: object) -> Iterator[Did]:
 
 
 def command_of(value: object) -> str:
-    """Return a command as a person would type it: without the shell that runs it."""
+    """Return a command as a person would type it, without `bash -c` before it."""
     if isinstance(value, str):
         return value.strip()
     words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
@@ -44,7 +44,7 @@ def command_of(value: object) -> str:
 
 
 def exit_failed(output: str) -> bool | None:
-    """Return whether an output states an exit code other than 0; None if it states none."""
+    """Return whether an output states an exit code other than 0; None if it states no exit code."""
     found = EXIT.search(output[:EXIT_CHARS]) or EXIT.search(output[-EXIT_CHARS:])
     return found[1] != "0" if found else None
 
@@ -58,7 +58,7 @@ def _edited(id: str, input: dict[str, Any]) -> Did:
 
 
 def _added(part: dict[str, Any]) -> str:
-    """Return the lines that an edit adds; those that it only repeats are not new."""
+    """Return the lines that an edit adds, without those that were in the old text."""
     new, old = _first(part, NEW_KEYS), _first(part, OLD_KEYS)
     before = set(old.split("\n")) if isinstance(old, str) else set()
     lines = new.split("\n") if isinstance(new, str) else []
@@ -66,7 +66,7 @@ def _added(part: dict[str, Any]) -> str:
 
 
 def _patched(id: str, patch: str) -> Iterator[Did]:
-    """Yield each file of a patch in the format of apply_patch, with the lines that it adds."""
+    """Yield each file of an apply_patch patch, with the lines that the patch adds to it."""
     file, added = "", list[str]()
     for line in [*patch.partition(PATCH)[2].split("\n"), PATCHED_FILES[0]]:
         name = next((line.removeprefix(mark) for mark in PATCHED_FILES if line.startswith(mark)), None)

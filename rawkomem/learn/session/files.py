@@ -1,4 +1,4 @@
-"""Finds transcripts in files and folders, and tells how old each is."""
+"""Find transcripts in files and folders, and find out when each session began."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from .transcript import Transcript
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-SUFFIXES = (".jsonl", ".json", ".md", ".markdown", ".txt", ".log")  # of transcripts in a folder
-DATED_TURNS = 20  # that are looked at for a session's date
+SUFFIXES = (".jsonl", ".json", ".md", ".markdown", ".txt", ".log")  # of files in a folder that are read
+DATED_TURNS = 20  # first turns that are searched for a session's date
 
 
 def transcripts_in(paths: Iterable[str]) -> list[str]:
-    """Return the files among these paths and in their folders, those of the oldest sessions first, each once."""
+    """Return each file among the paths and in their folders once, those of the oldest sessions first."""
     found = dict.fromkeys(os.path.abspath(file) for path in paths for file in _files(path))
     return sorted(found, key=began)
 
 
 def began(path: str) -> int:
-    """Return when a session began, in milliseconds since 1970: as its first turns say, else as its file does."""
+    """Return when a session began, in milliseconds since 1970, by its first turns or else by the file's time.
+
+    0 if the path is not a regular file or cannot be read.
+    """
     if not os.path.isfile(path):
-        return 0  # a pipe can be read once only
+        return 0  # a pipe can be read only once
     try:
         with open(path, "rb") as stream:
             turns = islice(Transcript(stream).turns(), DATED_TURNS)
@@ -35,7 +38,7 @@ def began(path: str) -> int:
 
 
 def _files(path: str) -> Iterator[str]:
-    """Yield a file, or those of a folder and the folders below it that may be transcripts; hidden ones are left out."""
+    """Yield a file; of a folder, all files below it that may be transcripts and are not hidden."""
     if not os.path.isdir(path):
         yield path
         return

@@ -1,4 +1,4 @@
-"""Follows a session's turns: which are a command's template, which came twice, and which call a result belongs to."""
+"""Clean up a session's turns: mark templates of commands, drop repeated turns, and match results with their calls."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
 
     from .turns import Did
 
-REPEAT_TURNS = 8  # within which the same words of the same speaker are one turn, written twice
-TEMPLATE_MILLISECONDS = 2_000  # after a command, within which its template follows; nobody types that fast
-COMMANDS = ("<command-name>", "<command-message>")  # open the record of a slash command
-SKILL_TOOLS = ("Skill", "SlashCommand")  # of which the text of a skill follows as if a person said it
-LOCAL_OUTPUT = "<local-command-"  # follows a command that has no template
+REPEAT_TURNS = 8  # the same words of a speaker within this many turns are one turn that the host wrote twice
+TEMPLATE_MILLISECONDS = 2_000  # a turn this soon after a command is its template: nobody types that fast
+COMMANDS = ("<command-name>", "<command-message>")  # how the record of a slash command begins
+SKILL_TOOLS = ("Skill", "SlashCommand")  # after these tools, hosts record the text of the skill as a user turn
+LOCAL_OUTPUT = "<local-command-"  # how the output after a command without a template begins
 
 
 class Flow:
-    """What was said before in a session, as far as it tells what the next turn is."""
+    """The state that is needed to interpret the next turn of a session."""
 
     def __init__(self) -> None:
         self._recent: deque[tuple[str, str]] = deque(maxlen=REPEAT_TURNS)
-        self._queued: Counter[str] = Counter()  # a person's words that are not delivered yet
-        self._command: Turn | None = None  # a slash command or a skill with nothing behind it
-        self._asked: set[int] = set()  # hashes of calls: some hosts write a message again when it grows
-        self._calls: dict[str, tuple[str, str]] = {}  # tool and command of each id
-        self._failed: dict[str, bool | None] = {}  # of each id with a result
+        self._queued: Counter[str] = Counter()  # a person's words that the host has not delivered yet
+        self._command: Turn | None = None  # a slash command or a skill that was the last turn
+        self._asked: set[int] = set()  # hashes of calls: some hosts write a message again when it grows longer
+        self._calls: dict[str, tuple[str, str]] = {}  # call id → tool and command
+        self._failed: dict[str, bool | None] = {}  # call id → whether the call failed
 
     def follow(self, turns: Iterable[Turn]) -> Iterator[Turn]:
-        """Yield the turns of a session once each, with the role that they have in it."""
+        """Yield each turn of a session once, with its corrected role."""
         for turn in turns:
             if turn.did:
                 tool = self._tool(turn, turn.did)
@@ -54,7 +54,7 @@ class Flow:
         return self._addressed(turn)
 
     def _addressed(self, turn: Turn) -> Turn:
-        """Return a turn with the role that its text and the turn before show."""
+        """Return a turn with the role that follows from its text and from the turn before it."""
         before, self._command = self._command, None
         if turn.role != USER or not turn.text:
             self._command = None if turn.text else before
@@ -70,7 +70,7 @@ class Flow:
         return replace(turn, role=SYSTEM) if is_notice(turn.text) else turn
 
     def _tool(self, turn: Turn, did: Did) -> Turn | None:
-        """Return a call, or a result with the tool and the command of its call; None if it came before."""
+        """Return a call, or a result with the tool and the command of its call; None if it was recorded before."""
         tool, command = self._calls.get(did.id, ("", "")) if did.id else ("", "")
         self._command = turn if (turn.tool or tool) in SKILL_TOOLS else None
         if not turn.text and did.failed is None:

@@ -1,4 +1,4 @@
-"""Readers of each host's transcripts: a record's shape shows which host wrote it, and an unknown record is skipped."""
+"""Read the transcript records of each host. The keys of a record show which host wrote it."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
-ROLES = {  # every other role is the host's own: system, developer, info
+ROLES = {  # every other role becomes SYSTEM
     **dict.fromkeys(("user", "human"), USER),
     **dict.fromkeys(("assistant", "ai", "model", "gemini"), ASSISTANT),
     **dict.fromkeys(("tool", "function"), TOOL),
 }
 CLAUDE_IDS = {"sessionId", "uuid", "leafUuid"}  # Claude Code's records have at least one
-CLAUDE_TYPES = ("attachment", "queue-operation")  # … or is of one of these types
+CLAUDE_TYPES = ("attachment", "queue-operation")  # … or one of these types
 REFUSED = "User rejected tool use"
 REFUSAL = "To tell you how to proceed, the user said:\n"
 GEMINI_HINTS = ("User steering update:", "User hints:")
 GEMINI_FILES = "--- Content from referenced files ---"
-CHAT = "chat"  # the reader of lists that no host in particular writes
-TEXTS = ("text", "input_text", "output_text")  # types of content parts that hold words
+CHAT = "chat"  # name of the reader of role-and-content lists, which many programs write
+TEXTS = ("text", "input_text", "output_text")  # types of content parts that hold text
 MAX_SECONDS = 10_000_000_000  # a time above this is in milliseconds: in seconds it would be the year 2286
 
 
 def host_of(record: Record) -> str:
-    """Return the name of the reader that knows a record; empty for a record of unknown shape."""
+    """Return the name of the reader that recognizes a record; empty if none does."""
     return next((name for name, (knows, _) in READERS.items() if knows(record)), "")
 
 
 def turns_of(record: Record, host: str) -> Iterator[Turn]:
-    """Return what was said in a record."""
+    """Yield the turns in a record of a host."""
     return READERS[host][1](record)
 
 
 def is_subagents(record: Record) -> bool:
-    """Return whether a record is a sub-agent's or to one: Claude Code and Copilot mix them with the session's own."""
+    """Return whether a record is from or to a sub-agent. Claude Code and Copilot mix these with the session's own."""
     data = record.get("data")
     spawned = isinstance(data, dict) and data.get("parentToolCallId") and "parentId" in record
     return bool(record.get("isSidechain") or record.get("agentId") or spawned)
@@ -55,7 +55,7 @@ def opens_subagent(record: Record) -> bool:
         spawned = isinstance(source, dict) and not {"subagent", "subAgent"}.isdisjoint(source)
         return bool(spawned or payload.get("agent_role") or payload.get("thread_source") == "subagent")
     if isinstance(info, dict) and "messages" in record:
-        return bool(info.get("parentID"))  # that of a message is another message
+        return bool(info.get("parentID"))  # in the info of a message, parentID is another message
     return record.get("kind") == "subagent" and "projectHash" in record
 
 
@@ -64,7 +64,7 @@ def _is_claude(record: Record) -> bool:
 
 
 def _claude(record: Record) -> Iterator[Turn]:
-    """Yield the turns of Claude Code. What is meta, a summary, the host's or another program's, is nobody's."""
+    """Yield the turns of Claude Code. Meta records, summaries and text of the host or other programs become SYSTEM."""
     message, role = record.get("message"), record.get("type")
     at, session = time_of(record.get("timestamp")), _text(record.get("sessionId"))
     if role in ("attachment", "queue-operation"):
@@ -84,13 +84,13 @@ def _claude(record: Record) -> Iterator[Turn]:
 
 
 def _is_typed(record: Record) -> bool:
-    """Return whether a person typed a prompt, as far as the record says: other programs send prompts too."""
+    """Return whether a person typed a prompt; true if the record does not say. Other programs send prompts too."""
     origin, mode = record.get("origin"), record.get("commandMode", "prompt")
     return mode == "prompt" and (not isinstance(origin, dict) or origin.get("kind", "human") == "human")
 
 
 def _claude_queued(record: Record, at: int, session: str) -> Iterator[Turn]:
-    """Yield what a person typed while the agent worked: as it was queued, and as it was delivered."""
+    """Yield what a person typed while the agent worked. It is recorded when it is queued and when it is delivered."""
     attached = record.get("attachment")
     if isinstance(attached, dict) and attached.get("type") == "queued_command" and _is_typed(attached):
         yield Turn(USER, _joined(attached.get("prompt")), at, "", session)
@@ -99,9 +99,9 @@ def _claude_queued(record: Record, at: int, session: str) -> Iterator[Turn]:
 
 
 def _claude_result(record: Record, part: Record, at: int, session: str) -> Iterator[Turn]:
-    """Yield the result of a tool, and what a person typed when they refused it.
+    """Yield the result of a tool, and what a person typed when they refused the call.
 
-    Only fields beside the message tell that a person refused: a tool can print the same words.
+    Only fields outside the message prove that a person refused: a tool can print the same words.
     """
     output, told = _joined(part.get("content")), record.get("toolUseResult")
     refused = record.get("toolDenialKind") == "user-rejected" or told == REFUSED
@@ -113,7 +113,7 @@ def _claude_result(record: Record, part: Record, at: int, session: str) -> Itera
 
 
 def _codex(record: Record) -> Iterator[Turn]:
-    """Yield the turns of a Codex rollout. Messages come twice, as items and as events; Transcript drops one."""
+    """Yield the turns of a Codex rollout. It records each message twice, as item and as event; Flow drops one."""
     payload, at = record["payload"], time_of(record.get("timestamp"))
     kind, id = payload.get("type"), payload.get("call_id")
     if record["type"] == "session_meta":
@@ -147,12 +147,12 @@ def _codex_output(output: Any) -> tuple[str, bool | None]:
 
 
 def _opencode(record: Record) -> Iterator[Turn]:
-    """Yield the turns of an OpenCode message. Synthetic parts were put in by a plugin or the host."""
+    """Yield the turns of an OpenCode message. A plugin or the host inserted its synthetic parts."""
     info = record["info"]
     times = info.get("time")
     at = time_of(times.get("created")) if isinstance(times, dict) else 0
     session = _text(info.get("sessionID"))
-    summary = info.get("summary") is True  # a compaction's; a person's message has an object there
+    summary = info.get("summary") is True  # true in the summary of a compaction; a person's message has an object there
     for part in _parts(record["parts"]):
         if part.get("type") == "tool":
             yield from _opencode_tool(part, at, session)
@@ -193,12 +193,12 @@ def _gemini(record: Record) -> Iterator[Turn]:
         if isinstance(call.get("args"), dict):
             yield from _calls(call.get("id"), call.get("name"), call["args"], at, session)
         output, failed = _gemini_output(call)
-        if output or failed is not None:  # the message is written again when the call is done
+        if output or failed is not None:  # else the call is not done; its message is written again later
             yield _result(call.get("id"), call.get("name"), output, failed, at, session)
 
 
 def _gemini_typed(said: str) -> str:
-    """Return what a person typed: a hint while the agent works is wrapped, and files that they name are appended."""
+    """Return what a person typed, without the wrapper of hints and without the files that Gemini appends."""
     if said.lstrip().startswith(GEMINI_HINTS):
         return said.partition("<user_input>")[2].rpartition("</user_input>")[0]
     return said.partition(GEMINI_FILES)[0]
@@ -213,7 +213,7 @@ def _gemini_output(call: Record) -> tuple[str, bool | None]:
 
 
 def _cursor(record: Record) -> Iterator[Turn]:
-    """Yield the turns of Cursor's agent: a person's words stand in a tag of their own, beside what the host adds."""
+    """Yield the turns of Cursor's agent. A tag separates a person's words from those that the host adds."""
     content = record["message"].get("content")
     text = _joined(content)
     _, tag, asked = text.partition("<user_query>")
@@ -224,7 +224,7 @@ def _cursor(record: Record) -> Iterator[Turn]:
 
 
 def _copilot(record: Record) -> Iterator[Turn]:
-    """Yield the turns of an event of Copilot CLI; skills and commands write messages in the person's place."""
+    """Yield the turns of an event of Copilot CLI. A user message with another source is from a skill or a command."""
     data, at, kind = record["data"], time_of(record.get("timestamp")), str(record["type"])
     who, _, what = kind.partition(".")
     id, name = data.get("toolCallId"), data.get("toolName")
@@ -255,13 +255,13 @@ def _is_generic(record: Record) -> bool:
 
 
 def _generic(record: Record) -> Iterator[Turn]:
-    """Yield the turn of a chat list as most programs write it: role and content."""
+    """Yield the turn of a record with role and content, as most programs write it."""
     said = next(record[key] for key in ("content", "text", "value") if key in record)
     at = time_of(record.get("timestamp") or record.get("created_at"))
     yield Turn(_role(record.get("role", record.get("from"))), _joined(said), at)
 
 
-# name → (whether a record is of this host, what was said in it); the first that knows a record reads it
+# name → (test whether a record is of this host, reader of its turns); the first test that passes decides
 READERS: dict[str, tuple[Callable[[Record], bool], Callable[[Record], Iterator[Turn]]]] = {
     "claude-code": (_is_claude, _claude),
     "codex": (lambda record: _holds(record, payload=dict) and "type" in record, _codex),
@@ -287,21 +287,21 @@ def _text(value: object) -> str:
 
 
 def _parts(content: object) -> list[Record]:
-    """Return the parts of a content, which may be plain text."""
+    """Return the parts of a message's content; plain text becomes one part."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
 def _joined(content: object) -> str:
-    """Return the words of a content; parts without a type are words too."""
+    """Return the text of a message's content; parts without a type count as text."""
     if isinstance(content, dict):
         content = [content]
     return "\n".join(_text(part.get("text")) for part in _parts(content) if part.get("type", "text") in TEXTS)
 
 
 def _unpacked(value: object) -> Any:
-    """Return what a text holds, if it is JSON, as arguments and outputs of Codex are; else the value."""
+    """Return the object in a JSON text, like the arguments and outputs of Codex; any other value as it is."""
     try:
         held = json.loads(value) if isinstance(value, str) and value.lstrip()[:1] == "{" else None
     except (ValueError, RecursionError):
@@ -310,7 +310,7 @@ def _unpacked(value: object) -> Any:
 
 
 def time_of(value: object) -> int:
-    """Return the milliseconds since 1970 of a time as hosts write it; 0 if it is none."""
+    """Return a host's timestamp in milliseconds since 1970; 0 if it is not a time."""
     if isinstance(value, str):
         return read_time(value)[0] or 0
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e15:

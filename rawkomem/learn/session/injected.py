@@ -1,7 +1,7 @@
-"""Cuts out what rawkomem itself or the host put into a prompt, so that nothing is learned twice.
+"""Remove what rawkomem or the host put into a prompt, so that injected memories are not learned again.
 
-Only the fenced format says where it ends. Any other block runs to the next heading that no memory can hold, else to
-the end of the text: what people say below it is lost rather than taken for theirs.
+Only the fenced format marks its end. Any other block is removed up to the next line that cannot be part of it, or up
+to the end of the text. So some of a person's words may be lost, but no injected text is taken for a person's.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ OPENING = re.compile(rf"<{FENCE}([0-9a-f]{{4,64}})[ >]")
 PLAIN_ITEM = re.compile(r"^.{1,200} \((?:low|medium|high|critical), .{1,200}\.md:\d+(?:, .*)?\)$", re.MULTILINE)
 LIST = re.compile(r"\[\s*\{")
 DECODER = json.JSONDecoder(strict=False)
-MAX_TRIES = 50  # places at which a JSON list may begin
-# How a block opens → whether a line is the first beyond it. In the first form `###` opens items, and memories hold no
-# other heading unescaped; in the second each item is one line; the third runs to the end.
+MAX_TRIES = 50  # places that are tried as the start of a JSON list
+# First line of a block → test for the first line after it. In the first format, items start with `###`, and memories
+# have no other unescaped heading. In the second, each item is one line. The third runs to the end of the text.
 BLOCKS: dict[str, Callable[[str], bool]] = {
     HEADING: lambda line: line.startswith(("# ", "## ")),
     GROUPED_HEADING: lambda line: bool(line) and line[:2] not in ("- ", "##"),
@@ -33,7 +33,7 @@ BLOCKS: dict[str, Callable[[str], bool]] = {
 
 
 def without_injected(text: str) -> tuple[str, int]:
-    """Return a text without blocks of injected memories, and how many there were."""
+    """Return a text without blocks of injected memories, and the number of blocks."""
     blocks = 0
     framed: list[Callable[[str], tuple[str, int]]] = [partial(_cut, opening=opening) for opening in BLOCKS]
     for cut in (_fenced, *framed, _plain, _listed):
@@ -43,7 +43,7 @@ def without_injected(text: str) -> tuple[str, int]:
 
 
 def without_scaffolding(text: str) -> str:
-    """Return a text without what its host put in; what a person typed behind a command stays."""
+    """Return a text without the host's markup; the arguments that a person typed after a command stay."""
     bare, _, typed = without_markup(text)
     return f"{bare.strip()}\n{typed}".strip() if typed else bare
 
@@ -62,7 +62,7 @@ def _plain(text: str) -> tuple[str, int]:
 
 
 def _cut(text: str, opening: str) -> tuple[str, int]:
-    """Return a text without the blocks that begin with a line, and how many there were."""
+    """Return a text without the blocks that start with the line `opening`, and the number of blocks."""
     if opening not in text:
         return text, 0
     kept: list[str] = []
@@ -80,7 +80,7 @@ def _cut(text: str, opening: str) -> tuple[str, int]:
 
 
 def _listed(text: str) -> tuple[str, int]:
-    """Cut the format for programs, a JSON list of items."""
+    """Return a text without JSON lists of memories, and the number of lists."""
     blocks = at = 0
     for _ in range(MAX_TRIES):
         opening = LIST.search(text, at)

@@ -1,4 +1,4 @@
-"""Listens to a session: its turns, whose they are, and what was met while reading them."""
+"""Read a whole session: its turns, its host, and the counts of skipped records."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 @record
 class Heard:
-    """A session, once it was listened to."""
+    """A session that was read."""
 
     run: Run
     turns: tuple[Turn, ...]
     host: str
     session: str
-    counts: dict[str, int]  # of records: broken, unknown, too long, injected, sub-agent
+    counts: dict[str, int]  # reason → records: broken, unknown, too long, injected, sub-agent
     warnings: tuple[str, ...] = ()  # about the file
 
     @property
     def has_speakers(self) -> bool:
-        """Tell whether the record says who speaks: without that, nothing in it is a person's word."""
+        """Tell whether the transcript names speakers. Without them, no text counts as a person's words."""
         return any(turn.role in (USER, ASSISTANT) for turn in self.turns)
 
 
 def listen(stream: IO[bytes], run: Run) -> Heard:
-    """Return a session with what the transcript tells about its run."""
+    """Return a session. Agent and session id of `run` are filled from the transcript if they are empty."""
     transcript = Transcript(stream)
     turns = tuple(transcript.turns())
     host = "" if transcript.host == MARKDOWN else transcript.host

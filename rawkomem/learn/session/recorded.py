@@ -1,4 +1,4 @@
-"""Reads files of recorded sessions: JSON, compressed by xz or not, with Claude Code's records of each session."""
+"""Read files of recorded sessions: JSON, plain or compressed with xz, with Claude Code's records of each session."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ...model.errors import BadInput
 if TYPE_CHECKING:
     Record = dict[str, Any]
 
-COMPACTED = "This session is being continued from a previous conversation"  # how the prompt after a compaction begins
+COMPACTED = "This session is being continued from a previous conversation"  # start of the prompt after a compaction
 COMPRESSED = ".xz"
-SHORTENED = "x"  # the one input of a tool call in published histories: the call as Markdown
+SHORTENED = "x"  # only input key of a tool call in published histories; it holds the call as Markdown
 NAMED_FILE = re.compile(r"</summary>\s*`([^`\n]+)`|The file (\S+) has been")
 
 
 def read_records(file: str) -> list[Record]:
-    """Return the sessions of a JSON file as they stand in it."""
+    """Return the sessions in a JSON file. Raise BadInput if it cannot be read or has no sessions."""
     hint = "give a JSON file with sessions, each with an id and Claude Code's records; see 'rawkomem docs bench'"
     try:
         with lzma.open(file) if file.endswith(COMPRESSED) else open(file, "rb") as stream:
@@ -32,7 +32,7 @@ def read_records(file: str) -> list[Record]:
 
 
 def holds_sessions(file: str) -> bool:
-    """Tell whether a file is one of recorded sessions, not a transcript."""
+    """Tell whether a file holds recorded sessions instead of a transcript."""
     if not file.endswith(".json"):
         return file.endswith(COMPRESSED)
     try:
@@ -44,7 +44,7 @@ def holds_sessions(file: str) -> bool:
 
 
 def with_paths(line: Record) -> Record:
-    """Return a record whose shortened tool calls name their file as the host itself would."""
+    """Return a record in which shortened tool calls have a `file_path`, as the host writes it."""
     message = line.get("message")
     if not isinstance(message, dict) or not isinstance(message.get("content"), list):
         return line

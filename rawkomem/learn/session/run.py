@@ -1,4 +1,4 @@
-"""The run that a transcript is of: whose it was, what was asked, and how it ended."""
+"""Describe the run of an agent that a transcript records."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ RESULTS = ("success", "failure", "partial")
 
 @record
 class Run:
-    """What the caller says about a run; the transcript tells the rest."""
+    """What the caller knows about a run. Empty fields are filled from the transcript."""
 
     agent: str = ""
     task: str = ""
     result: str = ""  # one of RESULTS, or unknown
     error: str = ""
-    source: str = ""  # which session of which host
-    session: str = ""  # as its host names it
+    source: str = ""  # host and session, for people
+    session: str = ""  # the host's id of the session

@@ -1,7 +1,7 @@
-"""Reads the Markdown histories that SpecStory keeps of sessions with any agent.
+"""Read SpecStory's Markdown histories of sessions with any agent.
 
-A history escapes nothing: a tool may print lines that look like a speaker's. They count outside of tools only, and not
-when they are older than what stands before them.
+A history escapes nothing, so a tool may print a line that looks like a speaker line. Such a line is ignored inside a
+tool's block, and when its time is older than that of the message before it.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ SPEAKER = re.compile(r"_\*\*(User|Agent|Assistant)( - sidechain)?(?: \(([^()]{1,
 SESSION = re.compile(r"<!-- .{1,60} Session (\S{1,100}) \([^()]{1,60}\) -->")
 TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)?$")
 TOOL_OPENS = re.compile(r'<tool-use data-tool-type="([^"]{0,60})" data-tool-name="([^"]{0,200})">')
-ENDS = {"<tool-use ": "</tool-use>", "<think>": "</think>"}  # how a block opens → how it ends
+ENDS = {"<tool-use ": "</tool-use>", "<think>": "</think>"}  # start of a block → its end
 COMMENT = "<!-- message-id:"
-SEPARATOR = "---"  # stands between speakers
+SEPARATOR = "---"  # line between two speakers
 FENCE = "```"
 SHELL, WRITE = "shell", "write"  # types of tools
 WRITTEN_FILE = re.compile(r"(?:The file (\S{1,400}) has been|File created successfully at: (\S{1,400}))")
 ERRORS = ("<tool_use_error>", "Error:")
-MAX_LATE_MILLISECONDS = 120_000  # a message that waited is written behind later ones
-MAX_MESSAGE_CHARS = 1_000_000  # what is beyond is dropped
+MAX_LATE_MILLISECONDS = 120_000  # a queued message may be this much older than the message before it
+MAX_MESSAGE_CHARS = 1_000_000  # the rest of a longer message is dropped
 
 
 def is_history(lines: Iterable[str]) -> bool:
-    """Return whether a text that begins with these lines is a history."""
+    """Return whether a text that starts with these lines is a SpecStory history."""
     return any(line.startswith(GENERATED) or SPEAKER.match(line) for line in lines)
 
 
 def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
-    """Yield the turns of a history, read line by line; what a tool did is a call and a result."""
+    """Yield the turns of a history, line by line. Each tool block becomes a call and a result."""
     message, session, tools = Message("", 0), "", 0
     for line in lines:
         speaker = None if message.ends else _speaker(line, message.at)
@@ -56,18 +56,18 @@ def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
 
 
 class Message:
-    """A speaker's message, taken apart into words and what tools did."""
+    """A speaker's message, split into words and tool blocks."""
 
     def __init__(self, role: str, at: int) -> None:
         self.role, self.at = role, at
-        self.ends = ""  # how the block ends that is open
-        self.tools: list[list[str]] = []  # lines of each
+        self.ends = ""  # end mark of the open block; empty outside of blocks
+        self.tools: list[list[str]] = []  # lines of each tool block
         self._words: list[str] = []
         self._length = 0
         self._fence = self._before = ""
 
     def add(self, line: str) -> None:
-        """Add a line."""
+        """Append a line to the words or to the open tool block; drop thoughts and comments."""
         opens = next((start for start in ENDS if line.startswith(start)), "") if not self.ends else ""
         if opens:
             self.ends, self._fence = ENDS[opens], ""
@@ -83,12 +83,12 @@ class Message:
             self._before = line
 
     def close(self, following: str) -> None:
-        """Drop the line that stands before another speaker."""
+        """Drop the separator at the end if another speaker follows."""
         text = "\n".join(self._words).rstrip()
         self._words = [text.removesuffix(f"\n{SEPARATOR}") if following != self.role else text]
 
     def turns(self, session: str, tools: int) -> Iterator[Turn]:
-        """Yield what was said, and what each tool was asked for and answered, after a number of tools before."""
+        """Yield the spoken turn, then each tool's call and result. `tools` counts the tools before this message."""
         if self.role:
             yield Turn(self.role, "\n".join(self._words).strip(), self.at, "", session)
         for number, lines in enumerate(self.tools if self.role != SUBAGENT else (), tools + 1):
@@ -96,7 +96,7 @@ class Message:
 
 
 def _speaker(line: str, before: int) -> Message | None:
-    """Return the message that a line opens, not older than what stands before it."""
+    """Return the message that a speaker line opens; None for other lines and for lines older than time `before`."""
     found = SPEAKER.match(line)
     if not found:
         return None
@@ -109,7 +109,7 @@ def _speaker(line: str, before: int) -> Message | None:
 
 
 def _used(lines: list[str], at: int, session: str, id: str) -> Iterator[Turn]:
-    """Yield the call and the result that a tool's block shows."""
+    """Yield the call and the result in a tool block."""
     opening = TOOL_OPENS.match(lines[0])
     if not opening:
         return
@@ -127,7 +127,7 @@ def _used(lines: list[str], at: int, session: str, id: str) -> Iterator[Turn]:
 
 
 def _blocks(lines: list[str]) -> tuple[list[str], list[str]]:
-    """Return the lines outside of fences, and what each fence holds."""
+    """Return the lines outside of code fences, and the text inside each fence."""
     shown, blocks = list[str](), list[list[str]]()
     fence = ""
     for line in lines:
@@ -142,7 +142,7 @@ def _blocks(lines: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _inline(shown: list[str]) -> str:
-    """Return the code that stands on a line of its own."""
+    """Return the first inline code that fills a whole line; empty if there is none."""
     lines = (line.strip() for line in shown)
     return next((line.strip("`") for line in lines if len(line) > 2 and line[0] == line[-1] == "`"), "")
 

@@ -1,6 +1,6 @@
-"""Reads a session's transcript as a stream of turns, whichever host wrote it; its content shows which.
+"""Read a session's transcript as a stream of turns. Its content shows which host wrote it.
 
-A line that cannot be parsed, a record of an unknown kind or one of absurd length is skipped and counted.
+Lines that cannot be parsed, lines that are too long, and records of an unknown kind are skipped and counted.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
-MAX_LINE_BYTES = 8 * 2**20  # a record with a screenshot in it is longer, and says nothing
-SAMPLE_LINES = 15  # looked at before it is decided that none is a record by itself
-MAX_DOCUMENT_BYTES = 128 * 2**20  # of a transcript that is one JSON document: it cannot be read in pieces
-MAX_TURN_CHARS = 200_000  # nobody says more at once
-BLANKS = b"\xef\xbb\xbf \t\r\n"  # before a first record, with the mark of UTF-8
-SAMPLE_BYTES = 4096  # that tell what a file is
-MIN_TALK_CHARS = 20_000  # of a text in which somebody must be named: a longer one is no output of one agent
+MAX_LINE_BYTES = 8 * 2**20  # longer records are screenshots
+SAMPLE_LINES = 15  # read to decide whether each line is a record
+MAX_DOCUMENT_BYTES = 128 * 2**20  # of a transcript that is one JSON document: all of it must be in memory
+MAX_TURN_CHARS = 200_000  # longer turns are cut
+BLANKS = b"\xef\xbb\xbf \t\r\n"  # may come before the first record: byte order mark and white space
+SAMPLE_BYTES = 4096  # searched for a zero byte, which shows a binary file
+MIN_TALK_CHARS = 20_000  # warn if a longer text names no speaker
 SUBAGENTS_FOLDER = "subagents"  # where Claude Code and Cursor keep the transcripts of sub-agents
 READ = "transcripts of agents, JSON lists of role and content, SpecStory histories, and texts with lines like `## User`"
-LIST_KEYS = ("messages", "turns", "conversation", "history", "items")  # where a document keeps its records
+LIST_KEYS = ("messages", "turns", "conversation", "history", "items")  # keys under which a document keeps its records
 MARKDOWN = "text"
 UNPACKERS = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gunzip"}
 
 
 class Transcript:
-    """Turns of one session, and what was met while reading them. The counts are complete once the turns are read."""
+    """The turns of one session, with counts and warnings, which are complete after all turns are read."""
 
     def __init__(self, stream: IO[bytes]):
         self._stream = stream
         self._ahead: list[bytes] = []
         self._hosts: Counter[str] = Counter()
         self.session = ""
-        self.line = b""  # the record that was read last; empty where records are no lines
+        self.line = b""  # the record that was read last; empty if records are not lines
         self.counts: Counter[str] = Counter()  # broken, unknown, too long, injected, sub-agent
         self.warnings: list[str] = []
         name = getattr(stream, "name", "")
@@ -56,11 +56,11 @@ class Transcript:
 
     @property
     def host(self) -> str:
-        """Return the name of the host that wrote most of its records."""
+        """Return the name of the host that wrote most of the records; MARKDOWN for a text."""
         return self._hosts.most_common(1)[0][0] if self._hosts else MARKDOWN
 
     def turns(self) -> Iterator[Turn]:
-        """Yield every turn in order; people's words without what was injected into them."""
+        """Yield every turn in order, without injected text in the words of people and agents."""
         talk = 0
         for turn in Flow().follow(self._seen(self._raw())):
             turn = replace(turn, text=self._spoken(turn.role, turn.text[:MAX_TURN_CHARS]))
@@ -68,7 +68,7 @@ class Transcript:
             if turn.text or turn.did:
                 yield turn
         if talk > MIN_TALK_CHARS:
-            self.warnings.append(f"no speakers found; read are {READ}")
+            self.warnings.append(f"no speakers found; supported formats: {READ}")
 
     def _seen(self, turns: Iterator[Turn]) -> Iterator[Turn]:
         for turn in turns:
@@ -91,7 +91,7 @@ class Transcript:
         return chain.from_iterable(self._turns_of(record) for record in records)
 
     def _own(self, turns: Iterator[Turn]) -> Iterator[Turn]:
-        """Yield turns unless they are a sub-agent's."""
+        """Yield the turns that are not a sub-agent's; count the others."""
         for turn in turns:
             if self._is_subagents or turn.role == SUBAGENT:
                 self.counts["sub-agent"] += 1
@@ -99,7 +99,7 @@ class Transcript:
                 yield turn
 
     def _look_ahead(self) -> bytes:
-        """Return the first line that is not blank, and keep a few more: the first record of a file may be torn."""
+        """Return the first line that is not blank, and keep SAMPLE_LINES more: the first record may be incomplete."""
         line = self._stream.readline(MAX_LINE_BYTES)
         _refuse_binary(line)
         while line and not line.strip(BLANKS):
@@ -108,7 +108,7 @@ class Transcript:
         return line
 
     def _lines(self) -> Iterator[bytes]:
-        """Yield lines; count those that are too long and skip them."""
+        """Yield lines; skip and count those that are too long."""
         for line in chain(self._ahead, iter(lambda: self._stream.readline(MAX_LINE_BYTES), b"")):
             if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
                 yield line
@@ -132,7 +132,7 @@ class Transcript:
         data = b"".join(self._ahead) + self._stream.read(MAX_DOCUMENT_BYTES)
         if len(data) > MAX_DOCUMENT_BYTES:
             size = f"more than {MAX_DOCUMENT_BYTES >> 20} MB"
-            raise BadInput(f"{self._name or 'the transcript'} is one JSON document of {size}", "split it")
+            raise BadInput(f"{self._name or 'the transcript'} is one JSON document of {size}", "split the file")
         try:
             value = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
         except (ValueError, RecursionError) as failure:
@@ -141,7 +141,7 @@ class Transcript:
         return self._listed(value)
 
     def _listed(self, value: Any) -> Iterator[Record]:
-        """Yield the records in a value: itself, or those of the list that it is or holds."""
+        """Yield the records in a value: the items of the list that it is or contains, or the value itself."""
         if isinstance(value, dict):
             self._is_subagents = self._is_subagents or opens_subagent(value)
             within = next((value[name] for name in LIST_KEYS if isinstance(value.get(name), list)), None)
@@ -172,7 +172,7 @@ class Transcript:
 def _refuse_binary(data: bytes) -> None:
     for magic, command in UNPACKERS.items():
         if data.startswith(magic):
-            raise BadInput("the transcript is compressed", f"unpack it first: {command}")
+            raise BadInput("the transcript is compressed", f"unpack it first, with: {command}")
     if b"\0" in data[:SAMPLE_BYTES]:
         raise BadInput("the transcript is a binary file", "give a .jsonl, .json, .md or .txt file")
 

@@ -1,1 +1,1 @@
-"""Skills: reading, judging, exporting and proposing them."""
+"""Read, rate, export and propose skills."""

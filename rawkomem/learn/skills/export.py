@@ -1,6 +1,6 @@
-"""A skill as a folder that agent hosts load: `<name>/SKILL.md` with frontmatter and body, as Agent Skills asks.
+"""Export a skill as a folder that agent hosts load: `<name>/SKILL.md` in the format of Agent Skills.
 
-A file that we wrote carries a stamp over its own text. One without it, or one that somebody changed since, is theirs.
+Each exported file carries a checksum of its own text. A file without one, or with a wrong one, is never overwritten.
 """
 
 from __future__ import annotations
@@ -25,28 +25,31 @@ if TYPE_CHECKING:
     from ...model.entry import Memory, Value
 
 FILE = "SKILL.md"
-KEPT_KEYS = ("license", "compatibility")  # portable, and harmless: what tools a skill may use is for a person to allow
+KEPT_KEYS = ("license", "compatibility")  # `allowed-tools` is not exported: a person must grant tools
 COMPATIBILITY_LENGTH = 500  # characters (Agent Skills)
-DESCRIPTION_WORDS = 40  # of a description that is made from the text
+DESCRIPTION_WORDS = 40  # of a description that is summarized from the text
 STAMP = re.compile(r"^  rawkomem: (\S+) ([0-9a-f]{16})\n", re.MULTILINE)
 
 
 @record
 class Exported:
-    """Where a skill was written, and whether that changed anything."""
+    """The file of an exported skill, and whether the export changed it."""
 
     path: str
     changed: bool
 
 
 def export_skill(memory: Memory, folder: str, inside: str) -> Exported:
-    """Write a skill's folder below `folder`, which must not lie in the repository `inside`."""
+    """Write a skill's folder below `folder`, which must be outside of `inside`, the .rawko folder.
+
+    Raise Refused if the skill is not active or the file is not ours, and Unwritable if it cannot be written.
+    """
     if memory.status != ACTIVE:
         raise Refused(f"{memory.id} is {memory.status}: only active skills are exported", "review or restore it first")
     name = portable_name(memory.title)
     target = os.path.join(folder, name)
     if (os.path.realpath(target) + os.sep).startswith(os.path.realpath(inside) + os.sep):
-        raise Refused("a skill is not exported into the memories", "name a folder like .claude/skills")
+        raise Refused(f"a skill is not exported into the memories: {target}", "name a folder like .claude/skills")
     refuse_exit(target, os.path.dirname(inside))
     file, text = os.path.join(target, FILE), portable(memory, name)
     before = _read_own(file, target, memory.id)
@@ -59,12 +62,12 @@ def export_skill(memory: Memory, folder: str, inside: str) -> Exported:
 
 
 def portable_name(title: str) -> str:
-    """Return a name that every host takes, for skill and folder: at most 64 lower-case letters, digits and hyphens."""
+    """Return a name for skill and folder that every host accepts: at most 64 lower-case letters, digits and hyphens."""
     return slug(kebab(title) or title)
 
 
 def portable(memory: Memory, name: str) -> str:
-    """Return the SKILL.md of a skill, stamped."""
+    """Return the text of a skill's SKILL.md, with its checksum."""
     front, body = split_front(text_in(memory.body))
     fields: dict[str, Value] = {"name": name, "description": _description(memory, body)}
     kept = {key: front[key] for key in KEPT_KEYS if isinstance(front.get(key), str)}
@@ -80,7 +83,7 @@ def _description(memory: Memory, body: str) -> str:
 
 
 def _body(memory: Memory, body: str) -> str:
-    """Return the text below its frontmatter; YAMO, which is no Markdown, in a fence."""
+    """Return the text below the frontmatter. YAMO text is put into a code fence, since it is not Markdown."""
     if not body:
         return f"# {one_line(memory.title)}"
     first = body.split("\n", 1)[0]
@@ -92,7 +95,7 @@ def _sum(text: str) -> str:
 
 
 def _read_own(file: str, folder: str, id: str) -> str:
-    """Return what we wrote there before; empty where nothing is. Whatever else is there is not ours to replace."""
+    """Return the text of this skill's earlier export; empty if there is no file. Refuse any other file or a link."""
     if os.path.islink(folder) or os.path.islink(file):
         raise Refused(f"{file} is a link", "name another folder, or remove the link")
     try:
@@ -106,7 +109,9 @@ def _read_own(file: str, folder: str, id: str) -> str:
     if not stamp:
         raise Refused(f"{file} was not written by rawkomem", "name another folder, or move that file away")
     if stamp[2] != _sum(STAMP.sub("", text, count=1)):
-        raise Refused(f"{file} was changed since it was exported", "take it in with 'rawkomem skill add', or move it")
+        raise Refused(
+            f"{file} was changed since it was exported", "store it with 'rawkomem skill add', or move it away"
+        )
     if stamp[1] != id:
         raise Refused(f"{file} is an export of {stamp[1]}", "rename one of the two skills, or name another folder")
     return text

@@ -1,4 +1,4 @@
-"""Reflection: what several memories say together. Without a model, the question is prepared for whoever asks one."""
+"""Reflect on several memories: ask a model what they say together, or return the prompt for the caller to ask."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from ..llm.model import Llm
 
 KIND = "reflection"
-LOOKBACK_MEMORIES = 10  # memories (RFC-0011)
-MAX_MEMORIES = 100  # memories at once: more is a book, not a subject
-GENERAL = "general"  # the topic of a reflection without one
-KINDS = tuple(kind for kind in CREATES if kind not in (KIND, *GROUPS))  # a reflection on reflections feeds on itself
-MAX_CHARS = 4_000  # characters of a reflection: it is a belief, not a report
+LOOKBACK_MEMORIES = 10  # default (RFC-0011)
+MAX_MEMORIES = 100  # in one prompt
+GENERAL = "general"  # topic if none is named
+KINDS = tuple(kind for kind in CREATES if kind not in (KIND, *GROUPS))  # no reflections on reflections
+MAX_CHARS = 4_000  # of a reflection
 SYSTEM = f"You find what the notes of a software project have in common. {WARNING}"
 SCHEMA = {
     "type": "object",
@@ -39,7 +39,7 @@ SCHEMA = {
 
 @record
 class Prepared:
-    """A reflection that nobody has made yet: its sources, fenced, and the prompt that asks for it."""
+    """The prompt for a reflection, with its sources as memories and as fenced text."""
 
     topic: str
     sources: tuple[Memory, ...]
@@ -47,20 +47,20 @@ class Prepared:
     prompt: str
 
     def shape(self) -> dict[str, Any]:
-        """Return the prepared question in the form of RFC-0011."""
+        """Return the prompt in the JSON form of RFC-0011."""
         return {"topic": self.topic, "count": len(self.sources), "context": self.context, "prompt": self.prompt}
 
 
 @record
 class Thought:
-    """What a model made of it, and how sure it is, from 0 to 1."""
+    """A model's reflection, and its confidence from 0 to 1."""
 
     text: str
     confidence: float
 
 
 def prepare(topic: str, sources: Sequence[Memory]) -> Prepared:
-    """Return the question to ask about some memories."""
+    """Return the prompt for a reflection on some memories."""
     topic = one_line(topic) or GENERAL
     context = fenced(sources)
     about = "" if topic == GENERAL else f" They were found for the topic: {topic}."
@@ -73,24 +73,24 @@ def prepare(topic: str, sources: Sequence[Memory]) -> Prepared:
 
 
 def think(llm: Llm, prepared: Prepared) -> Thought:
-    """Ask a model. LlmFailure where it gives no usable answer."""
+    """Return a model's reflection. Raise LlmFailure if it gives no usable answer."""
     answer = ask(llm, prepared.prompt, SYSTEM, SCHEMA)
     text = clean(answer["reflection"]).strip()[:MAX_CHARS]
     if not text:
-        raise LlmFailure(f"{llm.name} had nothing to say", "try another model")
+        raise LlmFailure(f"{llm.name} returned an empty reflection", "try another model")
     return Thought(text, max(0.0, min(1.0, float(answer["confidence"]))))
 
 
 def plan_reflection(prepared: Prepared, thought: Thought, by: str) -> Plan:
-    """Store what was thought. The memory names its sources, so it is believed no more than the least of them."""
-    title, sure = f"Reflection: {prepared.topic}", str(round(100 * thought.confidence))  # in files from 0 to 100
+    """Plan to store a reflection. Its trust is at most that of its least trusted source."""
+    title, sure = f"Reflection: {prepared.topic}", str(round(100 * thought.confidence))  # files use 0 to 100
     extra: dict[str, Value] = {"topic": prepared.topic, "confidence": sure}
     entry = Entry(kind=KIND, title=title, tags=(KIND,), source="reflect", by=by, body=thought.text, extra=extra)
     return plan_add(derived(entry, [memory.id for memory in prepared.sources]))
 
 
 def known_reflection(prepared: Prepared, memories: Iterable[Memory]) -> Memory | None:
-    """Return the reflection in use on this very topic, made of these very memories, none of which changed since."""
+    """Return the stored reflection with the same topic and sources, if no source changed since; else None."""
     for memory in made_of(memories, prepared.sources):
         same = memory.kind == KIND and memory.extra.get("topic") == prepared.topic
         if same and all(source.updated <= memory.created for source in prepared.sources):
@@ -99,12 +99,12 @@ def known_reflection(prepared: Prepared, memories: Iterable[Memory]) -> Memory |
 
 
 def topic_of(memory: Memory) -> str:
-    """Return what a reflection is about."""
+    """Return the topic of a reflection."""
     return str(memory.extra.get("topic", "")) or GENERAL
 
 
 def confidence_of(memory: Memory) -> float:
-    """Return how sure a reflection is, from 0 to 1."""
+    """Return the confidence of a reflection, from 0 to 1."""
     said = str(memory.extra.get("confidence", ""))
     return int(said) / 100 if said.isdecimal() else 0.0
 
@@ -116,7 +116,7 @@ def reflection_as_yamo(memory: Memory) -> str:
 
 
 def shape_of(memory: Memory, block: str) -> dict[str, Any]:
-    """Return a reflection in the form of RFC-0011."""
+    """Return a reflection in the JSON form of RFC-0011."""
     return {
         "id": memory.id,
         "topic": topic_of(memory),

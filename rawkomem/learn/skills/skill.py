@@ -1,4 +1,4 @@
-"""Skills: how reliable each turned out, which fits a task, and the decisions to take one in or to put it away. Pure."""
+"""Rate skills, find those that fit a task, and plan to add or to archive them. Pure."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from .text import SkillText
 
 KIND = "skill"
-# RFC-0011, in tenths, so that sums are exact: where reliability starts, and what a use adds.
+# Reliability in RFC-0011: its start value and what each use adds, in tenths so that sums are exact.
 START_TENTHS, SUCCESS_TENTHS, FAILURE_TENTHS, MAX_TENTHS = 5, 1, -2, 10
-PRUNED_BELOW = 0.3  # RFC-0011
+PRUNED_BELOW = 0.3  # reliability (RFC-0011)
 KEYWORD_SHARE, MEANING_SHARE = 0.7, 0.3  # RFC-0011: shares of a skill's score
-FIELDS = {"name": 3, "intent": 2, "tags": 1, "description": 1}  # RFC-0011: what a word counts where it stands
-MIN_COSINE = 0.3  # cosine from which a skill that shares no word with a question may still be meant
+FIELDS = {"name": 3, "intent": 2, "tags": 1, "description": 1}  # RFC-0011: points for a word in each field
+MIN_COSINE = 0.3  # with at least this, a skill matches even if it shares no word with the question
 
 
 @record
 class Skill:
-    """A skill as it stands: its memory, how reliable it is, and how often it was used.
+    """A skill: its memory, its reliability, and how often it was used.
 
-    `uses` are the votes on it, the same on every machine; `injected` and `last_used` are what this machine saw.
+    `uses` counts the votes in its file. `injected` and `last_used` come from this machine's own records.
     """
 
     memory: Memory
@@ -47,7 +47,7 @@ class Skill:
     last_used: int = 0
 
     def field(self, name: str) -> str:
-        """Return what it says of itself: name, intent, tags or description, as text."""
+        """Return the skill's name, intent, tags or description as text."""
         if name == "name":
             return self.memory.title
         return " ".join(self.memory.tags) if name == "tags" else str(self.memory.extra.get(name, ""))
@@ -63,7 +63,7 @@ class Match:
 
 
 def reliability(votes: str) -> float:
-    """Return how reliable a skill is after these votes (`+`, `-`) in their order, from 0 to 1."""
+    """Return the reliability of a skill, from 0 to 1, after these votes (`+`, `-`) in their order."""
     tenths = START_TENTHS
     for vote in votes:
         tenths = max(0, min(MAX_TENTHS, tenths + (SUCCESS_TENTHS if vote == "+" else FAILURE_TENTHS)))
@@ -71,7 +71,7 @@ def reliability(votes: str) -> float:
 
 
 def skill_of(memory: Memory, injected: int = 0, last_used: int = 0) -> Skill:
-    """Return a memory of kind `skill` with what follows from its votes."""
+    """Return a memory of kind `skill` as a Skill, with the reliability that its votes give."""
     return Skill(memory, reliability(memory.votes), len(memory.votes), injected, last_used)
 
 
@@ -79,17 +79,17 @@ def skill_of(memory: Memory, injected: int = 0, last_used: int = 0) -> Skill:
 
 
 def rank(question: str, skills: Sequence[Skill], cosine: Mapping[str, float]) -> list[Match]:
-    """Return the skills that fit a question, best first; `cosine`: how close each is in meaning, by id."""
+    """Return the skills that fit a question, best first. `cosine` maps a skill's id to its similarity in meaning."""
     named = called(question, skills)
     if named:
-        return [Match(named, 1.0, (("called", 1.0, "the question calls it by its name"),))]
+        return [Match(named, 1.0, (("called", 1.0, "the question names the skill"),))]
     matches = [_match(_stems(question), skill, max(0.0, cosine.get(skill.memory.id, 0.0))) for skill in skills]
     fitting = [match for match in matches if match.parts]
     return sorted(fitting, key=lambda match: (-match.score, -match.skill.reliability, match.skill.memory.id))
 
 
 def called(question: str, skills: Sequence[Skill]) -> Skill | None:
-    """Return the skill that a question names outright: `Name: X` or `X: do this`; of namesakes the more reliable."""
+    """Return the skill that a question names (`Name: X` or `X: do this`). If names are equal, the most reliable one."""
     head, colon, rest = question.strip().partition(":")
     name = rest if head.strip().casefold() == "name" else head
     wanted = name.strip().casefold() if colon else ""
@@ -98,7 +98,7 @@ def called(question: str, skills: Sequence[Skill]) -> Skill | None:
 
 
 def _match(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
-    """Score a skill. A word counts by the fields that hold it, at most as in a name."""
+    """Return the score of a skill. A word gets the points of all fields that contain it, at most those of `name`."""
     held = {name: _stems(skill.field(name)) for name in FIELDS}
     parts: list[tuple[str, float, str]] = []
     shared = [(word, [name for name in FIELDS if root in held[name]]) for root, word in asked.items()]
@@ -113,17 +113,17 @@ def _match(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
 
 
 def _stems(text: str) -> dict[str, str]:
-    """Return what a text is about: stem → word, with the parts of compound names; all words where none is specific."""
+    """Return stem → word for a text's content words, or for all its words if none is specific. Names are split."""
     title = searchable_title(text)
     words = language().content_words(title) or language().words(title)
     return dict(zip(language().stemmer(words), words, strict=True))
 
 
-# Taking in
+# Adding
 
 
 def known_as(skill: SkillText, known: Sequence[Memory]) -> Memory | None:
-    """Return the skill that says exactly this already, whatever became of it; a deleted one is not known."""
+    """Return the known skill with exactly this text, in any status except deleted; None if there is none."""
     body = as_read(body_of(skill.text))
     return next((memory for memory in known if memory.status != "deleted" and memory.body == body), None)
 
@@ -131,7 +131,7 @@ def known_as(skill: SkillText, known: Sequence[Memory]) -> Memory | None:
 def plan_ingest(
     skill: SkillText, source: str, by: str, known: Sequence[Memory], trust: Trust, extra: Mapping[str, Value] = NOTHING
 ) -> Plan:
-    """Add a skill, or amend the active one of that name; hold it for a review where it is trusted less than that."""
+    """Plan to add a skill, or to amend the active skill of that name. If it is trusted less, hold it for review."""
     entry = _entry(skill, source, by, extra)
     (new,) = plan_add(entry).entries
     name = skill.name.casefold()
@@ -144,7 +144,7 @@ def plan_ingest(
 
 
 def _entry(skill: SkillText, source: str, by: str, extra: Mapping[str, Value]) -> Entry:
-    intent = "" if skill.intent == NO_INTENT else skill.intent  # it says nothing, and its words would be searched
+    intent = "" if skill.intent == NO_INTENT else skill.intent  # the placeholder must not be searched
     said = {"intent": intent, "description": skill.description}
     return Entry(
         kind=KIND,
@@ -165,11 +165,11 @@ def _amending(old: Memory, entry: Entry) -> Plan:
     return plan_amend(old, replace(entry, kind="amend", given=named, extra=extra))
 
 
-# Putting away
+# Archiving
 
 
 def plan_prune(skills: Sequence[Skill], threshold: float, by: str) -> Plan:
-    """Archive the active skills below a reliability; `restore` brings one back."""
+    """Plan to archive the active skills below a reliability. `rawkomem restore` brings one back."""
     if not 0 <= threshold <= 1:
         raise BadInput(f"{threshold:g} is no reliability", "give a number from 0 to 1, like 0.3")
     weak = [skill for skill in skills if skill.memory.status == ACTIVE and skill.reliability < threshold]

@@ -1,6 +1,6 @@
-"""Synthesis: a skill proposed from consolidated learnings and lessons, in their own words. Pure.
+"""Propose a skill from consolidated learnings and lessons, in their own words. Pure.
 
-A learning is Markdown as traces/learning_text.py writes it. The proposal is in quarantine until a person reviews it.
+Learnings are Markdown as traces/learning_text.py writes it. The proposal stays in quarantine until somebody reviews it.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from ..llm.model import Llm
 
 LEARNING, LESSON = "learning", "lesson"
-SOURCE = "synthesize"  # of the skills made here
-MIN_COSINE = 0.6  # cosine of what belongs together, as in state/lifecycle/compress.py
-MIN_LESSONS = 3  # without a learning: one lesson is a lesson, several are a way to work
-MAX_ITEMS = 12  # of a list: longer is a manual
+SOURCE = "synthesize"  # stored as the source of these skills
+MIN_COSINE = 0.6  # of memories that belong together, as in state/lifecycle/digest.py
+MIN_LESSONS = 3  # that make a skill if there is no learning
+MAX_ITEMS = 12  # per list
 DESCRIPTION_WORDS = 40
 SECTIONS = {"insights": "Key Insights", "steps": "Recommended Approach", "avoid": "Anti-Patterns"}
 APPROACH, AVOID, RULES = "Approach", "Avoid", "Rules"  # headings of a proposed skill
@@ -60,7 +60,7 @@ SCHEMA = {
 
 @record
 class Draft:
-    """A skill that might be: what it is called, what it says, and the memories that say so."""
+    """A proposed skill: its name, its text in parts, and its sources."""
 
     name: str
     description: str
@@ -72,7 +72,7 @@ class Draft:
 
     @property
     def analysis(self) -> str:
-        """Return what it was made from, in one line."""
+        """Return one line with the number of sources and of items in each part."""
         lessons = sum(memory.kind == LESSON for memory in self.sources)
         made = {LEARNING: len(self.sources) - lessons, LESSON: lessons}
         said = {"step": self.steps, "insight": self.insights, "warning": self.avoid, "rule": self.rules}
@@ -91,7 +91,7 @@ class Draft:
 
 
 def candidates(memories: Iterable[Memory], topic: str) -> list[Memory]:
-    """Return the learnings and lessons in use, about a topic or about anything; the oldest first."""
+    """Return the active learnings and lessons, oldest first; with a topic, only those about it."""
     asked = set(specific(topic))
     found = [memory for memory in memories if memory.kind in (LEARNING, LESSON) and memory.status == ACTIVE]
     about = [memory for memory in found if not topic or len(asked & _roots(memory)) >= max(1, enough(len(asked)))]
@@ -99,20 +99,20 @@ def candidates(memories: Iterable[Memory], topic: str) -> list[Memory]:
 
 
 def groups(sources: Sequence[Memory], pairs: Iterable[tuple[str, str, float]]) -> list[tuple[str, list[Memory]]]:
-    """Return (name, memories) of what belongs together, by links and by similar pairs, the largest first."""
+    """Return (name, memories) for each group of memories that are linked or similar, largest group first."""
     found = clusters(build(sources, lambda memory: True, pairs), 1)
     grouped = [(cluster.label, [memory for memory in sources if memory.id in cluster.ids]) for cluster in found]
     return [(_name(label, members), members) for label, members in grouped]
 
 
 def _name(label: str, members: Sequence[Memory]) -> str:
-    """Return what a group is called: as its only learning is, else by the words that tell it from the others."""
+    """Return the name of a group: the subject of its only learning, or else the label of its cluster."""
     learnings = [memory for memory in members if memory.kind == LEARNING]
     return _subject((learnings or members)[0]) if len(learnings) == 1 or not label else label.replace(",", "")
 
 
 def is_enough(sources: Collection[Memory]) -> bool:
-    """Tell whether a skill can be made of these: a learning stands for many runs, a lesson for one."""
+    """Tell whether memories suffice for a skill: one learning, which sums up many runs, or MIN_LESSONS lessons."""
     return any(memory.kind == LEARNING for memory in sources) or len(sources) >= MIN_LESSONS
 
 
@@ -120,7 +120,7 @@ def is_enough(sources: Collection[Memory]) -> bool:
 
 
 def draft_of(name: str, sources: Sequence[Memory]) -> Draft:
-    """Return what these memories say, as a skill of that name in their own words; each thing once."""
+    """Return a skill draft with the words of these memories, without repetitions."""
     learnings = [memory for memory in sources if memory.kind == LEARNING]
     lists = {
         field: _each_once(item for memory in learnings for item in items(section(memory.body, heading)))
@@ -133,8 +133,8 @@ def draft_of(name: str, sources: Sequence[Memory]) -> Draft:
 
 
 def reworded(llm: Llm, draft: Draft) -> Draft:
-    """Return the draft in a model's words; rules of lessons stay. LlmFailure where it gives no usable answer."""
-    said = replace(draft.sources[0], id="draft", title=draft.name, body=draft.text)  # data, like its sources
+    """Return the draft reworded by a model, except its rules. Raise LlmFailure if there is no usable answer."""
+    said = replace(draft.sources[0], id="draft", title=draft.name, body=draft.text)  # fenced as data, like its sources
     prompt = (
         f"Write a skill from these {len(draft.sources)} memories. {WARNING}\n\n{fenced(draft.sources)}\n\n"
         f"A draft in their own words:\n\n{fenced([said])}\n\n"
@@ -152,7 +152,7 @@ def reworded(llm: Llm, draft: Draft) -> Draft:
 
 
 def plan_proposal(draft: Draft, by: str) -> Plan:
-    """Store the skill, held for a review. It names its sources, so it is believed no more than the least of them."""
+    """Plan to store the skill, held for review. Its trust is at most that of its least trusted source."""
     entry = Entry(
         kind=KIND,
         title=draft.name,
@@ -168,7 +168,7 @@ def plan_proposal(draft: Draft, by: str) -> Plan:
 
 
 def skill_as_yamo(memory: Memory) -> str:
-    """Return a proposed skill as a definition in YAMO: its steps as output, warnings and rules as constraints."""
+    """Return a proposed skill as a YAMO block, with its steps as output and its warnings and rules as constraints."""
     sources, at = derived_from(memory), iso(memory.created)
     steps, avoid, rules = (items(section(memory.body, heading)) for heading in (APPROACH, AVOID, RULES))
     block = Block(
@@ -187,12 +187,12 @@ def skill_as_yamo(memory: Memory) -> str:
 
 
 def section(body: str, heading: str) -> str:
-    """Return what stands below a heading (in any case) and outside code, as far as the next heading."""
+    """Return the text between a heading and the next one, without code. Upper and lower case do not matter."""
     return sections("\n".join(prose_lines(body))).get(heading.lower(), "")
 
 
 def items(text: str) -> list[str]:
-    """Return the items of a list, or the sentences of a text without one."""
+    """Return the list items in a text, or its sentences if it has no list."""
     listed: list[str] = []
     for line in text.split("\n"):
         bullet = BULLET.match(line)
@@ -204,14 +204,14 @@ def items(text: str) -> list[str]:
 
 
 def _rule(memory: Memory) -> str:
-    """Return the rule of a lesson; of one that a person wrote without our keys, what follows `Rule:`, or its title."""
+    """Return the rule of a lesson. Without the key `preventativeRule`, use the text after `Rule:`, or the title."""
     found = RULE.search(memory.body)
     said = context_of(memory.title, memory.importance, memory.extra, memory.body).preventative_rule
     return found[1].strip() if found and "preventativeRule" not in memory.extra else said
 
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return texts without those that only repeat the words of an earlier one."""
+    """Return at most MAX_ITEMS texts, without those that repeat the words of an earlier one."""
     kept: dict[Said, str] = {}
     for text in texts:
         line = " ".join(clean(text).split())

@@ -1,6 +1,6 @@
-"""The text of a skill file: what it is called, what it is for, and how a memory holds it.
+"""Read the text of a skill file, and convert it to and from the body of a memory.
 
-Three forms are read: a `SKILL.md` with frontmatter, YAMO text (`name: X;` lines), and plain Markdown under a heading.
+Three forms are supported: `SKILL.md` with frontmatter, YAMO text (`name: X;` lines), and Markdown under a heading.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
     from ...model.entry import Value
 
-NO_INTENT = "general_procedure"  # RFC-0011: of a skill that names none
-NAME_LENGTH = 120  # characters: a name is called, not read
-DESCRIPTION_LENGTH = 1_024  # characters: what agent hosts read of it
-CONDITION_LENGTH = 256  # characters of a condition, as text/when.py takes them
+NO_INTENT = "general_procedure"  # RFC-0011: intent of a skill that names none
+NAME_LENGTH = 120  # characters
+DESCRIPTION_LENGTH = 1_024  # characters that agent hosts read
+CONDITION_LENGTH = 256  # characters, the limit of text/when.py
 FRONT = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 FLAT = re.compile(r"^[ \t]*([A-Za-z][\w-]*)[ \t]*[:;][ \t]*(.*?);?[ \t]*$", re.MULTILINE)
 DECLARED = re.compile(r"^(name|agent|intent|description)[ \t]*[:;][ \t]*([^;\n]+)", re.MULTILINE)
-REMARK = " ---"  # what follows it is no part of a name
+REMARK = " ---"  # starts a remark after a name
 FENCE = re.compile(r"\A(`{3,})skill\n(.*)\n\1\Z", re.DOTALL)
 TICKS = re.compile(r"`{3,}")
 
 
 @record
 class SkillText:
-    """What a skill file says about itself, and its whole text."""
+    """The fields that a skill file declares, and its whole text."""
 
     name: str
     intent: str
@@ -47,7 +47,7 @@ class SkillText:
 
 
 def read_skill(text: str) -> SkillText:
-    """Return the skill that a file's text is. One without a name is named after the hash of its text."""
+    """Return the fields and text of a skill file. A skill without a name is named after the hash of its text."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").strip("\n").rstrip()
     fields, body = split_front(text)
     said = {**_declared(text), **{key: value for key, value in fields.items() if value}}
@@ -65,7 +65,7 @@ def read_skill(text: str) -> SkillText:
 
 
 def split_front(text: str) -> tuple[dict[str, Value], str]:
-    """Return the frontmatter of a skill file, read line by line where it is no YAML, and what stands below it."""
+    """Return the frontmatter of a skill file and the text below it. Invalid YAML is read line by line."""
     found = FRONT.match(text)
     if not found:
         return {}, text
@@ -77,7 +77,7 @@ def split_front(text: str) -> tuple[dict[str, Value], str]:
 
 
 def body_of(text: str) -> str:
-    """Return a skill's text as a memory's body: as it is, or in a fence where it would not read back as one entry."""
+    """Return a skill's text as a memory's body. It is put into a fence if it would not read back as one entry."""
     entries, _ = read_entries(f"---\nkind: skill\ntitle: x\n---\n\n{text}\n", advice=False)
     if len(entries) == 1 and entries[0].body == clean(text).strip("\n").rstrip():
         return text
@@ -85,24 +85,24 @@ def body_of(text: str) -> str:
 
 
 def in_fence(text: str, language: str) -> str:
-    """Return a text in a code fence that is longer than any row of backticks in it."""
+    """Return a text in a code fence that is longer than any run of backticks in the text."""
     fence = "`" * (max((len(run) for run in TICKS.findall(text)), default=2) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 
 
 def text_in(body: str) -> str:
-    """Return the skill's text that a memory's body holds."""
+    """Return the skill's text from a memory's body."""
     fenced = FENCE.match(body)
     return fenced[2] if fenced else body
 
 
 def as_read(text: str) -> str:
-    """Return a text as it comes back from a file: redacted, without what no reader can see."""
+    """Return a text as it is read back from a file: redacted, and without invisible characters."""
     return clean(redact(text)).strip("\n").rstrip()
 
 
 def _declared(text: str) -> dict[str, str]:
-    """Return what YAMO text declares at the start of a line; of two declarations the first."""
+    """Return the fields that YAMO text declares at the start of lines; the first declaration of a field counts."""
     found: dict[str, str] = {}
     for key, value in DECLARED.findall("\n".join(prose_lines(text))):
         found.setdefault(key, value.strip())
@@ -114,7 +114,7 @@ def _line(value: Value | None) -> str:
 
 
 def _heading(body: str) -> str:
-    """Return the first heading; only a text that begins with one is called by it."""
+    """Return the heading that a text begins with; empty if it begins with something else."""
     first = next((line for line in body.split("\n") if line.strip()), "")
     return _line(first.lstrip("#")) if first.startswith("#") else ""
 
@@ -125,6 +125,6 @@ def _tags(value: Value | None) -> tuple[str, ...]:
 
 
 def _conditions(fields: Mapping[str, Value]) -> list[str]:
-    """Return when to use it: from our own key, or from the one that Claude Code reads."""
+    """Return the conditions under our key `whenToUse`, or under Claude Code's `when_to_use`."""
     value = fields.get("whenToUse") or fields.get("when_to_use") or []
     return [_line(item) for item in (value if isinstance(value, list) else [value])]

@@ -1,1 +1,1 @@
-"""Execution traces and the learnings that are made of them."""
+"""Record execution traces, and consolidate them into learnings."""

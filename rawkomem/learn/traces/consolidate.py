@@ -1,8 +1,8 @@
-"""Consolidating traces: which belong to one goal, and the learning that is made of them. Pure: decides by a Plan.
+"""Consolidate the traces of one goal into a learning. Pure: returns a Plan.
 
-A trace joins the learning whose goal its own resembles; the others are grouped by the earliest goal that they resemble,
-which stays the learning's `goal`. What a learning was made of is never counted again, so a run that was killed is
-continued. A learning that more traces join is amended.
+A trace whose goal resembles that of a learning is added to it by an amendment. The other traces are grouped by the
+earliest goal that they resemble, which becomes the new learning's `goal`. No trace is counted twice, so you can repeat
+a run that was interrupted.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from ...state.lifecycle.census import Census
 
-    # (texts in order, least cosine) → for each the place of the first text that it resembles, or its own
+    # (texts in order, minimum cosine) → for each text the index of the first text that it resembles, or its own index
     Leaders = Callable[[Sequence[str], float], list[int]]
-    Wording = Callable[[Learned], str]  # writes the text of a learning from what is known
+    Wording = Callable[[Learned], str]  # writes the text of a learning
 
-SOURCE = "consolidate"  # of the learnings made here
+SOURCE = "consolidate"  # stored as the source of these learnings
 KIND = "learning"
 PREFIX = "Learning: "
-FAILED = "failed"  # key: those of the sources that did not reach their goal
-MIN_TRACES = 2  # traces of a new learning: one alone says what it says, and stays
-MIN_COSINE = 0.7  # of goals that are one (static vectors): "create an FFT plot", "plot the spectrum of an audio file"
+FAILED = "failed"  # key: ids of the sources that did not reach their goal
+MIN_TRACES = 2  # of a new learning
+MIN_COSINE = 0.7  # of equal goals (static vectors): "create an FFT plot", "plot the spectrum of an audio file"
 OLD_MIN_COSINE = 0.6  # … of learnings that nobody has changed for half a year
 OLD_DAYS = 182  # LLMos: long-term memory is consolidated after six months
-MAX_SOURCES = 1_000  # of a learning; the list still fits a frontmatter of 64 KiB
+MAX_SOURCES = 1_000  # of a learning; their list fits into a frontmatter of 64 KiB
 MAX_CONDITIONS = 5
 NAME_LENGTH = 160  # characters of a goal in a title
 CONDITION_WORDS = 24
 
 
 def plan_learnings(census: Census, leaders: Leaders, by: str = "", wording: Wording = learning_text) -> Plan:
-    """Make learnings of all traces that are in none yet, and merge old learnings that resemble each other."""
+    """Plan learnings for all traces that are in none yet, and merge old learnings with similar goals."""
     learnings = made_learnings(census)
     entries: list[Entry] = []
     for learning, new in _groups(learnings, unlearned(census), leaders):
@@ -64,32 +64,32 @@ def plan_learnings(census: Census, leaders: Leaders, by: str = "", wording: Word
 
 
 def made_learnings(census: Census) -> tuple[Memory, ...]:
-    """Return the learnings in use that were made of traces, the oldest first."""
+    """Return the active learnings that were made from traces, oldest first."""
     found = (memory for memory in census.memories.values() if memory.kind == KIND and memory.source == SOURCE)
     return by_time(memory for memory in found if memory.status == ACTIVE and derived_from(memory))
 
 
 def unlearned(census: Census) -> tuple[Memory, ...]:
-    """Return the traces in use that no learning was made of, the oldest first; deleting a learning frees them."""
+    """Return the active traces that are in no learning, oldest first. Deleting a learning frees its traces."""
     known = covered(census.memories.values(), KIND)
     traces = (memory for memory in census.memories.values() if memory.kind == TRACE and memory.status == ACTIVE)
     return by_time(memory for memory in traces if memory.id not in known)
 
 
 def is_due(count: int, oldest: int, last: int, now: int, least: int, days: int = 7) -> bool:
-    """Tell whether consolidating is due: enough new traces, or any after a week without a run (LLMos)."""
+    """Tell whether consolidation is due: enough new traces, or at least one after a week without a run (LLMos)."""
     return count >= least or (count > 0 and now - max(oldest, last) >= days * DAY)
 
 
 def most_of_one_goal(census: Census, leaders: Leaders) -> int:
-    """Return how many traces the goal has that most of the new traces are about."""
+    """Return the number of new traces of the goal that has most of them."""
     return max((len(new) for _, new in _groups(made_learnings(census), unlearned(census), leaders)), default=0)
 
 
 def _groups(
     learnings: Sequence[Memory], new: Sequence[Memory], leaders: Leaders
 ) -> Iterator[tuple[Memory | None, list[Memory]]]:
-    """Yield the traces of each goal, with the learning that they join, if there is one."""
+    """Yield (learning, new traces) for each goal; the learning is None if the goal has none or it is full."""
     room = [learning for learning in learnings if len(derived_from(learning)) < MAX_SOURCES]
     leads = leaders([goal_of(memory) for memory in (*room, *new)], MIN_COSINE)
     members: dict[int, list[Memory]] = {}
@@ -122,7 +122,7 @@ def _new(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
 def _amended(
     census: Census, learning: Memory, new: Sequence[Memory], others: Sequence[Memory], by: str, wording: Wording
 ) -> Entry:
-    """Return the entry that makes a learning say what all traces say: its own, new ones, those of other learnings."""
+    """Return the amendment that rewrites a learning from its own traces, new traces and those of other learnings."""
     whole = (learning, *others)
     ids = list(dict.fromkeys([*(id for one in whole for id in derived_from(one)), *(trace.id for trace in new)]))
     runs = [run_of(census.memories[id]) for id in ids if id in census.memories]
@@ -139,7 +139,7 @@ def _amended(
 
 
 def _merged(census: Census, old: Sequence[Memory], leaders: Leaders, by: str, wording: Wording) -> list[Entry]:
-    """Merge old learnings that resemble each other: the first takes in the others' traces and supersedes them."""
+    """Return entries that merge old learnings with similar goals. The first one supersedes the others."""
     groups: dict[int, list[Memory]] = {}
     for place, lead in enumerate(leaders([goal_of(learning) for learning in old], OLD_MIN_COSINE)):
         groups.setdefault(lead, []).append(old[place])
@@ -152,13 +152,13 @@ def _merged(census: Census, old: Sequence[Memory], leaders: Leaders, by: str, wo
 
 
 def _most_common_goal(runs: Sequence[Run]) -> str:
-    """Return the goal in the words that were used most often; of equals, first."""
+    """Return the goal in the wording that is most common; if several are, the first of them."""
     chosen = Counter(plain(run.goal) for run in runs).most_common(1)[0][0]
     return one_line(next(run.goal for run in runs if plain(run.goal) == chosen), NAME_LENGTH)
 
 
 def conditions_of(goals: Iterable[str]) -> tuple[str, ...]:
-    """Return the conditions of a learning: tasks that share the specific words of one of its goals."""
+    """Return conditions like "When the task is to …", one for each goal with other specific words."""
     found: dict[tuple[str, ...], str] = {}
     for goal in goals:
         task = " ".join(plain(goal).split()[:CONDITION_WORDS])
@@ -169,5 +169,5 @@ def conditions_of(goals: Iterable[str]) -> tuple[str, ...]:
 
 
 def learning_of(census: Census) -> dict[str, Memory]:
-    """Return trace → the learning in use that was made of it."""
+    """Return trace id → the active learning that contains it."""
     return {id: learning for learning in made_learnings(census) for id in derived_from(learning)}

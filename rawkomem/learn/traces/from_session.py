@@ -1,7 +1,7 @@
-"""Make a trace of a session: what was asked, what was done, and how it went.
+"""Make a trace of a session: what the person asked, what the agent did, and how it ended.
 
-Nothing of a tool's output is taken over: a page that an agent read could say anything. The goal is the person's, the
-steps are commands and files that the agent named.
+No tool output is copied, because it may contain text of strangers. The goal comes from the person. The steps are the
+agent's commands and the files that it wrote.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from ..session.turns import Turn
 
-MIN_GOAL_WORDS = 3  # of a first ask that says what is to be done: "hi" does not
+MIN_GOAL_WORDS = 3  # shorter requests, like "hi", do not name a goal
 MAX_GOAL_CHARS, MAX_STEP_CHARS, MAX_NAME_CHARS, MAX_PATH_CHARS = 160, 120, 60, 200
 MAX_STEPS, MAX_TOOLS, MAX_FILES = 12, 20, 40
-MAX_PAUSE_MS = 15 * 60_000  # between two turns that counts as work: people leave sessions open
+MAX_PAUSE_MS = 15 * 60_000  # longer pauses between turns count as this much work: people leave sessions open
 FAILED, DONE = " - failed", " - done"
 SUCCESS, FAILURE, PARTIAL, RECOVERED = "success", "failure", "partial", "success_with_recovery"
 
 
 @record
 class Session:
-    """Whose session it was, and where."""
+    """The agent, the id and the project folder of a session."""
 
     agent: str = ""
     id: str = ""
-    project: str = ""  # the folder that paths are relative to
+    project: str = ""  # folder; paths are stored relative to it
 
 
 @record
 class Act:
-    """A command that was run or a file that was written, at a place among the turns."""
+    """A command that was run or a file that was written; `place` is the index of its turn."""
 
     place: int
     command: str = ""
@@ -52,7 +52,7 @@ class Act:
 
 
 def trace_of(turns: Sequence[Turn], run: Session) -> Told | None:
-    """Return the trace of a session; None where nothing was asked, or nothing was written or run."""
+    """Return the trace of a session; None if it has no goal, or nothing was written or run."""
     asks = _asks(turns)
     acts = _acts(turns, run.project)
     goal = _goal(turns, asks)
@@ -75,7 +75,7 @@ def trace_of(turns: Sequence[Turn], run: Session) -> Told | None:
 
 
 def continued(known: Memory, told: Told) -> Told:
-    """Return what is told of a session together with what its trace says already; the goal stays."""
+    """Return the new trace of a session merged with the stored one. The stored goal is kept."""
     before = run_of(known)
     files = known.extra.get("files_created")
     earlier = [str(file) for file in files] if isinstance(files, list) else []
@@ -91,13 +91,13 @@ def continued(known: Memory, told: Told) -> Told:
 
 
 def _asks(turns: Sequence[Turn]) -> dict[int, str]:
-    """Return place → what a person typed there."""
+    """Return index of a turn → what a person typed in it."""
     read = {place: read_prompt(turn.text) for place, turn in enumerate(turns) if turn.role == USER}
     return {place: one.ask.strip() for place, one in read.items() if one.ask.strip() and not one.is_host}
 
 
 def _goal(turns: Sequence[Turn], asks: dict[int, str]) -> str:
-    """Return the first ask that says something, in one line; without any, the first slash command."""
+    """Return the first request of at least MIN_GOAL_WORDS, else the first request, else the first slash command."""
     told = [ask for ask in asks.values() if len(ask.split()) >= MIN_GOAL_WORDS] or list(asks.values())
     if told:
         return one_line(told[0], MAX_GOAL_CHARS)
@@ -106,7 +106,7 @@ def _goal(turns: Sequence[Turn], asks: dict[int, str]) -> str:
 
 
 def _acts(turns: Sequence[Turn], project: str) -> list[Act]:
-    """Return what was written or run in a project, each with what came of it."""
+    """Return the commands and file writes of a session, each with its result. Read-only commands are left out."""
     results = {turn.did.id: turn for turn in turns if turn.did and turn.did.id and turn.did.failed is not None}
     acts: list[Act] = []
     for place, turn in enumerate(turns):
@@ -124,7 +124,7 @@ def _acts(turns: Sequence[Turn], project: str) -> list[Act]:
 
 
 def _outcome(asks: dict[int, str], acts: Sequence[Act]) -> tuple[str, str, str]:
-    """Return how it went, what that is told by, and what failed last. What came later counts."""
+    """Return (status, reason for it, last error). The latest reaction or test run decides."""
     felt = [(place, mood) for place, ask in list(asks.items())[1:] if (mood := is_content(ask)) is not None]
     tests = [act for act in acts if is_test(act.command) and act.failed is not None]
     struggled = any(act.failed for act in tests) or any(not mood for _, mood in felt)
@@ -146,9 +146,13 @@ def _outcome(asks: dict[int, str], acts: Sequence[Act]) -> tuple[str, str, str]:
 
 
 def _felt(content: bool, went_on: bool, struggled: bool, is_red: bool) -> tuple[str, str]:
-    """Return how it went by the person's last reaction, and in words."""
+    """Return the status, and a sentence about it, for the person's last reaction."""
     if not content:
-        return (PARTIAL, "The person objected, and work went on.") if went_on else (FAILURE, "The person objected.")
+        return (
+            (PARTIAL, "The person objected, and the agent kept working.")
+            if went_on
+            else (FAILURE, "The person objected.")
+        )
     if is_red:
         return PARTIAL, "The person was content, although the last run of the tests failed."
     return (RECOVERED if struggled else SUCCESS), "The person was content."
@@ -160,7 +164,7 @@ def _step(act: Act) -> str:
 
 
 def _steps(steps: Iterable[str]) -> tuple[str, ...]:
-    """Return steps, each once with what came of it last; of many, the first and the last."""
+    """Return each step once, with its last result. Of more than MAX_STEPS, return the first and the last ones."""
     latest: dict[str, str] = {}
     for step in steps:
         latest[step_of(step)[0]] = step
@@ -178,13 +182,13 @@ def _first(names: Iterable[str], most: int) -> tuple[str, ...]:
 
 
 def _duration(times: Iterable[int]) -> int:
-    """Return the milliseconds of work: long pauses count as short ones."""
+    """Return the milliseconds of work. A pause counts as MAX_PAUSE_MS at most."""
     known = sorted(at for at in times if at > 0)
     return sum(min(later - earlier, MAX_PAUSE_MS) for earlier, later in pairwise(known))
 
 
 def _in_project(command: str, project: str) -> str:
-    """Return a command without the project's place on this machine."""
+    """Return a command with paths relative to the project folder."""
     if not project:
         return command
     return command.replace(f"cd {project} && ", "").replace(f"{project}/", "").replace(project, ".")

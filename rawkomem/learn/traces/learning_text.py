@@ -1,4 +1,4 @@
-"""What several runs of the same goal teach, in the learning format of LLMos. Extractive and deterministic: no model."""
+"""Write a learning from several runs of one goal, in the format of LLMos. It selects sentences; it uses no model."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from ...model.entry import Memory
 
-MAX_ITEMS = 7  # items of a list: more is a log, not a learning
+MAX_ITEMS = 7  # per list
 MAX_STEPS = 12
 MAX_TOOLS = 6
-MAX_COMPARED = 60  # distinct items compared with each other; the rest is said less often than these
-ITEM_LENGTH = 300  # characters; what is longer is a paragraph
+MAX_COMPARED = 60  # distinct items that are compared with each other: the most common ones
+ITEM_LENGTH = 300  # characters
 AVOID = ("avoid", "never", "do not", "don't", "dont ", "must not", "should not", "stop using", "beware")
 
 
 @record
 class Learned:
-    """What is known about one goal: how often it was tried, how often in vain, and the runs that can still be read."""
+    """The facts about one goal: the numbers of runs and failures, and the runs that can still be read."""
 
     name: str
     executions: int
@@ -61,7 +61,7 @@ def learning_text(learned: Learned) -> str:
 
 
 def earlier_runs(learning: Memory) -> list[Run]:
-    """Return what a learning says, as runs: for sources that can no longer be read."""
+    """Return the text of a learning as runs, to replace sources that no longer exist."""
     parts = sections(learning.body)
     id, goal = learning.id, learning.title
     steps, learnings = _said(parts, "recommended approach"), _said(parts, "key insights")
@@ -75,20 +75,20 @@ def _said(parts: dict[str, str], title: str) -> tuple[str, ...]:
 
 
 def common_tools(runs: Sequence[Run]) -> list[str]:
-    """Return the tools that most runs used, the most common first."""
+    """Return the MAX_TOOLS most common tools of the runs, most common first."""
     counts = Counter(one_line(tool, 60) for run in runs for tool in dict.fromkeys(run.tools))
     return sorted(counts, key=lambda tool: (-counts[tool], tool))[:MAX_TOOLS]
 
 
 def key_insights(runs: Sequence[Run]) -> list[str]:
-    """Return what runs learned, those that reached their goal first; where none says so, what came of them."""
+    """Return the most common learnings of the runs, or the results of successful runs if there are no learnings."""
     ordered = sorted(runs, key=lambda run: not run.succeeded)
     said = [item for run in ordered for item in run.learnings if not _warns(item)]
     return most_common(said) or most_common([item for run in ordered if run.succeeded for item in items(run.results)])
 
 
 def recommended(runs: Sequence[Run]) -> str:
-    """Return the steps of the most typical successful run; its plan where it tells no steps."""
+    """Return the steps of the most typical successful run, or a plan if no run lists steps."""
     good = [run for run in runs if run.succeeded]
     if not good:
         return NOTHING_WORKED
@@ -98,7 +98,7 @@ def recommended(runs: Sequence[Run]) -> str:
 
 
 def _typical(runs: Sequence[Run], steps_of: Callable[[Run], list[str]]) -> list[str]:
-    """Return the steps that share most with those of the other runs; of equals, of the latest."""
+    """Return the steps of the run that shares most steps with the others; if several do, of the latest."""
     told = [(run, steps_of(run)) for run in runs]
     said = [{said_in(step) for step in steps} for _, steps in told]
     counts = Counter(key for keys in said for key in keys)
@@ -108,7 +108,7 @@ def _typical(runs: Sequence[Run], steps_of: Callable[[Run], list[str]]) -> list[
 
 
 def anti_patterns(runs: Sequence[Run]) -> list[str]:
-    """Return what went wrong: errors and failed steps, what failed runs learned, and warnings of any run."""
+    """Return the most common warnings, errors of failed runs, and failed steps."""
     failed = [run for run in runs if not run.succeeded]
     wrong = [items(run.error)[0] for run in failed if items(run.error)]
     steps = [f"Failed step: {step}" for run in runs for step, bad in map(step_of, run.steps) if bad]
@@ -121,7 +121,7 @@ def _warns(text: str) -> bool:
 
 
 def most_common(said: Iterable[str], counted: bool = False) -> list[str]:
-    """Return the items that are said most often, one of those that say the same; `counted` adds how often."""
+    """Return the most common items, without near duplicates. With `counted`, append the number of times."""
     first: dict[Said, str] = {}
     counts: Counter[Said] = Counter()
     for text in said:

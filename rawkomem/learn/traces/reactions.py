@@ -1,10 +1,10 @@
-"""Tell whether a person is content with what was done, and what a command is for. Pure functions over words."""
+"""Recognize whether a person is content with the agent's work, and whether a command runs tests or only reads."""
 
 from __future__ import annotations
 
 import re
 
-MAX_REACTION_WORDS = 40  # from the beginning: what follows describes the next task
+MAX_REACTION_WORDS = 40  # first words that are read; later words describe the next task
 WRONG = re.compile(
     r"^(?:no(?:pe)?(?:[,.!;:]|\s+(?:that|this|it|you|don['’]?t|not)\b|$))"
     r"|^(?:wrong|revert|undo|stop|roll (?:it )?back)\b"
@@ -23,12 +23,12 @@ RIGHT = re.compile(
     r"|^(?:ship|merge|commit|push) (?:it|this|that)\b",
     re.IGNORECASE,
 )
-PARTS = re.compile(r"&&|\|\||[;|\n]")  # between the commands of a line
-HIDDEN = re.compile(r"\|(?!\|)|\|\|\s*(?:true|:|echo)|;\s*\S")  # after which an exit code tells nothing of the command
+PARTS = re.compile(r"&&|\|\||[;|\n]")  # separators of the commands of a line
+HIDDEN = re.compile(r"\|(?!\|)|\|\|\s*(?:true|:|echo)|;\s*\S")  # hides the exit code of the command before it
 FAILURES = re.compile(
     r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^(?:FAIL|FAILED)\b|result: FAILED", re.MULTILINE
 )
-BEFORE = re.compile(  # what may stand before the name of a program
+BEFORE = re.compile(  # may come before the name of a program
     r"^(?:\w+=\S*\s+|(?:sudo|time|command|npx|bunx|exec|nice)\s+|timeout\s+\S+\s+"
     r"|(?:uv|poetry|pdm|pipenv|hatch|rye) run\s+|(?:pnpm|yarn|bundle) exec\s+|python[\d.]*\s+(?:-m\s+)?|(?:\S*/)(?=\w))"
 )
@@ -41,7 +41,7 @@ TESTS = re.compile(
 )
 SHELL = re.compile(r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (?P<quote>['\"]?)(?P<line>.*?)(?P=quote)$", re.DOTALL)
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-LOOKS = re.compile(  # commands that only look
+LOOKS = re.compile(  # commands that only read
     r"(?:ls|ll|cat|cd|pwd|echo|head|tail|less|more|find|fd|tree|grep|rg|ag|wc|file|stat|du|df|which|type|env|printenv"
     r"|whoami|date|sort|uniq|cut|jq|diff|cmp|ps|true|test|\[|sleep|history|man|bat|nl|tr|column)(?=\s|$)(?!.*(?<![\d&])>>?\s*(?!/dev/null)[^&\s])"
     r"|sed -n\b|awk\b|git (?:-C \S+ )?(?:status|diff|log|show|branch|blame|remote|rev-parse|ls-files|grep)\b|rawkomem\b"
@@ -50,7 +50,7 @@ LOOKS = re.compile(  # commands that only look
 
 
 def is_content(ask: str) -> bool | None:
-    """Return whether a person is content with what was done before; None where the words do not tell."""
+    """Return whether a person is content with the work so far; None if the words do not show it."""
     said = " ".join(ask.split()[:MAX_REACTION_WORDS])
     if WRONG.search(said):
         return False
@@ -63,19 +63,19 @@ def is_test(command: str) -> bool:
 
 
 def only_looks(command: str) -> bool:
-    """Tell whether no command of a line changes, builds or tests anything."""
+    """Tell whether a line has only commands that read, like `ls` and `git status`."""
     return all(LOOKS.match(part) for part in _programs(command))
 
 
 def has_failed(command: str, failed: bool | None, output: str) -> bool | None:
-    """Return whether a test run failed; where a pipe hides its exit code, as its output tells."""
+    """Return whether a command failed. If a pipe or a later command hides its exit code, its output decides."""
     if failed or not HIDDEN.search(command):
         return failed
     return bool(FAILURES.search(output)) or failed
 
 
 def _programs(command: str) -> list[str]:
-    """Return the commands of a line, each from the name of its program on."""
+    """Return the commands of a line, without what may come before the program's name, like `sudo`."""
     within = SHELL.match(command.strip())
     bare = QUOTED.sub("''", within["line"] if within else command)
     parts = [" ".join(part.split()) for part in PARTS.split(bare)]

@@ -1,4 +1,4 @@
-"""New traces and log entries as Plans, in the schema of LLMos: its keys, its headings, its file names."""
+"""Plan new traces and log entries, with the keys, headings and file names of LLMos."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from ...model.entry import Plan, Value
 
-AGENT = "agent"  # in the name of a file whose trace names nobody
+AGENT = "agent"  # in the file name of a trace that names no agent
 LOG_FILE = "log/memory_log.md"
-SESSION = "session"  # key of the session that hooks recorded
+SESSION = "session"  # key: the session that hooks recorded
 
 
 @record
 class Told:
-    """What somebody tells of an execution: outcome, cost, means, and the text of the trace's sections."""
+    """The contents of a trace: its outcome, duration, tools and files, and the text of its sections."""
 
     goal: str
     status: str = "success"
@@ -39,15 +39,15 @@ class Told:
     steps: tuple[str, ...] = ()
     results: str = ""
     learnings: tuple[str, ...] = ()
-    body: str = ""  # instead of the sections
+    body: str = ""  # replaces the sections
     parent: str = ""
     depends_on: tuple[str, ...] = ()
-    session: str = ""  # of a host, whose hooks tell of it
-    at: int = 0  # when it ended; 0: now
+    session: str = ""  # id of the host session that hooks recorded
+    at: int = 0  # time of its end; 0: now
 
 
 def plan_trace(told: Told, taken: Callable[[str], bool]) -> Plan:
-    """Store a trace in a file of its own; `taken` tells which paths are in use."""
+    """Plan to store a trace in its own file; `taken` returns whether a path is in use."""
     _check(told.goal, told.status)
     extra: dict[str, Value] = {
         **_facts(told),
@@ -69,7 +69,7 @@ def plan_trace(told: Told, taken: Callable[[str], bool]) -> Plan:
 
 
 def trace_change(told: Told) -> Entry:
-    """Return the change that makes the trace of a session tell what came of it since."""
+    """Return the amendment that updates the stored trace of a session."""
     return Entry(kind="amend", by=told.agent, body=trace_body(told), extra=_facts(told))
 
 
@@ -85,13 +85,13 @@ def _facts(told: Told) -> dict[str, Value]:
 
 def _check(goal: str, status: str) -> None:
     if not goal.strip():
-        raise BadInput("a trace needs a goal", "say what was to be done, with --goal")
+        raise BadInput("a trace needs a goal", "name the goal of the run with --goal")
     if status not in OUTCOMES:
         raise BadInput(f"unknown status {status!r}", "one of " + ", ".join(OUTCOMES))
 
 
 def trace_body(told: Told) -> str:
-    """Return the sections of a trace under the headings of LLMos; those of which nothing is told are left out."""
+    """Return the sections of a trace under the headings of LLMos, without empty sections."""
     parts = {
         "Plan": told.plan.strip(),
         "Steps Executed": "\n".join(f"{number}. {step}" for number, step in enumerate(_lines(told.steps), 1)),
@@ -103,12 +103,12 @@ def trace_body(told: Told) -> str:
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
-    """Return the lines of some texts without list marks of their own."""
+    """Return the items of texts without their list marks."""
     return [item for text in texts for item in items(text)]
 
 
 def trace_path(at: int, agent: str) -> str:
-    """Return `traces/2026-01/2026-01-23T10-30-00-000Z_planner.md`: the time with : and . as -, then who."""
+    """Return a path like `traces/2026-01/2026-01-23T10-30-00-000Z_planner.md`, from the time and the agent."""
     stamp = iso(at)
     stamp = stamp if "." in stamp else stamp.replace("Z", ".000Z")
     name = "".join(c if c.isalnum() or c in "-_" else "-" for c in agent).strip("-")[:64] or AGENT
@@ -126,7 +126,7 @@ def _free(path: str, taken: Callable[[str], bool]) -> str:
 
 @record
 class Experienced:
-    """What somebody tells for the experience log."""
+    """The contents of an entry in the experience log."""
 
     goal: str
     outcome: str = "success"
@@ -136,11 +136,11 @@ class Experienced:
     summary: str = ""
     duration_ms: int = 0
     learnings: str = ""
-    session: str = ""  # of a host, whose hooks tell of it
+    session: str = ""  # id of the host session that hooks recorded
 
 
 def plan_experience(told: Experienced, number: int, by: str = "") -> Plan:
-    """Append to the experience log; the number is for people, the id is the entry's own."""
+    """Plan to append an entry to the experience log. The number is for people; the entry has its own id."""
     _check(told.goal, told.outcome)
     extra: dict[str, Value] = {
         EXPERIENCE_NUMBER: str(number),

@@ -1,1 +1,1 @@
-"""Judges whether a memory is relevant: the prompt, the evidence, the confidence and the gate."""
+"""Judge whether a memory is relevant to a task: evidence, confidence and gate."""

@@ -1,7 +1,7 @@
-"""Confidence: the probability that a memory is relevant, from its evidence and weights that were fitted offline.
+"""Compute the probability that a memory is relevant, from its evidence and from weights that were fitted offline.
 
-A logistic regression over named values (tools/fit_gate.py). The weights of fired conditions and of small
-repositories were set, not fitted: whoever writes a condition expects that it brings the memory.
+It is a logistic regression over named values (tools/fit_gate.py). The weights of fired conditions and of small
+repositories were set by hand: somebody who writes a condition expects that it causes a recall.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ SET_WEIGHTS = {
     "recent_name": 1.5,
     "few_memories": 0.5,
 }
-FIRST_WEIGHTS = {  # with the bundled static vectors, or whatever the first tier holds
+FIRST_WEIGHTS = {  # with the vectors of the first tier only, usually the bundled static ones
     "meaning": 1.57, "condition_meaning": 0.02, "agreement": 3.28, "unusual": 0.65, "shared_words": 0.65,
     "rare_word": 1.57, "pasted_name": -1.28, "pasted_short": 4.26, "pasted_thin": 5.07, "thin": 0.25,
     "long": 0.11, "spoken": -0.36, "spoken_meaning": 6.78, "spoken_unusual": -0.64, BIAS: -6.45, **SET_WEIGHTS,
 }  # fmt: skip
-DEEP_WEIGHTS = {  # with the contextual vectors, beside those of the first tier
+DEEP_WEIGHTS = {  # with the contextual vectors and those of the first tier
     "meaning": 2.58, "condition_meaning": 0.83, "agreement": 1.00, "unusual": 0.72, "shared_words": 0.13,
     "rare_word": 1.62, "pasted_name": -0.11, "pasted_short": 2.85, "pasted_thin": 5.03, "thin": 0.47,
     "long": 0.07, "first_meaning": -1.54, "first_unusual": 0.33, "spoken": -0.88, "spoken_meaning": 7.71,
     "spoken_agreement": 6.20, "spoken_unusual": -1.19, BIAS: -6.68, **SET_WEIGHTS,
 }  # fmt: skip
-ABOUT = {  # evidence → what it is, for `why`
+ABOUT = {  # evidence → its description in `rawkomem why`
     "meaning": "cosine of the passage or condition that is closest to a sentence of the task",
     "condition_meaning": "cosine of the closest condition that is a sentence",
     "agreement": "cosine of the second closest passage or condition",
-    "unusual": "how far that closeness is above what is usual here, in standard deviations",
-    "shared_words": "words shared with the task, weighed by how rare they are",
-    "rare_word": "a shared word that few memories hold",
+    "unusual": "how far that cosine is above the usual one here, in standard deviations",
+    "shared_words": "words shared with the task, weighted by rarity",
+    "rare_word": "a shared word that few memories contain",
     "fired_few": "a pattern of whenToUse fires in a task of few words",
     "fired": "a pattern of whenToUse fires; less in a task of many words",
     "fired_path": "a pattern of whenToUse fires in a path only",
@@ -47,30 +47,30 @@ ABOUT = {  # evidence → what it is, for `why`
     "pasted_name": "a pattern of whenToUse names something in the pasted text",
     "pasted_short": "… and the task says little else",
     "pasted_thin": "… and the task says nearly nothing else",
-    "spoken": "most of its conditions are sentences, so that their meaning has to say what no pattern does",
-    "spoken_meaning": "… and how close the closest of them is",
-    "spoken_agreement": "… and how close the second closest passage or condition is",
-    "spoken_unusual": "… and how unusual its closeness is",
+    "spoken": "most of its conditions are sentences, so meaning counts instead of patterns",
+    "spoken_meaning": "… and the cosine of the closest of them",
+    "spoken_agreement": "… and the cosine of the second closest passage or condition",
+    "spoken_unusual": "… and how unusual the closest cosine is",
     "first_meaning": "the same cosine with the static vectors",
     "first_unusual": "how unusual that is with the static vectors",
     "thin": "the task has fewer than three content words",
     "long": "the task has many content words",
-    "few_memories": "the repository is small: each memory is likelier to be meant",
-    BIAS: "what a memory starts with",
+    "few_memories": "the repository is small, so each memory is more likely to be relevant",
+    BIAS: "the start value of every memory",
 }
 
 
 def weighed(values: Mapping[str, float], deep: bool) -> list[tuple[str, float, float]]:
-    """Return (name, value, what it adds) of each piece of evidence; the sum is the logarithm of the odds."""
+    """Return (name, value, what it adds) for each piece of evidence. The sum of the added parts is the log odds."""
     weights = DEEP_WEIGHTS if deep else FIRST_WEIGHTS
     terms = {**values, **crossed(values), BIAS: 1.0}
     return [(name, terms.get(name, 0.0), terms.get(name, 0.0) * weight) for name, weight in weights.items()]
 
 
 def crossed(values: Mapping[str, float]) -> dict[str, float]:
-    """Return the values that only count together.
+    """Return products of values that count only together.
 
-    A name in a paste is the subject where little else is said. Where conditions are sentences, their meaning decides.
+    A name in pasted text is the subject if the task says little else. If conditions are sentences, meaning decides.
     """
     pasted, spoken = values.get("pasted_name", 0.0), values.get("spoken", 0.0)
     return {

@@ -1,8 +1,8 @@
-"""Evidence: what speaks for and against a memory being relevant to a task, each piece with a name and a value.
+"""Compute the evidence for and against the relevance of a memory to a task, as named values.
 
-A memory is judged by itself: nothing here looks at how well another memory fits. What is usual in the repository (how
-close its memories are to any prompt, how many of them hold a word) comes from memories that a person vouches for, so
-that nobody changes the verdict on these by adding others.
+Each memory is judged by itself, no matter how well other memories fit. The usual values of the repository (the cosine
+of memories with any prompt, the number of memories that contain a word) come only from vouched memories. So nobody
+can change the result for these by adding other memories.
 """
 
 from __future__ import annotations
@@ -34,35 +34,35 @@ if TYPE_CHECKING:
 
     Values = dict[str, float]
 
-MAX_WORDS = 12  # of an ask that are looked up, the rarest first
-MAX_HOLDING = 100  # memories with a word that are counted: more say that it is common here
-NOBODY: Holders = (0, frozenset())  # no memory holds a word
+MAX_WORDS = 12  # of a request that are looked up, the rarest first
+MAX_HOLDING = 100  # memories with a word that are counted; with more, the word is common
+NOBODY: Holders = (0, frozenset())  # no memory contains the word
 MAX_COMPARED = 2_000  # passages of the candidates and the sample that a sentence is compared with
-USUAL_MEMORIES = 40  # of a repository: in a smaller one each memory is likelier to be meant
-SAMPLE_MEMORIES = 40  # whose closeness to a prompt counts as usual
-USUAL_MEAN, USUAL_SPREAD, USUAL_WEIGHT = 0.12, 0.11, 12  # of cosines, as if seen so often: for small repositories
-RARE_MEMORIES = 3  # that hold a word, at most, for it to point at one of them
-SUMMED_WORDS = 4  # shared words that add up
-CLOSE = 0.35  # the cosine below which a condition that fires counts less
-LONE_CLOSE = 0.4  # … and below which one ordinary word that fires counts less
-TELLING = 0.5  # how much a term says, from which it fires in full
-FREE_MEMORIES = 4  # that may share a condition's term before it counts less
-SHORT_WORDS, FEW_WORDS, LONG_WORDS = 6, 10, 25  # content words of an ask
-NAME_SIGNS = "_-./:~0123456789"  # in a term: it is a name, a path or a number
-PROJECT_WORD = 0.35  # how much a short word says that the vocabulary does not hold
-NAME_CHARS = 6  # of a word that the vocabulary does not hold: shorter ones (git, npm, login) are in every project
+USUAL_MEMORIES = 40  # in a smaller repository, each memory is more likely to be relevant
+SAMPLE_MEMORIES = 40  # whose cosines with a prompt count as usual
+USUAL_MEAN, USUAL_SPREAD, USUAL_WEIGHT = 0.12, 0.11, 12  # prior for small repositories, in cosines and samples
+RARE_MEMORIES = 3  # a word that at most this many memories contain is rare
+SUMMED_WORDS = 4  # rarest shared words whose weights are added
+CLOSE_COSINE = 0.35  # below this cosine, a fired condition counts less
+LONE_COSINE = 0.4  # … and below this one, a fired single ordinary word counts less
+FULL_TERM_WEIGHT = 0.5  # from this weight on, a term that fires counts fully
+FREE_MEMORIES = 4  # if more memories share a condition's term, it counts less
+SHORT_WORDS, FEW_WORDS, LONG_WORDS = 6, 10, 25  # content words of a request
+NAME_SIGNS = "_-./:~0123456789"  # a term with one of these is a name, a path or a number
+PROJECT_WORD_WEIGHT = 0.35  # of a short word that is not in the vocabulary
+NAME_CHARS = 6  # of a word that is not in the vocabulary; shorter ones (git, npm) are in every project
 
 
 @record
 class Usual:
-    """What is usual for one sentence: the mean and the spread of its cosines with a sample of the memories."""
+    """Mean and spread of the cosines of one sentence with a sample of the memories."""
 
     mean: float
     spread: float
 
 
 def judged(sources: Sources, question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates, each with its evidence and the confidence that it is relevant."""
+    """Return the candidates, each with its evidence and the probability that it is relevant."""
     if not candidates:
         return []
     sample = sources.sample(SAMPLE_MEMORIES)
@@ -75,19 +75,21 @@ def judged(sources: Sources, question: Question, candidates: Sequence[Candidate]
     for memory, signals in candidates:
         values = {**asked, **near.get(memory.id, {}), **said.shared(memory), **fired.of(memory)}
         values["spoken"] = float(2 * len(spoken[memory.id]) > len(memory.when))
-        values["few_memories"] *= 1 - values["spoken"]  # a sentence says how close it is by itself
+        values["few_memories"] *= 1 - values["spoken"]  # for sentences, the cosine is enough
         if fired.is_lone(memory) and "meaning" in values:
-            values["fired_few"] = values.get("fired_few", 0.0) * min(1.0, max(0.0, values["meaning"]) / LONE_CLOSE) ** 2
+            values["fired_few"] = (
+                values.get("fired_few", 0.0) * min(1.0, max(0.0, values["meaning"]) / LONE_COSINE) ** 2
+            )
         if signals.is_faint:
             values |= dict.fromkeys(("fired", "fired_few", "fired_path"), 0.0)
-        values["fired_far"] = values.get("fired", 0.0) * max(0.0, CLOSE - values.get("meaning", 0.0))
+        values["fired_far"] = values.get("fired", 0.0) * max(0.0, CLOSE_COSINE - values.get("meaning", 0.0))
         deep = sources.spaces.deep is not None
         judged.append((memory, replace(signals, evidence=tuple(values.items()), confidence=confidence(values, deep))))
     return judged
 
 
 def _about(question: Question) -> Values:
-    """Return what the prompt itself says: a short one rarely needs a memory."""
+    """Return the evidence from the prompt's length: a short prompt rarely needs a memory."""
     count = len(question.content)
     return {
         "thin": float(count < THIN_WORDS),
@@ -100,12 +102,13 @@ def _closeness(
     sources: Sources, question: Question, candidates: Sequence[Candidate], sample: Sequence[str],
     spoken: Mapping[str, frozenset[int]],
 ) -> dict[str, Values]:  # fmt: skip
-    """Return for each memory how close it is to the sentence it is closest to, and how unusual that is."""
+    """Return for each memory its cosine with the closest sentence of the prompt, and how unusual that is."""
     if not question.sentences:
         return {}
     doubted = {memory.id for memory, signals in candidates if signals.unverified}
     vouched = ({memory.id for memory, _ in candidates} | set(sample)) - doubted
-    ids = [tuple(sorted(group)) for group in (vouched, doubted) if group]  # long memories crowd out their like only
+    # Two groups, because only MAX_COMPARED passages are compared: unvouched memories must not displace vouched ones.
+    ids = [tuple(sorted(group)) for group in (vouched, doubted) if group]
     first = _compared(sources, sources.spaces.first, FIRST, question, ids, sample, spoken)
     if sources.spaces.deep is None:
         return first
@@ -117,7 +120,7 @@ def _closeness(
 
 
 def _sentences_at(memory: Memory) -> frozenset[int]:
-    """Return which of a memory's conditions are sentences rather than patterns."""
+    """Return the indexes of a memory's conditions that are sentences, not patterns."""
     return frozenset(at for at, condition in enumerate(memory.when) if is_language(condition))
 
 
@@ -126,7 +129,7 @@ def _compared(
     ids: Sequence[tuple[str, ...]], sample: Sequence[str], spoken: Mapping[str, frozenset[int]],
 ) -> dict[str, Values]:  # fmt: skip
     found: dict[str, Values] = {}
-    closest: dict[str, dict[int, float]] = {}  # memory → passage → cosine with the sentence closest to it
+    closest: dict[str, dict[int, float]] = {}  # memory → passage → cosine with the closest sentence
     unusual: dict[str, float] = {}
     condition: dict[str, float] = {}  # memory → cosine of its closest condition that is a sentence
     usual = frozenset(sample)
@@ -154,7 +157,7 @@ def _compared(
             "meaning": best_two[-1],
             "unusual": unusual.get(id, -9.0),
             "condition_meaning": condition.get(id, 0.0),
-            "agreement": best_two[0],  # of the second closest passage, or condition
+            "agreement": best_two[0],  # of the second closest passage or condition
         }
     return found
 
@@ -162,7 +165,7 @@ def _compared(
 def _cosines(
     store: SearchStore, vectors: Sequence[bytes], ids: Sequence[tuple[str, ...]], tier: str
 ) -> Iterable[Sequence[Compared]]:
-    """Return for each vector (memory, passage, field, cosine) of the passages of these groups of memories."""
+    """Return for each vector the (memory, passage, field, cosine) of all passages of these groups of memories."""
     found: list[list[Compared]] = [[] for _ in vectors]
     for group in ids:
         for several, more in zip(found, compared(store, vectors, group, tier), strict=True):
@@ -173,7 +176,7 @@ def _cosines(
 def compared(
     store: SearchStore, vectors: Sequence[bytes], ids: Sequence[str], tier: str
 ) -> Sequence[Sequence[Compared]]:
-    """Return for each vector (memory, passage, field, cosine) of the passages of these memories."""
+    """Return for each vector the (memory, passage, field, cosine) of all passages of these memories."""
     quick = getattr(store, "compared", None)
     if quick:
         return quick(vectors, ids, tier, MAX_COMPARED)  # type: ignore[no-any-return]
@@ -182,7 +185,7 @@ def compared(
 
 
 def _usual(cosines: Sequence[float]) -> Usual:
-    """Return mean and spread of the cosines with the sample; of few, what is usual anywhere counts as well."""
+    """Return mean and spread of the cosines with the sample, mixed with a prior that matters if there are few."""
     count = len(cosines) + USUAL_WEIGHT
     mean = (sum(cosines) + USUAL_WEIGHT * USUAL_MEAN) / count
     square = sum((cosine - mean) ** 2 for cosine in cosines) + USUAL_WEIGHT * USUAL_SPREAD**2
@@ -190,26 +193,26 @@ def _usual(cosines: Sequence[float]) -> Usual:
 
 
 class _Words:
-    """The content words of an ask: how rare each is, in general and in the repository, and which memories hold it."""
+    """The content words of a request: how rare each is, in general and here, and which memories contain it."""
 
     def __init__(self, sources: Sources, question: Question, ids: Sequence[str]):
         self.rarity = Rarity()
         filters = sources.filters()
         self._count = sources.count()
         asked = sorted(question.content, key=lambda word: (-self.rarity(word), word))[:MAX_WORDS]
-        self._holding: dict[bool, dict[str, Holders]] = {}  # by whether a person vouches: word → memories
+        self._holding: dict[bool, dict[str, Holders]] = {}  # vouched → word → memories
         for vouched, only in filters.items():
             held = holders_of(sources.store, asked, only, ids)
             self._holding |= dict.fromkeys((True, False) if vouched is None else (vouched,), held)
         self._usual = self._holding.get(True) or self._holding.get(False, {})
 
     def weight(self, word: str) -> float:
-        """Return how much a word says here: much if it is rare in general and few memories hold it."""
+        """Return the weight of a word: high if it is rare in general and few memories contain it."""
         holding = self._usual.get(word, NOBODY)[0] or 1
         return self.rarity(word) * math.log(1 + self._count / holding) / math.log(1 + max(2, self._count))
 
     def shared(self, memory: Memory) -> Values:
-        """Return what the words that a memory shares with the ask say."""
+        """Return the evidence from the words that a memory shares with the request."""
         held = self._holding.get(memory.vouched) or self._usual
         words = [word for word, (_, ids) in held.items() if memory.id in ids]
         weights = sorted(map(self.weight, words), reverse=True)
@@ -219,7 +222,7 @@ class _Words:
 
 
 def holders_of(store: SearchStore, words: Sequence[str], only: Filter, ids: Sequence[str]) -> dict[str, Holders]:
-    """Return for each word how many memories hold it, and which of these do."""
+    """Return for each word how many memories contain it, and which of `ids` do."""
     quick = getattr(store, "holders", None)
     if quick:
         return dict(quick(words, MAX_HOLDING, only, ids))
@@ -228,7 +231,7 @@ def holders_of(store: SearchStore, words: Sequence[str], only: Filter, ids: Sequ
 
 
 class _Terms:
-    """The terms of conditions that fired in the ask, or in what was pasted."""
+    """The terms of conditions that fired in the request, in pasted text or in the last exchange."""
 
     def __init__(self, question: Question, candidates: Sequence[Candidate], words: _Words):
         self._question = question
@@ -239,14 +242,14 @@ class _Terms:
             for memory, signals in candidates
             if signals.fired and signals.fired.how in (PASTED, RECENT)
         }
-        self._times: dict[str, int] = {}  # term → memories that a person vouches for, if any, on which it fires
+        self._times: dict[str, int] = {}  # term → number of vouched memories whose conditions it fires
         vouched = [memory for memory, signals in candidates if not signals.unverified]
         for memory in vouched:
             for term in {term for term, _ in self._terms.get(memory.id, ())}:
                 self._times[term] = self._times.get(term, 0) + 1
 
     def _explicit(self, memory: Memory) -> list[tuple[str, bool]]:
-        """Return the terms of patterns that fire in the ask, and whether they do outside of paths; no sentences."""
+        """Return the terms of patterns that fire in the request, and whether they fire outside of paths."""
         situation, said = self._question.situation, self._question.said
         found: list[tuple[str, bool]] = []
         if situation is None or said is None:
@@ -261,7 +264,7 @@ class _Terms:
         return found
 
     def of(self, memory: Memory) -> Values:
-        """Return what fired conditions say for a memory."""
+        """Return the evidence from a memory's fired conditions."""
         terms = self._terms.get(memory.id, [])
         if not terms:
             beside = self._beside.get(memory.id)
@@ -269,37 +272,39 @@ class _Terms:
         said = [term for term, is_said in terms if is_said]
         if not said:
             return {"fired_path": 1.0}
-        telling = min(1.0, max(self._telling(term) / self._crowd(term) for term in said) / TELLING)
+        telling = min(1.0, max(self._telling(term) / self._crowd(term) for term in said) / FULL_TERM_WEIGHT)
         count = len(self._question.content)
         if count <= FEW_WORDS:
             return {"fired_few": telling}
-        return {"fired": telling / max(1.0, count / LONG_WORDS) ** 2}  # among many words any term occurs
+        return {"fired": telling / max(1.0, count / LONG_WORDS) ** 2}  # in a long request, any term may occur by chance
 
     def is_lone(self, memory: Memory) -> bool:
-        """Return whether nothing but single ordinary words fired: "git" in "show me the git log" names no subject."""
+        """Return whether only single ordinary words fired, like "git" in "show me the git log"."""
         said = [term for term, is_said in self._terms.get(memory.id, ()) if is_said]
         return bool(said) and all(len(language().words(term)) == 1 and not self._is_name(term) for term in said)
 
     def _crowd(self, term: str) -> float:
-        """Return what divides a term's evidence: a term that fires for many memories says little about each."""
+        """Return the divisor of a term's evidence: a term that fires for many memories says little about each."""
         return math.sqrt(max(1.0, self._times.get(term, 1) / FREE_MEMORIES))
 
     def _telling(self, term: str) -> float:
-        """Return how much a term says by itself; words of every project (git, npm, login) say less than a name."""
+        """Return the weight of a term by itself. Words of every project (git, npm, login) weigh less than a name."""
         words = [word for word in language().words(term) if not language().is_stop(word)]
         if self._is_name(term) or not words:
             return 1.0
-        return max(PROJECT_WORD if self._words.rarity.is_name(word) else self._words.rarity(word) for word in words)
+        return max(
+            PROJECT_WORD_WEIGHT if self._words.rarity.is_name(word) else self._words.rarity(word) for word in words
+        )
 
     def _is_name(self, term: str) -> bool:
-        """Return whether a term is a name, a path or a number rather than ordinary words."""
+        """Return whether a term is a name, a path or a number, not ordinary words."""
         if any(sign in NAME_SIGNS for sign in term):
             return True
         return any(len(word) >= NAME_CHARS and self._words.rarity.is_name(word) for word in language().words(term))
 
 
 def fired_beside(sources: Sources, question: Question, fired: Mapping[str, Fired]) -> dict[str, Fired]:
-    """Return the memories whose patterns fire in pasted text or, for a thin ask, in what happened just before."""
+    """Return the memories whose patterns fire in pasted text or, for a short request, in the last exchange."""
     found: dict[str, Fired] = {}
     for how, situation in ((RECENT, question.recent), (PASTED, question.pasted)):
         parts = sources.fired(situation) if situation else {}

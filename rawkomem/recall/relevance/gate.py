@@ -1,4 +1,4 @@
-"""Decides which scored memories are relevant enough to be injected, and says of each other one why it is not."""
+"""Decide which scored memories are relevant enough to be injected, and give the reason for each of the others."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from ..score import Scored
     from ..signals import Signals
 
-CRITICAL = IMPORTANCE[-1]  # SPEC-0009: always included where its condition fires
-MIN_TITLE_WORDS = 3  # of a title from which a task that holds them all means that memory, however it scores
-MAX_VOTES_AGAINST = 2  # harmful votes more than helpful ones from which not even a condition brings a memory
+CRITICAL = IMPORTANCE[-1]  # always included if its condition fires (SPEC-0009)
+MIN_TITLE_WORDS = 3  # if a task contains all words of such a title, it means that memory, whatever its score
+MAX_VOTES_AGAINST = 2  # harmful minus helpful votes from which a memory is never injected
 
 
 def gate(scored: list[Scored], profile: Profile, limits: Limits, question: Question) -> list[Scored]:
-    """Mark what must not be injected. Each memory is judged by its own evidence; others change nothing."""
+    """Mark the items that must not be injected with the reason. Each item is judged independently of the others."""
     gated = []
     for item in scored:
         named = is_named(item.memory.title, question.title_stems)
@@ -37,29 +37,29 @@ def gate(scored: list[Scored], profile: Profile, limits: Limits, question: Quest
 
 
 def is_named(title: str, asked: frozenset[str]) -> bool:
-    """Return whether stems name a title: hold all of its words, if it has three or more, or are only the title."""
+    """Return whether a task's stems contain all words of a title of three or more words, or equal the title's."""
     found = frozenset(language().stems(title))
     return bool(found) and found <= asked and (len(found) >= MIN_TITLE_WORDS or found == asked)
 
 
 def votes_against(memory: Memory) -> int:
-    """Return how many more votes call a memory harmful than helpful."""
+    """Return the number of harmful votes minus the number of helpful ones."""
     return memory.harmful - memory.helpful
 
 
 def withdrawn(memory: Memory) -> bool:
-    """Return whether so many votes call a memory harmful that nothing brings it."""
+    """Return whether a memory has so many harmful votes that it is never injected."""
     return votes_against(memory) >= MAX_VOTES_AGAINST
 
 
 def has_fired(signals: Signals) -> bool:
-    """Return whether a condition fired in what the person asks, on more than words that any task holds."""
+    """Return whether a condition fired in the request itself, on more than words that any task contains."""
     fired = signals.fired
     return fired is not None and fired.how not in (PASTED, RECENT) and not signals.is_faint
 
 
 def is_sure(signals: Signals) -> bool:
-    """Return whether a condition fired as somebody wrote it, not by words of a sentence."""
+    """Return whether a condition fired as a pattern, not by some words of a sentence."""
     return has_fired(signals) and signals.fired is not None and signals.fired.how != WORDS
 
 
@@ -86,13 +86,13 @@ def _why_out(item: Scored, named: bool, profile: Profile, limits: Limits) -> Rea
 
 
 def rests_on_withdrawn(signals: Signals) -> Reason | None:
-    """Return why a memory is not injected that was made from one which was withdrawn."""
+    """Return the reason if a memory was made from a withdrawn one and must not be injected; else None."""
     source = next((source for source in signals.weak if source.holds_back), None)
     return Reason("weak-source", (source.id, source.why)) if source else None
 
 
 def held_back(memory: Memory, limits: Limits, now: int) -> Reason | None:
-    """Return why a lesson is not injected; None if it may be, and for any other kind of memory."""
+    """Return why a lesson is not injected; None if it may be injected, and for other kinds of memories."""
     if memory.kind != "lesson":
         return None
     said = str(memory.extra.get("ruleConfidence", ""))

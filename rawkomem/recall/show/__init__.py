@@ -1,1 +1,1 @@
-"""Writes what is recalled: which sentences of a memory, in which frame, with which marks."""
+"""Write recalled memories as text: choose sentences, a frame and labels."""

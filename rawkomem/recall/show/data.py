@@ -1,4 +1,4 @@
-"""Returns an injection as data for programs: `inject --json`."""
+"""Return an injection as JSON data: `rawkomem inject --json`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def injection_json(injection: Injection) -> dict[str, object]:
-    """Return the items with what is shown of them, the memories that are left out with the reasons, and the costs."""
+    """Return the items with their shown text, the memories that were left out with the reasons, and the tokens."""
     return {
         "items": [_item(item, injection.vouched) for item in injection.items],
         "left_out": [_left_out(item) for item in injection.left_out],

@@ -1,4 +1,4 @@
-"""Chooses what a prompt shows of a memory: its best passages in whole sentences, each under its headings."""
+"""Choose the part of a memory that a prompt shows: its best passages in whole sentences, under their headings."""
 
 from __future__ import annotations
 
@@ -14,40 +14,43 @@ if TYPE_CHECKING:
 
     Path = tuple[str, ...]
 
-MAX_SHOWN_CHARS = 1_200  # of a body: as much as one passage of the index holds
-MAX_UNIT_CHARS = 500  # of a sentence or a code block that is shown or left out as a whole
-MIN_EXTRA_WORDS = 2  # of the question that a sentence far from the best passage must hold
-MIN_EXTRA_SHARE = 0.5  # … and of the best sentence's weight
-MIN_STEM_CHARS, ENDING_CHARS = 4, 3  # of a word: what is compared, and what an ending may take
-MAX_HEADING_CHARS = 100  # of a line above `===` or `---`: a longer one is a paragraph
+MAX_SHOWN_CHARS = 1_200  # of a body: the size of one passage of the index
+MAX_UNIT_CHARS = 500  # longer sentences and code blocks are split
+MIN_EXTRA_WORDS = 2  # of the question that a sentence outside the best passage must contain
+MIN_EXTRA_SHARE = 0.5  # … and its minimum weight, as a share of the best sentence's weight
+MIN_STEM_CHARS, ENDING_CHARS = 4, 3  # a stem has at least 4 letters; an ending has at most 3
+MAX_HEADING_CHARS = 100  # a longer line above `===` or `---` is a paragraph, not a heading
 MAX_TAG_CHARS = 2_000  # of an HTML tag
 CUT, STEP = "…", " › "
 ENDS, WIDE_ENDS = ".!?…", "。！？"
 CLOSERS = "\"')]”’*_`"
 AROUND_TITLE = " \t*_#`\"'.:!?"
-RULES = "=-*_+> \t"  # a line of these says nothing: a rule, an empty item or quote
+RULES = "=-*_+> \t"  # a line of only these is empty: a rule, an empty item or quote
 BULLETS = ("- ", "* ", "+ ", "|", ">")
 PLAIN_TAGS = word_set(
     "p div span center br hr b i em strong u s small sub sup kbd picture source figure figcaption font details summary "
     "h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table thead tbody tr td th blockquote section article nav img video"
-)  # of HTML that say how a text looks
+)  # HTML tags for layout only
 
 
 @record
 class Unit:
-    """A sentence, a list item, a table row or a piece of code. `at`: where it stands in the body."""
+    """A sentence, a list item, a table row or a piece of code. `at` is its offset in the body."""
 
     text: str
-    before: str  # the white space between it and the one before
+    before: str  # white space between it and the unit before
     path: Path
     at: int
-    fence: str = ""  # the line that opens its code block, for a line of a long one
+    fence: str = ""  # the opening line of its code block, if that block is split
 
 
 def excerpt(
     title: str, body: str, words: Sequence[str] = (), passage: int | None = None, most: int = MAX_SHOWN_CHARS
 ) -> str:
-    """Return a short body whole, else its passage of that number and what else holds the words; empty: none fits."""
+    """Return a short body whole; of a longer one, its passage and other sentences that contain the words.
+
+    Empty if not even one sentence fits into `most` characters.
+    """
     body = clean(body)
     units = [*_without_title(_units(body), title)]
     every = _join(units, range(len(units)))
@@ -59,7 +62,7 @@ def excerpt(
 
 
 def _core(body: str, units: Sequence[Unit], weights: Sequence[tuple[int, float]], passage: int | None) -> range:
-    """Return the units of the passage; of the one that holds most of the words if that one is unknown or holds none."""
+    """Return the units of the passage. If it is unknown or contains no words, return the passage with most words."""
     groups = _groups(body, units)
     by_words = max(filter(len, groups), key=lambda group: sum(weights[at][1] for at in group))
     known = groups[passage] if passage is not None and passage < len(groups) else range(0)
@@ -68,7 +71,7 @@ def _core(body: str, units: Sequence[Unit], weights: Sequence[tuple[int, float]]
 
 
 def _groups(body: str, units: Sequence[Unit]) -> list[range]:
-    """Return for each passage of the index the units in it."""
+    """Return the units of each passage of the index."""
     ends, at = [], 0
     for part in chunk(body):
         at = body.find(part.text, at) + len(part.text)
@@ -84,7 +87,7 @@ def _groups(body: str, units: Sequence[Unit]) -> list[range]:
 
 
 def _chosen(units: Sequence[Unit], core: range, weights: Sequence[tuple[int, float]], most: int) -> set[int]:
-    """Return the units to show: from the best one of the core outwards, then others that hold the words, if it fits."""
+    """Return the units to show while they fit: those of the core, from its best one on, then others with the words."""
     best = max(core, key=lambda at: weights[at][1])
     start = core[0] if sum(_size(units, at) for at in core) <= most else best
     room = most - _size(units, start)
@@ -115,7 +118,7 @@ def _size(units: Sequence[Unit], at: int) -> int:
 
 
 def _weights(units: Sequence[Unit], words: Sequence[str]) -> list[tuple[int, float]]:
-    """Return of each unit how many of the words it holds, and their weight: a word that few units hold weighs more."""
+    """Return for each unit how many of the words it contains, and their weight; rarer words weigh more."""
     texts = [f"{unit.text} {' '.join(unit.path)}".lower() for unit in units]
     counts, sums = [0] * len(units), [0.0] * len(units)
     for stem in stems_of(words):
@@ -127,12 +130,12 @@ def _weights(units: Sequence[Unit], words: Sequence[str]) -> list[tuple[int, flo
 
 
 def stems_of(words: Sequence[str]) -> set[str]:
-    """Return words without what may be an ending: enough to find their forms in a text."""
+    """Return words without possible endings, to find their other forms in a text."""
     return {word[: max(MIN_STEM_CHARS, len(word) - ENDING_CHARS)] for word in words}
 
 
 def _join(units: Sequence[Unit], chosen: Sequence[int]) -> str:
-    """Return units as text: each change of headings is named, each cut is marked, each code block is closed."""
+    """Return units as text: with new headings, with an ellipsis at each cut, and with code blocks closed."""
     out: list[str] = []
     last, fence = -1, ""
     path: Path = ()
@@ -163,7 +166,7 @@ def _join(units: Sequence[Unit], chosen: Sequence[int]) -> str:
 
 
 def _heading(path: Path, before: Path) -> str:
-    """Return the headings that are new as a line."""
+    """Return the new headings of a path as one line."""
     same = 0
     while same < min(len(path), len(before)) and path[same] == before[same]:
         same += 1
@@ -177,7 +180,7 @@ def _closing(opening: str) -> str:
 
 
 def _without_title(units: Iterable[Unit], title: str) -> Iterator[Unit]:
-    """Yield units without the title: as a heading, or as the first sentence."""
+    """Yield units without a heading or first sentence that repeats the title."""
     said = _bare(title)
     titles: dict[str, bool] = {}  # heading → whether it is the title
     first = True
@@ -198,7 +201,7 @@ def _bare(text: str) -> str:
 
 
 def _units(body: str) -> Iterator[Unit]:
-    """Yield what a body says, in order. Headings become paths; images, comments, rules and plain HTML are left out."""
+    """Yield the units of a body in order. Headings become paths; images, comments, rules, layout tags are dropped."""
     reader = _Reader()
     fence, code, opened = "", list[str](), 0
     at, comment, last_comment = 0, False, body.rfind("-->")
@@ -228,14 +231,14 @@ def _units(body: str) -> Iterator[Unit]:
 
 
 class _Reader:
-    """The paragraph and the headings that a line belongs to."""
+    """The state of reading: the open paragraph, and the headings above it."""
 
     def __init__(self) -> None:
         self.trail: list[tuple[int, str]] = []
         self.lines: list[str] = []
         self.at = 0
         self.blank = False
-        self.bare = False  # a heading under which nothing stands yet
+        self.bare = False  # the last heading has no text below it yet
 
     def line(self, line: str, at: int) -> Iterator[Unit]:
         text = line.strip()
@@ -264,12 +267,12 @@ class _Reader:
         self.bare, self.blank, self.at = bool(heading), True, at
 
     def headless(self) -> Iterator[Unit]:
-        """Yield a heading under which nothing stands as a unit of its own."""
+        """Yield a heading without text below it as its own unit."""
         if self.bare:
             yield self._unit("", self.at)
 
     def paragraph(self) -> Iterator[Unit]:
-        """Yield the sentences of the paragraph at hand, and forget it."""
+        """Yield the sentences of the open paragraph, and close it."""
         text, self.lines = "\n".join(self.lines), []
         for start, end, before in _sentences(text):
             yield self._unit(text[start:end], self.at + start, before)
@@ -304,7 +307,7 @@ def _begins(line: str, text: str) -> bool:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int, str | None]]:
-    """Yield begin and end of each sentence, and the white space before it; None: it begins the paragraph."""
+    """Yield start and end of each sentence, and the white space before it (None for the first of the paragraph)."""
     begun, before = 0, None
     while begun < len(text):
         end = _end_of_sentence(text, begun)
@@ -327,7 +330,7 @@ def _word_end(text: str, begun: int, most: int) -> int:
 
 
 def _end_of_sentence(text: str, begun: int) -> int:
-    """Return where the sentence ends that begins there: after a mark that white space and no small letter follow."""
+    """Return the end of the sentence that starts at `begun`: a mark, then white space, then no small letter."""
     for at in range(begun, len(text)):
         sign = text[at]
         if sign in WIDE_ENDS:
@@ -354,7 +357,7 @@ def _abbreviates(text: str, at: int) -> bool:
 
 
 def plain(line: str) -> str:
-    """Return a line without badges, images and HTML tags that say how it looks."""
+    """Return a line without badges, images and HTML tags for layout."""
     if "![" in line and "`" not in line:
         line = _without_images(line)
     if "<" in line and "`" not in line:
@@ -365,7 +368,7 @@ def plain(line: str) -> str:
 
 
 def _without_images(line: str) -> str:
-    """Return a line without `![…](…)` and `[![…](…)](…)`, and the same with references."""
+    """Return a line without images: `![…](…)`, `[![…](…)](…)` and their reference forms."""
     kept, at = [], 0
     while (found := line.find("![", at)) >= 0:
         end = _target_end(line, line.find("]", found))
@@ -378,7 +381,7 @@ def _without_images(line: str) -> str:
 
 
 def _target_end(line: str, bracket: int) -> int:
-    """Return where the target ends that follows a closing bracket; -1 if there is none."""
+    """Return the end of the link target after a closing bracket; -1 if there is none."""
     close = {"(": ")", "[": "]"}.get(line[bracket + 1 : bracket + 2], "") if bracket >= 0 else ""
     return line.find(close, bracket + 2) + 1 or -1 if close else -1
 

@@ -1,7 +1,7 @@
-"""Keeps apart what the frame of a prompt says and what memories say, and redacts the finished text.
+"""Separate the text of memories from the frame of a prompt, and redact the finished text.
 
-A writer puts each text of a memory between two marks with `held`; `finish` takes the marks out. So a secret that
-reaches from a memory into the frame is cut at the frame, and no redaction removes the end of a fence.
+A writer puts each text of a memory between two marks with `held`, and `finish` removes the marks. Only text between
+marks is redacted, so redaction cannot remove the end of a fence.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-OPEN, CLOSE = "\ufdd0", "\ufdd1"  # non-characters: `clean` takes them out of every text of a memory
-MIN_KEY_CHARS = 20  # of the shortest key that is found without RE2
+OPEN, CLOSE = "\ufdd0", "\ufdd1"  # non-characters: `clean` removes them from every text of a memory
+MIN_KEY_CHARS = 20  # of the shortest key that can be found without RE2
 MAX_ATTRIBUTE_CHARS = 600
 SEPARATORS = str.maketrans("-_./:", "     ")
 
@@ -33,16 +33,16 @@ def unmarked(text: str) -> str:
 
 
 def finish(text: str) -> str:
-    """Return a text without marks; each secret and each piece of personal data in what memories say is redacted."""
-    pieces = text.replace(CLOSE, OPEN).split(OPEN)  # frame and memory by turns
+    """Return a text without marks, with secrets and personal data in the text of memories redacted."""
+    pieces = text.replace(CLOSE, OPEN).split(OPEN)  # alternately frame and memory
     final = "".join(pieces)
     if "re2" not in sys.modules and not any(map(_may_leak, pieces[1::2])):
-        return final  # without its rules, a key is found by a known beginning and what follows it
-    from ...redaction.find import find_secrets, leaks_again  # a quarter of a start
+        return final  # without RE2, only keys with a known prefix can be found
+    from ...redaction.find import find_secrets, leaks_again  # a quarter of the start time
 
     if not leaks_again(final):
         return final
-    while True:  # ends: each round leaves fewer characters outside tags
+    while True:  # it ends: each round leaves fewer characters outside of tags
         redacted = _redact(pieces, [(secret.start, secret.end, secret.tag) for secret in find_secrets(final)])
         if redacted == pieces:
             return final
@@ -50,7 +50,7 @@ def finish(text: str) -> str:
 
 
 def fenced(note: str, items: Sequence[tuple[Mapping[str, str], str]]) -> str:
-    """Return items, each with facts and a text that is safe already, in a fence with a nonce that no memory knows."""
+    """Return items, each with facts and a defused text, in a fence whose nonce no memory can know."""
     nonce = new_nonce()
     lines = [f'<{FENCE}{nonce} note="{note}">']
     for facts, text in items:
@@ -60,12 +60,12 @@ def fenced(note: str, items: Sequence[tuple[Mapping[str, str], str]]) -> str:
 
 
 def new_nonce(size: int = 4) -> str:
-    """Return what no memory can know, for the tags of a fence: so many bytes in hexadecimal digits."""
+    """Return `size` random bytes in hexadecimal, for the tags of a fence: no memory can know them."""
     return os.urandom(size).hex()
 
 
 def fence_lines(name: str, nonce: str, note: str, lines: Sequence[str]) -> str:
-    """Return marked lines in a fence whose tags carry a nonce."""
+    """Return marked lines in a fence whose tags contain a nonce."""
     return finish("\n".join([f'<{name}{nonce} note="{note}">', *lines, f"</{name}{nonce}>"]) + "\n")
 
 
@@ -75,7 +75,7 @@ def _attribute(text: str) -> str:
 
 
 def _may_leak(text: str) -> bool:
-    """Tell whether a text holds an address or a word as long as a key; a path or an id of short words is none."""
+    """Tell whether a text has an `@` or a word as long as a key. Paths and ids of short words do not count."""
     return "@" in text or any(len(word) >= MIN_KEY_CHARS and not _is_slug(word) for word in text.split())
 
 
@@ -84,7 +84,7 @@ def _is_slug(word: str) -> bool:
 
 
 def _redact(pieces: Sequence[str], secrets: Sequence[tuple[int, int, str]]) -> list[str]:
-    """Return the pieces with a tag for each secret, as far as the piece goes that it begins in."""
+    """Return the pieces with each secret replaced by its tag, up to the end of the memory's piece that it is in."""
     redacted, waiting, begin = [], [*reversed(secrets)], 0
     for number, piece in enumerate(pieces):
         end, out, at = begin + len(piece), "", 0

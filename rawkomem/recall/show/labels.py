@@ -1,4 +1,4 @@
-"""Says of an item where it comes from and whether a person vouches for it; every format prints these labels."""
+"""Label an item with its layer and whether a person vouches for it. Every format prints these labels."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 Labels = tuple[str, ...]
 PROPOSED = "a change is proposed"
-MAX_NAMED_SOURCES = 3  # of a memory whose sources no longer hold
+MAX_NAMED_SOURCES = 3  # weak sources that are named in the labels of an item
 
 
 def labels_of(memory: Memory, signals: Signals, vouched: bool) -> Labels:
     """Return the labels of an item: its layer, then its standing.
 
-    Where nobody vouches for anything (`vouched` is false), only what a shared source holds unverified is labelled.
+    If nobody vouches for anything (`vouched` is false), only unverified memories of other layers get a standing.
     """
     standing = standing_label(signals.unverified) if vouched or (memory.layer and signals.unverified) else ()
     weak = (f"made from {safe_id(source.id)}, which is {source.why}" for source in signals.weak[:MAX_NAMED_SOURCES])
@@ -35,7 +35,7 @@ def from_layer(layer: str) -> Labels:
 
 
 def labels_by_id(believed: Believed, memories: Iterable[Memory]) -> dict[str, Labels]:
-    """Return the labels of memories by id; empty where no person vouches for anything."""
+    """Return the labels of memories by id; empty if no person vouches for anything."""
     if not (believed.authors and believed.authors.names_a_person()):
         return {}
     memories = [*memories]
@@ -45,12 +45,12 @@ def labels_by_id(believed: Believed, memories: Iterable[Memory]) -> dict[str, La
 
 
 def in_brackets(labels: Labels) -> str:
-    """Return labels as they open a line; empty where there are none."""
+    """Return labels in brackets for the start of a line; empty if there are none."""
     return f"[{', '.join(labels)}] " if labels else ""
 
 
 def standing_label(doubted: Standing | None) -> Labels:
-    """Return the labels that say whether a person vouches for a memory, or at least said so."""
+    """Return the labels that say whether a person vouches for a memory, or said it in a session."""
     if doubted is None:
         return (VERIFIED,)
     return (NOT_VERIFIED, PERSON_SAID) if doubted.said else (NOT_VERIFIED,)

@@ -1,1 +1,1 @@
-"""One module per human language; each holds a `LANGUAGE`."""
+"""Data of human languages: one module per language, with its `LANGUAGE`."""

@@ -1,12 +1,12 @@
-"""German. Technical words are often English: their endings are close enough to be removed by the same table."""
+"""German. Many technical words are English; the same table of endings works for them."""
 
 from __future__ import annotations
 
 from ..language import Language, word_set
 from ..stem import endings
 
-# Savoy's light stemmer for German (CLEF 2001): one ending, and letters without their marks, so that Buch and Bücher
-# have one stem. Compounds stay whole.
+# Savoy's light stemmer for German (CLEF 2001). It removes one ending and umlauts, so that Buch and Bücher have one
+# stem. It does not split compounds.
 ENDINGS = ("innen", "ungen", "ung", "ern", "en", "em", "er", "es", "e", "n", "s")
 FOLDED = {"ä": "a", "ö": "o", "ü": "u", "ß": "ss"}
 

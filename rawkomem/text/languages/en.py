@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..language import Language, word_set
 from ..stem import porter
 
-# Short forms that people write for a word, as stems.
+# Common short forms of words, as stems.
 SHORT_FORMS = {
     "admin": "administr", "async": "asynchron", "auth": "authent", "authn": "authent", "config": "configur",
     "db": "databas", "dep": "depend", "dir": "directori", "doc": "document", "env": "environ", "js": "javascript",
@@ -16,7 +16,7 @@ SHORT_FORMS = {
 LANGUAGE = Language(
     code="en",
     stemmer=porter,
-    # Single letters and the like are what is left of "don't" and "we'll".
+    # Single letters, "ll" and "ve" are the ends of words like "don't" and "we'll".
     stop_words=word_set(
         """
         a about above after again against all also although always am an and any anyone anything are around as at be

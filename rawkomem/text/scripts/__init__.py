@@ -1,1 +1,1 @@
-"""Scripts of the world: how a text becomes terms of the index, and which phrases two texts share."""
+"""Handle all scripts: split texts into terms of the index, and find phrases that two texts share."""

@@ -1,25 +1,25 @@
-"""Takes compound names apart: `invoiceTotal`, `HTTPServer`, `parse_json` and `dry-run` are also two words each."""
+"""Split compound names into words: `invoiceTotal`, `HTTPServer`, `parse_json` and `dry-run` are two words each."""
 
 from __future__ import annotations
 
-MAX_NAME_CHARS = 100  # longer runs of letters are no names
-MAX_NAMES = 100  # different names of a text that are taken apart: each is looked for in the whole text
-MIN_PART_CHARS = 2  # `iOS` and `eBay` are one word
+MAX_NAME_CHARS = 100  # longer runs of letters are not names
+MAX_NAMES = 100  # different names of a text that are split: each needs a search in the whole text
+MIN_PART_CHARS = 2  # so `iOS` and `eBay` are not split
 JOINTS = "_-"
 
 
 def humps(text: str) -> list[str]:
-    """Return the parts of the names in a text that capital letters join, in order: `invoiceTotal` → invoice, Total."""
+    """Return the parts of names with inner capitals in a text, in order: `invoiceTotal` → invoice, Total."""
     return [part for name in _names(text, "") for part in _at_capitals(name)]
 
 
 def spelled_out(text: str) -> list[str]:
-    """Return the compound names in a text, each as words with spaces between them."""
+    """Return the compound names in a text, each split into words with spaces."""
     return [" ".join(words) for name in _names(text, JOINTS) if (words := _words(name))]
 
 
 def spell_out(text: str) -> str:
-    """Return a text with its compound names taken apart; the text itself where it has none."""
+    """Return a text with its compound names split into words."""
     for name in [*dict.fromkeys(_names(text, JOINTS))][:MAX_NAMES]:
         if words := _words(name):
             text = text.replace(name, " ".join(words))
@@ -33,7 +33,7 @@ def _words(name: str) -> list[str]:
 
 
 def _names(text: str, joints: str) -> list[str]:
-    """Return the words of a text that may be compound: with a capital letter inside, or with one of these joints."""
+    """Return the words of a text that may be compound: with a capital inside, or with one of these joints."""
     found: list[str] = []
     for run in text.split():
         if run[1:].islower() and not any(joint in run for joint in joints):
@@ -44,7 +44,7 @@ def _names(text: str, joints: str) -> list[str]:
 
 
 def _at_capitals(name: str) -> list[str]:
-    """Return the parts of a name that start with a capital letter; none where there are not two of them."""
+    """Return the parts of a name, split at capital letters; none if it has fewer than two parts."""
     if name.isupper() or name.islower() or not name.isascii():
         return []
     starts = [0]

@@ -1,14 +1,14 @@
-"""Function words of languages in other scripts than Latin: they say nothing about the subject of a text."""
+"""Function words of languages in scripts other than Latin: they do not name the subject of a text."""
 
 from __future__ import annotations
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a listing."""
+    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
-# Of languages with spaces, each as the index folds it: without accents, optional vowels and variants of a letter.
+# Languages with spaces. Each word is folded as in the index: without accents, optional vowels and letter variants.
 FUNCTION_WORDS = word_set(
     """
     а без бы был была были было быть в вам вас весь во вот все всего всех вы где да для до его ее если есть еще же
@@ -29,7 +29,7 @@ FUNCTION_WORDS = word_set(
     द्वारा ने रहा रहे रही गया गई जा जाता जाते जाती हुआ हुए कृपया चाहिए दें देना सकता सकते हर कोई कुछ
     """
 )
-# Of languages without spaces: a phrase that two texts share does not reach across one of these. The longest come first.
+# Languages without spaces, the longest words first. A phrase that two texts share does not continue across these.
 FUNCTION_SIGNS = (
     "ทุกครั้ง", "อย่างไร", "อย่าง", "เมื่อ", "หน่อย", "ความ", "เป็น", "ต้อง", "ก่อน", "หลัง", "ช่วย", "ครับ", "อะไร",
     "ด้วย", "แล้ว", "หรือ", "的时候", "为什么", "การ", "ที่", "และ", "ของ", "ไม่", "ให้", "ได้", "ค่ะ", "จาก", "โดย",
@@ -38,7 +38,7 @@ FUNCTION_SIGNS = (
     "没有", "请帮", "帮我", "我想", "จะ", "ใน", "的", "了", "是", "在", "和", "与", "吗", "呢", "吧", "们", "这",
     "那", "个", "我", "你", "他", "请", "當", "時", "时", "当",
 )  # fmt: skip
-# Endings of Korean words, longest first: the same noun carries another one in every sentence.
+# Endings of Korean words, longest first: a noun has different endings in different sentences.
 KOREAN_ENDINGS = (
     "으로부터", "해주세요", "에서는", "입니다", "합니다", "하세요", "해줘요", "에서", "으로", "까지", "부터", "에게",
     "처럼", "보다", "하는", "하고", "하기", "해줘", "할때", "이나", "을", "를", "이", "가", "은", "는", "에", "의",

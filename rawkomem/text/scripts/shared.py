@@ -1,6 +1,6 @@
-"""Tells whether two texts in other scripts than Latin share a phrase: what replaces meaning where no vector is known.
+"""Find out whether two texts in scripts other than Latin share a phrase. It replaces vectors, which are missing there.
 
-A phrase is worth two words: four Chinese characters, eight Thai signs, or two neighboring words of eight letters.
+A phrase is about two words long: four Chinese characters, eight Thai signs, or two words of together eight letters.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from ...model.record import record
 from .function_words import FUNCTION_SIGNS, FUNCTION_WORDS, KOREAN_ENDINGS, KOREAN_WORDS
 from .signs import clusters, folded, is_foreign, is_mark, is_unspaced
 
-MIN_WEIGHT = 24  # of a shared run
-CHINESE, KOREAN, HIRAGANA, OTHER_SIGN, LETTER = 6, 6, 1, 3, 3  # weights of one sign
+MIN_WEIGHT = 24  # of a phrase
+CHINESE, KOREAN, HIRAGANA, OTHER_SIGN, LETTER = 6, 6, 1, 3, 3  # weight of one sign or letter
 MAX_COMPARED_CHARS = 2_000  # of either text
-MIN_INFLECTED_CHARS, ENDING_CHARS = 6, 2  # a word that long is compared without its last two letters
+MIN_INFLECTED_CHARS, ENDING_CHARS = 6, 2  # words of at least 6 letters are compared without their last 2
 
 
 @record
 class _Unit:
-    """A sign of a script without spaces, or a word of one with spaces."""
+    """A sign of a script without spaces, or a word of a script with spaces."""
 
     text: str
-    weight: int  # 0: a Latin word, which may stand inside a phrase
+    weight: int  # 0: a Latin word, which may be inside a phrase
     is_word: bool
 
 
 def share_phrase(one: str, other: str) -> bool:
-    """Return whether two texts share a phrase of another script than Latin."""
+    """Return whether two texts share a phrase in a script other than Latin."""
     return not phrases(one).isdisjoint(phrases(other))
 
 
 def phrases(text: str) -> frozenset[tuple[str, ...]]:
-    """Return each shortest phrase of a text that begins at one of its words or signs."""
+    """Return for each word or sign of a text the shortest phrase that starts there."""
     if text.isascii() or not any(map(is_foreign, set(text))):
         return frozenset()
     found = set()
@@ -54,7 +54,7 @@ def _phrase_from(run: list[_Unit], start: int) -> tuple[str, ...]:
 
 
 def _runs(text: str) -> list[list[_Unit]]:
-    """Return the units between two signs of punctuation or function words of a script without spaces."""
+    """Return the runs of units between punctuation and function words of scripts without spaces."""
     text = normalize("NFC", text.lower())
     for sign in FUNCTION_SIGNS:
         text = text.replace(sign, "\n")

@@ -1,1 +1,1 @@
-"""What a person says to an agent, apart from what hosts add and what is pasted."""
+"""Separate a person's own words in a prompt from pasted text and from text of the host."""

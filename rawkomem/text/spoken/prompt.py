@@ -1,6 +1,7 @@
-"""Reads a prompt as a host passes it: what the person asks, what the person pasted, and what the host wrote itself.
+"""Split a prompt from a host into the person's request, pasted text, and text of the host.
 
-Conditions may fire on names in pasted text; its meaning is not the person's. No regex: every prompt waits for this.
+Conditions may fire on names in pasted text, but its meaning is ignored. No regex is used, for speed: every prompt
+passes through this module.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from ...model.record import record
 from ..language import language
 
-HOST_TAGS = (  # written by hosts around their own text
+HOST_TAGS = (  # hosts put them around their own text
     "command-name", "command-message", "command-contents", "local-command-stdout", "local-command-stderr",
     "local-command-caveat", "system-reminder", "task-notification", "user-prompt-submit-hook", "bash-input",
     "bash-stdout", "bash-stderr", "ide_opened_file", "ide_selection", "ide_diagnostics", "environment_context",
@@ -16,72 +17,72 @@ HOST_TAGS = (  # written by hosts around their own text
     "attached_files", "permissions instructions", "collaboration_mode", "skill", "user_shell_command", "user_action",
     "subagent_notification", "teammate-message", "background_output", "hook_context",
 )  # fmt: skip
-PERSON_TAGS = ("command-args", "user_query")  # written by hosts around what a person typed
+PERSON_TAGS = ("command-args", "user_query")  # hosts put them around a person's words
 COMMAND_TAG = "command-name"
-NOTIFICATION = "<task-notification>"  # opens a message of which nothing is a person's
+NOTIFICATION = "<task-notification>"  # start of a message in which nothing is a person's
 MAX_TAG_CHARS = 300  # from a tag's name to the end of its attributes
-NOTICES = (  # beginnings of texts that a host sends in the person's place
+NOTICES = (  # start of texts that a host sends as the user
     "this session is being continued from a previous conversation", "caveat: the messages",
     "the user just ran /", "please continue the conversation from where", "the conversation history before this point",
     "another language model started to solve this problem", "base directory for this skill:",
     "# agents.md instructions for ",
 )  # fmt: skip
-PLACEHOLDERS = (  # what hosts show for what is attached, and for what was stopped
+PLACEHOLDERS = (  # of hosts, for attachments and interruptions
     "[Image #", "[Image:", "[Image]", "[Pasted text #", "[Attached:", "[Attached file", "[File:",
     "[Request interrupted",
 )  # fmt: skip
-ROOT_FOLDERS = (  # of Unix systems: "/etc is full" is no slash command
+ROOT_FOLDERS = (  # of Unix systems: "/etc is full" is not a slash command
     "bin", "boot", "dev", "etc", "home", "lib", "mnt", "opt", "proc", "root", "sbin", "srv", "sys", "tmp", "usr", "var",
     "Applications", "Library", "Users", "Volumes",
 )  # fmt: skip
-PREDICATES = (  # words after a path that a sentence is about: "/login returns 500"
+PREDICATES = (  # words after a path that is the subject of a sentence: "/login returns 500"
     "is", "isn't", "are", "was", "were", "has", "have", "had", "does", "doesn't", "returns", "gives", "shows", "fails",
     "answers", "takes", "endpoint", "route",
 )  # fmt: skip
 FENCES = ("```", "~~~")
-TRACES = (  # beginnings of lines that programs print
+TRACES = (  # start of lines that programs print
     "Traceback ", 'File "', "goroutine ", "panic:", "thread '", "called `", "note: ", "exit status ", "Exception in ",
     "Caused by:", "npm ERR!", "error[", "error:", "warning:", "fatal:", "Error:", "FAILED ", "E   ", "diff --git",
     "@@ ", "+++ ", "--- ", "=> ", "Author:", "Date:", "> ", "#include", "}", "INSERT ", "modified: ", "new file: ",
     "deleted: ",
 )  # fmt: skip
-ERROR_ENDS = ("Error:", "Exception:", "Warning:")  # of the first word of such a line
-KEYWORDS = (  # beginnings of lines of code or output, and of requests: "import the customers"
+ERROR_ENDS = ("Error:", "Exception:", "Warning:")  # end of the first word of such a line
+KEYWORDS = (  # start of lines of code or output, but also of requests: "import the customers"
     "import ", "package ", "func ", "def ", "class ", "const ", "let ", "var ", "return ", "export ", "SELECT ",
     "commit ", "index ", "at ", "... ",
 )  # fmt: skip
-CODE_SIGNS = "={};"  # in a line with such a beginning: it is no request
-PROMPTS = ("$ ", "% ", "❯ ", "➜ ", "PS C:", ">>> ", "# ./")  # of shells, at the beginning of a line
-PROMPT_ENDS = ("$ ", "% ", "# ", "> ")  # … after the name of a person, a machine or a folder
-MAX_PROMPT_CHARS, MAX_PROMPT_WORDS = 80, 3  # of such names
+CODE_SIGNS = "={};"  # a line with such a start and one of these is code
+PROMPTS = ("$ ", "% ", "❯ ", "➜ ", "PS C:", ">>> ", "# ./")  # of shells, at the start of a line
+PROMPT_ENDS = ("$ ", "% ", "# ", "> ")  # … after the name of a user, a machine or a folder
+MAX_PROMPT_CHARS, MAX_PROMPT_WORDS = 80, 3  # of these names
 CODE_ENDS = ("{", "};", ");", "},", "],", "=>", ") {", "):", "\\")
-CONSOLE, HUNK = "console", "hunk"  # kinds of pasted blocks that hold lines which look like a person's
-HUNKS = ("diff --git ", "@@ ")  # open a hunk
+CONSOLE, HUNK = "console", "hunk"  # pasted blocks that may contain lines like a person's
+HUNKS = ("diff --git ", "@@ ")  # start of a hunk
 HUNK_HEADS = ("index ", "new ", "old ", "deleted ", "similarity ", "rename ", "copy ", "Binary ")  # between its parts
-OPENING_SIGNS = "“”‘’«»„¿¡•–—…「『《〈（【"  # that a person's line may begin with
+OPENING_SIGNS = "“”‘’«»„¿¡•–—…「『《〈（【"  # that a person's line may start with
 QUESTION_MARKS = ("?", "？", "؟")
-BOXES = range(0x2500, 0x2600)  # lines, blocks and shapes that programs draw with
-MIN_PROSE_WORDS, MIN_STOP_SHARE = 4, 0.3  # of a line that a person wrote among output
-MAX_SIGN_SHARE = 0.25  # of a line of prose
-MAX_READ_CHARS = 40_000  # of a prompt: people ask before or after what they paste
-MAX_ASK_CHARS = 2_000  # of a longer text its beginning and its end are the ask
-END_CHARS = 800  # … so much of each
-MAX_SENTENCES = 12  # that are compared on their own
-MIN_SENTENCE_WORDS = 4  # a shorter one is read with its neighbor
+BOXES = range(0x2500, 0x2600)  # Unicode lines, blocks and shapes in the output of programs
+MIN_PROSE_WORDS, MIN_STOP_SHARE = 4, 0.3  # of a person's line between lines of output
+MAX_SIGN_SHARE = 0.25  # of the characters of a line of prose
+MAX_READ_CHARS = 40_000  # half from the start, half from the end: people write before or after pasted text
+MAX_ASK_CHARS = 2_000  # of a longer request, only the start and the end are used
+END_CHARS = 800  # … this many characters of each
+MAX_SENTENCES = 12  # that are compared separately
+MIN_SENTENCE_WORDS = 4  # a shorter sentence is joined with its neighbor
 
 
 @record
 class Said:
-    """A prompt taken apart."""
+    """The parts of a prompt."""
 
-    ask: str = ""  # in the person's words
+    ask: str = ""  # the request in the person's words
     paste: str = ""  # output, logs, diffs, code
     command: str = ""  # the name of a slash command
-    is_host: bool = False  # nobody asked anything: the host wrote all of it
+    is_host: bool = False  # the host wrote all of it
 
 
 def read_prompt(text: str, max_ask_chars: int = MAX_ASK_CHARS) -> Said:
-    """Return what a person asks in a prompt, apart from what they pasted and what the host added."""
+    """Return the parts of a prompt: the person's request, pasted text, and the name of a slash command."""
     text = _ends(text, MAX_READ_CHARS, MAX_READ_CHARS // 2)
     if text.lstrip().startswith(NOTIFICATION):
         return Said(is_host=True)
@@ -99,12 +100,12 @@ def read_prompt(text: str, max_ask_chars: int = MAX_ASK_CHARS) -> Said:
 
 
 def _is_asked_alone(line: str) -> bool:
-    """Return whether a text of one line is what a person asks, although it looks pasted: all but a command line."""
+    """Return whether a one-line text that looks pasted is the request: true unless it is a command line."""
     return bool(line) and "\n" not in line and (is_prose(line) or not _is_prompt(line))
 
 
 def sentences_of(ask: str) -> list[str]:
-    """Return the sentences of an ask, short ones joined; of many, the first and the last."""
+    """Return the sentences of a request, with short ones joined. Of many, return the first and the last ones."""
     parts: list[str] = []
     for line in ask.split("\n"):
         line = line.strip().lstrip("-*•> ").strip()
@@ -122,7 +123,7 @@ def sentences_of(ask: str) -> list[str]:
 
 
 def is_notice(text: str) -> bool:
-    """Return whether a host sent a text in the person's place: a summary, a caveat, an interruption, an image."""
+    """Return whether a host sent a text as the user: a summary, a caveat, an interruption, an image."""
     text = text.strip()
     if text.startswith(PLACEHOLDERS) and text.find("]") == len(text) - 1:
         return True
@@ -130,7 +131,7 @@ def is_notice(text: str) -> bool:
 
 
 def without_markup(text: str) -> tuple[str, str, str]:
-    """Return a text without the host's tags and what is in them, the name of a command, and what a person typed."""
+    """Return a text without the host's elements, the name of a command, and what a person typed inside elements."""
     name, typed = "", list[str]()
     for tag in (*PERSON_TAGS, *HOST_TAGS) if "<" in text else ():
         if f"<{tag}" in text:
@@ -141,9 +142,9 @@ def without_markup(text: str) -> tuple[str, str, str]:
 
 
 def _without_tag(text: str, tag: str) -> tuple[str, list[str]]:
-    """Return a text without the elements of a tag, and what was inside of each. A person may mention the tag.
+    """Return a text without the elements of a tag, and the contents of each.
 
-    A host writes a tag at the beginning of a line, or closes it.
+    A tag that is neither closed nor at the start of a line is kept: a person mentions it.
     """
     close = f"</{tag}>"
     kept, inside = list[str](), list[str]()
@@ -174,7 +175,7 @@ def _without_placeholders(text: str) -> str:
 
 
 def _command(text: str) -> tuple[str, str]:
-    """Return the name of a slash command and what follows it; a path that a sentence speaks about is none."""
+    """Return the name of a slash command and the text after it. A path that starts a sentence is no command."""
     words = text.partition("\n")[0].split(None, 2) if text.startswith("/") else []
     first, following = (*words[:2], "", "")[:2]
     name = first[1:]
@@ -186,7 +187,7 @@ def _command(text: str) -> tuple[str, str]:
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """Return the lines that a person wrote, and those that they pasted."""
+    """Return the lines that a person wrote, and the pasted lines."""
     ask: list[str] = []
     paste: list[str] = []
     fence, block, after_blank, listed = "", "", True, False
@@ -214,7 +215,7 @@ def _opens_fence(line: str) -> bool:
 
 
 def _block(block: str, line: str, bare: str, after_blank: bool) -> str:
-    """Return the kind of pasted block that a line belongs to, after a line of such a block; empty for none."""
+    """Return the kind of pasted block that a line belongs to; empty if none. `block` is that of the line before."""
     if bare.startswith(HUNKS):
         return HUNK
     if _is_prompt(bare):
@@ -225,8 +226,8 @@ def _block(block: str, line: str, bare: str, after_blank: bool) -> str:
 
 
 def is_prose(line: str) -> bool:
-    """Return whether a line reads like a person's: enough words, function words among them; programs print English."""
-    abroad = sum("\xc0" <= c < "\u2000" or "\u2c00" <= c < "\U0001f000" for c in line)  # letters, not signs or emoji
+    """Return whether a line reads like a person's: enough words, some of them function words, or not English."""
+    abroad = sum("\xc0" <= c < "\u2000" or "\u2c00" <= c < "\U0001f000" for c in line)  # letters, not emoji
     if 2 * abroad > len(line):
         return True
     words = language().words(line)
@@ -272,7 +273,7 @@ def _is_output(line: str) -> bool:
 
 
 def _is_code(line: str) -> bool:
-    """Return whether a line that begins like code is code: "return a 404 instead" is a request."""
+    """Return whether a line that starts like code is code. "return a 404 instead" is a request."""
     if not line.startswith(KEYWORDS):
         return False
     if any(sign in line for sign in CODE_SIGNS) or line[-1] in "'\"":
@@ -282,13 +283,13 @@ def _is_code(line: str) -> bool:
 
 
 def _is_place(word: str) -> bool:
-    """Return whether a word is a place in a file, such as `src/app.go:12:4:`."""
+    """Return whether a word is a file with a line number, such as `src/app.go:12:4:`."""
     parts = word.split(":")
     return len(parts) > 1 and parts[1].isdigit() and "." in parts[0]
 
 
 def _ends(text: str, limit: int, part: int) -> str:
-    """Return a text; of one beyond a limit its beginning and its end, cut between words."""
+    """Return a text; if it is longer than `limit`, its first and last `part` characters, cut between words."""
     if len(text) <= limit:
         return text
     head, tail = text[:part], text[-part:]

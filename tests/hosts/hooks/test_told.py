@@ -191,7 +191,7 @@ def test_a_session_has_a_budget_of_its_own(repository, memories):
 def test_people_see_why_and_what_was_saved(rawkomem, remembered):
     for _ in range(2):
         rawkomem("inject", ASK, "--session", "s1")
-    assert "given it before" in rawkomem("why-not", "mem_1769164200000_3fa9c1", ASK, "--session", "s1").stdout
+    assert "received it before" in rawkomem("why-not", "mem_1769164200000_3fa9c1", ASK, "--session", "s1").stdout
     assert rawkomem("why-not", "mem_1769164200000_3fa9c1", ASK).stdout.strip() == "the memory is injected"
     (row,) = json.loads(rawkomem("tokens", "--json").stdout)
     assert (row["injections"], row["memories"]) == (1, 1) and row["saved"] > 0

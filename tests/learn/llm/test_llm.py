@@ -102,7 +102,7 @@ def test_a_slow_server_is_not_waited_for():
         ),
         (says("half an", finish_reason="length"), "cut off"),
         (says("", finish_reason="content_filter"), "filter"),
-        (says("  "), "with nothing"),
+        (says("  "), "empty answer"),
         (Answer({"choices": []}), "no chat completion"),
         (Answer({"error": "?"}), "no chat completion"),
         (Answer([]), "no chat completion"),

@@ -306,7 +306,7 @@ def test_prose_around_json_and_one_bad_answer_are_forgiven(repository, asking):
 FAILURES = {
     "broken json": (says('{"reflection": "half'),),
     "not what was asked for": (says_json({"reflection": 7, "confidence": "much"}),),
-    "nothing to say": (says_json({"reflection": " ", "confidence": 1}),),
+    "empty reflection": (says_json({"reflection": " ", "confidence": 1}),),
     "refusal": (says("", message={"refusal": "I cannot help with that."}),),
     "forbidden": (refuses(403, "no"),),
     "500": (refuses(500, "oops"),),

@@ -1,4 +1,4 @@
-"""The cues by which a person's words are chosen: weights and patterns of each language as data."""
+"""Cues that show whether a person's words are worth a draft: weights and patterns, one module per language."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 @record
 class Cue:
-    """A pattern in a person's words, how much it speaks for a draft, and which kind of draft that is."""
+    """A pattern in a person's words, the score that a match adds, and the kind of draft that it suggests."""
 
     name: str
     weight: float
     pattern: re.Pattern[str]
-    kind: str = ""  # empty: it speaks for any kind
+    kind: str = ""  # empty: any kind
 
 
 @record
 class Filing:
-    """How a memory that was a draft of a kind is filed."""
+    """The fields that a memory gets from the kind of its draft."""
 
-    type: str  # Memory Lane's
-    category: str  # neolata's
+    type: str  # as in Memory Lane
+    category: str  # as in neolata
     importance: str
     tag: str
 
@@ -49,15 +49,15 @@ FILED = {
 
 
 def any_of(*patterns: str) -> re.Pattern[str]:
-    """Return a pattern for one of some patterns, whatever the case."""
+    """Return one pattern that matches any of the patterns, in upper or lower case."""
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE | re.MULTILINE)
 
 
-_cues: dict[str, ModuleType] = {}  # by the code of a language
+_cues: dict[str, ModuleType] = {}  # language code → module
 
 
 def cues() -> Any:
-    """Return the module with the cues of the language in use, else the English one; all have the names of `en.py`."""
+    """Return the cues of the language in use, or the English ones. Every module has the same names as `en.py`."""
     code = language().code
     if code not in _cues:
         has_own = find_spec(f"{__name__}.{code}") is not None

@@ -1,4 +1,4 @@
-"""English cues. All patterns are our own, without nested repetition, and meet texts of bounded length."""
+"""English cues. No pattern has nested repetition, and all are applied to texts of limited length only."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ CUES = (
     Cue("shouts", 0.4, re.compile(r"\b[A-Z]{2,}(?: [A-Z]{2,}){1,5}\b|\b(?:MUST|NEVER|ALWAYS|DON'?T|ALL|ONLY)\b")),
 )
 
-# Whoever asks for it has it remembered: "Remember that …". "Remember to push" is a chore of the moment.
+# A request to remember something: "Remember that …". "Remember to push" is only a task of this session.
 REMEMBER = (
     r"(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
     r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
@@ -107,7 +107,7 @@ AGREES = re.compile(
     r"|you'?re right|implement (?:it|that|this|option)|option \w\b|the (?:first|second|third|latter|former)\b)",
     re.IGNORECASE,
 )
-NODS = re.compile(  # or the next request begins
+NODS = re.compile(  # an agreement, unless a word after it starts the next request
     r"^(?:ok(?:ay)?|sure|fine|great|perfect|right|correct|good|cool|nice)\b(?!\W+(?:now|let|next|so|then|what|can)\b)",
     re.IGNORECASE,
 )
@@ -117,12 +117,12 @@ OBJECTS = re.compile(
     r"|why|isn'?t|shouldn'?t|are you sure|really\?)\b|\b(?:disagree|that'?s wrong|undo|revert|don'?t think)\b",
     re.IGNORECASE,
 )
-QUALIFIES = re.compile(  # an agreement: what follows is another wish, or a refusal
+QUALIFIES = re.compile(  # restricts or takes back an agreement
     r"\b(?:no(?! (?:problem|worries|need|rush))|nope|not|but|stop|wait|except|never|don'?t|isn'?t|won'?t|doesn'?t)\b",
     re.IGNORECASE,
 )
 SENTENCE_END = re.compile(r"[.!?]\s|\n")
-# A negation in the sentence of a quote, before it and after it; "No, …" answers somebody and negates nothing.
+# A negation in the sentence of a quote, before and after the quote. "No, …" at its start is an answer, not a negation.
 REVERSING = (
     r"(?:no|not|never|nor|neither|nobody|without|cannot|avoid|stop|quit|forbid"
     r"|(?:do|does|did|is|are|was|were|wo|would|ca|could|should|must|need|have|has|had)n'?t)\b"
@@ -134,7 +134,7 @@ NEGATED_BEFORE = re.compile(
 NEGATED_AFTER = re.compile(
     rf"^(?! ?,? ?(?:not|never)\b)(?:(?!\b(?:because|since|so|and|but|or)\b)[^.!?;:,])*?\b{REVERSING}", re.IGNORECASE
 )
-# An agent's statement that is worth a draft once the person agreed to it.
+# An agent's statement that becomes a draft if the person agrees to it.
 PROPOSES = re.compile(
     r"\b(?:recommend\w*|propos\w*|suggest\w*|option|approach|should|instead|rather|because|always|never|only|so that"
     r"|fix"
@@ -152,7 +152,7 @@ EXPLAINS = re.compile(
     r"|turned out|came from|stems? from|which is why)\b",
     re.IGNORECASE,
 )
-# A line that announces somebody else's words.
+# A line before somebody else's words: "The README says:".
 LEADS_IN = re.compile(
     r"\b(?:says?|said|suggest(?:s|ed)?|wr(?:ites?|ote)|report(?:s|ed)?|prints?|printed|returns?|complains?|shows?"
     r"|told me|sent"
@@ -169,7 +169,7 @@ SHORT_ASK = re.compile(
     re.IGNORECASE,
 )
 
-# What announces a sentence and is left out of its title.
+# Lead-ins of a sentence, which are left out of a title.
 MARKERS = re.compile(
     r"^(?:(?:actually|please|and|but|so|also|from now on|going forward|as agreed|hey|ah|oh|hmm)[,:.!\s]+"
     r"|(?:ok(?:ay)?|agreed|decision|decided|no|nope|wrong|yes|yep|yup|yeah)(?:[,:;.!]+| [–—-])\s*"
@@ -180,15 +180,15 @@ MARKERS = re.compile(
 CHOOSING = re.compile(
     r"^(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for| that)? |^let's ", re.I
 )
-REASONS = re.compile(r" because | since | so that |, so |, which |; | [-–—] ")  # a title ends there
+REASONS = re.compile(r" because | since | so that |, so |, which |; | [-–—] ")  # a title ends before these
 
-# What is chosen or ruled out: "pnpm, not npm", "Postgres instead of MySQL", "apsw over sqlite3".
+# Pairs of a choice and its alternative: "pnpm, not npm", "Postgres instead of MySQL", "apsw over sqlite3".
 PAIR = re.compile(
     r"([\w.@-]{2,30})(?:, (?:not|never)|,? (?:instead of|rather than|over|in favou?r of))(?: in| to| the"
     r"| an?)? ([\w.@-]{2,30})"
 )
 
-# Words that announce something and are not its subject.
+# Words that introduce a statement and do not name its subject.
 ANNOUNCING = word_set(
     """
     actually agreed always bug called cause caused chose chosen decide decided decision defined fixed holds live
@@ -196,4 +196,4 @@ ANNOUNCING = word_set(
     solved standardised standardized team told turned turns undo wrong
     """
 )
-WORKING_WITH, WORKING_ON, ASKED = "When working with", "When working on", "When asked:"  # how conditions begin
+WORKING_WITH, WORKING_ON, ASKED = "When working with", "When working on", "When asked:"  # start of conditions
