@@ -30,7 +30,7 @@ def statement_of(before: str) -> str:
     something. Empty if the text has neither.
     """
     spoken = sentences(before)[-MAX_SENTENCES:]
-    offer = next((one for one in reversed(spoken) if cues().OFFERS.search(one)), "")
-    before_offer = spoken[: spoken.index(offer)] if offer else spoken
+    at = next((at for at in reversed(range(len(spoken))) if cues().OFFERS.search(spoken[at])), None)
+    offer, before_offer = ("", spoken) if at is None else (spoken[at], spoken[:at])
     proposal = next((one for one in reversed(before_offer) if cues().PROPOSES.search(one)), "")
     return one_line(" ".join(part for part in (proposal, offer) if part), MAX_STATEMENT_CHARS)
