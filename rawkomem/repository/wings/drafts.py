@@ -99,6 +99,13 @@ class Drafts(Wing):
 
     def edit(self, name: str, title: str = "", text: str = "", when: Sequence[str] | None = None) -> Draft:
         """Change the memory that a draft proposes; the exchange stays as it was. An empty `when` removes conditions."""
+        draft = self.changed(name, title, text, when)
+        if draft != self.get(name):
+            self.store.put([draft])
+        return draft
+
+    def changed(self, name: str, title: str = "", text: str = "", when: Sequence[str] | None = None) -> Draft:
+        """Return the draft that `edit` would store; write nothing."""
         old = self.get(name)
         if not (title or text) and when is None:
             raise BadInput("nothing to change", "give a title, a text or conditions")
@@ -107,10 +114,7 @@ class Drafts(Wing):
             if note:
                 raise BadInput(f"whenToUse {one_line(condition, 80)!r} {note.text}: nothing was changed", note.hint)
         conditions = old.when if when is None else tuple(when)
-        draft = replace(old, title=title or old.title, text=text or old.text, when=conditions)
-        if draft != old:
-            self.store.put([draft])
-        return draft
+        return replace(old, title=title or old.title, text=text or old.text, when=conditions)
 
     def merge(self, name: str, other: str) -> Draft:
         """Make one draft of two: the first one takes the words and conditions of the other."""
