@@ -51,6 +51,16 @@ def test_mistakes_are_named_and_change_nothing(rawkomem, project, words, said):
 
 
 @pytest.mark.stores
+def test_a_copy_after_a_commit_holds_the_same(rawkomem, git):
+    """The commit changes who vouches for the memory, and no file of the repository."""
+    pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
+    git.commit()
+    rawkomem("add", "Zebras have stripes.")
+    git.commit()
+    assert json.loads(rawkomem("store", "copy", "sqlite", "lancedb", "--json").stdout)["memories"] == 1
+
+
+@pytest.mark.stores
 def test_using_another_store_and_coming_back(rawkomem, memories):
     pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
     (memories / "one.md").write_text(MEMORY)
