@@ -118,8 +118,8 @@ def _show_waiting(repository: Repository, id: str | None, place: str, as_json: b
     proposals = [repository.beliefs.proposal(id)] if id else repository.beliefs.proposals()
     named = proposals[0].memory if id else None
     quarantined = held(repository) if named is None else [named] if named.status == "quarantined" else []
-    waiting = [proposal for proposal in proposals if proposal.changes]
-    quarantined, waiting = shortened_pair(as_json, quarantined, waiting, limit)
+    changed = [proposal for proposal in proposals if proposal.changes]
+    quarantined, waiting = shortened_pair(as_json, quarantined, changed, limit)
     if as_json:
         say_json({"quarantined": [*map(side, quarantined)], "proposed": [*map(_proposal_json, waiting)]})
         return
