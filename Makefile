@@ -20,7 +20,7 @@ AXE := axe-core@4.14.0
 	touch $@
 
 demo: .venv/ready            ## index this project's own memories, search them, inject them for a task
-	$(BIN)/rawkomem sync
+	$(BIN)/rawkomem index sync
 	$(BIN)/rawkomem status
 	$(BIN)/rawkomem search "why do we not use the standard sqlite3 module"
 	$(BIN)/rawkomem inject "import a new package in the search command" --agent developer --explain

@@ -85,7 +85,7 @@ def prepare(home: str) -> None:
     identity = ["-c", "user.name=Alice", "-c", "user.email=alice@example.org"]
     for words in (["init", "-q"], ["add", "-A", ".rawko"], [*identity, "commit", "-qm", "memories"]):
         subprocess.run(["git", *words], cwd=project, check=True)
-    run("rawkomem sync", home)
+    run("rawkomem index sync", home)
 
 
 def run(command: str, home: str) -> str:

@@ -8,8 +8,11 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -19,7 +22,10 @@ from rawkomem.faces.cli.commands import cli
 from rawkomem.faces.cli.table import COMMANDS
 from rawkomem.faces.cli.terminal import JSON_SCHEMA_VERSION
 
-DOCS = Path(__file__).resolve().parent.parent / "docs" / "json.md"
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs" / "json.md"
+MESH_V1 = ROOT / "tests" / "data" / "memory_mesh" / "v1.tar.gz"  # tables of RFC-0011 in the schema V1
+HOSTS = ("claude", "codex", "opencode", "cursor", "copilot", "gemini", "vscode", "zed")
 HEAD = f"""\
 # JSON output
 
@@ -41,6 +47,59 @@ Times are ISO 8601 in UTC. An error is one line on stderr, with an exit code oth
 |---|---|---|
 """
 SESSION = "User: Run the tests with npm.\n\nAssistant: ok\n\nUser: No, never use npm here. Always use pnpm.\n"
+LATER_SESSION = """\
+User: Add a test for the parser.
+
+Assistant: I added a test and ran it with vitest.
+
+User: no, we use jest here, not vitest. never add vitest again
+
+Assistant: Done.
+
+User: From now on always write commit messages in the imperative mood.
+"""
+TRACE = "---\nkind: trace\nid: trace-1-aaaaaa\ntitle: Upgrade\ndiscoveredAt: 2026-05-04T10:00:00Z\n---\n\nDone.\n"
+OLD_DRAFT = """\
+---
+title: All tests pass
+tags: [learned]
+type: decision
+category: decision
+confidence: "70"
+---
+
+All tests pass.
+"""
+PROMPTS = {
+    "memories": [{"id": "pnpm", "title": "Use pnpm", "text": "npm breaks CI.", "when": ["npm|pnpm"]}],
+    "queries": [{"q": "install it with npm", "relevant": ["pnpm"], "acceptable": [], "category": "task"}],
+}
+RECORDS = [
+    {"type": role, "message": {"role": role, "content": text}}
+    for role, text in (
+        ("user", "Run the tests."),
+        ("assistant", "I ran them with npm."),
+        ("user", "No, never use npm here. Always use pnpm."),
+    )
+]
+GOLD = [{"memory": "Use pnpm, never npm.", "when": "npm", "evidence": [{"quote": "never use npm here"}]}]
+SESSIONS = {"sessions": [{"id": "shop/01", "records": RECORDS, "gold": GOLD}]}
+SECRETS = [
+    {"kind": kind, "expected_redacted": expected, "text_b64": b64encode(text).decode(), "span_b64": ""}
+    for kind, expected, text in (("secret:none", False, b"No secret."), ("pii:email", True, b"kim@example.com"))
+]
+FILES: dict[str, object] = {
+    "code.py": "x = 1\n",
+    "CLAUDE.md": "# Tests\n\nRun pnpm.\n",
+    "SKILL.md": "---\nname: Deploy\ndescription: How to deploy.\n---\n\nRun make deploy.\n",
+    "session.md": SESSION,
+    "later-session.md": LATER_SESSION,
+    "prompts.json": PROMPTS,
+    "sessions.json": SESSIONS,
+    "secrets.json": SECRETS,
+    ".rawko/archive/2026-05/upgrade.md": TRACE,
+    ".rawko/memories/all-tests-pass.md": OLD_DRAFT,
+}
 LESSON = (
     "--situation", "Deploy", "--error-pattern", "friday", "--oversight", "none", "--fix", "rollback",
     "--rule", "Never", "--severity", "high", "--scope", "all",
@@ -66,7 +125,8 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("archive", ("second port",)), ("restore", ("second port",)), ("quarantine", ("second port",)), ("review", ()),
     ("conflicts", ()), ("delete", ("second port",)), ("undo", ("--dry-run",)),
     ("supersede", ("first port", "third port", "--anyway")),
-    ("lesson add", LESSON), ("lesson list", ()), ("lesson distill", ("--dry-run",)),
+    ("lesson add", LESSON), ("lesson list", ()), ("save", ("lesson.yamo", "lesson", "list", "--wire")),
+    ("lesson import", ("lesson.yamo",)), ("lesson distill", ("--dry-run",)),
     ("skill add", ("SKILL.md",)), ("skill list", ()), ("skill show", ("deploy",)),
     ("skill feedback", ("deploy", "--success")), ("skill prune", ("--dry-run",)),
     ("skill export", ("deploy", "out-skills")), ("skill synthesize", ("--dry-run",)),
@@ -74,29 +134,41 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("trace log add", ("--goal", "Log of a release")), ("trace log", ()),
     ("episode create", ("Week", "first port", "third port")), ("episode list", ()), ("episode show", ("week",)),
     ("episode add", ("week", "release")), ("episode remove", ("week", "release")),
-    ("episode search", ("week", "port")), ("episode summarize", ("week",)), ("reflect", ("--topic", "port",)),
-    ("learn", ("session.md",)), ("drafts", ()),
+    ("episode search", ("week", "port")), ("episode summarize", ("week",)),
+    ("episode capture", ("Recent", "--since", "2020-01-01")), ("episode compress", ("recent",)),
+    ("reflect", ("--topic", "port",)),
+    ("replay", ("session.md",)), ("learn", ("later-session.md",)), ("learn", ("session.md",)), ("drafts", ()),
+    ("drafts demote", ()), ("drafts show", ("all tests pass",)),
+    ("drafts edit", ("all tests pass", "--title", "Run all tests")), ("drafts merge", ("imperative", "run all tests")),
+    ("drafts keep", ("imperative",)), ("drafts drop", ("jest",)),
     ("import", ("CLAUDE.md", "--dry-run")), ("export", ("--format", "markdown", "--out", "out-export")),
-    ("project export", ("out-project",)), ("connect list", ()), ("connect git", ("--dry-run",)),
-    ("connect claude", ("--dry-run",)), ("toc", ()), ("check", ()), ("status", ()), ("doctor", ()), ("docs", ()),
+    ("project export", ("out-project",)), ("project import", ("out-project", "--dry-run")),
+    ("connect list", ()), ("connect git", ("--dry-run",)), *((f"connect {host}", ("--dry-run",)) for host in HOSTS),
+    ("connect windsurf", ("--user", "--dry-run")),
+    ("toc", ()), ("check", ()), ("status", ()), ("doctor", ()), ("docs", ()),
     ("index status", ()), ("index sync", ()), ("index rebuild", ()), ("tidy consolidate", ()), ("tidy digest", ()),
-    ("tidy prune", ()), ("tidy gather", ("--dry-run",)), ("tidy retention", ()), ("store status", ()),
+    ("tidy prune", ()), ("tidy gather", ("--dry-run",)), ("tidy retention", ()), ("tidy retention list", ()),
+    ("tidy retention restore", ("trace-1-aaaaaa",)), ("sinks status", ()), ("sinks flush", ()), ("store status", ()),
     ("store use", ("sqlite",)), ("ledger verify", ()), ("ledger show", ()), ("ledger export", ()),
+    ("self-check", ()), ("bench recall", ("prompts.json",)), ("bench learn", ("sessions.json",)),
+    ("bench replay", ("sessions.json",)), ("bench secrets", ("--file", "secrets.json")),
     ("match", ("a|b", "a")), ("embed", ("hello",)), ("scrub", ()),
     ("purge", ("third-port-is-7432", "--yes")),
     ("git", ("add", ".")), ("git", ("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "y")),
     ("diff", ("HEAD~1",)),
 )  # fmt: skip
-# Commands that are not run for this page, because they need other programs, sessions or minutes.
-NOT_RUN = {
-    "bench speed", "bench recall", "bench learn", "bench replay", "bench secrets", "bench scale", "replay",
-    "connect codex", "connect opencode", "connect cursor", "connect copilot", "connect gemini", "drafts show",
-    "drafts demote", "drafts keep", "drafts edit", "drafts merge", "drafts drop", "episode capture",
-    "episode compress",
-    "connect vscode", "connect windsurf", "connect zed", "self-check",
-    "lesson import", "project import", "sinks status", "sinks flush", "store copy", "store publish", "store migrate",
-    "store rollback", "tidy retention list", "tidy retention restore",
-}  # fmt: skip
+# Commands that take long or need the extra lancedb. If they do not run, their rows stay as they are on the page.
+SLOW_CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("bench speed", ("--files", "3")),
+    ("bench scale", ("--memories", "20", "--store", "sqlite")),
+    ("store copy", ("sqlite", "lancedb")),
+    ("store use", ("lancedb",)),
+    ("store publish", ()),
+    ("store migrate", ("v1",)),
+    ("store rollback", ("v1",)),
+)
+STEPS = ("git", "save")  # cases that run a program, or save what a command prints in a file
+KEYS_ARE_DATA = {"tidy retention list": "a month → the number of its files; 0 if the month is compressed"}
 
 
 def commands_with_json() -> list[str]:
@@ -112,26 +184,53 @@ def _with_json(command: click.Command | None, path: tuple[str, ...]) -> Iterator
         yield path
 
 
-def write() -> str:
-    """Return the whole page."""
-    rows: dict[str, str] = {}
-    with tempfile.TemporaryDirectory() as folder:
+def write(slow: bool = False) -> str:
+    """Return the whole page. Without `slow`, the rows of SLOW_CASES stay as they are."""
+    rows = {} if slow else _rows_on_the_page(command for command, _ in SLOW_CASES)
+    with tempfile.TemporaryDirectory() as home, _environment(home):
+        folder = os.path.join(home, "project")
         _prepare(Path(folder))
-        for command, words in CASES:
+        for command, words in (*CASES, *(SLOW_CASES if slow else ())):
             if command == "git":
                 subprocess.run(["git", *words], cwd=folder, check=True)
-                continue
-            told = _run([*command.split(), *words, "--json"], folder)
-            rows[command] = _row(command, told)
+            elif command == "save":
+                Path(folder, words[0]).write_text(_run([*words[1:]], folder), encoding="utf-8")
+            else:
+                rows[command] = _row(command, _run([*command.split(), *words, "--json"], folder))
     return HEAD + "".join(rows[name] for name in sorted(rows))
 
 
+def _rows_on_the_page(commands: Iterable[str]) -> dict[str, str]:
+    lines = DOCS.read_text(encoding="utf-8").splitlines(keepends=True)
+    return {command: line for command in commands for line in lines if line.startswith(f"| `{command}` |")}
+
+
+@contextlib.contextmanager
+def _environment(home: str) -> Iterator[None]:
+    """Give the commands settings, caches and data of their own: a sink, and no settings of the user."""
+    before = dict(os.environ)
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        os.environ[name] = os.path.join(home, name)
+    os.environ |= {"HOME": home, "RAWKOMEM_EMBEDDER": "static"}
+    config = Path(home, "XDG_CONFIG_HOME", "rawkomem", "config.yaml")
+    config.parent.mkdir(parents=True)
+    config.write_text(f"sinks:\n  folder: {home}/daily-log\n", encoding="utf-8")
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
 def _prepare(folder: Path) -> None:
+    folder.mkdir()
     _run(["init"], str(folder))
-    files = {"code.py": "x = 1\n", "CLAUDE.md": "# Tests\n\nRun pnpm.\n", "session.md": SESSION}
-    files["SKILL.md"] = "---\nname: Deploy\ndescription: How to deploy.\n---\n\nRun make deploy.\n"
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
+    with tarfile.open(MESH_V1) as archive:
+        archive.extractall(folder, filter="data")
     for words in (["init", "-q"], ["add", "."], ["-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "x"]):
         subprocess.run(["git", *words], cwd=folder, check=True)
 
@@ -161,14 +260,15 @@ def _row(command: str, told: str) -> str:
     items = [data] if isinstance(data, dict) else [item for item in data if isinstance(item, dict)]
     if isinstance(data, list) and data and not items:
         shape = "list of texts"
+    if command in KEYS_ARE_DATA:
+        return f"| `{command}` | {shape} | {KEYS_ARE_DATA[command]} |\n"
     keys = dict.fromkeys(key for item in items for key in item)
     listed = ", ".join(f"`{key}`" if all(key in item for item in items) else f"*`{key}`*" for key in keys)
     return f"| `{command}` | {shape} | {listed or '(empty here)' if shape != 'list of texts' else ''} |\n"
 
 
 if __name__ == "__main__":
-    os.environ["RAWKOMEM_EMBEDDER"] = "static"
-    with tempfile.TemporaryDirectory() as home:
-        for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
-            os.environ[name] = os.path.join(home, name)
-        DOCS.write_text(write(), encoding="utf-8")
+    slow = find_spec("lancedb") is not None
+    DOCS.write_text(write(slow), encoding="utf-8")
+    if not slow:
+        print("lancedb is not installed: the rows of slow commands stay as they are")

@@ -16,7 +16,7 @@ from ..files.layout import Layout
 from ..files.page import PAGE
 from ..files.whole import is_below, read_whole, refuse_exit, replace_whole
 from ..model.errors import NotFound, Refused, Unwritable
-from ..model.record import record
+from ..model.record import record, replace
 from ..text.marked import cut_block, put_block
 from .hook_advice import advice, find_manager
 from .merge.driver import CONFLICT_EXIT_CODE
@@ -131,6 +131,7 @@ class _Connecting:
 
     def plan(self, wanted: Wanted) -> Connection:
         """Return the plan; if this git reads hooks from its settings, remove our lines from hook files."""
+        wanted = replace(wanted, sync=wanted.sync or self._follows_merges())
         settings = [*self._driver(wanted)]
         manager = find_manager(self.tree.top)
         if manager:
@@ -143,6 +144,12 @@ class _Connecting:
         hooks, to_do = self._hook_files(wanted)
         settings += self._unset(self._hook_sections())
         return Connection(self.tree, (*self._attributes(), *hooks), tuple(settings), to_do)
+
+    def _follows_merges(self) -> bool:
+        """Return whether an earlier run set up the hook after merges, so that a later run updates its command."""
+        section = f"hook.{self._hook_name(SYNC)}.command"
+        files = [path for path in self._hook_paths() if os.path.basename(path) == SYNC]
+        return self._setting(section) is not None or any(self._without(files))
 
     def removal(self) -> Connection:
         files = self._without([self._own(".gitattributes"), self._own(".gitignore"), *self._hook_paths()])
@@ -245,7 +252,7 @@ class _Connecting:
         """Return event → command line."""
         where = ["-C", self.inside] if self.inside else []
         check = shlex.join([*program, *where, "check", "--staged", *(f"--no-{name}" for name in wanted.skip)])
-        sync = {SYNC: shlex.join([*program, *where, "sync"])} if wanted.sync else {}
+        sync = {SYNC: shlex.join([*program, *where, "index", "sync"])} if wanted.sync else {}
         return {CHECK: check, MERGE: check, **sync}
 
     def _folder(self, *words: str) -> str:

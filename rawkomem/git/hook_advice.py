@@ -68,8 +68,8 @@ def _pre_commit(file: str, commands: Commands) -> str:
 
 
 def _pre_commit_hook(command: str, stages: list[str]) -> dict[str, object]:
-    what = "check" if "--staged" in command else "sync"
-    ours = {"id": f"rawkomem-{what}", "name": f"rawkomem {what}", "entry": f"sh -c {shlex.quote(command)}"}
+    what = "check" if "--staged" in command else "index sync"
+    ours = {"id": f"rawkomem-{what.split()[-1]}", "name": f"rawkomem {what}", "entry": f"sh -c {shlex.quote(command)}"}
     return {**ours, "language": "system", "pass_filenames": False, "always_run": True, "stages": stages}
 
 

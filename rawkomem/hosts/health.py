@@ -76,7 +76,7 @@ def _judged(layout: Layout, name: str, made: list[Called]) -> Finding:
         limit = time_limit_s(name, slow[-1].event)
         how = f"up to {worst / 1000:.1f} s" if worst > 0 else "stopped by the host"
         text += f"; {count(len(slow), 'call')} took longer than its limit of {limit} s ({how})"
-        return Finding(name, False, text, "run 'rawkomem sync' after large changes; see .rawko/local/hook.log")
+        return Finding(name, False, text, "run 'rawkomem index sync' after large changes; see .rawko/local/hook.log")
     return Finding(name, True, text)
 
 

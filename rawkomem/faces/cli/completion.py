@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import BashComplete, CompletionItem, add_completion_class
+from click.shell_completion import BashComplete, CompletionItem, FishComplete, add_completion_class
 
 from ...files.docs import list_pages
 from ...model.errors import RawkoError
@@ -37,6 +37,25 @@ BASH_SOURCE = """\
 }
 complete -o nosort -F %(complete_func)s %(prog_name)s
 """
+FISH_SOURCE = """\
+function %(complete_func)s
+    set -lx COMP_WORDS (commandline -cp)
+    set -lx COMP_CWORD (commandline -t)
+    for line in (env %(complete_var)s=fish_complete %(prog_name)s)
+        set -l parts (string split --max 1 , -- $line)
+        switch $parts[1]
+            case dir
+                __fish_complete_directories $parts[2]
+            case file
+                __fish_complete_path $parts[2]
+            case plain
+                echo $parts[2]
+        end
+    end
+end
+
+complete --no-files --keep-order --command %(prog_name)s --arguments "(%(complete_func)s)"
+"""
 
 
 class BashWithTitles(BashComplete):
@@ -46,6 +65,12 @@ class BashWithTitles(BashComplete):
 
     def format_completion(self, item: CompletionItem) -> str:
         return f"{item.type},{item.value}" + (f"\t{item.help}" if item.help else "")
+
+
+class FishInOrder(FishComplete):
+    """Fish completion that keeps commas in titles and lists the most recently changed memory first."""
+
+    source_template = FISH_SOURCE
 
 
 def ids(repository: Repository) -> Iterable[tuple[str, str]]:
@@ -68,23 +93,41 @@ def tags(repository: Repository) -> Iterable[tuple[str, str]]:
 
 
 Values = Callable[["Repository"], Iterable[tuple[str, str]]]
+Complete = Callable[[click.Context, str], list[CompletionItem]]
 # command → parameter → values; "" applies to every command
 REPOSITORY_VALUES: dict[str, dict[str, Values]] = {
     "": dict.fromkeys(("id", "ids", "other", "old", "new", "related"), ids),
     "drafts": {"name": drafts, "names": drafts, "other": drafts},
 }
 TAG_PARAMETERS = ("tag", "tags", "untag", "wanted")
+# (command, parameter) of files and folders that click takes for plain texts
+FILE_PARAMETERS = {
+    ("skill", "file"),
+    ("skill", "directory"),
+    ("import", "sources"),
+    ("export", "out"),
+    ("toc", "out"),
+    ("cite", "words"),
+}
 WORDS = {"kind": CREATES, "kinds": CREATES, "include": (*STATUSES, "all")}
 
 
 def enable(command: click.Command, group: str = "") -> None:
     """Let Tab complete the parameters of a command, and of the commands of a group."""
     for parameter in command.params:
-        values = _values(parameter, group or str(command.name))
-        if values:
-            setattr(parameter, "shell_complete", _completing(values))  # noqa: B010 - click has no public way
+        complete = _complete_of(parameter, group or str(command.name))
+        if complete:
+            setattr(parameter, "shell_complete", complete)  # noqa: B010 - click has no public way
     for inner in getattr(command, "commands", {}).values():
         enable(inner, group or str(command.name))
+
+
+def _complete_of(parameter: click.Parameter, group: str) -> Complete | None:
+    """Return the function that completes a parameter, or None if click completes it."""
+    if (group, parameter.name) in FILE_PARAMETERS:
+        return lambda _, incomplete: [CompletionItem(incomplete, type="file")]
+    values = _values(parameter, group)
+    return _completing(values) if values else None
 
 
 def _values(parameter: click.Parameter, group: str) -> Values | None:
@@ -101,7 +144,7 @@ def _values(parameter: click.Parameter, group: str) -> Values | None:
     return {**REPOSITORY_VALUES[""], **REPOSITORY_VALUES.get(group, {})}.get(name)
 
 
-def _completing(values: Values) -> Callable[[click.Context, str], list[CompletionItem]]:
+def _completing(values: Values) -> Complete:
     def complete(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         folder = str(ctx.find_root().params.get("folder") or "")
         try:
@@ -118,3 +161,4 @@ def _completing(values: Values) -> Callable[[click.Context, str], list[Completio
 
 
 add_completion_class(BashWithTitles)
+add_completion_class(FishInOrder)

@@ -13,6 +13,7 @@ from ...model.kinds import IMPORTANCE
 from ...model.record import record
 from ...state.belief.schema import frontmatter_keys
 from ...state.keys import Key
+from ...text.count import count
 from .documents import Documents
 from .places import KEY, Front, fronts, key_of
 from .shelf import Shelf
@@ -112,7 +113,7 @@ def _words(key: str, known: Key | None, start: int) -> list[Choice]:
 
 def _tags(shelf: Shelf, start: int) -> list[Choice]:
     counts = Counter(tag for memory in shelf.offered() for tag in memory.tags)
-    return [Choice(tag, f"{count} memories", start, sort="tag") for tag, count in counts.most_common()]
+    return [Choice(tag, count(number, "memory"), start, sort="tag") for tag, number in counts.most_common()]
 
 
 def _memories(shelf: Shelf, start: int, typed: str) -> list[Choice]:

@@ -15,6 +15,7 @@ from ...model.clock import iso
 from ...model.entry import Memory
 from ...model.kinds import ACTIVE
 from ...text.clean import clean, one_line
+from ...text.count import count
 from .shelf import Shelf
 
 PREVIEW_CHARS = 600  # of a body in a card
@@ -66,7 +67,7 @@ class Teller:
             said.append(f"{memory.helpful} helpful" + (f", {memory.harmful} harmful" if memory.harmful else ""))
         access = self.uses.get(memory.id, Access())
         if access.count:
-            said.append(f"used {access.count} times, last {iso(access.last)[:10]}")
+            said.append(f"used {count(access.count, 'time')}, last {iso(access.last)[:10]}")
         return said
 
 

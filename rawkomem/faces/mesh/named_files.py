@@ -11,11 +11,11 @@ from ...model.errors import BadInput, RawkoError
 
 @contextmanager
 def naming(file: str) -> Iterator[None]:
-    """Add the file's name to any error."""
+    """Add the file's name to any error; the hint stays."""
     try:
         yield
     except RawkoError as failure:
-        raise BadInput(f"{file}: {failure.message}") from failure
+        raise BadInput(f"{file}: {failure.message}", failure.hint) from failure
     except OSError as failure:
         raise BadInput(f"{file}: {failure.strerror or failure}") from failure
 

@@ -69,7 +69,7 @@ def name_of(agent: str) -> str:
 def checked_content(content: object) -> str:
     """Return the stripped text. Raises BadInput if it is empty or too long."""
     if not isinstance(content, str) or not content.strip():
-        raise BadInput("content must be a text that is not empty", "pass a text with --content")
+        raise BadInput("content must be a text that is not empty", "pass a text with at least one word")
     if len(content) > MAX_CONTENT_CHARS:
         said = f"content has {len(content):,} characters, more than {MAX_CONTENT_CHARS:,}"
         raise BadInput(said, "split it into several memories")

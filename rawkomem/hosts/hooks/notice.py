@@ -33,8 +33,9 @@ def note_learned(layout: Layout, learned: Learned) -> None:
     stored = [_title(one.entry.title) for one in learned.stored if one.written]
     lines = [f"stored {_list(stored)}"] if stored else []
     if learned.drafts:
-        number = len(learned.drafts)
-        lines.append(f"{number} new draft{'s' if number > 1 else ''} ('rawkomem drafts')")
+        from ...text.count import count  # rarely needed
+
+        lines.append(f"{count(len(learned.drafts), 'new draft')} ('rawkomem drafts')")
     try:
         if lines:
             LineFile(local_path(layout, NEWS_FILE), MAX_NEWS_BYTES).append(*lines)
@@ -69,8 +70,10 @@ def _slow(layout: Layout) -> str:
 
 
 def _slow_text(calls: list[Called]) -> str:
+    from ...text.count import count  # rarely needed
+
     events = ", ".join(dict.fromkeys(call.event for call in calls))
-    said = f"{len(calls)} earlier hook call(s) took longer than {calls[-1].host} waits"
+    said = f"{count(len(calls), 'earlier hook call')} took longer than {calls[-1].host} waits"
     return f"{said} ({events}): run 'rawkomem doctor'"
 
 

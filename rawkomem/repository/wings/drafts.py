@@ -102,6 +102,13 @@ class Drafts(Wing):
 
     def edit(self, name: str, title: str = "", text: str = "", when: Sequence[str] | None = None) -> Draft:
         """Change the memory that a draft proposes, but not its exchange. An empty `when` removes the conditions."""
+        draft = self.changed(name, title, text, when)
+        if draft != self.get(name):
+            self.store.put([draft])
+        return draft
+
+    def changed(self, name: str, title: str = "", text: str = "", when: Sequence[str] | None = None) -> Draft:
+        """Return the draft that `edit` would store; write nothing."""
         old = self.get(name)
         if not (title or text) and when is None:
             raise BadInput("nothing to change", "pass a title, a text or conditions")
@@ -110,10 +117,7 @@ class Drafts(Wing):
             if note:
                 raise BadInput(f"whenToUse {one_line(condition, 80)!r} {note.text}: nothing was changed", note.hint)
         conditions = old.when if when is None else tuple(when)
-        draft = replace(old, title=title or old.title, text=text or old.text, when=conditions)
-        if draft != old:
-            self.store.put([draft])
-        return draft
+        return replace(old, title=title or old.title, text=text or old.text, when=conditions)
 
     def merge(self, name: str, other: str) -> Draft:
         """Merge two drafts: append the text and conditions of `other` to the first, and drop `other`."""

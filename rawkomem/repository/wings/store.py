@@ -149,6 +149,7 @@ class Store(Wing):
             core = Core(self._core.layout, self._core.warn, store=name)
             try:
                 core.index.refresh(progress)
+                core.index.follow_commits()
                 outside = core.index.outside()
                 digests.append(outside.held() if outside else core.index.catalogue.digests())
             finally:

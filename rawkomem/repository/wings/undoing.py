@@ -59,10 +59,17 @@ class Undoing(Wing):
 
     def changes(self, limit: int) -> list[tuple[Change, tuple[Step, ...]]]:
         """Return the last changes that can be undone, with their steps, latest first."""
+        return self.steps(self.undoable()[:limit])
+
+    def undoable(self) -> list[Change]:
+        """Return every change that can be undone, latest first."""
         done = read_changes(self._core.layout)
         undone = {change.undoes for change in done}
-        found = [one for one in reversed(done) if not (one.undoes or one.purged or one.name in undone)][:limit]
-        return self._core.read(lambda: [(change, _steps(change, self._about(change))) for change in found])
+        return [one for one in reversed(done) if not (one.undoes or one.purged or one.name in undone)]
+
+    def steps(self, changes: Sequence[Change]) -> list[tuple[Change, tuple[Step, ...]]]:
+        """Return each change with what it did."""
+        return self._core.read(lambda: [(change, _steps(change, self._about(change))) for change in changes])
 
     def known(self, ids: Iterable[str]) -> dict[str, Memory]:
         """Return the memories that exist; the others were purged, or are on another branch."""

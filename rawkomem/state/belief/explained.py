@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ...model.clock import iso
 from ...model.kinds import ACTIVE
 from ...model.record import record
+from ...text.count import count
 from ..facets import is_valid
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def standing(memory: Memory, at: int, weak: Sequence[Weak] = ()) -> str:
     if memory.status == "superseded":
         return f"superseded by {memory.superseded_by}{reason}"
     if memory.status == "disputed":
-        return f"disputed {memory.disputes} times{reason}"
+        return f"disputed {count(memory.disputes, 'time')}{reason}"
     if memory.status == "quarantined" and memory.conflicts_with:
         return f"quarantined{reason}: conflicts with {', '.join(memory.conflicts_with)}"
     if memory.status != ACTIVE:

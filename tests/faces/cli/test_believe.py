@@ -106,6 +106,31 @@ def test_conflicts_and_review(rawkomem, add):
     assert "settled: this one is superseded" in told and "observed 1 time, " in told
 
 
+@pytest.mark.parametrize("option", ["--activate", "--reject", "--supersede", "--keep-both"])
+def test_a_decision_without_an_id_names_the_option_that_was_typed(rawkomem, option):
+    assert f"{option} needs the ID of a memory" in rawkomem("review", option, check=2).stderr
+
+
+def test_lists_of_decisions_can_be_shortened(git, memories, rawkomem, add):
+    add("UTC", "user_explicit")
+    for value in ("PST", "CET"):
+        add(value, "inference")
+    for words in (("conflicts",), ("quarantine", "list")):
+        assert len(said(rawkomem(*words, "--json"))) == 2 and len(said(rawkomem(*words, "-n", "1", "--json"))) == 1
+        assert "showing 1 of 2: -n 0 shows all" in rawkomem(*words, "-n", "1").stderr
+        assert "showing" not in rawkomem(*words, "-n", "2").stderr
+    for name in ("one", "two"):
+        (memories / f"{name}.md").write_text(f"---\ntitle: {name}\nwhenToUse: login\n---\n\nText of {name}.\n")
+    git.commit()
+    for name in ("one", "two"):
+        rawkomem("amend", name, "--body", "Other.")
+    for limit, quarantined, proposed in ((1, 1, 0), (3, 2, 1), (0, 2, 2)):
+        found = said(rawkomem("review", "-n", str(limit), "--json"))
+        assert (len(found["quarantined"]), len(found["proposed"])) == (quarantined, proposed)
+    told = rawkomem("review", "-n", "3")
+    assert "showing 3 of 4: -n 0 shows all" in told.stderr and told.stdout.count("proposed  ") == 1
+
+
 def test_reject(rawkomem, add):
     add("UTC", "user_explicit")
     new = add("PST", "inference")["id"]

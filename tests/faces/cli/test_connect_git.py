@@ -245,10 +245,10 @@ def test_a_hook_that_is_there_still_runs(hooked, project, memories, rawkomem):
 
 
 CHECKING = "if command -v rawkomem >/dev/null 2>&1; then rawkomem check --staged --no-citations || exit $?; fi"
-SYNCING = "if command -v rawkomem >/dev/null 2>&1; then rawkomem sync || exit $?; fi"
+SYNCING = "if command -v rawkomem >/dev/null 2>&1; then rawkomem index sync || exit $?; fi"
 LOCAL = {"language": "system", "pass_filenames": False, "always_run": True}
 CHECK = {"id": "rawkomem-check", "name": "rawkomem check", "entry": f"sh -c '{CHECKING}'", **LOCAL}
-SYNC = {"id": "rawkomem-sync", "name": "rawkomem sync", "entry": f"sh -c '{SYNCING}'", **LOCAL}
+SYNC = {"id": "rawkomem-sync", "name": "rawkomem index sync", "entry": f"sh -c '{SYNCING}'", **LOCAL}
 LOCAL_REPO = {
     "repo": "local",
     "hooks": [{**CHECK, "stages": ["pre-commit", "pre-merge-commit"]}, {**SYNC, "stages": ["post-merge"]}],
@@ -302,9 +302,28 @@ def test_advice_for_a_merge_is_to_sync(git, project, rawkomem, tmp_path_factory)
     hooks = project / ".git" / "hooks"
     (hooks / "post-merge").write_text("#!/usr/bin/env python3\n")
     told = rawkomem("connect", "git", "--post-merge").stdout
-    assert "post-merge is not a shell script: make it run 'rawkomem sync'" in told
+    assert "post-merge is not a shell script: make it run 'rawkomem index sync'" in told
     git("config", "core.hooksPath", str(tmp_path_factory.mktemp("hooks")))
-    assert "'rawkomem sync' to its post-merge" in rawkomem("connect", "git", "--post-merge").stdout
+    assert "'rawkomem index sync' to its post-merge" in rawkomem("connect", "git", "--post-merge").stdout
+
+
+def test_an_older_hook_after_merges_is_replaced(git, project, rawkomem, newer):
+    """A later run keeps the hook although it does not repeat --post-merge, and writes the present command into it."""
+    hook = project / ".git" / "hooks" / "post-merge"
+    rawkomem("connect", "git")
+    assert not hook.exists()
+    rawkomem("connect", "git", "--post-merge")
+    wanted = hook.read_bytes()
+    assert b" index sync >/dev/null" in wanted
+    hook.write_bytes(wanted.replace(b" index sync", b" sync"))
+    rawkomem("connect", "git")
+    assert hook.read_bytes() == wanted
+    hook.write_bytes(wanted.replace(b" index sync", b" sync"))
+    rawkomem("connect", "git", env=newer)
+    assert not hook.exists() and " index sync >" in git("config", "hook.rawkomem-post-merge.command")
+    git("config", "hook.rawkomem-post-merge.command", "rawkomem sync")
+    rawkomem("connect", "git", env=newer)
+    assert " index sync >" in git("config", "hook.rawkomem-post-merge.command")
 
 
 def test_a_committed_hook_folder_names_the_program_and_not_this_machine(git, project, rawkomem):

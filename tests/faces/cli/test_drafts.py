@@ -138,6 +138,18 @@ def test_a_person_is_shown_what_they_keep_and_asked(answer, kept, terminal, proj
     assert [repository.beliefs.trust(memory).standing.verified for memory in memories] == ([True] if kept else [])
 
 
+@pytest.mark.parametrize(("answer", "title"), [("n", ""), ("y", "No lodash")])
+def test_a_draft_is_edited_only_after_a_yes(answer, title, terminal, project, waiting, own_home):
+    shown, draft = project / "shown", by_words(waiting, LODASH)
+    command = " ".join((*START, "drafts", "keep", draft.id, "--title", '"No lodash"'))
+    detached(terminal, f"echo {answer} | script -qefc '{command}' {shown}", project, scrubbed())
+    told = shown.read_text()
+    assert "No lodash" in told.partition("Keep it?")[0], "the question is about the new title"
+    repository = Repository.open(str(project))
+    assert ("nothing was changed" in told) == (draft in repository.drafts.all()) == (not title)
+    assert [row.title for row in repository.list()] == ([title] if title else [])
+
+
 def test_nothing_is_kept_or_dropped_where_one_id_is_wrong(rawkomem, waiting, repository):
     for verb in ("keep", "drop"):
         failed = rawkomem("drafts", verb, waiting[0].id, "drf_none", check=None)

@@ -1,10 +1,8 @@
-"""What people expect of a command line: overviews, short names, ids by words, completion, pagers, tables."""
+"""What people expect of a command line: overviews, short names, ids by words, pagers, tables."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 
 import pytest
@@ -187,6 +185,15 @@ def test_lists_can_be_shortened(rawkomem, ports):
     assert len(json.loads(rawkomem("link", "orphans", "--declared", "-n", "1", "--json").stdout)) == 1
 
 
+def test_tokens_of_the_last_sessions(rawkomem, ports):
+    for session in ("first", "second", "third"):
+        rawkomem("inject", "old port", "--session", session)
+    done = rawkomem("tokens", "-n", "2")
+    assert [line.split()[-1] for line in done.stdout.splitlines()] == ["second", "third"]
+    assert "showing 2 of 3: -n 0 shows all" in done.stderr
+    assert [row["session"] for row in json.loads(rawkomem("tokens", "-n", "1", "--json").stdout)] == ["third"]
+
+
 @pytest.mark.parametrize("columns", [56, 72, 100, 160])
 def test_a_list_fits_the_terminal(rawkomem, columns):
     for number in range(3):
@@ -217,61 +224,6 @@ def test_a_person_is_told_that_a_piped_text_counts_as_an_agents(project, termina
     detached(terminal, typed(line, shown), project, scrubbed(RAWKOMEM_EMBEDDER="static"))
     told = shown.read_text()
     assert told.count("stored  mem_") == 2 and told.count("piped text counts") == 1
-
-
-# Completion
-
-
-def completed(rawkomem, line: str, shell: str = "bash") -> list[str]:
-    words = line.split(" ")
-    env = {"_RAWKOMEM_COMPLETE": f"{shell}_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
-    return rawkomem(env=env).stdout.splitlines()
-
-
-def test_tab_completes_ids_tags_kinds_statuses_and_pages(rawkomem, ports):
-    rawkomem("amend", ports[0], "--tag", "network")
-    found = completed(rawkomem, "rawkomem show mem_")
-    assert sorted(found) == sorted([f"plain,{ports[0]}\tOld port 5432", f"plain,{ports[1]}\tNew port 6432"])
-    assert completed(rawkomem, "rawkomem supersede old") == [f"plain,{ports[0]}\tOld port 5432"], (
-        "by a word of the title"
-    )
-    assert len(completed(rawkomem, "rawkomem feedback mem_")) == len(completed(rawkomem, "rawkomem link add mem_")) == 2
-    assert completed(rawkomem, "rawkomem list --tag net") == ["plain,network\t1 memory"]
-    assert completed(rawkomem, "rawkomem list --kind les") == ["plain,lesson"]
-    assert completed(rawkomem, "rawkomem list --include arch") == ["plain,archived"]
-    assert [line.partition("\t")[0] for line in completed(rawkomem, "rawkomem docs rec")] == ["plain,recall"]
-    assert [line.partition("\t")[0] for line in completed(rawkomem, "rawkomem tid")] == ["plain,tidy"]
-    assert "Old port 5432" in completed(rawkomem, "rawkomem show mem_", "zsh")
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_is_printed_and_installed(rawkomem, shell, own_home):
-    script = rawkomem("completion", shell).stdout
-    assert "_RAWKOMEM_COMPLETE" in script and "rawko" in script
-    written = [line.split()[-1] for line in rawkomem("completion", shell, "--install").stdout.splitlines()]
-    assert len(written) == 2 and all(os.path.getsize(path) > 100 for path in written)
-    assert "names no supported shell" in rawkomem("completion", check=2, env={"SHELL": ""}).stderr
-
-
-def test_bash_lists_titles_and_inserts_the_id(rawkomem, project, ports):
-    """With the real bash: several ids are shown with titles, a single one is inserted alone."""
-    script = rawkomem("completion", "bash").stdout
-    starter = project / "rawkomem"
-    starter.write_text(f'#!/bin/sh\nexec {" ".join(START)} "$@"\n')
-    starter.chmod(0o755)
-    code = (
-        script
-        + '\nCOMP_WORDS=(./rawkomem show "$1"); COMP_CWORD=2; _rawkomem_completion ./rawkomem; printf "%s\\n" "${COMPREPLY[@]}"'
-    )
-
-    def run(word: str) -> list[str]:
-        done = subprocess.run(
-            ["bash", "-c", code, "bash", word], cwd=project, capture_output=True, text=True, check=True
-        )
-        return done.stdout.splitlines()
-
-    assert sorted(run("mem_")) == sorted([f"{ports[0]}  (Old port 5432)", f"{ports[1]}  (New port 6432)"])
-    assert run(ports[0][:-1]) == [ports[0]]
 
 
 # Sentences that were wrong

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib import import_module
 
 import pytest
 
@@ -51,8 +52,22 @@ def test_mistakes_are_named_and_change_nothing(rawkomem, project, words, said):
 
 
 @pytest.mark.stores
+def test_a_copy_after_a_commit_holds_the_same(rawkomem, git, memories):
+    """The commit changes who vouches for the memory, and no file of the repository."""
+    pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
+    (memories / "one.md").write_text(MEMORY)
+    git.commit()
+    rawkomem("add", "Quaggas have stripes, too.")
+    assert "Quaggas" in rawkomem("search", "stripes").stdout
+    git.commit()
+    copied = rawkomem.process("store", "copy", "sqlite", "lancedb", "--json")
+    assert json.loads(copied.stdout)["memories"] == 2
+
+
+@pytest.mark.stores
 def test_using_another_store_and_coming_back(rawkomem, memories):
     pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
+    import_module("rawkomem.index.stores.lance.tables")  # sets a variable of lancedb, which no command may do here
     (memories / "one.md").write_text(MEMORY)
     rawkomem("sync")
     copied = json.loads(rawkomem("store", "copy", "sqlite", "lancedb", "--json").stdout)

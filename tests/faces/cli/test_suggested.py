@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 from rawkomem.faces.cli.commands import cli
 from rawkomem.faces.cli.examples import EXAMPLES
-from rawkomem.faces.cli.table import COMMANDS, GROUPS
+from rawkomem.faces.cli.table import COMMANDS, GROUPS, OLD_NAMES
+from tests.commands import ROOT
 from tests.faces.cli import suggested
 
 # Notations of docs/git.md: NAME stands for the name of a check.
@@ -29,6 +31,19 @@ WRITING_OPTIONS = (
 SKIPPED_OPTIONS = ("--staged", "--diff", "--personal")  # need a git work tree or the user's own repository
 
 
+def deprecated(words: list[str]) -> str:
+    """Return why a command line will stop working after the next version; empty if it keeps working."""
+    name = words[2] if words[:1] == ["-C"] else words[0] if words else ""
+    return f"{name} is an old name" if name in OLD_NAMES else ""
+
+
+def test_committed_hooks_use_the_present_names():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    lines = [hook["entry"] for hook in hooks]
+    assert len(lines) == 2
+    assert [line for line in lines if suggested.parse(line.split()[1:]) or deprecated(line.split()[1:])] == []
+
+
 @pytest.mark.parametrize("collect", [suggested.in_examples, suggested.in_code, suggested.in_docs])
 def test_every_suggested_command_is_right_usage(collect, tmp_path, monkeypatch):
     suggested.prepare(tmp_path)
@@ -38,7 +53,7 @@ def test_every_suggested_command_is_right_usage(collect, tmp_path, monkeypatch):
     wrong = []
     for place, line in found:
         words = suggested.words_of(line)
-        why = "" if suggested.is_reference(words) else suggested.parse(words)
+        why = deprecated(words) or ("" if suggested.is_reference(words) else suggested.parse(words))
         wrong += [f"{place}: {line}: {why}"] if why else []
     assert wrong == []
 

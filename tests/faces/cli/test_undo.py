@@ -103,6 +103,14 @@ def test_the_list_names_memories_by_their_titles(rawkomem, memory, project):
     assert told == ["created, held for a review: 'Alerts'", "changed title: 'Jobs'", "created: 'Jobs'"]
 
 
+def test_the_list_can_be_shortened(rawkomem, memory):
+    for number in range(21):
+        rawkomem("amend", memory, "--title", f"Jobs {number}")
+    assert "showing 20 of 22: -n 0 shows all" in rawkomem("undo", "--list").stderr
+    assert "'Jobs 20'" in rawkomem("undo", "--list", "-n", "1").stdout
+    assert [len(json.loads(rawkomem("undo", "--list", "-n", n, "--json").stdout)) for n in "10"] == [1, 22]
+
+
 def test_a_change_of_a_memory_that_was_purged_since_is_undone_for_the_others(rawkomem, project):
     for name in ("Alerts", "Pages"):
         (project / "notes").mkdir(exist_ok=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pygls", reason="for want of the extra: pip install 'rawkomem[lsp]'")
+pytest.importorskip("pygls", reason="pygls is missing: pip install -e .")
 
 from lsprotocol import types as lsp
 

@@ -59,5 +59,5 @@ def test_uses_are_read_once_for_all_memories_of_a_request(project, repository, m
     shelf = Shelf(find_layout(str(project)), print)
     shelf.refresh()
     teller = Teller(shelf)
-    assert all("used 1 times" in teller.remarks(memory)[-1] for memory in shelf.memories.values())
+    assert all("used 1 time," in teller.remarks(memory)[-1] for memory in shelf.memories.values())
     assert len(shelf.memories) == 3 and len(read) == 1

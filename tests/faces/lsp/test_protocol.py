@@ -10,7 +10,7 @@ from threading import Event
 
 import pytest
 
-pytest.importorskip("pygls", reason="for want of the extra: pip install 'rawkomem[lsp]'")
+pytest.importorskip("pygls", reason="pygls is missing: pip install -e .")
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcRequestCancelled

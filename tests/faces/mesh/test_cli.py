@@ -100,10 +100,11 @@ def test_ingest_dir(memory_mesh, project):
     broken = memory_mesh("ingest-dir", "notes", check=1)
     assert broken.stdout == "[MemoryMesh] Ingested 2 of 6 files from notes\n"
     assert broken.stderr == (
-        "[MemoryMesh Error] notes/d.md: the file is not UTF-8 text (line 1, byte 0)\n"
-        "[MemoryMesh Error] notes/e.md: content must be a text that is not empty\n"
+        "[MemoryMesh Error] notes/d.md: the file is not UTF-8 text (line 1, byte 0) "
+        "(save it as UTF-8, for example with 'iconv -f latin1 -t utf-8')\n"
+        "[MemoryMesh Error] notes/e.md: content must be a text that is not empty (pass a text with at least one word)\n"
         "[MemoryMesh Error] notes/f.md: No such file or directory\n"
-        "[MemoryMesh Error] notes/g.md: content has 100,005 characters, more than 100,000\n"
+        "[MemoryMesh Error] notes/g.md: content has 100,005 characters, more than 100,000 (split it into several memories)\n"
     )
 
 
@@ -246,7 +247,7 @@ def test_error_lines_to_the_byte(memory_mesh):
     """§9.3"""
     assert memory_mesh("delete", "--id", "nope", check=1).stderr == "[MemoryMesh Error] Record not found: nope\n"
     assert memory_mesh("store", "--content", " ", check=1).stderr == (
-        "[MemoryMesh Error] content must be a text that is not empty (pass a text with --content)\n"
+        "[MemoryMesh Error] content must be a text that is not empty (pass a text with at least one word)\n"
     )
     assert memory_mesh("bogus", check=1).stderr == "[MemoryMesh Error] No such command 'bogus'.\n"
 

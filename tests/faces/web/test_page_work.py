@@ -193,6 +193,7 @@ def test_health_leads_to_what_to_do(tab, sample):
         for tile in page.locator(".tiles a").all()
     }
     assert tiles["Stale"] == 1 and tiles["Contradicted"] == 1 and tiles["Without conditions"] > 0
+    assert "All sources hold." in page.locator("[data-check=weak]").inner_text(), "a check that found nothing says so"
     page.locator("#check-stale").get_by_role("button", name="Still true").click()
     page.wait_for_selector("#check-stale", state="detached")
     saved(tab, "Confirmed")

@@ -22,7 +22,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     await started.start();
     client = started;
   } catch (failure) {
-    const hint = "Run: pip install 'rawkomem[lsp]', or set rawkomem.command to the full path of the program.";
+    const hint = "Run: pipx install rawkomem, or set rawkomem.command to the full path of the program.";
     void window.showErrorMessage(`rawkomem: cannot start '${command} lsp': ${failure}. ${hint}`);
   }
 }

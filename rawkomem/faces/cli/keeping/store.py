@@ -81,7 +81,7 @@ def copy_command(repository: Repository, source: str, target: str, as_json: bool
     The content comes from the memory files, not from FROM.
     """
     copied = with_bar(lambda progress: repository.store.copy(source, target, progress), "filling")
-    said = f"{target} holds the same {copied.memories} memories as {source} ({copied.seconds:.1f} s)"
+    said = f"{target} and {source} hold the same: {count(copied.memories, 'memory')} ({copied.seconds:.1f} s)"
     say_either(as_json, as_dict(copied), said)
 
 
@@ -94,8 +94,8 @@ def publish_command(repository: Repository, as_json: bool) -> None:
     The tables hold the blocks of the ledger, the skills in use, and the full columns of memory_entries.
     """
     done = repository.store.publish()
-    said = f"{done.memories} memories, {done.blocks} blocks and {done.skills} skills can be read by other programs"
-    say_either(as_json, as_dict(done), said)
+    parts = [count(done.memories, "memory"), count(done.blocks, "block"), count(done.skills, "skill")]
+    say_either(as_json, as_dict(done), f"other programs can read {parts[0]}, {parts[1]} and {parts[2]}")
 
 
 @store_command.command("migrate")
@@ -110,7 +110,7 @@ def migrate_command(repository: Repository, place: str, as_json: bool) -> None:
     """
     done = repository.store.migrate(place)
     said = (
-        f"{done.rows} memories migrated to V2; 'rawkomem store rollback' can undo this for 30 days"
+        f"migrated {count(done.rows, 'memory')} to V2; 'rawkomem store rollback' can undo this for 30 days"
         if done.done
         else "the tables are already V2"
     )
@@ -127,4 +127,4 @@ def migrate_command(repository: Repository, place: str, as_json: bool) -> None:
 def rollback_command(repository: Repository, place: str, anyway: bool, as_json: bool) -> None:
     """Undo 'rawkomem store migrate' while its backup exists."""
     rows = repository.store.rollback(place, anyway)
-    say_either(as_json, {"rows": rows}, f"{rows} memories rolled back to V1")
+    say_either(as_json, {"rows": rows}, f"rolled back {count(rows, 'memory')} to V1")

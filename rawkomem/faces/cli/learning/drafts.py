@@ -106,14 +106,17 @@ def keep(
     chosen = _chosen(repository, names)
     if len(chosen) > 1 and (title or text or when):
         raise BadInput("--title, --text and --when work with one draft only", "keep the other drafts separately")
-    if title or text or when:
-        chosen = [repository.drafts.edit(chosen[0].id, title, text, when or None)]
+    changed = bool(title or text or when)
+    if changed:
+        chosen = [repository.drafts.changed(chosen[0].id, title, text, when or None)]
     if repository.core.via == PERSON and not yes:
         for draft in chosen:
             _say_whole(repository, draft)
             say()
         if not confirmed("Keep it?" if len(chosen) == 1 else f"Keep these {len(chosen)}?"):
             raise click.Abort
+    if changed:
+        repository.drafts.store.put(chosen)
     kept = [(draft, repository.drafts.keep(draft.id, by=who(by))) for draft in chosen]
     if as_json:
         repository.core.follow()

@@ -20,8 +20,8 @@ from ....state.belief.conflicts import Conflict
 from ....state.belief.prose import Contradiction
 from ....text.clean import one_line
 from ..commands import pass_repository
-from ..options import BY, JSON, REASON
-from ..terminal import name_of, note, say, say_json, say_rows
+from ..options import ALL, BY, JSON, REASON
+from ..terminal import name_of, note, say, say_json, say_rows, shortened, shortened_pair
 from .decided import report, side, who
 
 SUPERSEDE = click.option("--supersede", is_flag=True, help="Supersede the memory that it contradicts.")
@@ -63,11 +63,14 @@ def dispute_command(repository: Repository, id: str, reason: str, by: str) -> li
 @click.command("quarantine")
 @click.argument("id", metavar="ID|list")
 @click.option("--from", "place", default="", help="With list: only memories imported from this format, file or folder.")
+@ALL.but(help="With list: maximum number of results. Default: all.")
 @REASON
 @BY
 @JSON
 @pass_repository
-def quarantine_command(repository: Repository, id: str, place: str, reason: str, by: str, as_json: bool) -> None:
+def quarantine_command(
+    repository: Repository, id: str, place: str, limit: int, reason: str, by: str, as_json: bool
+) -> None:
     """Hold a memory back until a person reviews it.
 
     'rawkomem quarantine list' lists the memories in quarantine; decide on them with 'rawkomem review'.
@@ -76,7 +79,7 @@ def quarantine_command(repository: Repository, id: str, place: str, reason: str,
         report(repository, id, [repository.beliefs.quarantine(id, reason, who(by))], "quarantined", as_json)
         return
     waiting = repository.beliefs.waiting(place) if place else held(repository)
-    say_rows(as_json, waiting, side, held_line, "no memory is in quarantine")
+    say_rows(as_json, shortened(as_json, waiting, limit), side, held_line, "no memory is in quarantine")
 
 
 def held_line(memory: Memory) -> str:
@@ -164,16 +167,17 @@ def evolve_command(repository: Repository, text: tuple[str, ...], title: str, by
 
 
 @click.command("conflicts")
+@ALL
 @JSON
 @pass_repository
-def conflicts_command(repository: Repository, as_json: bool) -> None:
+def conflicts_command(repository: Repository, limit: int, as_json: bool) -> None:
     """List memories that contradict each other.
 
     The command lists contradicting claims that wait for a review, and memories whose sentences contradict a newer
     memory.
     """
-    found = repository.beliefs.conflicts()
-    pairs = repository.beliefs.contradictions()
+    all_found = repository.beliefs.conflicts(), repository.beliefs.contradictions()
+    found, pairs = shortened_pair(as_json, *all_found, limit)
     if as_json:
         say_json([*(_conflict_json(repository, conflict) for conflict in found), *map(_pair_json, pairs)])
         return

@@ -16,8 +16,8 @@ from ....repository import Repository
 from ....repository.wings.beliefs import Proposal
 from ....text.clean import one_line
 from ..commands import pass_repository
-from ..options import BY, JSON, REASON, YES, together
-from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
+from ..options import ALL, BY, JSON, REASON, YES, together
+from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows, shortened, shortened_pair
 from .believe import KEEP_BOTH, SUPERSEDE, held, held_line, settle
 from .decided import report, side, who
 
@@ -27,7 +27,7 @@ DECISIONS = {"accept": "accepted", "decline": "declined"}  # on proposed changes
 
 @click.command("review")
 @click.argument("id", required=False)
-@together(REASON, BY, JSON)
+@together(REASON, BY, ALL, JSON)
 @click.option(
     "--all-from", "place", default="", help="Decide on all memories imported from this format, file or folder."
 )
@@ -68,7 +68,7 @@ def review_command(
     if verdict in VOUCHING and not how["yes"]:
         _confirm(repository, id, place)
     if not verdict:
-        _show_waiting(repository, id, place, as_json)
+        _show_waiting(repository, id, place, as_json, how["limit"])
     elif verdict in DECISIONS:
         if not id:
             raise BadInput(f"--{verdict} needs the ID of a memory", "'rawkomem review' lists proposed changes with IDs")
@@ -80,7 +80,9 @@ def review_command(
     elif place:
         _review_all(repository, place, verdict, (how_settled, reason, by), as_json)
     else:
-        raise BadInput(f"no memory is named to {verdict}", "add an ID, or --all-from with a format, file or folder")
+        option = action or how_settled.replace("_", "-")
+        hint = "add an ID that 'rawkomem review' lists, or --all-from with a format, file or folder"
+        raise BadInput(f"--{option} needs the ID of a memory", hint)
 
 
 def _confirm(repository: Repository, id: str | None, place: str) -> None:
@@ -107,16 +109,17 @@ def _done(memory: Memory, verdict: str) -> str:
     return "activated" if memory.status == ACTIVE else f"let in as {memory.status}"
 
 
-def _show_waiting(repository: Repository, id: str | None, place: str, as_json: bool) -> None:
-    """List what waits for a decision, or show the proposed changes of one memory."""
+def _show_waiting(repository: Repository, id: str | None, place: str, as_json: bool, limit: int = 0) -> None:
+    """List what waits for a decision, or show the proposed changes of one memory. A limit of 0 means no limit."""
     if place:
         nothing = f"no memory from {place} waits for a review"
-        say_rows(as_json, repository.beliefs.waiting(place), side, held_line, nothing)
+        say_rows(as_json, shortened(as_json, repository.beliefs.waiting(place), limit), side, held_line, nothing)
         return
     proposals = [repository.beliefs.proposal(id)] if id else repository.beliefs.proposals()
     named = proposals[0].memory if id else None
     quarantined = held(repository) if named is None else [named] if named.status == "quarantined" else []
-    waiting = [proposal for proposal in proposals if proposal.changes]
+    changed = [proposal for proposal in proposals if proposal.changes]
+    quarantined, waiting = shortened_pair(as_json, quarantined, changed, limit)
     if as_json:
         say_json({"quarantined": [*map(side, quarantined)], "proposed": [*map(_proposal_json, waiting)]})
         return

@@ -14,8 +14,8 @@ from ....state.changes import REGISTRY
 from ....state.history import Step
 from ....text.clean import one_line
 from ..opening import open_personal, open_repository
-from ..options import BY, DRY_RUN, JSON, PERSONAL
-from ..terminal import name_of, note, paint, say, say_json, say_rows
+from ..options import BY, DRY_RUN, JSON, LIMIT, PERSONAL
+from ..terminal import name_of, note, paint, say, say_json, say_rows, shortened
 from .decided import who
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ MAX_TITLE_CHARS = 60  # of a title in the list
 @click.command("undo")
 @click.argument("change", default="")
 @click.option("--list", "listing", is_flag=True, help="List the last changes that can be undone.")
+@LIMIT.but(help="With --list: maximum number of changes; 0 lists all.", default=MAX_SHOWN, least=0)
 @click.option("--all", "everything", is_flag=True, help="Allow a change of more than 50 memories, such as an import.")
 @DRY_RUN
 @BY
@@ -36,8 +37,9 @@ MAX_TITLE_CHARS = 60  # of a title in the list
 @JSON
 @click.pass_obj
 def undo_command(
-    folder: str, /, change: str, listing: bool, everything: bool, dry_run: bool, by: str, personal: bool, as_json: bool
-) -> None:
+    folder: str, /, change: str, listing: bool, limit: int, everything: bool, dry_run: bool, by: str, personal: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Undo the last change made on this machine.
 
     The command appends entries that reverse the change: it deletes an added memory, restores the earlier text of an
@@ -46,7 +48,7 @@ def undo_command(
     """
     repository = open_personal() if personal else open_repository(folder)
     if listing:
-        _list(repository, as_json)
+        _list(repository, limit, as_json)
         return
     undone = repository.undoing.undo(change, everything, who(by), dry_run)
     if as_json:
@@ -55,8 +57,8 @@ def undo_command(
     _print(repository, undone, dry_run)
 
 
-def _list(repository: Repository, as_json: bool) -> None:
-    changes = repository.undoing.changes(MAX_SHOWN)
+def _list(repository: Repository, limit: int, as_json: bool) -> None:
+    changes = repository.undoing.steps(shortened(as_json, repository.undoing.undoable(), limit))
     known = repository.undoing.known([id for change, _ in changes for id in change.memories[:MAX_TITLES]])
     titles = {id: one_line(memory.title or memory.path, MAX_TITLE_CHARS) for id, memory in known.items()}
     say_rows(as_json, changes, _listed_json, lambda item: _listed(*item, titles), "there is no change to undo")

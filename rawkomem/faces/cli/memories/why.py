@@ -20,8 +20,8 @@ from ....repository import Repository
 from ....state.belief.trust import Trust
 from ....text.clean import one_line
 from ..commands import pass_layers, pass_repository
-from ..options import AGENT, AS_OF, BUDGET, EXPLAIN, JSON, LIMIT, PROFILE, SESSION, STRICT, WHICH, together
-from ..terminal import fields_of, note, paint, say, say_json
+from ..options import AGENT, ALL, AS_OF, BUDGET, EXPLAIN, JSON, LIMIT, PROFILE, SESSION, STRICT, WHICH, together
+from ..terminal import fields_of, note, paint, say, say_json, shortened
 from .inject import tell
 from .read import trust_json, trust_line
 
@@ -136,9 +136,10 @@ def context_command(
 
 
 @click.command("tokens")
+@ALL.but(help="Only show this many of the last sessions. Default: all.")
 @JSON
 @pass_repository
-def tokens_command(repository: Repository, as_json: bool) -> None:
+def tokens_command(repository: Repository, limit: int, as_json: bool) -> None:
     """Show how many tokens were injected, per session.
 
     The command also shows the tokens saved by not repeating memories in a session.
@@ -148,6 +149,7 @@ def tokens_command(repository: Repository, as_json: bool) -> None:
         added = (bool(use.ids), len(use.ids), use.tokens, use.saved)
         total = totals.setdefault(use.session or "(no session)", [0] * len(added))
         totals[use.session or "(no session)"] = [old + new for old, new in zip(total, added, strict=True)]
+    totals = dict(reversed(shortened(as_json, [*totals.items()][::-1], limit)))
     if as_json:
         names = ("injections", "memories", "tokens", "saved")
         say_json([{"session": session, **dict(zip(names, total, strict=True))} for session, total in totals.items()])

@@ -9,10 +9,10 @@ from click.shell_completion import get_completion_class
 
 from ....model.errors import BadInput
 from ..commands import COMPLETE_VARIABLE, cli
-from ..completion import BashWithTitles
+from ..completion import BashWithTitles, FishInOrder
 from ..terminal import note, paint, say
 
-SHELLS = (BashWithTitles.name, "zsh", "fish")
+SHELLS = (BashWithTitles.name, "zsh", FishInOrder.name)
 PROGRAMS = ("rawkomem", "rawko")
 # Where each shell looks for the completion of a program; zsh needs a line in ~/.zshrc for it.
 FILES = {

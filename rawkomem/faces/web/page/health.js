@@ -39,8 +39,9 @@ export function leave() {
 export const reload = () => again?.();
 
 function tile({ name, total }) {
-  const [title] = CHECKS[name];
-  return h("li", { class: total ? "some" : "none" }, h("a", { href: `#/health`, "data-check": name,
+  const [title, , passed] = CHECKS[name];
+  if (!total) return h("li", { class: "none" }, h("div", { "data-check": name }, h("b", {}, "0"), title, h("small", {}, passed)));
+  return h("li", { class: "some" }, h("a", { href: `#/health`, "data-check": name,
     onclick: (event) => { event.preventDefault(); document.getElementById(`check-${name}`)?.scrollIntoView({ block: "start" }); } },
     h("b", {}, total.toLocaleString("en")), title));
 }
