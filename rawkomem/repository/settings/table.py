@@ -153,12 +153,12 @@ ROWS = (
         "A command that starts the local embedding server if it is not running.",
         "embedder.start"),
     Row("llm.provider", TEXT, USER, "",
-        "The language model for `learn --llm`, `reflect` and `synthesize`: the base URL of an OpenAI-compatible API, or"
-        " a command that reads the prompt on standard input, such as `claude -p`"
+        "The language model for `learn`, `reflect` and `skill synthesize` with `--llm`: the base URL of an"
+        " OpenAI-compatible API, or a command that reads the prompt on standard input, such as `claude -p`"
         " ([learning](learning.md#with-a-language-model)).",
         _llm_fields, short="llm"),
     Row("llm.model", TEXT, USER, "",
-        "The model's name, if `llm.provider` is an address.",
+        "The model's name, if `llm.provider` is a URL.",
         "llm.model"),
     Row("keys", group(dict.fromkeys(KEY_FIELDS, TEXT)), USER, {},
         "The **name** of the environment variable that holds the key of the `embedder`, the `llm` or the `webhook`.",
@@ -167,7 +167,7 @@ ROWS = (
         "A folder for a log of all writes, one file per day ([sinks](sinks.md)).",
         "sinks.markdown.folder"),
     Row("sinks.webhook", TEXT, USER, "",
-        "The address that each event is posted to.",
+        "The URL that each event is posted to.",
         "sinks.webhook.url"),
     Row("sinks.events", some_of(*EVENTS), USER, EVENTS,
         "The events that are sent to the log and to the webhook.",
@@ -176,11 +176,11 @@ ROWS = (
         "`on`: the webhook's server may be on this machine or its local network, and may use http.",
         "sinks.webhook.allow_local"),
     Row("trust.agents", texts_or("off"), USER, (),
-        "Commit authors that are agents, in addition to the built-in list. `off`: ignore who committed a memory"
-        " ([belief](belief.md#trust)).",
+        "Patterns for the names and e-mail addresses of commit authors that are agents, in addition to the built-in"
+        " list. `off`: ignore who committed a memory ([belief](belief.md#trust)).",
         _agent_author_fields),
     Row("trust.maxUnverified", whole(0, 100), BOTH, MAX_UNVERIFIED,
-        "The maximum number of injected memories that no person vouches for, if a person vouches for any memory. Your"
+        "The maximum number of injected memories that no person vouches for, if a person has committed any memory. Your"
         " config for all repositories and the repository's config can only lower the default; your config for one"
         " repository can also raise it.",
         "max_unverified", broken=0, least=True),
@@ -193,8 +193,8 @@ ROWS = (
         "min_lesson_confidence"),
     Row("keepDays", group(dict.fromkeys(DAY_FIELDS, DAYS)), BOTH,
         {"lessons": LESSON_DAYS, "traces": 0, "ledger": KEEP_DAYS},
-        "`lessons`: days after which a lesson that nobody confirmed is no longer injected. `traces`: days after which"
-        " [retention](traces.md#retention) archives a trace without a learning; 0: never."
+        "`lessons`: days since the last confirmation after which a lesson is no longer injected. `traces`: days after"
+        " which [retention](traces.md#retention) archives a trace without a learning; 0: never."
         " `ledger`, in your own config only: days after which blocks of the [ledger](yamo.md#the-ledger) are removed;"
         " 0: never.",
         _fields_by(DAY_FIELDS), repository=group({"lessons": DAYS, "traces": DAYS})),
@@ -221,7 +221,7 @@ ROWS = (
         " ([scale](scale.md)).",
         "store.name", short="store"),
     Row("store", group({"url": TEXT, "repository": TEXT}), USER, {},
-        "`url`: the store's address or folder; `env:NAME` reads it from the environment variable NAME. `repository`:"
+        "`url`: the store's URL or folder; `env:NAME` reads it from the environment variable NAME. `repository`:"
         " the repository's name in a shared database, instead of the id of its first commit.",
         _store_fields),
     Row("profile", PROFILE, BOTH, DEFAULT,
