@@ -1,4 +1,4 @@
-"""Return an injection as JSON data: `rawkomem inject --json`."""
+"""Return an injection as JSON data, for `rawkomem inject TASK --json`."""
 
 from __future__ import annotations
 

@@ -180,8 +180,8 @@ def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_j
 def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> None:
     """Remove a memory's text from all files; this cannot be undone.
 
-    Use it for leaked secrets. This is the only command that rewrites files. Git history keeps the old text: change
-    the secret, and rewrite the history if you need to.
+    Use it for leaked secrets. Git history keeps the old text: change the secret, and rewrite the history if you need
+    to.
     """
     if yes and id not in repository.core.finished_purges:
         _check_named(repository, id)
