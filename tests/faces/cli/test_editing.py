@@ -146,7 +146,7 @@ def test_another_file_is_no_unsaved_text(rawkomem, project, editor):
     link.parent.mkdir(parents=True)
     link.symlink_to(own)
     for path in (own, link):
-        assert "no unsaved text" in rawkomem("add", "--resume", str(path), env=editor(), check=2).stderr
+        assert "not an unsaved text" in rawkomem("add", "--resume", str(path), env=editor(), check=2).stderr
     assert own.exists() and "no unsaved text" in rawkomem("amend", "x", "--resume", env=editor(), check=1).stderr
 
 
