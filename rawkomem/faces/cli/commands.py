@@ -160,7 +160,8 @@ def run_click(argv: list[str]) -> int:
         path = context.command_path if context else "rawkomem"
         if isinstance(failure, click.NoSuchOption) and context:
             shown = {name for option in context.command.params for name in option.opts}
-            failure.possibilities = [name for name in failure.possibilities or () if name in shown]
+            near = [name for name in failure.possibilities or () if name in shown]
+            failure = click.NoSuchOption(failure.option_name, possibilities=near, ctx=context)
         note(f"{failure.format_message()} (try '{path} --help')")
         return failure.exit_code
     except click.exceptions.Abort:
