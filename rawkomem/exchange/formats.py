@@ -128,7 +128,7 @@ def read_format(name: str, source: Source) -> list[Entry]:
     """Return the entries of a source; raise BadInput if the format is unknown."""
     row = readable().get(name)
     if row is None or row.read is None:
-        raise BadInput(f"unknown format {name!r}", "one of " + ", ".join(readable()))
+        raise BadInput(f"unknown format {name!r}", "use one of " + ", ".join(readable()))
     return list(row.read(source))
 
 
@@ -138,7 +138,7 @@ def write_format(
     """Return file name → text of an export; raise BadInput if the format is unknown."""
     row = writable().get(name)
     if row is None or row.write is None:
-        raise BadInput(f"unknown format {name!r}", "one of " + ", ".join(writable()))
+        raise BadInput(f"unknown format {name!r}", "use one of " + ", ".join(writable()))
     return row.write(memories, project, trust) if row.whole else row.write(memories, project)
 
 

@@ -58,7 +58,9 @@ def read_file(file: str, path: str) -> Reading:
             time.sleep(RETRY_AFTER_S)
             reading = read_data(read_bytes(file), path)
     except OSError as failure:
-        problem = error("unreadable", f"cannot be read: {failure.strerror}", "check its permissions", path=path)
+        problem = error(
+            "unreadable", f"cannot be read: {failure.strerror}", "check its name and permissions", path=path
+        )
         return Reading(path, problems=(problem,), readable=False)
     return reading
 

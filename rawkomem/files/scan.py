@@ -116,7 +116,7 @@ def _odd_file(entry: os.DirEntry[str], path: str, root: str) -> Problem | None:
         return warning("not-regular", "not a regular file", "remove it", path=path)
     target = os.path.realpath(entry.path)
     if not os.path.exists(target):
-        return warning("broken-symlink", "a link to nowhere", "remove it or fix it", path=path)
+        return warning("broken-symlink", "a symbolic link to a missing file", "remove it or fix it", path=path)
     if not os.path.isfile(target) or not target.startswith(os.path.realpath(root) + os.sep):
         message = "a link out of the repository: not followed"
         return warning("symlink-outside", message, "put the file itself here", path=path)

@@ -64,7 +64,7 @@ def checked(context: LessonContext) -> LessonContext:
         if any(line.strip() in TOLD for line in value.split("\n")):
             raise BadInput(f"{name.replace('_', ' ')} contains a reserved heading", "reword it: " + ", ".join(TOLD))
     if texts["severity"] not in SEVERITIES:
-        raise BadInput(f"unknown severity {texts['severity']!r}", "one of " + ", ".join(reversed(SEVERITIES)))
+        raise BadInput(f"unknown severity {texts['severity']!r}", "use one of " + ", ".join(reversed(SEVERITIES)))
     if not 0 <= context.confidence <= 1 or math.isnan(context.confidence):
         raise BadInput(f"confidence {context.confidence!r} is not between 0 and 1", "write a number such as 0.7")
     return replace(context, **texts)

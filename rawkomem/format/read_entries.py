@@ -155,7 +155,13 @@ class _FieldReader:
         creates = kind not in CHANGES
         title = self._title(required=kind in CREATES)
         if not creates and not about:
-            self._add(error, "no-about", "about", f"a {kind} entry needs 'about: <id>'", "name the memory it is about")
+            self._add(
+                error,
+                "no-about",
+                "about",
+                f"an entry of kind {kind} needs 'about: <id>'",
+                "name the memory it is about",
+            )
         entry = unchecked(
             Entry,
             kind=kind,
@@ -236,7 +242,7 @@ class _FieldReader:
     def _kind(self) -> str:
         kind = self._text("kind") or "memory"
         if kind not in CREATES and kind not in CHANGES:
-            hint = "one of: " + ", ".join([*CREATES, *CHANGES])
+            hint = "use one of " + ", ".join([*CREATES, *CHANGES])
             self._warn("unknown-kind", "kind", f"unknown kind {kind!r}: kept, but ignored", hint)
         return kind
 
@@ -245,7 +251,7 @@ class _FieldReader:
         if word in IMPORTANCE or not word:
             return word or DEFAULT_IMPORTANCE
         message = f"unknown importance {word!r}: taken as low"
-        self._warn("unknown-importance", "importance", message, "low, medium, high or critical")
+        self._warn("unknown-importance", "importance", message, "use low, medium, high or critical")
         return "low"
 
     def _time(self, key: str) -> int:

@@ -100,8 +100,8 @@ class _Builder:
         if isinstance(root, ScalarEvent) and root.value == "" and not root.style:
             return {}
         if not isinstance(root, MappingStartEvent):
-            message = "frontmatter must be a mapping of keys to values"
-            self._refuse(root, "no-mapping", message, "write 'title: …' lines")
+            message = "the YAML must be a mapping of keys to values"
+            self._refuse(root, "no-mapping", message, "write 'key: value' lines")
         self._check_node(root)
         fields: dict[str, Field] = {}
         for key, event in self._keys(root, fields):

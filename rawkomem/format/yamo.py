@@ -167,7 +167,7 @@ class _Reader:
         if part in self.values:
             self._error(number, "repeated-section", f"a second '{part}:'", "start each block with 'agent: …;'")
         elif part == "priority" and value not in PRIORITIES:
-            hint = "one of " + ", ".join(PRIORITIES)
+            hint = "use one of " + ", ".join(PRIORITIES)
             self._error(number, "unknown-priority", f"unknown priority {_shown(value)}", hint)
         elif not value and part != "log":
             self._error(number, "no-value", f"'{part}:' without a value", "give it one")

@@ -107,7 +107,12 @@ def _commit_of(git: Git, name: str) -> str:
     found = git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1, 128)).decode().strip()
     if not found:
         branch = name.removeprefix("refs/remotes/").removeprefix("origin/")
-        raise GitFailed(f"there is no commit {name} in this clone", f"fetch it: git fetch origin {branch}")
+        hint = f"fetch it: git fetch origin {branch}"
+        if branch == "HEAD":
+            hint = "make the first commit"
+        elif not git.run("remote"):
+            hint = "run 'git branch' to see the branches"
+        raise GitFailed(f"there is no commit {name} in this clone", hint)
     return found
 
 

@@ -96,7 +96,7 @@ class Citations:
             raise BadInput(f"no file {citation.path}", "write the path relative to the current folder")
         found, _ = _identify(citation, data)
         if found is None:
-            raise BadInput(f"{citation.path} has no {_part(citation)}", "cite the whole file, or correct the name")
+            raise BadInput(f"{citation.path} has no {_part(citation)}", "cite the whole file, or a part that exists")
         blobs, whole = found
         usual = blobs[1 if whole and len(blobs) > 1 and b"\r\n" in data else 0]  # as git commits it
         blob = next((blob for blob in blobs if whole and self.tracked.holding(blob)), usual)

@@ -197,7 +197,7 @@ FILTER_FIELDS = (
         column="created", compare=BEFORE, lasting=True,
     ),
     FilterField(
-        "as_of", "as_of", "The state at the end of a date, at a time, or at an age.", _moment("--as-of", True),
+        "as_of", "as_of", "The state at the end of a date, at a time, or some time ago (7d).", _moment("--as-of", True),
     ),
     FilterField("trust", "trust", "Minimum trust, from 0 to 1.", _trust),
     FilterField(

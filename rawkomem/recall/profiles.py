@@ -70,7 +70,7 @@ def profile_of(text: str) -> Profile:
     """Return a profile by name, optionally with other weights: `composite`, `composite:trust=0.4`, `:ranks=1`."""
     name, _, changes = text.partition(":")
     if name and name not in PROFILES:
-        raise BadInput(f"unknown profile {name!r}", "one of " + ", ".join(PROFILES))
+        raise BadInput(f"unknown profile {name!r}", "use one of " + ", ".join(PROFILES))
     profile = PROFILES[name or DEFAULT]
     return _with_weights(profile, changes) if changes else profile
 
@@ -82,7 +82,7 @@ def _with_weights(profile: Profile, changes: str) -> Profile:
     for change in changes.split(","):
         factor, _, weight = (part.strip() for part in change.partition("="))
         if factor not in FACTORS:
-            raise BadInput(f"unknown factor {factor!r}", "one of " + ", ".join(FACTORS))
+            raise BadInput(f"unknown factor {factor!r}", "use one of " + ", ".join(FACTORS))
         weights[factor] = _weight(factor, weight)
     kept = tuple((factor, weight) for factor, weight in weights.items() if weight)
     return replace(profile, name=f"{profile.name}:{changes}", weights=kept)

@@ -303,7 +303,7 @@ class Core:
 
     def resolve(self, name: str) -> str:
         """Return the id for a name; raise NotFound or, for several matches, BadInput. Call it only inside `read`."""
-        ids = self.index.catalogue.resolve(name)
+        ids = self.index.catalogue.resolve(name) if name.strip() else ()
         if not ids:
             raise NotFound(f"no memory {name!r}", self._where(name))
         if len(ids) > 1:

@@ -28,7 +28,10 @@ def plan_add(entry: Entry) -> Plan:
     if entry.kind not in CREATES:
         raise BadInput(f"unknown kind {entry.kind!r}", "use one of " + ", ".join(CREATES))
     if not entry.title.strip():
-        raise BadInput("a memory needs a title", "pass --title, or a '# Heading' as the first line")
+        raise BadInput(
+            "a memory needs a title",
+            "pass --title, or start the text with a '# Heading'; or run: rawkomem add 'Title. Text.'",
+        )
     check_entry(entry)
     at = entry.at or now()
     return Plan((replace(entry, id=entry.id or new_id(entry.kind, at), at=at),), f"add {entry.title!r}")

@@ -57,7 +57,7 @@ def test_a_link_to_a_memory_is_just_its_other_name(good, repository):
 def test_a_link_to_nowhere_is_told(good, repository):
     (good / "dang.md").symlink_to("nowhere.md")
     assert ids(repository) == ["good"]
-    assert problems(repository) == {"memories/dang.md": "a link to nowhere"}
+    assert problems(repository) == {"memories/dang.md": "a symbolic link to a missing file"}
 
 
 def test_a_link_to_itself_is_told(good, repository):

@@ -29,8 +29,8 @@ T = TypeVar("T")
 HELP = {
     "search": """Find memories that match a question.
 
-    Search compares words and meaning. If QUERY is '-', it is read from standard input. Drafts are included; use
-    --include to find archived, superseded or deleted memories.""",
+    Search compares words and meaning. If QUERY is '-', it is read from standard input. Memories with the status
+    draft are included; use --include to find archived, superseded or deleted memories.""",
     "inject": """Print the memories that an agent needs for a task.
 
     If TASK is '-', it is read from standard input. A memory is printed if one of its whenToUse conditions matches or if
@@ -158,6 +158,10 @@ def run_click(argv: list[str]) -> int:
     except click.ClickException as failure:
         context = getattr(failure, "ctx", None)
         path = context.command_path if context else "rawkomem"
+        if isinstance(failure, click.NoSuchOption) and context:
+            shown = {name for option in context.command.params for name in option.opts}
+            near = [name for name in failure.possibilities or () if name in shown]
+            failure = click.NoSuchOption(failure.option_name, possibilities=near, ctx=context)
         note(f"{failure.format_message()} (try '{path} --help')")
         return failure.exit_code
     except click.exceptions.Abort:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 CLICK_SHAPES: dict[str, dict[str, Any]] = {
     "flag": {"is_flag": True},
-    "number": {"show_default": True},
+    "number": {},
     "many": {"multiple": True},
     "text": {},
 }
@@ -37,7 +37,7 @@ def declare(option: Option, function: Any) -> Any:
     if option.kind != "many":
         shape["default"] = option.default
     if option.kind == "number":
-        shape["type"] = click.IntRange(min=option.least)
+        shape |= {"type": click.IntRange(min=option.least), "show_default": bool(option.default)}  # the help explains 0
     if option.aliases:
         shape |= {"cls": AliasedOption, "aliases": option.aliases}
     return click.option(*option.names, option.key, **shape)(function)

@@ -55,5 +55,6 @@ def with_examples(command: click.Command, path: str) -> click.Command:
     if lines:
         command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
     for name, inner in getattr(command, "commands", {}).items():
+        inner.short_help = inner.short_help or " ".join((inner.help or "").partition("\n\n")[0].split())  # uncut
         with_examples(inner, f"{path} {name}")
     return command

@@ -59,7 +59,7 @@ def _diagnostic(documents: Documents, lines: Sequence[str], problem: Problem) ->
     span = locate(lines, problem)
     return lsp.Diagnostic(
         range=documents.range(lines, span.line, span.start, span.end),
-        message=f"{problem.message}. {problem.hint}" if problem.hint else problem.message,
+        message=f"{problem.message} ({problem.hint})" if problem.hint else problem.message,
         severity=SEVERITY.get(problem.level, lsp.DiagnosticSeverity.Information),
         source="rawkomem",
         code=problem.code,

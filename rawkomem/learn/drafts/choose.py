@@ -109,15 +109,15 @@ def score_of(exchange: Exchange, first: bool = False) -> Scored:
         parts.append(("agrees with the agent", AGREED_SCORE))
     elif words < SHORT_WORDS:
         rules = words >= SHORT_RULE_WORDS and any(cue.kind in SHORT_KINDS for cue in hits)
-        parts.append(("short", SHORT_RULE_SCORE if rules else SHORT_SCORE))
+        parts.append(("is short", SHORT_RULE_SCORE if rules else SHORT_SCORE))
     if words > LONG_WORDS:
-        parts.append(("long", LONG_SCORE))
+        parts.append(("is long", LONG_SCORE))
     if said.endswith("?") and words < QUESTION_WORDS and not corrects:
-        parts.append(("a question", QUESTION_SCORE))
+        parts.append(("is a question", QUESTION_SCORE))
     if cues().SHORT_ASK.search(said):
         parts.append(("asks to look", TASK_SCORE))
     if first:
-        parts.append(("the first turn", FIRST_SCORE))
+        parts.append(("is the first turn", FIRST_SCORE))
     named = max((cue for cue in hits if cue.kind), key=lambda cue: cue.weight, default=None)
     kind = CORRECTION if corrects else named.kind if named else AGREED if agreed else DECISION
     why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)

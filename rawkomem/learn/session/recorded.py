@@ -20,12 +20,13 @@ NAMED_FILE = re.compile(r"</summary>\s*`([^`\n]+)`|The file (\S+) has been")
 
 def read_records(file: str) -> list[Record]:
     """Return the sessions in a JSON file. Raise BadInput if it cannot be read or has no sessions."""
-    hint = "give a JSON file with sessions, each with an id and Claude Code's records; see 'rawkomem docs bench'"
+    hint = "name a JSON file with sessions, each with an id and Claude Code's records; see 'rawkomem docs bench'"
     try:
         with lzma.open(file) if file.endswith(COMPRESSED) else open(file, "rb") as stream:
             found = json.load(stream)["sessions"]
     except (OSError, ValueError, KeyError, TypeError, lzma.LZMAError) as failure:
-        raise BadInput(f"cannot read sessions from {file}: {failure}", hint) from None
+        why = getattr(failure, "strerror", None) or failure
+        raise BadInput(f"cannot read sessions from {file}: {why}", hint) from None
     if not isinstance(found, list) or not all(isinstance(one, dict) and "records" in one for one in found):
         raise BadInput(f"{file} holds no sessions", hint)
     return found

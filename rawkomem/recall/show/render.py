@@ -122,7 +122,7 @@ def render(items: Sequence[Scored], form: str, asked: str = "", vouched: bool = 
 
 def _writer(form: str) -> Callable[[Sequence[Part], str, str], str]:
     if form not in FORMS:
-        raise BadInput(f"unknown format {form!r}", "one of " + ", ".join(FORMS))
+        raise BadInput(f"unknown format {form!r}", "use one of " + ", ".join(FORMS))
     return FORMS[form]
 
 

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ...files.contents import read_bytes
+from ...files.layout import user_config
 from ...format.field import Unreadable
 from ...format.frontmatter import MAX_BYTES, read_frontmatter
 from .table import BOTH, REMOVED, ROWS, rows_by_key
@@ -76,7 +77,7 @@ class _Reader:
         if found is None:
             self._warn(line, path, self._why_unknown(path))
         elif self.repository and found[0].who != BOTH:
-            self._warn(line, path, "may be set in your own config only")
+            self._warn(line, path, f"may be set in your own config only: {user_config()}")
         else:
             self._take(*found, path, value, line)
 
@@ -105,7 +106,8 @@ class _Reader:
         key = ".".join(path)
         if key in REMOVED:
             return f"is no longer a setting: {REMOVED[key]}"
-        near = get_close_matches(key, [*self.rows, *self.short], 1)
+        names = (name for name in (*self.rows, *self.short) if not key.startswith(f"{name}."))
+        near = get_close_matches(key, names, 1)
         return "is not a setting" + (f"; did you mean {near[0]}?" if near else "; 'rawkomem docs settings' lists them")
 
     def _warn(self, line: int, path: Path, why: str) -> None:

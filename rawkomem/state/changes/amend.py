@@ -30,7 +30,9 @@ def plan_amend(memory: Memory, entry: Entry) -> Plan:
     if any(key in entry.extra for key in FIXED_KEYS):
         raise Refused("a claim and its source cannot be amended", "add the new claim; it supersedes the old one")
     if not entry.given and not entry.body.strip() and not entry.extra:
-        raise BadInput("nothing to amend", "pass a field to change, or a new body")
+        raise BadInput(
+            "nothing to amend", "name what to change, such as --title 'A better title' or --body, or add --edit"
+        )
     check_entry(entry)
     return plan_about(memory, replace(entry, kind="amend"), f"amend {memory.id}")
 

@@ -122,7 +122,7 @@ def _reduce(fields: Fields, entry: Entry) -> Fields:
 
 
 def _tell(entry: Entry) -> str:
-    action = {ACTIVATE: "activated in a review", REJECT: "rejected in a review"}.get(str(entry.extra.get("action")))
+    action = {ACTIVATE: "activated", REJECT: "rejected"}.get(str(entry.extra.get("action")))
     left = ids(entry, "conflictsWith")
     if entry.extra.get("action") == DECIDE:
         decided = ((word, ids(entry, key)) for word, key in (("accepted", ACCEPTS), ("declined", DECLINES)))

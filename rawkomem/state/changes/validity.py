@@ -19,7 +19,7 @@ def plan_validity(memory: Memory, start: str, end: str, reason: str, by: str) ->
     texts = zip(ENDS, (start, end), strict=True)
     given: Fields = {key: _moment(key, text) for key, text in texts if text}
     if not given:
-        raise BadInput("no validity window", "pass --from, --until or both")
+        raise BadInput("no validity window is named", "pass --from, --until or both")
     known = {key: iso(getattr(memory, field)) for key, field in ENDS.items()}
     check_window({key: value for key, value in {**known, **given}.items() if value not in ("", OPEN_END)})
     return plan_change(memory, "validity", by, f"validity of {memory.id}", {**given, "reason": reason}, tuple(given))

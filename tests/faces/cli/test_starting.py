@@ -43,15 +43,18 @@ def test_a_filled_one_does_not(rawkomem, memories, command, says):
     [
         (
             ["inject", "x", "--profile", "best"],
-            "unknown profile 'best' (one of fit, rawko, mesh, composite, lane, llmos)",
+            "unknown profile 'best' (use one of fit, rawko, mesh, composite, lane, llmos)",
         ),
-        (["why", "a", "x", "--profile", "best"], "unknown profile 'best' (one of fit, rawko"),
+        (["why", "a", "x", "--profile", "best"], "unknown profile 'best' (use one of fit, rawko"),
         (
             ["inject", "x", "--agent", "butler"],
             "unknown agent 'butler' (use one of planner, developer, tester, reviewer; or",
         ),
         (["why-not", "a", "x", "--agent", "butler"], "unknown agent 'butler' (use one of planner"),
-        (["inject", "x", "--format", "html"], "unknown format 'html' (one of rawko, mesh, xml, json, plain, grouped)"),
+        (
+            ["inject", "x", "--format", "html"],
+            "unknown format 'html' (use one of rawko, mesh, xml, json, plain, grouped)",
+        ),
         (
             ["inject", "x", "--min-importance", "urgent"],
             "unknown importance 'urgent' (use one of low, medium, high, critical)",
@@ -129,3 +132,40 @@ def test_pages_that_messages_name_are_there():
     source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "rawkomem").rglob("*.py"))
     named = set(re.findall(r"'rawkomem docs ([a-z]+)'", source))
     assert len(named) > 10 and named <= {name for name, _ in list_pages()}
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "says"),
+    [
+        (["list", "--tga", "x"], 2, "No such option '--tga'. Did you mean '--tag'? (try 'rawkomem list --help')"),
+        (["show", ""], 1, "no memory '' (run 'rawkomem list' to see all memories)"),
+        (["feedback", "apple", "good"], 2, "run 'rawkomem feedback apple helpful'"),
+        (["check", "--format", "github"], 2, "--format needs --diff"),
+        (["check", "nowhere.md"], 1, "1 file, 1 error"),
+        (["export", "--tag", "none"], 0, "nothing was exported: no memory matches"),
+        (["trace", "list"], 0, "no trace found: 'rawkomem trace add' records one"),
+        (["diff", "nowhere"], 1, "there is no commit nowhere in this clone (run 'git branch' to see the branches)"),
+        (["diff", "HEAD"], 1, "there is no commit HEAD in this clone (make the first commit)"),
+    ],
+)
+def test_an_error_names_a_next_step_that_works(rawkomem, memories, git, command, code, says):
+    git("init", "-q")
+    (memories / "a.md").write_text(memory("Apple", "About apples."))
+    (memories / "b.md").write_text(memory("Pear", "About pears."))
+    assert says in rawkomem(*command, check=code).stderr
+
+
+def test_no_help_of_a_subcommand_is_cut(rawkomem):
+    for group in ("connect", "drafts", "skill", "project", "tidy", "ledger", "bench"):
+        listed = rawkomem(group, "--help").stdout.partition("Commands:")[2]
+        assert listed and "..." not in listed
+
+
+def test_a_wrong_config_file(rawkomem, memories):
+    config = memories.parent / "config.yaml"
+    config.write_text("- list\n")
+    assert (
+        "must be a mapping of keys to values: the file is ignored; write 'key: value' lines" in rawkomem("list").stderr
+    )
+    config.write_text("agents: {x: {limit: 3}}\n")
+    assert "agents.x.limit is not a setting; 'rawkomem docs settings' lists them" in rawkomem("list").stderr

@@ -121,4 +121,6 @@ def test_commands_search_and_tell_why(stored):
     assert found[0]["uri"].endswith("/retry-with-jitter.md") and found[0]["fits"]
     assert fired["recalled"] and fired["id"] == "mem_1700000000000_abc123" and "retry" in fired["text"]
     assert not other["recalled"] and RETRY.splitlines()[2].removeprefix("title: ") in other["text"]
-    assert [message.partition(" needs")[0] for message in messages[:2]] == ["a search", "why"] and len(messages) == 3
+    assert [message.partition(" needs")[0] for message in messages[:2]] == ["a search", "rawkomem.why"] and len(
+        messages
+    ) == 3

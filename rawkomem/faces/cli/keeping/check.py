@@ -45,6 +45,8 @@ def check_command(
         if not staged:
             raise BadInput("--as-amendment needs --staged", "run 'rawkomem check --staged --as-amendment'")
         return amend_staged(folder, as_json)
+    if form != "text" and not span:
+        raise BadInput("--format needs --diff", "run 'rawkomem check --json', or add --diff BASE...HEAD")
     if span:
         from .diff import tell_branch
 
@@ -79,7 +81,8 @@ def _print(checked: list[Checked], style: bool, quiet: bool) -> None:
                 continue
             told[problem.level] += 1
             level = paint(f"{problem.level:7}", LEVEL_COLORS[problem.level])
-            say(f"{printable(item.file)}:{problem.line}: {level} {problem.message}. {paint(problem.hint, 'dim')}")
+            hint = paint(f" ({problem.hint})", "dim") if problem.hint else ""
+            say(f"{printable(item.file)}:{problem.line}: {level} {problem.message}{hint}")
     parts = [f"{number} {level}" if level == STYLE else count(number, level) for level, number in told.items()]
     parts += [f"{count(lengths, 'remark')} on length (--style shows them)"] if lengths else []
     note(f"{count(len(checked), 'file')}, {', '.join(parts) or 'no problems'}")

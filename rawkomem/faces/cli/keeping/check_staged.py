@@ -31,7 +31,7 @@ def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Declare `--staged` and an option to skip each of its checks."""
     for name in reversed(NAMES):
         where = "--staged" if name == DUPLICATES else "--staged or --diff"
-        function = click.option(f"--{name}/--no-{name}", default=True, help=f"Run the check {name}, with {where}.")(
+        function = click.option(f"--{name}/--no-{name}", default=True, help=f"Run the check '{name}', with {where}.")(
             function
         )
     help = "With --staged: restore committed entries that you edited, append your edits as amendments, and stage both."
@@ -56,8 +56,8 @@ def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> in
 
 def _print(problems: Sequence[tuple[str, Problem]]) -> None:
     for name, problem in problems:
-        style, hint = ("red", f" {paint(problem.hint, 'dim')}") if problem.level == ERROR else ("yellow", "")
-        say(f"{printable(problem.path)}:{problem.line}: {paint(name, style)}: {problem.message}.{hint}")
+        style, hint = ("red", f" {paint(f'({problem.hint})', 'dim')}") if problem.level == ERROR else ("yellow", "")
+        say(f"{printable(problem.path)}:{problem.line}: {paint(name, style)}: {problem.message}{hint}")
     failed = dict.fromkeys(name for name, problem in problems if problem.level == ERROR)
     if any(problem.level != ERROR for _, problem in problems):
         note(KEEP_HINT)

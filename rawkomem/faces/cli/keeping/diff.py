@@ -119,7 +119,7 @@ def _differences(branch: Branch) -> list[Difference]:
 
 def _problem_line(name: str, problem: Problem) -> str:
     style = "red" if problem.level == ERROR else "yellow"
-    said = f"{plain(problem.message)}. {paint(plain(problem.hint), 'dim')}"
+    said = f"{plain(problem.message)} {paint(f'({plain(problem.hint)})', 'dim')}"
     return f"{plain(printable(problem.path))}:{problem.line}: {paint(name, style)}: {said}"
 
 

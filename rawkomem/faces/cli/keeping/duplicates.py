@@ -29,7 +29,7 @@ def _tell(repository: Repository, apply: bool, as_json: bool) -> int:
         say_json([*map(_problem_json, problems), *(_proposal_json(brought, one) for one in proposals)])
         return 1 if problems else 0
     for problem in problems:
-        say(f"{printable(problem.path)}:{problem.line}: {paint(DUPLICATES, 'red')}: {problem.message}. {problem.hint}")
+        say(f"{printable(problem.path)}:{problem.line}: {paint(DUPLICATES, 'red')}: {problem.message} ({problem.hint})")
     for proposal in proposals:
         say(line_of(brought, proposal))
     if problems:

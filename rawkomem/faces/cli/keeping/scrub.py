@@ -24,7 +24,7 @@ PROFILES = ("index", "mesh", "default")
 @click.command("scrub")
 @click.option(
     "--stages", "profile", is_flag=False, flag_value=PROFILES[0], default="", metavar="[PROFILE]",
-    help="Show how the text is indexed, stage by stage; PROFILE is index (default), mesh (RFC-0011) or default.",
+    help="Show how the text is indexed, stage by stage; PROFILE is index, mesh (RFC-0011) or default.",
 )  # fmt: skip
 @JSON.but(help="Print JSON: the redacted text, and the kind and place of each finding.")
 def scrub_command(profile: str, as_json: bool) -> None:

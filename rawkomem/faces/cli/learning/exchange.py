@@ -88,7 +88,10 @@ def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: 
     repository, only = open_repository(folder), filter_of(**which)
     if writable()[form].one_file:
         if not out or out == "-":
-            sys.stdout.write(repository.exchange.export_text(only))
+            text = repository.exchange.export_text(only)
+            sys.stdout.write(text)
+            if not text:
+                note("nothing was exported: no memory matches")
             return
         told: dict[str, Any] = {"file": out, "memories": repository.exchange.export_file(out, only)}
         line = f"{count(told['memories'], 'memory')} written to {out}"

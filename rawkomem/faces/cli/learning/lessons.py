@@ -112,7 +112,7 @@ def lessons_command(
     else:
         say_rows(as_json, found, as_json_of, _line)
     if not found:
-        note("no lessons")
+        note("no lessons: 'rawkomem lesson add --help' shows how to store one")
 
 
 @lesson_command.command("distill")

@@ -25,7 +25,7 @@ from ..commands import pass_repository
 from ..groups import Verbs
 from ..opening import open_personal, open_repository
 from ..options import ALL, JSON, LIMIT
-from ..terminal import day, note, paint, say, say_either, say_json, say_rows, shortened, tell_nothing, wide
+from ..terminal import day, note, paint, say, say_either, say_json, say_rows, shortened, wide
 
 MAX_PROJECT_CHARS = 40
 STATUS = click.Choice(OUTCOMES)
@@ -100,7 +100,7 @@ def trace_list(
     found = [memory for memory in found if not status or outcome_of(memory) in status]
     say_rows(as_json, shortened(as_json, found, limit), _json, _line)
     if not found and not as_json:
-        tell_nothing(repository, "no trace found: 'rawkomem trace add' records one")
+        note("no trace found: 'rawkomem trace add' records one")
 
 
 def _line(memory: Memory) -> str:

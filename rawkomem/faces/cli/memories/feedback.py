@@ -15,6 +15,6 @@ def run(folder: str, arguments: list[str], helpful: bool, harmful: bool, reason:
     votes = {*words, *(word for word, chosen in zip(SIGNALS, (helpful, harmful), strict=True) if chosen)}
     signal = votes.pop() if len(votes) == 1 else ""
     if signal not in SIGNALS:
-        raise BadInput("say whether the memory was helpful or harmful", "run 'rawkomem feedback ID helpful'")
+        raise BadInput("say whether the memory was helpful or harmful", f"run 'rawkomem feedback {name} helpful'")
     repository, id = open_owner(folder, name)
     report(repository, id, [repository.feedback(id, signal, reason, who(by))], f"counted as {signal}", as_json)

@@ -29,7 +29,7 @@ def completion_command(shell: str | None, install: bool) -> None:
     """Print or install Tab completion for your shell.
 
     Tab then completes commands, options, ids with their titles, tags, kinds, statuses and pages of the documentation.
-    Without SHELL, the command uses the shell that $SHELL names.
+    Without an argument, the command uses the shell that $SHELL names.
     """
     shell = shell or os.path.basename(os.environ.get("SHELL", ""))
     if shell not in SHELLS:
