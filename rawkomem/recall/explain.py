@@ -19,7 +19,7 @@ def why_fired(item: Scored) -> str:
 def explain(item: Scored) -> list[str]:
     """Return a line per factor and per piece of evidence. A linked memory has no factors: return the link instead."""
     if not item.factors:
-        return [why_fired(item)]
+        return [why_fired(item)] if item.signals.fired else []
     lines = [f"{f.name:16} {f.value:7.3f} × {f.weight:g}   {f.why}" for f in item.factors]
     if item.is_named:
         lines.append("the task contains the words of its title: no minimum applies")

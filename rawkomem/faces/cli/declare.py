@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...model.errors import BadInput
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .options import Option
 
 CLICK_SHAPES: dict[str, dict[str, Any]] = {
@@ -41,3 +46,21 @@ def declare(option: Option, function: Any) -> Any:
     if option.aliases:
         shape |= {"cls": AliasedOption, "aliases": option.aliases}
     return click.option(*option.names, option.key, **shape)(function)
+
+
+def one_of(key: str, **flags: str) -> Callable[[Any], Any]:
+    """Declare flags that exclude each other, given as name=help; the command gets the name of one as `key`, or None."""
+
+    def declare(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def run(*arguments: Any, **given: Any) -> Any:
+            chosen = [name for name in flags if given.pop(name)]
+            if len(chosen) > 1:
+                raise BadInput(f"--{chosen[0]} and --{chosen[1]} exclude each other", "use one of them")
+            return command(*arguments, **given, **{key: chosen[0] if chosen else None})
+
+        for name, help in reversed(flags.items()):
+            run = click.option(f"--{name}", is_flag=True, help=help)(run)
+        return run
+
+    return declare

@@ -169,3 +169,9 @@ def test_a_wrong_config_file(rawkomem, memories):
     )
     config.write_text("agents: {x: {limit: 3}}\n")
     assert "agents.x.limit is not a setting; 'rawkomem docs settings' lists them" in rawkomem("list").stderr
+
+
+def test_decisions_exclude_each_other(rawkomem):
+    told = rawkomem("review", "x", "--activate", "--reject", check=2).stderr
+    assert "--activate and --reject exclude each other" in told
+    assert "exclude" in rawkomem("skill", "feedback", "x", "--success", "--failure", check=2).stderr

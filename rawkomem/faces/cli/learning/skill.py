@@ -20,6 +20,7 @@ from ....repository.wings import skills
 from ....text.clean import clean, one_line
 from ....text.count import count
 from ..commands import pass_repository
+from ..declare import one_of
 from ..groups import Verbs
 from ..opening import open_repository
 from ..options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
@@ -107,8 +108,11 @@ def show(repository: Repository, id: str, as_json: bool) -> None:
 
 @skill_command.command("feedback")
 @click.argument("id")
-@click.option("--success", "outcome", flag_value="success", help="The skill worked: its reliability rises by 0.1.")
-@click.option("--failure", "outcome", flag_value="failure", help="The skill failed: its reliability falls by 0.2.")
+@one_of(
+    "outcome",
+    success="The skill worked: its reliability rises by 0.1.",
+    failure="The skill failed: its reliability falls by 0.2.",
+)
 @REASON
 @BY
 @JSON

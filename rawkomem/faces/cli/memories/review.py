@@ -16,6 +16,7 @@ from ....repository import Repository
 from ....repository.wings.beliefs import Proposal
 from ....text.clean import one_line
 from ..commands import pass_repository
+from ..declare import one_of
 from ..options import ALL, BY, JSON, REASON, YES, together
 from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows, shortened, shortened_pair
 from .believe import KEEP_BOTH, SUPERSEDE, held, held_line, settle
@@ -31,10 +32,13 @@ DECISIONS = {"accept": "accepted", "decline": "declined"}  # on proposed changes
 @click.option(
     "--all-from", "place", default="", help="Decide on all memories imported from this format, file or folder."
 )
-@click.option("--activate", "action", flag_value="activate", help="Put the memory into use.")
-@click.option("--reject", "action", flag_value="reject", help="Archive the memory.")
-@click.option("--accept", "action", flag_value="accept", help="Apply the proposed changes of a memory.")
-@click.option("--decline", "action", flag_value="decline", help="Discard the proposed changes of a memory.")
+@one_of(
+    "action",
+    activate="Put the memory into use.",
+    reject="Archive the memory.",
+    accept="Apply the proposed changes of a memory.",
+    decline="Discard the proposed changes of a memory.",
+)
 @YES
 @click.option("--change", "changes", multiple=True, help="Only this change (the id of its entry); may be repeated.")
 @SUPERSEDE

@@ -19,6 +19,7 @@ from ....recall.show.render import FORMS, GROUPED, NOTHING_FOUND
 from ....repository import Repository
 from ....state.belief.trust import Trust
 from ....text.clean import one_line
+from ....text.count import count
 from ..commands import pass_layers, pass_repository
 from ..options import AGENT, ALL, AS_OF, BUDGET, EXPLAIN, JSON, LIMIT, PROFILE, SESSION, STRICT, WHICH, together
 from ..terminal import fields_of, note, paint, say, say_json, shortened
@@ -154,8 +155,10 @@ def tokens_command(repository: Repository, limit: int, as_json: bool) -> None:
         names = ("injections", "memories", "tokens", "saved")
         say_json([{"session": session, **dict(zip(names, total, strict=True))} for session, total in totals.items()])
         return
-    for session, (count, memories, tokens, saved) in totals.items():
+    for session, (injections, memories, tokens, saved) in totals.items():
         kept = f"  {saved:8} saved by not repeating" if saved else ""
-        say(f"{tokens:8} tokens  {count:5} injections  {memories:5} memories{kept}  {session}")
+        say(
+            f"{tokens:8} tokens  {count(injections, 'injection'):>16}  {count(memories, 'memory'):>14}{kept}  {session}"
+        )
     if not totals:
         note("nothing was injected yet")
