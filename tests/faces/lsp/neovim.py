@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.conftest import ROOT
@@ -65,6 +67,14 @@ end
 local fine, said = pcall(story)
 if type(said) == 'function' then poll(said) else finish(fine, said) end
 """
+
+
+def until(what: str, check: Callable[[], object]) -> None:
+    """Wait until a check holds."""
+    end = time.monotonic() + WAIT_S
+    while not check():
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.1)
 
 
 def find(program: str) -> str:
