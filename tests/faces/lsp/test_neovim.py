@@ -258,16 +258,15 @@ def test_the_server_ends_with_neovim_and_without_a_word(edited):
     assert not said["messages"] and not [line for line in said["log"] if "Traceback" in line or "exit code" in line]
 
 
-def test_a_project_without_memories_gets_no_server(edited, tmp_path):
-    (tmp_path / "README.md").write_text("# Read me\n")
-    said = edited(
-        """
+def test_a_project_without_memories_gets_no_server(edited, tmp_path_factory):
+    file = tmp_path_factory.mktemp("plain") / "README.md"
+    file.write_text("# Read me\n")
+    story = """
       vim.wait(1000)
       vim.cmd.RawkoSearch('jitter')
-      return { messages = messages, servers = #vim.lsp.get_clients() }
-    """,
-        tmp_path / "README.md",
-    )
+      return { messages = messages, servers = #vim.lsp.get_clients({ _uninitialized = true }) }
+    """
+    said = edited(story, file)
     assert said["servers"] == 0 and ["rawkomem is not running" in message for message in said["messages"]] == [True]
 
 
