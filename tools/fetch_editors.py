@@ -15,7 +15,7 @@ import sys
 import urllib.request
 from pathlib import Path
 
-MIRROR = "http://deb.debian.org/debian"
+MIRROR = "https://deb.debian.org/debian"
 SUITE = "forky"
 EDITORS = ("neovim", "hx")
 PROGRAMS = {
@@ -75,9 +75,10 @@ def unpack(package: dict[str, str], folder: Path) -> None:
 
 
 def main() -> None:
-    """Fetch both editors and write a start script for each."""
+    """Fetch both editors and write a start script for each. Keeps .editors/vscode, where `make vsix` builds."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".editors")
-    shutil.rmtree(folder, ignore_errors=True)
+    for old in ("bin", "unpacked"):
+        shutil.rmtree(folder / old, ignore_errors=True)
     (folder / "bin").mkdir(parents=True)
     known = packages()
     for name in needed(EDITORS, known):

@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.conftest import ROOT
@@ -25,12 +27,18 @@ end
 local function keys(typed)
   vim.api.nvim_feedkeys(vim.keycode(typed), 'xt', false)
 end
+local function keys_later(typed)
+  vim.api.nvim_feedkeys(vim.keycode(typed), 't', false)
+end
 local function floating()
   for _, window in ipairs(vim.api.nvim_list_wins()) do
     if vim.api.nvim_win_get_config(window).relative ~= '' then
       return table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, false), '\\n')
     end
   end
+end
+local function pick() -- the first choice, when Neovim asks for one
+  if vim.fn.mode() ~= 'n' then keys_later('1<CR>') end
 end
 local function text()
   return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')
@@ -40,6 +48,8 @@ local function name()
 end
 local messages = {}
 vim.notify = function(message) table.insert(messages, message) end
+"""
+STARTED = """
 wait('the server', function()
   local client = vim.lsp.get_clients({ name = 'rawkomem', bufnr = 0 })[1]
   return client and client.initialized
@@ -59,6 +69,14 @@ if type(said) == 'function' then poll(said) else finish(fine, said) end
 """
 
 
+def until(what: str, check: Callable[[], object]) -> None:
+    """Wait until a check holds."""
+    end = time.monotonic() + WAIT_S
+    while not check():
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.1)
+
+
 def find(program: str) -> str:
     """The editor that tools/fetch_editors.py fetched, or else the one on the PATH."""
     fetched = ROOT / ".editors" / "bin" / program
@@ -71,28 +89,37 @@ def code_in_docs(language: str) -> str:
     return code
 
 
+def keys_on_page(editor: str) -> list[str]:
+    """The keys and commands in the column of an editor, of the table at the top of the page."""
+    table = DOCS.read_text().partition("\n\n| you want to")[2].partition("\n\n")[0]
+    titles, _, *rows = ([cell.strip() for cell in line.split(" | ")] for line in table.splitlines())
+    column = [title.strip("| ") for title in titles].index(editor)
+    return [keys for row in rows for keys in re.findall("`([^`]+)`", row[column])]
+
+
 def home_with(folder: Path, file: str, text: str) -> dict[str, str]:
-    """The environment of a person with one configuration file, and with `rawkomem` on the PATH."""
-    (folder / "config" / file).parent.mkdir(parents=True)
-    (folder / "config" / file).write_text(text)
+    """The environment of the test's person with a configuration file of an editor, and with `rawkomem` on the PATH."""
+    config = Path(os.environ["XDG_CONFIG_HOME"], file)
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(text)
     script = folder / "bin" / "rawkomem"
     script.parent.mkdir()
     script.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m rawkomem "$@"\n')
     script.chmod(0o755)
-    folders = {name: str(folder / name.lower()) for name in ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")}
     path = f"{script.parent}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, **folders, "XDG_CONFIG_HOME": str(folder / "config"), "PATH": path}
+    return {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PATH": path}
 
 
 def edit_in_neovim(folder: Path, file: Path, story: str) -> dict:
     """Open a file and run a story in Lua; returns the table that it returns.
 
-    A story that types keys returns a function instead: Neovim handles keys after the story, and calls the function
-    until it returns a table.
+    A story that types `keys_later` returns a function instead: Neovim handles the keys after the story, and calls the
+    function until it returns a table.
     """
     env = home_with(folder, "nvim/init.lua", code_in_docs("lua"))
     answer = folder / "answer.json"
-    body = f"local function story()\n{PRELUDE}\n{story}\nend\n"
+    started = STARTED if ".rawko" in file.parts else ""
+    body = f"local function story()\n{PRELUDE}\n{started}\n{story}\nend\n"
     (folder / "story.lua").write_text(body + ENDING.replace("{answer}", str(answer)))
     command = [find("nvim"), "--headless", "-i", "NONE", "-n", str(file), "-c", f"luafile {folder / 'story.lua'}"]
     done = subprocess.run(

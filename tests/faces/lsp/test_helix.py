@@ -11,14 +11,18 @@ import subprocess
 import termios
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
+from rawkomem.model.task import Task
 from rawkomem.repository import Repository
-from tests.faces.lsp.neovim import WAIT_S, code_in_docs, find, home_with
+from tests.faces.lsp.neovim import WAIT_S, code_in_docs, find, home_with, keys_on_page, until
 
 pytestmark = pytest.mark.editors
 KEY_PAUSE_S = 0.5
+CONTROL_SEQUENCE = re.compile(rb"\x1b\[[0-9;:?]*[ -/]*[@-~]")
+TO_CONDITION, TO_LINK = '/"queue\r', "/retries\rghfm"  # a search, then keys to a place on the line that it found
 SIZE = struct.pack("HHHH", 40, 120, 0, 0)
 
 
@@ -26,13 +30,6 @@ SIZE = struct.pack("HHHH", 40, 120, 0, 0)
 def home(tmp_path_factory):
     assert find("hx"), "run 'make test-editors', which fetches Helix"
     return home_with(tmp_path_factory.mktemp("helix"), "helix/languages.toml", code_in_docs("toml"))
-
-
-def until(what, check):
-    end = time.monotonic() + WAIT_S
-    while not check():
-        assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(0.1)
 
 
 class Helix:
@@ -62,6 +59,13 @@ class Helix:
     def logged(self, words):
         return self.log.exists() and words in self.log.read_text(errors="replace")
 
+    def shows(self, words):
+        return words.encode() in CONTROL_SEQUENCE.sub(b"", self.screen)
+
+    def press(self, keys):
+        """Press keys as the page writes them."""
+        self.type(keys.replace("space ", " "))
+
     def type(self, keys):
         for part in re.split("(\x1b)", keys):  # Escape with a key right behind it would be Alt with that key
             os.write(self.ours, part.encode())
@@ -81,15 +85,51 @@ def test_helix_finds_the_server(home):
     assert re.search(r"✓\S* rawkomem: \S*/bin/rawkomem", said.stdout), said.stdout
 
 
-def test_helix_hovers_amends_and_makes_a_new_memory(home, stored, tmp_path):
-    Repository.open(str(stored)).sync()
+def test_every_key_and_command_of_the_page_is_tried_here():
+    tried = Path(__file__).read_text("utf-8")
+    inside = [keys for keys in keys_on_page("Helix") if not keys.startswith("rawkomem ")]  # the others: in a terminal
+    named = [keys.removesuffix(' "Why we chose X"') for keys in inside]
+    assert len(named) > 7 and [keys for keys in named if keys not in tried] == []
+
+
+@pytest.fixture
+def helix(home, stored, tmp_path):
+    """Helix with queue-limits.md of the sample open."""
+    repository = Repository.open(str(stored))
+    repository.sync()
+    repository.inject(Task("drain the queue slowly"))
+    helix = Helix(home, stored / ".rawko" / "memories" / "queue-limits.md", tmp_path / "helix.log")
+    yield helix
+    assert helix.end() == 0
+
+
+@pytest.mark.parametrize("place, keys, typed, shown", [
+    (TO_LINK, "space k", "", "Retry with jitter"),
+    (TO_CONDITION, "space k", "", "drain the queue slowly"),
+    (TO_LINK, "gd", "", "Retries without jitter brought"),
+    (TO_LINK, "gr", "", "retry-with-jitter.md"),
+    ("", "space S", "jitter", "Retry with jitter"),
+    ("", "space d", "", "broken-link"),
+    ("", "space a", "", "Amend this memory"),
+    ("geo", "", "See [[jitt", "mem_1700000000000_abc123"),
+    ("ggo", "", "impor", "importance"),
+    ("gg3jo", "", "tags: [netw", "network"),
+])  # fmt: skip
+def test_helix_shows_what_the_page_names(helix, place, keys, typed, shown):
+    helix.type(place)
+    time.sleep(KEY_PAUSE_S)
+    helix.screen = b""
+    helix.press(keys)
+    time.sleep(KEY_PAUSE_S if typed else 0)
+    helix.type(typed)
+    until(shown, lambda: helix.shows(shown))
+
+
+def test_helix_amends_and_makes_a_new_memory(helix, stored):
     folder = stored / ".rawko" / "memories"
-    helix = Helix(home, folder / "queue-limits.md", tmp_path / "helix.log")
-    helix.type("/retries\rgh")  # to the line with the link, then to its start
-    helix.type("fm k")  # to the name of the memory; `space k` shows a card
-    until("a card", lambda: b"Retry with jitter" in helix.screen)
-    helix.type("\x1b a")
-    until("the action", lambda: b"Amend this memory" in helix.screen)
+    helix.type(TO_LINK)
+    helix.press("space a")
+    until("the action", lambda: helix.shows("Amend this memory"))
     helix.type("\r")
     until("the amendment", lambda: helix.logged('"method": "workspace/applyEdit"'))
     helix.type("\x1b:w\r")
@@ -100,6 +140,5 @@ def test_helix_hovers_amends_and_makes_a_new_memory(home, stored, tmp_path):
     time.sleep(1)
     helix.type("\x1b:wa\r")
     until("the saved memory", lambda: "title: Why we pin apsw" in (folder / "why-we-pin-apsw.md").read_text())
-    assert helix.end() == 0
     repository = Repository.open(str(stored))
     assert repository.get("queue-limits").entries == 3 and repository.get("why-we-pin-apsw").title == "Why we pin apsw"

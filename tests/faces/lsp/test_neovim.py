@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from rawkomem.model.errors import NotFound
+from rawkomem.model.task import Task
 from rawkomem.repository import Repository
-from tests.faces.lsp.neovim import edit_in_neovim, find
+from tests.faces.lsp.neovim import edit_in_neovim, find, keys_on_page
 
 pytestmark = pytest.mark.editors
 
 
 @pytest.fixture
 def edited(stored, tmp_path_factory):
-    """Run a story in Neovim with queue-limits.md of the sample open."""
+    """Run a story in Neovim with queue-limits.md of the sample open, or with another file."""
     assert find("nvim"), "run 'make test-editors', which fetches Neovim"
     Repository.open(str(stored)).sync()
     subprocess.run(["git", "init", "-q", str(stored)], check=True)
-    file = stored / ".rawko" / "memories" / "queue-limits.md"
-    return lambda story: edit_in_neovim(tmp_path_factory.mktemp("neovim"), file, story)
+    limits = stored / ".rawko" / "memories" / "queue-limits.md"
+    return lambda story, file=limits: edit_in_neovim(tmp_path_factory.mktemp("neovim"), file, story)
+
+
+def test_every_key_and_command_of_the_page_is_tried_here():
+    tried = Path(__file__).read_text("utf-8")
+    named = [re.sub(r"Ctrl-(\S) ?", lambda key: f"<C-{key[1].lower()}>", keys) for keys in keys_on_page("Neovim")]
+    commands = [keys.removeprefix(":").split()[0] if "Rawko" in keys else keys for keys in named]
+    assert len(commands) > 10 and [keys for keys in commands if keys not in tried] == []
 
 
 def test_diagnostics_are_shown_and_mark_their_cause(edited):
@@ -38,25 +50,45 @@ def test_diagnostics_are_shown_and_mark_their_cause(edited):
     assert "no such memory" in said["shown"]
 
 
-def test_completion_offers_memories_that_fit(edited):
+def test_what_you_type_is_checked_before_you_save_it(edited):
     said = edited("""
+      wait('diagnostics', function() return #vim.diagnostic.get(0) > 0 end)
+      keys('GoSee [[nowhere]].<Esc>')
+      wait('the new one', function()
+        return vim.iter(vim.diagnostic.get(0)):any(function(one) return one.message:find('nowhere', 1, true) end)
+      end)
+      return { saved = not vim.bo.modified }
+    """)
+    assert not said["saved"]
+
+
+@pytest.mark.parametrize("typed, offered, line", [
+    ("GoSee [[jitt", ["mem_1700000000000_abc123"], "See [[mem_1700000000000_abc123"),
+    ("ggoimportan", ["importance"], "importance: "),
+    ("gg3jcctags: [net", ["network"], "tags: [network"),
+    ("ggoimportance: cri", ["critical"], "importance: critical"),
+])  # fmt: skip
+def test_completion_offers_memories_keys_and_tags_that_fit(edited, typed, offered, line):
+    said = edited(f"""
       vim.o.completeopt = 'menuone,noinsert'
-      vim.api.nvim_feedkeys(vim.keycode('GoSee [[jitt<C-x><C-o>'), 't', false)
+      keys_later('{typed}<C-x><C-o>')
       local offered
       return function()
-        local items = vim.fn.complete_info({ 'items' }).items
+        local items = vim.fn.complete_info({{ 'items' }}).items
         if not offered and #items > 0 then
           offered = vim.tbl_map(function(item) return item.abbr end, items)
-          vim.api.nvim_feedkeys(vim.keycode('<C-y>]]<Esc>'), 't', false)
+          keys_later('<C-y><Esc>')
         end
-        local line = vim.fn.getline('$')
-        return line:find(']]$') and vim.fn.mode() == 'n' and { offered = offered, line = line }
+        return offered and vim.fn.mode() == 'n' and {{ offered = offered, line = vim.fn.getline('.') }}
       end
     """)
-    assert said == {"offered": ["mem_1700000000000_abc123"], "line": "See [[mem_1700000000000_abc123]]"}
+    assert said == {"offered": offered, "line": line}
 
 
-def test_hover_shows_a_card_and_the_tasks_of_a_condition(edited):
+def test_hover_shows_a_card_and_the_tasks_of_a_condition(edited, stored):
+    repository = Repository.open(str(stored))
+    for task in ("drain the queue slowly", "write the docs", "make the queue longer"):
+        repository.inject(Task(task))
     said = edited("""
       local function hovered(words)
         at(words)
@@ -66,10 +98,13 @@ def test_hover_shows_a_card_and_the_tasks_of_a_condition(edited):
         keys('<C-w>o')
         return shown
       end
-      return { memory = hovered('mem_1700000000000_abc123|'), condition = hovered('queue"') }
+      local memory, fired = hovered('mem_1700000000000_abc123|'), hovered('queue"')
+      vim.cmd.edit('retry-with-jitter.md')
+      return { memory = memory, fired = fired, idle = hovered('retry|') }
     """)
     assert "Retry with jitter" in said["memory"] and "active" in said["memory"]
-    assert "fired on none" in said["condition"]
+    assert "drain the queue slowly" in said["fired"] and "make the queue longer" in said["fired"]
+    assert "write the docs" not in said["fired"] and "fired on none" in said["idle"]
 
 
 def test_definition_and_references(edited):
@@ -89,25 +124,71 @@ def test_definition_and_references(edited):
 
 def test_symbols_of_the_workspace(edited):
     said = edited("""
-      vim.lsp.buf.workspace_symbol('jitter')
-      wait('symbols', function() return #vim.fn.getqflist() > 0 end)
-      return { found = vim.tbl_map(function(item) return item.text end, vim.fn.getqflist()) }
+      keys_later(':lua vim.lsp.buf.workspace_symbol()<CR>jitter<CR>')
+      return function()
+        local found = vim.tbl_map(function(item) return item.text end, vim.fn.getqflist())
+        return #found > 0 and { found = found }
+      end
     """)
     assert len(said["found"]) == 1 and "Retry with jitter" in said["found"][0]
 
 
-@pytest.mark.parametrize("how", ["vim.cmd.RawkoAmend()", "vim.lsp.buf.code_action({ apply = true })"])
-def test_amending_appends_an_entry_that_is_stored_when_it_is_saved(edited, stored, how):
-    said = edited(f"""
-      at('The ')
-      {how}
-      wait('the edit', function() return vim.bo.modified end)
-      local before = vim.fn.readfile(vim.api.nvim_buf_get_name(0))
-      vim.cmd.write()
-      return {{ before = #before, after = vim.fn.line('$') }}
+def test_lenses_stand_above_the_text_and_lead_to_the_newer_memory(edited, stored):
+    repository = Repository.open(str(stored), via="person")
+    repository.beliefs.supersede("queue-limits", "retry-with-jitter", anyway=True)
+    repository.feedback("queue-limits", "helpful")
+    said = edited("""
+      local function lenses()
+        local shown = {}
+        vim.cmd('redraw!')
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true })) do
+          for _, line in ipairs(mark[4].virt_lines or {}) do
+            local words = vim.iter(line):map(function(part) return part[1] end):join('')
+            if words:find('superseded') then table.insert(shown, { line = mark[2], words = words }) end
+          end
+        end
+        return shown
+      end
+      wait('lenses', function() return #lenses() > 0 end)
+      local shown = lenses()
+      vim.fn.cursor(1, 1)
+      keys_later('grx')
+      return function()
+        pick()
+        return name() ~= 'queue-limits.md' and { shown = shown, name = name() }
+      end
     """)
+    (lens,) = said["shown"]
+    assert lens["line"] == 0 and "superseded by Retry with jitter" in lens["words"] and "1 helpful" in lens["words"]
+    assert said["name"] == "retry-with-jitter.md"
+
+
+@pytest.mark.parametrize("how", [":RawkoAmend<CR>", "gra"])
+def test_amending_appends_an_entry_that_is_stored_when_it_is_saved(edited, stored, how):
+    story = f"""
+      at('The ')
+      keys_later('{how}')
+      return function()
+        pick()
+        if not vim.bo.modified then return end
+        local before = #vim.fn.readfile(vim.api.nvim_buf_get_name(0))
+        SAVE
+        return {{ before = before, after = vim.fn.line('$') }}
+      end
+    """
+    lost = edited(story.replace("SAVE", ""))
+    assert lost["after"] > lost["before"] and Repository.open(str(stored)).get("queue-limits").entries == 2
+    said = edited(story.replace("SAVE", "vim.cmd.write()"))
     memory = Repository.open(str(stored)).get("queue-limits")
-    assert said["after"] > said["before"] and memory.entries == 3 and memory.body.startswith("The 😀 queue holds")
+    assert said == lost and memory.entries == 3 and memory.body.startswith("The 😀 queue holds")
+
+
+def test_nothing_is_renamed(edited):
+    said = edited("""
+      local client = vim.lsp.get_clients({ name = 'rawkomem' })[1]
+      return { renames = client:supports_method('textDocument/rename') }
+    """)
+    assert not said["renames"]
 
 
 def test_a_new_memory_is_a_buffer_that_is_stored_when_it_is_saved(edited, stored):
@@ -120,6 +201,18 @@ def test_a_new_memory_is_a_buffer_that_is_stored_when_it_is_saved(edited, stored
     """)
     assert said["saved"] == "" and "title: Why we pin apsw" in said["text"] and not said["messages"]
     assert Repository.open(str(stored)).get("why-we-pin-apsw").title == "Why we pin apsw"
+
+
+def test_a_new_memory_that_is_not_saved_is_lost(edited, stored):
+    edited("""
+      vim.cmd.RawkoNew('Why we pin apsw')
+      wait('the new file', function() return name() == 'why-we-pin-apsw.md' and text():find('title: ') end)
+      return { modified = vim.bo.modified }
+    """)
+    repository = Repository.open(str(stored))
+    repository.sync()
+    with pytest.raises(NotFound):
+        repository.get("why-we-pin-apsw")
 
 
 def test_search_fills_the_quickfix_list(edited):
@@ -163,3 +256,31 @@ def test_the_server_ends_with_neovim_and_without_a_word(edited):
       return { messages = messages, log = vim.fn.readfile(vim.lsp.log.get_filename()) }
     """)
     assert not said["messages"] and not [line for line in said["log"] if "Traceback" in line or "exit code" in line]
+
+
+def test_a_project_without_memories_gets_no_server(edited, tmp_path_factory):
+    file = tmp_path_factory.mktemp("plain") / "README.md"
+    file.write_text("# Read me\n")
+    story = """
+      vim.wait(1000)
+      vim.cmd.RawkoSearch('jitter')
+      return { messages = messages, servers = #vim.lsp.get_clients({ _uninitialized = true }) }
+    """
+    said = edited(story, file)
+    assert said["servers"] == 0 and ["rawkomem is not running" in message for message in said["messages"]] == [True]
+
+
+def test_a_command_goes_to_the_server_of_the_project_of_the_buffer(edited, stored, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other") / "project"
+    shutil.copytree(stored, other)
+    said = edited(f"""
+      vim.cmd.edit('{other}/.rawko/memories/queue-limits.md')
+      wait('two servers', function()
+        local here = vim.lsp.get_clients({{ name = 'rawkomem', bufnr = 0 }})[1]
+        return here and here.initialized and #vim.lsp.get_clients({{ name = 'rawkomem' }}) == 2
+      end)
+      vim.cmd.RawkoNew('Why we pin apsw')
+      wait('the new file', function() return name() == 'why-we-pin-apsw.md' end)
+      return {{ file = vim.api.nvim_buf_get_name(0) }}
+    """)
+    assert said["file"] == str(other / ".rawko" / "memories" / "why-we-pin-apsw.md")

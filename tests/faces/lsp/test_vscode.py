@@ -1,4 +1,4 @@
-"""The VS Code extension: its package, and its compiled code against a real server. VS Code itself is not run."""
+"""The VS Code extension: its package, and its compiled code against a real server."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import zipfile
 
 import pytest
 
+from rawkomem.faces.lsp.server import COMMANDS
 from rawkomem.repository import Repository
 from tests.conftest import ROOT
 
@@ -34,6 +35,8 @@ def test_every_command_is_registered_and_on_the_page():
     commands = json.loads((SOURCE / "package.json").read_text())["contributes"]["commands"]
     registered = re.findall(r"register\('(\w+)'", (SOURCE / "src" / "extension.ts").read_text())
     assert [command["command"] for command in commands] == [f"rawkomem.editor.{name}" for name in registered]
+    sent = re.findall(r"'(rawkomem\.\w+)'", (SOURCE / "src" / "memories.ts").read_text())
+    assert len(sent) == len(commands) and {*sent} <= {*COMMANDS}
     page = (ROOT / "docs" / "editors.md").read_text()
     assert all(f'"rawkomem: {command["title"]}"' in page for command in commands)
 

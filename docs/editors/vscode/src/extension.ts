@@ -4,12 +4,16 @@ import { Found, Memories } from './memories';
 
 let client: LanguageClient | undefined;
 
-/** Start the server and register the commands. Shows an error message if the server does not start. */
+/**
+ * Register the commands, and start the server if a folder has memories. Shows an error message if it does not start.
+ * VS Code may miss `workspaceContains` when a person trusts a workspace that is open, so Markdown files activate this too.
+ */
 export async function activate(context: ExtensionContext): Promise<void> {
   const command = workspace.getConfiguration('rawkomem').get('command', 'rawkomem');
   const started = new LanguageClient('rawkomem', { command, args: ['lsp'] }, {
     documentSelector: [{ scheme: 'file', language: 'markdown', pattern: '**/.rawko/**/*.md' }],
   });
+  client = started;
   const memories = new Memories((name, ...given) =>
     started.sendRequest(ExecuteCommandRequest.type, { command: name, arguments: given }));
   const register = (name: string, run: () => Promise<void>) =>
@@ -18,18 +22,28 @@ export async function activate(context: ExtensionContext): Promise<void> {
   register('amend', () => amend(memories));
   register('search', () => search(memories));
   register('why', () => why(memories));
+  if (!(await hasMemories())) {
+    return;
+  }
   try {
     await started.start();
-    client = started;
   } catch (failure) {
     const hint = "Run: pipx install rawkomem, or set rawkomem.command to the full path of the program.";
     void window.showErrorMessage(`rawkomem: cannot start '${command} lsp': ${failure}. ${hint}`);
   }
 }
 
+async function hasMemories(): Promise<boolean> {
+  const folders = workspace.workspaceFolders ?? [];
+  const stats = folders.map((folder) => workspace.fs.stat(Uri.joinPath(folder.uri, '.rawko')));
+  return (await Promise.allSettled(stats)).some((stat) => stat.status === 'fulfilled');
+}
+
 /** Stop the server. */
 export async function deactivate(): Promise<void> {
-  await client?.stop();
+  if (client?.isRunning()) {
+    await client.stop();
+  }
 }
 
 async function create(memories: Memories): Promise<void> {
