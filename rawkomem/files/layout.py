@@ -13,6 +13,7 @@ TRUST = "RAWKOMEM_TRUST"  # environment variable: paths of other users' projects
 PERSONAL = "personal"  # the user's own repository: its folder, and its name among layers
 CHANGED = "changes"  # the area of change files, which hold one change each: branches merge without a merge driver
 AREAS = ("memories", "traces", "log", "archive", CHANGED)  # the index reads these folders, in this order
+EDITS = "edits"  # the folder below `local` for copies of files that were edited by hand
 LOCAL = "local"  # files of this machine: git ignores them, so they stay when another branch is checked out
 
 

@@ -45,7 +45,7 @@ def cut_note(texts: Iterable[str]) -> str:
     longest = max(map(len, texts), default=0)
     if longest <= MAX_QUESTION_CHARS:
         return ""
-    return f"the question has {longest:,} characters: only the first {MAX_QUESTION_CHARS:,} are used"
+    return f"the question has {longest:,} characters: only {MAX_QUESTION_CHARS:,} of them are used"
 
 
 def question_of(text: str) -> Question:

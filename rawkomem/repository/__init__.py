@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..files.layout import Layout, find_layout
+import os
+
+from ..files.layout import EDITS, Layout, find_layout
 from ..model.errors import BadInput
 from ..recall.filters import filter_of
 from ..recall.limits import DEFAULT_RESULTS
@@ -327,14 +329,15 @@ class Repository:
 
         `sync` also removes old copies of files that were edited by hand.
         """
-        from ..files.local.edited import remove_old_edited
-
         report = self.core.index.refresh(progress)
         authors = self.core.authors()
         if authors:
             authors.refresh()
         self.core.follow_tables()
-        remove_old_edited(self.layout)
+        if os.path.isdir(os.path.join(self.layout.local, EDITS)):
+            from ..files.local.edited import remove_old_edited
+
+            remove_old_edited(self.layout)
         return report
 
     def check(self) -> Sequence[Checked]:

@@ -248,7 +248,7 @@ def test_the_command(project, rawkomem, samples):
     assert held.count("imported from CLAUDE.md") == 2
     assert rawkomem("review", "--all-from", "CLAUDE.md", "--activate").stdout.count("activated") == 2
     assert "Architecture" in rawkomem("search", "postgres migrations").stdout
-    assert "no memory is named" in rawkomem("review", "--activate", check=2).stderr
+    assert "--activate needs the ID of a memory" in rawkomem("review", "--activate", check=2).stderr
     assert "2 known" in rawkomem("import", "CLAUDE.md").stderr
 
 

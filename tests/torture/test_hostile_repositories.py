@@ -142,7 +142,7 @@ def test_a_task_of_megabytes_is_cut_with_a_note(command, memories, rawkomem):
     words = ("inject", "-") if command == "inject" else ("search", "deploy the service now " * 5_000)
     given = {"input": "deploy the service now " * 115_000} if command == "inject" else {}
     done = rawkomem(*words, **given)
-    assert f"the first {MAX_QUESTION_CHARS:,} count" in done.stderr and "one" in done.stdout.lower()
+    assert f"only {MAX_QUESTION_CHARS:,} of them are used" in done.stderr and "one" in done.stdout.lower()
     assert starts(rawkomem.process, *words, **given) < MAX_QUESTION_STARTS
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...model.clock import DAY, iso, now
 from ...model.errors import RawkoError, Unwritable
+from ..layout import EDITS
 from ..purge import may_speak_of
 from .private import local_path, open_private, replace_local
 from .unsaved import shares_line
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from ..layout import Layout
 
-FOLDER = "edits"
 MAX_AGE_DAYS = 30  # after which copies are removed
 
 
@@ -26,7 +26,7 @@ def keep_edited(layout: Layout, files: Mapping[str, bytes]) -> tuple[str, ...]:
 
     Return the copies' paths below `.rawko`, or raise Unwritable.
     """
-    folder = f"{FOLDER}/{_name(now())}"
+    folder = f"{EDITS}/{_name(now())}"
     try:
         for path, data in files.items():
             replace_local(layout, f"{folder}/{path}", data, durable=True)
@@ -43,7 +43,7 @@ def _name(at: int) -> str:
 def remove_old_edited(layout: Layout) -> list[str]:
     """Remove copies older than MAX_AGE_DAYS, except the newest; return their folders. What cannot be removed stays."""
     try:
-        kept = local_path(layout, FOLDER)
+        kept = local_path(layout, EDITS)
         *older, _ = sorted(os.listdir(kept))
     except (OSError, RawkoError, ValueError):
         return []
@@ -56,7 +56,7 @@ def remove_old_edited(layout: Layout) -> list[str]:
 
 def forget_edited(layout: Layout, id: str, texts: Collection[str]) -> list[str]:
     """Remove each copy that may hold a purged memory or shares a line with its texts; return the removed paths."""
-    kept = local_path(layout, FOLDER)
+    kept = local_path(layout, EDITS)
     gone = []
     for folder, _, names in os.walk(kept):
         for name in names:
