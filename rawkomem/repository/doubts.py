@@ -69,7 +69,8 @@ def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
 
 
 def _said(what: Entry | Memory) -> tuple[object, ...]:
-    return what.body.strip(), what.by, what.when, what.tags, what.importance
+    fields = what.by, what.when, what.tags, what.importance, what.related, what.found_in, what.source
+    return what.kind, what.body.strip(), *fields
 
 
 def _template_text(core: Core, entry: Entry) -> Iterator[Doubt]:

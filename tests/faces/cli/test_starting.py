@@ -175,3 +175,10 @@ def test_decisions_exclude_each_other(rawkomem):
     told = rawkomem("review", "x", "--activate", "--reject", check=2).stderr
     assert "--activate and --reject exclude each other" in told
     assert "exclude" in rawkomem("skill", "feedback", "x", "--success", "--failure", check=2).stderr
+
+
+@pytest.mark.parametrize("more", [("--related", "other"), ("--source", "a call"), ("--tag", "late")])
+def test_a_second_memory_that_differs_in_one_field_is_not_stored_silently(rawkomem, more):
+    rawkomem("add", "Ferries wait for the tide")
+    rawkomem("add", "Ferries wait for the tide")  # a retry
+    assert "already has the title" in rawkomem("add", "Ferries wait for the tide", *more, check=2).stderr
