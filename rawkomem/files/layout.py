@@ -30,6 +30,11 @@ class Layout:
         return self.elsewhere or os.path.join(self.root, LOCAL)
 
     @property
+    def edits(self) -> str:
+        """Return the folder of copies of files that were edited by hand."""
+        return os.path.join(self.local, EDITS)
+
+    @property
     def config(self) -> str:
         """Return the file of the committed settings."""
         return os.path.join(self.root, "config.yaml")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..files.layout import EDITS, Layout, find_layout
+from ..files.layout import Layout, find_layout
 from ..model.errors import BadInput
 from ..recall.filters import filter_of
 from ..recall.limits import DEFAULT_RESULTS
@@ -334,7 +334,7 @@ class Repository:
         if authors:
             authors.refresh()
         self.core.follow_tables()
-        if os.path.isdir(os.path.join(self.layout.local, EDITS)):
+        if os.path.isdir(self.layout.edits):
             from ..files.local.edited import remove_old_edited
 
             remove_old_edited(self.layout)

@@ -42,7 +42,7 @@ def test_a_staged_duplicate_is_refused(started, git, rawkomem, words):
     git("add", "-A")
     told = rawkomem(*words, check=1)
     line = (
-        ".rawko/memories/new.md:1: duplicates: mem_2_a says exactly what mem_1_a says, in .rawko/memories/refunds.md."
+        ".rawko/memories/new.md:1: duplicates: mem_2_a says exactly what mem_1_a says, in .rawko/memories/refunds.md ("
     )
     assert told.stdout.startswith(line) and told.stdout.count("\n") == 1
     assert git("status", "--porcelain") == "A  .rawko/memories/new.md", "nothing is written"
