@@ -19,7 +19,7 @@ from rawkomem.faces.cli.setup import self_check
 from rawkomem.model import installed
 from tests.conftest import ROOT
 
-MAX_INSTALLED_BYTES = 150e6  # of a default installation, with bytecode and without pip
+MAX_INSTALLED_BYTES = 128e6  # of a default installation, without pip and bytecode, whose size depends on the path
 NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack")  # what a virtual environment brings
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 DOCKERFILE = ROOT / "templates" / "docker" / "Dockerfile"
@@ -185,6 +185,7 @@ def test_a_default_installation_stays_small(wheel, tmp_path):
     one = by_pip(wheel, tmp_path)
     (packages,) = (one.bin.parent / "lib").glob("python3*/site-packages")
     found = [file for file in packages.rglob("*") if file.is_file() and not file.is_symlink()]
+    found = [file for file in found if file.suffix != ".pyc"]
     ours = [file for file in found if not file.relative_to(packages).parts[0].startswith(NOT_OURS)]
     size = sum(file.stat().st_size for file in ours)
     assert 100e6 < size < MAX_INSTALLED_BYTES, f"{size / 1e6:.0f} MB"
