@@ -119,8 +119,21 @@ def test_a_huge_index_leaves_frequent_words_out(make, monkeypatch, vouched):
     store = again(store)
     assert ids(store.matching(["common", "rare", "nowhere"], 50, ANY)) == ["m0"]
     assert len(store.matching(["common"], 50, ANY)) == 30
-    store.put([document("other", "common", vouched=1 - vouched)])  # what nobody vouches for must not decide
-    assert len(store.matching(["common", "rare"], 50, ANY)) == 31
+
+
+def test_in_a_huge_index_unvouched_memories_change_no_vouched_rank(make, monkeypatch):
+    monkeypatch.setattr(view, "MAX_RANKED_PASSAGES", 20)
+    monkeypatch.setattr(view, "HUGE_PASSAGES", 10)
+    texts = ["common rare", "common", *["common medium"] * 12, *["common other"] * 10]
+    vouched = [document(f"m{n:02}", text, vouched=1) for n, text in enumerate(texts)]
+    flood = [document(f"z{n:02}", "rare medium" if n % 2 else "spam rare", vouched=0) for n in range(60)]
+    alone, together = make(), make()
+    alone.put(vouched)
+    together.put([*vouched, *flood])
+    for words in (["common", "rare"], ["medium", "rare"], ["common"], ["medium", "other"]):
+        wanted = alone.matching(words, 200, ANY)
+        assert wanted and [hit for hit in together.matching(words, 200, ANY) if hit.id[0] == "m"] == wanted
+    assert ids(together.matching(["spam", "common"], 200, Filter(unvouched=1)))
 
 
 def test_many_small_commits_leave_few_files(make, monkeypatch):

@@ -51,27 +51,36 @@ class Lengths:
         self.tokens = tokens
         self.known = tokens >= 0
         self._vouched = vouched
-        self._all_vouched = bool(vouched[self.known].all())
-        self.is_huge = int(self.known.sum()) > HUGE_PASSAGES and (self._all_vouched or not vouched[self.known].any())
+        self._is_uniform = (
+            bool(vouched[self.known].all()) or not vouched[self.known].any()
+        )  # all are vouched for, or none
         self._sizes = [_size(tokens, self.known), _size(tokens, self.known & vouched)]
 
     def score(self, found: Sequence[Postings]) -> Scores:
-        """Return the BM25 of every row. Rows that nobody vouches for do not change the scores of vouched rows.
-
-        A huge index ignores frequent phrases if the question has rarer ones, as SQLite's store does. It ignores none if
-        only some memories are vouched for, because the others must not decide which phrases are frequent.
-        """
-        if self.is_huge:
-            held = [(len(own[0]), at) for at, own in enumerate(found) if len(own[0])]
-            found = [found[at] for at in sorted(rarest(held, MAX_RANKED_PASSAGES))]
-        scores = self._score(found, *self._sizes[0])
-        if not self._all_vouched:
-            inside = [(numbers[kept], times[kept]) for numbers, times in found for kept in [self._vouched[numbers]]]
-            scores[self._vouched] = self._score(inside, *self._sizes[1])[self._vouched]
+        """Return the BM25 of every row. Rows that nobody vouches for do not change the scores of vouched rows."""
+        if self._is_uniform:
+            return self._score(found, found, *self._sizes[0])
+        inside, outside = ([_within(own, mask) for own in found] for mask in (self._vouched, ~self._vouched))
+        scores = self._score(found, outside, *self._sizes[0])
+        scores[self._vouched] = self._score(inside, inside, *self._sizes[1])[self._vouched]
         return scores
 
-    def _score(self, found: Sequence[Postings], rows: int, tokens: int) -> Scores:
-        return score_rows([own for own in found if len(own[0])], self.tokens, rows, tokens)
+    def _score(self, found: Sequence[Postings], scored: Sequence[Postings], rows: int, tokens: int) -> Scores:
+        """Return the BM25 of these postings, of which the `scored` ones count; `rows` and `tokens` are their index's.
+
+        In a huge index, phrases that are frequent among the scored rows are ignored beside rarer ones.
+        """
+        kept = [at for at, own in enumerate(scored) if len(own[0])]
+        if rows > HUGE_PASSAGES:
+            kept = sorted(rarest([(len(scored[at][0]), at) for at in kept], MAX_RANKED_PASSAGES))
+        return score_rows([found[at] for at in kept], self.tokens, rows, tokens)
+
+
+def _within(postings: Postings, mask: NDArray[np.bool_]) -> Postings:
+    """Return the postings of the rows in a mask."""
+    numbers, times = postings
+    kept = mask[numbers]
+    return numbers[kept], times[kept]
 
 
 def _size(tokens: NDArray[np.int32], kept: NDArray[np.bool_]) -> tuple[int, int]:
