@@ -71,7 +71,6 @@ from rawkomem.text.overlap import body as phrase_of
 from rawkomem.text.overlap import clauses, is_language, specific, subject
 from rawkomem.text.paths import fits, fits_wildcards, is_file_glob, mentioned, spell_out
 from rawkomem.text.prose import prose_lines, sentences, without_code
-from rawkomem.text.quick_json import read_json
 from rawkomem.text.safe import safe_body, safe_title
 from rawkomem.text.same import facts_in, is_copy, is_identical, said_in
 from rawkomem.text.spoken.prompt import without_markup
@@ -232,7 +231,6 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "prose_lines": lambda text: [*prose_lines(text)],
     "sentences": sentences,
     "without_code": without_code,
-    "read_json": read_json,
     "safe_body": safe_body,
     "safe_title": safe_title,
     "facts_in": facts_in,

@@ -17,7 +17,7 @@ ours = "numpy" not in sys.modules and VARIABLE not in os.environ
 if ours:
     os.environ[VARIABLE] = "1"
 try:
-    from .light_numpy import numpy as numpy  # other modules import it from here
+    import numpy as numpy  # other modules import it from here
 finally:
     if ours:
         del os.environ[VARIABLE]

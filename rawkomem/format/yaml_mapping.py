@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Value
 
-try:
-    from yaml import CSafeLoader as Loader
-except ImportError:  # a PyYAML built without libyaml: slower, same events
-    from yaml import SafeLoader as Loader  # type: ignore[assignment]
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C parser is missing on some platforms
 
 MAX_DEPTH = 8  # nesting levels; no normal value needs more
 MAX_REPAIRS = 16  # empty items of a flow list that are dropped before we give up

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 from ..model.entry import Memory
 from ..model.filters import asked, holds
 from ..model.kinds import IMPORTANCE
 from ..model.record import unchecked
 from ..state.facets import facet_of, is_valid
-from ..text.quick_json import read_json
 from .catalogue import Row
 
 TYPE_CHECKING = False
@@ -24,7 +25,7 @@ TUPLES = [name for name, value in DEFAULTS.items() if isinstance(value, tuple)] 
 
 def memory_of(doc: str) -> Memory:
     """Return the memory that a catalogue row holds."""
-    fields = read_json(doc)
+    fields = json.loads(doc)
     for name in TUPLES:
         fields[name] = tuple(fields[name])
     fields["links"] = tuple((kind, id) for kind, id in fields["links"])

@@ -3,40 +3,44 @@ BadInput."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
 from .clock import read_moment
 from .errors import BadInput
 from .kinds import CHANGES, CREATES, IMPORTANCE, STATUSES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
-
     from .entry import Value
 
-    Check = Callable[[Any, str], Any]
+Check = Callable[[Any, str], Any]
 
-    class Texts:
-        """A field that takes one text or several, and holds a tuple."""
 
-        def __get__(self, item: object, owner: object) -> tuple[str, ...]: ...
-        def __set__(self, item: object, value: str | Iterable[str]) -> None: ...
+class Texts:
+    """A field that takes one text or several, and holds a tuple. Records name it for type checkers only."""
 
-    class Number:
-        """A field that takes a number or a text that names it (an importance, a time), and holds the number."""
+    def __get__(self, item: object, owner: object) -> tuple[str, ...]: ...  # type: ignore[empty-body]
+    def __set__(self, item: object, value: str | Iterable[str]) -> None: ...
 
-        def __get__(self, item: object, owner: object) -> int: ...
-        def __set__(self, item: object, value: str | int) -> None: ...
 
-    class Extra:
-        """A field that takes a mapping of texts, numbers, lists and mappings."""
+class Number:
+    """A field that takes a number or a text that names it (an importance, a time), and holds the number."""
 
-        def __get__(self, item: object, owner: object) -> Mapping[str, Value]: ...
-        def __set__(self, item: object, value: Mapping[str, Any]) -> None: ...
+    def __get__(self, item: object, owner: object) -> int: ...  # type: ignore[empty-body]
+    def __set__(self, item: object, value: str | int) -> None: ...
 
-    NO_TEXTS, ANY_RANK, NO_MOMENT, NO_EXTRA = Texts(), Number(), Number(), Extra()
-else:
-    NO_TEXTS, ANY_RANK, NO_MOMENT, NO_EXTRA = (), 0, 0, {}
+
+class Extra:
+    """A field that takes a mapping of texts, numbers, lists and mappings."""
+
+    def __get__(self, item: object, owner: object) -> Mapping[str, Value]: ...  # type: ignore[empty-body]
+    def __set__(self, item: object, value: Mapping[str, Any]) -> None: ...
+
+
+NO_TEXTS: Texts = ()  # type: ignore[assignment]
+ANY_RANK: Number = 0  # type: ignore[assignment]
+NO_MOMENT: Number = 0  # type: ignore[assignment]
+NO_EXTRA: Extra = {}  # type: ignore[assignment]
 
 MAX_SHOWN_CHARS = 60  # of a wrong value, in an error message
 MAX_DEPTH = 32  # levels of nested values; a file that is read may have at most 8

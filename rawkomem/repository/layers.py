@@ -287,13 +287,13 @@ def _has_name(layer: Layer, name: str) -> bool:
 
 def _is_news(said: str) -> bool:
     """Return whether a warning was not printed in the last 24 hours, and record that it is printed now."""
-    from ..text.quick_json import read_json, write_json  # only a missing source needs it
+    import json
 
     file, at = os.path.join(user_cache(), TOLD_FILE), now()
     told: dict[str, str] = {}
     try:
         with open(file, encoding="utf-8") as stream:
-            known: dict[str, str] = read_json(stream.read())
+            known: dict[str, str] = json.loads(stream.read())
         told = {key: when for key, when in known.items() if 0 <= at - int(when) < TOLD_AGAIN_MS}
         if said in told:
             return False
@@ -302,7 +302,7 @@ def _is_news(said: str) -> bool:
     try:
         os.makedirs(user_cache(), exist_ok=True)
         with open(file, "w", encoding="utf-8") as stream:
-            stream.write(write_json({**told, said: str(at)}))
+            stream.write(json.dumps({**told, said: str(at)}))
     except OSError:
         pass
     return True

@@ -6,11 +6,11 @@ everything else. A prompt waits for this module, so it reads a limited number of
 
 from __future__ import annotations
 
+import json
 import os
 
 from ...model.record import record
 from ...text.paths import path_below
-from ...text.quick_json import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _has(line: bytes, marks: tuple[bytes, ...]) -> bool:
 def _read(line: bytes) -> dict[str, object]:
     """Return the record of a line; empty if the line is not JSON, or is incomplete."""
     try:
-        return read_json(line.decode("utf-8", "replace")) if line.startswith(b"{") else {}
+        return json.loads(line.decode("utf-8", "replace"), strict=False) if line.startswith(b"{") else {}
     except (ValueError, RecursionError):
         return {}
 
@@ -133,7 +133,7 @@ def _paths(given: object) -> list[str]:
         if "*** Begin Patch" in given:
             return _patched(given.replace("\\n", "\n"))
         try:
-            given = read_json(given)
+            given = json.loads(given, strict=False)
         except (ValueError, RecursionError):
             return []
     if not isinstance(given, dict):

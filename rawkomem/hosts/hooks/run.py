@@ -6,13 +6,13 @@ Modules that could fail to load are therefore imported where the failure can be 
 
 from __future__ import annotations
 
+import json
 import os
 
 from ...files.layout import Layout, find_layout, personal_root
 from ...files.local.background import unwaited
 from ...model.errors import NotFound, RawkoError
 from ...model.user_settings import GUARD
-from ...text.quick_json import write_json
 from ..host import COMPACT, END, LEARN, PROMPT, START, TALK, TURN, Call
 from ..records import HOSTS
 from .call import folders, read_call, read_stdin
@@ -147,7 +147,7 @@ def answer(call: Call, context: str, notice: str = "") -> bytes:
         said = {**said, host.notice: notice}
     if not said:
         return b""
-    return said.encode("utf-8", "replace") if isinstance(said, str) else f"{write_json(said)}\n".encode()
+    return said.encode("utf-8", "replace") if isinstance(said, str) else f"{json.dumps(said)}\n".encode()
 
 
 def _learn(layout: Layout, host: str, transcript: str, session: str, ended: bool) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
+import apsw
+
 from ...files.layout import Layout, user_cache
 from ...files.local.private import check_private, make_private_folder, open_private
 from ...model.errors import IndexBroken
-from .light_apsw import apsw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,9 +11,13 @@ from ....model.entry import Memory
 from ....model.errors import BadInput, NotFound
 from ....recall.filters import filter_of
 from ....repository import Repository
-from ....state.graph import draw, walk
+from ....state.graph.draw import MERMAID_EDGES, dot, for_mermaid, mermaid
+from ....state.graph.draw import picture as draw_graph
 from ....state.graph.graph import Edge, Graph
-from ....state.graph.walk import Step
+from ....state.graph.walk import Step, traverse
+from ....state.graph.walk import clusters as find_clusters
+from ....state.graph.walk import orphans as find_orphans
+from ....state.graph.walk import path as find_path
 from ....state.references import SIMILAR
 from ....text.clean import one_line
 from ....text.count import count
@@ -106,7 +110,7 @@ def walk_command(repository: Repository, id: str, hops: int, types: str, as_json
     The nearest memory comes first. Each memory is shown once, with the link that led to it.
     """
     graph = _graph(repository, edges)
-    steps = walk.traverse(graph, _node(repository, graph, id), hops, _types(graph, types))
+    steps = traverse(graph, _node(repository, graph, id), hops, _types(graph, types))
     if as_json:
         nodes = [_step_json(graph, step) for step in steps]
         say_json({"start": steps[0].id, "hops": hops, "reached": len(steps), "nodes": nodes})
@@ -129,7 +133,7 @@ def path_command(repository: Repository, id: str, other: str, types: str, as_jso
     """
     graph = _graph(repository, edges)
     ends = _node(repository, graph, id), _node(repository, graph, other)
-    steps = walk.path(graph, *ends, _types(graph, types))
+    steps = find_path(graph, *ends, _types(graph, types))
     if as_json:
         say_json({"found": bool(steps), "hops": len(steps) - 1, "path": [_step_json(graph, step) for step in steps]})
         return 0 if steps else 1
@@ -153,7 +157,7 @@ def clusters_command(repository: Repository, min_size: int, limit: int, as_json:
     smaller groups.
     """
     graph = _graph(repository, edges)
-    found = shortened(as_json, walk.clusters(graph, min_size), limit)
+    found = shortened(as_json, find_clusters(graph, min_size), limit)
     if as_json:
         members = [[_node_json(graph.memories[id]) for id in cluster.ids] for cluster in found]
         say_json([{"label": cluster.label, "size": len(own), "memories": own}
@@ -177,7 +181,7 @@ def clusters_command(repository: Repository, min_size: int, limit: int, as_json:
 def orphans_command(repository: Repository, limit: int, as_json: bool, **edges: Any) -> None:
     """List memories without any connection."""
     graph = _graph(repository, edges)
-    found = [graph.memories[id] for id in walk.orphans(graph)]
+    found = [graph.memories[id] for id in find_orphans(graph)]
     say_rows(as_json, shortened(as_json, found, limit), _node_json, name_of, "every memory is connected to another")
 
 
@@ -201,20 +205,20 @@ def graph_command(
     or make a picture with 'rawkomem link graph -f dot | dot -Tsvg > graph.svg'. A dashed line joins similar memories.
     """
     graph = _graph(repository, connected)
-    picture = draw.picture(graph, _node(repository, graph, id) if id else "", hops, limit)
+    picture = draw_graph(graph, _node(repository, graph, id) if id else "", hops, limit)
     if as_json or form == "json":
         nodes = [_node_json(memory) for memory in picture.memories]
         edges = [_plain_edge(edge) for edge in picture.edges]
         say_json({"nodes": nodes, "edges": edges, "left_out": picture.left_out})
     elif form == "dot":
-        say(draw.dot(picture).rstrip("\n"))
+        say(dot(picture).rstrip("\n"))
     else:
-        picture = draw.for_mermaid(picture)
-        say(draw.mermaid(picture).rstrip("\n"))
+        picture = for_mermaid(picture)
+        say(mermaid(picture).rstrip("\n"))
     if picture.left_out:
         note(f"{picture.left_out} more memories are not drawn: --limit 0 draws all, --id draws the neighbors of one")
     if picture.edges_left_out:
-        note(f"{picture.edges_left_out} edges are not drawn: mermaid allows {draw.MERMAID_EDGES}; try -f dot")
+        note(f"{picture.edges_left_out} edges are not drawn: mermaid allows {MERMAID_EDGES}; try -f dot")
 
 
 def _arrow(edge: Edge, id: str) -> str:
