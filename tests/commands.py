@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import pytest
-
 from rawkomem.faces.cli import run
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-from rawkomem.files.start import plan_start, write_start
+from rawkomem.files.installation import plan_start, write_start
 from rawkomem.repository import Repository
+
 from tests.commands import ENVIRONMENT, FULL, ROOT, Command
 from tests.git.gitting import Git
 from tests.terminals import terminal_in

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rawkomem.hosts.known_hosts import AGENT_VARIABLES
 
-from rawkomem.hosts.records import AGENT_VARIABLES
 from tests.commands import ROOT
 
 LIMIT_S = 60

@@ -6,10 +6,10 @@ import re
 import shlex
 
 import pytest
+from rawkomem.files.installation import plan_start, write_start
+from rawkomem.format.entries import read_entries
+from rawkomem.format.mesh_fields import LESSON_HEADINGS, rule_confidence
 
-from rawkomem.files.start import plan_start, write_start
-from rawkomem.format.lesson import TOLD, confidence_of
-from rawkomem.format.read_entries import read_entries
 from tests.conftest import ROOT
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -78,8 +78,8 @@ def test_the_plugin_has_the_same_skill():
 def test_the_template_of_a_lesson_is_read_as_one():
     text = (ROOT / "templates" / "lesson.md").read_text(encoding="utf-8")
     (entry,), _ = read_entries(text.replace('title: ""', "title: T"))
-    assert confidence_of(entry.extra) == 0.8
-    assert {line for line in entry.body.splitlines() if line.startswith("## ")} == set(TOLD)
+    assert rule_confidence(entry.extra) == 0.8
+    assert {line for line in entry.body.splitlines() if line.startswith("## ")} == set(LESSON_HEADINGS)
 
 
 def test_the_wheel_holds_pages_and_templates(tmp_path):

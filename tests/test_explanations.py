@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from rawkomem.files.check import NOT_IDEAL
-from rawkomem.files.read import CUT_OFF
-from rawkomem.format.read_entries import NO_TITLE
-from rawkomem.recall.reasons import WHY_NOT
+from rawkomem.files.reading import CUT_OFF
+from rawkomem.format.entries import NO_TITLE
+from rawkomem.recall.scoring import WHY_NOT
+
 from tests.conftest import ROOT
 from tests.sources import parsed
 
@@ -92,7 +92,10 @@ def codes(makers: dict[str, int], imported: str) -> set[str]:
 
 
 def test_the_format_page_lists_every_code_of_a_problem():
-    used = codes(MAKERS, "model.problem import|class Note") | {
+    used = codes(
+        MAKERS,
+        r"values import [^)\n]*\b(Problem|error|warning|style)\b|values import \((?:[^)]*\n)?\s*(Problem|error|warning|style),|class Note",
+    ) | {
         NO_TITLE,
         CUT_OFF,
         NOT_IDEAL,

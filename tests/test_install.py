@@ -13,10 +13,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
 from rawkomem import __version__
-from rawkomem.faces.cli.setup import self_check
+from rawkomem.faces.cli import measure
 from rawkomem.model import installed
+
 from tests.conftest import ROOT
 
 MAX_INSTALLED_BYTES = 128e6  # of a default installation, without pip and bytecode, whose size depends on the path
@@ -83,7 +83,7 @@ def test_the_command_prints_it(rawkomem):
 # --- self-check ---
 
 
-class Broken(self_check.Machine):
+class Broken(measure.Machine):
     """A machine on which one command fails."""
 
     def rawkomem(self, *words: str, told: str = "") -> str:
@@ -94,18 +94,18 @@ class Broken(self_check.Machine):
 
 def test_self_check_tries_everything(tmp_path):
     (tmp_path / "home").mkdir()
-    found = {one.name: one for one in self_check.check_all(Broken(str(tmp_path / "home")))}
+    found = {one.name: one for one in measure.check_all(Broken(str(tmp_path / "home")))}
     assert all(found[name].ok for name in ("version", "init", "add", "search", "hook"))
     assert not found["inject"].ok and found["inject"].text == "the disk is full" and "doctor" in found["inject"].hint
 
 
 def test_self_check_says_what_is_missing(monkeypatch):
-    monkeypatch.setattr(self_check.shutil, "which", lambda name: None)
-    assert not self_check._path().ok and "PATH" in self_check._path().hint
-    assert not self_check._git().ok and "install git" in self_check._git().hint
-    missing = self_check._package("x", "no_such_module", "the page", "pip install x")
+    monkeypatch.setattr(measure.shutil, "which", lambda name: None)
+    assert not measure._check_path().ok and "PATH" in measure._check_path().hint
+    assert not measure._check_git().ok and "install git" in measure._check_git().hint
+    missing = measure._check_package("x", "no_such_module", "the page", "pip install x")
     assert not missing.ok and missing.hint == "run: pip install x"
-    assert self_check._package("x", "no_such_module", "the server", "y", needed=False).ok
+    assert measure._check_package("x", "no_such_module", "the server", "y", needed=False).ok
 
 
 # --- Each installer, from a built wheel ---

@@ -12,72 +12,68 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
 from rawkomem.embed.static import StaticEmbedder
-from rawkomem.exchange.contents import plain as plain_line
-from rawkomem.exchange.contents import without_links
 from rawkomem.exchange.formats import read_format
-from rawkomem.exchange.headings import cut as cut_headings
-from rawkomem.exchange.source import Source
-from rawkomem.faces.lsp.lines import lines_of
-from rawkomem.faces.lsp.places import conditions_in, fronts, names_in
-from rawkomem.files.read import read_data
-from rawkomem.format.citation import read_citation
-from rawkomem.format.compose import heading
-from rawkomem.format.emit import emit_fields
-from rawkomem.format.field import Unreadable
-from rawkomem.format.frontmatter import read_frontmatter
-from rawkomem.format.logbook import read_log
-from rawkomem.format.mentions import mentions
-from rawkomem.format.pieces import cut as cut_pieces
-from rawkomem.format.sections import items, sections
-from rawkomem.format.split import append_holds, split
-from rawkomem.format.yamo import read_blocks
-from rawkomem.git.merge.entries import merge
-from rawkomem.git.source_lines import Lines, TooLong
-from rawkomem.git.symbol import mentions as mentions_symbol
-from rawkomem.git.symbol import symbol_text
-from rawkomem.hosts.connect.jsonc import parse as parse_jsonc
-from rawkomem.hosts.connect.toml_block import merged as merge_toml
-from rawkomem.index.passages import condition_text, searchable_title
-from rawkomem.learn.drafts.choose import choose
-from rawkomem.learn.drafts.exchange import typed_in
-from rawkomem.learn.drafts.propose import propose
-from rawkomem.learn.lessons.lesson import read_wire
-from rawkomem.learn.llm.ask import objects
-from rawkomem.learn.session.injected import without_injected, without_scaffolding
-from rawkomem.learn.session.run import Run
-from rawkomem.learn.session.specstory import turns_of_history
-from rawkomem.learn.session.transcript import Transcript
-from rawkomem.learn.session.turns import USER, Turn
-from rawkomem.learn.skills.text import read_skill
+from rawkomem.exchange.instructions import cut_sections as cut_headings
+from rawkomem.exchange.memory_page import escaped_line as plain_line
+from rawkomem.exchange.memory_page import without_links
+from rawkomem.exchange.sources import Source
+from rawkomem.faces.lsp.positions import conditions_in, fronts, lines_of, names_in
+from rawkomem.files.reading import read_data
+from rawkomem.format.blocks import append_holds, cut_pieces, split_blocks
+from rawkomem.format.body import list_items, read_citation, sections_of, wikilinks_in
+from rawkomem.format.entries import first_heading, read_log
+from rawkomem.format.fields import Unreadable
+from rawkomem.format.frontmatter import emit_fields, read_frontmatter
+from rawkomem.format.yamo import read_yamo_blocks
+from rawkomem.git.merge import merge_entries
+from rawkomem.git.symbols import SourceLines, TooLong, mentions_symbol, symbol_text
+from rawkomem.hosts.json_text import parse_json as parse_jsonc
+from rawkomem.hosts.our_entries import with_toml_block as merge_toml
+from rawkomem.index.ingest import condition_text, searchable_title
+from rawkomem.learn.cues import propose_conditions
+from rawkomem.learn.drafts import choose_drafts
+from rawkomem.learn.exchanges import typed_in
+from rawkomem.learn.lessons import read_wire
+from rawkomem.learn.llm_answers import json_objects
+from rawkomem.learn.skills import read_skill
+from rawkomem.learn.transcripts import Transcript, without_injected, without_scaffolding
+from rawkomem.learn.turns import USER, Run, Turn, turns_of_history
+from rawkomem.model.entries import Task
 from rawkomem.model.errors import RawkoError
-from rawkomem.model.task import Task
-from rawkomem.recall.question import question_of, question_of_task
-from rawkomem.recall.show.excerpt import excerpt
-from rawkomem.redaction.scrub.segment import passages
-from rawkomem.text.chunk import chunk
-from rawkomem.text.clean import clean, hidden, one_line, visible
-from rawkomem.text.condition import read_condition
-from rawkomem.text.currency import normalize_currency
-from rawkomem.text.entities import entities_in
-from rawkomem.text.escapes import without_sequences
+from rawkomem.recall.excerpt import excerpt
+from rawkomem.recall.signals import question_of, question_of_task
+from rawkomem.redaction.scrubber import index_chunks
+from rawkomem.text.chunks import count_tokens, cut_chunks
+from rawkomem.text.clean import clean, hidden_characters, one_line, visible_text, without_escapes
+from rawkomem.text.conditions import condition_body as phrase_of
+from rawkomem.text.conditions import (
+    condition_clauses,
+    is_sentence,
+    match_condition,
+    read_condition,
+    situation_of,
+    specific_stems,
+    subject_text,
+)
+from rawkomem.text.entities import entities_in, normalize_currency
 from rawkomem.text.expression import parse_expression
-from rawkomem.text.injection import scan_for_injection
-from rawkomem.text.language import language
-from rawkomem.text.lookalikes import mixed_script
+from rawkomem.text.language import is_copy, is_identical, language, numbers_and_negations, statement_of
 from rawkomem.text.marked import cut_block, put_block
-from rawkomem.text.overlap import body as phrase_of
-from rawkomem.text.overlap import clauses, is_language, specific, subject
-from rawkomem.text.paths import fits, fits_wildcards, is_file_glob, mentioned, spell_out
-from rawkomem.text.prose import prose_lines, sentences, without_code
+from rawkomem.text.paths import fits_glob, fits_wildcards, is_file_glob, paths_in, spell_out_glob
+from rawkomem.text.prompts import without_markup
+from rawkomem.text.prose import (
+    prose_lines,
+    scan_for_injection,
+    sentences,
+    subjects_of,
+    summarize,
+    topic_slug,
+    without_code,
+)
 from rawkomem.text.safe import safe_body, safe_title
-from rawkomem.text.same import facts_in, is_copy, is_identical, said_in
-from rawkomem.text.spoken.prompt import without_markup
-from rawkomem.text.summary import summarize
-from rawkomem.text.tokens import count_tokens
-from rawkomem.text.topics import subjects, topic
-from rawkomem.text.when import match, situation_of
+from rawkomem.text.scripts import mixed_script
+
 from tests.cpu import cpu_seconds
 
 if TYPE_CHECKING:
@@ -197,20 +193,20 @@ def _turns(text: str) -> object:
 
 def _merged(text: str) -> object:
     base = FRONT + text
-    return merge(base.encode(), f"{base}\nours\n".encode(), f"{base}\ntheirs\n".encode(), "memories/t.md")
+    return merge_entries(base.encode(), f"{base}\nours\n".encode(), f"{base}\ntheirs\n".encode(), "memories/t.md")
 
 
 _embedder = StaticEmbedder()
 FUNCTIONS: dict[str, Callable[[str], object]] = {
-    "chunk": chunk,
+    "chunk": cut_chunks,
     "clean": clean,
-    "hidden": hidden,
+    "hidden": hidden_characters,
     "one_line": one_line,
-    "visible": visible,
+    "visible": visible_text,
     "read_condition": read_condition,
     "normalize_currency": normalize_currency,
     "entities_in": entities_in,
-    "without_sequences": without_sequences,
+    "without_sequences": without_escapes,
     "parse_expression": lambda text: parse_expression(text, ("a",)),
     "scan_for_injection": scan_for_injection,
     "words": lambda text: language().words(text),
@@ -218,67 +214,69 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "mixed_script": mixed_script,
     "put_block": lambda text: put_block(text.encode(), "x", text),
     "cut_block": lambda text: cut_block(put_block(text.encode(), "x", text), "x"),
-    "clauses": clauses,
-    "is_language": is_language,
-    "specific": specific,
-    "subject": subject,
+    "clauses": condition_clauses,
+    "is_language": is_sentence,
+    "specific": specific_stems,
+    "subject": subject_text,
     "phrase_of": phrase_of,
     "is_file_glob": is_file_glob,
-    "spell_out": spell_out,
-    "mentioned": mentioned,
-    "fits": lambda text: fits("**/a/*.py", text),
+    "spell_out": spell_out_glob,
+    "mentioned": paths_in,
+    "fits": lambda text: fits_glob("**/a/*.py", text),
     "fits_wildcards": lambda text: fits_wildcards("*a*b*c", text),
     "prose_lines": lambda text: [*prose_lines(text)],
     "sentences": sentences,
     "without_code": without_code,
     "safe_body": safe_body,
     "safe_title": safe_title,
-    "facts_in": facts_in,
-    "said_in": said_in,
+    "facts_in": numbers_and_negations,
+    "said_in": statement_of,
     "is_copy": lambda text: is_copy(text, text + "b"),
     "is_identical": lambda text: is_identical(text, text + " "),
     "summarize": lambda text: summarize([(text, 1.0), (text[::-1], 0.5)], 100),
     "count_tokens": count_tokens,
-    "subjects": subjects,
-    "topic": topic,
+    "subjects": subjects_of,
+    "topic": topic_slug,
     "match": lambda text: [
-        match(pattern, text) for pattern in ("deploy|host", "a*b", r"a+\d", "when you deploy", "**/a.b")
+        match_condition(pattern, text) for pattern in ("deploy|host", "a*b", r"a+\d", "when you deploy", "**/a.b")
     ],
     "situation_of": situation_of,
     "question_of": question_of,
     "question_of_task": lambda text: question_of_task(Task(text, plan=text), 0),
     "excerpt": lambda text: excerpt("a", text, ("deploy", "b"), 1),
-    "passages": passages,
+    "passages": index_chunks,
     "condition_text": condition_text,
     "searchable_title": searchable_title,
     "embed": lambda text: _embedder.embed([text]),
     "read_citation": read_citation,
-    "heading": heading,
+    "heading": first_heading,
     "emit_fields": lambda text: emit_fields({"a": text, "b": [text]}),
     "read_frontmatter": read_frontmatter,
     "read_frontmatter in a list": lambda text: read_frontmatter(f"a: [{text}]"),
     "read_log": read_log,
-    "mentions": mentions,
+    "mentions": wikilinks_in,
     "cut_pieces": lambda text: cut_pieces(FRONT + text, [1]),
-    "items": items,
-    "sections": sections,
-    "split": split,
-    "split a body": lambda text: split(FRONT + text),
+    "items": list_items,
+    "sections": sections_of,
+    "split": split_blocks,
+    "split a body": lambda text: split_blocks(FRONT + text),
     "append_holds": lambda text: append_holds(FRONT + text, FRONT),
     "read_data": lambda text: read_data((FRONT + text).encode(), "memories/t.md"),
-    "read_blocks": read_blocks,
+    "read_blocks": read_yamo_blocks,
     "merge": _merged,
-    "symbol_text": lambda text: symbol_text(Lines(text), "f", "a.py"),
-    "mentions_symbol": lambda text: mentions_symbol(Lines(text), "f", "a.py"),
+    "symbol_text": lambda text: symbol_text(SourceLines(text), "f", "a.py"),
+    "mentions_symbol": lambda text: mentions_symbol(SourceLines(text), "f", "a.py"),
     "parse_jsonc": parse_jsonc,
     "merge_toml": lambda text: merge_toml(text, {"a": {"b": "c"}}),
     "read_wire": read_wire,
-    "objects": lambda text: [*objects(text)],
+    "objects": lambda text: [*json_objects(text)],
     "without_injected": without_injected,
     "without_scaffolding": without_scaffolding,
-    "choose": lambda text: choose([Turn("assistant", text), Turn(USER, text), Turn(USER, text[::-1])], Run(), -9),
+    "choose": lambda text: choose_drafts(
+        [Turn("assistant", text), Turn(USER, text), Turn(USER, text[::-1])], Run(), -9
+    ),
     "typed_in": typed_in,
-    "propose": propose,
+    "propose": propose_conditions,
     "transcript": _turns,
     "history": lambda text: [*turns_of_history(f"_**User**_\n{text}".split("\n"))],
     "without_markup": without_markup,

@@ -6,11 +6,12 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-
-from rawkomem import Entry, Filter, Task
+from rawkomem.model.entries import Entry, Task
 from rawkomem.model.errors import RawkoError
-from rawkomem.model.kinds import IMPORTANCE
-from rawkomem.recall.show.render import NOTHING_FOUND
+from rawkomem.model.filters import Filter
+from rawkomem.model.values import IMPORTANCE
+from rawkomem.recall.render import NOTHING_FOUND
+
 from tests.seeds import seed_cases
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

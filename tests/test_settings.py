@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from rawkomem.files.layout import Layout, user_cache, user_config, user_repository_config
 from rawkomem.model.errors import BadInput
-from rawkomem.model.user_settings import EVENTS
+from rawkomem.model.user_settings import SINK_EVENTS
 from rawkomem.repository.settings import Settings, load_settings
-from rawkomem.repository.settings.table import BOTH, REMOVED, ROWS, rows_by_key
+from rawkomem.repository.settings_table import BOTH, REMOVED, ROWS, rows_by_key
+
 from tests.conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -100,7 +100,7 @@ store: {name: postgres, url: 'postgres://evil', repository: x}
 
 
 def test_what_could_do_harm_is_the_users_alone(project, monkeypatch):
-    monkeypatch.setattr("rawkomem.repository.settings.read.MAX_WARNINGS", 100)
+    monkeypatch.setattr("rawkomem.repository.settings_table.MAX_WARNINGS", 100)
     settings, warnings = load(project, USERS_OWN)
     own = {row.key for row in ROWS if row.who != BOTH}
     assert settings == Settings() and all("may be set in your own config only" in text for text in warnings)
@@ -122,7 +122,7 @@ def test_the_user_can(project):
 
 def test_events(project):
     assert load(project, user="sinks: {folder: /x, events: []}\n")[0].sinks.markdown.events == ()
-    assert load(project, user="sinks: {folder: /x}\n")[0].sinks.markdown.events == EVENTS
+    assert load(project, user="sinks: {folder: /x}\n")[0].sinks.markdown.events == SINK_EVENTS
 
 
 def test_whose_commits_count(project):

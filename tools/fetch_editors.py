@@ -41,7 +41,9 @@ def fetch(path: str) -> bytes:
 
 def packages() -> dict[str, dict[str, str]]:
     """Return the fields of every package of the suite for this machine's architecture."""
-    architecture = subprocess.run(["dpkg", "--print-architecture"], check=True, capture_output=True, text=True).stdout
+    architecture = subprocess.run(
+        ["dpkg", "--print-architecture"], check=True, capture_output=True, text=True
+    ).stdout
     index = fetch(f"dists/{SUITE}/main/binary-{architecture.strip()}/Packages.xz")
     found = {}
     for block in lzma.decompress(index).decode().split("\n\n"):
@@ -59,7 +61,9 @@ def needed(names: tuple[str, ...], known: dict[str, dict[str, str]]) -> list[str
             continue
         found.append(name)
         depends = known[name].get("Depends", "")
-        wanted += [re.split(r"[ (:|]", part.strip())[0] for part in depends.split(",") if part.strip()]
+        wanted += [
+            re.split(r"[ (:|]", part.strip())[0] for part in depends.split(",") if part.strip()
+        ]
     return found
 
 

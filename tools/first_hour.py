@@ -84,9 +84,13 @@ def steps() -> list[Step]:
             project instead, and skip this step.
             """,
             [
-                Command(f"pip download --quiet --no-deps --no-binary prefect prefect=={RELEASE}", ""),
+                Command(
+                    f"pip download --quiet --no-deps --no-binary prefect prefect=={RELEASE}", ""
+                ),
                 Command(f"tar xzf {PROJECT}.tar.gz && cd {PROJECT}", ""),
-                Command(f"git init --quiet && git add . && git commit --quiet -m 'Prefect {RELEASE}'"),
+                Command(
+                    f"git init --quiet && git add . && git commit --quiet -m 'Prefect {RELEASE}'"
+                ),
             ],
         ),
         Step(
@@ -143,7 +147,9 @@ def steps() -> list[Step]:
                     f"rawkomem add --title '{NEWER}' --when migration --importance high "
                     "--body 'Run `prefect server database revision -m NAME`. A migration without a name is not merged.'"
                 ),
-                Command("rawkomem supersede create-migrations-with-the-cli create-migrations-with-the-cli-and-a-name"),
+                Command(
+                    "rawkomem supersede create-migrations-with-the-cli create-migrations-with-the-cli-and-a-name"
+                ),
                 Command(f"rawkomem inject '{MIGRATION}'", max_lines=MAX_INJECTED_LINES),
                 Command("git add . && git commit --quiet -m 'Remember how migrations are made'"),
             ],
@@ -155,7 +161,9 @@ def steps() -> list[Step]:
             because each change of a committed memory is a file of its own.
             """,
             [
-                Command(f"git clone --quiet {PROJECT} maria && git -C maria config user.name Maria", ""),
+                Command(
+                    f"git clone --quiet {PROJECT} maria && git -C maria config user.name Maria", ""
+                ),
                 Command(
                     "rawkomem amend create-migrations-with-the-cli-and-a-name --importance critical && "
                     "git add . && git commit --quiet -m 'Raise the importance'",
@@ -165,7 +173,9 @@ def steps() -> list[Step]:
                     "rawkomem feedback create-migrations-with-the-cli-and-a-name --helpful --reason 'it saved time' && "
                     "git add . && git commit --quiet -m 'It helped'"
                 ),
-                Command("git pull --quiet --no-rebase --no-edit ../maria main && git log --format=%s -3"),
+                Command(
+                    "git pull --quiet --no-rebase --no-edit ../maria main && git log --format=%s -3"
+                ),
                 Command("rawkomem history create-migrations-with-the-cli-and-a-name"),
             ],
         ),
@@ -230,25 +240,39 @@ class Machine:
         ended.unlink(missing_ok=True)
         replies = [(QUESTION, keys) for keys in command.keys]
         words = ["bash", "-c", command.line]
-        about = {"words": words, "replies": replies, "shown": str(shown), "limit_s": COMMAND_LIMIT_S}
+        about = {
+            "words": words,
+            "replies": replies,
+            "shown": str(shown),
+            "limit_s": COMMAND_LIMIT_S,
+        }
         told.write_text(json.dumps(about))
         driver = shlex.join([sys.executable, str(ROOT / "tests" / "conversing.py"), str(told)])
         line = f"{driver} > {scratch}/code; mv {scratch}/code {ended}"
-        subprocess.run([sys.executable, "-c", STARTER, self.terminal, "-c", line], cwd=folder, env=self.env, check=True)
+        subprocess.run(
+            [sys.executable, "-c", STARTER, self.terminal, "-c", line],
+            cwd=folder,
+            env=self.env,
+            check=True,
+        )
         while not ended.exists():
             time.sleep(0.05)
         code, seconds = ended.read_text().split()
         command.seconds = float(seconds)
         command.shown = self.plain(shown.read_text(errors="replace"))
         if int(code) != command.check:
-            no_index = command.line.startswith("pip ") and "No matching distribution" in command.shown
+            no_index = (
+                command.line.startswith("pip ") and "No matching distribution" in command.shown
+            )
             sys.stderr.write(f"$ {command.line}\n{command.shown}\nexit code {code}\n")
             raise SystemExit(NO_INDEX_EXIT_CODE if no_index else 1)
 
     def plain(self, text: str) -> str:
         """Return an output without colors, paths of this machine, and warnings about its package index."""
         text = ESCAPES.sub("", text).replace(str(self.home), "~").replace(str(ROOT), "~/rawkomem")
-        return "\n".join(line.rstrip("\r ") for line in text.splitlines() if "WARNING: Location" not in line)
+        return "\n".join(
+            line.rstrip("\r ") for line in text.splitlines() if "WARNING: Location" not in line
+        )
 
 
 def page(done: list[Step]) -> str:
@@ -278,13 +302,18 @@ def _section(step: Step) -> str:
         where = "~" if not command.folder else f"~/{command.folder}"
         said = _shortened(command.shown, command.max_lines)
         fence = "~~~~" if "```" in said else "```"
-        blocks.append("\n".join([f"{fence}console", f"{where}$ {command.line}", *([said] if said else []), fence]))
+        blocks.append(
+            "\n".join(
+                [f"{fence}console", f"{where}$ {command.line}", *([said] if said else []), fence]
+            )
+        )
     return "\n\n".join(blocks)
 
 
 def _shortened(text: str, max_lines: int) -> str:
     lines = [
-        line if len(line) <= MAX_COLUMNS else f"{line[: MAX_COLUMNS - 1]}…" for line in text.strip("\n").split("\n")
+        line if len(line) <= MAX_COLUMNS else f"{line[: MAX_COLUMNS - 1]}…"
+        for line in text.strip("\n").split("\n")
     ]
     if len(lines) > max_lines:
         first = min(FIRST_LINES, max_lines - 1)

@@ -1,4 +1,4 @@
-"""Fit the weights of recall/relevance/confidence.py on labeled prompts, and test them on sessions that were left out.
+"""Fit the weights of recall/relevance.py on labeled prompts, and test them on sessions that were left out.
 
     python tools/fit_gate.py PROMPTS.json [--also REQUESTS.json]… [--sessions FILE]… [--deep] [--least 0.59] [--ablate]
 
@@ -19,13 +19,19 @@ from typing import Any
 
 import numpy as np
 
-from rawkomem import Repository
-from rawkomem.bench.recall import _sets, write_repository
-from rawkomem.bench.sessions import Session, read_sessions, records_before, write_transcript
-from rawkomem.hosts.hooks.lately import lately
-from rawkomem.model.task import Task
-from rawkomem.recall.relevance.confidence import BIAS, SET_WEIGHTS, crossed
-from rawkomem.text.overlap import is_language
+from rawkomem.bench.recall import (
+    Session,
+    _sets,
+    read_sessions,
+    records_before,
+    write_repository,
+    write_transcript,
+)
+from rawkomem.hosts.hook_prompt import lately
+from rawkomem.model.entries import Task
+from rawkomem.recall.relevance import BIAS, SET_WEIGHTS, crossed_values
+from rawkomem.repository import Repository
+from rawkomem.text.conditions import is_sentence
 
 NAMES = (
     "meaning", "condition_meaning", "agreement", "unusual", "shared_words", "rare_word", "pasted_name",
@@ -34,30 +40,44 @@ NAMES = (
 DEEP_NAMES = (*NAMES, "spoken_agreement", "first_meaning", "first_unusual")
 RIDGE = 10.0
 RELEVANT_WEIGHT, ACCEPTABLE = 4.0, 0.35  # weight of a relevant memory; label of an acceptable one
-HARD_WEIGHT, HARD_MARGIN = 4.0, 0.08  # weight of the closest memories for a prompt that needs none; how close
+HARD_WEIGHT, HARD_MARGIN = (
+    4.0,
+    0.08,
+)  # weight of the closest memories for a prompt that needs none; how close
 REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT = 40.0, 100.0  # the same weights for requests
-REQUEST_OTHER_WEIGHT = 0.03  # weight of a wrong memory for a request that has a right one: it does less harm
+REQUEST_OTHER_WEIGHT = (
+    0.03  # weight of a wrong memory for a request that has a right one: it does less harm
+)
 BARE_SHARE = 0.3  # weight of the prompts without patterns, compared with the prompts
 MAX_REQUESTS = 1_400
 Row = dict[str, Any]
 Set = tuple[list[Row], list[Row]]  # pairs of prompt and memory, and prompts
 
 
-def rows_of(file: str, deep: bool, sessions: list[Session], most: int = 0, bare: bool = False) -> Set:
+def rows_of(
+    file: str, deep: bool, sessions: list[Session], most: int = 0, bare: bool = False
+) -> Set:
     """Return (pairs of prompt and memory with their evidence, prompts) of a set, computed by the product itself."""
     pairs: list[Row] = []
     prompts: list[Row] = []
     for part in _sets(file):
         with tempfile.TemporaryDirectory() as project:
-            names = write_repository(project, [without_patterns(one) if bare else one for one in part["memories"]])
+            names = write_repository(
+                project, [without_patterns(one) if bare else one for one in part["memories"]]
+            )
             repository = Repository.open(project, warn=lambda text: None)
             repository.sync()
             if deep:
                 repository.store.deepen(lambda done, total: None)
             for query in chosen(part["queries"], most):
-                injection = repository.inject(Task(query["q"], **before(query, sessions)), limit=10, budget=10**9)
+                injection = repository.inject(
+                    Task(query["q"], **before(query, sessions)), limit=10, budget=10**9
+                )
                 at = len(prompts)
-                relevant, fine = set(map(str, query["relevant"])), set(map(str, query.get("acceptable", ())))
+                relevant, fine = (
+                    set(map(str, query["relevant"])),
+                    set(map(str, query.get("acceptable", ()))),
+                )
                 prompts.append({
                     "relevant": relevant, "fine": fine, "category": query.get("category", ""),
                     "session": str(query.get("source", at)).partition(".")[0], "q": query["q"],
@@ -65,7 +85,7 @@ def rows_of(file: str, deep: bool, sessions: list[Session], most: int = 0, bare:
                 for item in (*injection.items, *injection.left_out):
                     values = dict(item.signals.evidence)
                     pairs.append({
-                        **values, **crossed(values), "prompt": at, "memory": names[item.memory.id],
+                        **values, **crossed_values(values), "prompt": at, "memory": names[item.memory.id],
                         "fired_text": str(item.signals.fired),
                     })  # fmt: skip
             repository.close()
@@ -74,7 +94,10 @@ def rows_of(file: str, deep: bool, sessions: list[Session], most: int = 0, bare:
 
 def without_patterns(memory: Row) -> Row:
     """Return a memory with only those of its conditions that are sentences."""
-    return {**memory, "when": [condition for condition in memory.get("when", ()) if is_language(condition)]}
+    return {
+        **memory,
+        "when": [condition for condition in memory.get("when", ()) if is_sentence(condition)],
+    }
 
 
 def before(query: Row, sessions: list[Session]) -> Row:
@@ -83,7 +106,11 @@ def before(query: Row, sessions: list[Session]) -> Row:
     if not records:
         return {}
     with tempfile.TemporaryDirectory() as folder:
-        found = lately(write_transcript(f"{folder}/t.jsonl", records), records[0].get("cwd", folder), query["q"])
+        found = lately(
+            write_transcript(f"{folder}/t.jsonl", records),
+            records[0].get("cwd", folder),
+            query["q"],
+        )
     return {"lately": found.exchange, "touched": found.touched}
 
 
@@ -106,9 +133,13 @@ def labels(
     for pair in pairs:
         prompt = prompts[pair["prompt"]]
         is_relevant = pair["memory"] in prompt["relevant"]
-        is_hard = not prompt["relevant"] and pair.get("meaning", 0.0) > top[pair["prompt"]] - HARD_MARGIN
+        is_hard = (
+            not prompt["relevant"] and pair.get("meaning", 0.0) > top[pair["prompt"]] - HARD_MARGIN
+        )
         y.append(1.0 if is_relevant else ACCEPTABLE if pair["memory"] in prompt["fine"] else 0.0)
-        w.append(relevant if is_relevant else hard if is_hard else other if prompt["relevant"] else 1.0)
+        w.append(
+            relevant if is_relevant else hard if is_hard else other if prompt["relevant"] else 1.0
+        )
     return np.array(y), np.array(w)
 
 
@@ -128,7 +159,9 @@ def fitted(x: np.ndarray, y: np.ndarray, w: np.ndarray, offset: np.ndarray) -> n
     return b
 
 
-def report(pairs: list[Row], prompts: list[Row], p: np.ndarray, least: float, most: int = 5) -> dict[str, float]:
+def report(
+    pairs: list[Row], prompts: list[Row], p: np.ndarray, least: float, most: int = 5
+) -> dict[str, float]:
     given: dict[int, list[tuple[float, str]]] = {}
     for pair, value in zip(pairs, p, strict=True):
         if value >= least:
@@ -164,7 +197,10 @@ def folds_of(sets: list[Set]) -> list[np.ndarray]:
     """Return the fold of each pair: its session, or for requests the half of the memories that they ask for."""
     folds = []
     for number, (pairs, prompts) in enumerate(sets):
-        names = [one["session"] if number < 2 else half(min(one["relevant"], default=one["q"])) for one in prompts]
+        names = [
+            one["session"] if number < 2 else half(min(one["relevant"], default=one["q"]))
+            for one in prompts
+        ]
         folds.append(np.array([names[pair["prompt"]] for pair in pairs]))
     return folds
 
@@ -177,16 +213,24 @@ def judge(
     sets: list[Set], names: tuple[str, ...], fixed: dict[str, float]
 ) -> tuple[list[np.ndarray], dict[str, float]]:
     """Return the probability of every pair by weights fitted without its fold, and the weights fitted on all pairs."""
-    matrices = [np.array([[pair.get(name, 0.0) for name in names] for pair in pairs]) for pairs, _ in sets]
+    matrices = [
+        np.array([[pair.get(name, 0.0) for name in names] for pair in pairs]) for pairs, _ in sets
+    ]
     mean, spread = matrices[0].mean(0), matrices[0].std(0) + 1e-6
     xs = [(matrix - mean) / spread for matrix in matrices]
-    offsets = [np.array([sum(pair.get(k, 0.0) * v for k, v in fixed.items()) for pair in pairs]) for pairs, _ in sets]
+    offsets = [
+        np.array([sum(pair.get(k, 0.0) * v for k, v in fixed.items()) for pair in pairs])
+        for pairs, _ in sets
+    ]
     ys, ws = labels_of(sets)
     folds = folds_of(sets)
     judged = [np.zeros(len(y)) for y in ys]
     for fold in sorted({name for own in folds for name in own}):
         keep = [own != fold for own in folds]
-        parts = ([part[mask] for part, mask in zip(all_, keep, strict=True)] for all_ in (xs, ys, ws, offsets))
+        parts = (
+            [part[mask] for part, mask in zip(all_, keep, strict=True)]
+            for all_ in (xs, ys, ws, offsets)
+        )
         b = fitted(*map(np.concatenate, parts))
         for x, offset, result, kept in zip(xs, offsets, judged, keep, strict=True):
             odds = np.c_[x[~kept], np.ones((~kept).sum())] @ b + offset[~kept]
@@ -197,7 +241,10 @@ def judge(
 
 
 def said(figures: dict[str, float]) -> str:
-    return "  ".join(f"{name} {value:.3f}" if value < 1 else f"{name} {value:.0f}" for name, value in figures.items())
+    return "  ".join(
+        f"{name} {value:.3f}" if value < 1 else f"{name} {value:.0f}"
+        for name, value in figures.items()
+    )
 
 
 def main() -> None:
@@ -206,11 +253,21 @@ def main() -> None:
     parser.add_argument("prompts")
     parser.add_argument("--also", action="append", default=[])
     parser.add_argument("--deep", action="store_true")
-    parser.add_argument("--least", type=float, default=0.5, help="shift the bias so that this probability becomes 0.5")
     parser.add_argument(
-        "--sessions", action="append", default=[], help="a file of the sessions that prompts name as their source"
+        "--least",
+        type=float,
+        default=0.5,
+        help="shift the bias so that this probability becomes 0.5",
     )
-    parser.add_argument("--ablate", action="store_true", help="also report a fit without each piece of evidence")
+    parser.add_argument(
+        "--sessions",
+        action="append",
+        default=[],
+        help="a file of the sessions that prompts name as their source",
+    )
+    parser.add_argument(
+        "--ablate", action="store_true", help="also report a fit without each piece of evidence"
+    )
     given = parser.parse_args()
     sessions = read_sessions(given.sessions)
     sets = [rows_of(given.prompts, given.deep, sessions, bare=bare) for bare in (False, True)]

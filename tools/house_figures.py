@@ -16,12 +16,19 @@ ROOT = Path(__file__).resolve().parents[1]
 def modules(root: Path) -> dict[str, Path]:
     """Return module name → file, for every module of the package."""
     files = sorted((root / "rawkomem").rglob("*.py"))
-    return {".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): file for file in files}
+    return {
+        ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): file
+        for file in files
+    }
 
 
 def is_type_checking(node: ast.AST) -> bool:
     """Tell whether a statement is `if TYPE_CHECKING:`."""
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    return (
+        isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
+    )
 
 
 class Imports(ast.NodeVisitor):
@@ -50,7 +57,9 @@ class Imports(ast.NodeVisitor):
         base = node.module or ""
         if node.level:
             parts = self.package.split(".")
-            base = ".".join([*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])])
+            base = ".".join(
+                [*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])]
+            )
         names = {f"{base}.{alias.name}" for alias in node.names}
         targets = {name if name in self.known else base for name in names} & self.known.keys()
         self.found |= targets
@@ -113,7 +122,10 @@ def main() -> None:
     top = {name.split("/")[1] for name in folders(root) if "/" in name}
     graph, hidden = imports(root)
     print(f"{lines:,} lines in {len(files)} modules; {len(top)} folders at the top")
-    print("largest folders:", ", ".join(f"{name} {number}" for name, number in folders(root).most_common(5)))
+    print(
+        "largest folders:",
+        ", ".join(f"{name} {number}" for name, number in folders(root).most_common(5)),
+    )
     print(f"imports of the package inside functions: {hidden}")
     found = cycles(graph)
     print(f"import cycles: {len(found)}", *(" ".join(group) for group in found), sep="\n  ")

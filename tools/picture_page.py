@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from rawkomem.faces.web.server import PageServer, open_for_page
+from rawkomem.faces.web.page_server import PageServer, open_for_page
 from rawkomem.repository import Repository
 from tests.faces.web.sample import leave_drafts, leave_work, make_sample
 
@@ -70,7 +70,9 @@ def take_for_docs(browser: Browser, address: str, folder: Path) -> None:
     for name, scheme, prepare in (
         ("page-light", "light", _memory), ("page-dark", "dark", _graph), ("page-review", "light", _review),
     ):  # fmt: skip
-        page = browser.new_page(viewport=SIZES["1440"], color_scheme=scheme, reduced_motion="reduce")
+        page = browser.new_page(
+            viewport=SIZES["1440"], color_scheme=scheme, reduced_motion="reduce"
+        )
         page.goto(address)
         page.wait_for_selector(".list a")
         prepare(page)

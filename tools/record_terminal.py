@@ -23,7 +23,10 @@ PROJECT = Path(__file__).resolve().parent.parent
 SESSION = (
     ("user", "run the tests before you commit"),
     ("assistant", "I run `pytest`. That runs all lanes and takes an hour."),
-    ("user", "no, never run bare pytest here, use make suite: pytest alone also runs the slow lanes"),
+    (
+        "user",
+        "no, never run bare pytest here, use make suite: pytest alone also runs the slow lanes",
+    ),
     ("assistant", "Understood: make suite."),
 )
 COMMANDS = (
@@ -35,7 +38,12 @@ COMMANDS = (
 )
 FOLDER = "rawkomem"
 COLUMNS = 116
-LINE, CHARACTER, MARGIN, BAR = 19, 8.05, 18, 34  # pixels: line height, character width, margin, title bar
+LINE, CHARACTER, MARGIN, BAR = (
+    19,
+    8.05,
+    18,
+    34,
+)  # pixels: line height, character width, margin, title bar
 FIRST_S, BETWEEN_S = 0.6, 2.4  # seconds until the first command, and between two commands
 SGR = re.compile(r"\x1b\[([0-9;]*)m")
 OTHER_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-ln-z]")
@@ -83,7 +91,11 @@ def prepare(home: str) -> None:
     ]
     (project / "session.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     identity = ["-c", "user.name=Alice", "-c", "user.email=alice@example.org"]
-    for words in (["init", "-q"], ["add", "-A", ".rawko"], [*identity, "commit", "-qm", "memories"]):
+    for words in (
+        ["init", "-q"],
+        ["add", "-A", ".rawko"],
+        [*identity, "commit", "-qm", "memories"],
+    ):
         subprocess.run(["git", *words], cwd=project, check=True)
     run("rawkomem index sync", home)
 
@@ -129,12 +141,20 @@ def draw(steps: list[tuple[str, str]]) -> str:
     blocks: list[str] = []
     row = 0
     for number, (command, output) in enumerate(steps):
-        lines = [*prompt(command), *(line for text in output.rstrip("\n").split("\n") for line in wrapped(text)), ""]
+        lines = [
+            *prompt(command),
+            *(line for text in output.rstrip("\n").split("\n") for line in wrapped(text)),
+            "",
+        ]
         drawn = "\n".join(draw_line(line, row + at) for at, line in enumerate(lines) if line)
-        blocks.append(f'<g class="step" style="animation-delay: {FIRST_S + number * BETWEEN_S:g}s">\n{drawn}\n</g>')
+        blocks.append(
+            f'<g class="step" style="animation-delay: {FIRST_S + number * BETWEEN_S:g}s">\n{drawn}\n</g>'
+        )
         row += len(lines)
     width, height = round(COLUMNS * CHARACTER + 2 * MARGIN), BAR + row * LINE + MARGIN
-    dots = "".join(f'<circle cx="{MARGIN + 18 * n}" cy="17" r="5.5" fill="var(--edge)"/>' for n in range(3))
+    dots = "".join(
+        f'<circle cx="{MARGIN + 18 * n}" cy="17" r="5.5" fill="var(--edge)"/>' for n in range(3)
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img" '
         f'aria-label="A terminal: a memory is found and injected; a correction is learned and injected">\n'
@@ -172,7 +192,9 @@ def draw_line(line: str, row: int) -> str:
         if number % 2:
             style = CLASSES.get(part, "")
         elif part:
-            spans.append(f'<tspan class="{style}">{escape(part)}</tspan>' if style else escape(part))
+            spans.append(
+                f'<tspan class="{style}">{escape(part)}</tspan>' if style else escape(part)
+            )
     y = BAR + MARGIN + row * LINE
     return f'<text x="{MARGIN}" y="{y}" xml:space="preserve">{"".join(spans)}</text>'
 

@@ -26,7 +26,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run from a checkout, installed or not
+sys.path.insert(
+    0, str(Path(__file__).resolve().parents[1])
+)  # run from a checkout, installed or not
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,21 +51,34 @@ EPOCHS = 6
 
 def main() -> None:
     """Read the arguments and train or measure."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     modes = parser.add_subparsers(required=True)
     mode = modes.add_parser("train", help="texts and a teacher → an npz with i8 and scale")
-    mode.add_argument("--teacher", required=True, help="name or folder of a sentence-transformers model")
+    mode.add_argument(
+        "--teacher", required=True, help="name or folder of a sentence-transformers model"
+    )
     mode.add_argument("--texts", type=Path, required=True, help="one text per line, plain or .xz")
     mode.add_argument("--out", type=Path, required=True)
     mode.add_argument("--epochs", type=int, default=EPOCHS)
     mode.add_argument("--batch", type=int, default=BATCH)
-    mode.add_argument("--limit", type=int, default=0, help="use only this many texts, from the start of the file")
+    mode.add_argument(
+        "--limit", type=int, default=0, help="use only this many texts, from the start of the file"
+    )
     mode.add_argument("--seed", type=int, default=1)
     mode.set_defaults(call=train)
-    mode = modes.add_parser("evaluate", help="print recall of the vectors alone on the evaluation sets")
+    mode = modes.add_parser(
+        "evaluate", help="print recall of the vectors alone on the evaluation sets"
+    )
     mode.add_argument("vectors", type=Path)
     mode.add_argument("--vocab", type=Path, required=True)
-    mode.add_argument("--data", type=Path, required=True, help="folder of metatool.json, clinc.json, locomo.json …")
+    mode.add_argument(
+        "--data",
+        type=Path,
+        required=True,
+        help="folder of metatool.json, clinc.json, locomo.json …",
+    )
     mode.set_defaults(call=evaluate)
     given = parser.parse_args()
     given.call(given)
@@ -104,7 +119,9 @@ def plain_words(text: str) -> list[str]:
 def word_rarity(texts: list[str]) -> dict[str, float]:
     """Return word → inverse document frequency; 0 for a word in one text only, which is a typo or an unusual name."""
     seen = Counter(word for text in texts for word in set(plain_words(text)))
-    return {word: math.log(len(texts) / count) if count > 1 else 0.0 for word, count in seen.items()}
+    return {
+        word: math.log(len(texts) / count) if count > 1 else 0.0 for word, count in seen.items()
+    }
 
 
 def read_texts(path: Path, limit: int) -> list[str]:
@@ -159,7 +176,9 @@ def token_ids(tokenizer: Any, items: list[str]) -> list[list[int]]:
     tokenizer.no_truncation()
     ids: list[list[int]] = []
     for start in range(0, len(items), 50_000):  # limits the memory for encodings
-        encodings = tokenizer.encode_batch_fast(items[start : start + 50_000], add_special_tokens=False)
+        encodings = tokenizer.encode_batch_fast(
+            items[start : start + 50_000], add_special_tokens=False
+        )
         ids += [encoding.ids[:MAX_TOKENS] for encoding in encodings]
     return ids
 
@@ -172,7 +191,9 @@ class Bags:
 
         self.sizes = torch.tensor([len(each) for each in ids], device=device)
         self.starts = self.sizes.cumsum(0) - self.sizes
-        self.flat = torch.from_numpy(np.fromiter((token for each in ids for token in each), np.int64)).to(device)
+        self.flat = torch.from_numpy(
+            np.fromiter((token for each in ids for token in each), np.int64)
+        ).to(device)
 
     def sum(self, rows: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         """Return the normalized sum of the rows of each chosen item."""
@@ -181,7 +202,9 @@ class Bags:
 
         sizes = self.sizes[chosen]
         offsets = sizes.cumsum(0) - sizes
-        within = torch.arange(int(sizes.sum()), device=sizes.device) - offsets.repeat_interleave(sizes)
+        within = torch.arange(int(sizes.sum()), device=sizes.device) - offsets.repeat_interleave(
+            sizes
+        )
         tokens = self.flat[self.starts[chosen].repeat_interleave(sizes) + within]
         return F.normalize(F.embedding_bag(tokens, rows, offsets, mode="sum"), dim=1)
 
@@ -192,7 +215,11 @@ def teach(teacher: Any, items: Sequence[str]) -> torch.Tensor:
 
     with torch.inference_mode():
         vectors = teacher.encode(
-            items, batch_size=2048, normalize_embeddings=True, convert_to_tensor=True, show_progress_bar=False
+            items,
+            batch_size=2048,
+            normalize_embeddings=True,
+            convert_to_tensor=True,
+            show_progress_bar=False,
         )
     return vectors.float().clone()
 
@@ -203,7 +230,9 @@ def initial_rows(teacher: Any, bags: Bags) -> torch.Tensor:
     from torch.nn import functional as F
 
     tokenizer, size = teacher.tokenizer, len(teacher.tokenizer)
-    ids = torch.tensor([[tokenizer.cls_token_id, token, tokenizer.sep_token_id] for token in range(size)])
+    ids = torch.tensor(
+        [[tokenizer.cls_token_id, token, tokenizer.sep_token_id] for token in range(size)]
+    )
     vectors = []
     with torch.inference_mode():
         for part in ids.to(bags.flat.device).split(2048):
@@ -213,7 +242,9 @@ def initial_rows(teacher: Any, bags: Bags) -> torch.Tensor:
     return (torch.cat(vectors) * (SIF / (SIF + counts / counts.sum())).unsqueeze(1)).clone()
 
 
-def fit(rows: torch.Tensor, bags: Bags, targets: torch.Tensor, epochs: int, batch: int, say: Progress) -> None:
+def fit(
+    rows: torch.Tensor, bags: Bags, targets: torch.Tensor, epochs: int, batch: int, say: Progress
+) -> None:
     """Train the rows in place: AdamW with a cosine schedule over shuffled batches."""
     import torch
 
@@ -239,7 +270,9 @@ def distance(student: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
     from torch.nn import functional as F
 
     pointing = 1 - (student * teacher).sum(1).mean()
-    return pointing + F.kl_div(neighbors(student), neighbors(teacher), reduction="batchmean", log_target=True)
+    return pointing + F.kl_div(
+        neighbors(student), neighbors(teacher), reduction="batchmean", log_target=True
+    )
 
 
 def neighbors(vectors: torch.Tensor) -> torch.Tensor:
@@ -273,7 +306,9 @@ def evaluate(given: argparse.Namespace) -> None:
         embedder = StaticEmbedder(str(packed), "measured")
 
         def embed(texts: list[str]) -> Floats:
-            return np.frombuffer(b"".join(embedder.embed(texts)), "<f4").reshape(len(texts), embedder.dims)
+            return np.frombuffer(b"".join(embedder.embed(texts)), "<f4").reshape(
+                len(texts), embedder.dims
+            )
 
         for name, measure in MEASURES.items():
             path = given.data / f"{name}.json"
@@ -300,17 +335,25 @@ def locomo(data: Any, embed: Any) -> str:
     }
     found = []
     for name, form in forms.items():
-        each = [row for part in data["sets"] for row in recalls(part["queries"], part["memories"], embed, form)]
+        each = [
+            row
+            for part in data["sets"]
+            for row in recalls(part["queries"], part["memories"], embed, form)
+        ]
         found.append(f"{name} {show(each)}")
     return "   ".join(found)
 
 
 def clinc(data: Any, embed: Any) -> str:
     """Return the recall of the right one of 150 memories with four conditions each, and the AUROC of "any fits"."""
-    owners = np.repeat(np.arange(len(data["memories"])), [len(memory["when"]) for memory in data["memories"]])
+    owners = np.repeat(
+        np.arange(len(data["memories"])), [len(memory["when"]) for memory in data["memories"]]
+    )
     conditions = embed([when for memory in data["memories"] for when in memory["when"]])
     scores = embed([query["q"] for query in data["queries"]]) @ conditions.T
-    scores = np.stack([scores[:, owners == owner].max(1) for owner in range(len(data["memories"]))], 1)
+    scores = np.stack(
+        [scores[:, owners == owner].max(1) for owner in range(len(data["memories"]))], 1
+    )
     hits = fractions(scores, data["queries"], [memory["id"] for memory in data["memories"]])
     answerable = np.array([bool(query["relevant"]) for query in data["queries"]])
     best = scores.max(1)
@@ -319,7 +362,9 @@ def clinc(data: Any, embed: Any) -> str:
 
 def recalls(queries: Any, memories: Any, embed: Any, form: Any) -> list[list[float]]:
     """Return for each query with evidence the fraction of it in the top 1, 5 and 10."""
-    scores = embed([query["q"] for query in queries]) @ embed([form(memory) for memory in memories]).T
+    scores = (
+        embed([query["q"] for query in queries]) @ embed([form(memory) for memory in memories]).T
+    )
     return fractions(scores, queries, [memory["id"] for memory in memories])
 
 
@@ -330,14 +375,18 @@ def fractions(scores: Floats, queries: Any, ids: list[str]) -> list[list[float]]
     for order, query in zip(best, queries, strict=True):
         wanted = set(query["relevant"]) & set(ids)
         if wanted:
-            found.append([len(wanted & {ids[at] for at in order[:top]}) / len(wanted) for top in (1, 5, 10)])
+            found.append(
+                [len(wanted & {ids[at] for at in order[:top]}) / len(wanted) for top in (1, 5, 10)]
+            )
     return found
 
 
 def auroc(yes: Floats, no: Floats) -> float:
     """Return the probability that an answerable query scores above an unanswerable one."""
     no = np.sort(no)
-    return float((np.searchsorted(no, yes, "left") + np.searchsorted(no, yes, "right")).mean() / 2 / len(no))
+    return float(
+        (np.searchsorted(no, yes, "left") + np.searchsorted(no, yes, "right")).mean() / 2 / len(no)
+    )
 
 
 def show(rows: list[list[float]]) -> str:

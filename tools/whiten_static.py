@@ -19,7 +19,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run from a checkout, installed or not
+sys.path.insert(
+    0, str(Path(__file__).resolve().parents[1])
+)  # run from a checkout, installed or not
 
 from pack_static import pack
 
@@ -32,7 +34,9 @@ WORDS = 12  # words from the start of a text: about the length of a question
 
 def main() -> None:
     """Read the arguments, write the file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for name in ("vectors", "vocabulary", "texts", "out"):
         parser.add_argument(name, type=Path)
     given = parser.parse_args()

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from rawkomem.faces.cli.commands import cli
-from rawkomem.faces.cli.table import COMMANDS, OLD_NAMES, SHORT_NAMES
+from rawkomem.faces.cli.commands import COMMANDS, OLD_NAMES, SHORT_NAMES, cli
 from rawkomem.model.filters import FILTER_FIELDS, FilterField
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
@@ -49,8 +48,12 @@ more version.
 def write() -> str:
     """Return the whole page."""
     context = click.Context(cli, info_name="rawkomem", **cli.context_settings)
-    overview = "\n".join(f"| [`{name}`](#rawkomem-{name}) | {text} |" for name, (_, text) in COMMANDS.items())
-    others = "\n".join(f"| `{name}` | `{' '.join(path)}` |" for name, path in {**SHORT_NAMES, **OLD_NAMES}.items())
+    overview = "\n".join(
+        f"| [`{name}`](#rawkomem-{name}) | {text} |" for name, (_, text) in COMMANDS.items()
+    )
+    others = "\n".join(
+        f"| `{name}` | `{' '.join(path)}` |" for name, path in {**SHORT_NAMES, **OLD_NAMES}.items()
+    )
     parts = [HEAD, f"| command | what it does |\n|---|---|\n{overview}\n"]
     parts.append(f"{OTHER_NAMES}\n| name | command |\n|---|---|\n{others}\n")
     for name in COMMANDS:
@@ -78,7 +81,13 @@ def with_filters(page: str) -> str:
 
 def _row(field: FilterField) -> str:
     short = f", `{field.short}`" if field.short else ""
-    several = f"{field.compare} them" if field.many and field.word != "include" else "adds each" if field.many else ""
+    several = (
+        f"{field.compare} them"
+        if field.many and field.word != "include"
+        else "adds each"
+        if field.many
+        else ""
+    )
     case = " (in any case)" if field.any_case else ""
     help = field.help.replace("; may be repeated", "")
     return f"| `{field.option}`{short} | `{field.word}` | `{field.name}` | {help} | {several}{case} |\n"

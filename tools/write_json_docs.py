@@ -18,13 +18,14 @@ from pathlib import Path
 import click
 
 from rawkomem.faces.cli import run
-from rawkomem.faces.cli.commands import cli
-from rawkomem.faces.cli.table import COMMANDS
+from rawkomem.faces.cli.commands import COMMANDS, cli
 from rawkomem.faces.cli.terminal import JSON_SCHEMA_VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs" / "json.md"
-MESH_V1 = ROOT / "tests" / "data" / "memory_mesh" / "v1.tar.gz"  # tables of RFC-0011 in the schema V1
+MESH_V1 = (
+    ROOT / "tests" / "data" / "memory_mesh" / "v1.tar.gz"
+)  # tables of RFC-0011 in the schema V1
 HOSTS = ("claude", "codex", "opencode", "cursor", "copilot", "gemini", "vscode", "zed")
 HEAD = f"""\
 # JSON output
@@ -71,8 +72,12 @@ confidence: "70"
 All tests pass.
 """
 PROMPTS = {
-    "memories": [{"id": "pnpm", "title": "Use pnpm", "text": "npm breaks CI.", "when": ["npm|pnpm"]}],
-    "queries": [{"q": "install it with npm", "relevant": ["pnpm"], "acceptable": [], "category": "task"}],
+    "memories": [
+        {"id": "pnpm", "title": "Use pnpm", "text": "npm breaks CI.", "when": ["npm|pnpm"]}
+    ],
+    "queries": [
+        {"q": "install it with npm", "relevant": ["pnpm"], "acceptable": [], "category": "task"}
+    ],
 }
 RECORDS = [
     {"type": role, "message": {"role": role, "content": text}}
@@ -82,11 +87,21 @@ RECORDS = [
         ("user", "No, never use npm here. Always use pnpm."),
     )
 ]
-GOLD = [{"memory": "Use pnpm, never npm.", "when": "npm", "evidence": [{"quote": "never use npm here"}]}]
+GOLD = [
+    {"memory": "Use pnpm, never npm.", "when": "npm", "evidence": [{"quote": "never use npm here"}]}
+]
 SESSIONS = {"sessions": [{"id": "shop/01", "records": RECORDS, "gold": GOLD}]}
 SECRETS = [
-    {"kind": kind, "expected_redacted": expected, "text_b64": b64encode(text).decode(), "span_b64": ""}
-    for kind, expected, text in (("secret:none", False, b"No secret."), ("pii:email", True, b"kim@example.com"))
+    {
+        "kind": kind,
+        "expected_redacted": expected,
+        "text_b64": b64encode(text).decode(),
+        "span_b64": "",
+    }
+    for kind, expected, text in (
+        ("secret:none", False, b"No secret."),
+        ("pii:email", True, b"kim@example.com"),
+    )
 ]
 FILES: dict[str, object] = {
     "code.py": "x = 1\n",
@@ -168,12 +183,18 @@ SLOW_CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("store rollback", ("v1",)),
 )
 STEPS = ("git", "save")  # cases that run a program, or save what a command prints in a file
-KEYS_ARE_DATA = {"tidy retention list": "a month → the number of its files; 0 if the month is compressed"}
+KEYS_ARE_DATA = {
+    "tidy retention list": "a month → the number of its files; 0 if the month is compressed"
+}
 
 
 def commands_with_json() -> list[str]:
     """Return every command that has the option --json."""
-    return [" ".join(path) for name in COMMANDS for path in _with_json(cli.get_command(None, name), (name,))]
+    return [
+        " ".join(path)
+        for name in COMMANDS
+        for path in _with_json(cli.get_command(None, name), (name,))
+    ]
 
 
 def _with_json(command: click.Command | None, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -202,7 +223,12 @@ def write(slow: bool = False) -> str:
 
 def _rows_on_the_page(commands: Iterable[str]) -> dict[str, str]:
     lines = DOCS.read_text(encoding="utf-8").splitlines(keepends=True)
-    return {command: line for command in commands for line in lines if line.startswith(f"| `{command}` |")}
+    return {
+        command: line
+        for command in commands
+        for line in lines
+        if line.startswith(f"| `{command}` |")
+    }
 
 
 @contextlib.contextmanager
@@ -231,7 +257,11 @@ def _prepare(folder: Path) -> None:
         path.write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
     with tarfile.open(MESH_V1) as archive:
         archive.extractall(folder, filter="data")
-    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+    for words in (
+        ["init", "-q"],
+        ["add", "."],
+        ["-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "x"],
+    ):
         subprocess.run(["git", *words], cwd=folder, check=True)
 
 
@@ -250,7 +280,9 @@ def _run(words: list[str], folder: str) -> str:
             sys.stdin = usual
         out.seek(0)
         text = out.read()
-    assert code in (0, 1) and (text or words == ["init"]), f"rawkomem {' '.join(words)}: {remarks.getvalue()}"
+    assert code in (0, 1) and (text or words == ["init"]), (
+        f"rawkomem {' '.join(words)}: {remarks.getvalue()}"
+    )
     return text
 
 
@@ -263,7 +295,9 @@ def _row(command: str, told: str) -> str:
     if command in KEYS_ARE_DATA:
         return f"| `{command}` | {shape} | {KEYS_ARE_DATA[command]} |\n"
     keys = dict.fromkeys(key for item in items for key in item)
-    listed = ", ".join(f"`{key}`" if all(key in item for item in items) else f"*`{key}`*" for key in keys)
+    listed = ", ".join(
+        f"`{key}`" if all(key in item for item in items) else f"*`{key}`*" for key in keys
+    )
     return f"| `{command}` | {shape} | {listed or '(empty here)' if shape != 'list of texts' else ''} |\n"
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rawkomem.repository.settings import table
-from rawkomem.state.belief.claims import RULES
+from rawkomem.repository import settings_table
+from rawkomem.state.claims import RULES
 
 if TYPE_CHECKING:
-    from rawkomem.repository.settings.table import Row
+    from rawkomem.repository.settings_table import Row
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 
@@ -51,7 +51,7 @@ file, the line, the key and the allowed values, and uses the default; a hook wri
 
 | key | who | allowed | default | what it does |
 |---|---|---|---|---|
-"""  # noqa: E501
+"""
 
 PREDICATES = """
 The keys below `predicates.NAME`:
@@ -82,13 +82,18 @@ VARIABLES = """
 | `_RAWKOMEM_COMPLETE` | Your shell sets it for completion ([the command line](cli.md)). |
 | `XDG_CONFIG_HOME`, `XDG_CACHE_HOME` | The folders of your own config and of the caches. |
 | `NO_COLOR` | No colors. |
-"""  # noqa: E501
+"""
 
 
 def write() -> str:
     """Return the whole page."""
-    rules = "".join(f"| `{key}` | {', '.join(f'`{word}`' for word in words)} |\n" for key, (_, words) in RULES.items())
-    return HEAD + "".join(_line(row) for row in table.ROWS) + PREDICATES + rules + VARIABLES
+    rules = "".join(
+        f"| `{key}` | {', '.join(f'`{word}`' for word in words)} |\n"
+        for key, (_, words) in RULES.items()
+    )
+    return (
+        HEAD + "".join(_line(row) for row in settings_table.ROWS) + PREDICATES + rules + VARIABLES
+    )
 
 
 def _line(row: Row) -> str:

@@ -1,1 +1,10 @@
-"""Measurements of the real commands, for users to repeat on their own machine."""
+"""Measurements of the real commands, for users to repeat on their own machine.
+
+`speed`: time and memory of the commands, in starts.
+`warm`: the process that `speed` measures as a server.
+`scale`: search stores compared on the same memories.
+`recall`: how well search and injection find the right memories; its metrics; replayed sessions.
+`gold`: learning and replay of sessions with gold memories.
+`secrets`: redaction on a labeled corpus.
+`corpus`: the made-up repository that `speed` and `scale` use.
+"""

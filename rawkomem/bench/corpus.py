@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import random
+from collections.abc import Iterator
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from ..embed.static import FILE
-from ..embed.vectors import TokenVectors
-from ..files.start import plan_start, write_start
-from ..format.emit import emit_entry, emit_fields
-from ..format.split import SEPARATOR
-from ..model.entry import Entry
+from ..embed.static import STATIC_FILE, TokenVectors
+from ..files.installation import plan_start, write_start
+from ..format.blocks import SEPARATOR
+from ..format.frontmatter import emit_entry, emit_fields
+from ..model.entries import Entry, Value
 from ..model.errors import BadInput
-from ..model.record import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..model.entry import Value
+from ..model.values import replace
 
 PIECE_WORDS = 24  # words in a piece of a real text
 VOCABULARY_WORDS = 8_000  # distinct words; a team's notes have about as many
 MEMORY_BYTES = 4_000
 SUBJECTS, SUBJECT_WORDS = 2_000, 300  # subjects of short texts, and words of each subject
 # Kinds of changes and their share in percent: votes are frequent, changes of state are rare.
-CHANGES = {"feedback": 40, "reinforce": 20, "amend": 15, "corroborate": 10, "dispute": 5, "link": 5, "supersede": 3}
+CHANGES = {
+    "feedback": 40,
+    "reinforce": 20,
+    "amend": 15,
+    "corroborate": 10,
+    "dispute": 5,
+    "link": 5,
+    "supersede": 3,
+}
 CHANGES |= {"archive": 2}
 CHANGES_AT_MS = 1_790_000_000_000  # the time of the first changes, later than all memories
 
@@ -43,7 +46,9 @@ def make_repository(project: str, files: int, seed: int = 7, changes: int = 0) -
         text = memory_text(chance, words, weights, number)
         entries = (change_text(chance, words, number, files, nth) for nth in range(below[number]))
         text = SEPARATOR.join([text, *entries])
-        with open(os.path.join(folder, f"memory-{number:06d}.md"), "w", encoding="utf-8", newline="\n") as stream:
+        with open(
+            os.path.join(folder, f"memory-{number:06d}.md"), "w", encoding="utf-8", newline="\n"
+        ) as stream:
             stream.write(text)
 
 
@@ -59,16 +64,37 @@ def change_text(chance: random.Random, words: list[str], number: int, files: int
     """Return one change of a memory, later than the changes before it."""
     kind = chance.choices(list(CHANGES), list(CHANGES.values()))[0]
     other = f"memory-{chance.randrange(files):06d}"
-    says: dict[str, Value] = {"signal": chance.choice(("helpful", "helpful", "harmful"))} if kind == "feedback" else {}
-    says |= {"supersededBy": other} if kind == "supersede" else {"to": [other]} if kind == "link" else {}
+    says: dict[str, Value] = (
+        {"signal": chance.choice(("helpful", "helpful", "harmful"))} if kind == "feedback" else {}
+    )
+    says |= (
+        {"supersededBy": other}
+        if kind == "supersede"
+        else {"to": [other]}
+        if kind == "link"
+        else {}
+    )
     by = chance.choice(("planner", "developer", "tester", "reviewer"))
-    entry = Entry(kind, f"{kind}_{number:06d}_{nth}", f"memory-{number:06d}", at=CHANGES_AT_MS + nth, by=by, extra=says)
-    return emit_entry(replace(entry, body=" ".join(chance.choices(words, k=60))) if kind == "amend" else entry)
+    entry = Entry(
+        kind,
+        f"{kind}_{number:06d}_{nth}",
+        f"memory-{number:06d}",
+        at=CHANGES_AT_MS + nth,
+        by=by,
+        extra=says,
+    )
+    return emit_entry(
+        replace(entry, body=" ".join(chance.choices(words, k=60))) if kind == "amend" else entry
+    )
 
 
 def vocabulary(seed: int = 7) -> list[str]:
     """Return English words in a made-up order of frequency, the most frequent first."""
-    known = sorted(word for word in TokenVectors(FILE).index() if word.isascii() and word.isalpha() and len(word) > 2)
+    known = sorted(
+        word
+        for word in TokenVectors(STATIC_FILE).index()
+        if word.isascii() and word.isalpha() and len(word) > 2
+    )
     return random.Random(seed).sample(known, VOCABULARY_WORDS)
 
 
@@ -86,12 +112,15 @@ def short_texts(count: int, seed: int = 7) -> Iterator[str]:
 
 def real_texts(path: str, count: int) -> Iterator[str]:
     """Yield `count` pieces of a text file, plain or .xz, in random order; pieces of a small file overlap."""
-    import lzma
 
-    with (lzma.open if path.endswith(".xz") else open)(path, "rt", encoding="utf-8", errors="replace") as stream:
+    with (lzma.open if path.endswith(".xz") else open)(
+        path, "rt", encoding="utf-8", errors="replace"
+    ) as stream:
         words = stream.read().split()
     if len(words) < PIECE_WORDS + count:
-        raise BadInput(f"{path} has {len(words)} words: too few for {count} pieces", "name a larger file")
+        raise BadInput(
+            f"{path} has {len(words)} words: too few for {count} pieces", "name a larger file"
+        )
     step = (len(words) - PIECE_WORDS) / count
     order = list(range(count))
     random.Random(7).shuffle(order)
@@ -108,7 +137,10 @@ def memory_text(chance: random.Random, words: list[str], weights: list[float], n
 
     fields: dict[str, Value] = {
         "title": f"{some(5).capitalize()} {number}",
-        "whenToUse": ["|".join(chance.choices(words, cum_weights=weights, k=3)), f"When working on {some(3)}"],
+        "whenToUse": [
+            "|".join(chance.choices(words, cum_weights=weights, k=3)),
+            f"When working on {some(3)}",
+        ],
         "tags": chance.choices(words[100:200], k=3),
         "importance": chance.choice(("low", "medium", "high", "critical")),
         "discoveredAt": f"2026-{chance.randint(1, 9):02d}-{chance.randint(1, 28):02d}T10:30:00Z",

@@ -1,11 +1,17 @@
-"""`bench scale`: compares search stores on the same memories: time to fill, time of warm searches, size."""
+"""`bench scale`: compares search stores on the same memories: time to fill, time of warm searches,
+size. With `--keep`, what filling a store cost is recorded, so that a later run only measures
+searches.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,25 +19,102 @@ import numpy as np
 
 from ..embed.static import StaticEmbedder
 from ..files.layout import FOLDER, Layout
-from ..index.open_store import MEMORY, SQLITE, StoreSettings, open_store, plugin_names
-from ..index.stores.documents import Document, Passage
-from ..index.stores.sqlite import pack_all
+from ..index.stores.database import MEMORY, SQLITE, StoreSettings, open_store, plugin_names
+from ..index.stores.protocol import OutsideStore
+from ..index.stores.sqlite import Document, Hit, Passage, pack_all
 from ..model.errors import BadInput
 from ..model.filters import Facets, Filter
-from ..model.record import record
+from ..model.values import as_dict, record
 from ..repository import Repository
-from ..repository.wings.store import store_size
+from ..repository.machine import store_size
 from .corpus import make_repository, real_texts, short_texts
-from .fills import Fill, Fills, cpu_s
 from .speed import embedder, queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from numpy.typing import NDArray
 
-    from ..index.stores.documents import Hit
-    from ..index.stores.protocol import OutsideStore
+
+# Records what filling a store cost, so that a later run of `bench scale --keep` only measures
+# searches.
+
+TICKS_PER_S = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+POSTGRES_URL = "RAWKOMEM_POSTGRES_URL"
+
+
+@record
+class Fill:
+    """The cost of one fill."""
+
+    wall_s: float
+    cpu_s: float
+    passages: int
+    load: float = 0.0  # of the machine in the last minute of the fill
+
+
+class Fills:
+    """The file `fills.json` of a folder: name of the data → store → Fill."""
+
+    def __init__(self, folder: str):
+        self._path = os.path.join(folder, "fills.json")
+        self._known: dict[str, dict[str, dict[str, float]]] = {}
+        if os.path.exists(self._path):
+            with open(self._path, encoding="utf-8") as stream:
+                self._known = json.load(stream)
+
+    def get(self, what: str, store: str) -> Fill | None:
+        """Return the cost of a finished fill; None if there was none."""
+        found = self._known.get(what, {}).get(store)
+        return Fill(**found) if found else None  # type: ignore[arg-type]
+
+    def add(self, what: str, store: str, fill: Fill) -> None:
+        """Record a finished fill."""
+        self._known.setdefault(what, {})[store] = {**as_dict(fill), "load": os.getloadavg()[0]}
+        with open(f"{self._path}.part", "w", encoding="utf-8") as stream:
+            json.dump(self._known, stream, indent=1)
+        os.replace(f"{self._path}.part", self._path)
+
+
+def cpu_s(store: str) -> float:
+    """Return the CPU time so far of this process, its children and, if it is on this machine, the store's server."""
+    used = os.times()
+    own = used.user + used.system + used.children_user + used.children_system
+    return own + (_server_cpu_s() if store == "postgres" and os.environ.get(POSTGRES_URL) else 0.0)
+
+
+def _server_cpu_s() -> float:
+    """Return the CPU time of a server on this machine with all its processes, including finished ones."""
+    server, total = _server_process(os.environ[POSTGRES_URL]), 0
+    for name in filter(str.isdecimal, os.listdir("/proc")) if server else ():
+        stat = _process_stat(int(name))
+        if int(name) == server:
+            total += sum(map(int, stat[11:15]))
+        elif stat and int(stat[1]) == server:
+            total += sum(map(int, stat[11:13]))
+    return total / TICKS_PER_S
+
+
+@cache
+def _server_process(url: str) -> int:
+    """Return the process id of the server's main process; 0 if it is on another machine."""
+    import psycopg
+
+    with psycopg.connect(url) as connection:
+        stat = _process_stat(connection.info.backend_pid)
+    return int(stat[1]) if stat else 0
+
+
+def _process_stat(process: int) -> list[str]:
+    """Return the fields of /proc/…/stat of a server's process, from its state on; none for another process."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8") as stream:
+            _, _, told = stream.read().partition("(postgres) ")
+    except OSError:
+        return []
+    return told.split()
+
+
+# `bench scale`: compares search stores on the same memories: time to fill, time of warm searches,
+# size.
 
 T = TypeVar("T")
 
@@ -61,7 +144,7 @@ class Scale:
 
 
 @contextmanager
-def _folder(keep: str) -> Iterator[str]:
+def _bench_folder(keep: str) -> Iterator[str]:
     """Yield the folder `keep`, which stays, or a temporary one."""
     if keep:
         os.makedirs(keep, exist_ok=True)
@@ -71,9 +154,11 @@ def _folder(keep: str) -> Iterator[str]:
         yield folder
 
 
-def measure_stores(memories: int, stores: Sequence[str], say: Callable[[str], None], keep: str = "") -> list[Scale]:
+def measure_stores(
+    memories: int, stores: Sequence[str], say: Callable[[str], None], keep: str = ""
+) -> list[Scale]:
     """Measure all stores on one made-up repository; stores that are already filled in `keep` are not filled again."""
-    with _folder(keep) as folder, embedder("static"):
+    with _bench_folder(keep) as folder, embedder("static"):
         fills = Fills(folder)
         project = os.path.join(folder, f"memories-{memories}")
         if not fills.get(f"memories-{memories}", "files"):
@@ -82,10 +167,14 @@ def measure_stores(memories: int, stores: Sequence[str], say: Callable[[str], No
             os.makedirs(project, exist_ok=True)
             make_repository(project, memories)
             fills.add(f"memories-{memories}", "files", Fill(time.monotonic() - began, 0, memories))
-        return [_measure(project, memories, store, say, fills, bool(keep)) for store in stores]
+        return [
+            _measure_store(project, memories, store, say, fills, bool(keep)) for store in stores
+        ]
 
 
-def _measure(project: str, memories: int, name: str, say: Callable[[str], None], fills: Fills, kept: bool) -> Scale:
+def _measure_store(
+    project: str, memories: int, name: str, say: Callable[[str], None], fills: Fills, kept: bool
+) -> Scale:
     repository = Repository.open(project, warn=lambda message: None, store=name)
     try:
         index = repository.core.index
@@ -94,13 +183,13 @@ def _measure(project: str, memories: int, name: str, say: Callable[[str], None],
         fill = None if name == MEMORY else fills.get(key, name)
         if not fill:
             before = cpu_s(name)
-            report = index.sync(_shown(name, say))
+            report = index.sync(_progress(name, say))
             fill = Fill(report.seconds, cpu_s(name) - before, len(index.store.vectors(Filter())))
             fills.add(key, name, fill)
             say(f"{name}: filled in {fill.wall_s:.1f} s, {fill.cpu_s:.1f} s of CPU time")
         texts = queries()
         before = cpu_s(name)
-        p50, p95, asked = _times(lambda n: repository.search(f"{texts[n % len(texts)]} {n}"))
+        p50, p95, asked = _search_times(lambda n: repository.search(f"{texts[n % len(texts)]} {n}"))
         cpu_ms = (cpu_s(name) - before) * 1000 / len(asked)
         megabytes = 0.0 if name == MEMORY else _megabytes(repository.layout, name, outside)
         if outside and not kept:
@@ -109,10 +198,12 @@ def _measure(project: str, memories: int, name: str, say: Callable[[str], None],
         repository.close()
     say(f"{name}: p50 {p50:.0f} ms, p95 {p95:.0f} ms, {megabytes:.0f} MB")
     load = os.getloadavg()[0]
-    return Scale(name, memories, fill.passages, fill.wall_s, fill.cpu_s, p50, p95, cpu_ms, megabytes, load)
+    return Scale(
+        name, memories, fill.passages, fill.wall_s, fill.cpu_s, p50, p95, cpu_ms, megabytes, load
+    )
 
 
-def _shown(name: str, say: Callable[[str], None]) -> Callable[[int, int], None]:
+def _progress(name: str, say: Callable[[str], None]) -> Callable[[int, int], None]:
     """Return a function that reports every tenth of a fill."""
     told = 0
 
@@ -125,7 +216,7 @@ def _shown(name: str, say: Callable[[str], None]) -> Callable[[int, int], None]:
     return progress
 
 
-def _times(ask: Callable[[int], T]) -> tuple[float, float, list[T]]:
+def _search_times(ask: Callable[[int], T]) -> tuple[float, float, list[T]]:
     """Return median and 95th percentile in milliseconds of many calls, and the results."""
     times: list[float] = []
     given: list[T] = []
@@ -137,16 +228,23 @@ def _times(ask: Callable[[int], T]) -> tuple[float, float, list[T]]:
     return times[len(times) // 2], times[len(times) * 95 // 100], given
 
 
-def measure_vectors(count: int, name: str, say: Callable[[str], None], file: str = "", keep: str = "") -> Scale:
+def measure_vectors(
+    count: int, name: str, say: Callable[[str], None], file: str = "", keep: str = ""
+) -> Scale:
     """Fill one store with vectors of a text file's pieces, or of made-up texts; time searches for the nearest."""
     if name in (SQLITE, MEMORY):
         hint = f"pass --store {' or --store '.join(plugin_names())}"
         raise BadInput(f"--vectors cannot measure the store {name!r}", hint)
-    with _folder(keep) as folder:
+    with _bench_folder(keep) as folder:
         fills, key = Fills(folder), f"vectors-{count}"
         layout = Layout(os.path.join(folder, key, FOLDER))
-        vectors = _known_vectors(os.path.join(folder, f"{key}.npy"), WARM_UP_SEARCHES + SEARCHES + count, file, say)
-        asked, vectors = vectors[: WARM_UP_SEARCHES + SEARCHES], vectors[WARM_UP_SEARCHES + SEARCHES :]
+        vectors = _known_vectors(
+            os.path.join(folder, f"{key}.npy"), WARM_UP_SEARCHES + SEARCHES + count, file, say
+        )
+        asked, vectors = (
+            vectors[: WARM_UP_SEARCHES + SEARCHES],
+            vectors[WARM_UP_SEARCHES + SEARCHES :],
+        )
         store = open_store(layout, StoreSettings(name), vectors.shape[1])
         try:
             fill = fills.get(key, name)
@@ -156,20 +254,28 @@ def measure_vectors(count: int, name: str, say: Callable[[str], None], file: str
                 fill = Fill(time.monotonic() - began, cpu_s(name) - before, count)
                 fills.add(key, name, fill)
             before = cpu_s(name)
-            p50, p95, given = _times(lambda n: store.nearest(asked[n].tobytes(), MAX_NEAREST, Filter()))
+            p50, p95, given = _search_times(
+                lambda n: store.nearest(asked[n].tobytes(), MAX_NEAREST, Filter())
+            )
             cpu_ms = (cpu_s(name) - before) * 1000 / len(given)
             load = os.getloadavg()[0]
-            recall = _recall(vectors, asked, given)
+            recall = _vector_recall(vectors, asked, given)
             megabytes = _megabytes(layout, name, store)
             if not keep:
                 _leave_nothing(store)
         finally:
             store.close()
-    say(f"{name}: {count} vectors in {fill.wall_s:.0f} s, p50 {p50:.1f} ms, p95 {p95:.1f} ms, recall {recall:.3f}")
-    return Scale(name, count, count, fill.wall_s, fill.cpu_s, p50, p95, cpu_ms, megabytes, load, recall)
+    say(
+        f"{name}: {count} vectors in {fill.wall_s:.0f} s, p50 {p50:.1f} ms, p95 {p95:.1f} ms, recall {recall:.3f}"
+    )
+    return Scale(
+        name, count, count, fill.wall_s, fill.cpu_s, p50, p95, cpu_ms, megabytes, load, recall
+    )
 
 
-def _known_vectors(path: str, count: int, file: str, say: Callable[[str], None]) -> NDArray[np.float32]:
+def _known_vectors(
+    path: str, count: int, file: str, say: Callable[[str], None]
+) -> NDArray[np.float32]:
     """Return vectors from a mapped file, which is made on first use: vectors and store need not both fit in memory."""
     if not os.path.exists(path):
         say(f"embedding {count} texts")
@@ -184,7 +290,9 @@ def _embedded(count: int, file: str = "") -> NDArray[np.float32]:
     embedder = StaticEmbedder()
     texts = real_texts(file, count) if file else short_texts(count)
     batches = iter(lambda: embedder.embed([*islice(texts, BATCH_VECTORS)]), [])
-    return np.concatenate([np.frombuffer(b"".join(batch), dtype="<f4").reshape(len(batch), -1) for batch in batches])
+    return np.concatenate(
+        [np.frombuffer(b"".join(batch), dtype="<f4").reshape(len(batch), -1) for batch in batches]
+    )
 
 
 def _megabytes(layout: Layout, name: str, store: OutsideStore | None) -> float:
@@ -201,13 +309,17 @@ def _fill(store: OutsideStore, vectors: NDArray[np.float32], say: Callable[[str]
     for start in range(0, len(vectors), BATCH_VECTORS):
         numbered = enumerate(vectors[start : start + BATCH_VECTORS], start)
         passages = ((n, Passage(f"vector {n}", vector.tobytes())) for n, vector in numbered)
-        store.put([Document(Facets(f"v{n}"), "", (passage,), digest="1") for n, passage in passages])
+        store.put(
+            [Document(Facets(f"v{n}"), "", (passage,), digest="1") for n, passage in passages]
+        )
         store.commit()
         if start % (20 * BATCH_VECTORS) == 0:
             say(f"{start} vectors")
 
 
-def _recall(vectors: NDArray[np.float32], asked: NDArray[np.float32], given: list[list[Hit]]) -> float:
+def _vector_recall(
+    vectors: NDArray[np.float32], asked: NDArray[np.float32], given: list[list[Hit]]
+) -> float:
     """Return the share of an exact scan's top 10 that was found. The scan compares vectors as stores pack them."""
     best: list[list[tuple[float, int]]] = [[] for _ in asked]
     questions = _packed(asked)
@@ -217,7 +329,10 @@ def _recall(vectors: NDArray[np.float32], asked: NDArray[np.float32], given: lis
         for own, column in zip(best, closeness.T, strict=True):
             own += [(float(column[n]), start + int(n)) for n in np.argsort(-column)[:EXACT_TOP]]
     exact = [{f"v{n}" for _, n in sorted(own, reverse=True)[:EXACT_TOP]} for own in best]
-    found = sum(len(right & {hit.id for hit in hits[:EXACT_TOP]}) for right, hits in zip(exact, given, strict=True))
+    found = sum(
+        len(right & {hit.id for hit in hits[:EXACT_TOP]})
+        for right, hits in zip(exact, given, strict=True)
+    )
     return found / sum(map(len, exact))
 
 

@@ -1,8 +1,9 @@
 """Measures on a labeled corpus how well redaction finds secrets and leaves other text alone.
 
-A corpus is JSON: a list of rows with `kind` (`secret:…`, `pii:…`, `benign:…`), `expected_redacted`, `text_b64`, and
-optionally `span_b64` (the secret alone), `scope` and `contested`. Only rows of scope `core` that are not contested
-count. Texts are base64, so that secret scanners do not report a corpus.
+A corpus is JSON: a list of rows with `kind` (`secret:…`, `pii:…`, `benign:…`), `expected_redacted`,
+`text_b64`, and optionally `span_b64` (the secret alone), `scope` and `contested`. Only rows of
+scope `core` that are not contested count. Texts are base64, so that secret scanners do not report a
+corpus.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ import json
 import os
 import time
 from base64 import b64decode
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from ..model.errors import BadInput
-from ..model.record import record
+from ..model.values import record
 from ..redaction.find import find_secrets, redact
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-DEFAULT_CORPUS = os.path.join("..", "shared", "data", "secrets.json")  # beside a checkout of this project
+DEFAULT_CORPUS = os.path.join(
+    "..", "shared", "data", "secrets.json"
+)  # beside a checkout of this project
 PAGE_CHARS = 4_096  # characters of each text that is timed
 ROUNDS = 5  # the fastest round counts: a busy machine can double the time of a round
 
@@ -60,7 +61,9 @@ class Figures:
     pem_whole: float
     idempotent: float
     ms_per_4kb: float
-    by_kind: tuple[tuple[str, int, float], ...] = ()  # of rows that should be redacted: kind, rows, recall
+    by_kind: tuple[
+        tuple[str, int, float], ...
+    ] = ()  # of rows that should be redacted: kind, rows, recall
 
 
 def read_corpus(file: str) -> list[Row]:
@@ -68,9 +71,15 @@ def read_corpus(file: str) -> list[Row]:
     try:
         with open(file, encoding="utf-8") as stream:
             rows = json.load(stream)
-        return [_row(row) for row in rows if row.get("scope", "core") == "core" and not row.get("contested")]
+        return [
+            _row(row)
+            for row in rows
+            if row.get("scope", "core") == "core" and not row.get("contested")
+        ]
     except OSError as failure:
-        raise BadInput(f"cannot read {file}: {failure.strerror}", "name a corpus with --file") from None
+        raise BadInput(
+            f"cannot read {file}: {failure.strerror}", "name a corpus with --file"
+        ) from None
     except (ValueError, KeyError, TypeError, AttributeError):
         hint = "name a JSON list of rows with --file; see 'rawkomem docs redaction'"
         raise BadInput(f"{file} is not a corpus of secrets", hint) from None
@@ -99,13 +108,15 @@ def measure_secrets(rows: Sequence[Row]) -> Figures:
         pem_blocks=len(blocks),
         pem_whole=_share(["PRIVATE KEY-----" not in redact(text) for text in blocks]),
         idempotent=_share([redact(once) == once for once in (redact(row.text) for row in rows)]),
-        ms_per_4kb=_milliseconds("\n".join(row.text for row in benign or rows)),
+        ms_per_4kb=_ms_per_page("\n".join(row.text for row in benign or rows)),
         by_kind=_by_kind(wanted),
     )
 
 
 def _row(row: dict[str, Any]) -> Row:
-    text, span = (b64decode(row.get(key, "")).decode("utf-8", "replace") for key in ("text_b64", "span_b64"))
+    text, span = (
+        b64decode(row.get(key, "")).decode("utf-8", "replace") for key in ("text_b64", "span_b64")
+    )
     return Row(row["kind"], row["expected_redacted"], text, span)
 
 
@@ -120,7 +131,7 @@ def _by_kind(wanted: Sequence[Row]) -> tuple[tuple[str, int, float], ...]:
     return tuple((kind, len(found), _share(found)) for kind, found in sorted(kinds.items()))
 
 
-def _milliseconds(text: str) -> float:
+def _ms_per_page(text: str) -> float:
     pages = [text[at : at + PAGE_CHARS] for at in range(0, len(text), PAGE_CHARS)] or [""]
     rounds = []
     for _ in range(ROUNDS):

@@ -1,7 +1,7 @@
 """`bench speed`: measures how long the real commands take, as processes, in milliseconds and in starts.
 
-A start is the median time of `python -c pass` on the same machine in the same run. Limits are given in starts, because
-machines differ and are noisy.
+A start is the median time of `python -c pass` on the same machine in the same run. Limits are given
+in starts, because machines differ and are noisy.
 """
 
 from __future__ import annotations
@@ -15,18 +15,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from ..embed.minilm import NAME
+from ..embed.minilm import MINILM_NAME
 from ..files.layout import FOLDER, Layout
 from ..index.catalogue import Catalogue
 from ..index.stores.database import index_path, open_database
-from ..model.record import record
+from ..model.values import record
 from .corpus import make_repository, vocabulary
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 WARM_CALLS = 60  # calls in a long-running process
 RUNS_PER_COMMAND = 15  # with fewer runs, the median varies too much
@@ -47,14 +44,18 @@ class Measure:
 def command(*words: str) -> list[str]:
     """Return the command line of the installed console script if there is one, else of the module."""
     script = os.path.join(os.path.dirname(sys.executable), "rawkomem")
-    return [script, *words] if os.path.exists(script) else [sys.executable, "-m", "rawkomem", *words]
+    return (
+        [script, *words] if os.path.exists(script) else [sys.executable, "-m", "rawkomem", *words]
+    )
 
 
 def measure_speed(files: int, say: Callable[[str], None], changes: int = 0) -> list[Measure]:
     """Return all figures for a repository with this many files and changes in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         say(f"writing {files} files of 4 kB, with {changes} changes")
-        compileall.compile_dir(os.path.dirname(os.path.dirname(__file__)), quiet=2)  # as pip does when it installs
+        compileall.compile_dir(
+            os.path.dirname(os.path.dirname(__file__)), quiet=2
+        )  # as pip does when it installs
         make_repository(project, files, changes=changes)
         with embedder("static"):
             return _measure(project, say)
@@ -75,13 +76,20 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
     add("no-op sync", _median(command("sync"), project))
     injections = [command("inject", query) for query in queries()]
     add("cold inject", _median(injections, project))
-    measures.append(Measure("cold search, peak memory", mb=max(_peak_of(words, project) for words in searches)))
+    measures.append(
+        Measure("cold search, peak memory", mb=max(_peak_of(words, project) for words in searches))
+    )
     measures += _warm(project, start, "warm inject")
-    watcher = subprocess.Popen(command("watch"), cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    watcher = subprocess.Popen(
+        command("watch"), cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         _settle(project)
         measures.append(Measure("idle watcher, memory", mb=_resident(watcher.pid)))
-        add("save to searchable, under the watcher", statistics.median(_saved(project, n) for n in range(7)))
+        add(
+            "save to searchable, under the watcher",
+            statistics.median(_saved(project, n) for n in range(7)),
+        )
     finally:
         watcher.send_signal(signal.SIGTERM)
         watcher.wait(10)
@@ -110,9 +118,11 @@ def _fill_second_tier(project: str) -> None:
     """Copy the first tier's vectors: as many and as long as real ones, which would take an hour to compute."""
     database = open_database(index_path(Layout(os.path.join(project, FOLDER))))
     with database:
-        database.execute("INSERT INTO deep_fine SELECT * FROM fine; INSERT INTO deep_coarse SELECT * FROM coarse")
+        database.execute(
+            "INSERT INTO deep_fine SELECT * FROM fine; INSERT INTO deep_coarse SELECT * FROM coarse"
+        )
         database.execute("DELETE FROM shallow")
-        Catalogue(database).set_meta("deep", NAME)
+        Catalogue(database).set_meta("deep", MINILM_NAME)
     database.close()
 
 
@@ -141,7 +151,9 @@ def _settle(project: str) -> None:
 
 def _median(commands: list[str] | list[list[str]], project: str) -> float:
     many = commands if isinstance(commands[0], list) else [commands]
-    return statistics.median(_time(many[run % len(many)], project) for run in range(RUNS_PER_COMMAND))
+    return statistics.median(
+        _time(many[run % len(many)], project) for run in range(RUNS_PER_COMMAND)
+    )
 
 
 def _time(words: list[str], project: str) -> float:
@@ -157,7 +169,9 @@ def _time(words: list[str], project: str) -> float:
 
 def _peak_of(words: list[str], project: str) -> float:
     """Return the peak memory of one more run in megabytes."""
-    return _peak(subprocess.Popen(words, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    return _peak(
+        subprocess.Popen(words, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    )
 
 
 def _peak(process: subprocess.Popen[bytes]) -> float:
@@ -167,7 +181,9 @@ def _peak(process: subprocess.Popen[bytes]) -> float:
         return 0.0
     _, _, usage = os.wait4(process.pid, 0)
     process.returncode = 0
-    return usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1024 * 1024)  # kilobytes, on macOS bytes
+    return usage.ru_maxrss / (
+        1024 if sys.platform != "darwin" else 1024 * 1024
+    )  # kilobytes, on macOS bytes
 
 
 def _resident(pid: int) -> float:

@@ -1,4 +1,6 @@
-"""Keeps a repository open and injects repeatedly, as a server does; prints the times as JSON."""
+"""Keeps a repository open and injects repeatedly, as a server does; prints the times as JSON. `bench
+speed` runs it as a process.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import json
 import sys
 import time
 
-from ..model.task import Task
+from ..model.entries import Task
 from ..repository import Repository
 
 WARM_UP_CALLS = 5  # calls that fill caches and are not timed

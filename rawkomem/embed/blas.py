@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
+from ctypes import CDLL
+from typing import Any
 
-from ..files.local.background import is_background
+from ..files.journal import is_background
 
 VARIABLE = "OPENBLAS_NUM_THREADS"  # read once, when the library is loaded
 ours = "numpy" not in sys.modules and VARIABLE not in os.environ
@@ -22,16 +24,15 @@ finally:
     if ours:
         del os.environ[VARIABLE]
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
-NAMES = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_")  # in the wheels of numpy 2 and 1
+NAMES = (
+    "scipy_openblas_{}_num_threads64_",
+    "openblas_{}_num_threads64_",
+)  # in the wheels of numpy 2 and 1
 
 
 def thread_setter() -> tuple[Any, int]:
     """Return OpenBLAS's function that sets the number of threads, and the number; (None, 1) if numpy lacks it."""
-    from ctypes import CDLL  # numpy has imported it
 
     for path in libraries():
         library = CDLL(path)  # it is loaded already: this returns a handle
@@ -44,8 +45,17 @@ def thread_setter() -> tuple[Any, int]:
 def libraries() -> list[str]:
     """Return the paths of the OpenBLAS libraries in numpy's wheel."""
     home = os.path.dirname(numpy.__file__)
-    folders = [folder for folder in (f"{home}.libs", os.path.join(home, ".dylibs")) if os.path.isdir(folder)]
-    return [os.path.join(folder, name) for folder in folders for name in os.listdir(folder) if "openblas" in name]
+    folders = [
+        folder
+        for folder in (f"{home}.libs", os.path.join(home, ".dylibs"))
+        if os.path.isdir(folder)
+    ]
+    return [
+        os.path.join(folder, name)
+        for folder in folders
+        for name in os.listdir(folder)
+        if "openblas" in name
+    ]
 
 
 set_threads, usual = (None, 1) if ours else thread_setter()

@@ -1,35 +1,39 @@
-"""Embeds many texts at once with numpy. The vectors have exactly the bytes of the sums in plain Python.
-
-Weights and rows are whole numbers, and so is every sum of their products. float64 holds them exactly, in any order of
-adding. Only the last division rounds, and it rounds the same way in both.
+"""Embeds many texts at once with numpy. The vectors have exactly the bytes of the sums in plain
+Python.
 """
 
 from __future__ import annotations
 
-from .blas import numpy as np  # without its thread pool, which takes 35 ms to start and is of no use here
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from .blas import numpy as np
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .vectors import TokenVectors
+    from .static import TokenVectors
+
 
 BLOCK_TEXTS = 256  # texts that are divided together: a few MB of sums
-HALF_BITS = 26  # a sum of up to 53 bits is squared in two parts, so that sums of products fit into 63 bits
+HALF_BITS = (
+    26  # a sum of up to 53 bits is squared in two parts, so that sums of products fit into 63 bits
+)
 
 
-def sums(vectors: TokenVectors, texts: list[list[int]]) -> list[bytes]:
+def bulk_sums(vectors: TokenVectors, texts: list[list[int]]) -> list[bytes]:
     """Return one packed vector per list of rows."""
     weights, rows = vectors.table()
     factors = np.frombuffer(weights, "<u4").astype(np.float64)
     table = np.frombuffer(rows, np.int8).reshape(vectors.count, vectors.dims)
     packed: list[bytes] = []
     for start in range(0, len(texts), BLOCK_TEXTS):
-        packed += _block(factors, table, texts[start : start + BLOCK_TEXTS])
+        packed += _block_sums(factors, table, texts[start : start + BLOCK_TEXTS])
     return packed
 
 
-def _block(factors: NDArray[np.float64], table: NDArray[np.int8], texts: list[list[int]]) -> list[bytes]:
+def _block_sums(
+    factors: NDArray[np.float64], table: NDArray[np.int8], texts: list[list[int]]
+) -> list[bytes]:
     totals = np.zeros((len(texts), table.shape[1]))
     for number, text in enumerate(texts):
         if text:
@@ -42,5 +46,7 @@ def _block(factors: NDArray[np.float64], table: NDArray[np.int8], texts: list[li
 def _squares(totals: NDArray[np.int64]) -> list[int]:
     """Return the sum of the squares of each row, exact."""
     high, low = totals >> HALF_BITS, totals & (2**HALF_BITS - 1)
-    parts = zip((high * high).sum(axis=1), (high * low).sum(axis=1), (low * low).sum(axis=1), strict=True)
+    parts = zip(
+        (high * high).sum(axis=1), (high * low).sum(axis=1), (low * low).sum(axis=1), strict=True
+    )
     return [(int(a) << 2 * HALF_BITS) + (int(b) << HALF_BITS + 1) + int(c) for a, b, c in parts]

@@ -1,25 +1,83 @@
-"""Embeds with an OpenAI-compatible /v1/embeddings endpoint: OpenAI, Cohere, Ollama, LM Studio and similar servers."""
+"""Embeds with an OpenAI-compatible /v1/embeddings endpoint: OpenAI, Cohere, Ollama, LM Studio and
+similar servers; starts a local server if it is not running.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..net import failure
-from ..net.client import PAUSES
-from ..net.json_api import Api, JsonApi, api_url
-from .failure import EmbedderFailed, NotListening
-from .local_server import start_server
-from .static import pack
+from ..net import guard
+from ..net.client import RETRY_PAUSES, Api, Client, JsonApi, api_url
+from .embedder import EmbedderFailed, EmbedderNotListening
+from .static import pack_vector
 
 if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable, Sequence
-    from typing import TypeVar
+    from .providers import EmbedderSettings
 
-    from .chain import EmbedderSettings
+T = TypeVar("T")
 
-    T = TypeVar("T")
+
+# Starts the user's embedding server if it is not running, and waits until it listens. The server
+# keeps running.
+
+START_TIMEOUT_S = 60.0  # enough to load a model of some gigabytes from a slow disk
+POLL_S = 0.1  # seconds between two checks
+
+
+def start_server(
+    command: str, client: Client, limit: float = START_TIMEOUT_S
+) -> subprocess.Popen[bytes]:
+    """Run the command, without a shell, in its own session; return when the client can connect.
+
+    Raise EmbedderFailed if the command fails, or if the server does not listen in time.
+    """
+    words = split_command(command)
+    nowhere = subprocess.DEVNULL
+    try:
+        process = subprocess.Popen(
+            words, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True
+        )
+    except OSError as error:  # only the first word is shown: the others may hold a secret
+        raise EmbedderFailed(
+            f"cannot run {words[0]}: {type(error).__name__}", "Use a full path in embedder.start."
+        )
+    deadline = time.monotonic() + limit
+    while not client.listens():
+        if process.poll():  # 0 is no failure: some launchers exit while their server starts
+            message = f"{words[0]} ended with code {process.returncode}"
+            raise EmbedderFailed(message, "Run the command in embedder.start by hand.")
+        if time.monotonic() > deadline:
+            process.terminate()
+            place = f"{client.target.host}:{client.target.port}"
+            message = f"{words[0]} runs, but {place} did not open within {limit:g} s"
+            raise EmbedderFailed(
+                message, "Check that embedder.provider and embedder.start mean the same server."
+            )
+        time.sleep(POLL_S)
+    return process
+
+
+def split_command(command: str) -> list[str]:
+    """Return the words of a command line; raise EmbedderFailed if there are none."""
+    try:
+        words = shlex.split(command, posix=os.name == "posix")
+    except ValueError:  # a quote that is not closed
+        words = []
+    if not words:
+        raise EmbedderFailed(
+            "the start command is empty or has an open quote", "Correct embedder.start."
+        )
+    return words
+
+
+# Embeds with an OpenAI-compatible /v1/embeddings endpoint: OpenAI, Cohere, Ollama, LM Studio and
+# similar servers.
 
 EMBEDDINGS = Api("/embeddings", "embedder.provider", "embedder.model", "keys.embedder")
 NAME_PREFIX = "openai:"  # start of these embedders' names, which the index keeps
@@ -37,14 +95,18 @@ PROBE = "memory"  # any word: its vector shows that the server works, and the nu
 class EndpointEmbedder:
     """Embeds by HTTP request. Opening it sends one word, so that a server that is down is noticed before any work."""
 
-    def __init__(self, settings: EmbedderSettings, pauses: tuple[float, ...] = PAUSES):
-        self._model = model_of(settings)
+    def __init__(self, settings: EmbedderSettings, pauses: tuple[float, ...] = RETRY_PAUSES):
+        self._model = model_name(settings)
         if not self._model:
-            raise EmbedderFailed("no model is named", "Set embedder.model, for example to text-embedding-3-small.")
+            raise EmbedderFailed(
+                "no model is named", "Set embedder.model, for example to text-embedding-3-small."
+            )
         self._asked = settings.dims
         self.dims = settings.dims
         url = embeddings_url(settings)
-        self._post = translated(lambda: JsonApi(EMBEDDINGS, url, settings.key_env, settings.timeout, pauses))
+        self._post = as_embedder_error(
+            lambda: JsonApi(EMBEDDINGS, url, settings.key_env, settings.timeout, pauses)
+        )
         self.server: subprocess.Popen[bytes] | None = None
         self._probe(settings.start)
         target = self._post.client.target
@@ -56,14 +118,16 @@ class EndpointEmbedder:
         wanted = [place for place, text in enumerate(texts) if text.strip()]
         for start in range(0, len(wanted), BATCH_TEXTS):
             places = wanted[start : start + BATCH_TEXTS]
-            for place, numbers in zip(places, self._ask([texts[place] for place in places]), strict=True):
+            for place, numbers in zip(
+                places, self._ask([texts[place] for place in places]), strict=True
+            ):
                 vectors[place] = self._pack(numbers)
         return vectors
 
     def _probe(self, start: str) -> None:
         try:
             answer = self._ask([PROBE])
-        except NotListening:
+        except EmbedderNotListening:
             if not start:
                 raise
             self.server = start_server(start, self._post.client)
@@ -75,37 +139,41 @@ class EndpointEmbedder:
         body: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
         if self._asked:
             body["dimensions"] = self._asked
-        return read_vectors(translated(lambda: self._post(body)), len(texts))
+        return read_vectors(as_embedder_error(lambda: self._post(body)), len(texts))
 
     def _pack(self, numbers: list[Any]) -> bytes:
         if not numbers or len(numbers) != self.dims:
-            raise unusable(f"a vector of {len(numbers)} numbers instead of {self.dims or 'some'}")
+            raise unusable_answer(
+                f"a vector of {len(numbers)} numbers instead of {self.dims or 'some'}"
+            )
         try:
             vector = [float(number) for number in numbers if type(number) in (int, float)]
         except OverflowError:
             vector = [math.inf]
         if len(vector) != self.dims or not all(map(math.isfinite, vector)):
-            raise unusable("a vector with values that are not finite numbers")
-        largest = max(map(abs, vector)) or 1.0  # squares of very large or small numbers would overflow or underflow
-        return pack([number / largest for number in vector])
+            raise unusable_answer("a vector with values that are not finite numbers")
+        largest = (
+            max(map(abs, vector)) or 1.0
+        )  # squares of very large or small numbers would overflow or underflow
+        return pack_vector([number / largest for number in vector])
 
 
-def model_of(settings: EmbedderSettings) -> str:
+def model_name(settings: EmbedderSettings) -> str:
     """Return the model in the settings, or the provider's default; empty if there is none."""
     return settings.model or MODELS.get(settings.provider, "")
 
 
-def is_by(settings: EmbedderSettings, name: str) -> bool:
+def is_name_of(settings: EmbedderSettings, name: str) -> bool:
     """Return whether an embedder of that name uses the model of these settings."""
-    return name.startswith(NAME_PREFIX) and f"/{model_of(settings)}:" in name
+    return name.startswith(NAME_PREFIX) and f"/{model_name(settings)}:" in name
 
 
-def translated(ask: Callable[[], T]) -> T:
+def as_embedder_error(ask: Callable[[], T]) -> T:
     """Return what `ask` returns; turn RequestFailed into EmbedderFailed or NotListening."""
     try:
         return ask()
-    except failure.RequestFailed as failed:
-        kind = NotListening if isinstance(failed, failure.NotListening) else EmbedderFailed
+    except guard.RequestFailed as failed:
+        kind = EmbedderNotListening if isinstance(failed, guard.NotListening) else EmbedderFailed
         raise kind(failed.message, failed.hint) from None
 
 
@@ -118,16 +186,22 @@ def read_vectors(answer: Any, count: int) -> list[list[Any]]:
     """Return the vectors of an answer in the order of the texts; raise EmbedderFailed if it has no such vectors."""
     items = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise unusable("no list of vectors")
+        raise unusable_answer("no list of vectors")
     if len(items) != count:
-        raise unusable(f"{len(items)} vectors for {count} texts")
-    placed = {str(item.get("index", place)): item.get("embedding") for place, item in enumerate(items)}
-    vectors = [vector for place in range(count) if isinstance(vector := placed.get(str(place)), list)]
+        raise unusable_answer(f"{len(items)} vectors for {count} texts")
+    placed = {
+        str(item.get("index", place)): item.get("embedding") for place, item in enumerate(items)
+    }
+    vectors = [
+        vector for place in range(count) if isinstance(vector := placed.get(str(place)), list)
+    ]
     if len(vectors) != count:
-        raise unusable("a list without one vector for each text")
+        raise unusable_answer("a list without one vector for each text")
     return vectors
 
 
-def unusable(what: str) -> EmbedderFailed:
+def unusable_answer(what: str) -> EmbedderFailed:
     """Return the error for an answer that cannot be used."""
-    return EmbedderFailed(f"the endpoint answered with {what}", "Check embedder.provider and embedder.model.")
+    return EmbedderFailed(
+        f"the endpoint answered with {what}", "Check embedder.provider and embedder.model."
+    )

@@ -1,34 +1,280 @@
-"""The contextual embedder: all-MiniLM-L6-v2 without torch. It is slower than the static vectors, but better at meaning.
-
-Its weights come with rawkomem as int8 (see NOTICE). It runs on numpy, which is imported with the first text. If
-onnxruntime is installed and there is a model file for it (tools/make_minilm.py --onnx), that is used instead.
+"""The contextual embedder: all-MiniLM-L6-v2 without torch, slower than the static vectors, but better
+at meaning. It reads int8 weights from a mapped file and runs on numpy, or on onnxruntime if it is
+installed and there is a model file for it.
 """
 
 from __future__ import annotations
 
+import mmap
 import os
+import struct
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
-from .minilm_file import WeightsFile
-from .minilm_text import Cutter
+from ..files.journal import is_background
+from ..model.installed import how_to_install
+from ..model.values import record
+from .embedder import Embedder, EmbedderFailed
+from .static import INDEX_CHARS, SortedNames, WordPiece, broken_file, index_finder, is_embeddable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .minilm_pass import Encoder
-    from .protocol import Embedder
 
-NAME = "minilm-l6-v1"
-FILE = os.path.join(os.path.dirname(__file__), "minilm-l6-int8.bin")
-ONNX = "minilm-l6.onnx"  # looked for beside the weights
+
+# The memory-mapped file of the contextual embedder: a sorted vocabulary, word vectors and the
+# layers' weights.
+#
+# Layout, little-endian, without gaps; n pieces, p positions, d dimensions, w the width in the middle of a layer:
+#     header    magic, version, n, p, d, w, layers, heads, characters of the longest piece, bytes of the names, zeros
+#     float32   n scales of the word vectors; p * d position vectors; gain and shift (d each) of
+# the norm after them; per
+#               layer a scale and a bias for every output of its four products, then gain and shift of its two norms
+#     uint32    n + 1 offsets at which the pieces start in the names
+#     int8      n * d word vectors; per layer one column per output: mix d * 3d (queries, keys, values), join d * d,
+#               widen d * w, narrow w * d; the value of a number is the number times the scale of its word or output
+#     names     the pieces as UTF-8 in byte order, each ended by a newline
+
+MINILM_MAGIC = b"rawkomlm"
+MINILM_VERSION = 1
+MINILM_HEADER = struct.Struct("<8s9I20x")  # 64 bytes, so that the floats are aligned
+NUMBER_BYTES = {
+    "<f4": 4,
+    "<u4": 4,
+    "i1": 1,
+    "u1": 1,
+}  # per number, under numpy's names of the kinds
+MAX_BYTES = 2**31  # no model of this kind is larger
+
+
+@record
+class Shape:
+    """The numbers of a header, in order."""
+
+    pieces: int
+    positions: int
+    dims: int
+    width: int
+    layers: int
+    heads: int
+    longest: int
+    names: int
+
+
+@record
+class Place:
+    """The place of an array in the file."""
+
+    kind: str
+    dims: tuple[int, ...]
+    start: int
+    end: int
+
+
+class WeightsFile(SortedNames):
+    """An open file: finds pieces in the vocabulary, and knows the place of each array."""
+
+    def __init__(self, path: str):
+        data = map_file(path)
+        self.shape = read_shape(path, data)
+        self.places = array_places(self.shape)
+        names = self.places["names"]  # the last array
+        if names.end != len(data):
+            raise broken_file(f"model {path}", f"its {len(data)} bytes do not fit its header")
+        super().__init__(
+            data, self.shape.pieces, self.places["offsets"].start, names.start, names.end
+        )
+
+
+def layer_products(shape: Shape) -> dict[str, tuple[int, int]]:
+    """Return the matrix products of a layer: name → (inputs, outputs)."""
+    d, w = shape.dims, shape.width
+    return {"mix": (d, 3 * d), "join": (d, d), "widen": (d, w), "narrow": (w, d)}
+
+
+def array_places(shape: Shape) -> dict[str, Place]:
+    """Return every array of a file by its name, in the order of the layout."""
+    found: dict[str, Place] = {}
+    start = MINILM_HEADER.size
+    for name, kind, dims in array_parts(shape):
+        size = NUMBER_BYTES[kind]
+        for count in dims:
+            size *= count
+        found[name] = Place(kind, dims, start, start + size)
+        start += size
+    return found
+
+
+def array_parts(shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """Yield name, kind and dimensions of each array."""
+    yield "word.scale", "<f4", (shape.pieces,)
+    yield "position", "<f4", (shape.positions, shape.dims)
+    yield from norm_parts("first", shape)
+    for layer in range(shape.layers):
+        for name, (_, outputs) in layer_products(shape).items():
+            yield f"{layer}.{name}.scale", "<f4", (outputs,)
+            yield f"{layer}.{name}.bias", "<f4", (outputs,)
+        yield from norm_parts(f"{layer}.joined", shape)
+        yield from norm_parts(f"{layer}.narrowed", shape)
+    yield "offsets", "<u4", (shape.pieces + 1,)
+    yield "word", "i1", (shape.pieces, shape.dims)
+    for layer in range(shape.layers):
+        for name, sides in layer_products(shape).items():
+            yield f"{layer}.{name}", "i1", sides
+    yield "names", "u1", (shape.names,)
+
+
+def norm_parts(name: str, shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """Yield the two vectors of a layer norm."""
+    yield f"{name}.gain", "<f4", (shape.dims,)
+    yield f"{name}.shift", "<f4", (shape.dims,)
+
+
+def map_file(path: str) -> mmap.mmap:
+    """Return the whole file as a memory map; the system reads only the pages that are used."""
+    try:
+        with open(path, "rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:  # ValueError: an empty file
+        raise broken_file(f"model {path}", getattr(error, "strerror", None) or str(error))
+
+
+def read_shape(path: str, start: mmap.mmap) -> Shape:
+    """Return the shape in the header; raise RawkoError if the header is invalid."""
+    if len(start) < MINILM_HEADER.size or MINILM_HEADER.unpack_from(start)[:2] != (
+        MINILM_MAGIC,
+        MINILM_VERSION,
+    ):
+        raise broken_file(
+            f"model {path}", f"it does not start with {MINILM_MAGIC.decode()} {MINILM_VERSION}"
+        )
+    shape = Shape(*MINILM_HEADER.unpack_from(start)[2:])
+    if (
+        shape.layers * shape.dims * shape.width > MAX_BYTES
+        or not shape.heads
+        or shape.dims % shape.heads
+    ):
+        raise broken_file(f"model {path}", "its header is invalid")
+    return shape
+
+
+# Cuts a text into rows of the contextual embedder's vocabulary, between the two marks that BERT
+# expects.
+
+START_PIECE, END_PIECE, UNKNOWN_PIECE = (
+    "[CLS]",
+    "[SEP]",
+    "[UNK]",
+)  # as BERT's vocabulary spells them
+
+
+class Cutter:
+    """Cuts texts as the original model does: a text is cut at the longest input, which includes the two marks."""
+
+    def __init__(self, file: WeightsFile):
+        self._file = file
+        self._start, self._end, self._unknown = map(
+            file.find, (START_PIECE, END_PIECE, UNKNOWN_PIECE)
+        )
+        self._cutter = WordPiece(file.find, file.shape.longest, (self._unknown,))
+        self._indexed = False
+
+    def rows(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the rows of each text; none for a text without a known word, because such texts would look alike."""
+        if not self._indexed and sum(map(len, texts)) > INDEX_CHARS:
+            self._cutter.find = index_finder(self._file.index())
+            self._indexed = True
+        return [
+            self._framed(self._cutter.rows(text)) if is_embeddable(text) else [] for text in texts
+        ]
+
+    def _framed(self, rows: list[int]) -> list[int]:
+        kept = rows[: self._file.shape.positions - 2]
+        return [self._start, *kept, self._end] if any(row != self._unknown for row in kept) else []
+
+
+# Runs the contextual embedder with onnxruntime, twice as fast, on a model file from
+# tools/make_minilm.py --onnx.
+
+ONNX_INPUT = "rows"
+ONNX_SPACE = "rawkomem.space"  # the model's metadata key with the name of its vector space
+
+
+class OnnxEmbedder:
+    """Embeds one text at a time: texts in a batch would share a scale, so that a vector depends on its neighbors."""
+
+    def __init__(self, model: str, weights: str):
+        self._session = load_session(model)
+        self.name = self._session.get_modelmeta().custom_metadata_map.get(ONNX_SPACE, "")
+        file = WeightsFile(weights)
+        self.dims = file.shape.dims
+        self._cutter = Cutter(file)
+        if not self.name or self._session.get_outputs()[0].shape[-1] != self.dims:
+            raise EmbedderFailed(
+                f"{model} is not a model for rawkomem", "Make it with tools/make_minilm.py --onnx."
+            )
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """Return one vector per text; a text is cut after 254 word pieces."""
+        return [
+            self._vector(rows) if rows else bytes(4 * self.dims)
+            for rows in self._cutter.rows(texts)
+        ]
+
+    def _vector(self, rows: list[int]) -> bytes:
+        import numpy as np  # comes with onnxruntime
+
+        try:
+            vector = self._session.run(None, {ONNX_INPUT: np.array([rows], np.int64)})[0]
+        except Exception as error:  # onnxruntime raises errors of many kinds
+            raise EmbedderFailed(
+                f"the model failed: {error}", "Rebuild it with tools/make_minilm.py --onnx."
+            )
+        packed: bytes = vector.astype("<f4").tobytes()
+        return packed
+
+
+def load_session(model: str) -> Any:
+    """Return the session of a model file; raise EmbedderFailed if it cannot be loaded."""
+    try:
+        runtime = import_module("onnxruntime")
+    except ImportError:
+        raise EmbedderFailed(
+            "onnxruntime is not installed", f"Run: {how_to_install('onnxruntime')}"
+        )
+    try:
+        options = runtime.SessionOptions()
+        if is_background():
+            options.intra_op_num_threads = options.inter_op_num_threads = 1
+        return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # a missing file, not a model, or too new
+        raise EmbedderFailed(
+            f"cannot load {model}: {error}", "Make it with tools/make_minilm.py --onnx."
+        )
+
+
+# The contextual embedder: all-MiniLM-L6-v2 without torch. It is slower than the static vectors,
+# but better at meaning.
+#
+# Its weights come with rawkomem as int8 (see NOTICE). It runs on numpy, which is imported with the
+# first text. If onnxruntime is installed and there is a model file for it (tools/make_minilm.py
+# --onnx), that is used instead.
+
+MINILM_NAME = "minilm-l6-v1"
+MINILM_FILE = os.path.join(os.path.dirname(__file__), "minilm-l6-int8.bin")
+ONNX_FILE = "minilm-l6.onnx"  # looked for beside the weights
 BATCH_TOKENS = 768  # tokens in one pass: larger batches are no faster, smaller ones waste CPU time
-KEEP_AFTER_PASSES = 4  # passes: casting the weights takes 5 ms in each pass, keeping them as float32 20 ms once
+KEEP_AFTER_PASSES = (
+    4  # passes: casting the weights takes 5 ms in each pass, keeping them as float32 20 ms once
+)
 
 
 class MiniLmEmbedder:
     """Embeds with numpy in this process: a seventh of a second to the first vector, then a dozen sections a second."""
 
-    def __init__(self, path: str = FILE, name: str = NAME):
+    def __init__(self, path: str = MINILM_FILE, name: str = MINILM_NAME):
         self.name = name
         self._file = WeightsFile(path)
         self.dims = self._file.shape.dims
@@ -41,14 +287,17 @@ class MiniLmEmbedder:
         cut = self._cutter.rows(texts)
         vectors = [bytes(4 * self.dims)] * len(texts)
         known = [place for place, rows in enumerate(cut) if rows]
-        batches = split([cut[place] for place in known])
+        batches = token_batches([cut[place] for place in known])
         if batches:
             for place, vector in zip(known, self._run(batches), strict=True):
                 vectors[place] = vector
         return vectors
 
     def _run(self, batches: list[list[list[int]]]) -> list[bytes]:
-        from .blas import OneThread, workers  # before anything else imports numpy
+        from .blas import (
+            OneThread,
+            workers,  # before anything else imports numpy
+        )
         from .minilm_pass import Encoder
 
         encoder = self._encoder = self._encoder or Encoder(self._file)
@@ -57,22 +306,27 @@ class MiniLmEmbedder:
             encoder.keep()
         with OneThread():
             threads = min(workers(), len(batches))
-            found = map(encoder, batches) if threads == 1 else side_by_side(encoder, batches, threads)
+            found = (
+                map(encoder, batches) if threads == 1 else run_in_threads(encoder, batches, threads)
+            )
             return [vector for vectors in found for vector in vectors]
 
 
-def side_by_side(encoder: Encoder, batches: list[list[list[int]]], threads: int) -> list[list[bytes]]:
+def run_in_threads(
+    encoder: Encoder, batches: list[list[list[int]]], threads: int
+) -> list[list[bytes]]:
     """Return the encoder's vectors of each batch; run this many threads."""
-    from concurrent.futures import ThreadPoolExecutor  # a slow import, which pays only for bulk work
 
     pool = ThreadPoolExecutor(threads)
     try:
         return list(pool.map(encoder, batches))
     finally:
-        pool.shutdown(cancel_futures=True)  # after an interrupt, do not finish the remaining batches
+        pool.shutdown(
+            cancel_futures=True
+        )  # after an interrupt, do not finish the remaining batches
 
 
-def split(texts: list[list[int]]) -> list[list[list[int]]]:
+def token_batches(texts: list[list[int]]) -> list[list[list[int]]]:
     """Return the texts in order, in batches of at most BATCH_TOKENS tokens."""
     batches: list[list[list[int]]] = []
     room = 0
@@ -85,19 +339,18 @@ def split(texts: list[list[int]]) -> list[list[list[int]]]:
     return batches
 
 
-def open_minilm(path: str = FILE, onnx: str = "") -> Embedder:
+def open_minilm(path: str = MINILM_FILE, onnx: str = "") -> Embedder:
     """Return the onnxruntime embedder if `onnx` or a model beside the weights can be run, else the numpy embedder."""
-    beside = os.path.join(os.path.dirname(path), ONNX)
+    beside = os.path.join(os.path.dirname(path), ONNX_FILE)
     if not onnx and not (os.path.exists(beside) and has_onnxruntime()):
         return MiniLmEmbedder(path)
-    from .minilm_onnx import OnnxEmbedder  # an extra
+    # an extra
 
     return OnnxEmbedder(onnx or beside, path)
 
 
 def has_onnxruntime() -> bool:
     """Return whether onnxruntime is installed, without importing it."""
-    from importlib.util import find_spec  # a slow import, and rarely needed
 
     return find_spec("onnxruntime") is not None
 

@@ -1,25 +1,26 @@
-"""BERT's forward pass in numpy: int8 weights, float32 arithmetic, several texts in one batch without padding.
+"""BERT's forward pass in numpy: int8 weights, float32 arithmetic, several texts in one batch without
+padding.
 
-The tokens of all texts are rows of one matrix, so that each product of a layer is one large product. Only attention,
-which must stay inside a text, is computed text by text.
+The tokens of all texts are rows of one matrix, so that each product of a layer is one large
+product. Only attention, which must stay inside a text, is computed text by text.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from .minilm_file import WeightsFile
+    from .minilm import WeightsFile
 
     Floats = NDArray[np.float32]
     Arrays = dict[str, NDArray[Any]]
+
 
 EPSILON = np.float32(1e-12)  # added to a variance, as in BERT
 INFINITE = 0x7C00  # the bits of float16's infinity: those of positive finite numbers are smaller
@@ -66,7 +67,9 @@ class Layer:
 
     def __init__(self, arrays: Arrays, number: int, heads: int, gelu: Floats):
         self._heads, self._gelu = heads, gelu
-        self.linears = [Linear(arrays, f"{number}.{name}") for name in ("mix", "join", "widen", "narrow")]
+        self.linears = [
+            Linear(arrays, f"{number}.{name}") for name in ("mix", "join", "widen", "narrow")
+        ]
         self._norms = [Norm(arrays, f"{number}.{name}") for name in ("joined", "narrowed")]
         mix, width = self.linears[0], len(self.linears[1].bias)
         for part in (mix.scale, mix.bias):  # scale the queries instead of every score
@@ -92,13 +95,21 @@ class Encoder:
 
     def __init__(self, file: WeightsFile):
         arrays: Arrays = {
-            name: np.frombuffer(memoryview(file.map)[place.start : place.end], place.kind).reshape(place.dims)
+            name: np.frombuffer(memoryview(file.map)[place.start : place.end], place.kind).reshape(
+                place.dims
+            )
             for name, place in file.places.items()
         }
-        self._words, self._scales, self._positions = arrays["word"], arrays["word.scale"], arrays["position"]
+        self._words, self._scales, self._positions = (
+            arrays["word"],
+            arrays["word.scale"],
+            arrays["position"],
+        )
         self._first = Norm(arrays, "first")
         gelu = gelu_table()
-        self._layers = [Layer(arrays, number, file.shape.heads, gelu) for number in range(file.shape.layers)]
+        self._layers = [
+            Layer(arrays, number, file.shape.heads, gelu) for number in range(file.shape.layers)
+        ]
 
     def keep(self) -> None:
         """Keep all weights as float32 from now on: faster passes for 43 MB of memory, with exactly the same results."""
@@ -144,7 +155,9 @@ def gelu_table() -> Floats:
     """Return GELU of every float16, indexed by its bits: a look-up is twice as fast as computing it."""
     x = np.arange(INFINITE, dtype=np.uint16).view(np.float16).astype(np.float32)
     slope = np.float32((2 / np.pi) ** 0.5)
-    positive = x * (1 + np.tanh(slope * (x + np.float32(0.044715) * x * x * x))) / 2  # Hendrycks and Gimpel 2016
+    positive = (
+        x * (1 + np.tanh(slope * (x + np.float32(0.044715) * x * x * x))) / 2
+    )  # Hendrycks and Gimpel 2016
     table = np.zeros(2 * NEGATIVE, np.float32)
     table[:INFINITE] = positive
     table[NEGATIVE : NEGATIVE + INFINITE] = positive - x

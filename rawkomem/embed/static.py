@@ -1,26 +1,337 @@
-"""The bundled embedder: a text's vector is the sum of its pieces' vectors. It needs no model run and no network.
+"""The bundled embedder: WordPiece cuts a text, and its vector is the sum of its pieces' vectors, read
+from a mapped file.
 
-Short texts use plain Python on the mapped file, so that a cold query imports nothing heavy; long work uses numpy.
-Unknown words are ignored: with a common vector for them, any two texts full of unknown words would look alike, and such
-a vector changed no measured figure by more than 0.001.
+Short texts use plain Python, so that a cold query imports nothing heavy; long work uses numpy
+(bulk.py). Unknown words are ignored: with a common vector for them, any two texts full of unknown
+words would look alike.
 """
 
 from __future__ import annotations
 
+import math
+import mmap
 import os
 import struct
 import sys
+from collections.abc import Callable, Sequence
+from io import FileIO
+from itertools import chain
 
-from .lanes import weighted_sum
-from .vectors import TokenVectors
-from .wordpiece import WordPiece, knows
+from ..model.errors import RawkoError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+# The file of token vectors: sorted pieces, with a weight and an int8 row for each; only needed
+# parts are read.
+#
+# Layout, little-endian, without gaps:
+#     header    magic, version, number of pieces n, dimensions d (a multiple of 8), characters of the longest piece,
+#               bytes of the names
+#     offsets   n + 1 uint32: offset of each piece in the names
+#     weights   n uint32 up to MAX_WEIGHT
+#     names     the pieces as UTF-8 in byte order, each ended by a newline
+#     rows      n * d int8: a piece's vector is its row times its weight, up to a factor that normalizing removes
+#
+# Weights are whole numbers, so that every sum is exact: the same on any machine and in any order
+# of adding.
 
-NAME = "static-384-v2"
-FILE = os.path.join(os.path.dirname(__file__), "static-384.bin")
+VECTORS_MAGIC = b"rawkovec"
+VECTORS_VERSION = 1
+VECTORS_HEADER = struct.Struct("<8sIIIII")
+SPAN = struct.Struct("<II")  # offset of a piece, and of the next one
+MAX_WEIGHT = (
+    2**26
+)  # a sum of 2**20 pieces with values up to 2**7 then fits into the 53 bits that float64 holds exactly
+HAS_PREAD = hasattr(os, "pread")  # not on Windows
+
+
+class SortedNames:
+    """Names in a mapped file: in byte order, each ended by a newline, with their offsets."""
+
+    def __init__(self, data: mmap.mmap, count: int, offsets: int, names: int, end: int):
+        self.map = data
+        self.count = count
+        self._offsets, self._names, self._end = offsets, names, end
+
+    def find(self, piece: str) -> int:
+        """Return the row of a piece, or -1."""
+        wanted = piece.encode()
+        data, offsets, names, span = self.map, self._offsets, self._names, SPAN.unpack_from
+        low, high = 0, self.count
+        while low < high:
+            middle = (low + high) // 2
+            start, after = span(data, offsets + 4 * middle)
+            name = data[names + start : names + after - 1]
+            if name == wanted:
+                return middle
+            low, high = (middle + 1, high) if name < wanted else (low, middle)
+        return -1
+
+    def index(self) -> dict[str, int]:
+        """Return piece → row in memory: takes 4 MB and some milliseconds, then a look-up is fifty times as fast."""
+        names = self.map[self._names : self._end].decode().split("\n")
+        return dict(
+            zip(names, range(self.count), strict=False)
+        )  # the text after the last newline is empty
+
+
+class TokenVectors(SortedNames):
+    """An open file: finds pieces in the map, and reads the rows that are needed."""
+
+    def __init__(self, path: str):
+        self._file, header = open_vectors(path)
+        count, self.dims, self.longest, size_of_names = header
+        self._weights = VECTORS_HEADER.size + 4 * (count + 1)
+        names = self._weights + 4 * count
+        self._rows = names + size_of_names
+        size = os.fstat(self._file.fileno()).st_size
+        if size != self._rows + count * self.dims:
+            raise broken_file(f"token vectors {path}", f"its {size} bytes do not fit its header")
+        # Map only the names: kernels with large folios would count every touched megabyte of rows as our memory.
+        searched = mmap.mmap(self._file.fileno(), self._rows, access=mmap.ACCESS_READ)
+        super().__init__(searched, count, VECTORS_HEADER.size, names, self._rows)
+
+    def weight(self, row: int) -> int:
+        """Return the factor for the numbers of a row."""
+        return int.from_bytes(
+            self.map[self._weights + 4 * row : self._weights + 4 * row + 4], "little"
+        )
+
+    def row(self, row: int) -> bytes:
+        """Return the int8 numbers of a row."""
+        start = self._rows + row * self.dims
+        if HAS_PREAD:
+            return os.pread(self._file.fileno(), self.dims, start)
+        return self._map_all()[start : start + self.dims]
+
+    def table(self) -> tuple[memoryview, memoryview]:
+        """Return all weights and all rows, as bytes."""
+        return memoryview(self.map)[self._weights : self._names], memoryview(self._map_all())[
+            self._rows :
+        ]
+
+    def _map_all(self) -> mmap.mmap:
+        if len(self.map) == self._rows:
+            self.map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        return self.map
+
+
+def open_vectors(path: str) -> tuple[FileIO, tuple[int, int, int, int]]:
+    """Return the open file and its header: pieces, dimensions, longest piece, bytes of the names."""
+    try:
+        file = open(path, "rb", buffering=0)  # noqa: SIM115
+        start = file.read(VECTORS_HEADER.size)
+    except OSError as error:
+        raise broken_file(f"token vectors {path}", error.strerror or str(error))
+    if len(start) < VECTORS_HEADER.size or VECTORS_HEADER.unpack(start)[:2] != (
+        VECTORS_MAGIC,
+        VECTORS_VERSION,
+    ):
+        file.close()
+        raise broken_file(
+            f"token vectors {path}",
+            f"it does not start with {VECTORS_MAGIC.decode()} {VECTORS_VERSION}",
+        )
+    return file, VECTORS_HEADER.unpack(start)[2:]
+
+
+def broken_file(file: str, why: str) -> RawkoError:
+    """Return the error for a bundled file that cannot be used."""
+    return RawkoError(
+        f"cannot use the {file}: {why}", "Install rawkomem again: the file comes with it."
+    )
+
+
+# WordPiece: cuts a text into rows of a vocabulary, exactly as BERT's uncased models do.
+#
+# Clean, lower-case and strip accents; split at spaces, punctuation and CJK characters; then take
+# the longest known piece from the left of each word. Special tokens such as `[MASK]` are not
+# recognized, because a text is data.
+
+MAX_WORD_CHARS = (
+    100  # a longer word is unknown, as in BERT; this also limits the work on hashes and base64
+)
+MAX_CACHED_WORDS = (
+    65_536  # about 14 MB; a megabyte of mixed documentation has half as many distinct words
+)
+MAX_CACHED_CHARS = 8_192  # about 1 MB; enough for the scripts of one repository
+LOWER_BYTES = bytes(range(256)).lower()  # with CONTROLS and MARKS: plain() for ASCII
+CONTROL_BYTES = bytes(
+    code for code in range(128) if code == 127 or (code < 32 and code not in b"\t\n\r")
+)
+SPACED_MARKS = [(mark, f" {mark} ") for mark in "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"]
+INNER = "##"  # marks a piece that does not start its word
+DROPPED = (
+    "Cc",
+    "Cf",
+    "Co",
+    "Cs",
+    "Mn",
+)  # controls, formats, private use, surrogates; accents, once decomposed
+# the blocks that the `tokenizers` library splits; its error 2B920 (for 2B820) is kept, so that
+# ids are equal
+CJK_BLOCKS = (
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F),
+    (0x2B920, 0x2CEAF),
+    (0x2F800, 0x2FA1F),
+)
+
+
+class WordPiece:
+    """Cuts texts into rows. `find` looks a piece up (-1: unknown); `longest`: characters of the longest piece."""
+
+    def __init__(self, find: Callable[[str], int], longest: int, unknown: tuple[int, ...] = ()):
+        self.find = find
+        self._longest = longest
+        self._unknown = unknown  # the rows of an unknown word
+        self._cut: dict[str, tuple[int, ...]] = {}
+
+    def rows(self, text: str) -> list[int]:
+        """Return the rows of a text's pieces, in order."""
+        found = bert_words(text)
+        pieces = list(map(self._cut.get, found))
+        if None in pieces:
+            pieces = [
+                self._learn(word) if known is None else known
+                for word, known in zip(found, pieces, strict=True)
+            ]
+        return list(chain.from_iterable(pieces))  # type: ignore[arg-type]
+
+    def _learn(self, word: str) -> tuple[int, ...]:
+        if len(self._cut) >= MAX_CACHED_WORDS:
+            self._cut.clear()  # rare, and cheaper than tracking the order of use
+        pieces = self._cut[word] = self._pieces(word)
+        return pieces
+
+    def _pieces(self, word: str) -> tuple[int, ...]:
+        if len(word) > MAX_WORD_CHARS:
+            return self._unknown
+        rows = []
+        start = 0
+        while start < len(word):
+            row, start = self._longest_from(word, start)
+            if row < 0:
+                return self._unknown
+            rows.append(row)
+        return tuple(rows)
+
+    def _longest_from(self, word: str, start: int) -> tuple[int, int]:
+        prefix = INNER if start else ""
+        for end in range(min(len(word), start + self._longest), start, -1):
+            row = self.find(prefix + word[start:end])
+            if row >= 0:
+                return row, end
+        return -1, len(word)
+
+
+def bert_words(text: str) -> list[str]:
+    """Return the words of a text: cleaned, lower-cased, without accents, split at punctuation and CJK characters."""
+    if not text.isascii():
+        from unicodedata import normalize  # a megabyte of tables that most queries do not need
+
+        return normalize("NFD", text).translate(PLAIN_CHARACTERS).split()
+    simple = text.encode().translate(LOWER_BYTES, CONTROL_BYTES).decode()
+    for (
+        mark,
+        spaced,
+    ) in SPACED_MARKS:  # twice as fast as one translate() to strings of several characters
+        if mark in simple:
+            simple = simple.replace(mark, spaced)
+    return simple.split()
+
+
+def is_embeddable(text: str) -> bool:
+    """Return whether a model that was trained on English can embed a text.
+
+    Its vocabulary has the letters of other scripts, but few of their words: any two such texts would look alike.
+    """
+    if text.isascii():
+        return True
+    from ..text.scripts import is_mostly_foreign  # tables that most texts do not need
+
+    return not is_mostly_foreign(bert_words(text))
+
+
+def plain_character(code: int) -> str:
+    """Return what one decomposed character becomes: nothing, a space, itself lower-cased, or itself between spaces."""
+    from unicodedata import category as category_of  # as in words()
+
+    char = chr(code)
+    category = category_of(char)
+    if char in "\t\n\r" or (char.isspace() and category != "Cc"):
+        return " "
+    if category in DROPPED or char == "\ufffd":
+        return ""
+    char = char.lower()
+    return f" {char} " if _stands_alone(char, category) else char
+
+
+def _stands_alone(char: str, category: str) -> bool:
+    if char.isascii():
+        return not char.isalnum()  # also $+<=>^`|~, which are not punctuation in Unicode
+    return category[0] == "P" or any(
+        low <= ord(char) <= high for low, high in CJK_BLOCKS if len(char) == 1
+    )
+
+
+class _Plain(dict[int, str]):
+    """Caches plain() for str.translate."""
+
+    def __missing__(self, code: int) -> str:
+        found = plain_character(code)
+        if len(self) < MAX_CACHED_CHARS:
+            self[code] = found
+        return found
+
+
+PLAIN_CHARACTERS = _Plain()
+
+
+# Computes weighted sums of int8 rows without numpy, six times as fast as adding number by number.
+#
+# A big integer serves as an array of 64-bit lanes, each wide enough for a sum. A row of bytes
+# becomes eight such integers, one for each byte of a lane. Multiplying or adding the integers
+# multiplies or adds all lanes at once.
+
+LANE_BYTES = 8  # bytes: weights may add up to 2**56
+SHIFTS = range(0, 8 * LANE_BYTES, 8)
+OFFSET = 128  # lanes hold no negative numbers: -128..127 are summed as 0..255
+
+
+def weighted_sum(rows: Sequence[bytes], weights: Sequence[int]) -> list[int]:
+    """Return the sum of weight * row, exact; the rows' length is a multiple of LANE_BYTES."""
+    size = len(rows[0])
+    flip = int.from_bytes(b"\x80" * size, "little")  # turns int8 into uint8 + OFFSET
+    mask = int.from_bytes((b"\xff" + bytes(LANE_BYTES - 1)) * (size // LANE_BYTES), "little")
+    sums = [0] * LANE_BYTES
+    for row, weight in zip(rows, weights, strict=True):
+        shifted = int.from_bytes(row, "little") ^ flip
+        sums = [
+            have + (shifted >> shift & mask) * weight
+            for have, shift in zip(sums, SHIFTS, strict=True)
+        ]
+    offset = OFFSET * sum(weights)
+    unpack = struct.Struct(f"<{size // LANE_BYTES}Q").unpack
+    total = [0] * size
+    for place, lanes in enumerate(sums):
+        total[place::LANE_BYTES] = [
+            lane - offset for lane in unpack(lanes.to_bytes(size, "little"))
+        ]
+    return total
+
+
+# The bundled embedder: a text's vector is the sum of its pieces' vectors. It needs no model run
+# and no network.
+#
+# Short texts use plain Python on the mapped file, so that a cold query imports nothing heavy; long
+# work uses numpy. Unknown words are ignored: with a common vector for them, any two texts full of
+# unknown words would look alike, and such a vector changed no measured figure by more than 0.001.
+
+STATIC_NAME = "static-384-v2"
+STATIC_FILE = os.path.join(os.path.dirname(__file__), "static-384.bin")
 INDEX_CHARS = 3_000  # for longer texts, building the index of pieces is faster than searching the map word by word
 NUMPY_TOKENS = 15_000  # for more tokens, importing numpy is faster than plain Python
 LOADED_TOKENS = 100  # the same limit if numpy is imported already
@@ -29,7 +340,7 @@ LOADED_TOKENS = 100  # the same limit if numpy is imported already
 class StaticEmbedder:
     """Static token vectors distilled from all-MiniLM-L6-v2; see NOTICE."""
 
-    def __init__(self, path: str = FILE, name: str = NAME):
+    def __init__(self, path: str = STATIC_FILE, name: str = STATIC_NAME):
         self.name = name
         self._vectors = TokenVectors(path)
         self.dims = self._vectors.dims
@@ -39,14 +350,16 @@ class StaticEmbedder:
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one normalized float32 little-endian vector per text; zeros for a text without known words."""
         if not self._indexed and sum(map(len, texts)) > INDEX_CHARS:
-            self._cutter.find = finder(self._vectors.index())
+            self._cutter.find = index_finder(self._vectors.index())
             self._indexed = True
-        rows = [self._cutter.rows(text) if knows(text) else [] for text in texts]
+        rows = [self._cutter.rows(text) if is_embeddable(text) else [] for text in texts]
         if sum(map(len, rows)) < (LOADED_TOKENS if "numpy" in sys.modules else NUMPY_TOKENS):
             return [self._sum(each) for each in rows]
-        from .bulk import sums  # importing numpy takes a tenth of a second, which pays only for bulk work
+        from .bulk import (
+            bulk_sums,  # importing numpy takes a tenth of a second, which pays only for bulk work
+        )
 
-        return sums(self._vectors, rows)
+        return bulk_sums(self._vectors, rows)
 
     def _sum(self, rows: list[int]) -> bytes:
         if not rows:
@@ -55,15 +368,49 @@ class StaticEmbedder:
         for row in rows:
             times[row] = times.get(row, 0) + 1
         weights = [number * self._vectors.weight(row) for row, number in times.items()]
-        return pack(weighted_sum([self._vectors.row(row) for row in times], weights))
+        return pack_vector(weighted_sum([self._vectors.row(row) for row in times], weights))
 
 
-def finder(index: dict[str, int]) -> Callable[[str], int]:
+def index_finder(index: dict[str, int]) -> Callable[[str], int]:
     """Return a function that looks a piece up in an index in memory."""
     return lambda piece: index.get(piece, -1)
 
 
-def pack(vector: Sequence[float]) -> bytes:
+def pack_vector(vector: Sequence[float]) -> bytes:
     """Return a vector, normalized, as float32 little-endian bytes; zeros stay zeros."""
     length = sum([x * x for x in vector]) ** 0.5 or 1.0
     return struct.pack(f"<{len(vector)}f", *[x / length for x in vector])
+
+
+# Rates how rare a word is by the length of its bundled vector, which training made short for
+# frequent words.
+
+COMMONEST, RAREST = 23.2, 24.4  # logarithms of the lengths of "use" and of "analytics"
+MIN_RARITY = 0.05
+
+
+class Rarity:
+    """Rates words from nearly 0 (the, use) to 1 (a name that is not in the vocabulary)."""
+
+    def __init__(self, path: str = STATIC_FILE):
+        self._vectors = TokenVectors(path)
+        self._known: dict[str, float] = {}
+
+    def __call__(self, word: str) -> float:
+        """Return how rare a lower-case word is."""
+        if word not in self._known:
+            self._known[word] = self._rate(self._vectors.find(word))
+        return self._known[word]
+
+    def is_name(self, word: str) -> bool:
+        """Return whether a lower-case word is not in the vocabulary."""
+        return self._vectors.find(word) < 0
+
+    def _rate(self, row: int) -> float:
+        if row < 0:
+            return 1.0
+        length = math.sqrt(
+            sum([number * number for number in memoryview(self._vectors.row(row)).cast("b")])
+        )
+        said = math.log(max(1.0, length * self._vectors.weight(row)))
+        return max(MIN_RARITY, min(1.0, (said - COMMONEST) / (RAREST - COMMONEST)))

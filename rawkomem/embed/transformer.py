@@ -1,19 +1,18 @@
-"""Embeds with a sentence-transformers model, by name or from a local folder. Needs the extra of the same name."""
+"""Embeds with a sentence-transformers model, by name or from a local folder. Needs the extra of the
+same name.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..model.installed import how_to_add
-from .failure import EmbedderFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .chain import EmbedderSettings
+from .embedder import EmbedderFailed
+from .providers import EmbedderSettings
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the teacher of the bundled vectors
 SAMPLE_BYTES = 2**20  # bytes hashed from either end of a weights file: training changes all weights
@@ -25,16 +24,18 @@ class TransformerEmbedder:
 
     def __init__(self, settings: EmbedderSettings):
         model = settings.model or DEFAULT_MODEL
-        self._model = load(model, settings.dims)
-        self.dims = dimensions(self._model)
-        self.name = f"sentence-transformers:{label(model)}:{self.dims}"
+        self._model = load_model(model, settings.dims)
+        self.dims = model_dims(self._model)
+        self.name = f"sentence-transformers:{model_label(model)}:{self.dims}"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one vector per text; zeros for a blank text."""
         wanted = [place for place, text in enumerate(texts) if text.strip()]
         vectors = [bytes(4 * self.dims)] * len(texts)
         if wanted:
-            for place, row in zip(wanted, self._encode([texts[place] for place in wanted]), strict=True):
+            for place, row in zip(
+                wanted, self._encode([texts[place] for place in wanted]), strict=True
+            ):
                 vectors[place] = row.tobytes()
         return vectors
 
@@ -44,34 +45,44 @@ class TransformerEmbedder:
         try:
             rows = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
         except Exception as error:  # torch and the tokenizers raise errors of many kinds
-            raise EmbedderFailed(f"the model failed: {first_line(error)}", "Try a smaller model, or the bundled one.")
+            raise EmbedderFailed(
+                f"the model failed: {first_line(error)}", "Try a smaller model, or the bundled one."
+            )
         if rows.shape != (len(texts), self.dims) or not np.isfinite(rows).all():
-            raise EmbedderFailed("the model returned vectors that cannot be used", "Try another model.")
+            raise EmbedderFailed(
+                "the model returned vectors that cannot be used", "Try another model."
+            )
         return rows.astype("<f4")
 
 
-def load(model: str, dims: int) -> Any:
+def load_model(model: str, dims: int) -> Any:
     """Return the model, cut to `dims` dimensions unless 0; raise EmbedderFailed if it cannot be loaded."""
     try:
         from sentence_transformers import SentenceTransformer
 
-        import_module("transformers.utils.logging").disable_progress_bar()  # the progress bar would mix with our output
+        import_module(
+            "transformers.utils.logging"
+        ).disable_progress_bar()  # the progress bar would mix with our output
     except ImportError as error:
         missing = error.name or "sentence-transformers"
-        raise EmbedderFailed(f"{missing} is not installed", f"Run: {how_to_add('sentence-transformers')}")
+        raise EmbedderFailed(
+            f"{missing} is not installed", f"Run: {how_to_add('sentence-transformers')}"
+        )
     try:
         return SentenceTransformer(model, truncate_dim=dims or None)
     except Exception as error:  # hub not reachable, folder without a model, wrong weights
-        raise EmbedderFailed(f"cannot load {model}: {first_line(error)}", "Check the name or folder in model.")
+        raise EmbedderFailed(
+            f"cannot load {model}: {first_line(error)}", "Check the name or folder in model."
+        )
 
 
-def dimensions(model: Any) -> int:
+def model_dims(model: Any) -> int:
     """Return the dimensions of a model's vectors; later versions renamed the method."""
     ask = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
     return ask() or len(model.encode(["memory"])[0])  # some models do not tell
 
 
-def label(model: str) -> str:
+def model_label(model: str) -> str:
     """Return the model's name; for a folder with a hash of its weights, because it may be trained further."""
     if not os.path.isdir(model):
         return model
@@ -80,11 +91,11 @@ def label(model: str) -> str:
         folders.sort()
         for name in sorted(files):
             if name.endswith(WEIGHTS):
-                digest.update(sample(os.path.join(folder, name)))
+                digest.update(file_sample(os.path.join(folder, name)))
     return f"{os.path.basename(os.path.abspath(model))}#{digest.hexdigest()[:12]}"
 
 
-def sample(path: str) -> bytes:
+def file_sample(path: str) -> bytes:
     """Return the size and both ends of a file."""
     size = os.path.getsize(path)
     with open(path, "rb") as file:

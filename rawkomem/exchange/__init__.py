@@ -1,1 +1,27 @@
-"""Import memories from other tools, and export them: readers return entries, decisions return Plans."""
+"""Import memories from other tools and export them: readers return entries, decisions return Plans.
+
+`sources`: What `import` reads: a file or folder with its texts, and the place `kind:path#section` that a memory comes
+    from.
+`imported_entries`: Make entries from the data of a source: within our limits, with conditions and with different
+    titles.
+`instructions`: Read pages of instructions: CLAUDE.md, AGENTS.md, Cursor's rules, Claude Code's auto memory. Sections
+    become memories.
+`notes`: Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and our own
+    files.
+`json_stores`: Read memories in JSON: those of mem0, our own JSON Lines, and conversations of ChatGPT.
+`memory_page`: Write the text of `.rawko/MEMORY.md`: every active memory, in an order that does not depend on time or
+    usage.
+`written_files`: Write memories as files for other tools, and keep a folder that others use: JSON Lines, Markdown, OKF
+    bundles.
+`memory_lane`: Read Memory Lane's `memories.db` (v4.1), an untrusted SQLite file: read-only and within limits.
+`llmos`: Import and export project folders of LLMos without losing a byte: every piece of a file remembers its origin.
+`neolata`: Import and export neolata-mem: its JSON folder, and dumps of its Supabase tables.
+`memory_mesh`: Read and write databases of YAMO's memory-mesh: LanceDB folders with the tables of RFC-0011.
+`mesh_schemas`: Define the schemas of new tables of memory-mesh; needs pyarrow, which only an export loads.
+`formats`: List the formats of other tools, one row each: how a source is recognized, and what reads and writes it.
+`import_plan`: Decide what to do with each memory of a source: it is new, a newer version of a memory, a copy, or
+    already known.
+`sinks`: Report written entries to sinks, a daily log and a webhook's queue, if the user's own config sets them up.
+`webhook`: Send the queued events to the webhook: each at least once, with the same key, with longer pauses after
+    failures.
+"""

@@ -1,21 +1,39 @@
-"""List the formats of other tools, one row each: how a source is recognized, and what reads and writes it.
+"""List the formats of other tools, one row each: how a source is recognized, and what reads and writes
+it.
 
-To add a format, write one module with its reader or writer and add one row here; the command line uses the table.
+To add a format, write one module with its reader or writer and add one row here; the command line
+uses the table.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
+from ..files.ledger import Row
+from ..model.entries import Entry, Memory
 from ..model.errors import BadInput
-from ..model.record import record
-from .chatgpt import is_chatgpt, read_chatgpt
-from .claude_memory import is_claude_memory, read_claude_memory
-from .cursor import is_cursor, read_cursor
-from .forms import json_lines_files, markdown_files, okf_files
-from .instructions import NESTED, is_instructions, read_instructions
-from .lane.memories import is_lane, read_lane
+from ..model.values import record
+from ..state.trust import Trust
+from .instructions import (
+    NESTED_NAMES,
+    is_claude_memory,
+    is_cursor,
+    is_instructions,
+    read_claude_memory,
+    read_cursor,
+    read_instructions,
+)
+from .json_stores import (
+    is_chatgpt,
+    is_mem0,
+    is_own_export,
+    read_chatgpt,
+    read_mem0,
+    read_own_export,
+)
+from .memory_lane import is_lane, read_lane
+from .memory_mesh import is_yamo, read_blocks, read_yamo
 from .neolata import is_neolata, neolata_files, read_neolata
 from .notes import (
     basic_memory_folders,
@@ -26,22 +44,13 @@ from .notes import (
     read_markdown,
     read_serena,
 )
-from .source import SKIPPED_FOLDERS
-from .stores import is_mem0, is_own, read_mem0, read_own
-from .yamo.reading import is_yamo, read_blocks, read_yamo
+from .sources import SKIPPED_FOLDERS, Source
+from .written_files import json_lines_files, markdown_files, okf_files
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from ..files.local.ledger.chain import Row
-    from ..model.entry import Entry, Memory
-    from ..state.belief.trust import Trust
-    from .source import Source
-
-    Sniff = Callable[[Source], bool]
-    Reader = Callable[[Source], Iterator[Entry]]
-    Blocks = Callable[[Source], tuple[list[Row], int]]  # blocks for the ledger, and the number of others
-    Writer = Callable[..., dict[str, str]]  # memories, project name[, trust in a memory] → file name → text
+Sniff = Callable[[Source], bool]
+Reader = Callable[[Source], Iterator[Entry]]
+Blocks = Callable[[Source], tuple[list[Row], int]]
+Writer = Callable[..., dict[str, str]]
 
 
 @record
@@ -55,16 +64,24 @@ class Format:
     write: Writer | None = None
     export_name: str = ""  # in `export --format`, if it differs from the name
     one_file: bool = False  # the export is one file, not a folder
-    shares_places: bool = False  # several memories come from one place: they are not versions of each other
-    keeps_decisions: bool = False  # the import keeps which memory superseded which; both are imported
-    restores: bool = False  # ids and states are imported: a review restores a memory with its state there
-    whole: bool = False  # it has every status: without a filter, all memories except deleted ones are written
+    shares_places: bool = (
+        False  # several memories come from one place: they are not versions of each other
+    )
+    keeps_decisions: bool = (
+        False  # the import keeps which memory superseded which; both are imported
+    )
+    restores: bool = (
+        False  # ids and states are imported: a review restores a memory with its state there
+    )
+    whole: bool = (
+        False  # it has every status: without a filter, all memories except deleted ones are written
+    )
     usual: tuple[str, ...] = ()  # usual paths in a project
     is_database: bool = False  # the export is a database, not files
     blocks: Blocks | None = None  # reads its log of operations
 
 
-INSTRUCTIONS = (
+INSTRUCTION_PATHS = (
     "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", ".claude/rules", "AGENTS.md", "GEMINI.md",
     ".github/copilot-instructions.md", ".github/instructions", ".clinerules", ".roo/rules", ".windsurfrules",
     ".windsurf/rules",
@@ -72,8 +89,16 @@ INSTRUCTIONS = (
 MEMORY_BANKS = ("memory-bank",)  # of Cline and Roo Code
 # The first row that recognizes a source reads it, so specific formats come first.
 ROWS = (
-    Format("instructions", "CLAUDE.md, AGENTS.md", is_instructions, read_instructions, usual=INSTRUCTIONS),
-    Format("cursor", "Cursor rules", is_cursor, read_cursor, usual=(".cursor/rules", ".cursorrules")),
+    Format(
+        "instructions",
+        "CLAUDE.md, AGENTS.md",
+        is_instructions,
+        read_instructions,
+        usual=INSTRUCTION_PATHS,
+    ),
+    Format(
+        "cursor", "Cursor rules", is_cursor, read_cursor, usual=(".cursor/rules", ".cursorrules")
+    ),
     Format("serena", "memories of Serena", is_serena, read_serena, usual=(".serena/memories",)),
     Format("claude-memory", "Claude's auto memory", is_claude_memory, read_claude_memory),
     Format("memory-lane", "memories.db of Memory Lane", is_lane, read_lane, keeps_decisions=True),
@@ -86,59 +111,100 @@ ROWS = (
         restores=True,
         whole=True,
     ),
-    Format("yamo", "a LanceDB of YAMO memory-mesh", is_yamo, read_yamo, is_database=True, blocks=read_blocks),
-    Format("chatgpt", "conversations.json of ChatGPT", is_chatgpt, read_chatgpt, shares_places=True),
+    Format(
+        "yamo",
+        "a LanceDB of YAMO memory-mesh",
+        is_yamo,
+        read_yamo,
+        is_database=True,
+        blocks=read_blocks,
+    ),
+    Format(
+        "chatgpt", "conversations.json of ChatGPT", is_chatgpt, read_chatgpt, shares_places=True
+    ),
     Format("mem0", "JSON of mem0", is_mem0, read_mem0),
-    Format("rawkomem", "an export of rawkomem", is_own, read_own, json_lines_files, export_name="jsonl", one_file=True),
+    Format(
+        "rawkomem",
+        "an export of rawkomem",
+        is_own_export,
+        read_own_export,
+        json_lines_files,
+        export_name="jsonl",
+        one_file=True,
+    ),
     Format("basic-memory", "notes of basic-memory", is_basic_memory, read_basic_memory),
-    Format("markdown", "a file or folder of Markdown", is_markdown, read_markdown, markdown_files, usual=MEMORY_BANKS),
+    Format(
+        "markdown",
+        "a file or folder of Markdown",
+        is_markdown,
+        read_markdown,
+        markdown_files,
+        usual=MEMORY_BANKS,
+    ),
     Format("okf", "a bundle of the Open Knowledge Format", write=okf_files),  # read as Markdown
 )
-OTHERS_FOLDERS = (*SKIPPED_FOLDERS, "vendor", "third_party", "venv", "dist", "build", "target")  # other people's code
+OTHERS_FOLDERS = (
+    *SKIPPED_FOLDERS,
+    "vendor",
+    "third_party",
+    "venv",
+    "dist",
+    "build",
+    "target",
+)  # other people's code
 MAX_FOLDERS = 5_000  # folders of a project that are searched for instructions
 FORMATS = {row.name: row for row in ROWS}
-HINTS = {  # suffix of a file that no format recognizes → hint
+SUFFIX_HINTS = {  # suffix of a file that no format recognizes → hint
     ".db": "of SQLite databases, only memories.db of Memory Lane can be imported",
     ".zip": "unpack it and name the file or folder inside",
     ".jsonl": "to read a transcript of a session, run 'rawkomem learn FILE'",
 }
 
 
-def readable() -> dict[str, Format]:
+def readable_formats() -> dict[str, Format]:
     """Return the formats that can be imported, by name."""
     return {name: row for name, row in FORMATS.items() if row.read}
 
 
-def writable() -> dict[str, Format]:
+def writable_formats() -> dict[str, Format]:
     """Return the formats that can be exported, by the name that `--format` takes; the default comes first."""
-    rows = sorted((row for row in FORMATS.values() if row.write or row.is_database), key=lambda row: not row.one_file)
+    rows = sorted(
+        (row for row in FORMATS.values() if row.write or row.is_database),
+        key=lambda row: not row.one_file,
+    )
     return {row.export_name or row.name: row for row in rows}
 
 
 def format_of(source: Source) -> str:
     """Return the name of a source's format; raise BadInput if no format recognizes it."""
-    for name, row in readable().items():
+    for name, row in readable_formats().items():
         if row.is_it and row.is_it(source):
             return name
-    hint = HINTS.get(os.path.splitext(source.path)[1], "name its format with --from: " + ", ".join(readable()))
+    hint = SUFFIX_HINTS.get(
+        os.path.splitext(source.path)[1],
+        "name its format with --from: " + ", ".join(readable_formats()),
+    )
     raise BadInput(f"{source.path} is in no format that can be imported", hint)
 
 
 def read_format(name: str, source: Source) -> list[Entry]:
     """Return the entries of a source; raise BadInput if the format is unknown."""
-    row = readable().get(name)
+    row = readable_formats().get(name)
     if row is None or row.read is None:
-        raise BadInput(f"unknown format {name!r}", "use one of " + ", ".join(readable()))
+        raise BadInput(f"unknown format {name!r}", "use one of " + ", ".join(readable_formats()))
     return list(row.read(source))
 
 
 def write_format(
-    name: str, memories: Sequence[Memory], project: str, trust: Callable[[Memory], Trust] | None = None
+    name: str,
+    memories: Sequence[Memory],
+    project: str,
+    trust: Callable[[Memory], Trust] | None = None,
 ) -> dict[str, str]:
     """Return file name → text of an export; raise BadInput if the format is unknown."""
-    row = writable().get(name)
+    row = writable_formats().get(name)
     if row is None or row.write is None:
-        raise BadInput(f"unknown format {name!r}", "use one of " + ", ".join(writable()))
+        raise BadInput(f"unknown format {name!r}", "use one of " + ", ".join(writable_formats()))
     return row.write(memories, project, trust) if row.whole else row.write(memories, project)
 
 
@@ -147,16 +213,23 @@ def usual_sources(project: str, home: str) -> list[str]:
     name = "".join(sign if sign.isalnum() else "-" for sign in os.path.realpath(project))
     auto = os.path.join(home, ".claude", "projects", name, "memory")
     usual = [path for row in FORMATS.values() for path in row.usual]
-    paths = [*(os.path.join(project, *path.split("/")) for path in usual), *_nested(project)]
+    paths = [
+        *(os.path.join(project, *path.split("/")) for path in usual),
+        *_nested_instructions(project),
+    ]
     paths += [*basic_memory_folders(project, home), auto]
     return [path for path in dict.fromkeys(paths) if os.path.exists(path)]
 
 
-def _nested(project: str) -> Iterator[str]:
+def _nested_instructions(project: str) -> Iterator[str]:
     """Yield the instruction files in folders below the project, in order of their paths."""
     for number, (folder, folders, names) in enumerate(os.walk(project)):
         if number == MAX_FOLDERS:
             return
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in OTHERS_FOLDERS)
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and name not in OTHERS_FOLDERS
+        )
         if number:
-            yield from (os.path.join(folder, name) for name in sorted(names) if name in NESTED)
+            yield from (
+                os.path.join(folder, name) for name in sorted(names) if name in NESTED_NAMES
+            )

@@ -1,43 +1,385 @@
-"""Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and our own files."""
+"""Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and our
+own files.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from typing import TYPE_CHECKING
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
-from ..files.page import is_generated
-from ..files.read import read_data
+import frontmatter
+import yaml
+from frontmatter.default_handlers import JSONHandler, YAMLHandler
+
+from ..files.reading import read_data
+from ..files.replace import is_generated
+from ..format.entries import ENTRY_FIELD_KEYS, FORBIDDEN_KEYS
+from ..learn.skills import FLAT_FIELD, in_fence
+from ..model.entries import Entry, Memory, Value
 from ..model.ids import slug
-from ..model.kinds import CREATES
-from ..model.record import replace
+from ..model.values import CREATES, IMPORTANCE, KEY_NAMES, is_empty_value, record, replace
 from ..state.facets import IMPORTED
 from ..state.fold import fold
-from .entry import a_name, entry_from, moment, texts
-from .headings import cut, heading_text
-from .instructions import tidy
-from .markdown.front import read_front
-from .markdown.note import HASHTAG, name_of, said, with_abstract, with_long_fields
-from .strip import count_words, strip_page
+from ..text.clean import clean
+from ..text.prose import prose_lines
+from .imported_entries import (
+    conditions_from_description,
+    entry_from,
+    importance_of,
+    past_time,
+    texts_in,
+    valid_name,
+)
+from .instructions import (
+    GLOB_KEYS,
+    count_words,
+    cut_sections,
+    heading_text,
+    strip_page,
+    tidied_entries,
+)
+from .sources import Page, Source
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+# Read the frontmatter of foreign notes with python-frontmatter: YAML, TOML and JSON, and pandoc's
+# title block.
+#
+# Values are only texts, lists and mappings. Size, depth and number of values are limited.
 
-    from ..model.entry import Entry, Memory, Value
-    from .markdown.front import Front
-    from .source import Page, Source
+MAX_FRONT_CHARS = 64 * 1024
+MAX_NODES = 2_000  # values of a frontmatter, with aliases expanded
+MAX_DEPTH = 6
+MAX_KEY_CHARS = 100
+MAX_KEY_DOTS = 200  # of a TOML key: the parser's time grows with the square of their number
+CLOSING = re.compile(r"^(?:---|\.\.\.|\+\+\+|\})[ \t]*$", re.MULTILINE)
+BLANK_LINES = re.compile(
+    r"\A(?:[ \t]*\n)+"
+)  # at the start; the first line of text may be indented code
+TITLE_BLOCK = re.compile(
+    r"\A% ?(.*(?:\n[ \t]+\S.*)*)(?:\n% ?(.*(?:\n[ \t]+\S.*)*))?(?:\n% ?(.*))?(?:\n|\Z)"
+)
+
+
+@record
+class Front:
+    """The fields of a note, the text below them, and the error if the fields cannot be read."""
+
+    fields: dict[str, Value]
+    body: str
+    problem: str = ""
+
+
+class _Yaml(YAMLHandler):
+    """YAML between `---` lines; pandoc also ends it with `...`, and some tools start it with `---yaml`."""
+
+    FM_BOUNDARY = re.compile(r"^(?:---(?:[ \t]*ya?ml)?|\.\.\.)[ \t]*$", re.MULTILINE)
+
+    def load(self, fm: str, **kwargs: object) -> Any:
+        return yaml.load(_readable(fm), Loader=yaml.BaseLoader)
+
+
+class _Toml(YAMLHandler):
+    """TOML between `+++` lines."""
+
+    FM_BOUNDARY = re.compile(r"^\+{3}[ \t]*$", re.MULTILINE)
+
+    def load(self, fm: str, **kwargs: object) -> Any:
+        if any(
+            part.count(".") > MAX_KEY_DOTS for line in fm.split("\n") for part in line.split("=")
+        ):
+            raise _TooMuch
+        return tomllib.loads(_readable(fm))
+
+
+class _Json(JSONHandler):
+    """A JSON object at the start of a note."""
+
+    def split(self, text: str) -> tuple[str, str]:
+        _, end = json.JSONDecoder().raw_decode(text)
+        return text[:end], text[end:]
+
+
+HANDLERS = {"---": _Yaml, "+++": _Toml, "{": _Json}  # start of a note → handler
+
+
+def read_front(text: str) -> Front:
+    """Return the fields of a note and its text; if the fields cannot be read, `problem` says why."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    start = text.lstrip("\n")
+    if start.startswith("%"):
+        return _title_block(start)
+    handler = next((made for sign, made in HANDLERS.items() if start.startswith(sign)), None)
+    if handler is None or not _closes(start):
+        return Front({}, text)
+    try:
+        fields, _ = frontmatter.parse(start, handler=handler())
+        if not fields:
+            return _line_by_line(start)
+        return Front(_bounded(fields), BLANK_LINES.sub("", handler().split(start)[1]).rstrip())
+    except _TooMuch:
+        return Front(
+            {},
+            _text_below(start),
+            f"its frontmatter holds more than {MAX_NODES:,} values or {MAX_DEPTH} levels",
+        )
+    except (yaml.YAMLError, ValueError, RecursionError, TypeError) as failure:
+        found = _line_by_line(start)
+        return (
+            found
+            if found.fields
+            else Front({}, text, f"its frontmatter cannot be read: {str(failure)[:80]}")
+        )
+
+
+def _closes(text: str) -> bool:
+    """Tell whether a frontmatter ends within the size limit."""
+    return bool(CLOSING.search(text, text.find("\n") + 1, MAX_FRONT_CHARS)) or text.startswith("{")
+
+
+def _text_below(text: str) -> str:
+    closing = CLOSING.search(text, text.find("\n") + 1, MAX_FRONT_CHARS)
+    return text[closing.end() :].strip("\n") if closing else text
+
+
+def _line_by_line(text: str) -> Front:
+    """Read `key: value` lines of a frontmatter that is not valid YAML, as some tools write it (`globs: *.ts`)."""
+    closing = CLOSING.search(text, text.find("\n") + 1, MAX_FRONT_CHARS)
+    head = text[text.find("\n") + 1 : closing.start()] if closing else ""
+    fields: dict[str, Value] = {
+        key: value.strip().strip("\"'") for key, value in FLAT_FIELD.findall(head)
+    }
+    return (
+        Front(fields, _text_below(text)) if fields and text.startswith("---") else Front({}, text)
+    )
+
+
+def _title_block(text: str) -> Front:
+    """Read title, authors and date from pandoc's `%` lines."""
+    match = TITLE_BLOCK.match(text)
+    title, authors, date = (
+        (" ".join((part or "").split()) for part in match.groups()) if match else ("", "", "")
+    )
+    if not match or not title:
+        return Front({}, text)
+    names: list[Value] = [name.strip() for name in authors.split(";") if name.strip()]
+    fields: dict[str, Value] = {"title": title}
+    fields |= {"author": names} if names else {}
+    return Front({**fields, **({"date": date} if date else {})}, text[match.end() :].strip("\n"))
+
+
+class _TooMuch(Exception):
+    """Raised if a frontmatter exceeds a limit."""
+
+
+def _readable(front: str) -> str:
+    """Return the text of a frontmatter; raise _TooMuch if parsing it would take too long."""
+    brackets = front.count("[") + front.count("{")
+    if len(front) > MAX_FRONT_CHARS or brackets > MAX_NODES:
+        raise _TooMuch
+    return front
+
+
+def _bounded(fields: dict[str, Any]) -> dict[str, Value]:
+    left = iter(range(MAX_NODES))
+    found = _bounded_value(fields, 0, left)
+    assert isinstance(found, dict)
+    return found
+
+
+def _bounded_value(value: Any, depth: int, left: Any) -> Value:
+    if next(left, None) is None or depth > MAX_DEPTH:
+        raise _TooMuch
+    if isinstance(value, dict):
+        items = (
+            (" ".join(clean(str(key)).split())[:MAX_KEY_CHARS], item) for key, item in value.items()
+        )
+        return {
+            key: _bounded_value(item, depth + 1, left)
+            for key, item in items
+            if key and key not in FORBIDDEN_KEYS
+        }
+    if isinstance(value, (list, tuple)):
+        return [_bounded_value(item, depth + 1, left) for item in value]
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else clean(str(value))
+
+
+# Convert a foreign note to our keys: its fields, the date in its name, and the syntax in its text.
+#
+# Obsidian: aliases, `#tags` and `#nested/tags`, `key:: value` of Dataview. Jekyll: a date in the
+# name, categories. pandoc: lists of authors, an abstract. Wikilinks and callouts stay in the text,
+# because they work here, too.
+
+TAG_KEYS = ("tags", "tag", "keywords", "categories")
+TIME_KEYS = ("created", "date", "created_at", "createdAt", "discoveredAt", "timestamp")
+AUTHOR_KEYS = ("discoveredBy", "author", "authors")
+READ_KEYS = {
+    *TAG_KEYS,
+    *TIME_KEYS,
+    *AUTHOR_KEYS,
+    *GLOB_KEYS,
+    *KEY_NAMES["whenToUse"],
+    "title",
+    "whenToUse",
+    "description",
+    "importance",
+    "name",
+}
+WIKI_SIGNS = ("[[", "> [!")  # a text with these signs may contain inline tags
+HASHTAG = re.compile(r"(?:^|(?<=[\s(]))#([^\W\d_][\w/-]*)")
+DATAVIEW = re.compile(
+    r"^(?:[-*] )?([A-Za-z][\w -]{0,40}?)::[ \t]+(\S.*)$|\[([A-Za-z][\w -]{0,40}?)::[ \t]+([^\]\n]+)\]"
+)
+DATED_NAME = re.compile(r"(\d{4}-\d\d-\d\d)-(.+)")
+MAX_KEPT_CHARS = (
+    20_000  # of all fields that stay in the frontmatter; longer ones are put below the text
+)
+LONG_FIELDS_HEADING = "## Other fields"
+RENAMED_FIELD = "original_{}"  # new name of a field whose name has another meaning here
+
+
+def note_arguments(fields: Mapping[str, Value], body: str, stem: str) -> dict[str, Any]:
+    """Return the arguments for entry_from from a note's fields and text."""
+    fields = {**_dataview(body), **_by_our_case(fields)}
+    given = _first_texts(fields, "whenToUse", *KEY_NAMES["whenToUse"])
+    globs = [glob for key in GLOB_KEYS for glob in texts_in(fields.get(key))]
+    dated = DATED_NAME.fullmatch(stem)
+    times = [past_time(fields[key]) for key in TIME_KEYS if key in fields] + [
+        past_time(dated[1]) if dated else 0
+    ]
+    at = next((at for at in times if at), 0)
+    authors = [name for name in _author_names(fields) if name]
+    described = conditions_from_description(_text_value(fields.get("description")))
+    unused = _without_effect(fields, at, bool(described and not given))
+    return {
+        "when": given or globs + described,
+        "tags": [*_field_tags(fields), *_inline_tags(fields, body)],
+        "importance": importance_of(fields.get("importance")),
+        "at": at,
+        "by": next((name for name in authors if valid_name(name)), ""),
+        "extra": {
+            **kept_fields(fields, unused),
+            **({"authors": [*authors]} if len(authors) > 1 else {}),
+        },
+    }
+
+
+def _without_effect(fields: Mapping[str, Value], at: int, is_described: bool) -> list[str]:
+    """Return the keys whose values were read but not used, so that the fields are kept."""
+    lost = [key for key in TIME_KEYS if key in fields and (not at or past_time(fields[key]) != at)]
+    lost += [] if is_described else ["description"]
+    lost += ["name"] if "title" in fields else []
+    return (
+        lost
+        if _text_value(fields.get("importance")).lower() in IMPORTANCE
+        else [*lost, "importance"]
+    )
+
+
+def name_words(stem: str) -> str:
+    """Return the words of a file name, without Jekyll's date."""
+    dated = DATED_NAME.fullmatch(stem)
+    return (dated[2] if dated else stem).replace("_", " ").replace("-", " ")
+
+
+def with_abstract(fields: Mapping[str, Value], body: str) -> str:
+    """Return the text of a note with its abstract on top; pandoc stores the abstract as a field."""
+    abstract = _text_value(fields.get("abstract")).strip()
+    return body if not abstract or abstract in body else f"{abstract}\n\n{body}"
+
+
+def kept_fields(fields: Mapping[str, Value], also: Collection[str] = ()) -> dict[str, Value]:
+    """Return the fields that are not read, and those in `also`; rename fields whose name has another meaning here."""
+    found: dict[str, Value] = {}
+    for key, value in fields.items():
+        if (
+            (key not in READ_KEYS or key in also)
+            and not is_empty_value(value)
+            and value not in ([], {})
+        ):
+            found[
+                RENAMED_FIELD.format(key) if key in ENTRY_FIELD_KEYS and key != "source" else key
+            ] = value
+    return found
+
+
+def with_long_fields(extra: Mapping[str, Value], body: str) -> tuple[dict[str, Value], str]:
+    """Return the fields that fit into a frontmatter, and the text with all other fields below it, as YAML."""
+    chars = {key: len(str(value)) for key, value in extra.items()}
+    long, total = set(), 0
+    for key in sorted(chars, key=lambda key: chars[key]):
+        total += chars[key]
+        if total > MAX_KEPT_CHARS:
+            long.add(key)
+    if long:
+        moved = {key: value for key, value in extra.items() if key in long}
+        written = yaml.safe_dump(moved, allow_unicode=True, sort_keys=False, width=float("inf"))
+        body = f"{body}\n\n{LONG_FIELDS_HEADING}\n\n{in_fence(written.rstrip(), 'yaml')}"
+    return {key: value for key, value in extra.items() if key not in long}, body
+
+
+def _by_our_case(fields: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the fields with known keys in our spelling: `Tags` becomes `tags`."""
+    ours = {key.lower(): key for key in READ_KEYS}
+    return {ours.get(key.lower(), key): value for key, value in fields.items()}
+
+
+def _dataview(body: str) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for line in prose_lines(body) if "::" in body else ():
+        for key, value, inner, other in DATAVIEW.findall(line.strip()):
+            found.setdefault((key or inner).strip(), (value or other).strip())
+    return found
+
+
+def _field_tags(fields: Mapping[str, Value]) -> list[str]:
+    found = [tag for key in TAG_KEYS for tag in texts_in(fields.get(key))]
+    words = [word for tag in found for word in (tag.split() if "#" in tag else [tag])]
+    return [word.lstrip("#") for word in words]
+
+
+def _inline_tags(fields: Mapping[str, Value], body: str) -> list[str]:
+    if not any(sign in body for sign in WIKI_SIGNS) and "aliases" not in fields:
+        return []  # in other Markdown, `#word` may be anything
+    return [tag.rstrip("/-") for line in prose_lines(body) for tag in HASHTAG.findall(line)]
+
+
+def _author_names(fields: Mapping[str, Value]) -> list[str]:
+    given = next((fields[key] for key in AUTHOR_KEYS if fields.get(key)), "")
+    listed = given if isinstance(given, list) else [given]
+    return [
+        _text_value(item.get("name")) if isinstance(item, dict) else _text_value(item)
+        for item in listed
+    ]
+
+
+def _first_texts(fields: Mapping[str, Value], *keys: str) -> list[str]:
+    return next((found for key in keys if (found := texts_in(fields.get(key)))), [])
+
+
+def _text_value(value: Value | None) -> str:
+    return value if isinstance(value, str) else ""
+
+
+# Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and
+# our own files.
 
 MAX_NOTE_WORDS = 2_000  # words of a memory (SPEC-0009); a longer note is split at its headings
 BASIC_MEMORY_SETTINGS = ".basic-memory/config.json"  # below the user's home folder
-SKILL = "SKILL"  # the file of a skill; its frontmatter names it
+SKILL_STEM = "SKILL"  # the file of a skill; its frontmatter names it
 RESERVED_FILES = ("index.md", "log.md")  # of OKF: lists of the other files
 OBSERVATION = re.compile(r"^- \[([^\]\n]{1,40})\] (.+)$", re.MULTILINE)
 RELATION = re.compile(r"^- ([^\[\n]{1,60}?) \[\[([^\]|#\n]{1,200})", re.MULTILINE)
 # Keys of our own files; a title alone may come from any tool.
 OWN_KEYS = {"id", "kind", "whenToUse", "discoveredAt", "discoveredBy", "importance"}
 OKF_KEYS = {"type", "timestamp", "description"}
-OWN_ID = re.compile(r"(?:mem|lesson|skill|learning|reflection|exp|ep)_[A-Za-z0-9_-]{6,80}|trace-[a-z0-9-]{6,80}")
+OWN_ID = re.compile(
+    r"(?:mem|lesson|skill|learning|reflection|exp|ep)_[A-Za-z0-9_-]{6,80}|trace-[a-z0-9-]{6,80}"
+)
 # Keys that OKF and our own exports add for other readers; they are dropped on import.
 ADDED_KEYS = ("description", "timestamp", "resource", IMPORTED)
 
@@ -60,10 +402,16 @@ def basic_memory_folders(project: str, home: str) -> list[str]:
             named = json.load(stream)["projects"].values()
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
-    paths = [one.get("path") if isinstance(one, dict) else one for one in named]  # newer versions store objects
+    paths = [
+        one.get("path") if isinstance(one, dict) else one for one in named
+    ]  # newer versions store objects
     folders = [os.path.expanduser(path) for path in paths if isinstance(path, str)]
     top = os.path.realpath(project) + os.sep
-    return [os.path.join(project, os.path.realpath(path)[len(top) :]) for path in folders if _is_below(path, top)]
+    return [
+        os.path.join(project, os.path.realpath(path)[len(top) :])
+        for path in folders
+        if _is_below(path, top)
+    ]
 
 
 def _is_below(folder: str, top: str) -> bool:
@@ -88,17 +436,26 @@ def _has_permalink(page: Page) -> bool:
 def read_serena(source: Source) -> Iterator[Entry]:
     """Yield a memory for each file; the file names become titles, because Serena shows them to agents."""
     pages = source.pages(".md")
-    yield from tidy([entry for page in pages for entry in _note(page, source, name_of(page.stem))])
+    yield from tidied_entries(
+        [entry for page in pages for entry in _note_entries(page, source, name_words(page.stem))]
+    )
 
 
 def read_basic_memory(source: Source) -> Iterator[Entry]:
     """Yield a memory for each note, with the tags of the note and of its observations."""
     for page in source.pages(".md"):
-        front = _front(page, source)
+        front = _front_of(page, source)
         observations = OBSERVATION.findall(front.body)
-        relations = [(type.strip(), to.strip()) for type, to in RELATION.findall(front.body) if type[:1] != "["]
-        given = said(front.fields, front.body, page.stem)
-        tags = [*texts(front.fields.get("tags")), *HASHTAG.findall(" ".join(text for _, text in observations))]
+        relations = [
+            (type.strip(), to.strip())
+            for type, to in RELATION.findall(front.body)
+            if type[:1] != "["
+        ]
+        given = note_arguments(front.fields, front.body, page.stem)
+        tags = [
+            *texts_in(front.fields.get("tags")),
+            *HASHTAG.findall(" ".join(text for _, text in observations)),
+        ]
         about: dict[str, list[Value]] = {
             "observations": [*dict.fromkeys(category for category, _ in observations)],
             "relations": [f"{type} [[{to}]]" for type, to in relations],
@@ -107,22 +464,26 @@ def read_basic_memory(source: Source) -> Iterator[Entry]:
         title = str(front.fields.get("title") or page.stem)
         short, body = with_long_fields(extra, front.body)
         made = entry_from(page, title, body, **{**given, "tags": tags, "extra": short})
-        yield replace(made, related=tuple(dict.fromkeys(slug(to.rpartition("/")[2]) for _, to in relations)))
+        yield replace(
+            made, related=tuple(dict.fromkeys(slug(to.rpartition("/")[2]) for _, to in relations))
+        )
 
 
 def read_markdown(source: Source) -> Iterator[Entry]:
     """Yield a memory for each note; files in our own format may hold several memories and keep their keys."""
     notes: list[Entry] = []
     for page in source.pages(".md"):
-        if is_generated(page.text) or (source.is_folder and os.path.basename(page.place) in RESERVED_FILES):
+        if is_generated(page.text) or (
+            source.is_folder and os.path.basename(page.place) in RESERVED_FILES
+        ):
             continue
-        own = _own(page)
+        own = _own_entries(page)
         yield from own
-        notes += () if own else _note(page, source, "")
-    yield from tidy(notes)
+        notes += () if own else _note_entries(page, source, "")
+    yield from tidied_entries(notes)
 
 
-def _own(page: Page) -> list[Entry]:
+def _own_entries(page: Page) -> list[Entry]:
     """Return the active memories of a file in our format, folded from its entries; empty for other files."""
     reading = read_data(page.text.encode(), f"memories/{page.stem}.md", advice=False)
     entries = [entry for entry in reading.entries if not entry.draft]
@@ -131,37 +492,53 @@ def _own(page: Page) -> list[Entry]:
     about: dict[str, list[Entry]] = {}
     for entry in entries:
         about.setdefault(entry.target, []).append(entry)
-    folded = [memory for group in about.values() if (memory := fold(group)) and memory.status == "active"]
-    return [_entry_of(page, memory) for memory in folded]
+    folded = [
+        memory for group in about.values() if (memory := fold(group)) and memory.status == "active"
+    ]
+    return [_own_entry(page, memory) for memory in folded]
 
 
 def _is_own_form(entry: Entry) -> bool:
     return bool(OWN_KEYS & {*entry.given}) or {*entry.given} >= OKF_KEYS
 
 
-def _front(page: Page, source: Source) -> Front:
+def _front_of(page: Page, source: Source) -> Front:
     front = read_front(page.text)
     if front.problem:
         source.skip(page.place, f"{front.problem}: only the text is imported")
     return front
 
 
-def _entry_of(page: Page, memory: Memory) -> Entry:
+def _own_entry(page: Page, memory: Memory) -> Entry:
     id = memory.id if OWN_ID.fullmatch(memory.id) else ""
     named = memory.extra.get("type")
-    kind = named if memory.kind == "memory" and isinstance(named, str) and named in CREATES else memory.kind
+    kind = (
+        named
+        if memory.kind == "memory" and isinstance(named, str) and named in CREATES
+        else memory.kind
+    )
     extra = {key: value for key, value in memory.extra.items() if key not in ADDED_KEYS}
     if extra.get("type") == kind:
         del extra["type"]
     section = memory.id if "#" in memory.id else ""
-    at = memory.created or moment(memory.extra.get("timestamp"))
-    made = entry_from(page, memory.title, memory.body, section, memory.when, memory.tags, memory.importance, kind, at)
+    at = memory.created or past_time(memory.extra.get("timestamp"))
+    made = entry_from(
+        page,
+        memory.title,
+        memory.body,
+        section,
+        memory.when,
+        memory.tags,
+        memory.importance,
+        kind,
+        at,
+    )
     return replace(
         made,
         id=id,
         title=memory.title,
         when=memory.when if id else made.when,
-        by=a_name(memory.by),
+        by=valid_name(memory.by),
         found_in=memory.found_in,
         source=memory.source,
         related=memory.related,
@@ -169,20 +546,28 @@ def _entry_of(page: Page, memory: Memory) -> Entry:
     )
 
 
-def _note(page: Page, source: Source, title: str) -> Iterator[Entry]:
-    front = _front(page, source)
-    fields, given = front.fields, said(front.fields, front.body, page.stem)
+def _note_entries(page: Page, source: Source, title: str) -> Iterator[Entry]:
+    front = _front_of(page, source)
+    fields, given = front.fields, note_arguments(front.fields, front.body, page.stem)
     body = strip_page(with_abstract(fields, front.body)).strip("\n")
     heading = heading_text(body.partition("\n")[0]) if body.startswith("#") else ""
-    named = str(fields.get("title") or "") or (str(fields.get("name") or "") if page.stem == SKILL else "")
-    title = title or named or heading or name_of(page.stem)
+    named = str(fields.get("title") or "") or (
+        str(fields.get("name") or "") if page.stem == SKILL_STEM else ""
+    )
+    title = title or named or heading or name_words(page.stem)
     if not count_words(body):
         source.skip(page.place, "it has no text")
         return
     given["extra"], whole = with_long_fields(given["extra"], body)
     if len(body.split()) > MAX_NOTE_WORDS:
-        for section in cut(whole):
-            name = section.title if section.title == title else f"{title}: {section.title}" if section.title else title
+        for section in cut_sections(whole):
+            name = (
+                section.title
+                if section.title == title
+                else f"{title}: {section.title}"
+                if section.title
+                else title
+            )
             yield entry_from(page, name, section.body, " / ".join(section.trail), **given)
     else:
         yield entry_from(page, title, whole, **given)

@@ -1,37 +1,131 @@
-"""Append the entries of a Plan to files, atomically and under the write lock. Existing bytes never change."""
+"""Append entries to memory files and change files, and gather change files; existing bytes never
+change.
+
+A change file, `changes/2026-11/deploy-feedback-3fa2c1.md`, holds one change. Two branches never
+write the same one, so git merges them without a merge driver. Gathering writes all entries before
+it removes change files: after a kill an entry may be in both places, and the fold counts it once.
+"""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import islice, takewhile
 
-from ..format.emit import emit_entry
-from ..format.split import append_holds, join
-from ..model.entry import Entry, Plan
+from ..format.blocks import append_holds, cut_pieces, join_entry
+from ..format.frontmatter import emit_entry
+from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, Refused
-from ..model.ids import is_id, order_key
-from ..model.kinds import CREATES
-from ..model.names import file_stem, folded, numbered
-from ..model.problem import ERROR
-from ..model.record import record, replace
-from ..redaction.entry import redact_entry, was_redacted
-from .change_file import amendments_near, change_path, is_change_file, keep_folder
-from .contents import is_plain_file, read_bytes
-from .layout import Layout
-from .lock import lock
-from .read import QUARANTINE, decode, read_data
+from ..model.ids import file_stem, folded_name, is_id, numbered_names, order_key
+from ..model.values import CREATES, DRAFT_STATUS, ERROR, iso, record, replace
+from ..redaction.entries import redact_entry, was_redacted
+from .layout import (
+    CHANGED,
+    Layout,
+    is_memory_name,
+    is_plain_file,
+    is_text_path,
+    read_bytes,
+    stamps_in,
+    sweep,
+)
+from .private import lock
+from .reading import QUARANTINE, decode_file, read_data
 from .replace import Replacing, refuse_links, remove_leftovers
+
+# Name change files, which hold one change each: `changes/2026-11/deploy-feedback-3fa2c1.md`.
+#
+# Two branches never write the same file, so git merges them without a merge driver. `rawkomem tidy
+# gather` moves the changes into the files of their memories.
+
+ID_DIGITS = 6  # hexadecimal digits of the change's id in the name of its file
+STEM_BYTES = 120  # of the memory's file name: some file systems allow only 143 bytes for a name
+GITKEEP = ".gitkeep"  # keeps each month's folder: git's rename detection would move new files out of a removed folder
+
+
+def change_path(entry: Entry) -> str:
+    """Return the path of a change's own file; `entry.path` is the file of its memory."""
+    return f"{_month_folder(entry.at)}/{_change_stem(entry)}{_change_digits(entry.id)}.md"
+
+
+def is_change_file(path: str) -> bool:
+    """Tell whether a path below .rawko is in the folder of change files."""
+    return path.startswith(f"{CHANGED}/")
+
+
+def amendments_near(layout: Layout, entry: Entry, ms: int) -> Iterator[str]:
+    """Yield the change files of an entry's memory and kind, from the months of the `ms` milliseconds before it."""
+    start = _change_stem(entry)
+    for month in dict.fromkeys((_month_folder(entry.at - ms), _month_folder(entry.at))):
+        folder = layout.path(month)
+        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+        yield from (
+            f"{month}/{name}" for name in names if name.startswith(start) and is_memory_name(name)
+        )
+
+
+def stage_gitkeep(layout: Layout, files: Replacing, path: str) -> None:
+    """Stage a .gitkeep in the folder of a change file, if there is none."""
+    kept = os.path.join(os.path.dirname(layout.path(path)), GITKEEP)
+    if not os.path.lexists(kept) and files.read(kept) is None:  # a link keeps the folder, too
+        files.put(kept, b"")
+
+
+def with_gitkeep(layout: Layout, path: str) -> tuple[str, ...]:
+    """Return an entry's path; for a change file, also the path of its folder's .gitkeep if that exists."""
+    kept = f"{path.rpartition('/')[0]}/{GITKEEP}"
+    return (path, kept) if is_change_file(path) and os.path.exists(layout.path(kept)) else (path,)
+
+
+def _month_folder(at: int) -> str:
+    return f"{CHANGED}/{iso(at)[:7]}"
+
+
+def _change_stem(entry: Entry) -> str:
+    """Return the common prefix of the file names of all changes of this kind to the same memory file."""
+    stem = (
+        entry.path.rpartition("/")[2]
+        .removesuffix(".md")
+        .encode()[:STEM_BYTES]
+        .decode("utf-8", "ignore")
+    )
+    return f"{stem}-{entry.kind}-"
+
+
+def _change_digits(id: str) -> str:
+    """Return the random digits at the end of an id that rawkomem made; for other ids, digits of their hash."""
+    end = id.rpartition("_")[2]
+    if len(end) == ID_DIGITS and not end.strip("0123456789abcdef"):
+        return end
+
+    return sha256(id.encode()).hexdigest()[:ID_DIGITS]
+
+
+# Append the entries of a Plan to files, atomically and under the write lock. Existing bytes never
+# change.
 
 Step = tuple[list[Entry], str]  # entries that are written together, and their joined text
 
-FULL_FILE_BYTES = 64 * 1024  # a larger file gets no more entries, because each change reads and folds the whole file
+FULL_FILE_BYTES = (
+    64 * 1024
+)  # a larger file gets no more entries, because each change reads and folds the whole file
 MAX_SIBLINGS = 10_000  # file names that are tried for one entry
 MAX_RETRIES = 20  # attempts when another program saves a file between our read and our rename
-RETRY_MS = 10 * 60 * 1000  # an identical entry that is younger than this was stored by a killed command
+RETRY_MS = (
+    10 * 60 * 1000
+)  # an identical entry that is younger than this was stored by a killed command
 MAX_READ_SIBLINGS = 4  # sibling files that are searched for an identical entry
-OWN_FIELDS = {"id": "", "at": 0, "path": "", "line": 0, "given": (), "leaks": False, "digest": ""}  # not compared
+OWN_FIELDS = {
+    "id": "",
+    "at": 0,
+    "path": "",
+    "line": 0,
+    "given": (),
+    "leaks": False,
+    "digest": "",
+}  # not compared
 
 
 @record
@@ -68,7 +162,11 @@ def write_locked(
     if odd := next((entry.id for entry in plan.entries if not is_id(entry.id)), ""):
         raise BadInput(f"{odd!r} cannot be an id", "use letters, digits, _ - and .")
     redacted = [redact_entry(entry) for entry in plan.entries]
-    known = {e.id: same for e in redacted if may_be_retry(e) and (same := _stored_before(layout, e, redacted))}
+    known = {
+        e.id: same
+        for e in redacted
+        if may_be_retry(e) and (same := _stored_before(layout, e, redacted))
+    }
     texts = {entry.id: _readable(emit_entry(entry)) for entry in redacted if entry.id not in known}
     new = [replace(entry, digest=texts[entry.id][1]) for entry in redacted if entry.id in texts]
     shared = tracked({entry.path for entry in new if entry.changes and entry.path})
@@ -80,7 +178,11 @@ def write_locked(
     _write_all(layout, steps, paths, warn)
     placed = {entry.id: replace(entry, path=paths[entry.id]) for entry in new}
     return [
-        Written(known.get(entry.id) or placed[entry.id], was_redacted(given, entry), again=entry.id in known)
+        Written(
+            known.get(entry.id) or placed[entry.id],
+            was_redacted(given, entry),
+            again=entry.id in known,
+        )
         for given, entry in zip(plan.entries, redacted, strict=True)
     ]
 
@@ -95,7 +197,11 @@ def _stored_before(layout: Layout, entry: Entry, plan: Sequence[Entry]) -> Entry
         return None  # traces and log entries name their file: they record events, which may repeat
     if any(other.about == entry.id for other in plan):
         return None
-    near = [known for known in _entries_near(layout, entry) if (known.kind, known.about) == (entry.kind, entry.about)]
+    near = [
+        known
+        for known in _entries_near(layout, entry)
+        if (known.kind, known.about) == (entry.kind, entry.about)
+    ]
     near.sort(key=lambda known: order_key(known.at, known.id))
     for known in near if entry.creates else near[-1:]:
         if 0 <= entry.at - known.at <= RETRY_MS and _said(known) == _said(entry):
@@ -109,7 +215,9 @@ def _entries_near(layout: Layout, entry: Entry) -> Iterator[Entry]:
     A memory file that does not contain the entry's first line is not parsed.
     """
     first_line = entry.body.strip("\n").partition("\n")[0].encode("utf-8", "replace")
-    own = takewhile(lambda path: is_plain_file(layout.path(path)), islice(_candidates(entry), MAX_READ_SIBLINGS))
+    own = takewhile(
+        lambda path: is_plain_file(layout.path(path)), islice(_candidates(entry), MAX_READ_SIBLINGS)
+    )
     for path in [*own, *(amendments_near(layout, entry, RETRY_MS) if entry.changes else ())]:
         file = layout.path(path)
         try:
@@ -138,14 +246,17 @@ def _steps(entries: Sequence[tuple[Entry, str]]) -> list[Step]:
             steps[entry.id] = ([entry], text)
         elif append_holds(steps[entry.about][1], text):
             together, above = steps[entry.about]
-            steps[entry.about] = ([*together, entry], join(above, text))
+            steps[entry.about] = ([*together, entry], join_entry(above, text))
         else:
             before.append(([entry], text))
     return [*before, *steps.values()]
 
 
 def _write_all(
-    layout: Layout, todo: list[Step], paths: dict[str, str], warn: Callable[[str], None] | None = None
+    layout: Layout,
+    todo: list[Step],
+    paths: dict[str, str],
+    warn: Callable[[str], None] | None = None,
 ) -> None:
     """Write all steps together and put each entry's path into `paths`; retry if another program saves a file."""
     for _ in range(MAX_RETRIES):
@@ -153,14 +264,20 @@ def _write_all(
         taken: dict[str, set[str]] = {}
         for entries, text in todo:
             is_new = entries[0].creates and not entries[0].path
-            path = _create(layout, files, entries[0], text, taken) if is_new else place(layout, files, entries[0], text)
+            path = (
+                _create(layout, files, entries[0], text, taken)
+                if is_new
+                else place_entry(layout, files, entries[0], text)
+            )
             paths |= {entry.id: path for entry in entries}
         meddled = files.finish()
         if not meddled:
             return
         time.sleep(0.01)
     path = layout.relative(min(meddled))
-    raise Refused(f"{path} keeps changing while we write", "close the program that saves it, then try again")
+    raise Refused(
+        f"{path} keeps changing while we write", "close the program that saves it, then try again"
+    )
 
 
 def append_text(layout: Layout, path: str, text: str) -> str:
@@ -171,20 +288,28 @@ def append_text(layout: Layout, path: str, text: str) -> str:
     return paths[path]
 
 
-def _create(layout: Layout, files: Replacing, entry: Entry, text: str, taken: dict[str, set[str]]) -> str:
+def _create(
+    layout: Layout, files: Replacing, entry: Entry, text: str, taken: dict[str, set[str]]
+) -> str:
     """Stage a file for a new memory and return its path; `taken` caches the names that each folder has."""
     folder = layout.path(CREATES[entry.kind].folder)
     refuse_links(layout, folder)
     if folder not in taken:
-        taken[folder] = {folded(name) for name in os.listdir(folder)} if os.path.isdir(folder) else set()
-    path = next(path for path in _candidates(entry) if folded(os.path.basename(path)) not in taken[folder])
-    taken[folder].add(folded(os.path.basename(path)))
+        taken[folder] = (
+            {folded_name(name) for name in os.listdir(folder)} if os.path.isdir(folder) else set()
+        )
+    path = next(
+        path
+        for path in _candidates(entry)
+        if folded_name(os.path.basename(path)) not in taken[folder]
+    )
+    taken[folder].add(folded_name(os.path.basename(path)))
     files.read(layout.path(path))
     files.put(layout.path(path), text.encode())
     return path
 
 
-def place(layout: Layout, files: Replacing, entry: Entry, text: str) -> str:
+def place_entry(layout: Layout, files: Replacing, entry: Entry, text: str) -> str:
     """Stage a text for the first file that can hold the entry; return its path, or raise Refused if there is none."""
     for path in islice(_candidates(entry), MAX_SIBLINGS):
         file = layout.path(path)
@@ -192,7 +317,7 @@ def place(layout: Layout, files: Replacing, entry: Entry, text: str) -> str:
         if is_change_file(path):
             if os.path.lexists(file):
                 continue
-            keep_folder(layout, files, path)
+            stage_gitkeep(layout, files, path)
         if _append_to(files, file, text):
             return path
     raise Refused(f"no free file name for {entry.title or entry.id!r}", "give it another title")
@@ -203,9 +328,14 @@ def _readable(text: str) -> tuple[str, str]:
     try:
         reading = read_data(text.encode(), "")
     except UnicodeEncodeError:
-        raise BadInput("the text contains characters that are not valid in UTF-8", "remove these characters") from None
+        raise BadInput(
+            "the text contains characters that are not valid in UTF-8", "remove these characters"
+        ) from None
     if len(reading.entries) > 1:
-        raise Refused("the text cannot be one entry: it would read back as several", "indent or fence its --- lines")
+        raise Refused(
+            "the text cannot be one entry: it would read back as several",
+            "indent or fence its --- lines",
+        )
     if reading.verdict == QUARANTINE:
         wrong = next(problem for problem in reading.problems if problem.level == ERROR)
         raise BadInput(f"the entry could not be read back: {wrong.message}", wrong.hint)
@@ -219,7 +349,7 @@ def _candidates(entry: Entry) -> Iterable[str]:
     else:
         folder = CREATES.get(entry.kind, CREATES["memory"]).folder
         stem = f"{folder}/{file_stem(entry.title or entry.about)}"
-    return (f"{name}.md" for name in numbered(stem))
+    return (f"{name}.md" for name in numbered_names(stem))
 
 
 def _append_to(files: Replacing, file: str, entry: str) -> bool:
@@ -230,9 +360,174 @@ def _append_to(files: Replacing, file: str, entry: str) -> bool:
     if data is None:
         files.put(file, entry.encode())
         return True
-    text, refused, _ = decode(data)
+    text, refused, _ = decode_file(data)
     if refused or len(data) + len(entry) > FULL_FILE_BYTES or not append_holds(text, entry):
         return False
     whole = data.decode("utf-8-sig")  # with the file's own line ends, which join() uses
-    files.put(file, data + join(whole, entry).encode()[len(whole.encode()) :])
+    files.put(file, data + join_entry(whole, entry).encode()[len(whole.encode()) :])
     return True
+
+
+# Move changes from change files into the files of their memories, in the order of the fold.
+#
+# All entries are written before the change files are removed. After a kill an entry may be in both
+# places; the fold counts it once because both copies have the same id, and the next run finishes.
+
+KnownMemory = tuple[Memory | None, Sequence[Entry]]  # a memory, and every entry about it
+
+
+@record
+class LeftFile:
+    """A change file that is not moved, and the reason."""
+
+    path: str
+    why: str
+
+
+@record
+class Gathered:
+    """The result of a gather or its dry run: entries with their new paths, files that are removed, files that stay."""
+
+    entries: tuple[Entry, ...] = ()
+    removed: tuple[str, ...] = ()
+    left: tuple[LeftFile, ...] = ()
+    written: bool = False
+
+
+@record
+class _ChangeFile:
+    path: str
+    data: bytes
+    entries: tuple[Entry, ...]
+    texts: tuple[str, ...]  # the exact text of each entry
+
+    @property
+    def abouts(self) -> set[str]:
+        return {entry.about for entry in self.entries}
+
+
+def gather_changes(
+    layout: Layout,
+    find: Callable[[Collection[str]], Mapping[str, KnownMemory]],
+    committed: Collection[str] | None = None,
+    wanted: Callable[[Memory], bool] = lambda memory: True,
+    dry_run: bool = False,
+) -> Gathered:
+    """Move the changes of wanted memories, for a caller that holds the lock.
+
+    `find` returns the memory and the entries of each id. Only files in `committed` are moved; None means all files.
+    """
+    remove_leftovers(layout)
+    paths = [
+        path
+        for path in stamps_in(sweep(layout).listing)
+        if is_change_file(path) and is_text_path(path)
+    ]
+    small = [file for path in paths if (file := _read_change_file(layout, path))]
+    known = find({about for file in small for about in file.abouts})
+    moving: list[_ChangeFile] = []
+    left: list[LeftFile] = []
+    for file in small:
+        about = [known[about] for about in file.abouts]
+        if any(memory and not wanted(memory) for memory, _ in about):
+            continue
+        why = "" if committed is None or file.path in committed else "not committed yet"
+        why = why or _why_unreadable(file) or next(filter(None, map(_why_homeless, about)), "")
+        if why:
+            left.append(LeftFile(file.path, why))
+        else:
+            moving.append(file)
+    files = Replacing(layout)
+    placed = tuple(_placed(layout, files, moving, known))
+    if not dry_run and moving:
+        if saved := files.finish():
+            raise Refused(f"{layout.relative(min(saved))} changed while we read it", "try again")
+        _remove_gathered(layout, moving)
+    return Gathered(
+        placed,
+        tuple(file.path for file in moving),
+        tuple(left),
+        written=bool(moving) and not dry_run,
+    )
+
+
+def _read_change_file(layout: Layout, path: str) -> _ChangeFile | None:
+    data = Replacing(layout).read(layout.path(path))
+    if data is None:
+        return None
+    entries = read_data(data, path, advice=False).entries
+    _, pieces = cut_pieces(decode_file(data)[0], [entry.line for entry in entries])
+    return _ChangeFile(path, data, entries, tuple(piece.text + "\n" for piece in pieces))
+
+
+def _why_unreadable(file: _ChangeFile) -> str:
+    reading = read_data(file.data, file.path, advice=False)
+    if reading.verdict == QUARANTINE or any(
+        entry.draft or entry.conflicted for entry in file.entries
+    ):
+        return "it cannot be read as changes: run 'rawkomem check'"
+    if not all(entry.changes for entry in file.entries):
+        return "it also holds entries that are not changes"
+    if not all("id" in entry.given and "at" in entry.given for entry in file.entries):
+        return "an entry in it has no id or no time of its own"
+    return ""
+
+
+def _why_homeless(known: KnownMemory) -> str:
+    memory, _ = known
+    if memory is None or is_change_file(memory.path):
+        return "its memory has no file"
+    return "its memory is a draft" if memory.status == DRAFT_STATUS else ""
+
+
+def _placed(
+    layout: Layout,
+    files: Replacing,
+    moving: Sequence[_ChangeFile],
+    known: Mapping[str, KnownMemory],
+) -> Iterator[Entry]:
+    """Stage the entries that no memory file holds yet, and yield all with their new paths.
+
+    Raise Refused if a memory's file is missing, or if another entry would change.
+    """
+    pairs = [pair for file in moving for pair in zip(file.entries, file.texts, strict=True)]
+    arrived: dict[str, list[Entry]] = {}
+    for entry, text in sorted(pairs, key=lambda pair: order_key(pair[0].at, pair[0].id)):
+        memory, entries = known[entry.about]
+        home = next(
+            (e.path for e in entries if _is_copy(e, entry) and not is_change_file(e.path)), ""
+        )
+        if not home:
+            assert memory
+            if not is_plain_file(layout.path(memory.path)):
+                raise Refused(f"{memory.path} is gone", "run 'rawkomem index sync', then try again")
+            home = place_entry(layout, files, replace(entry, path=memory.path), text)
+            arrived.setdefault(home, []).append(entry)
+        yield replace(entry, path=home)
+    for path, entries in arrived.items():
+        _prove_gathered(layout, files, path, entries)
+
+
+def _is_copy(one: Entry, other: Entry) -> bool:
+    return (one.id, one.digest) == (other.id, other.digest)
+
+
+def _prove_gathered(layout: Layout, files: Replacing, path: str, arrived: Sequence[Entry]) -> None:
+    before = Replacing(layout).read(layout.path(path))
+    wanted = [*(read_data(before, path, advice=False).entries if before else ()), *arrived]
+    found = read_data(files.read(layout.path(path)) or b"", path, advice=False).entries
+    if [(e.id, e.at, e.digest) for e in found] != [(e.id, e.at, e.digest) for e in wanted]:
+        raise Refused(
+            f"moving changes into {path} would alter its entries: nothing was moved",
+            "run 'rawkomem check'",
+        )
+
+
+def _remove_gathered(layout: Layout, moving: Sequence[_ChangeFile]) -> None:
+    """Remove the change files whose entries were moved; a file that another program saved meanwhile stays."""
+    files = Replacing(layout)
+    for file in moving:
+        if files.read(layout.path(file.path)) == file.data:
+            files.remove(layout.path(file.path))
+    if saved := files.finish():
+        raise Refused(f"{layout.relative(min(saved))} changed while we removed it", "try again")

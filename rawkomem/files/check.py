@@ -1,4 +1,6 @@
-"""Check memory files: parser Problems, content rules, clashing names, duplicate ids and broken references."""
+"""Check memory files: parser Problems, content rules, clashing names, duplicate ids and broken
+references.
+"""
 
 from __future__ import annotations
 
@@ -8,34 +10,52 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 
-from ..model.entry import Entry, Memory
+from ..model.entries import Entry, Memory
 from ..model.errors import RawkoError
-from ..model.kinds import GROUPS, RECORDED
-from ..model.names import RESERVED, folded, kebab
-from ..model.problem import ERROR, STYLE, Problem, error, style, warning
-from ..model.record import record, replace
+from ..model.ids import RESERVED_NAMES, folded_name, kebab
+from ..model.values import (
+    ERROR,
+    GROUPS,
+    RECORDED,
+    STYLE,
+    Problem,
+    error,
+    record,
+    replace,
+    style,
+    warning,
+)
 from ..redaction.find import redact
-from ..state.belief.prose import contradictions
-from ..state.derive import DERIVED
+from ..state.changes import HERITAGE, SUPERSEDES, Names, references
+from ..state.contradictions import contradictions
 from ..state.fold import fold
-from ..state.references import HERITAGE, SUPERSEDES, Names, references
-from ..text.count import count
-from .change_file import is_change_file
-from .layout import Layout
-from .page import PAGE, is_generated, read_page
-from .read import Reading, read_data, read_file
-from .scan import is_text, stamps, sweep
+from ..state.trust import DERIVED
+from ..text.chunks import counted
+from .append import is_change_file
+from .layout import Layout, is_text_path, stamps_in, sweep
+from .reading import Reading, read_data, read_file
+from .replace import PAGE, is_generated, read_page
 
-ALWAYS_REPORTED = ("unsafe-name", "long-name", "secret")  # reported for deleted memories, too: their files still exist
+ALWAYS_REPORTED = (
+    "unsafe-name",
+    "long-name",
+    "secret",
+)  # reported for deleted memories, too: their files still exist
 IDEAL_WORDS = (200, 500)  # SPEC-0009
 MAX_WORDS = 2_000
 NOT_IDEAL = "not-ideal-length"  # the code of a remark that applies to most good memories
-KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md")
+KEBAB = re.compile(
+    r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md"
+)
 TRACE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT[0-9Z-]+_")
-UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # not allowed on Windows
+UNSAFE_NAME = re.compile(
+    r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$'
+)  # not allowed on Windows
 HISTORY_LINKS = (SUPERSEDES, HERITAGE, DERIVED)  # types of links that may lead to a deleted memory
 MAX_QUOTED_CHARS = 80  # characters of a sentence in a message
-NO_MEMORY_HINT = "correct the id; if the memory's file was removed, restore that file or remove this entry"
+NO_MEMORY_HINT = (
+    "correct the id; if the memory's file was removed, restore that file or remove this entry"
+)
 MAX_NAME_BYTES = 200  # some tools add a suffix, and 255 is the limit of most file systems
 
 
@@ -52,13 +72,19 @@ class Checked:
 
 def check_files(paths: Sequence[str]) -> list[Checked]:
     """Check single files or folders of Markdown files, inside a repository or not."""
-    return [_checked(_with_rules(read_file(file, file)), ()) for path in paths for file in _markdown_in(path)]
+    return [
+        _checked(_with_rules(read_file(file, file)), ())
+        for path in paths
+        for file in _markdown_in(path)
+    ]
 
 
 def check_repository(layout: Layout) -> list[Checked]:
     """Check every file, then names, ids and references across all files; return one result per file, by path."""
     seen = sweep(layout)
-    readings = {path: _with_rules(read_file(layout.path(path), path)) for path in stamps(seen.listing)}
+    readings = {
+        path: _with_rules(read_file(layout.path(path), path)) for path in stamps_in(seen.listing)
+    }
     entries = [entry for reading in readings.values() for entry in reading.entries]
     memories = _folded(entries)
     across = [*seen.problems, *_clashes(readings), *_ids_twice(entries), *_dangling(entries)]
@@ -80,11 +106,18 @@ def _without_deleted(reading: Reading, deleted: Container[str]) -> Reading:
 
     def is_advice(problem: Problem) -> bool:
         number = bisect_right(lines, problem.line)
-        return problem.level != ERROR and problem.code not in ALWAYS_REPORTED and number > 0 and gone[number - 1]
+        return (
+            problem.level != ERROR
+            and problem.code not in ALWAYS_REPORTED
+            and number > 0
+            and gone[number - 1]
+        )
 
     if not any(gone):
         return reading
-    return replace(reading, problems=tuple(problem for problem in reading.problems if not is_advice(problem)))
+    return replace(
+        reading, problems=tuple(problem for problem in reading.problems if not is_advice(problem))
+    )
 
 
 def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
@@ -96,7 +129,9 @@ def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
     if not is_generated(said) or said == contents():
         return []
     message = f"{PAGE} is out of date"
-    return [_checked(Reading(PAGE), [warning("stale-page", message, "run 'rawkomem toc'", path=PAGE)])]
+    return [
+        _checked(Reading(PAGE), [warning("stale-page", message, "run 'rawkomem toc'", path=PAGE)])
+    ]
 
 
 def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
@@ -107,7 +142,13 @@ def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
     entries = reading.entries
     twice = [_id_twice(entry, "in another file, too") for entry in entries if entry.id in known]
     return _checked(
-        reading, [*twice, *_ids_twice(entries), *_dangling(entries, known), *_broken_links(_folded(entries), elsewhere)]
+        reading,
+        [
+            *twice,
+            *_ids_twice(entries),
+            *_dangling(entries, known),
+            *_broken_links(_folded(entries), elsewhere),
+        ],
     )
 
 
@@ -117,7 +158,9 @@ def _checked(reading: Reading, more: Iterable[Problem]) -> Checked:
         problems = [replace(problem, message=redact(problem.message)) for problem in problems]
     whole = replace(reading, problems=tuple(problems))
     good = [entry for entry in reading.entries if not entry.draft]
-    titles = tuple(redact(entry.title) if entry.leaks else entry.title for entry in good if entry.title)
+    titles = tuple(
+        redact(entry.title) if entry.leaks else entry.title for entry in good if entry.title
+    )
     return Checked(reading.path, whole.verdict, len(good), titles, whole.problems)
 
 
@@ -126,29 +169,49 @@ def _markdown_in(path: str) -> list[str]:
         return [path]
     found = []
     for folder, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if name != "local" and not name.startswith("."))
+        folders[:] = sorted(
+            name for name in folders if name != "local" and not name.startswith(".")
+        )
         found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".md")]
     return found
 
 
 def _with_rules(reading: Reading) -> Reading:
     name = os.path.basename(reading.path)
-    named = [p for p in _name_problems(name) if p.level != STYLE or not is_change_file(reading.path)]
+    named = [
+        p for p in _name_problems(name) if p.level != STYLE or not is_change_file(reading.path)
+    ]
     problems = [*named, *(p for entry in reading.entries for p in _content_problems(entry))]
-    return replace(reading, problems=(*reading.problems, *(replace(p, path=reading.path) for p in problems)))
+    return replace(
+        reading, problems=(*reading.problems, *(replace(p, path=reading.path) for p in problems))
+    )
 
 
 def _name_problems(name: str) -> list[Problem]:
     shown = repr(printable(name))
-    if not is_text(name):
-        message = f"file name {shown} is not UTF-8, or holds control characters: the file is not indexed"
+    if not is_text_path(name):
+        message = (
+            f"file name {shown} is not UTF-8, or holds control characters: the file is not indexed"
+        )
         return [error("name-not-utf-8", message, "rename it")]
-    if UNSAFE_NAME.search(name) or name.partition(".")[0].lower() in RESERVED:
-        return [warning("unsafe-name", f"file name {shown} is not allowed on Windows", "use a kebab-case name")]
+    if UNSAFE_NAME.search(name) or name.partition(".")[0].lower() in RESERVED_NAMES:
+        return [
+            warning(
+                "unsafe-name",
+                f"file name {shown} is not allowed on Windows",
+                "use a kebab-case name",
+            )
+        ]
     if len(os.fsencode(name)) > MAX_NAME_BYTES:
-        return [warning("long-name", f"file name is longer than {MAX_NAME_BYTES} bytes", "shorten it")]
+        return [
+            warning("long-name", f"file name is longer than {MAX_NAME_BYTES} bytes", "shorten it")
+        ]
     if not KEBAB.fullmatch(name) and not _is_kebab(name.removesuffix(".md")):
-        return [style("not-kebab-case", f"file name {shown} is not kebab-case", "use-words-like-this.md")]
+        return [
+            style(
+                "not-kebab-case", f"file name {shown} is not kebab-case", "use-words-like-this.md"
+            )
+        ]
     return []
 
 
@@ -162,10 +225,17 @@ def _content_problems(entry: Entry) -> list[Problem]:
     if not entry.creates or entry.draft or entry.kind in (*GROUPS, *RECORDED):
         return []
     words = len(entry.body.split())
-    said = count(words, "word")
+    said = counted(words, "word")
     shortest, longest = IDEAL_WORDS
     if words > MAX_WORDS:
-        return [style("too-long", f"{said}: at most {MAX_WORDS:,}", "split it into several memories", entry.line)]
+        return [
+            style(
+                "too-long",
+                f"{said}: at most {MAX_WORDS:,}",
+                "split it into several memories",
+                entry.line,
+            )
+        ]
     if shortest <= words <= longest:
         return []
     hint = "say why and when it matters" if words < shortest else "shorten it"
@@ -177,9 +247,11 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
     groups: dict[str, list[str]] = {}
     hint = "rename one of them"
     for path in paths:
-        groups.setdefault(folded(path), []).append(path)
+        groups.setdefault(folded_name(path), []).append(path)
     return [
-        warning("name-clash", f"same name as {printable(other)!r} on macOS and Windows", hint, path=path)
+        warning(
+            "name-clash", f"same name as {printable(other)!r} on macOS and Windows", hint, path=path
+        )
         for group in groups.values()
         for path, other in zip(group, group[1:] + group[:1], strict=True)
         if len(group) > 1
@@ -191,12 +263,16 @@ def _ids_twice(entries: Sequence[Entry]) -> list[Problem]:
     gathered = {(entry.id, entry.digest) for entry in entries if not is_change_file(entry.path)}
     entries = [e for e in entries if not is_change_file(e.path) or (e.id, e.digest) not in gathered]
     counts = Counter(entry.id for entry in entries)
-    return [_id_twice(entry, f"{counts[entry.id]} times") for entry in entries if counts[entry.id] > 1]
+    return [
+        _id_twice(entry, f"{counts[entry.id]} times") for entry in entries if counts[entry.id] > 1
+    ]
 
 
 def _id_twice(entry: Entry, where: str) -> Problem:
     hint = "give each entry its own id"
-    return error("duplicate-id", f"id {entry.id!r} is used {where}", hint, entry.line, entry.path, entry.id)
+    return error(
+        "duplicate-id", f"id {entry.id!r} is used {where}", hint, entry.line, entry.path, entry.id
+    )
 
 
 def _dangling(entries: Sequence[Entry], elsewhere: Iterable[str] = ()) -> list[Problem]:
@@ -248,7 +324,10 @@ def _broken_links(own: Sequence[Memory], elsewhere: Sequence[Memory] = ()) -> li
             ids, what = names.find(name), f"{type} link to {name[:80]!r}"
             if not ids:
                 wrong = style(
-                    "broken-link", f"{what}: no such memory", "correct the name, or take the link out", *place
+                    "broken-link",
+                    f"{what}: no such memory",
+                    "correct the name, or take the link out",
+                    *place,
                 )
             elif len(ids) > 1:
                 said = f"{what} may mean {', '.join(ids[:5])}"

@@ -1,18 +1,34 @@
-"""Name the paths of a repository, of its local folder, and of the user's folders."""
+"""Name the paths of a repository and of the user's folders; list and read files; tell who made a local
+folder.
+"""
 
 from __future__ import annotations
 
+import _thread
 import os
+import stat
 import sys
+from stat import S_ISDIR, S_ISREG
+from typing import IO
 
-from ..model.errors import NotFound, Refused
-from ..model.record import record
+from ..model.errors import BadInput, NotFound, Refused
+from ..model.values import Problem, record, warning
+
+# Name the paths of a repository, of its local folder, and of the user's folders.
 
 FOLDER = ".rawko"
-TRUST = "RAWKOMEM_TRUST"  # environment variable: paths of other users' projects that this user trusts
+TRUST = (
+    "RAWKOMEM_TRUST"  # environment variable: paths of other users' projects that this user trusts
+)
 PERSONAL = "personal"  # the user's own repository: its folder, and its name among layers
 CHANGED = "changes"  # the area of change files, which hold one change each: branches merge without a merge driver
-AREAS = ("memories", "traces", "log", "archive", CHANGED)  # the index reads these folders, in this order
+AREAS = (
+    "memories",
+    "traces",
+    "log",
+    "archive",
+    CHANGED,
+)  # the index reads these folders, in this order
 EDITS = "edits"  # the folder below `local` for copies of files that were edited by hand
 LOCAL = "local"  # files of this machine: git ignores them, so they stay when another branch is checked out
 
@@ -22,7 +38,9 @@ class Layout:
     """The paths of one repository, as plain strings: importing pathlib is too slow for a cold command."""
 
     root: str  # the .rawko folder itself
-    elsewhere: str = ""  # the local folder of a read-only repository: nothing is written below its root
+    elsewhere: str = (
+        ""  # the local folder of a read-only repository: nothing is written below its root
+    )
 
     @property
     def local(self) -> str:
@@ -59,7 +77,9 @@ class Layout:
 
     def from_file(self, file: str) -> str:
         """Return the prefix for links from a file to paths below .rawko; empty for a file in .rawko itself."""
-        way = os.path.relpath(self.root, os.path.dirname(os.path.abspath(file))).replace(os.sep, "/")
+        way = os.path.relpath(self.root, os.path.dirname(os.path.abspath(file))).replace(
+            os.sep, "/"
+        )
         return "" if way == "." else f"{way}/"
 
 
@@ -72,15 +92,15 @@ def find_layout(start: str = "", personal: bool = False) -> Layout:
     folder, bare = start, ""
     while True:
         if os.path.basename(folder) == FOLDER and os.path.isdir(os.path.join(folder, AREAS[0])):
-            return _checked(folder)
+            return _checked_layout(folder)
         root = os.path.join(folder, FOLDER)
         if _is_repository(root):
-            return _checked(root)
+            return _checked_layout(root)
         bare = bare or (root if os.path.isdir(root) else "")
         parent = os.path.dirname(folder)
         if parent == folder:
             if personal and os.path.isdir(personal_root()):
-                return _checked(personal_root())
+                return _checked_layout(personal_root())
             raise _not_found(start, bare)
         folder = parent
 
@@ -88,8 +108,12 @@ def find_layout(start: str = "", personal: bool = False) -> Layout:
 def _not_found(start: str, bare: str) -> NotFound:
     if bare:
         message = f"no repository here: {bare} holds only local files of this machine"
-        return NotFound(message, "check out a branch with memories, or run 'rawkomem init' in your project")
-    return NotFound(f"no {FOLDER} folder in {start} or above it", "run 'rawkomem init' in your project")
+        return NotFound(
+            message, "check out a branch with memories, or run 'rawkomem init' in your project"
+        )
+    return NotFound(
+        f"no {FOLDER} folder in {start} or above it", "run 'rawkomem init' in your project"
+    )
 
 
 def _is_repository(root: str) -> bool:
@@ -104,12 +128,14 @@ def _is_repository(root: str) -> bool:
         return True  # the folder exists: the command reports why it cannot be read
 
 
-def _checked(root: str) -> Layout:
+def _checked_layout(root: str) -> Layout:
     """Return the layout of a .rawko folder; raise Refused if it is a link or belongs to an untrusted user."""
     seen = os.lstat(root)
     if seen.st_mode & 0o170000 == 0o120000:
         target = os.path.realpath(root)
-        raise Refused(f"{root} is a link to {target}", f"to use that folder, run the command with -C {target}")
+        raise Refused(
+            f"{root} is a link to {target}", f"to use that folder, run the command with -C {target}"
+        )
     if not is_own(seen) and not _is_trusted(os.path.dirname(root)):
         hint = f"run the command as that user; or, if you trust them, set {TRUST}={os.path.dirname(root)}"
         raise Refused(f"{root} belongs to {_user_name(seen.st_uid)}, not to you", hint)
@@ -124,7 +150,9 @@ def is_own(seen: os.stat_result) -> bool:
 def _is_trusted(project: str) -> bool:
     """Tell whether the RAWKOMEM_TRUST variable lists a project, or `*` for all projects."""
     named = os.environ.get(TRUST, "").split(os.pathsep)
-    return "*" in named or os.path.realpath(project) in [os.path.realpath(path) for path in named if path]
+    return "*" in named or os.path.realpath(project) in [
+        os.path.realpath(path) for path in named if path
+    ]
 
 
 def _user_name(number: int) -> str:
@@ -138,7 +166,9 @@ def _user_name(number: int) -> str:
 
 def user_config() -> str:
     """Return the user's settings file (endpoints, keys, commands), which is never read from a repository."""
-    base = os.environ.get("XDG_CONFIG_HOME") or _home("AppData/Roaming", "Library/Application Support", ".config")
+    base = os.environ.get("XDG_CONFIG_HOME") or _home(
+        "AppData/Roaming", "Library/Application Support", ".config"
+    )
     return os.path.join(base, "rawkomem", "config.yaml")
 
 
@@ -150,7 +180,9 @@ def user_repository_config(layout: Layout) -> str:
 
 def personal_root() -> str:
     """Return the .rawko folder of the user's own repository, which is recalled in every project."""
-    base = os.environ.get("XDG_DATA_HOME") or _home("AppData/Roaming", "Library/Application Support", ".local/share")
+    base = os.environ.get("XDG_DATA_HOME") or _home(
+        "AppData/Roaming", "Library/Application Support", ".local/share"
+    )
     return os.path.join(base, "rawkomem", PERSONAL, FOLDER)
 
 
@@ -161,7 +193,10 @@ def source_layout(root: str) -> Layout:
     real = os.path.realpath(root)
     name = "".join(c if c.isalnum() else "-" for c in os.path.basename(os.path.dirname(real)))[-60:]
     data = os.fsencode(real)
-    return Layout(root, os.path.join(user_cache(), "sources", f"{name}-{crc32(data):08x}{crc32(data[::-1]):08x}"))
+    return Layout(
+        root,
+        os.path.join(user_cache(), "sources", f"{name}-{crc32(data):08x}{crc32(data[::-1]):08x}"),
+    )
 
 
 def user_cache() -> str:
@@ -173,3 +208,329 @@ def user_cache() -> str:
 def _home(windows: str, mac: str, other: str) -> str:
     choice = windows if os.name == "nt" else mac if sys.platform == "darwin" else other
     return os.path.join(os.path.expanduser("~"), *choice.split("/"))
+
+
+# Check that this user made a local folder on this machine: its marker holds a secret from the
+# user's config folder.
+
+FILE_MODE, FOLDER_MODE = 0o600, 0o700
+FOR_OTHERS = 0o077  # permissions of everybody except the owner
+# Do not follow links and do not wait for pipes; on Windows, do not translate line ends.
+SAFE_FLAGS = (
+    getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+)
+MARKER = ".made"
+MAX_SECRET_BYTES = 100
+
+
+def is_made_here(local: str) -> bool:
+    """Tell whether this user made a local folder on this machine. Raise OSError if `.rawko` is a link."""
+    if os.path.islink(os.path.dirname(local)):
+        raise OSError(0, f"{os.path.dirname(local)} is a link")
+    seen = os.lstat(local)
+    if not S_ISDIR(seen.st_mode) or not is_own(seen):
+        return False
+    secret = read_secret(secret_path(seen.st_ino))
+    return secret != b"" and secret == read_secret(os.path.join(local, MARKER))
+
+
+def secret_path(inode: int) -> str:
+    """Return the path of the secret for a local folder with this inode, in the user's config folder."""
+    return os.path.join(os.path.dirname(user_config()), "local", str(inode))
+
+
+def read_secret(path: str) -> bytes:
+    """Return the bytes of a small regular file that belongs to this user; empty if there is none."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | SAFE_FLAGS)
+    except OSError:
+        return b""
+    try:
+        seen = os.fstat(descriptor)
+        fits = S_ISREG(seen.st_mode) and is_own(seen) and seen.st_size <= MAX_SECRET_BYTES
+        return os.read(descriptor, MAX_SECRET_BYTES) if fits else b""
+    finally:
+        os.close(descriptor)
+
+
+def check_own_file(seen: os.stat_result, private: bool) -> None:
+    """Raise OSError unless this is a regular file of this user and, with `private`, others may not read it."""
+    if not S_ISREG(seen.st_mode):
+        raise OSError(0, "it is not a regular file")
+    if not is_own(seen):
+        raise OSError(0, "it belongs to another user")
+    if private and seen.st_mode & FOR_OTHERS:  # git or another program wrote it
+        raise OSError(0, "it was not made by rawkomem, because others may read it: remove it")
+
+
+# Lock an open file with the operating system's function.
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file exclusively; return False if another process holds it."""
+    try:
+        _take(descriptor)
+        return True
+    except OSError:
+        return False
+
+
+if os.name == "nt":
+    import msvcrt
+
+    def _take(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+
+    def drop_lock(descriptor: int) -> None:
+        """Release the lock of an open file."""
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]
+
+else:
+    import fcntl
+
+    def _take(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def drop_lock(descriptor: int) -> None:
+        """Release the lock of an open file."""
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+# Read and hash a file's bytes. The parser is elsewhere, so that a sweep of unchanged files does
+# not load it.
+
+MAX_FILE_BYTES = 5 * 1024 * 1024  # a larger file is not a memory
+
+
+def is_plain_file(file: str) -> bool:
+    """Tell whether this is a regular file and not a link."""
+    return os.path.isfile(file) and not os.path.islink(file)
+
+
+def is_memory_name(name: str) -> bool:
+    """Tell whether a file of this name is read as memories; names that start with a dot belong to other programs."""
+    return name.endswith(".md") and not name.startswith(".")
+
+
+def read_bytes(file: str) -> bytes:
+    """Return the first MAX_FILE_BYTES + 1 bytes of a file; raise OSError unless it is a regular file."""
+    descriptor = os.open(
+        file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(0, "not a regular file")
+        with os.fdopen(os.dup(descriptor), "rb") as stream:
+            return stream.read(MAX_FILE_BYTES + 1)
+    finally:
+        os.close(descriptor)
+
+
+def hash_of_file(file: str) -> str:
+    """Return the hash of the bytes that read_bytes returns; empty if the file cannot be read."""
+    from hashlib import sha256
+
+    try:
+        return sha256(read_bytes(file)).hexdigest()
+    except OSError:
+        return ""
+
+
+# Sweep the repository: list the memory files and find out whether any of them may have changed.
+#
+# A listing names each file with its stamp: size, mtime, inode and ctime (which also shows a
+# changed permission or a forged mtime). Equal listings mean that nothing changed: a cold command
+# compares two byte strings, not 10,000 rows.
+
+SEPARATOR = "\0"  # between path and stamp, and between files: no path can contain it
+
+
+@record
+class Sweep:
+    """The result of a walk over the repository."""
+
+    listing: bytes
+    problems: tuple[Problem, ...] = ()
+    unreadable: tuple[
+        str, ...
+    ] = ()  # folders that could not be listed: their files are unknown, not removed
+
+    @property
+    def files(self) -> int:
+        """Return the number of files in the listing."""
+        return (self.listing.count(SEPARATOR.encode()) + 1) // 2
+
+
+def sweep(layout: Layout) -> Sweep:
+    """Walk the areas once, without following folder links, with one stat for each Markdown file."""
+    lines: list[str] = []
+    problems: list[Problem] = []
+    unreadable: list[str] = []
+    stack = [(os.path.join(layout.root, area), area) for area in reversed(AREAS)]
+    while stack:
+        folder, relative = stack.pop()
+        try:
+            if os.path.islink(folder):
+                raise OSError(0, "it is a link, and folder links are not followed")
+            with os.scandir(folder) as entries:
+                _sweep_folder(entries, relative, lines, stack, problems, layout.root)
+        except FileNotFoundError:
+            continue
+        except OSError as failure:
+            unreadable.append(relative)
+            message = f"folder cannot be read: {failure.strerror}"
+            problems.append(
+                warning("unreadable-folder", message, "check its permissions", path=relative)
+            )
+    return Sweep(
+        SEPARATOR.join(lines).encode("utf-8", "surrogateescape"), tuple(problems), tuple(unreadable)
+    )
+
+
+class Sweeping:
+    """A sweep in a second thread. It uses `_thread`, because importing `threading` takes a tenth of the start time."""
+
+    def __init__(self, layout: Layout):
+        self._seen: Sweep | None = None
+        self._failure: BaseException | None = None
+        self._done = _thread.allocate_lock()
+        self._done.acquire()
+        _thread.start_new_thread(self._run, (layout,))
+
+    def _run(self, layout: Layout) -> None:
+        try:
+            self._seen = sweep(layout)
+        except BaseException as failure:
+            self._failure = failure
+        finally:
+            self._done.release()
+
+    def seen(self) -> Sweep:
+        """Wait for the sweep and return it; raise its exception if it failed."""
+        with self._done:
+            if self._seen is None:
+                raise self._failure or RuntimeError("the sweep did not run")
+            return self._seen
+
+
+def _sweep_folder(
+    entries: os._ScandirIterator[str],
+    relative: str,
+    lines: list[str],
+    stack: list[tuple[str, str]],
+    problems: list[Problem],
+    root: str,
+) -> None:
+    prefix = relative + "/"
+    for entry in entries:
+        name = entry.name
+        if name[-3:] == ".md" and name[0] != ".":
+            try:
+                stat = entry.stat(follow_symlinks=False)
+                if (
+                    stat.st_mode & 0o170000 == 0o100000
+                ):  # a regular file; is_file() would call stat again
+                    lines.append(
+                        f"{prefix}{name}\0{stat.st_size} {stat.st_mtime_ns} {stat.st_ino} {stat.st_ctime_ns}"
+                    )
+                    continue
+                problem = _odd_file(entry, prefix + name, root)
+            except FileNotFoundError:
+                continue  # gone since we listed it
+            except OSError as failure:
+                problem = warning(
+                    "unreadable",
+                    f"cannot be read: {failure.strerror}",
+                    "check permissions",
+                    path=prefix + name,
+                )
+            if problem:
+                problems.append(problem)
+        elif name[0] != "." and entry.is_dir(follow_symlinks=False):
+            stack.append((entry.path, prefix + name))
+
+
+def _odd_file(entry: os.DirEntry[str], path: str, root: str) -> Problem | None:
+    """Return a Problem for a link or a device; None for a link to a memory of this repository."""
+    if not entry.is_symlink():
+        if entry.is_dir(follow_symlinks=False):
+            return warning(
+                "folder-named-md", "a folder with the name of a memory file", "rename it", path=path
+            )
+        return warning("not-regular", "not a regular file", "remove it", path=path)
+    target = os.path.realpath(entry.path)
+    if not os.path.exists(target):
+        return warning(
+            "broken-symlink", "a symbolic link to a missing file", "remove it or fix it", path=path
+        )
+    if not os.path.isfile(target) or not target.startswith(os.path.realpath(root) + os.sep):
+        message = "a link out of the repository: not followed"
+        return warning("symlink-outside", message, "put the file itself here", path=path)
+    return None
+
+
+def is_text_path(path: str) -> bool:
+    """Tell whether a path is UTF-8 without control characters; other files are reported by `check` and not read."""
+    if path.isprintable():
+        return True
+    return not any(
+        c < " " or "\x7f" <= c <= "\x9f" or c in "\u2028\u2029" or "\ud800" <= c <= "\udfff"
+        for c in path
+    )
+
+
+def changed_at(stamp: str) -> int:
+    """Return when the file last changed, in nanoseconds: ctime, which cannot be forged (on Windows mtime)."""
+    return int(stamp.split(" ")[1 if os.name == "nt" else 3])
+
+
+def stamps_in(listing: bytes) -> dict[str, str]:
+    """Return path → stamp of each file in a listing."""
+    parts = listing.decode("utf-8", "surrogateescape").split(SEPARATOR)
+    return dict(zip(parts[::2], parts[1::2], strict=True)) if len(parts) > 1 else {}
+
+
+# Read a user's text from a file or standard input; raise BadInput unless it is UTF-8 and not too
+# large.
+
+STDIN = "standard input"
+MAX_TEXT_BYTES = 16 << 20  # a memory is a page: a larger text is a mistake
+
+
+def read_text_file(file: str) -> str:
+    """Return a file's text; raise BadInput if it cannot be read or is not UTF-8."""
+    try:
+        with open(file, "rb") as stream:
+            return read_stream(stream, file)
+    except OSError as failure:
+        raise BadInput(
+            f"cannot read {file}: {failure.strerror or failure}", "check its name and permissions"
+        ) from None
+
+
+def read_stdin(strict: bool = True) -> str:
+    """Return the text on standard input; without `strict`, replace bytes that are not UTF-8."""
+    stream = getattr(sys.stdin, "buffer", None)
+    return read_stream(stream, STDIN, strict) if stream else sys.stdin.read(MAX_TEXT_BYTES)
+
+
+def read_stream(stream: IO[bytes], name: str, strict: bool = True) -> str:
+    """Return the text of an open file; raise BadInput if it is too large. Without `strict`, return its beginning."""
+    data = stream.read(MAX_TEXT_BYTES + 1)
+    if strict and len(data) > MAX_TEXT_BYTES:
+        raise BadInput(f"{name} is larger than {MAX_TEXT_BYTES >> 20} MiB", "split it")
+    return decode_text(data[:MAX_TEXT_BYTES], name, strict)
+
+
+def decode_text(data: bytes, name: str, strict: bool = True) -> str:
+    r"""Decode bytes to text with \n line ends and no byte order mark; raise BadInput, naming their source."""
+    try:
+        text = data.decode("utf-8-sig", "strict" if strict else "replace")
+    except UnicodeDecodeError as failure:
+        line = data.count(b"\n", 0, failure.start) + 1
+        hint = "save it as UTF-8, for example with 'iconv -f latin1 -t utf-8'"
+        raise BadInput(
+            f"{name} is not UTF-8 text (line {line}, byte {failure.start})", hint
+        ) from None
+    return text.replace("\r\n", "\n")

@@ -1,19 +1,26 @@
-"""Replace and remove files together: write and sync temporary files, rename them, then sync each folder.
+"""Replace and remove files atomically: memory files together, files of other programs, generated
+pages.
 
-After a kill each file is either old or new. A failure before the first rename leaves all files old. If a later rename
-fails, the earlier renames are undone.
+After a kill each file is either old or new. A failure before the first rename leaves all files old.
+If a later rename fails, the earlier renames are undone.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from collections.abc import Callable
 
-from ..model.errors import Refused, Unwritable
-from .contents import read_bytes
-from .layout import Layout
-from .local.private import local_path, open_private, write_all
+from ..model.errors import BadInput, Refused, Unwritable
+from .layout import MAX_FILE_BYTES, Layout, read_bytes
+from .private import local_path, open_private, write_all
+
+# Replace and remove files together: write and sync temporary files, rename them, then sync each
+# folder.
+#
+# After a kill each file is either old or new. A failure before the first rename leaves all files
+# old. If a later rename fails, the earlier renames are undone.
 
 Stamp = tuple[int, int, int, int]
 
@@ -65,21 +72,31 @@ class Replacing:
 
         If another program saved some of the files since they were read, change nothing and return those files.
         """
-        temporaries: dict[str, str] = {}  # file → its temporary file, with new bytes or, for a removal, old ones
+        temporaries: dict[
+            str, str
+        ] = {}  # file → its temporary file, with new bytes or, for a removal, old ones
         done: list[str] = []
         where = ""
         try:
             for number, (where, data) in enumerate(self._new.items()):
-                temporaries[where] = self._temporary(number) if data is None else self._write(where, data, number)
+                temporaries[where] = (
+                    self._temporary(number) if data is None else self._write(where, data, number)
+                )
             meddled = {where for where in self._new if not self._is_unchanged(where)}
             if meddled:
                 return meddled
             for where, temporary in temporaries.items():
-                os.replace(*((where, temporary) if self._new[where] is None else (temporary, where)))
+                os.replace(
+                    *((where, temporary) if self._new[where] is None else (temporary, where))
+                )
                 done.append(where)
         except OSError as failure:
             name = self._layout.relative(where)
-            left = [self._layout.relative(file) for file in done if not self._take_back(file, temporaries[file])]
+            left = [
+                self._layout.relative(file)
+                for file in done
+                if not self._take_back(file, temporaries[file])
+            ]
             also = f"; these files were changed already: {', '.join(left)}" if left else ""
             raise Unwritable(
                 f"cannot write {name}: {failure.strerror}{also}", "check permissions and free space"
@@ -125,13 +142,17 @@ class Replacing:
         folder = os.path.dirname(file)
         make_folder(folder)
         if not os.access(folder, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # before the first rename, not after it
+            raise PermissionError(
+                errno.EACCES, os.strerror(errno.EACCES)
+            )  # before the first rename, not after it
         temporary = self._temporary(number)
         _write_durably(temporary, data, mode_of(file))
         return temporary
 
     def _temporary(self, number: int) -> str:
-        path = local_path(self._layout, f"{TEMPORARY_FOLDER}/{os.getpid()}-{number}{TEMPORARY_SUFFIX}")
+        path = local_path(
+            self._layout, f"{TEMPORARY_FOLDER}/{os.getpid()}-{number}{TEMPORARY_SUFFIX}"
+        )
         os.makedirs(os.path.dirname(path), exist_ok=True)
         return path
 
@@ -140,9 +161,15 @@ def refuse_links(layout: Layout, folder: str) -> None:
     """Raise Refused if a folder is a link out of the repository, or if its path is not a folder."""
     root = os.path.realpath(layout.root)
     if os.path.lexists(folder) and not os.path.isdir(folder):
-        raise Refused(f"{layout.relative(folder)} is a link or a file, not a folder", "put a folder in its place")
+        raise Refused(
+            f"{layout.relative(folder)} is a link or a file, not a folder",
+            "put a folder in its place",
+        )
     if not os.path.realpath(folder).startswith(root + os.sep):
-        raise Refused(f"{layout.relative(folder)} is a link out of the repository", "put a folder in its place")
+        raise Refused(
+            f"{layout.relative(folder)} is a link out of the repository",
+            "put a folder in its place",
+        )
 
 
 def remove_leftovers(layout: Layout) -> None:
@@ -217,3 +244,131 @@ def _stamp(file: str) -> Stamp | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     return (stat.st_size, stat.st_mtime_ns, stat.st_ino, stat.st_ctime_ns)
+
+
+# Read and replace whole files of other programs; after a kill or on a full disk the old file is
+# intact.
+
+GIT_FOLDER = ".git"
+FOLLOW_LINKS = "RAWKOMEM_FOLLOW_LINKS"  # environment variable: 1 allows links out of a project
+UNFINISHED_PREFIX = ".rawkomem-"  # of our temporary files, which are in the folder of the new file
+
+
+def remove_unfinished(folder: str) -> None:
+    """Remove the temporary files that killed processes left in a folder. Raises OSError."""
+    for name in os.listdir(folder):
+        if name.startswith(UNFINISHED_PREFIX):
+            os.unlink(os.path.join(folder, name))
+
+
+def refuse_exit(path: str, folder: str) -> None:
+    """Raise Refused if a path below a folder leads out of it, or to git's own files, through a link.
+
+    A path that does not begin with the folder was named by the user, so it may lead anywhere.
+    """
+    if leads_out(path, folder):
+        hint = f"remove the link; or, if you made it, run the command again with {FOLLOW_LINKS}=1 in the environment"
+        raise Refused(
+            f"{path} leads out of {folder} through a link, to {os.path.realpath(path)}", hint
+        )
+
+
+def leads_out(path: str, folder: str) -> bool:
+    """Tell whether a path below a folder leads out of it, or to git's own files, through a link."""
+    named, real = os.path.abspath(path), os.path.realpath(path)
+    top = os.path.realpath(folder)
+    if os.environ.get(FOLLOW_LINKS) == "1":
+        return False
+    if not is_below(named, os.path.abspath(folder)) and not is_below(named, top):
+        return False
+    inner = real[len(top.rstrip(os.sep)) :].split(os.sep)
+    return not is_below(real, top) or (
+        GIT_FOLDER in inner and GIT_FOLDER not in named.split(os.sep)
+    )
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Tell whether a path is a folder or a path below it, as both are written."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def read_whole(path: str, within: str = "") -> bytes | None:
+    """Return a file's bytes; None if it does not exist. `within` is a folder that no link may lead out of."""
+    if within:
+        refuse_exit(path, within)
+    try:
+        data = read_bytes(path)
+    except FileNotFoundError:
+        return None
+    except OSError as failure:
+        raise BadInput(
+            f"cannot read {path}: {failure.strerror}", "nothing was changed; check permissions"
+        ) from None
+    if len(data) > MAX_FILE_BYTES:
+        raise BadInput(
+            f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB", "nothing was changed; shorten it"
+        )
+    return data
+
+
+def replace_whole(path: str, data: bytes, executable: bool = False, within: str = "") -> None:
+    """Write a file atomically; follow a link and keep its permissions. Raises OSError.
+
+    `within` is a folder that no link may lead out of.
+    """
+    if within:
+        refuse_exit(path, within)
+    file = os.path.realpath(path)
+    folder = os.path.dirname(file)
+    os.makedirs(folder, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=UNFINISHED_PREFIX)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, mode_of(file) | (0o111 if executable else 0))
+        os.replace(temporary, file)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+# Write a generated page next to the memories if its text changed; never overwrite a page that a
+# person wrote.
+
+PAGE = "MEMORY.md"  # outside the areas that the index reads, so it is never read as a memory
+PAGE_START = "<!-- rawkomem:"  # the start of every generated page
+
+
+def is_generated(text: str) -> bool:
+    """Tell whether a text is a generated page."""
+    return text.startswith(PAGE_START)
+
+
+def write_page(file: str, text: str) -> bool:
+    """Write a generated page and return whether the file changed; raise Refused if a person wrote the file."""
+    known = "" if os.path.islink(file) else read_page(file)
+    if known == text:
+        return False
+    if os.path.islink(file) or (known and not is_generated(known)):
+        raise Refused(
+            f"{file} was not written by rawkomem", "move it away, or name another file with --out"
+        )
+    try:
+        replace_whole(file, text.encode())
+    except OSError as failure:
+        raise Unwritable(
+            f"cannot write {file}: {failure.strerror}", "check permissions and free space"
+        ) from None
+    return True
+
+
+def read_page(file: str) -> str:
+    r"""Return a page's text with \n line ends, also where git checked out \r\n; empty if the file does not exist."""
+    try:
+        return read_bytes(file).decode("utf-8", "replace").replace("\r\n", "\n")
+    except FileNotFoundError:
+        return ""
+    except OSError as failure:
+        raise Unwritable(f"cannot read {file}: {failure.strerror}", "check permissions") from None

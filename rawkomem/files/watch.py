@@ -1,7 +1,7 @@
 """Watch the repository's folders and reconcile after every file event.
 
-A sweep also runs every few seconds, because event queues overflow, editors save by rename, folders are deleted and
-recreated, and some file systems send no events.
+A sweep also runs every few seconds, because event queues overflow, editors save by rename, folders
+are deleted and recreated, and some file systems send no events.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class Watch:
 
     def run(self) -> None:
         """Reconcile now, then after every burst of events and every few seconds."""
-        idle = False  # no event since the last sweep: only then is its duration that of a plain sweep
+        idle = (
+            False  # no event since the last sweep: only then is its duration that of a plain sweep
+        )
         try:
             while not self.stopping.is_set():
                 self._keep_observing()
@@ -58,7 +60,11 @@ class Watch:
 
     def _pause_s(self, spent: float) -> float:
         """Return the seconds until the next idle sweep; they stay short where the system sends no events."""
-        return SWEEP_EVERY_S if self.polling else min(MAX_SWEEP_EVERY_S, max(SWEEP_EVERY_S, SWEEP_SHARE * spent))
+        return (
+            SWEEP_EVERY_S
+            if self.polling
+            else min(MAX_SWEEP_EVERY_S, max(SWEEP_EVERY_S, SWEEP_SHARE * spent))
+        )
 
     def _wait_for_quiet(self) -> None:
         deadline = time.monotonic() + MAX_QUIET_WAIT_S
@@ -90,8 +96,12 @@ class Watch:
         try:
             self.observer = Observer()
             for folder, identity in zip(folders, identities, strict=True):
-                if identity:  # the root is watched for new and removed areas, not for our index below it
-                    self.observer.schedule(_Hints(self), folder, recursive=folder != self.layout.root)
+                if (
+                    identity
+                ):  # the root is watched for new and removed areas, not for our index below it
+                    self.observer.schedule(
+                        _Hints(self), folder, recursive=folder != self.layout.root
+                    )
             self.observer.start()
             self.watched = identities
         except FileNotFoundError:  # a folder was removed just now: the next round tries again
@@ -99,7 +109,9 @@ class Watch:
         except OSError as failure:
             self._stop_observing()
             self.polling = True
-            self.say(f"no file events here ({failure.strerror or failure}): checking every {SWEEP_EVERY_S:g} s")
+            self.say(
+                f"no file events here ({failure.strerror or failure}): checking every {SWEEP_EVERY_S:g} s"
+            )
 
     def _stop_observing(self) -> None:
         if self.observer is not None and self.observer.is_alive():

@@ -1,27 +1,71 @@
-"""Read frontmatter: plain lines with a regular expression, the rest with a YAML parser. Every scalar stays text."""
+"""Read and write frontmatter, as text that every YAML 1.2 reader reads alike. Plain lines are read
+with a regular expression, the rest with a YAML parser; every scalar stays text.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from ..model.problem import Problem, error, warning
-from .field import Field, Unreadable
-from .plain import read_plain
+from ..model.entries import Entry, Value
+from ..model.values import DEFAULT_IMPORTANCE, Problem, error, iso, warning
+from .fields import NULLS, NUMBER_KEYS, PROSE_KEYS, Field, Unreadable, llmos_keys_of
 
-MAX_BYTES = 64 * 1024  # checked before parsing; longer texts belong in the body
+# Read a frontmatter of plain lines without a YAML parser, because most entries have nothing else.
+#
+# It accepts only lines that every YAML reader reads alike: `key: text`, a quoted text without
+# escapes, and `[a, b]`.
+
+MAX_PLAIN_CHARS = (
+    4_000  # of a frontmatter: longer ones are rare, and the YAML reader checks their limits
+)
+PLAIN_ITEM = (
+    r"[A-Za-z0-9_/.$(](?:[A-Za-z0-9 _/.@+()$=%;!'*~^<>&-]*[A-Za-z0-9_/.@+()$=%;!'*~^<>&-])?"
+)
+PLAIN_TEXT = r"[A-Za-z0-9_/.$(](?:[A-Za-z0-9 _/.,@+()$=%;!?'*~^<>&-]|:(?=[A-Za-z0-9_/.+-]))*(?<! )"
+PLAIN_QUOTED = r"""[ !#-[\]-~\u00a1-\u024f\u2010-\u2027]*"""
+PLAIN_LINE = re.compile(
+    rf"""([A-Za-z][A-Za-z0-9_]{{0,63}}): (?:({PLAIN_TEXT})|"({PLAIN_QUOTED})"|\[({PLAIN_ITEM}(?:, {PLAIN_ITEM})*)\])"""
+)
+
+
+def read_plain(text: str, line: int) -> dict[str, Field] | None:
+    """Return the keys of a frontmatter whose first line is `line`; None if it has lines that are not plain."""
+    if not text.endswith("\n") or len(text) > MAX_PLAIN_CHARS:
+        return None
+    fields: dict[str, Field] = {}
+    for number, said in enumerate(text[:-1].split("\n"), line):
+        match = PLAIN_LINE.fullmatch(said)
+        if match is None or match[1] in fields:
+            return None
+        key, plain, quoted, items = match.groups()
+        fields[key] = Field(_plain_value(plain, quoted, items), number, plain is not None)
+    return fields
+
+
+def _plain_value(plain: str | None, quoted: str | None, items: str | None) -> Value:
+    if items is not None:
+        return ["" if item in NULLS else item for item in items.split(", ")]
+    return plain or quoted or ""
+
+
+# Read frontmatter: plain lines with a regular expression, the rest with a YAML parser. Every
+# scalar stays text.
+
+MAX_FRONTMATTER_BYTES = 64 * 1024  # checked before parsing; longer texts belong in the body
 UNICODE_BREAKS = re.compile("[\u0085\u2028\u2029]")  # line breaks in YAML but not in editors
 # The ======= line in the middle is not searched for, because it also underlines headings.
-CONFLICT = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)", re.MULTILINE)
+CONFLICT_MARKER = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)", re.MULTILINE)
 
 
 def read_frontmatter(text: str, line: int = 1) -> tuple[dict[str, Field], list[Problem]]:
     """Return the top-level keys of a frontmatter whose first line is `line`, and its warnings. Raises Unreadable."""
     if (plain := read_plain(text, line)) is not None:
         return plain, []
-    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_FRONTMATTER_BYTES:
         message = "frontmatter is larger than 64 KiB"
         raise Unreadable(error("large-frontmatter", message, "move the text into the body", line))
-    conflict = CONFLICT.search(text)
+    conflict = CONFLICT_MARKER.search(text)
     if conflict:
         at = line + text.count("\n", 0, conflict.start())
         message = "merge conflict markers in the frontmatter"
@@ -31,10 +75,154 @@ def read_frontmatter(text: str, line: int = 1) -> tuple[dict[str, Field], list[P
         text = UNICODE_BREAKS.sub(" ", text)
         message = "Unicode line separator in the frontmatter: read as a space"
         problems.append(warning("line-separator", message, "remove it", line))
-    return _mapping(text, line, problems), problems
+    return _yaml_fields(text, line, problems), problems
 
 
-def _mapping(text: str, line: int, problems: list[Problem]) -> dict[str, Field]:
+def _yaml_fields(text: str, line: int, problems: list[Problem]) -> dict[str, Field]:
     from .yaml_mapping import read_yaml  # slow to import, and most entries have only plain lines
 
     return read_yaml(text, line, problems)
+
+
+# Write an Entry as text that reads back as the same entry, in this reader and in any YAML 1.2
+# reader.
+
+PLAIN_SCALAR = re.compile(
+    r"[A-Za-z0-9_/.$(][A-Za-z0-9 _/.,@+()$=%;!?'*~^<>&-]*(?::[A-Za-z0-9_/.+-][A-Za-z0-9_/.+-]*)*"
+)
+# Words that other YAML readers do not read as text.
+RESERVED_WORDS = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", ".inf", ".nan"}
+NUMBER = re.compile(r"[0-9.+-][0-9a-fxo._:+-]*", re.IGNORECASE)
+DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)?")
+FLOW_WIDTH = 100  # longer lists have one item per line, for better diffs
+SPECIAL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
+
+
+def emit_entry(entry: Entry) -> str:
+    """Return the entry as text for a file: frontmatter between `---` lines, a blank line, the body."""
+    body = entry.body.strip("\n")
+    head = f"---\n{emit_fields(_fields_of(entry))}---\n"
+    return f"{head}\n{body}\n" if body else head
+
+
+def emit_fields(fields: Mapping[str, Value]) -> str:
+    """Return keys and values as YAML, one key per line."""
+    return "".join(
+        f"{_emit_scalar(key)}:{_emit_top_value(key, value)}" for key, value in fields.items()
+    )
+
+
+def _emit_top_value(key: str, value: Value) -> str:
+    """Return a value as YAML; some keys hold bare numbers or several lines. Our reader reads both as text."""
+    if isinstance(value, str):
+        if key in NUMBER_KEYS and value.isascii() and value.isdecimal():
+            return f" {value}\n"
+        if (
+            key in PROSE_KEYS
+            and "\n" in value
+            and value == value.strip()
+            and not SPECIAL.search(value.replace("\n", ""))
+        ):
+            return " |2-\n" + "".join(f"  {line}\n" if line else "\n" for line in value.split("\n"))
+    return _emit_value(value, "")
+
+
+def _fields_of(entry: Entry) -> dict[str, Value]:
+    create = entry.creates
+    named: dict[str, Value] = {
+        "id": entry.id,
+        "kind": "" if entry.kind == "memory" else entry.kind,
+        "about": entry.about,
+        "title": entry.title,
+        "whenToUse": list(entry.when),
+        "tags": list(entry.tags),
+        "importance": _importance(entry),
+        "discoveredAt" if create else "at": iso(entry.at),
+        "discoveredBy" if create else "by": entry.by,
+        "discoveredIn": entry.found_in,
+        "source": entry.source,
+        "relatedMemories": list(entry.related),
+    }
+    foreign = llmos_keys_of(entry)
+    if foreign:
+        named = {
+            **{theirs: named.pop(ours) for ours, theirs in foreign.items()},
+            **named,
+            "kind": "",
+        }
+    emptied = () if create else entry.given  # an amendment may make a list empty
+    return {
+        **{key: value for key, value in named.items() if value or key in emptied},
+        **entry.extra,
+    }
+
+
+def _importance(entry: Entry) -> str:
+    usual = entry.importance == DEFAULT_IMPORTANCE and "importance" not in entry.given
+    if not usual or (entry.creates and not llmos_keys_of(entry)):
+        return entry.importance
+    return ""
+
+
+def _emit_value(value: Value, indent: str) -> str:
+    if isinstance(value, dict):
+        if not value:
+            return " {}\n"
+        inner = indent + "  "
+        return "\n" + "".join(
+            f"{inner}{_emit_scalar(key)}:{_emit_value(item, inner)}" for key, item in value.items()
+        )
+    if isinstance(value, list):
+        return _emit_list(value, indent)
+    return f" {_emit_scalar(value)}\n"
+
+
+def _emit_list(items: list[Value], indent: str) -> str:
+    if all(isinstance(item, str) for item in items):
+        flow = "[" + ", ".join(_emit_scalar(str(item), flow=True) for item in items) + "]"
+        if len(flow) <= FLOW_WIDTH and all(
+            _is_plain(str(item)) and "," not in str(item) for item in items
+        ):
+            return f" {flow}\n"
+        return "\n" + "".join(f"{indent}  - {_emit_scalar(str(item))}\n" for item in items)
+    return f" {_emit_flow(items)}\n"
+
+
+def _emit_flow(value: Value) -> str:
+    """Return a nested value on one line, with every text in quotes."""
+    if isinstance(value, list):
+        return "[" + ", ".join(_emit_flow(item) for item in value) + "]"
+    if isinstance(value, dict):
+        return (
+            "{"
+            + ", ".join(f"{_quoted(key)}: {_emit_flow(item)}" for key, item in value.items())
+            + "}"
+        )
+    return _quoted(value)
+
+
+def _is_plain(text: str) -> bool:
+    if text in NULLS or text.lower() in RESERVED_WORDS or text != text.strip() or len(text) > 1000:
+        return False
+    return bool(DATE.fullmatch(text)) or (
+        bool(PLAIN_SCALAR.fullmatch(text)) and not NUMBER.fullmatch(text)
+    )
+
+
+def _emit_scalar(text: str, flow: bool = False) -> str:
+    if _is_plain(text) and not (flow and "," in text):
+        return text
+    if "\\" in text and "'" not in text and not SPECIAL.search(text) and "\n" not in text:
+        return f"'{text}'"  # single quotes keep the backslashes of a pattern readable
+    return _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    return '"' + SPECIAL.sub(_escape, text.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return {9: "\\t", 10: "\\n", 13: "\\r"}.get(code) or (
+        f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    )

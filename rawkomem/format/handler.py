@@ -1,4 +1,6 @@
-"""Offer our frontmatter reader as a handler of python-frontmatter, for single documents such as templates."""
+"""Offer our frontmatter reader as a handler of python-frontmatter, for single documents such as
+templates.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,8 @@ from typing import Any
 
 from frontmatter.default_handlers import BaseHandler
 
-from .emit import emit_fields
-from .frontmatter import read_frontmatter
-from .split import CLOSING
+from .blocks import CLOSING
+from .frontmatter import emit_fields, read_frontmatter
 
 
 class RawkoHandler(BaseHandler):

@@ -1,28 +1,36 @@
-"""Read a mapping from YAML events: nothing is constructed, resolved or expanded, and every scalar stays text.
+"""Read a mapping from YAML events: nothing is constructed, resolved or expanded, and every scalar
+stays text.
 
 Aliases, directives, foreign tags, duplicate or complex keys and second documents are rejected.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterator
+from typing import NoReturn
 
 import yaml
-from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
+from yaml import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
 
-from ..model.problem import Problem, error, warning
-from .field import MAX_NODES, NULLS, Field, Unreadable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..model.entry import Value
+from ..model.entries import Value
+from ..model.values import Problem, error, warning
+from .fields import MAX_VALUES, NULLS, Field, Unreadable
 
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C parser is missing on some platforms
 
 MAX_DEPTH = 8  # nesting levels; no normal value needs more
 MAX_REPAIRS = 16  # empty items of a flow list that are dropped before we give up
-STANDARD_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "timestamp", "binary")}
+STANDARD_TAGS = {
+    f"tag:yaml.org,2002:{name}"
+    for name in ("str", "int", "float", "bool", "null", "timestamp", "binary")
+}
 
 
 def read_yaml(text: str, line: int, problems: list[Problem]) -> dict[str, Field]:
@@ -35,11 +43,15 @@ def read_yaml(text: str, line: int, problems: list[Problem]) -> dict[str, Field]
             if repaired is None:
                 raise Unreadable(_explain(failure, line)) from None
             at = line + _line_of(failure)
-            problems.append(warning("empty-item", "empty item in a list dropped", "remove the extra comma", at))
+            problems.append(
+                warning("empty-item", "empty item in a list dropped", "remove the extra comma", at)
+            )
             text = repaired
         except (yaml.YAMLError, UnicodeEncodeError) as failure:
             raise Unreadable(_explain_characters(failure, text, line)) from None
-    raise Unreadable(error("empty-items", "too many empty items in a list", "remove the extra commas", line))
+    raise Unreadable(
+        error("empty-items", "too many empty items in a list", "remove the extra commas", line)
+    )
 
 
 def _line_of(failure: yaml.MarkedYAMLError) -> int:
@@ -49,7 +61,11 @@ def _line_of(failure: yaml.MarkedYAMLError) -> int:
 def _without_empty_item(text: str, failure: yaml.MarkedYAMLError) -> str | None:
     """Return the text without the comma of an empty list item, if that was the error; else None."""
     mark = failure.problem_mark
-    if mark is None or "node content" not in (failure.problem or "") or text[mark.index : mark.index + 1] != ",":
+    if (
+        mark is None
+        or "node content" not in (failure.problem or "")
+        or text[mark.index : mark.index + 1] != ","
+    ):
         return None
     return text[: mark.index] + " " + text[mark.index + 1 :]
 
@@ -68,13 +84,17 @@ def _explain(failure: yaml.MarkedYAMLError, line: int) -> Problem:
     message = failure.problem or failure.context or "not valid YAML"
     column = failure.problem_mark.column + 1 if failure.problem_mark else 1
     hint = next((hint for sign, hint in HINTS if sign in message), "check the YAML near this place")
-    return error("bad-yaml", f"not valid YAML: {message} (column {column})", hint, line + _line_of(failure))
+    return error(
+        "bad-yaml", f"not valid YAML: {message} (column {column})", hint, line + _line_of(failure)
+    )
 
 
 def _explain_characters(failure: Exception, text: str, line: int) -> Problem:
     position = getattr(failure, "position", None) or getattr(failure, "start", 0) or 0
     message = "a character that YAML does not allow in the frontmatter"
-    return error("bad-character", message, "remove control characters", line + text.count("\n", 0, position))
+    return error(
+        "bad-character", message, "remove control characters", line + text.count("\n", 0, position)
+    )
 
 
 class _Builder:
@@ -92,7 +112,9 @@ class _Builder:
         if isinstance(start, yaml.StreamEndEvent):
             return {}
         if getattr(start, "version", None) or getattr(start, "tags", None):
-            self._refuse(start, "yaml-directive", "YAML directives are not allowed", "remove the % line")
+            self._refuse(
+                start, "yaml-directive", "YAML directives are not allowed", "remove the % line"
+            )
         root = next(events)
         if isinstance(root, ScalarEvent) and root.value == "" and not root.style:
             return {}
@@ -107,7 +129,12 @@ class _Builder:
         next(events)  # document end
         after = next(events)
         if not isinstance(after, yaml.StreamEndEvent):
-            self._refuse(after, "second-document", "a second YAML document in the frontmatter", "keep one mapping")
+            self._refuse(
+                after,
+                "second-document",
+                "a second YAML document in the frontmatter",
+                "keep one mapping",
+            )
         return fields
 
     def _refuse(self, event: yaml.Event, code: str, message: str, hint: str = "") -> NoReturn:
@@ -116,18 +143,27 @@ class _Builder:
     def _line(self, event: yaml.Event) -> int:
         return self.first + (event.start_mark.line if event.start_mark else 0)
 
-    def _keys(self, parent: yaml.Event, seen: dict[str, Field] | dict[str, Value]) -> Iterator[tuple[str, yaml.Event]]:
+    def _keys(
+        self, parent: yaml.Event, seen: dict[str, Field] | dict[str, Value]
+    ) -> Iterator[tuple[str, yaml.Event]]:
         for event in self.events:
             if isinstance(event, MappingEndEvent):
                 return
             if isinstance(event, AliasEvent):
-                self._refuse(event, "yaml-alias", "YAML aliases are not allowed", "write the value out")
+                self._refuse(
+                    event, "yaml-alias", "YAML aliases are not allowed", "write the value out"
+                )
             if not isinstance(event, ScalarEvent):
                 hint = "put a value that starts with { or [ in quotes"
                 self._refuse(event, "bad-key", "a key must be plain text", hint)
             self._check_node(event)
             if event.value in seen:
-                self._refuse(event, "duplicate-key", f"duplicate key {event.value[:40]!r}", "keep one of them")
+                self._refuse(
+                    event,
+                    "duplicate-key",
+                    f"duplicate key {event.value[:40]!r}",
+                    "keep one of them",
+                )
             yield event.value, next(self.events)
         self._refuse(parent, "bad-yaml", "mapping never ends")
 
@@ -135,7 +171,9 @@ class _Builder:
         if isinstance(event, AliasEvent):
             self._refuse(event, "yaml-alias", "YAML aliases are not allowed", "write the value out")
         if depth > MAX_DEPTH:
-            self._refuse(event, "deep-nesting", f"nested deeper than {MAX_DEPTH} levels", "flatten the value")
+            self._refuse(
+                event, "deep-nesting", f"nested deeper than {MAX_DEPTH} levels", "flatten the value"
+            )
         self._check_node(event)
         if isinstance(event, ScalarEvent):
             return str(event.value)
@@ -158,15 +196,21 @@ class _Builder:
 
     def _check_node(self, event: yaml.Event) -> None:
         self.nodes += 1
-        if self.nodes > MAX_NODES:
-            message = f"more than {MAX_NODES} values in the frontmatter"
+        if self.nodes > MAX_VALUES:
+            message = f"more than {MAX_VALUES} values in the frontmatter"
             self._refuse(event, "too-many-values", message, "move data into the body")
         line = self._line(event)
         tag = getattr(event, "tag", None)
         if tag and not (tag in STANDARD_TAGS and isinstance(event, ScalarEvent)):
-            self._refuse(event, "yaml-tag", f"YAML tag {tag[:60]!r} is not allowed", "remove the tag")
+            self._refuse(
+                event, "yaml-tag", f"YAML tag {tag[:60]!r} is not allowed", "remove the tag"
+            )
         if tag:
             message = "a YAML tag is ignored: the value is kept as text"
             self.problems.append(warning("yaml-tag", message, "remove the tag", line))
         if getattr(event, "anchor", None):
-            self.problems.append(warning("yaml-anchor", "an unused YAML anchor is ignored", "remove the & name", line))
+            self.problems.append(
+                warning(
+                    "yaml-anchor", "an unused YAML anchor is ignored", "remove the & name", line
+                )
+            )

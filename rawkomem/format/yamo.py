@@ -1,22 +1,52 @@
-"""Read and write YAMO blocks (RFC-0011 §3), in the form of the RFC's examples or of its grammar (docs/yamo.md)."""
+"""YAMO blocks (RFC-0011 §2.3 and §3): read and write them, build the block of each operation, and hash
+and verify a chain of blocks (docs/yamo.md).
+
+By the RFC, a block's hash is that of its text, and each block names the previous hash. The package
+@yamo/memory-mesh leaves both fields empty until its `anchor` function fills them by another rule:
+the hash of the text and the previous hash together. Blocks of both rules are verified. Fixed
+sentences are the RFC's, because other tools compare them.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
 
-from ..model.problem import Problem, error, warning
-from ..model.record import record
+from ..model.values import Problem, error, iso, record, warning
+
+# Read and write YAMO blocks (RFC-0011 §3), in the form of the RFC's examples or of its grammar
+# (docs/yamo.md).
 
 Pairs = tuple[tuple[str, str], ...]
 
-SECTIONS = ("context", "constraints", "output", "meta")  # each contains pairs
-LINES = ("agent", "intent", "priority", "log", "handoff")  # each contains one value
-REQUIRED = ("agent", "intent", "context", "output", "log", "handoff")  # as in the RFC's validator
-ORDER = ("agent", "intent", "context", "constraints", "priority", "output", "meta", "log", "handoff")
+YAMO_SECTIONS = ("context", "constraints", "output", "meta")  # each contains pairs
+YAMO_LINES = ("agent", "intent", "priority", "log", "handoff")  # each contains one value
+REQUIRED_PARTS = (
+    "agent",
+    "intent",
+    "context",
+    "output",
+    "log",
+    "handoff",
+)  # as in the RFC's validator
+YAMO_PARTS = (
+    "agent",
+    "intent",
+    "context",
+    "constraints",
+    "priority",
+    "output",
+    "meta",
+    "log",
+    "handoff",
+)
 PRIORITIES = ("critical", "high", "medium", "low")
-END = "End"
-SEMICOLON = re.compile("%3B", re.IGNORECASE)  # a semicolon inside a value, in later versions of the protocol
+END_HANDOFF = "End"
+SEMICOLON = re.compile(
+    "%3B", re.IGNORECASE
+)  # a semicolon inside a value, in later versions of the protocol
 LINE_ENDS = re.compile(r"\r\n|\r|\n")
 NO_NAME = re.compile(r"[^A-Za-z0-9_]")
 HEAD = re.compile(r"([a-z]+):(.*)")
@@ -24,7 +54,7 @@ FENCE = "```"  # a block may be copied from a Markdown file
 
 
 @record
-class Block:
+class YamoBlock:
     """One operation. A constraint without a key is a sentence; `log` is the event, then keys and values."""
 
     agent: str
@@ -35,7 +65,7 @@ class Block:
     output: Pairs = ()
     meta: Pairs = ()
     log: tuple[str, ...] = ()
-    handoff: str = END
+    handoff: str = END_HANDOFF
 
     def value(self, section: str, key: str) -> str:
         """Return the first value of a key; empty if there is none."""
@@ -44,72 +74,74 @@ class Block:
 
 
 @record
-class Reading:
+class YamoReading:
     """The valid blocks of a text, and the Problems of the others."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[YamoBlock, ...]
     problems: tuple[Problem, ...]
 
 
-def name_of(text: str) -> str:
+def yamo_name(text: str) -> str:
     """Return a name that is valid in blocks: ASCII letters, digits and underscores."""
     return NO_NAME.sub("_", text.strip()) or "_"
 
 
-def escaped(value: str) -> str:
+def yamo_value(value: str) -> str:
     """Return a value that fits on a line: without line ends, and with commas instead of semicolons."""
     return SEMICOLON.sub(",", LINE_ENDS.sub(" ", value)).replace(";", ",").strip()
 
 
-def emit_block(block: Block) -> str:
+def emit_yamo(block: YamoBlock) -> str:
     """Return the block as text, in the form of the RFC's examples."""
-    return "".join(text for part in ORDER for text in _part(block, part))
+    return "".join(text for part in YAMO_PARTS for text in _emit_part(block, part))
 
 
-def _part(block: Block, part: str) -> Iterator[str]:
-    if part in SECTIONS:
+def _emit_part(block: YamoBlock, part: str) -> Iterator[str]:
+    if part in YAMO_SECTIONS:
         pairs: Pairs = getattr(block, part)
         if pairs:
             yield f"{part}:\n"
-        yield from (_pair(part, key, value) for key, value in pairs)
+        yield from (_emit_pair(part, key, value) for key, value in pairs)
     elif part in ("agent", "intent"):
-        yield f"{part}: {name_of(getattr(block, part))};\n"
+        yield f"{part}: {yamo_name(getattr(block, part))};\n"
     elif part == "log":
-        yield f"log: {';'.join(escaped(word) for word in block.log)};\n"
+        yield f"log: {';'.join(yamo_value(word) for word in block.log)};\n"
     elif getattr(block, part):
-        yield f"{part}: {escaped(getattr(block, part))};\n"
+        yield f"{part}: {yamo_value(getattr(block, part))};\n"
 
 
-def _pair(section: str, key: str, value: str) -> str:
+def _emit_pair(section: str, key: str, value: str) -> str:
     if section == "constraints" and not key:
-        return f"  - {escaped(value)};\n"
-    return f"  {name_of(key)};{escaped(value)};\n"
+        return f"  - {yamo_value(value)};\n"
+    return f"  {yamo_name(key)};{yamo_value(value)};\n"
 
 
-def read_block(text: str) -> tuple[Block | None, tuple[Problem, ...]]:
+def read_yamo_block(text: str) -> tuple[YamoBlock | None, tuple[Problem, ...]]:
     """Return the only block of a text and its Problems; None as the block if the text has none or several."""
-    reading = read_blocks(text)
+    reading = read_yamo_blocks(text)
     if len(reading.blocks) == 1 or reading.problems:
         return (reading.blocks[0] if len(reading.blocks) == 1 else None), reading.problems
     message = f"{'several blocks' if reading.blocks else 'no block'} where one is expected"
-    return None, (error("not-one-block", message, "a block runs from 'agent: …;' to 'handoff: …;'"),)
+    return None, (
+        error("not-one-block", message, "a block runs from 'agent: …;' to 'handoff: …;'"),
+    )
 
 
-def read_blocks(text: str) -> Reading:
+def read_yamo_blocks(text: str) -> YamoReading:
     """Return all blocks of a text, in either form. Skip and report invalid blocks; never raise."""
-    reader = _Reader()
+    reader = _YamoReader()
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip() and not line.startswith(FENCE):
             reader.take(number, line)
     reader.finish()
-    return Reading(tuple(reader.blocks), tuple(reader.problems))
+    return YamoReading(tuple(reader.blocks), tuple(reader.problems))
 
 
-class _Reader:
+class _YamoReader:
     """Reads the lines of a text one by one."""
 
     def __init__(self) -> None:
-        self.blocks: list[Block] = []
+        self.blocks: list[YamoBlock] = []
         self.problems: list[Problem] = []
         self._begin(0)
 
@@ -122,7 +154,7 @@ class _Reader:
 
     def take(self, number: int, line: str) -> None:
         head = HEAD.fullmatch(line.strip()) if not line[0].isspace() else None
-        if head and head[1] in ORDER:
+        if head and head[1] in YAMO_PARTS:
             self._head(number, head[1], head[2].strip())
         elif self.section and line[0].isspace():
             self._pair(number, line.strip())
@@ -134,27 +166,34 @@ class _Reader:
         """End the current block, and add it to `blocks` if it is valid."""
         if not self.line:
             return
-        for part in REQUIRED:
+        for part in REQUIRED_PARTS:
             if part not in self.values and part not in self.pairs:
-                self._error(self.line, "missing-section", f"Missing required section: {part}:", "add it")
+                self._error(
+                    self.line, "missing-section", f"Missing required section: {part}:", "add it"
+                )
         if not self.wrong:
             sections = {part: tuple(pairs) for part, pairs in self.pairs.items()}
             values = {part: _decoded(value) for part, value in self.values.items() if part != "log"}
             said = self.values["log"]
             log = tuple(_decoded(word.strip()) for word in said.split(";")) if said else ()
-            self.blocks.append(Block(**values, **sections, log=log))  # type: ignore[arg-type]
+            self.blocks.append(YamoBlock(**values, **sections, log=log))  # type: ignore[arg-type]
         self._begin(0)
 
     def _head(self, number: int, part: str, rest: str) -> None:
         if part == "agent":
             self.finish()
             self._begin(number)
-        self.section = part if part in SECTIONS else ""
+        self.section = part if part in YAMO_SECTIONS else ""
         if self.section:
             self.pairs.setdefault(part, [])
         if not self.line:
-            self._error(number, "no-agent", f"'{part}:' before any 'agent:'", "a block begins with 'agent: …;'")
-        elif part in LINES:
+            self._error(
+                number,
+                "no-agent",
+                f"'{part}:' before any 'agent:'",
+                "a block begins with 'agent: …;'",
+            )
+        elif part in YAMO_LINES:
             self._value(number, part, rest)
         elif rest and part == "meta":
             self._pair(number, rest)
@@ -165,7 +204,12 @@ class _Reader:
     def _value(self, number: int, part: str, rest: str) -> None:
         value = self._ended(number, rest)
         if part in self.values:
-            self._error(number, "repeated-section", f"a second '{part}:'", "start each block with 'agent: …;'")
+            self._error(
+                number,
+                "repeated-section",
+                f"a second '{part}:'",
+                "start each block with 'agent: …;'",
+            )
         elif part == "priority" and value not in PRIORITIES:
             hint = "use one of " + ", ".join(PRIORITIES)
             self._error(number, "unknown-priority", f"unknown priority {_shown(value)}", hint)
@@ -173,8 +217,10 @@ class _Reader:
             self._error(number, "no-value", f"'{part}:' without a value", "give it one")
         elif part in ("agent", "intent") and NO_NAME.search(value):
             message = f"{part} {_shown(value)} is not a name"
-            self.problems.append(warning("bad-name", message, "letters, digits, underscores", number))
-            value = name_of(value)
+            self.problems.append(
+                warning("bad-name", message, "letters, digits, underscores", number)
+            )
+            value = yamo_name(value)
         self.values[part] = value
 
     def _pair(self, number: int, line: str) -> None:
@@ -188,12 +234,14 @@ class _Reader:
         if ";" in value:
             message = f"{key.strip()} has a semicolon in its value"
             self.problems.append(warning("semicolon", message, "write a comma", number))
-        self.pairs[self.section].append((name_of(key), _decoded(value.strip())))
+        self.pairs[self.section].append((yamo_name(key), _decoded(value.strip())))
 
     def _ended(self, number: int, text: str) -> str:
         if not text.endswith(";"):
             hint = "end it with a semicolon; write a line end inside a value as a space"
-            self._error(number, "no-semicolon", f"Line not semicolon-terminated: {_shown(text)}", hint)
+            self._error(
+                number, "no-semicolon", f"Line not semicolon-terminated: {_shown(text)}", hint
+            )
         return text.removesuffix(";").strip()
 
     def _error(self, number: int, code: str, message: str, hint: str) -> None:
@@ -208,3 +256,288 @@ def _decoded(value: str) -> str:
 def _shown(text: str) -> str:
     text = text.strip()
     return text if len(text) <= 80 else text[:79] + "…"
+
+
+# Build the block of each operation of RFC-0011 §3. Fixed sentences are the RFC's, because other
+# tools compare them.
+
+Printable = str | int | float
+
+UNNAMED_AGENT = "YAMO_AGENT"  # the RFC's name for an unnamed agent
+AGENT_PREFIX = "MemoryMesh_"
+PREVIEW_LENGTH = 60  # characters
+DEFAULT_HYPOTHESIS = (
+    "New information should be integrated into world model"  # of a memory without one
+)
+INJECT_HANDOFF = "SubconsciousReflector"  # this handoff injects a lesson into the next session
+
+
+def retain_block(
+    agent: str,
+    at: int,
+    id: str,
+    type: str,
+    length: Printable,
+    preview: str,
+    hypothesis: str = DEFAULT_HYPOTHESIS,
+) -> YamoBlock:
+    """Return the block of a stored memory; `length` is in bytes."""
+    return YamoBlock(
+        _agent_name(agent),
+        "store_memory_for_future_retrieval",
+        (
+            ("memory_id", id),
+            ("memory_type", type),
+            ("timestamp", iso(at)),
+            ("content_length", str(length)),
+        ),
+        (("hypothesis", hypothesis),),
+        "medium",
+        (("memory_stored", id), ("content_preview", _preview(preview))),
+        (
+            ("rationale", "Memory persisted for semantic search and retrieval"),
+            ("observation", "Content vectorized and stored in LanceDB"),
+            ("confidence", "1.0"),
+        ),
+        _log_words("memory_retained", at, id=id, type=type),
+    )
+
+
+def recall_block(
+    agent: str,
+    at: int,
+    query: str,
+    limit: Printable,
+    filter: str,
+    found: Printable,
+    score: Printable,
+    confidence: Printable,
+) -> YamoBlock:
+    """Return the block of a search; `score` and `confidence` are the rank score and the relevance of the best hit."""
+    return YamoBlock(
+        _agent_name(agent),
+        "recall_relevant_memories",
+        (
+            ("query", query),
+            ("limit", str(limit)),
+            ("filter", filter or "none"),
+            ("timestamp", iso(at)),
+        ),
+        output=(("results_found", str(found)), ("top_score", str(score))),
+        meta=(
+            ("rationale", "Retrieved most semantically relevant memories for current context"),
+            ("confidence", str(confidence)),
+        ),
+        log=_log_words("memory_recalled", at, query=query, results=str(found)),
+    )
+
+
+def reflect_block(
+    agent: str,
+    at: int,
+    id: str,
+    topic: str,
+    sources: Printable,
+    preview: str,
+    confidence: Printable,
+) -> YamoBlock:
+    """Return the block of beliefs that were made from memories."""
+    return YamoBlock(
+        _agent_name(agent),
+        "synthesize_beliefs_from_memories",
+        (("topic", topic), ("source_count", str(sources)), ("timestamp", iso(at))),
+        output=(
+            ("reflection_id", id),
+            ("insight_preview", _preview(preview)),
+            ("confidence", str(confidence)),
+        ),
+        meta=(
+            ("rationale", "Aggregated high-signal patterns from recent memory"),
+            ("confidence", str(confidence)),
+        ),
+        log=_log_words("memory_reflected", at, topic=topic, sources=str(sources)),
+    )
+
+
+def lesson_block(
+    agent: str,
+    at: int,
+    id: str,
+    pattern: str,
+    situation: str,
+    oversight: str,
+    fix: str,
+    rule: str,
+    severity: str,
+    scope: str,
+    inverse: str,
+    confidence: Printable,
+) -> YamoBlock:
+    """Return the block of a learned lesson; its `error_pattern` is the pattern id."""
+    sure = str(confidence)
+    return YamoBlock(
+        _agent_name(agent),
+        "distill_wisdom_from_execution",
+        (
+            ("original_context", situation),
+            ("error_pattern", pattern),
+            ("severity", severity),
+            ("timestamp", iso(at)),
+        ),
+        (
+            ("hypothesis", "This lesson prevents recurrence of similar failures"),
+            ("hypothesis_confidence", sure),
+        ),
+        "high",
+        (
+            ("lesson_id", id),
+            ("oversight_description", oversight),
+            ("preventative_rule", rule),
+            ("rule_confidence", sure),
+        ),
+        (
+            ("rationale", fix),
+            ("applicability_scope", scope),
+            ("inverse_lesson", inverse),
+            ("confidence", sure),
+        ),
+        _log_words("lesson_learned", at, pattern=pattern, severity=severity, id=id),
+        INJECT_HANDOFF,
+    )
+
+
+def synthesize_block(
+    agent: str, at: int, id: str, name: str, sources: Printable, preview: str
+) -> YamoBlock:
+    """Return the block of a skill that was made from memories."""
+    return YamoBlock(
+        _agent_name(agent),
+        "synthesize_skill_from_memories",
+        (("source_count", str(sources)), ("timestamp", iso(at))),
+        priority="medium",
+        output=(("skill_id", id), ("skill_name", name), ("intent_preview", _preview(preview))),
+        meta=(("rationale", "Repeated learnings proposed as a skill, inert until reviewed"),),
+        log=_log_words("skill_synthesized", at, id=id, name=name),
+    )
+
+
+def delete_block(agent: str, at: int, id: str, reason: str = "") -> YamoBlock:
+    """Return the block of a deleted memory, whose text stays in its file."""
+    return YamoBlock(
+        _agent_name(agent),
+        "remove_memory_from_retrieval",
+        (("memory_id", id), ("timestamp", iso(at))),
+        priority="medium",
+        output=(("memory_deleted", id),),
+        meta=(("rationale", reason or "Memory no longer wanted"),),
+        log=_log_words("memory_deleted", at, id=id),
+    )
+
+
+BLOCK_BUILDERS: dict[str, Callable[..., YamoBlock]] = {
+    "retain": retain_block,
+    "recall": recall_block,
+    "reflect": reflect_block,
+    "synthesize": synthesize_block,
+    "lesson": lesson_block,
+    "delete": delete_block,
+}
+YAMO_OPERATIONS = tuple(BLOCK_BUILDERS)
+
+
+def build_block(operation: str, agent: str, at: int, **values: str) -> YamoBlock:
+    """Return the block of an operation; raise KeyError if the operation is unknown."""
+    return BLOCK_BUILDERS[operation](agent, at, **values)
+
+
+def _agent_name(agent: str) -> str:
+    return AGENT_PREFIX + (agent or UNNAMED_AGENT)
+
+
+def _preview(text: str) -> str:
+    return " ".join(text.split())[:PREVIEW_LENGTH].strip()
+
+
+def _log_words(what: str, at: int, **values: str) -> tuple[str, ...]:
+    pairs = {"timestamp": iso(at), **values}
+    return (what, *(word for pair in pairs.items() for word in pair))
+
+
+# Hash YAMO blocks by RFC-0011 §2.3: a block's hash is that of its text, and each block names the
+# previous hash.
+#
+# The package @yamo/memory-mesh leaves both fields empty until its `anchor` function fills them by
+# another rule: the hash of the text and the previous hash together. Blocks of both rules are
+# verified.
+
+BLOCK_CHANGED = "block-changed"  # a Problem code
+RFC_RULE, ANCHOR_RULE = "RFC-0011", "anchored"  # the two rules
+
+
+@record
+class BlocksVerdict:
+    """The number of blocks, the number with a hash by each rule, and the Problems."""
+
+    blocks: int
+    by_rfc: int
+    anchored: int
+    problems: tuple[Problem, ...]
+
+
+def text_hash(text: str) -> str:
+    """Return the hash of a block by the RFC's rule."""
+    return sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def chain_hashes(texts: Iterable[str], before: str | None = None) -> list[tuple[str, str | None]]:
+    """Return (block_hash, prev_hash) of blocks in order; `before` is the text of the block before them."""
+    previous = None if before is None else text_hash(before)
+    hashes: list[tuple[str, str | None]] = []
+    for text in texts:
+        hashes.append((text_hash(text), previous))
+        previous = hashes[-1][0]
+    return hashes
+
+
+def verify_blocks(rows: Sequence[Mapping[str, Any]]) -> BlocksVerdict:
+    """Verify the rows of a table yamo_blocks, in any order. A block without a hash cannot be verified: no Problem."""
+    held = {row["block_hash"] for row in rows if row["block_hash"]}
+    rules = [_hash_rule(row) for row in rows]
+    problems = [
+        error(
+            BLOCK_CHANGED,
+            f"block {row['id']} does not match its hash",
+            "do not trust it: its text was changed",
+        )
+        for row, rule in zip(rows, rules, strict=True)
+        if rule is None
+    ]
+    strays = [
+        row
+        for row in rows
+        if row["block_hash"] and row["prev_hash"] and row["prev_hash"] not in held
+    ]
+    firsts = [row for row in rows if row["block_hash"] and not row["prev_hash"]]
+    problems += [
+        error(
+            "block-order",
+            f"block {row['id']} follows a block that is not here",
+            "blocks were removed or changed",
+        )
+        for row in strays[
+            0 if firsts else 1 :
+        ]  # the oldest may follow blocks that were removed because of their age
+    ]
+    return BlocksVerdict(
+        len(rows), rules.count(RFC_RULE), rules.count(ANCHOR_RULE), tuple(problems)
+    )
+
+
+def _hash_rule(row: Mapping[str, Any]) -> str | None:
+    """Return the rule of a block's hash; an empty text if it has no hash, None if the hash is wrong."""
+    stated, text = row["block_hash"], row["yamo_text"]
+    if not stated:
+        return ""
+    if stated == text_hash(text):
+        return RFC_RULE
+    return ANCHOR_RULE if stated == text_hash(text + (row["prev_hash"] or "")) else None

@@ -1,1 +1,12 @@
-"""Run git, find the author of each entry, check staged files, connect hooks, cite code."""
+"""Run git, find the author of each entry, check commits and branches, merge memory files, connect hooks, cite code.
+
+`head`: the git folder and its HEAD, without running git
+`runner`: running git; work tree, tracked files, ids, the user's name
+`authorship`: who committed each entry
+`staged`: the checks of a commit, edits as amendments, duplicates
+`branch`: the changes of a branch to memories
+`merge`: the merge driver
+`connection`: hooks and settings of a clone
+`citations`: whether cited code changed
+`symbols`: the text of a symbol in a source file
+"""

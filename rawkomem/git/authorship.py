@@ -1,25 +1,24 @@
 """Find the author of each committed entry: a person or an agent.
 
-Entries are identified by their content, because files are renamed and appended to. An entry is committed if HEAD
-contains it word for word. Its author is the author of the commit that added it to its file, or to the file that it was
-moved from. If one commit removes an entry and a later one adds it again, the author is that of the later commit, so an
-agent cannot restore a text that a person removed. If several authors added the same text in parallel, a person counts.
-History is read once for each HEAD.
+Entries are identified by their content, because files are renamed and appended to. An entry is
+committed if HEAD contains it word for word. Its author is the author of the commit that added it to
+its file, or to the file that it was moved from. If one commit removes an entry and a later one adds
+it again, the author is that of the later commit, so an agent cannot restore a text that a person
+removed. If several authors added the same text in parallel, a person counts. History is read once
+for each HEAD.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..files.contents import read_bytes
-from ..files.layout import AREAS, Layout
-from ..files.read import decode, read_data
-from ..files.scan import is_text, stamps, sweep
-from ..format.split import digest_at, digest_of, split
-from ..model.record import record
-from ..state.belief.committer import AGENTS, AUTHORS, HIDDEN, state_of
+from ..files.layout import AREAS, Layout, is_text_path, read_bytes, stamps_in, sweep
+from ..files.reading import decode_file, read_data
+from ..format.blocks import digest_at, digest_of, split_blocks
+from ..model.values import record
+from ..state.committers import AGENTS, AUTHORS, HIDDEN_AUTHOR, author_state
 from .head import cut_off_at, find_git, git_stamp
-from .run import Git, GitFailed
+from .runner import Git, GitFailed
 
 BLOBS_PER_CALL = 500  # blobs per git process, to limit the memory that its answer takes
 FILE_MODE = "100"  # prefix of a regular file's mode; other modes are links and submodules
@@ -36,7 +35,9 @@ class History:
 
     head: str = ""  # the commit; empty before the first commit
     authors: Mapping[str, str] = {}  # digest of an entry in HEAD → its author, `Name <e-mail>`
-    blobs: Mapping[str, tuple[str, ...]] = {}  # blob and path of a file in HEAD → digests of its entries
+    blobs: Mapping[
+        str, tuple[str, ...]
+    ] = {}  # blob and path of a file in HEAD → digests of its entries
     ignored: tuple[str, ...] = ()  # areas that git ignores, so they are never committed
     why: str = ""  # why git could not be read; empty if it could
 
@@ -64,21 +65,29 @@ def provenance_of(layout: Layout, agents: Sequence[str] = AGENTS) -> tuple[dict[
     history = read_history(layout) if stamp else History(why="no git")
     committed = {digest for digests in history.blobs.values() for digest in digests}
     found: dict[str, str] = {}
-    for path in filter(is_text, stamps(sweep(layout).listing)):
+    for path in filter(is_text_path, stamps_in(sweep(layout).listing)):
         try:
             data = read_bytes(layout.path(path))
         except OSError:
             continue
         authors = _authors(digests_in(data, path), path, history, committed)
         entries = read_data(data, path, advice=False).entries
-        authors += [HIDDEN] * (len(entries) - len(authors))  # an older log is one block with several experiences
-        found |= {entry.id: state_of(author, agents) for entry, author in zip(entries, authors, strict=True)}
+        authors += [HIDDEN_AUTHOR] * (
+            len(entries) - len(authors)
+        )  # an older log is one block with several experiences
+        found |= {
+            entry.id: author_state(author, agents)
+            for entry, author in zip(entries, authors, strict=True)
+        }
     return found, stamp
 
 
 def _authors(digests: Sequence[str], path: str, history: History, committed: set[str]) -> list[str]:
-    absent = HIDDEN if history.why or path.partition("/")[0] in history.ignored else ""
-    return [history.authors.get(digest, HIDDEN) if digest in committed else absent for digest in digests]
+    absent = HIDDEN_AUTHOR if history.why or path.partition("/")[0] in history.ignored else ""
+    return [
+        history.authors.get(digest, HIDDEN_AUTHOR) if digest in committed else absent
+        for digest in digests
+    ]
 
 
 def read_history(layout: Layout, known: History | None = None) -> History:
@@ -90,19 +99,25 @@ def read_history(layout: Layout, known: History | None = None) -> History:
         git = Git(layout.root)
         if git.run("rev-parse", "--is-inside-work-tree").strip() != b"true":
             return History(why="not in a work tree")
-        head = git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", fine=(0, 1)).decode().strip()
+        head = (
+            git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", fine=(0, 1))
+            .decode()
+            .strip()
+        )
         ignored = tuple(git.run("check-ignore", *AREAS, fine=(0, 1)).decode().split())
         if not head:
             return History(ignored=ignored)
         base = known if known and _is_ancestor(git, known, head) else History()
-        blobs, authors = _read(git, base, head) or _read(git, History(), head) or ({}, {})
+        blobs, authors = (
+            _read_commits(git, base, head) or _read_commits(git, History(), head) or ({}, {})
+        )
         return History(head, authors, blobs, ignored)
     except GitFailed as failure:
         return History(why=str(failure))
 
 
 def _is_ancestor(git: Git, known: History, head: str) -> bool:
-    if not known.head or HIDDEN in known.authors.values():
+    if not known.head or HIDDEN_AUTHOR in known.authors.values():
         return False
     try:
         git.run("merge-base", "--is-ancestor", known.head, head)
@@ -111,25 +126,33 @@ def _is_ancestor(git: Git, known: History, head: str) -> bool:
         return False
 
 
-def _read(git: Git, base: History, head: str) -> tuple[dict[str, Digests], dict[str, str]] | None:
+def _read_commits(
+    git: Git, base: History, head: str
+) -> tuple[dict[str, Digests], dict[str, str]] | None:
     """Return the digests of each file in HEAD, and digest → author; None if the base is not enough to know authors."""
     read: dict[str, Digests] = dict(base.blobs)
     brought = Brought(base)
     commits = _commits(git, f"{base.head}..{head}" if base.head else head)
-    whole = _read_all(git, [v for _, _, changes in commits for change in changes for v in change.versions], read)
+    whole = _read_all(
+        git, [v for _, _, changes in commits for change in changes for v in change.versions], read
+    )
     for commit, author, changes in commits if whole else ():
         brought.follow(commit, author, changes, read)
     blobs = _blobs_in_head(git, head, read)
-    places = [(key.partition(" ")[2], digest) for key, digests in blobs.items() for digest in digests]
+    places = [
+        (key.partition(" ")[2], digest) for key, digests in blobs.items() for digest in digests
+    ]
     if not whole:  # a partial clone: the first author is not known
-        return blobs, {digest: HIDDEN for _, digest in places}
+        return blobs, {digest: HIDDEN_AUTHOR for _, digest in places}
     if base.head and any(brought.removed.get(place) for place in places):
         return None
     parents = _parents(git, head) if any(brought.removed.get(place) for place in places) else {}
     found: dict[str, set[str]] = {}
     for place in places:
         found.setdefault(place[1], set()).update(brought.authors(place, parents))
-    return blobs, {digest: AUTHORS.join(sorted(authors)) or HIDDEN for digest, authors in found.items()}
+    return blobs, {
+        digest: AUTHORS.join(sorted(authors)) or HIDDEN_AUTHOR for digest, authors in found.items()
+    }
 
 
 class Brought:
@@ -140,10 +163,12 @@ class Brought:
         self.removed: dict[Place, set[str]] = {}
         for key, digests in base.blobs.items():
             for digest in digests:
-                author = base.authors.get(digest, HIDDEN)
+                author = base.authors.get(digest, HIDDEN_AUTHOR)
                 self.brought[key.partition(" ")[2], digest] = {base.head: author}
 
-    def follow(self, commit: str, author: str, changes: Sequence[Change], read: Mapping[str, Digests]) -> None:
+    def follow(
+        self, commit: str, author: str, changes: Sequence[Change], read: Mapping[str, Digests]
+    ) -> None:
         """Record the entries that a commit adds and removes; one that leaves a file and enters another is moved."""
         gone: dict[str, Place] = {}
         come: list[Place] = []
@@ -209,16 +234,26 @@ def _commits(git: Git, span: str) -> list[Commit]:
     If the committer is somebody else, the author's text contains both: an agent may amend a person's commit.
     """
     own = find_git(git.folder)
-    boundary = cut_off_at(own) if own else set()  # a shallow clone's first commits seem to add all older files
+    boundary = (
+        cut_off_at(own) if own else set()
+    )  # a shallow clone's first commits seem to add all older files
     form = "--format=commit %H %an <%ae>%x09%cn <%ce>"
-    log = git.run("-c", "core.quotePath=false", *LOG, form, span, "--", *AREAS).decode("utf-8", "surrogateescape")
+    log = git.run("-c", "core.quotePath=false", *LOG, form, span, "--", *AREAS).decode(
+        "utf-8", "surrogateescape"
+    )
     prefix = git.run("rev-parse", "--show-prefix").decode("utf-8", "surrogateescape").rstrip("\n")
     commits: list[Commit] = []
     for line in log.split("\n"):
         if line.startswith("commit "):
             _, commit, names = line.split(" ", 2)
             name, _, committer = names.partition("\t")
-            commits.append((commit, HIDDEN if commit in boundary else name if committer == name else names, []))
+            commits.append(
+                (
+                    commit,
+                    HIDDEN_AUTHOR if commit in boundary else name if committer == name else names,
+                    [],
+                )
+            )
         elif line.startswith(":") and line.rstrip('"').endswith(".md"):
             commits[-1][2].append(_change(line, prefix))
     return commits
@@ -249,10 +284,16 @@ def _unquoted(path: str) -> str:
     return plain.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
-def _blobs_in_head(git: Git, head: str, read: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def _blobs_in_head(
+    git: Git, head: str, read: dict[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
     listed = git.run("ls-tree", "-r", "-z", head).decode("utf-8", "surrogateescape").split("\0")
-    files = [line.split("\t", 1) for line in listed if line.endswith(".md") and line.startswith("100")]
-    blobs = [(facts.split(" ")[2], path) for facts, path in files if path.partition("/")[0] in AREAS]
+    files = [
+        line.split("\t", 1) for line in listed if line.endswith(".md") and line.startswith("100")
+    ]
+    blobs = [
+        (facts.split(" ")[2], path) for facts, path in files if path.partition("/")[0] in AREAS
+    ]
     unread = dict.fromkeys(blob for blob, path in blobs if _key(blob, path) not in read)
     contents = dict(read_blobs(git, unread))
     found: dict[str, tuple[str, ...]] = {}
@@ -283,5 +324,7 @@ def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 
 def digests_in(data: bytes, path: str = "") -> tuple[str, ...]:
     """Return a digest of each entry in a file, independent of line ends; without an id, the digest includes `path`."""
-    text, refused, _ = decode(data)
-    return () if refused else tuple(digest_at(digest_of(block), path) for block in split(text))
+    text, refused, _ = decode_file(data)
+    return (
+        () if refused else tuple(digest_at(digest_of(block), path) for block in split_blocks(text))
+    )

@@ -1,19 +1,40 @@
-"""Read the changes of a branch: the files of its last commit and of the commit where it started.
+"""List how a branch changes memories since the commit where it started: added, superseded, deleted and
+so on.
 
-Only git's objects are read, not the work tree or git's index, so bare repositories and empty checkouts work, too.
+Only git's objects are read, not the work tree or git's index, so bare repositories and empty
+checkouts work, too.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..files.layout import FOLDER
+from ..files.reading import read_data
+from ..model.entries import Entry, Memory
 from ..model.errors import BadInput, NotFound
-from ..model.record import record
-from .run import Git, GitFailed
-from .staged import FILE_MODE, LITERAL_PATHS, Staged
-from .worktree import WorkTree
+from ..model.values import ACTIVE, ERROR, WARNING, Problem, record, replace
+from ..state.claims import claim_of
+from ..state.committers import AGENT, AGENTS, author_state
+from ..state.fold import fold
+from ..state.history import changed_keys
+from .runner import Git, GitFailed, WorkTree
+from .staged import (
+    FILE_MODE,
+    LITERAL_PATHS,
+    Commit,
+    Staged,
+    check_commit,
+    contradicting,
+    edits_of,
+    is_memory,
+)
+
+# Read the changes of a branch: the files of its last commit and of the commit where it started.
+#
+# Only git's objects are read, not the work tree or git's index, so bare repositories and empty
+# checkouts work, too.
 
 FETCH_ALL = "fetch the whole history: git fetch --unshallow origin (GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
 
@@ -38,22 +59,33 @@ class Branch(Staged):
         self.now, self.unmerged = self._commit(span.head), []
         self._names, self.parents, self.base = [span.base], [self._commit(span.base)], {}
         self._known = {}
-        self.code = self._code_in("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", span.base, span.head)
+        self.code = self._code_in(
+            "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", span.base, span.head
+        )
 
     def read(self, blobs: Iterable[str]) -> dict[str, bytes]:
         """Return the bytes of each blob; raise GitFailed if the clone lacks one."""
         wanted = set(blobs)
         known = super().read(wanted)
         if not wanted <= known.keys():
-            raise GitFailed("this clone lacks the contents of files (a partial clone)", "clone it without --filter")
+            raise GitFailed(
+                "this clone lacks the contents of files (a partial clone)",
+                "clone it without --filter",
+            )
         return known
 
     def code_file(self, path: str) -> bytes | None:
         """Return a project file's bytes in the last commit; None if it does not exist. `path` is below the project."""
         name = path if self._project == "." else f"{self._project}/{path}"
         listed = self._lines("ls-tree", "-z", "--full-tree", self.span.head, "--", name)
-        blobs = [line.split(" ")[2].partition("\t")[0] for line in listed if line.endswith(f"\t{name}")]
-        return self.read(blobs[:1]).get(blobs[0]) if blobs and listed[0].startswith(FILE_MODE) else None
+        blobs = [
+            line.split(" ")[2].partition("\t")[0] for line in listed if line.endswith(f"\t{name}")
+        ]
+        return (
+            self.read(blobs[:1]).get(blobs[0])
+            if blobs and listed[0].startswith(FILE_MODE)
+            else None
+        )
 
     def base_file(self, path: str) -> bytes:
         """Return the bytes of a file below `.rawko` in BASE; empty if it does not exist."""
@@ -69,7 +101,7 @@ class Branch(Staged):
         return [line for line in said.decode("utf-8", "replace").split("\n") if line]
 
 
-def branches(folder: str, text: str) -> list[Branch]:
+def read_branches(folder: str, text: str) -> list[Branch]:
     """Return the changes of `BASE...HEAD`, one Branch for each `.rawko` folder around, in or below a folder.
 
     With two dots, BASE itself is compared instead of the merge base. Raise NotFound, with a hint what to fetch.
@@ -77,7 +109,9 @@ def branches(folder: str, text: str) -> list[Branch]:
     try:
         span, inside = _span(folder, text)
         names = (name for commit in (span.base, span.head) for name in _folders(span.git, commit))
-        roots = sorted({name for name in names if name.rpartition("/")[2] == FOLDER and _is_near(name, inside)})
+        roots = sorted(
+            {name for name in names if name.rpartition("/")[2] == FOLDER and _is_near(name, inside)}
+        )
         return [Branch(span, root) for root in roots]
     except GitFailed as failure:
         raise NotFound(f"git cannot compare {text}: {failure}", failure.hint) from None
@@ -88,10 +122,14 @@ def _span(folder: str, text: str) -> tuple[Span, str]:
     base, _, head = text.partition(dots)
     head = head or "HEAD"
     if not base or base.startswith("-") or head.startswith("-"):
-        raise BadInput(f"not two commits: {text!r}", "write BASE...HEAD, for instance origin/main...HEAD")
+        raise BadInput(
+            f"not two commits: {text!r}", "write BASE...HEAD, for instance origin/main...HEAD"
+        )
     git = Git(os.path.abspath(folder or os.curdir))
     bare = git.run("rev-parse", "--is-bare-repository").strip() == b"true"
-    top = os.fsdecode(git.run("rev-parse", "--absolute-git-dir" if bare else "--show-toplevel")).rstrip("\n")
+    top = os.fsdecode(
+        git.run("rev-parse", "--absolute-git-dir" if bare else "--show-toplevel")
+    ).rstrip("\n")
     inside = "" if bare else os.fsdecode(git.run("rev-parse", "--show-prefix")).rstrip("\n")
     git = Git(top)
     ends = [_commit_of(git, name) for name in (base, head)]
@@ -104,7 +142,11 @@ def _span(folder: str, text: str) -> tuple[Span, str]:
 
 
 def _commit_of(git: Git, name: str) -> str:
-    found = git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1, 128)).decode().strip()
+    found = (
+        git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1, 128))
+        .decode()
+        .strip()
+    )
     if not found:
         branch = name.removeprefix("refs/remotes/").removeprefix("origin/")
         hint = f"fetch it: git fetch origin {branch}"
@@ -125,3 +167,158 @@ def _is_near(root: str, inside: str) -> bool:
     """Tell whether a `.rawko` folder is below the folder where the command runs, or belongs to a folder above it."""
     project = root.removesuffix(FOLDER)
     return root.startswith(inside) or inside.startswith(project)
+
+
+# List how a branch changes memories: added, changed, superseded, contradicted, archived, deleted
+# and so on.
+
+ADDED, CHANGED, CONTRADICTED, RESTORED, REMOVED, COUNTED = (
+    "added", "changed", "contradicted", "restored", "removed", "counted",
+)  # fmt: skip
+STATUSES = ("superseded", "archived", "deleted", "quarantined", "disputed")
+KINDS = (ADDED, CHANGED, "superseded", CONTRADICTED, "archived", "deleted", REMOVED, "quarantined", "disputed",
+         RESTORED, COUNTED)  # fmt: skip
+COUNTS = ("helpful", "harmful", "reinforcements", "disputes", "corroborations")
+WINDOW = {"valid_from": "validFrom", "valid_until": "validUntil"}
+KEEP_HINT = "the old text is only in git's history; 'rawkomem amend' and 'rawkomem delete' keep it in the file"
+ADVICE = "advice"  # the name of the group of warnings about changed files
+
+
+@record
+class Difference:
+    """One change of a branch to a memory."""
+
+    what: str  # one of KINDS
+    memory: Memory  # after the branch; for a removed memory, before it
+    path: str  # from the top of the work tree
+    changes: tuple[tuple[str, object, object], ...] = ()  # (key, before, after)
+    text_changed: bool = False
+    before: str = ""  # the text before it was changed
+    other: Memory | None = None  # the memory that supersedes or contradicts it
+
+
+def check_branch(
+    commit: Commit, skip: Sequence[str], append_only: bool, agents: Sequence[str] = ()
+) -> dict[str, list[Problem]]:
+    """Return check → Problems of a branch's changes; edits of entries by agents are errors. Raises GitFailed."""
+    branch = commit.staged
+    assert isinstance(branch, Branch)
+    paths = sorted({edit.old.path for edit in edits_of(commit)})
+    by_agent = paths and any(
+        author_state(who, (*AGENTS, *agents)) == AGENT for who in branch.authors(paths)
+    )
+    commit.append_only = bool(append_only or by_agent)
+    found = check_commit(commit, skip)
+    found |= {
+        name: [replace(one, hint=KEEP_HINT) for one in found[name]]
+        for name in ("history",)
+        if name in found
+    }
+    readings = (read_data(data, path) for path, data in commit.changed().items())
+    odd = [
+        problem for reading in readings for problem in reading.problems if problem.level == WARNING
+    ]
+    return {**found, ADVICE: [replace(problem, path=branch.name(problem.path)) for problem in odd]}
+
+
+def has_errors(found: Mapping[str, Iterable[Problem]]) -> bool:
+    """Tell whether a check found an error."""
+    return any(problem.level == ERROR for problems in found.values() for problem in problems)
+
+
+def differences_of(commit: Commit) -> list[Difference]:
+    """Return a branch's changes to memories, in the order of KINDS. Raises GitFailed."""
+    branch = commit.staged
+    left, changed = branch.left(branch.head), branch.changed()
+    old, new = (
+        _concerned(commit, filter(is_memory, left), branch.head),
+        _concerned(commit, filter(is_memory, changed)),
+    )
+    ids = dict.fromkeys((*old, *new))
+    before, after = _memories(commit, ids, branch.head), _memories(commit, ids, branch.now)
+    pairs = ((before.get(id), after.get(id)) for id in ids)
+    found = [item for pair in pairs for item in _compared(*pair, after)]
+    found += [
+        Difference(CONTRADICTED, memory, "", other=rival)
+        for memory, rival, _ in contradicting(commit)
+    ]
+    found += _conflicts(before, after)
+    placed = [replace(item, path=branch.name(item.memory.path)) for item in found]
+    return sorted(placed, key=lambda item: (KINDS.index(item.what), item.path, item.memory.line))
+
+
+def _concerned(
+    commit: Commit, paths: Iterable[str], of: Mapping[str, str] | None = None
+) -> list[str]:
+    files = commit.texts(paths, of)
+    return [
+        entry.target
+        for path, data in files.items()
+        for entry in read_data(data, path, advice=False).entries
+    ]
+
+
+def _memories(commit: Commit, ids: Iterable[str], version: Mapping[str, str]) -> dict[str, Memory]:
+    """Return id → memory in a version. Parse only files that contain one of the ids or are named like it."""
+    wanted = set(ids)
+    names = [id.encode() for id in wanted]
+    about: dict[str, list[Entry]] = {}
+    for path, data in commit.texts(filter(is_memory, version), version).items():
+        stem = path.partition("/")[2].removesuffix(".md")
+        if any(name in data for name in names) or any(
+            id.partition("#")[0] == stem for id in wanted
+        ):
+            for entry in read_data(data, path, advice=False).entries:
+                about.setdefault(entry.target, []).append(entry)
+    folded = ((id, fold(about.get(id, ()))) for id in wanted)
+    return {id: memory for id, memory in folded if memory}
+
+
+def _compared(
+    before: Memory | None, after: Memory | None, known: Mapping[str, Memory]
+) -> Iterator[Difference]:
+    if before is None or after is None:
+        if after is not None:
+            yield Difference(ADDED, after, "")
+        elif before is not None:
+            yield Difference(REMOVED, before, "")
+        return
+    changes = [*changed_keys(before, after), *_others(before, after)]
+    text_changed = before.body != after.body
+    if changes or text_changed:
+        yield Difference(
+            CHANGED, after, "", tuple(changes), text_changed, before.body if text_changed else ""
+        )
+    if before.status != after.status:
+        what = (
+            RESTORED
+            if after.status == ACTIVE
+            else after.status
+            if after.status in STATUSES
+            else CHANGED
+        )
+        status = ("status", before.status, after.status)
+        yield Difference(what, after, "", (status,), other=known.get(after.superseded_by))
+    counts = [(name, getattr(before, name), getattr(after, name)) for name in COUNTS]
+    counted = tuple((name, old, new) for name, old, new in counts if old != new)
+    if counted:
+        yield Difference(COUNTED, after, "", counted)
+
+
+def _others(before: Memory, after: Memory) -> list[tuple[str, object, object]]:
+    """Return the changes of values outside the frontmatter: validity, links, heritage."""
+    fields = {**WINDOW, "links": "links", "heritage": "heritage"}
+    pairs = ((key, getattr(before, field), getattr(after, field)) for field, key in fields.items())
+    return [(key, old, new) for key, old, new in pairs if old != new]
+
+
+def _conflicts(before: Mapping[str, Memory], after: Mapping[str, Memory]) -> Iterator[Difference]:
+    """Yield new conflicts that entries of the branch name, unless a contradiction of claims reports them."""
+    for id, memory in after.items():
+        known = before[id].conflicts_with if id in before else ()
+        for other in memory.conflicts_with:
+            reported = memory.status == ACTIVE and claim_of(memory)  # as a contradiction of claims
+            if other not in known and memory.status in (ACTIVE, "quarantined") and not reported:
+                yield Difference(
+                    CONTRADICTED, memory, "", other=after.get(other) or Memory(id=other)
+                )

@@ -1,36 +1,244 @@
-r"""Check whether cited code is unchanged: each citation is fresh, stale, gone or unknown.
+"""Check whether cited code is unchanged: each citation is fresh, stale, gone or unknown.
 
-Blob ids are those of git (the SHA-1 of `blob <length>\0` and the bytes), computed without git. For a symbol or lines,
-the id is that of their text only, so that an edit elsewhere in the file has no effect.
+Blob ids are those of git, computed without git. For a symbol or lines, the id is that of their text
+only, so that an edit elsewhere in the file has no effect. Git's index file tells which files moved
+or are not checked out.
 """
 
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha1
 
-from ..files.contents import MAX_FILE_BYTES, read_bytes
-from ..format.citation import WRITTEN_BLOB_DIGITS, Citation, cited_in, read_citation, why_refused
-from ..model.errors import BadInput
-from ..model.record import record, replace
-from .index_file import TrackedFiles
-from .known_spans import KnownSpans
+from ..files.layout import MAX_FILE_BYTES, Layout, read_bytes
+from ..files.private import LineFile, local_path
+from ..format.body import (
+    WRITTEN_BLOB_DIGITS,
+    Citation,
+    citations_in,
+    read_citation,
+    why_path_refused,
+)
+from ..model.entries import Value
+from ..model.errors import BadInput, RawkoError
+from ..model.values import record, replace
+from .head import find_git
+from .symbols import SourceLines, TooLong, mentions_symbol, symbol_text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+Found = tuple[list[str], bool]
 
-    from ..files.layout import Layout
-    from ..model.entry import Value
-    from .known_spans import Found
+
+# Read git's index file without running git: tracked paths, their blobs, and which of them are not
+# checked out.
+
+MAX_INDEX_BYTES = 16 * 1024 * 1024  # about 150,000 files; a larger index would delay a prompt
+ENTRY_HEADER_BYTES = (
+    62  # before the path: times, device, mode, owner, size (40), blob (20), flags (2)
+)
+EXTENDED, SKIPPED = (
+    0x4000,
+    0x40,
+)  # flags: two more bytes of flags follow; in the first of these: not checked out
+FOLDER_MODE, SUBMODULE_MODE = 0o040000, 0o160000  # modes of entries that are not files
+TYPE_MASK = 0o170000
+
+
+@record
+class Tracked:
+    """One entry of the index; its path is relative to the project."""
+
+    path: str
+    blob: str
+    mode: int
+    skipped: bool
+    changed: int  # when the file on disk was last written or moved, as git saw it, in seconds
+
+
+class TrackedFiles:
+    """The tracked files of a project, with paths relative to the project. Empty without git."""
+
+    def __init__(self, project: str):
+        self.project = project
+        self.entries: list[Tracked] = []
+        git = find_git(project)
+        if git:
+            inside = os.path.relpath(os.path.realpath(project), os.path.realpath(git.tree)).replace(
+                os.sep, "/"
+            )
+            prefix = "" if inside == "." else inside + "/"
+            self.entries = _read_index(os.path.join(git.own, "index"), os.fsencode(prefix))
+
+    def holding(self, blob: str) -> list[str]:
+        """Return the paths whose blob id starts with `blob`."""
+        return [entry.path for entry in self.entries if entry.blob.startswith(blob)]
+
+    def why_absent(self, path: str) -> str:
+        """Return why a tracked file is not checked out; empty if it should be on disk."""
+        for entry in self.entries:
+            around = path.startswith(entry.path.rstrip("/") + "/")
+            if (
+                around
+                and entry.mode & TYPE_MASK == SUBMODULE_MODE
+                and not self._is_checked_out(entry.path)
+            ):
+                return f"the submodule {entry.path} is not checked out"
+            if (
+                entry.path == path or (around and entry.mode & TYPE_MASK == FOLDER_MODE)
+            ) and entry.skipped:
+                return "not checked out here (sparse checkout)"
+        return ""
+
+    def _is_checked_out(self, submodule: str) -> bool:
+        return os.path.lexists(os.path.join(self.project, *submodule.split("/"), ".git"))
+
+
+def _read_index(file: str, prefix: bytes) -> list[Tracked]:
+    try:
+        with open(file, "rb") as stream:
+            data = stream.read(MAX_INDEX_BYTES + 1)
+        return (
+            list(_index_entries(data, prefix))
+            if len(data) <= MAX_INDEX_BYTES and data[:4] == b"DIRC"
+            else []
+        )
+    except (OSError, ValueError, IndexError):  # no index yet, or a repository with other hashes
+        return []
+
+
+def _index_entries(data: bytes, prefix: bytes) -> Iterator[Tracked]:
+    """Yield the entries below `prefix` of an index of version 2, 3 or 4 (which compresses paths)."""
+    version, count = int.from_bytes(data[4:8]), int.from_bytes(data[8:12])
+    at, path = 12, b""
+    for _ in range(count):
+        more = 2 if int.from_bytes(data[at + 60 : at + 62]) & EXTENDED else 0
+        start = at + ENTRY_HEADER_BYTES + more
+        kept = b""
+        if version == 4:
+            strip, start = _offset_number(data, start)
+            kept = path[: len(path) - strip]
+        end = data.index(b"\0", start)
+        path = kept + data[start:end]
+        skipped = bool(more and data[at + ENTRY_HEADER_BYTES] & SKIPPED)
+        mode = int.from_bytes(data[at + 24 : at + 28])
+        if path.startswith(prefix):
+            changed = int.from_bytes(data[at : at + 4])
+            yield Tracked(
+                os.fsdecode(path[len(prefix) :]),
+                data[at + 40 : at + 60].hex(),
+                mode,
+                skipped,
+                changed,
+            )
+        at = end + 1 if version == 4 else at + ((end - at + 8) & ~7)
+
+
+def _offset_number(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number with seven bits per byte, as pack files store offsets, and the position after it."""
+    byte = data[at]
+    value = byte & 127
+    while byte & 128:
+        at += 1
+        byte = data[at]
+        value = ((value + 1) << 7) | (byte & 127)
+    return value, at + 1
+
+
+# Cache the blob ids of cited places in `.rawko/local/cited.tsv`, by the stamp of the file: reading
+# code is slow.
+#
+#     stamp, place, whole (1: the ids are those of the whole file), ids (with commas; empty: the place is gone)
+#
+# Errors are ignored: the places are read again.
+
+SPANS_FILE = "cited.tsv"
+MAX_SPANS_BYTES = 1024 * 1024  # then the older half is dropped; a few thousand places are left
+MIN_AGE_NS = 2_000_000_000  # a younger file may change again within one tick of the clock, with the same stamp
+UNLISTED = "\t\n\r"  # characters that a place in a line must not contain
+
+
+class KnownSpans:
+    """The cached places; new ones are in memory until `save`."""
+
+    def __init__(self, layout: Layout):
+        self._layout = layout
+        self._known: dict[str, str] | None = None
+        self._new: list[str] = []
+
+    def key(self, file: str, place: str) -> str:
+        """Return the cache key of a place in a file's current version; empty if it cannot be cached."""
+        try:
+            stat = os.stat(file)
+        except OSError:
+            return ""
+        if time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) < MIN_AGE_NS or any(
+            c in place for c in UNLISTED
+        ):
+            return ""
+        return f"{stat.st_size}.{stat.st_mtime_ns}.{stat.st_ino}.{stat.st_ctime_ns}\t{place}"
+
+    def get(self, key: str) -> tuple[bool, Found | None]:
+        """Return whether a place is cached, and its cached ids."""
+        if self._known is None:
+            self._known = self._load()
+        line = self._known.get(key) if key else None
+        if line is None:
+            return False, None
+        whole, _, ids = line.partition("\t")
+        return True, (ids.split(","), whole == "1") if ids else None
+
+    def put(self, key: str, found: Found | None) -> None:
+        """Cache the ids of a place."""
+        if key and self._known is not None:
+            ids, whole = found or ([], False)
+            line = f"{int(whole)}\t{','.join(ids)}"
+            self._known[key] = line
+            self._new.append(f"{key}\t{line}")
+
+    def save(self) -> None:
+        """Write new places to the file; ignore errors."""
+        if self._new:
+            try:
+                LineFile(local_path(self._layout, SPANS_FILE), MAX_SPANS_BYTES).append(*self._new)
+            except RawkoError:
+                pass
+            self._new = []
+
+    def _load(self) -> dict[str, str]:
+        try:
+            lines = LineFile(local_path(self._layout, SPANS_FILE)).lines()
+        except RawkoError:
+            return {}
+        found = {}
+        for line in lines:
+            stamp, _, rest = line.partition("\t")
+            place, _, rest = rest.partition("\t")
+            if rest.count("\t") == 1:
+                found[f"{stamp}\t{place}"] = rest
+        return found
+
+
+# Check whether cited code is unchanged: each citation is fresh, stale, gone or unknown.
+#
+# Blob ids are those of git (the SHA-1 of `blob <length>\0` and the bytes), computed without git.
+# For a symbol or lines, the id is that of their text only, so that an edit elsewhere in the file
+# has no effect.
 
 FRESH, STALE, GONE, UNKNOWN = "fresh", "stale", "gone", "unknown"
 
 MAX_CITATIONS = 64  # citations of one memory that are checked
-MAX_READ_BYTES = 16 * 1024 * 1024  # bytes that are read and hashed for one answer; takes a few hundredths of a second
+MAX_READ_BYTES = (
+    16 * 1024 * 1024
+)  # bytes that are read and hashed for one answer; takes a few hundredths of a second
 STEP_BYTES = 16  # one step of a symbol search takes as long as reading and hashing this many bytes
-MAX_SLIDING_BYTES = 2 * 1024 * 1024  # bytes that are hashed to find cited lines that moved inside their file
+MAX_SLIDING_BYTES = (
+    2 * 1024 * 1024
+)  # bytes that are hashed to find cited lines that moved inside their file
 MAX_CANDIDATES = 12  # files that are searched for a place whose file is gone
-MIN_MOVED_BYTES = 32  # of a moved file that is recognized by its text: shorter files are often equal by chance
+MIN_MOVED_BYTES = (
+    32  # of a moved file that is recognized by its text: shorter files are often equal by chance
+)
 BOM = b"\xef\xbb\xbf"
 BINARY_PROBE_BYTES = 8000  # as git does, look for a NUL in the first bytes
 
@@ -72,7 +280,7 @@ class Citations:
 
     def of(self, extra: Mapping[str, Value], since: int = 0) -> tuple[Cited, ...]:
         """Return the state of each citation of a memory; `since` is when the memory last changed, in milliseconds."""
-        texts = cited_in(extra)
+        texts = citations_in(extra)
         found = [self.check(read_citation(text), since) for text in texts[:MAX_CITATIONS]]
         unseen = [Cited(read_citation(text), UNKNOWN, TOO_MANY) for text in texts[MAX_CITATIONS:]]
         if self.known:
@@ -91,12 +299,19 @@ class Citations:
         try:
             data = self._read(citation.path)
         except _Unknown as failure:
-            raise BadInput(f"cannot cite {citation.path}: {failure}", "cite a file of this project") from None
+            raise BadInput(
+                f"cannot cite {citation.path}: {failure}", "cite a file of this project"
+            ) from None
         if data is None:
-            raise BadInput(f"no file {citation.path}", "write the path relative to the current folder")
+            raise BadInput(
+                f"no file {citation.path}", "write the path relative to the current folder"
+            )
         found, _ = _identify(citation, data)
         if found is None:
-            raise BadInput(f"{citation.path} has no {_part(citation)}", "cite the whole file, or a part that exists")
+            raise BadInput(
+                f"{citation.path} has no {_part(citation)}",
+                "cite the whole file, or a part that exists",
+            )
         blobs, whole = found
         usual = blobs[1 if whole and len(blobs) > 1 and b"\r\n" in data else 0]  # as git commits it
         blob = next((blob for blob in blobs if whole and self.tracked.holding(blob)), usual)
@@ -105,7 +320,11 @@ class Citations:
         return Cited(written, FRESH, note if whole and citation.symbol else "")
 
     def _state(self, citation: Citation, since: int) -> tuple[str, str]:
-        if citation.place == citation.path and not citation.blob and os.path.isdir(self._file(citation.path)):
+        if (
+            citation.place == citation.path
+            and not citation.blob
+            and os.path.isdir(self._file(citation.path))
+        ):
             return FRESH, ""
         is_there, found = self._found(citation, citation.path)
         if not is_there:
@@ -120,7 +339,11 @@ class Citations:
 
     def _found(self, citation: Citation, path: str) -> tuple[bool, Found | None]:
         """Return whether a file exists, and the blob ids of the cited place in it."""
-        key = self.known.key(self._file(path), replace(citation, path=path).place) if self.known else ""
+        key = (
+            self.known.key(self._file(path), replace(citation, path=path).place)
+            if self.known
+            else ""
+        )
         if self.known and key:
             is_known, found = self.known.get(key)
             if is_known:
@@ -149,7 +372,9 @@ class Citations:
         found = [path for path in self._candidates(citation, since) if self._is_at(citation, path)]
         if len(found) == 1 or (found and citation.place != citation.path):
             return FRESH, f"moved to {found[0]}"
-        return GONE, f"no file {citation.path}" + (f"; {', '.join(found)} hold the same text" if found else "")
+        return GONE, f"no file {citation.path}" + (
+            f"; {', '.join(found)} hold the same text" if found else ""
+        )
 
     def _is_at(self, citation: Citation, path: str) -> bool:
         try:
@@ -171,9 +396,13 @@ class Citations:
         if citation.place == citation.path:
             return same[:MAX_CANDIDATES]
         namesakes = [entry.path for entry in later if entry.path.rpartition("/")[2] == name]
-        alike = [entry for entry in later if suffix and entry.path.endswith(suffix)] if since else []
+        alike = (
+            [entry for entry in later if suffix and entry.path.endswith(suffix)] if since else []
+        )
         alike.sort(key=lambda entry: (-_shared(entry.path, citation.path), -entry.changed))
-        return list(dict.fromkeys([*same, *namesakes, *(entry.path for entry in alike)]))[:MAX_CANDIDATES]
+        return list(dict.fromkeys([*same, *namesakes, *(entry.path for entry in alike)]))[
+            :MAX_CANDIDATES
+        ]
 
     def _read(self, path: str) -> bytes | None:
         """Return the bytes of a file below the project; None if it does not exist. Raise _Unknown on other errors."""
@@ -206,7 +435,7 @@ class Citations:
         """Return the file of a cited path; raise _Unknown if the path leads out of the project or through a link."""
         if path in self._files:
             return self._files[path]
-        refused = why_refused(path)
+        refused = why_path_refused(path)
         if refused:
             raise _Unknown(f"refused: the path {refused}")
         file = os.path.normpath(os.path.join(self.project, *path.split("/")))
@@ -242,13 +471,11 @@ def _identify(citation: Citation, data: bytes) -> tuple[Found | None, int]:
         lines = text.split("\n")[citation.lines[0] - 1 : citation.lines[1]]
         enough = len(lines) == citation.lines[1] - citation.lines[0] + 1 and lines != [""]
         return (([_text_id("\n".join(lines)), *whole], False) if enough else None), 0
-    from .source_lines import Lines, TooLong  # only for citations that name a symbol
-    from .symbol import mentions, symbol_text
 
-    searched = Lines(text)
+    searched = SourceLines(text)
     try:
         own = symbol_text(searched, citation.symbol, citation.path)
-        is_there = bool(own) or mentions(searched, citation.symbol, citation.path)
+        is_there = bool(own) or mentions_symbol(searched, citation.symbol, citation.path)
     except TooLong:
         own, is_there = "", True
     found = ([_text_id(own), *whole], False) if own else (whole, True) if is_there else None
@@ -283,7 +510,6 @@ def blob_ids(data: bytes) -> list[str]:
 
 def blob_id(data: bytes) -> str:
     """Return git's blob id of these bytes."""
-    from hashlib import sha1  # only needed for citations
 
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
@@ -307,4 +533,8 @@ def _is_among(blob: str, ids: list[str]) -> bool:
 
 
 def _part(citation: Citation) -> str:
-    return f"lines {citation.lines[0]}-{citation.lines[1]}" if citation.lines else f"symbol {citation.symbol}"
+    return (
+        f"lines {citation.lines[0]}-{citation.lines[1]}"
+        if citation.lines
+        else f"symbol {citation.symbol}"
+    )

@@ -1,11 +1,13 @@
-"""Find a project's git folder and detect a change of HEAD, by reading a few small files instead of running git."""
+"""Find a project's git folder and detect a change of HEAD, by reading a few small files instead of
+running git.
+"""
 
 from __future__ import annotations
 
 import os
 
-from ..files.contents import read_bytes
-from ..model.record import record
+from ..files.layout import read_bytes
+from ..model.values import record
 
 MAX_LINKS = 5  # symbolic refs that are followed; git itself stops at five
 MAX_REF_BYTES = 4096  # of HEAD, a branch or a `.git` file
@@ -27,7 +29,9 @@ def find_git(start: str) -> GitDir | None:
         own = _git_folder(os.path.join(folder, ".git"))
         if own and os.path.lexists(os.path.join(own, "HEAD")):
             common = _small(os.path.join(own, "commondir"))
-            return GitDir(folder, own, os.path.normpath(os.path.join(own, common)) if common else own)
+            return GitDir(
+                folder, own, os.path.normpath(os.path.join(own, common)) if common else own
+            )
         parent = os.path.dirname(folder)
         if parent == folder:
             return None
@@ -41,7 +45,9 @@ def _git_folder(path: str) -> str:
     named = _small(path)
     if not named.startswith("gitdir:"):
         return ""
-    return os.path.normpath(os.path.join(os.path.dirname(path), named.removeprefix("gitdir:").strip()))
+    return os.path.normpath(
+        os.path.join(os.path.dirname(path), named.removeprefix("gitdir:").strip())
+    )
 
 
 def git_stamp(start: str) -> str:
@@ -59,14 +65,19 @@ def git_stamp(start: str) -> str:
         seen.append(name)
     if not name:  # no file of its own: packed, in a reftable, or no commit yet
         seen += [_stamp(os.path.join(git.common, "packed-refs"))]
-        seen += [_stamp(os.path.join(folder, "reftable", "tables.list")) for folder in (git.own, git.common)]
+        seen += [
+            _stamp(os.path.join(folder, "reftable", "tables.list"))
+            for folder in (git.own, git.common)
+        ]
     return " ".join([git.own, *seen, _stamp(os.path.join(git.common, "shallow"))])
 
 
 def cut_off_at(git: GitDir) -> set[str]:
     """Return the commits at which a shallow clone ends; empty for a full clone."""
     try:
-        return set(read_bytes(os.path.join(git.common, "shallow")).decode("ascii", "replace").split())
+        return set(
+            read_bytes(os.path.join(git.common, "shallow")).decode("ascii", "replace").split()
+        )
     except OSError:
         return set()
 

@@ -1,17 +1,52 @@
-"""Read the staged files from git's index, and the files of the parent commits; ignore the work tree."""
+"""Check what is staged: secrets, broken files, edited history, contradictions, citations, duplicates.
+
+Only git's index and the parent commits are read, not the work tree. Each check examines only the
+changes of this commit and can be skipped. Manual edits of committed entries can be turned into
+amendments.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from ..files.append import is_change_file
+from ..files.archive import bundled_files, folder_of_bundle, is_bundle
 from ..files.layout import AREAS, FOLDER, Layout
-from .authorship import read_blobs
-from .run import GitFailed
-from .worktree import work_tree
+from ..files.reading import decode_file, implicit_id, read_data
+from ..format.blocks import append_holds, cut_pieces, join_entry
+from ..format.body import citations_in, read_citation
+from ..model.entries import Entry, Memory, Plan
+from ..model.errors import NotFound, Refused
+from ..model.values import ACTIVE, ERROR, KEPT_BOTH, WARNING, Problem, error, now, record, replace
+from ..redaction.find import find_secrets
+from ..state.changes import AMENDABLE, HERITAGE, Names, plan_delete, references
+from ..state.claims import (
+    KEEP_BOTH,
+    UNREGISTERED,
+    Claim,
+    Predicate,
+    claim_of,
+    read_claim,
+    rivals_of,
+)
+from ..state.fold import REGISTRY, fold
+from ..state.history import edit_in_words, entries_toward
+from ..state.housekeeping import is_comparable
+from ..state.trust import DERIVED, derived_from, weak_sources
+from ..text.clean import one_line
+from ..text.language import identity
+from .authorship import digests_in, read_blobs
+from .citations import GONE, STALE, Citations
+from .runner import GitFailed, work_tree
+
+# Read the staged files from git's index, and the files of the parent commits; ignore the work
+# tree.
 
 LITERAL_PATHS = "--literal-pathspecs"  # so that a folder named `[x]` is not a pattern
-MERGED_PREFIX = "GITHEAD_"  # of the environment variables in which git names merged commits for hooks
+MERGED_PREFIX = (
+    "GITHEAD_"  # of the environment variables in which git names merged commits for hooks
+)
 FILE_MODE = "100"  # prefix of the modes of regular files
 
 
@@ -23,10 +58,14 @@ class Staged:
         self._root = self.tree.path(layout.root) + "/"
         self._project = self.tree.path(layout.project)
         self.now, self.unmerged = self._index()
-        self._names = [name for name in ("HEAD", self._other_side()) if name and self._is_there(name)]
+        self._names = [
+            name for name in ("HEAD", self._other_side()) if name and self._is_there(name)
+        ]
         self.parents = [self._commit(name) for name in self._names]
         self.base = self._merge_base() if len(self.parents) > 1 else {}
-        self.code = self._code_in("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z")
+        self.code = self._code_in(
+            "diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z"
+        )
         self._known: dict[str, bytes] = {}
 
     @property
@@ -56,7 +95,11 @@ class Staged:
         """Return the bytes of a staged project file; None if it is not staged. `path` is below the project."""
         name = path if self._project == "." else f"{self._project}/{path}"
         listed = self._lines(LITERAL_PATHS, "ls-files", "-s", "-z", "--", name)
-        exact = [line.split(" ")[1] for line in listed if line.endswith(f"\t{name}") and line.startswith(FILE_MODE)]
+        exact = [
+            line.split(" ")[1]
+            for line in listed
+            if line.endswith(f"\t{name}") and line.startswith(FILE_MODE)
+        ]
         return self.read(exact[:1]).get(exact[0]) if exact else None
 
     def _index(self) -> tuple[dict[str, str], list[str]]:
@@ -76,7 +119,11 @@ class Staged:
 
     def _other_side(self) -> str:
         """Return the merged commit; during `pre-merge-commit`, only a variable GITHEAD_<commit> names it."""
-        named = [name.removeprefix(MERGED_PREFIX) for name in os.environ if name.startswith(MERGED_PREFIX)]
+        named = [
+            name.removeprefix(MERGED_PREFIX)
+            for name in os.environ
+            if name.startswith(MERGED_PREFIX)
+        ]
         return "MERGE_HEAD" if self._is_there("MERGE_HEAD") else named[0] if len(named) == 1 else ""
 
     def _merge_base(self) -> dict[str, str]:
@@ -92,20 +139,28 @@ class Staged:
         return self.tree.git.run(*words).decode("utf-8", "surrogateescape").split("\0")
 
     def _is_there(self, name: str) -> bool:
-        return bool(self.tree.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1)))
+        return bool(
+            self.tree.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1))
+        )
 
     def _code_in(self, *words: str) -> set[str]:
         """Return the project's paths outside `.rawko` that a git command lists, relative to the project."""
         names = self._lines(*words)
         below = "" if self._project == "." else f"{self._project}/"
-        return {name[len(below) :] for name in names if name.startswith(below) and not name.startswith(self._root)}
+        return {
+            name[len(below) :]
+            for name in names
+            if name.startswith(below) and not name.startswith(self._root)
+        }
 
 
 def staged_layouts(folder: str) -> list[Layout]:
     """Return the repositories with tracked files in the work tree around a folder, because a hook runs at its top."""
     try:
         tree = work_tree(os.path.abspath(folder))
-        names = tree.git.run("ls-files", "-z", "--", f":(glob)**/{FOLDER}/**").decode("utf-8", "surrogateescape")
+        names = tree.git.run("ls-files", "-z", "--", f":(glob)**/{FOLDER}/**").decode(
+            "utf-8", "surrogateescape"
+        )
     except GitFailed:
         return []
     paths = [name.split("/") for name in names.split("\0") if name]
@@ -121,3 +176,705 @@ def is_memory(path: str) -> bool:
     """Tell whether a path below `.rawko` is a memory file."""
     name = path.rpartition("/")[2]
     return path.partition("/")[0] in AREAS and name.endswith(".md") and not name.startswith(".")
+
+
+# Report manual edits of committed entries, and turn them into amendments: restore the old text,
+# append the new.
+
+AMEND_HINT = "to keep the old text as history, run: rawkomem check --staged --as-amendment"
+BY_HAND = "edited by hand"
+MAX_TITLE_CHARS = 80
+MAX_DEPENDING = 5  # memories that a message names
+
+
+@record
+class Edit:
+    """A committed entry that a commit changes, or removes if `new` is None."""
+
+    old: Entry
+    new: Entry | None = None
+
+
+def edit_problem(
+    edit: Edit, depending: Sequence[tuple[str, str]], left: Sequence[str], allowed: bool
+) -> Problem:
+    """Return the Problem of an edit: a warning if edits are `allowed`, else an error.
+
+    For a removed memory, `depending` is (reference type, title) of memories that refer to it, `left` its change files.
+    """
+    problem = (
+        _removed(edit.old, depending, left) if edit.new is None else _edited(edit.old, edit.new)
+    )
+    return replace(problem, level=WARNING) if allowed else problem
+
+
+def _edited(old: Entry, new: Entry) -> Problem:
+    message = f"{_name_of_entry(old)} was edited: {edit_in_words(old, new)}"
+    return error("entry-rewritten", message, AMEND_HINT, new.line, new.path)
+
+
+def _removed(old: Entry, depending: Sequence[tuple[str, str]], left: Sequence[str]) -> Problem:
+    said = f": it {REGISTRY[old.kind].tell(old)}" if old.changes else ""
+    verbs = dict.fromkeys((DERIVED, HERITAGE), "was made from")
+    told = [f"{title} {verbs.get(type, 'refers to')} it" for type, title in depending]
+    more = f" and {len(told) - MAX_DEPENDING} more" if len(told) > MAX_DEPENDING else ""
+    also = f"; {', '.join(told[:MAX_DEPENDING])}{more}" if told else ""
+    also += (
+        f"; its changes are still in {', '.join(left)} ('git rm' removes them, too)" if left else ""
+    )
+    return error(
+        "entry-gone", f"{_name_of_entry(old)} was removed{said}{also}", AMEND_HINT, path=old.path
+    )
+
+
+def _name_of_entry(old: Entry) -> str:
+    return (
+        f"{one_line(old.title, MAX_TITLE_CHARS)!r} ({old.id})"
+        if old.creates
+        else f"{old.id}, about {old.about},"
+    )
+
+
+def depending_on(old: Entry, memories: Iterable[Memory]) -> Iterator[tuple[str, str]]:
+    """Yield (reference type, title and id) of the memories that refer to the memory of an entry, each once."""
+    names = Names([Memory(id=old.id, path=old.path, title=old.title)])
+    for memory in memories:
+        types = [type for type, name in references(memory) if old.id in (name, *names.find(name))]
+        if types and memory.id != old.id:
+            best = next((type for type in types if type in (DERIVED, HERITAGE)), types[0])
+            yield best, f"{one_line(memory.title, MAX_TITLE_CHARS)!r} ({memory.id})"
+
+
+def restored_file(path: str, committed: bytes, staged: bytes | None) -> bytes:
+    """Return the committed bytes of a file, plus the entries that only the staged version has.
+
+    Raise Refused if that is not possible.
+    """
+    if is_bundle(path):
+        raise Refused(
+            f"{path} is a compressed month: its entries cannot be restored one by one",
+            _undo_hint(path),
+        )
+    if staged is None:
+        return committed
+    known = {entry.id for entry in read_data(committed, path, advice=False).entries}
+    text, refused, odd = decode_file(staged)
+    entries = read_data(staged, path, advice=False).entries
+    unnamed = [entry for entry in entries if "id" not in entry.given]
+    if refused or odd or (len(unnamed) > 1 and len(entries) != len(known)):
+        raise Refused(
+            f"the entries of {path} match no committed entries",
+            f"give each an id, or {_undo_hint(path)}",
+        )
+    _, pieces = cut_pieces(text, [entry.line for entry in entries])
+    for entry, piece in zip(entries, pieces, strict=True):
+        if entry.id not in known:
+            committed = _appended_entry(path, committed, piece.text + "\n")
+    return committed
+
+
+def _appended_entry(path: str, data: bytes, entry: str) -> bytes:
+    if not append_holds(decode_file(data)[0], entry):
+        raise Refused(
+            f"no entry can be appended to {path}",
+            f"close its open code fence, or {_undo_hint(path)}",
+        )
+    whole = data.decode("utf-8-sig")
+    return data + join_entry(whole, entry).encode()[len(whole.encode()) :]
+
+
+def _undo_hint(path: str) -> str:
+    return (
+        f"commit it as it is, or restore the committed file: git restore --staged --worktree {path}"
+    )
+
+
+def plan_amendments(
+    edits: Sequence[Edit],
+    now: Callable[[str], Sequence[Entry]],
+    wanted: Callable[[str], Sequence[Entry]],
+    by: str,
+) -> Plan:
+    """Return a Plan whose entries have the effect of the edits; raise Refused if that is not possible.
+
+    `now` and `wanted` return the entries about a memory before and after the edits.
+    """
+    moved = [edit.old for edit in edits if edit.new is not None and edit.new.path != edit.old.path]
+    if moved:
+        raise Refused(
+            f"{moved[0].id} was edited and moved to another file",
+            "commit the move first, then the edit",
+        )
+    entries: list[Entry] = []
+    for id in dict.fromkeys(edit.old.target for edit in edits):
+        before, after = fold(now(id)), fold(wanted(id))
+        if before is None:
+            continue
+        if after is None:
+            entries += (
+                plan_delete(before, "removed by hand", by).entries
+                if before.status != "deleted"
+                else ()
+            )
+        else:
+            _refuse_replaced([edit for edit in edits if edit.old.target == id], after)
+            entries += entries_toward(before, after, BY_HAND, by)
+    return Plan(tuple(entries), f"keep {len(edits)} edits as amendments")
+
+
+def _refuse_replaced(edits: Sequence[Edit], after: Memory) -> None:
+    """Raise Refused if a later entry replaces the edited text: an amendment with that text would change the memory."""
+    for old, new in ((edit.old, edit.new) for edit in edits if edit.new is not None):
+        if not (old.creates or old.kind == "amend"):
+            continue
+        fields = [
+            field
+            for field in (*AMENDABLE.values(), "body")
+            if getattr(old, field) != getattr(new, field)
+        ]
+        if any(getattr(after, field) != getattr(new, field) for field in fields):
+            message = f"you edited words of {old.id} that a later entry replaces"
+            raise Refused(message, f"edit that entry instead, or {_undo_hint(old.path)}")
+
+
+def entries_by_memory(files: Mapping[str, bytes]) -> dict[str, list[Entry]]:
+    """Return memory id → its entries in some files."""
+    found: dict[str, list[Entry]] = {}
+    for path, data in files.items():
+        for entry in read_data(data, path, advice=False).entries:
+            found.setdefault(entry.target, []).append(entry)
+    return found
+
+
+# Find problems that must not be committed: secrets, broken files, rewritten history,
+# contradictions and more.
+#
+# Each check examines only the changes of this commit, and each can be skipped.
+
+Registry = Mapping[str, Predicate]
+
+SKIP_VARIABLE = (
+    "RAWKOMEM_SKIP"  # environment variable: checks to skip once, because a hook gets no options
+)
+MARKERS_HINT = "keep one side, then git add"
+LEAK_HINT = "remove the secret from the file and replace it where it is used; 'rawkomem scrub' redacts a text"
+SETTLE_HINT = (
+    "resolve it with 'rawkomem tidy consolidate --apply' or 'rawkomem supersede', then git add"
+)
+DERIVED_HINT = "change or delete the memory ('rawkomem amend', 'rawkomem delete'), then git add"
+CONFIRM_HINT = "correct the memory, or confirm it with 'rawkomem cite', then git add"
+
+
+def check_staged(
+    layout: Layout,
+    registry: Registry,
+    skip: Sequence[str] = (),
+    append_only: bool = True,
+    purged: Collection[str] = (),
+    staged: Staged | None = None,
+) -> dict[str, list[Problem]]:
+    """Return check → Problems, with paths from the top of the work tree; checks in `skip` do not run.
+
+    Without `append_only`, edits and removals of committed entries are warnings. Those of `purged` memories are allowed.
+    Raise NotFound if git fails.
+    """
+    try:
+        return check_commit(
+            Commit(layout, staged or Staged(layout), registry, append_only, purged), skip
+        )
+    except GitFailed as failure:
+        raise NotFound(f"git cannot tell what is staged: {failure}", failure.hint) from None
+
+
+def check_commit(commit: Commit, skip: Sequence[str] = ()) -> dict[str, list[Problem]]:
+    """Return check → Problems, as check_staged does. Raises GitFailed."""
+    found: dict[str, list[Problem]] = {}
+    for name, check in CHECKS.items():
+        if name not in skip:
+            problems = (
+                replace(problem, path=commit.staged.name(problem.path)) for problem in check(commit)
+            )
+            found[name] = sorted(problems, key=lambda problem: (problem.path, problem.line))
+    return found
+
+
+class Commit:
+    """The staged files, or the commits of a branch, prepared for the checks."""
+
+    def __init__(self, layout: Layout, staged: Staged, registry: Registry, append_only: bool = True,
+                 purged: Collection[str] = ()):  # fmt: skip
+        self.layout, self.staged, self.registry = layout, staged, registry
+        self.purged = purged  # ids of memories that a person purged
+        self.append_only = append_only  # whether an edit of a committed entry is an error
+        self._everywhere: set[str] | None = (
+            None  # digests of all staged entries, computed on first use
+        )
+
+    def texts(self, paths: Iterable[str], of: Mapping[str, str] | None = None) -> dict[str, bytes]:
+        """Return path → bytes of the staged files, or of the version `of`."""
+        blobs = {path: (self.staged.now if of is None else of)[path] for path in paths}
+        contents = self.staged.read(blobs.values())
+        return {path: contents[blob] for path, blob in blobs.items() if blob in contents}
+
+    def changed(self) -> dict[str, bytes]:
+        """Return path → bytes of the memory files that this commit adds or changes."""
+        return self.texts(filter(is_memory, self.staged.changed()))
+
+    def digests(self, version: Mapping[str, str]) -> dict[str, Entry]:
+        """Return digest → entry of a version's files and bundles that this commit changes or removes."""
+        return _digests(self.texts(filter(_holds_memories, self.staged.left(version)), version))
+
+    def touched(self) -> dict[str, bytes]:
+        """Return the files that this commit changes, and the files of memories whose change files it changes."""
+        changed = self.changed()
+        abouts = {
+            e.about
+            for path in filter(is_change_file, changed)
+            for e in _entries(changed[path], path)
+        }
+        everything = self.texts(filter(is_memory, self.staged.now)) if abouts else {}
+        return changed | {
+            path: data for path, data in everything.items() if _speaks_of(data, path, abouts)
+        }
+
+    def concerned(self) -> set[str]:
+        """Return the ids of the memories that this commit adds or changes."""
+        return {
+            entry.target for path, data in self.changed().items() for entry in _entries(data, path)
+        }
+
+    def is_anywhere(self, digest: str) -> bool:
+        """Tell whether any staged file, changed or not, contains the entry with this digest."""
+        if self._everywhere is None:
+            self._everywhere = set(_digests(self.texts(filter(is_memory, self.staged.now))))
+        return digest in self._everywhere
+
+    def digests_now(self, since: Mapping[str, str]) -> dict[str, Entry]:
+        """Return digest → entry of the staged files that a version does not have, and of all staged bundles."""
+        new = set(filter(is_memory, self.staged.changed(since)))
+        return _digests(self.texts({*new, *filter(is_bundle, self.staged.now)}))
+
+    def memories(self, files: Iterable[str]) -> list[Memory]:
+        """Return the active memories that some staged files contain, folded from all files about them."""
+        everything = self.texts(filter(is_memory, self.staged.now))
+        entries = [entry for path in files for entry in _entries(everything[path], path)]
+        ids = {entry.target for entry in entries}
+        others = [
+            path
+            for path, data in everything.items()
+            if path not in files and _speaks_of(data, path, ids)
+        ]
+        about: dict[str, list[Entry]] = {}
+        for entry in (
+            *entries,
+            *(entry for path in others for entry in _entries(everything[path], path)),
+        ):
+            if entry.target in ids:
+                about.setdefault(entry.target, []).append(entry)
+        return [
+            memory for memory in map(fold, about.values()) if memory and memory.status == ACTIVE
+        ]
+
+
+def _secrets(commit: Commit) -> list[Problem]:
+    files = commit.texts(commit.staged.changed())
+    return [
+        error("secret", f"a secret: {secret.rule}", LEAK_HINT, secret.line, path=path)
+        for path, data in _unpacked(files)
+        for secret in find_secrets(data.decode("utf-8", "replace"), pii=False)
+    ]
+
+
+def _frontmatter(commit: Commit) -> list[Problem]:
+    """Return Problems of files that cannot be read as memories or that have unresolved conflicts."""
+    found = [
+        error("not-merged", "not merged yet", MARKERS_HINT, path=path)
+        for path in commit.staged.unmerged
+    ]
+    for path, data in commit.changed().items():
+        reading = read_data(data, path, advice=False)
+        found += [problem for problem in reading.problems if problem.level == ERROR]
+        marked = [entry.line for entry in reading.entries if entry.conflicted]
+        found += [
+            error("conflict-markers", "merge conflict markers", MARKERS_HINT, line, path)
+            for line in marked
+        ]
+    return found
+
+
+def _history(commit: Commit) -> list[Problem]:
+    """Return a Problem for each committed entry that this commit changes or removes."""
+    return [
+        edit_problem(
+            edit,
+            *(_left_by(commit, edit.old) if edit.new is None else ((), ())),
+            not commit.append_only,
+        )
+        for edit in edits_of(commit)
+    ]
+
+
+def _left_by(commit: Commit, old: Entry) -> tuple[Sequence[tuple[str, str]], Sequence[str]]:
+    """Return the memories that refer to a removed memory, and its change files, as paths for `git rm`.
+
+    Only files that contain its id or file name are parsed.
+    """
+    if not old.creates:
+        return (), ()
+    stem = old.path.rpartition("/")[2].removesuffix(".md")
+    names = [name.encode("utf-8", "surrogateescape") for name in (old.id, stem)]
+    staged = commit.texts(filter(is_memory, commit.staged.now))
+    naming = [path for path, data in staged.items() if any(name in data for name in names)]
+    changes = [path for path in naming if is_change_file(path)]
+    about = [
+        path
+        for path in changes
+        if any(entry.about == old.id for entry in _entries(staged[path], path))
+    ]
+    depending = list(depending_on(old, commit.memories(naming))) if naming else []
+    return depending, [commit.staged.name(path) for path in about]
+
+
+def edits_of(commit: Commit) -> list[Edit]:
+    """Return the committed entries that this commit changes or removes.
+
+    In a merge, a change of one side and the resolution of a conflict do not count.
+    """
+    staged = commit.staged
+    base = commit.digests(staged.base)
+    parents = [commit.digests(parent) for parent in staged.parents]
+    settled = _ids_that_differ(*parents) if len(parents) > 1 else set()
+    found: dict[str, Edit] = {}
+    for version, entries in zip(staged.parents, parents, strict=True):
+        now = commit.digests_now(version) if entries else {}
+        there = {entry.id: entry for entry in now.values()}
+        for digest, entry in entries.items():
+            taken = digest in base and any(digest not in parent for parent in parents)
+            lost = (
+                digest not in now and not taken and not (entry.id in settled and entry.id in there)
+            )
+            if lost and not commit.is_anywhere(digest):
+                found.setdefault(digest, Edit(entry, there.get(entry.id)))
+    return [edit for edit in found.values() if edit.old.target not in commit.purged]
+
+
+def _ids_that_differ(ours: Mapping[str, Entry], theirs: Mapping[str, Entry]) -> set[str]:
+    mine = {entry.id for digest, entry in ours.items() if digest not in theirs}
+    return mine & {entry.id for digest, entry in theirs.items() if digest not in ours}
+
+
+def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
+    """Return digest → entry of these files and of files in bundles; an older log counts as one entry."""
+    pairs = (
+        zip(digests_in(data), _entries(data, path), strict=False) for path, data in _unpacked(files)
+    )
+    return {digest: entry for pair in pairs for digest, entry in pair}
+
+
+def _holds_memories(path: str) -> bool:
+    return is_memory(path) or is_bundle(path)
+
+
+def _unpacked(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield (path, bytes) of files and of the files in bundles; skip bundles that cannot be read."""
+    for path, data in files.items():
+        if not is_bundle(path):
+            yield path, data
+            continue
+        try:
+            held = bundled_files(data, path)
+        except Refused:
+            continue
+        yield from ((f"{folder_of_bundle(path)}/{name}", text) for name, text in held.items())
+
+
+def _contradictions(commit: Commit) -> list[Problem]:
+    """Return a Problem for each claim of this commit that contradicts the claim of an active memory."""
+    return [
+        error(
+            "contradiction",
+            f"{memory.id} contradicts {rival.id}: {claim.subject} {claim.predicate} {claim.value}",
+            SETTLE_HINT,
+            memory.line,
+            path=memory.path,
+        )
+        for memory, rival, claim in contradicting(commit)
+    ]
+
+
+def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
+    """Return (memory of this commit, active memory that its claim contradicts, claim) for each contradiction."""
+    concerned = commit.concerned()
+    memories = _claiming(commit)
+    found: dict[frozenset[str], tuple[Memory, Memory, Claim]] = {}
+    for memory in memories:
+        claim = claim_of(memory) if memory.id in concerned else None
+        if (
+            claim is None
+            or commit.registry.get(claim.predicate, UNREGISTERED).conflict_policy == KEEP_BOTH
+        ):
+            continue
+        for rival in rivals_of(memory, memories, commit.registry):
+            if (KEPT_BOTH, rival.id) not in memory.links and (
+                KEPT_BOTH,
+                memory.id,
+            ) not in rival.links:
+                found.setdefault(frozenset((memory.id, rival.id)), (memory, rival, claim))
+    return list(found.values())
+
+
+def _claiming(commit: Commit) -> list[Memory]:
+    """Return the memories with claims about the subjects of this commit's claims; parse only files that name one."""
+    entries = [
+        entry
+        for path, data in commit.touched().items()
+        if b"claim" in data
+        for entry in _entries(data, path)
+    ]
+    claims = [claim for entry in entries if (claim := read_claim(entry.extra))]
+    if not claims:
+        return []
+    words = {
+        max(claim.subject.split(), key=len).encode() for claim in claims
+    }  # a subject may be wrapped
+    everything = commit.texts(filter(is_memory, commit.staged.now)).items()
+    claiming = [
+        path
+        for path, data in everything
+        if b"claim" in data and any(word in data for word in words)
+    ]
+    return commit.memories(claiming)
+
+
+def _derived(commit: Commit) -> list[Problem]:
+    """Return a Problem for each active memory with an invalid source, if this commit changes the memory or source."""
+    everything = commit.texts(filter(is_memory, commit.staged.now))
+    deriving = [
+        path for path, data in everything.items() if DERIVED.encode() in data or b"heritage" in data
+    ]
+    memories = (
+        [memory for memory in commit.memories(deriving) if derived_from(memory)] if deriving else []
+    )
+    if not memories:
+        return []
+    about: dict[str, list[Entry]] = {}
+    for path, data in everything.items():
+        for entry in _entries(data, path):
+            about.setdefault(entry.target, []).append(entry)
+    changed = commit.changed()
+    concerned = {
+        id for id, entries in about.items() if any(entry.path in changed for entry in entries)
+    }
+    found = []
+    for memory in memories:
+        for source in weak_sources(memory, lambda id: fold(about.get(id, [])), now()):
+            if source.holds_back and (memory.id in concerned or source.id in concerned):
+                what = f"{memory.id} was made from {source.id}, which is {source.why}"
+                found.append(
+                    error("weak-source", what, DERIVED_HINT, memory.line, path=memory.path)
+                )
+    return found
+
+
+def _citations(commit: Commit) -> list[Problem]:
+    """Return a Problem for each stale citation in memories of this commit, or to code that this commit changes."""
+    touched, concerned, code = commit.touched(), commit.concerned(), commit.staged.code
+    names = [path.encode("utf-8", "surrogateescape") for path in code]
+    everything = commit.texts(filter(is_memory, commit.staged.now))
+    cites = {path: data for path, data in everything.items() if b"cites" in data}
+    citing = [
+        path
+        for path, data in cites.items()
+        if path in touched or any(name in data for name in names)
+    ]
+    looking = _StagedCitations(commit)
+    found = []
+    for memory in commit.memories(citing) if citing else ():
+        for text in citations_in(memory.extra):
+            citation = read_citation(text)
+            if memory.id in concerned or citation.path in code:
+                cited = looking.check(citation)
+                if cited.state in (STALE, GONE):
+                    what = f"{memory.id} cites {citation.place}: {cited.note or cited.state}"
+                    found.append(
+                        error("stale-citation", what, CONFIRM_HINT, memory.line, path=memory.path)
+                    )
+    return found
+
+
+class _StagedCitations(Citations):
+    """Checks citations against the staged code."""
+
+    def __init__(self, commit: Commit):
+        super().__init__(commit.layout)
+        self.known = None  # the cache is about files on disk, not about staged files
+        self.staged = commit.staged
+
+    def _read_once(self, path: str) -> bytes | None:
+        self._file(path)  # raises _Unknown for paths out of the project
+        return self.staged.code_file(path)
+
+
+def _speaks_of(data: bytes, path: str, ids: Iterable[str]) -> bool:
+    """Tell whether a file may hold entries about some ids: it contains one of them, or its name makes one."""
+    stem = implicit_id(path)
+    return any(id.encode() in data or id.partition("#")[0] == stem for id in ids)
+
+
+def _entries(data: bytes, path: str) -> Sequence[Entry]:
+    return read_data(data, path, advice=False).entries
+
+
+CHECKS: dict[str, Callable[[Commit], list[Problem]]] = {
+    "secrets": _secrets,
+    "frontmatter": _frontmatter,
+    "history": _history,
+    "contradictions": _contradictions,
+    "derived": _derived,
+    "citations": _citations,
+}
+
+
+# Find the memories that a commit adds, and exact duplicates among the memories of the commit.
+#
+# It reads only git's index: it needs no search index and ignores unstaged changes.
+
+DUPLICATES = "duplicates"  # the name of this check
+
+
+@record
+class Twins:
+    """A memory that a commit adds, and another memory of the commit with exactly the same text."""
+
+    memory: Memory
+    other: Memory
+
+
+class AddedMemories:
+    """The memories that a commit adds or rewords; in a merge, those that no parent has."""
+
+    def __init__(self, staged: Staged):
+        self.staged = staged
+        self._entries: dict[str, tuple[Entry, ...]] = {}
+        self._texts: dict[str, bytes] | None = None
+        new = [path for path in filter(is_memory, staged.now) if self._is_new(path)]
+        known = self._known() if new else []
+        digests, ids_before = {entry.digest for entry in known}, {entry.id for entry in known}
+        entries = [
+            entry for path in new for entry in self._read(path) if entry.digest not in digests
+        ]
+        ids = {
+            entry.target: entry.path for entry in entries if entry.creates or entry.kind == "amend"
+        }
+        self.created = {
+            entry.id for entry in entries if entry.creates and entry.id not in ids_before
+        }
+        self.memories = {
+            memory.id: memory for memory in self._folded(ids) if memory.status == ACTIVE
+        }
+
+    def holds(self, path: str) -> bool:
+        """Tell whether the commit contains a file; `path` is below `.rawko`."""
+        return path in self.staged.now
+
+    def twins(self) -> list[Twins]:
+        """Return each pair of memories with exactly the same text once, sorted by path."""
+        found: dict[frozenset[str], Twins] = {}
+        for memory in self.memories.values():
+            for other in self._candidates(memory):
+                if is_same_memory(memory, other):
+                    older, newer = sorted(
+                        (memory, other),
+                        key=lambda one: (one.id in self.created, one.created, one.id),
+                    )
+                    found.setdefault(frozenset((memory.id, other.id)), Twins(newer, older))
+        return sorted(found.values(), key=lambda one: (one.memory.path, one.memory.line))
+
+    def _candidates(self, memory: Memory) -> list[Memory]:
+        """Return the other memories in files that contain the longest word of a memory's title and of its text."""
+        words = [
+            max(text.split(), key=len, default="").encode().lower()
+            for text in (memory.title, memory.body)
+        ]
+        paths = [
+            path for path, data in self._lower().items() if all(word in data for word in words)
+        ]
+        ids = {entry.id: path for path in paths for entry in self._read(path) if entry.creates}
+        return [other for other in self._folded(ids) if other.id != memory.id]
+
+    def _folded(self, ids: Mapping[str, str]) -> Iterator[Memory]:
+        """Yield the commit's memories with these ids (id → one of its files), folded from all files that name them."""
+        for id, own in ids.items():
+            name = id.encode().lower()
+            paths = {own, *(path for path, data in self._lower().items() if name in data)}
+            memory = fold(
+                [
+                    entry
+                    for path in sorted(paths)
+                    for entry in self._read(path)
+                    if entry.target == id
+                ]
+            )
+            if memory:
+                yield memory
+
+    def _lower(self) -> Mapping[str, bytes]:
+        """Return path → lower-case bytes of all memory files of the commit."""
+        if self._texts is None:
+            blobs = {path: self.staged.now[path] for path in filter(is_memory, self.staged.now)}
+            contents = self.staged.read(blobs.values())
+            self._texts = {
+                path: contents[blob].lower() for path, blob in blobs.items() if blob in contents
+            }
+        return self._texts
+
+    def _is_new(self, path: str) -> bool:
+        blob = self.staged.now[path]
+        return all(parent.get(path) != blob for parent in self.staged.parents)
+
+    def _known(self) -> list[Entry]:
+        """Return the entries in the parents' files that this commit changes or moves."""
+        left = [
+            (path, parent[path])
+            for parent in self.staged.parents
+            for path in self.staged.left(parent)
+        ]
+        blobs = {blob: path for path, blob in left if is_memory(path)}
+        contents = self.staged.read(blobs)
+        return [
+            e
+            for blob, path in blobs.items()
+            if blob in contents
+            for e in _entry_tuple(contents[blob], path)
+        ]
+
+    def _read(self, path: str) -> tuple[Entry, ...]:
+        if path not in self._entries:
+            blob = self.staged.now[path]
+            self._entries[path] = _entry_tuple(self.staged.read([blob]).get(blob, b""), path)
+        return self._entries[path]
+
+
+def is_same_memory(one: Memory, other: Memory) -> bool:
+    """Tell whether two active memories have the same title and text, apart from case and white space."""
+    return is_comparable(one, other) and identity(f"{one.title}\n{one.body}") == identity(
+        f"{other.title}\n{other.body}"
+    )
+
+
+def duplicate_problems(brought: AddedMemories) -> list[Problem]:
+    """Return a Problem for each exact duplicate, with paths from the top of the work tree."""
+    return [
+        error(
+            "duplicate",
+            f"{twins.memory.id} says exactly what {twins.other.id} says, in {brought.staged.name(twins.other.path)}",
+            f"run 'rawkomem delete {twins.memory.id}', or add what is different about it; then git add",
+            twins.memory.line,
+            path=brought.staged.name(twins.memory.path),
+        )
+        for twins in brought.twins()
+    ]
+
+
+def _entry_tuple(data: bytes, path: str) -> tuple[Entry, ...]:
+    return tuple(read_data(data, path, advice=False).entries)

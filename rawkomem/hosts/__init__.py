@@ -1,1 +1,14 @@
-"""Connect agent hosts, and answer their hooks."""
+"""Connect agent hosts, and answer their hooks.
+
+`known_hosts`: what differs between hosts: Host, Call, and a record of each host.
+`hooks`: `rawkomem hook HOST EVENT`: read a call, answer it.
+`hook_prompt`: the memories for a prompt: the end of the transcript, what the session has already, the injection.
+`hook_calls`: what hooks note: calls, duplicates, failures, slow calls, and the line for the person.
+`hook_sessions`: the start of a session, and learning from turns and sessions in the background.
+`connect`: plan and write the changes that connect a host.
+`our_entries`: our hooks and our MCP server in the text of a settings file.
+`json_text`: edit JSON with comments, so that removing restores the text.
+`health`: whether the hooks of connected hosts run.
+`person`: whether a person or an agent runs a command.
+`replay`: past sessions, and what each prompt would get now.
+"""

@@ -4,40 +4,39 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
 
-from ..model.clock import DAY, now
+from ..files.layout import Layout
 from ..model.errors import RawkoError
 from ..model.installed import how_to_reach
-from ..repository.doctor import Finding
-from ..text.count import count
-from .connect.jsonc import parse
-from .connect.plan import is_connected, plan_connect
-from .connect.settings import connectable, servers_file, settings_file
-from .hooks.slow import calls, slow_calls
-from .records import HOSTS, time_limit_s
-from .replay.find import sessions_of
-
-if TYPE_CHECKING:
-    from ..files.layout import Layout
-    from .hooks.slow import Called
+from ..model.values import DAY, now
+from ..repository.machine import Finding
+from ..text.chunks import counted
+from .connect import connectable, is_connected, plan_connect, servers_file, settings_file
+from .hook_calls import Called, logged_calls, slow_calls
+from .json_text import parse_json
+from .known_hosts import HOSTS, time_limit_s
+from .replay import sessions_of
 
 HOUR, MINUTE = DAY // 24, DAY // 1440  # in milliseconds
 SLOW_DAYS = 7  # older calls are ignored
-LATE_MS = 10 * MINUTE  # a session that was active later than this after the last call did not call us
+LATE_MS = (
+    10 * MINUTE
+)  # a session that was active later than this after the last call did not call us
 SWITCHED_OFF = "disableAllHooks"  # Claude Code's setting
 
 
 def examine_hosts(layout: Layout) -> list[Finding]:
     """Return a finding for each host that is connected, in the project or for the user."""
-    made = calls(layout)
+    made = logged_calls(layout)
     found = []
     for name in connectable():
         for project in (layout.project, ""):
             try:
                 if not is_connected(name, project):
                     continue
-                found.append(_examine(layout, name, project, [call for call in made if call.host == name]))
+                found.append(
+                    _examine(layout, name, project, [call for call in made if call.host == name])
+                )
             except RawkoError as failure:
                 found.append(Finding(name, False, failure.message, failure.hint))
     return found
@@ -48,17 +47,24 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
     if not shutil.which("rawkomem"):
         return Finding(name, False, "cannot call rawkomem: it is not on the PATH", how_to_reach())
     if any(not change.is_none for change in plan_connect(name, project)):
-        return Finding(name, False, "its settings differ from what 'connect' writes", f"run '{connecting}'")
+        return Finding(
+            name, False, "its settings differ from what 'connect' writes", f"run '{connecting}'"
+        )
     if not HOSTS[name].has_hooks:
         return Finding(name, True, f"starts the MCP server ({servers_file(name, project)})")
     if _is_switched_off(settings_file(name, project)):
         return Finding(
-            name, False, "its hooks are switched off", f"remove '{SWITCHED_OFF}' in {settings_file(name, project)}"
+            name,
+            False,
+            "its hooks are switched off",
+            f"remove '{SWITCHED_OFF}' in {settings_file(name, project)}",
         )
     if not made:
         is_used = bool(sessions_of(layout, name) or (project and shutil.which(name)))
         seen = "" if is_used else "; no session of it was found here"
-        return Finding(name, not is_used, f"has not called a hook here yet{seen}", HOSTS[name].first_step)
+        return Finding(
+            name, not is_used, f"has not called a hook here yet{seen}", HOSTS[name].first_step
+        )
     return _judged(layout, name, made)
 
 
@@ -75,15 +81,20 @@ def _judged(layout: Layout, name: str, made: list[Called]) -> Finding:
         worst = max(call.took_ms for call in slow)
         limit = time_limit_s(name, slow[-1].event)
         how = f"up to {worst / 1000:.1f} s" if worst > 0 else "stopped by the host"
-        text += f"; {count(len(slow), 'call')} took longer than its limit of {limit} s ({how})"
-        return Finding(name, False, text, "run 'rawkomem index sync' after large changes; see .rawko/local/hook.log")
+        text += f"; {counted(len(slow), 'call')} took longer than its limit of {limit} s ({how})"
+        return Finding(
+            name,
+            False,
+            text,
+            "run 'rawkomem index sync' after large changes; see .rawko/local/hook.log",
+        )
     return Finding(name, True, text)
 
 
 def _is_switched_off(file: str) -> bool:
     try:
         with open(file, encoding="utf-8-sig") as stream:
-            said = parse(stream.read()).value
+            said = parse_json(stream.read()).value
     except (OSError, ValueError):
         return False  # TOML and JavaScript have no such setting
     return isinstance(said, dict) and said.get(SWITCHED_OFF) is True
@@ -94,5 +105,5 @@ def _ago(at: int) -> str:
     age = max(0, now() - at)
     for name, length in (("day", DAY), ("hour", HOUR), ("minute", MINUTE)):
         if age >= length:
-            return f"{count(age // length, name)} ago"
+            return f"{counted(age // length, name)} ago"
     return "just now"

@@ -1,32 +1,52 @@
-"""Tell whether a person runs a command: at their own terminal, with no agent host among the parent processes.
+"""Tell whether a person runs a command: at their own terminal, with no agent host among the parent
+processes.
 
-This cannot be proven. A program that hides its name, clears its environment and types into a person's own terminal
-(`tmux send-keys`) counts as that person. `--strict` and commits protect against that.
+This cannot be proven. A program that hides its name, clears its environment and types into a
+person's own terminal (`tmux send-keys`) counts as that person. `--strict` and commits protect
+against that.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+from collections.abc import Iterator
 from itertools import pairwise
 
-from ..model.record import record
-from .records import AGENT_PROGRAMS, AGENT_VARIABLES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ..model.values import record
+from .known_hosts import AGENT_PROGRAMS, AGENT_VARIABLES
 
 PERSON, AGENT = "person", "agent"
 MAX_ANCESTORS = 64
 MAX_ARGUMENTS_BYTES = 4096
 PS, PS_LIMIT_S = ("ps", "-axo", "pid=,ppid=,command="), 5
-INIT, KEEPERS = 1, ("systemd", "init", "launchd")  # processes that adopt a process whose parent has exited
+INIT, KEEPERS = (
+    1,
+    ("systemd", "init", "launchd"),
+)  # processes that adopt a process whose parent has exited
 INTERPRETERS = ("node", "bun", "deno", "python", "ruby", "perl", "npm", "npx", "uv", "uvx", "pipx")
 SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox")
 # Programs that can run a command at a terminal that no person sees, after their own parent has exited.
-DETACHED = (*INTERPRETERS, *SHELLS, "script", "expect", "unbuffer", "socat", "setsid", "nohup", "dtach", "abduco")
-SERVERS = ("vscode-server", "code-server", "jupyter", "ttyd", "wetty")  # programs that serve terminals to people
+DETACHED = (
+    *INTERPRETERS,
+    *SHELLS,
+    "script",
+    "expect",
+    "unbuffer",
+    "socat",
+    "setsid",
+    "nohup",
+    "dtach",
+    "abduco",
+)
+SERVERS = (
+    "vscode-server",
+    "code-server",
+    "jupyter",
+    "ttyd",
+    "wetty",
+)  # programs that serve terminals to people
 
 
 @record
@@ -67,7 +87,14 @@ def _agent_variable() -> str:
 
 
 def _program_among(ancestors: list[Process]) -> str:
-    return next((found[0] for process in ancestors if (found := sorted(_names(process) & AGENT_PROGRAMS))), "")
+    return next(
+        (
+            found[0]
+            for process in ancestors
+            if (found := sorted(_process_names(process) & AGENT_PROGRAMS))
+        ),
+        "",
+    )
 
 
 def agent_among(ancestors: list[Process]) -> str:
@@ -75,17 +102,21 @@ def agent_among(ancestors: list[Process]) -> str:
     program = _program_among(ancestors)
     if program:
         return program
-    top = _top(ancestors)
-    if top and _base(top.name) in DETACHED and not any(server in " ".join(top.arguments) for server in SERVERS):
+    top = _topmost(ancestors)
+    if (
+        top
+        and _program_name(top.name) in DETACHED
+        and not any(server in " ".join(top.arguments) for server in SERVERS)
+    ):
         return top.name
     return ""
 
 
-def _top(ancestors: list[Process]) -> Process | None:
+def _topmost(ancestors: list[Process]) -> Process | None:
     """Return the topmost ancestor below init; None in a container whose first process is a shell."""
     for process, above in pairwise([*ancestors, None]):
-        if process and (process.parent == INIT or (above and _base(above.name) in KEEPERS)):
-            return None if above and _base(above.name) in SHELLS else process
+        if process and (process.parent == INIT or (above and _program_name(above.name) in KEEPERS)):
+            return None if above and _program_name(above.name) in SHELLS else process
     return None
 
 
@@ -109,17 +140,17 @@ def _at_terminal() -> bool:
         return False
 
 
-def _names(process: Process) -> set[str]:
+def _process_names(process: Process) -> set[str]:
     """Return the names of a process: its own, its program's and, for an interpreter, the script's and its package's."""
     program = process.arguments[0] if process.arguments else ""
-    names = {_base(process.name), _base(program)}
+    names = {_program_name(process.name), _program_name(program)}
     if names & {*INTERPRETERS}:
         script = next((word for word in process.arguments[1:] if not word.startswith("-")), "")
-        names |= {_base(script), _package(script)}
+        names |= {_program_name(script), _package(script)}
     return names
 
 
-def _base(path: str) -> str:
+def _program_name(path: str) -> str:
     """Return the normalized name of a program: claude for `/opt/Claude.exe`, python for `python3.12`."""
     name = path.replace("\\", "/").rpartition("/")[2].lower().lstrip("-")
     for ending in (".exe", ".js", ".mjs", ".cjs", ".py", ".cmd"):
@@ -139,30 +170,31 @@ def _ancestors() -> Iterator[Process]:
     """Yield the parent, its parent, and so on, as far as they are visible; nothing on Windows."""
     if sys.platform == "win32":
         return
-    listed = None if os.path.isdir("/proc/self") else _listed()
+    listed = None if os.path.isdir("/proc/self") else _processes()
     pid = os.getppid()
     for _ in range(MAX_ANCESTORS):
-        process = _read(pid) if listed is None else listed.get(pid)
+        process = _process(pid) if listed is None else listed.get(pid)
         if process is None:
             return
         yield process
         pid = process.parent
 
 
-def _read(pid: int) -> Process | None:
+def _process(pid: int) -> Process | None:
     """Return a process from /proc; None if it does not exist."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat, open(f"/proc/{pid}/cmdline", "rb") as line:
             head, _, rest = stat.read().decode("utf-8", "replace").rpartition(")")
-            words = line.read(MAX_ARGUMENTS_BYTES).decode("utf-8", "replace").rstrip("\0").split("\0")
+            words = (
+                line.read(MAX_ARGUMENTS_BYTES).decode("utf-8", "replace").rstrip("\0").split("\0")
+            )
     except OSError:
         return None
     return Process(pid, int(rest.split()[1]), head.partition("(")[2], tuple(words))
 
 
-def _listed() -> dict[int, Process]:
+def _processes() -> dict[int, Process]:
     """Return all processes from `ps`, for systems without /proc; empty if `ps` fails."""
-    import subprocess
 
     try:
         done = subprocess.run(PS, capture_output=True, text=True, timeout=PS_LIMIT_S, check=False)
@@ -170,6 +202,8 @@ def _listed() -> dict[int, Process]:
         return {}
     rows = (line.split(None, 2) for line in done.stdout.splitlines())
     found = (
-        Process(int(row[0]), int(row[1]), row[2].split()[0], tuple(row[2].split())) for row in rows if len(row) == 3
+        Process(int(row[0]), int(row[1]), row[2].split()[0], tuple(row[2].split()))
+        for row in rows
+        if len(row) == 3
     )
     return {process.pid: process for process in found}

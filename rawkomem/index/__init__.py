@@ -1,1 +1,14 @@
+"""The index: a database derived from the files, from which every question is answered.
 
+`index`: opens it, keeps it up to date, and shows the memories inside a filter.
+`catalogue`: its tables of files, entries, memories and authors.
+`memories`: whole memories read back, conditions that fire, claims, trust.
+`sync`: compares the files with the index and reads those that changed.
+`readings`: the entries of a file, of its new end, or as of a past time.
+`ingest`: changed files into folded memories, passages and documents.
+`contextual`: the second tier of vectors, filled in the background.
+`status`: whether index and files agree, and the hash of the index.
+`neighbors`: similar memories by their vectors.
+`summaries`: counts, entities and the graph of all memories.
+`stores`: the search stores.
+"""

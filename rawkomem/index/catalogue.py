@@ -1,9 +1,10 @@
-"""The catalogue: the tables in which the index keeps files, entries and memories, and what it was built from.
+"""The catalogue: the tables in which the index keeps files, entries and memories, what it was built
+from, and who committed what.
 
 meta      fingerprint (schema, chunker, embedder), listing (the sweep that the index was built from), the embedder's
           name and dimensions, the inode of the database
 files     one row per Markdown file: its stamp, the hash of its bytes, the verdict of `check`, and its last block
-          (index/tail.py)
+          (index/readings.py)
 entries   one row per entry: the memory that it is about, its file, a digest of its content, and the entry as redacted
           JSON. When a file changes, its memories are folded again from these rows
 memories  one row per folded memory: columns for lists and filters, `doc` (the whole Memory as JSON), `digest` (a hash
@@ -14,32 +15,85 @@ triggers  texts, at least one of which must occur in a task for the condition to
 stems     stems of which some must occur, for conditions that are sentences
 claims    subject and predicate of each memory that makes a claim, to find memories that may contradict a new one
 conflicts pairs of memories: the first declares that it contradicts the second
+introduced  digest of an entry in HEAD → author of the commit that added it (git/authorship.py)
+committed   the digests of the entries of each file in HEAD, by blob; a known blob is not read again
+vouched     the digests of the entries in HEAD that a person committed
+authorship  stamp, head, ignored, why, at: the last question to git and its outcome; names: the authors of all entries
+            in HEAD; vouching: `on` if one of them is a person
 
-All of it is derived from the files: a missing, foreign, corrupt or outdated database is deleted and rebuilt.
+All of it is derived from the files and from git: a missing, foreign, corrupt or outdated database
+is deleted and rebuilt. Git is asked again when HEAD has moved; a memory whose entries become
+vouched for, or no longer are, is folded again.
 """
 
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from ..files.local.private import seal_of
-from ..model.record import record
-from .stores.database import first, rows
+import apsw
 
-TYPE_CHECKING = False
+from ..files.private import seal_of
+from ..git.head import git_stamp
+from ..model.entries import Entry, Memory
+from ..model.errors import Busy, Unwritable
+from ..model.values import record
+from ..state.committers import AGENTS, HIDDEN_AUTHOR, PERSON, author_state
+from .stores.database import first, open_database, rows
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from ..git.authorship import History
+    from .index import Index
 
-    import apsw
 
-    from ..model.entry import Entry, Memory
+# SyncReport: the outcome of a sync.
+
+
+@record
+class SyncReport:
+    """The outcome of a sync."""
+
+    read: int = 0  # files that changed or are gone
+    files: int = 0
+    rebuilt: str = ""  # why the index was rebuilt; empty when it was not
+    seconds: float = 0.0
+    left: int = 0  # files left for the next sync, because this sync had used up its time
+
+
+# The catalogue: the tables in which the index keeps files, entries and memories, and what it was
+# built from.
+#
+# meta      fingerprint (schema, chunker, embedder), listing (the sweep that the index was built from), the embedder's
+#           name and dimensions, the inode of the database
+# files     one row per Markdown file: its stamp, the hash of its bytes, the verdict of `check`, and its last block
+#           (index/readings.py)
+# entries   one row per entry: the memory that it is about, its file, a digest of its content, and the entry as redacted
+#           JSON. When a file changes, its memories are folded again from these rows
+# memories  one row per folded memory: columns for lists and filters, `doc` (the whole Memory as JSON), `digest` (a hash
+#           of the document in the store). A memory with an unchanged digest is not embedded again
+# conditions  one row per whenToUse condition: its memory, the parsed condition, packed, and the size of a regex
+# triggers  texts, at least one of which must occur in a task for the condition to fire; an empty
+# text: try the condition
+#           for every task (globs). `start`: the first three letters, to look triggers up for a short task
+# stems     stems of which some must occur, for conditions that are sentences
+# claims    subject and predicate of each memory that makes a claim, to find memories that may contradict a new one
+# conflicts pairs of memories: the first declares that it contradicts the second
+#
+# All of it is derived from the files: a missing, foreign, corrupt or outdated database is deleted
+# and rebuilt.
 
 SCHEMA_VERSION = "15"
-UNREAD = "unread"  # stamp of a file that the next sync must read again; until then its old rows stay
-MAX_NAME_CHARS = 4_096  # longest name that `resolve` looks up: a path's limit; SQLite rejects long patterns
+UNREAD = (
+    "unread"  # stamp of a file that the next sync must read again; until then its old rows stay
+)
+MAX_NAME_CHARS = (
+    4_096  # longest name that `resolve` looks up: a path's limit; SQLite rejects long patterns
+)
 MIN_SUFFIX_CHARS = 4  # a shorter text matches the end of an id by chance
 
-SCHEMA = """
+CATALOGUE_SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT, hash TEXT, verdict TEXT, entries INTEGER, tail TEXT)
     WITHOUT ROWID;
@@ -67,8 +121,23 @@ CREATE INDEX claims_about ON claims (subject, predicate);
 CREATE TABLE conflicts (memory TEXT, other TEXT, PRIMARY KEY (memory, other)) WITHOUT ROWID;
 """
 STATES = "memories INDEXED BY memories_state"  # this index has few pages; the table's pages hold whole memories
-TABLES = ("meta", "files", "entries", "memories", "conditions", "triggers", "stems", "claims", "conflicts")
-AUTHORSHIP_TABLES = ("introduced", "committed", "vouched", "authorship")  # made by views/authors.py, in the same file
+CATALOGUE_TABLES = (
+    "meta",
+    "files",
+    "entries",
+    "memories",
+    "conditions",
+    "triggers",
+    "stems",
+    "claims",
+    "conflicts",
+)
+AUTHORSHIP_TABLES = (
+    "introduced",
+    "committed",
+    "vouched",
+    "authorship",
+)  # made by views/authors.py, in the same file
 
 
 @record
@@ -91,9 +160,7 @@ class Row:
     waiting: int = 0  # proposed changes that wait for a review
 
 
-COLUMNS = (
-    "id, kind, status, title, importance, created, updated, by, path, line, valid_from, valid_until, vouched, waiting"
-)
+ROW_LIST = "id, kind, status, title, importance, created, updated, by, path, line, valid_from, valid_until, vouched, waiting"
 TARGETS_OF = "SELECT DISTINCT target FROM entries WHERE path = ? AND number >= ?"
 
 
@@ -105,9 +172,9 @@ class Catalogue:
 
     def erase(self) -> None:
         """Drop the tables of the catalogue and of authorship, then create an empty catalogue."""
-        for table in TABLES + AUTHORSHIP_TABLES:
+        for table in CATALOGUE_TABLES + AUTHORSHIP_TABLES:
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
-        self.db.execute(SCHEMA)
+        self.db.execute(CATALOGUE_SCHEMA)
 
     def meta(self, with_listing: bool = True) -> dict[str, bytes | str]:
         """Return the rows of `meta` as key → value. Without the listing (80 bytes a file), its value is empty."""
@@ -150,7 +217,10 @@ class Catalogue:
         row = (path, stamp, hash, verdict, above + len(entries), tail)
         self.db.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", row)
         pairs = enumerate(zip(entries, docs, strict=True), above)
-        numbered = [(path, number, entry.id, entry.target, entry.digest, doc) for number, (entry, doc) in pairs]
+        numbered = [
+            (path, number, entry.id, entry.target, entry.digest, doc)
+            for number, (entry, doc) in pairs
+        ]
         self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", numbered)
 
     def tail_of(self, path: str) -> tuple[str, str]:
@@ -160,12 +230,23 @@ class Catalogue:
 
     def entry_doc(self, path: str, number: int) -> str:
         """Return one entry of a file as JSON; empty when unknown."""
-        found = first(self.db, "SELECT doc FROM entries WHERE path = ? AND number = ?", (path, number))
+        found = first(
+            self.db, "SELECT doc FROM entries WHERE path = ? AND number = ?", (path, number)
+        )
         return found[0] if found else ""
 
     def is_single(self, target: str, id: str) -> bool:
         """Tell whether exactly one entry about a memory has this id."""
-        return len(rows(self.db, "SELECT 1 FROM entries WHERE target = ? AND id = ? LIMIT 2", (target, id))) == 1
+        return (
+            len(
+                rows(
+                    self.db,
+                    "SELECT 1 FROM entries WHERE target = ? AND id = ? LIMIT 2",
+                    (target, id),
+                )
+            )
+            == 1
+        )
 
     def set_stamp(self, path: str, stamp: str) -> None:
         """Set the stamp of a file."""
@@ -196,7 +277,10 @@ class Catalogue:
         """Store a folded memory. A deleted memory loses its digest, because the search store does not hold it."""
         values = [getattr(memory, name) for name in Row.__fields__]  # type: ignore[attr-defined]
         digest = "" if memory.status == "deleted" else self.digest(memory.id)
-        self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 16)})", (*values, doc, digest))
+        self.db.execute(
+            f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 16)})",
+            (*values, doc, digest),
+        )
 
     def is_new(self, id: str, digest: str) -> bool:
         """Tell whether a memory's document differs from the stored one; if so, set the digest of the new document."""
@@ -221,11 +305,15 @@ class Catalogue:
 
     def paths_of(self, ids: Iterable[str]) -> set[str]:
         """Return the files in which these memories start."""
-        return {path for id in ids for path in self._texts("SELECT path FROM memories WHERE id = ?", id)}
+        return {
+            path for id in ids for path in self._texts("SELECT path FROM memories WHERE id = ?", id)
+        }
 
     def memories_in(self, path: str) -> list[tuple[str, str]]:
         """Return (id, whole memory as JSON) of the memories that start in a file, in the file's order."""
-        return rows(self.db, "SELECT id, doc FROM memories WHERE path = ? ORDER BY line, id", (path,))
+        return rows(
+            self.db, "SELECT id, doc FROM memories WHERE path = ? ORDER BY line, id", (path,)
+        )
 
     def forget_memory(self, id: str) -> None:
         """Remove a memory that no entry creates any more."""
@@ -233,30 +321,37 @@ class Catalogue:
 
     def row(self, id: str) -> Row | None:
         """Return a memory's columns; None when unknown."""
-        found = first(self.db, f"SELECT {COLUMNS} FROM memories WHERE id = ?", (id,))
+        found = first(self.db, f"SELECT {ROW_LIST} FROM memories WHERE id = ?", (id,))
         return Row(*found) if found else None
 
     def known(self, ids: Sequence[str]) -> set[str]:
         """Return the ids that exist."""
-        return set(self._texts(f"SELECT id FROM {STATES} WHERE id IN ({', '.join('?' * len(ids))})", *ids))
+        return set(
+            self._texts(f"SELECT id FROM {STATES} WHERE id IN ({', '.join('?' * len(ids))})", *ids)
+        )
 
     def all(self) -> list[Row]:
         """Return all memories, newest first."""
-        return [Row(*row) for row in rows(self.db, f"SELECT {COLUMNS} FROM memories ORDER BY updated DESC, id")]
+        return [
+            Row(*row)
+            for row in rows(self.db, f"SELECT {ROW_LIST} FROM memories ORDER BY updated DESC, id")
+        ]
 
     def sample(self, count: int, vouched: bool) -> list[str]:
         """Return up to `count` ids of active memories, spread evenly; with `vouched`, only memories vouched for."""
-        ids = self._texts(f"SELECT id FROM {STATES} WHERE {_in_use(vouched)} ORDER BY id")
+        ids = self._texts(f"SELECT id FROM {STATES} WHERE {_is_in_use(vouched)} ORDER BY id")
         return [ids[at * len(ids) // count] for at in range(count)] if len(ids) > count else ids
 
     def count(self, vouched: bool) -> int:
         """Return the number of active memories; with `vouched`, only of those vouched for."""
-        (count,) = first(self.db, f"SELECT count(*) FROM {STATES} WHERE {_in_use(vouched)}")
+        (count,) = first(self.db, f"SELECT count(*) FROM {STATES} WHERE {_is_in_use(vouched)}")
         return int(count)
 
     def count_stored(self) -> int:
         """Return how many of the memories in the store are vouched for."""
-        (count,) = first(self.db, "SELECT count(*) FROM memories WHERE vouched = 1 AND digest != ''")
+        (count,) = first(
+            self.db, "SELECT count(*) FROM memories WHERE vouched = 1 AND digest != ''"
+        )
         return int(count)
 
     def has_unvouched(self) -> bool:
@@ -265,7 +360,7 @@ class Catalogue:
 
     def with_proposals(self) -> list[Row]:
         """Return the memories with changes that wait for a review, most recently changed first."""
-        sql = f"SELECT {COLUMNS} FROM memories WHERE waiting > 0 ORDER BY updated DESC, id"
+        sql = f"SELECT {ROW_LIST} FROM memories WHERE waiting > 0 ORDER BY updated DESC, id"
         return [Row(*row) for row in rows(self.db, sql)]
 
     def doc(self, id: str) -> str:
@@ -274,11 +369,22 @@ class Catalogue:
 
     def docs_of(self, ids: Sequence[str]) -> dict[str, str]:
         """Return id → whole memory as JSON, for the ids that exist."""
-        return dict(rows(self.db, f"SELECT id, doc FROM memories WHERE id IN ({', '.join('?' * len(ids))})", ids))
+        return dict(
+            rows(
+                self.db,
+                f"SELECT id, doc FROM memories WHERE id IN ({', '.join('?' * len(ids))})",
+                ids,
+            )
+        )
 
     def holds(self, text: str) -> bool:
         """Tell whether any memory contains this text, ignoring case."""
-        return first(self.db, "SELECT 1 FROM memories WHERE instr(lower(doc), lower(?)) LIMIT 1", (text,)) is not None
+        return (
+            first(
+                self.db, "SELECT 1 FROM memories WHERE instr(lower(doc), lower(?)) LIMIT 1", (text,)
+            )
+            is not None
+        )
 
     def docs(self) -> list[str]:
         """Return every whole memory as JSON, ordered by id."""
@@ -287,7 +393,10 @@ class Catalogue:
     def titled(self, title: str) -> list[str]:
         """Return the ids of active memories with this title, ignoring case and spacing."""
         wanted = " ".join(title.split()).casefold()
-        active = rows(self.db, "SELECT id, title FROM memories INDEXED BY memories_title WHERE status = 'active'")
+        active = rows(
+            self.db,
+            "SELECT id, title FROM memories INDEXED BY memories_title WHERE status = 'active'",
+        )
         return [id for id, other in active if " ".join(other.split()).casefold() == wanted]
 
     def resolve(self, name: str) -> list[str]:
@@ -302,26 +411,35 @@ class Catalogue:
             if self.row(id):
                 return [id]
         like = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        starts = self._texts("SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", like + "%")
+        starts = self._texts(
+            "SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", like + "%"
+        )
         stem = like.removesuffix(".md")
         in_file = "SELECT id FROM memories WHERE path LIKE ? ESCAPE '\\' ORDER BY line LIMIT 20"
-        return starts or self._texts(in_file, f"%/{stem}.md") or self._ending(like) or self.with_words(name)
+        return (
+            starts
+            or self._texts(in_file, f"%/{stem}.md")
+            or self._ending(like)
+            or self.with_words(name)
+        )
 
     def _ending(self, like: str) -> list[str]:
         """Return the ids that end with a text, which is escaped for LIKE."""
         if len(like) < MIN_SUFFIX_CHARS:
             return []
-        return self._texts("SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", "%" + like)
+        return self._texts(
+            "SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", "%" + like
+        )
 
     def with_words(self, name: str) -> list[str]:
         """Return the ids of memories whose title is a name, else of those whose title contains all of its words.
 
         Deleted memories are returned only if no other memory matches.
         """
-        wanted = _words(name)
+        wanted = _title_words(name)
         if not wanted:
             return []
-        titled = [(id, status, _words(title)) for id, title, status in
+        titled = [(id, status, _title_words(title)) for id, title, status in
                   rows(self.db, "SELECT id, title, status FROM memories ORDER BY id")]  # fmt: skip
         fitting = [(id, status, words) for id, status, words in titled if {*wanted} <= {*words}]
         same = [(id, status, words) for id, status, words in fitting if words == wanted] or fitting
@@ -329,7 +447,13 @@ class Catalogue:
 
     def titles(self, ids: Sequence[str]) -> dict[str, str]:
         """Return id → title, for the ids that exist."""
-        return dict(rows(self.db, f"SELECT id, title FROM memories WHERE id IN ({', '.join('?' * len(ids))})", ids))
+        return dict(
+            rows(
+                self.db,
+                f"SELECT id, title FROM memories WHERE id IN ({', '.join('?' * len(ids))})",
+                ids,
+            )
+        )
 
     def _texts(self, sql: str, *values: str) -> list[str]:
         """Return the first column of all rows."""
@@ -342,8 +466,12 @@ class Catalogue:
 
     def counts(self) -> tuple[int, int, dict[str, int]]:
         """Return how many files and entries there are, and how many memories of each status."""
-        files, entries = first(self.db, "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM entries)")
-        by_status = rows(self.db, "SELECT status, count(*) FROM memories GROUP BY status ORDER BY status")
+        files, entries = first(
+            self.db, "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM entries)"
+        )
+        by_status = rows(
+            self.db, "SELECT status, count(*) FROM memories GROUP BY status ORDER BY status"
+        )
         return files, entries, dict(by_status)
 
 
@@ -355,11 +483,242 @@ def own_inode(path: str) -> str:
         return "gone"
 
 
-def _words(text: str) -> list[str]:
+def _title_words(text: str) -> list[str]:
     """Return the words of a title, in lower case and without punctuation around them."""
     plain = "".join(sign if sign.isalnum() or sign in "_-" else " " for sign in text.casefold())
     return plain.split()
 
 
-def _in_use(vouched: bool) -> str:
+def _is_in_use(vouched: bool) -> str:
     return "status = 'active'" + (" AND vouched = 1" if vouched else "")
+
+
+# Keeps in the index who committed each entry. Git is asked again when HEAD has moved.
+#
+# introduced  digest of an entry in HEAD → author of the commit that added it (git/authorship.py)
+# committed   the digests of the entries of each file in HEAD, by blob; a known blob is not read again
+# vouched     the digests of the entries in HEAD that a person committed
+# authorship  stamp, head, ignored, why, at: the last question to git and its outcome; names: the authors of all entries
+#             in HEAD; vouching: `on` if one of them is a person
+#
+# All of it comes from git, and is read again when the index is rebuilt. When an entry becomes
+# vouched for, or is no longer vouched for, its memory is folded again.
+
+AUTHORSHIP_SCHEMA = """
+CREATE TABLE IF NOT EXISTS introduced (digest TEXT PRIMARY KEY, author TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS committed (blob TEXT, number INTEGER, digest TEXT, PRIMARY KEY (blob, number)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS committed_digest ON committed (digest);
+CREATE TABLE IF NOT EXISTS vouched (digest TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS authorship (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+"""
+LOOK_UP_AUTHORS = """
+SELECT e.target, e.id, e.path, e.digest, i.author FROM entries e
+LEFT JOIN introduced i ON i.digest = e.digest AND EXISTS (SELECT 1 FROM committed c WHERE c.digest = e.digest)
+WHERE e.target IN
+"""
+LOOK_UP_NOBODY = "SELECT target, id, path, '', NULL FROM entries WHERE target IN"
+AUTHOR_NAMES = "SELECT DISTINCT author FROM introduced WHERE digest IN (SELECT digest FROM committed) ORDER BY author"
+VOUCHED_NOW = """
+INSERT OR IGNORE INTO temp.vouched_now
+SELECT c.digest FROM committed c JOIN introduced i ON i.digest = c.digest WHERE i.author IN ({})
+"""
+# Where nobody vouches for anything, all entries count as vouched for.
+DIFFERING_MEMORIES = """
+SELECT DISTINCT target FROM entries e
+WHERE (? OR e.digest IN (SELECT digest FROM vouched)) IS NOT (? OR e.digest IN (SELECT digest FROM temp.vouched_now))
+"""
+# With vouching, copies of an entry count once: these memories change when it is switched on or off.
+COPIED_ENTRIES = "SELECT target FROM entries GROUP BY target, digest HAVING count(*) > 1"
+SWITCHED_OFF = "switched off"
+GIT_RETRY_S = 600  # after git has failed, it is asked again after this time
+CANNOT_WRITE = (
+    apsw.ReadOnlyError,
+    apsw.FullError,
+    apsw.BusyError,
+    apsw.LockedError,
+    Busy,
+    Unwritable,
+)
+
+
+class Authors:
+    """Looks authors up in the index. Call `refresh` first; it takes almost no time unless HEAD has moved."""
+
+    def __init__(self, index: Index, agents: Sequence[str] | None = ()):
+        self.index = index
+        self.agents = (
+            agents  # patterns of further identities that are agents; None: commits do not count
+        )
+
+    def of_memory(self, id: str) -> dict[str, str]:
+        """Return entry id → who committed it (see state/committers.py), for all entries about a memory."""
+        return self.of_memories([id]).get(id, {})
+
+    def of_memories(self, ids: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Return `of_memory` of several memories. If two entries share an id, a person's entry counts."""
+        database = self.index.reading()
+        asked = self._exists() and not _kept_fact(database, "why")
+        ignored = _kept_fact(database, "ignored").split() if asked else []
+        found: dict[str, dict[str, str]] = {}
+        sql = f"{LOOK_UP_AUTHORS if asked else LOOK_UP_NOBODY} ({', '.join('?' * len(ids))})"
+        for target, entry, path, digest, author in rows(database, sql, tuple(ids)):
+            uncommitted = bool(digest) and path.partition("/")[0] not in ignored
+            state = self.state(author or ("" if uncommitted else HIDDEN_AUTHOR))
+            states = found.setdefault(target, {})
+            if entry not in states or state == PERSON:
+                states[entry] = state
+        return found
+
+    def names_a_person(self) -> bool:
+        """Tell whether a person committed any entry that is in HEAD: only then do commits count."""
+        return self._exists() and _kept_fact(self.index.reading(), "vouching") == "on"
+
+    def state(self, author: str) -> str:
+        """Return the state of an entry with this author (see state/committers.py)."""
+        return author_state(author, (*AGENTS, *(self.agents or ())))
+
+    def why_unknown(self) -> str:
+        """Return why git gave no answer; empty if it gave one."""
+        return _kept_fact(self.index.reading(), "why") if self._exists() else "no git"
+
+    def refresh(self) -> bool:
+        """Update the authors from HEAD, after the index was updated from the files; return whether it did so.
+
+        Return False if HEAD has not moved, or if the database cannot be written now.
+        """
+        stamp = self._stamp()
+        if not self._is_behind(stamp):
+            return False
+        try:
+            with self.index.locked("authors"):
+                _AuthorsUpdate(self, stamp).run()
+        except CANNOT_WRITE:
+            return False
+        self.index.release()
+        return True
+
+    def _stamp(self) -> str:
+        """Return a text that changes when git's answer may change; empty if commits do not count."""
+        stamp = git_stamp(self.index.layout.root) if self.agents is not None else ""
+        return "\n".join((stamp, *(self.agents or ()))) if stamp else ""
+
+    def _is_behind(self, stamp: str) -> bool:
+        return _must_ask_git(self.index.reading(), stamp) if self._exists() else bool(stamp)
+
+    def _exists(self) -> bool:
+        return (
+            first(self.index.reading(), "SELECT 1 FROM sqlite_master WHERE name = 'authorship'")
+            is not None
+        )
+
+
+def _kept_fact(database: apsw.Connection, key: str) -> str:
+    found = first(database, "SELECT value FROM authorship WHERE key = ?", (key,))
+    return str(found[0]) if found else ""
+
+
+def _must_ask_git(database: apsw.Connection, stamp: str) -> bool:
+    """Tell whether HEAD has moved since git was asked, or git failed and may work now."""
+    if _kept_fact(database, "stamp") != stamp:
+        return True
+    return (
+        bool(stamp and _kept_fact(database, "why"))
+        and time.time() - float(_kept_fact(database, "at")) > GIT_RETRY_S
+    )
+
+
+class _AuthorsUpdate:
+    """Updates the authors once, under the lock `authors`, in one transaction."""
+
+    def __init__(self, authors: Authors, stamp: str):
+        self.authors = authors
+        self.index = authors.index
+        self.stamp = stamp
+        self.db = open_database(self.index.path)
+
+    def run(self) -> None:
+        try:
+            with self.db:
+                self.db.execute(AUTHORSHIP_SCHEMA)
+                if _must_ask_git(self.db, self.stamp):
+                    was_on = _kept_fact(self.db, "vouching") == "on"
+                    self._ask_git()
+                    self._fold_again(was_on)
+        finally:
+            self.db.close()
+
+    def _ask_git(self) -> None:
+        """Read the new part of the history, and store its authors."""
+        from ..git.authorship import History, read_history
+
+        history = (
+            read_history(self.index.layout, self._known())
+            if self.stamp
+            else History(why=SWITCHED_OFF)
+        )
+        facts = {"stamp": self.stamp, "why": history.why, "at": str(time.time())}
+        self.db.execute("CREATE TEMP TABLE vouched_now (digest TEXT PRIMARY KEY) WITHOUT ROWID")
+        if not self._may_replace(history):
+            self.db.execute("INSERT INTO temp.vouched_now SELECT digest FROM vouched")
+            self.db.executemany("INSERT OR REPLACE INTO authorship VALUES (?, ?)", facts.items())
+            return
+        self.db.execute("DELETE FROM introduced; DELETE FROM committed")
+        self.db.executemany("INSERT INTO introduced VALUES (?, ?)", history.authors.items())
+        blobs = [
+            (blob, n, digest)
+            for blob, digests in history.blobs.items()
+            for n, digest in enumerate(digests)
+        ]
+        self.db.executemany("INSERT INTO committed VALUES (?, ?, ?)", blobs)
+        names = [name for (name,) in rows(self.db, AUTHOR_NAMES)]
+        people = [name for name in names if self.authors.state(name) == PERSON]
+        self.db.execute(VOUCHED_NOW.format(", ".join("?" * len(people))), people)
+        kept = {
+            **facts,
+            "head": history.head,
+            "ignored": " ".join(history.ignored),
+            "names": "\n".join(names),
+        }
+        kept["vouching"] = "on" if people else "off"
+        self.db.executemany("INSERT OR REPLACE INTO authorship VALUES (?, ?)", kept.items())
+
+    def _may_replace(self, history: History) -> bool:
+        """Return whether the known authors may be replaced; warn if not.
+
+        If people vouched before and git suddenly names no person (another `.git`, an orphan branch, a shallow history),
+        the known authors stay. Otherwise anybody who can move HEAD could switch vouching off.
+        """
+        if self.authors.agents is None or _kept_fact(self.db, "vouching") != "on":
+            return True
+        if any(self.authors.state(name) == PERSON for name in history.authors.values()):
+            return True
+        self.index.warn(
+            "git no longer tells who committed memories: what was vouched for before still is"
+        )
+        return False
+
+    def _fold_again(self, was_on: bool) -> None:
+        """Fold the memories again that have an entry which is now vouched for, or no longer."""
+        is_on = _kept_fact(self.db, "vouching") == "on"
+        targets = {
+            target for (target,) in rows(self.db, DIFFERING_MEMORIES, (not was_on, not is_on))
+        }
+        if was_on != is_on:
+            targets |= {target for (target,) in rows(self.db, COPIED_ENTRIES)}
+        self.db.execute(
+            "DELETE FROM vouched; INSERT INTO vouched SELECT digest FROM temp.vouched_now"
+        )
+        if targets:
+            self.index.fold_again(self.db, targets)
+
+    def _known(self) -> History:
+        from ..git.authorship import History
+
+        blobs: dict[str, tuple[str, ...]] = {}
+        for blob, digest in rows(
+            self.db, "SELECT blob, digest FROM committed ORDER BY blob, number"
+        ):
+            blobs[blob] = (*blobs.get(blob, ()), digest)
+        authors = dict(rows(self.db, "SELECT digest, author FROM introduced"))
+        head, ignored, why = (_kept_fact(self.db, key) for key in ("head", "ignored", "why"))
+        return History(head, authors, blobs, tuple(ignored.split()), why)

@@ -1,42 +1,235 @@
-"""Opens the index and updates it from the files (sync.py) before every answer. A broken index is rebuilt.
+"""Opens the index, updates it from the files (sync.py) before every answer, and shows the memories
+inside a filter.
 
-Each answer lists the files (`sweep`) and compares the list with the one that the index was built from. File events are
-not trusted to report every change. Only an open process with many files skips some sweeps (SWEEP_PAUSE_FACTOR).
+Each answer lists the files (`sweep`) and compares the list with the one that the index was built
+from. File events are not trusted to report every change. Only an open process with many files skips
+some sweeps (SWEEP_PAUSE_FACTOR). A broken index is rebuilt. After a recall, a background process is
+started that fills in missing contextual vectors.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from ..files.layout import Layout
-from ..files.lock import lock_in
-from ..files.scan import Sweep, Sweeping, sweep
+from ..files.journal import start_background
+from ..files.layout import Layout, Sweep, Sweeping, sweep
+from ..files.private import Lock, lock_in
+from ..files.session_records import Access, accesses
+from ..model.entries import Memory
 from ..model.errors import IndexBroken, RawkoError, Unwritable
-from ..text.chunk import CHUNKER
-from ..text.count import count
+from ..model.filters import Filter, asked
+from ..model.values import now, replace
+from ..state.facets import is_valid
+from ..text.chunks import CHUNKER, counted
 from ..text.language import language_code
-from .catalogue import SCHEMA_VERSION, Catalogue, own_inode
+from .catalogue import SCHEMA_VERSION, Authors, Catalogue, Row, SyncReport, own_inode
+from .memories import Believed, asks_for_facts, memory_of, passes_filter, row_of, rows_inside
 from .stores.database import BROKEN, in_memory, index_path, open_database, remove_database
 from .stores.sqlite import COLUMNS, SqliteStore
-from .views.authors import Authors
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from contextlib import AbstractContextManager
-    from typing import NoReturn, TypeVar
-
     import apsw
 
-    from ..embed.protocol import Embedder
-    from .report import SyncReport
+    from ..embed.embedder import Embedder
+    from .readings import Past
     from .stores.protocol import OutsideStore, SearchStore
 
-    T = TypeVar("T")
+T = TypeVar("T")
+
+
+OpenAuthors = Callable[[], Authors | None]
+
+
+# Shows memories through a filter, now or as of a time. It checks what a store cannot: validity,
+# trust and history.
+
+
+class View:
+    """The memories of an index that are inside a filter."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        catalogue: Catalogue,
+        only: Filter,
+        open_authors: OpenAuthors,
+        columns: Collection[str],
+        strict: bool = False,
+    ):
+        self.layout = layout
+        self._columns = (
+            columns  # facets that the store can filter by; filters on others are passed as ids
+        )
+        self.catalogue = catalogue
+        self.only = replace(only, current=only.current or bool(only.as_of))
+        self.at = only.as_of or now()
+        self._open_authors = open_authors
+        self.strict = strict  # whether only commits and reviews vouch for a memory
+        self._believed: Believed | None = None
+        self._past: Past | None = None
+        self._condition: Callable[[Memory], bool] | None = None
+        self._docs: dict[str, str] = {}  # memories that `expect` has read
+
+    @property
+    def authors(self) -> Authors | None:
+        """Return the authors of entries; None if they are unknown."""
+        return self._open_authors()
+
+    @property
+    def believed(self) -> Believed:
+        """Return the trust in memories at the time of this view."""
+        if self._believed is None:
+            self._believed = Believed(
+                self.layout, self.catalogue, self.authors, self.at, self.strict
+            )
+        return self._believed
+
+    def _trust(self, memory: Memory) -> float:
+        return self.believed.trust(memory).value
+
+    @property
+    def stored(self) -> Filter:
+        """Return the part of the filter that a store can check; for the past, only facets that never change."""
+        only = self.only
+        told = {
+            field.name: getattr(only, field.name)
+            for field, _ in asked(only)
+            if field.column in self._columns and (field.lasting or not only.as_of)
+        }
+        if only.as_of:
+            until = min(only.until or self.at + 1, self.at + 1)
+            return Filter(**{**told, "until": until} if "created" in self._columns else told)
+        unknown = only.where or any(field.column not in self._columns for field, _ in asked(only))
+        return Filter(**{**told, "ids": self._ids()} if unknown else told)
+
+    def stored_if(self, vouched: bool) -> Filter:
+        """Return `stored` for the memories that a person vouches for, or for the others."""
+        only = self.stored
+        if "vouched" in self._columns:
+            return replace(only, vouched=1) if vouched else replace(only, unvouched=1)
+        ids = [row.id for row in self.catalogue.all() if bool(row.vouched) == vouched]
+        return replace(only, ids=tuple(id for id in ids if not only.ids or id in only.ids) or ("",))
+
+    def groups(self) -> dict[bool | None, Filter]:
+        """Return filters for the store, separate for vouched and unvouched memories, if there are both.
+
+        So unvouched memories cannot crowd out vouched ones.
+        """
+        if self.only.as_of or not self.catalogue.has_unvouched():
+            return {None: self.stored}
+        return {vouched: self.stored_if(vouched) for vouched in (True, False)}
+
+    def row(self, id: str) -> Row | None:
+        """Return the columns of a memory that the store found; None if it is outside the filter after all."""
+        if self.only.as_of or self.only.trust or self.only.where:
+            memory = self.memory(id)
+            return row_of(memory) if memory else None
+        row = self.catalogue.row(id)
+        return row if row and (not self.only.current or is_valid(row, self.at)) else None
+
+    def expect(self, ids: Sequence[str]) -> None:
+        """Read several memories in one query, because `memory` will be called for most of them."""
+        if not self.only.as_of:
+            self._docs = self.catalogue.docs_of(ids)
+
+    def memory(self, id: str) -> Memory | None:
+        """Return a whole memory; None if it is unknown or outside the filter."""
+
+        if self.only.as_of or (self.strict and self._is_typed(id)):
+            memory = self._then(id)
+        else:
+            doc = self._docs.get(id) or self.catalogue.doc(id)
+            memory = memory_of(doc) if doc else None
+        if memory is None or not passes_filter(memory, self.only, self.at, self._trust):
+            return None
+        return memory if not self.only.where or self._where(memory) else None
+
+    @property
+    def _where(self) -> Callable[[Memory], bool]:
+        """Return the condition of the filter."""
+        if self._condition is None:
+            from ..state.strength import FILTER_FIELDS, filter_columns
+            from ..text.expression import parse_expression
+
+            test, used = parse_expression(self.only.where, FILTER_FIELDS), accesses(self.layout)
+
+            def condition(memory: Memory) -> bool:
+                access = used.get(memory.id, Access())
+                return test(filter_columns(memory, access.count, access.last)) is True
+
+            self._condition = condition
+        return self._condition
+
+    def _ids(self) -> tuple[str, ...]:
+        """Return the memories that pass the filter, except for trust and validity; if none does, an unused id."""
+
+        only = replace(self.only, trust=0.0, current=False)
+        known = map(memory_of, self.catalogue.docs())
+        passing = [memory for memory in known if passes_filter(memory, only, self.at, self._trust)]
+        return tuple(memory.id for memory in passing if not only.where or self._where(memory)) or (
+            "",
+        )
+
+    def _is_typed(self, id: str) -> bool:
+        """Return whether any entry about a memory was not committed by a person, so that it does not count here."""
+        from .ingest import vouching_of
+
+        committed = vouching_of(self.layout, self.catalogue.db, strict=True)
+        return not all(
+            committed and committed.is_committed(own)
+            for own in self.catalogue.digests_about(id).values()
+        )
+
+    def _then(self, id: str) -> Memory | None:
+        """Return the memory at the time of this view.
+
+        A memory that is deleted now stays hidden if the filter names statuses without `deleted`.
+        """
+        row = self.catalogue.row(id)
+        statuses = self.only.statuses
+        if row is None or (row.status == "deleted" and statuses and "deleted" not in statuses):
+            return None
+        return self.past.memory(id)
+
+    def rows(self) -> list[Row]:
+        """Return all memories inside the filter, most recently changed first."""
+
+        every = self.catalogue.all()
+        if self.only.as_of:
+            rows = [row for row in (self.row(known.id) for known in every) if row]
+            return sorted(rows, key=lambda row: (-row.updated, row.id))
+        rows = rows_inside(every, self.only, self.at)
+        return [row for row in rows if self.memory(row.id)] if asks_for_facts(self.only) else rows
+
+    @property
+    def past(self) -> Past:
+        """Return the memories at the time of this view."""
+        if self._past is None:
+            from .ingest import vouching_of
+            from .readings import Past  # reads and folds files: only for questions about the past
+
+            vouches = vouching_of(self.layout, self.catalogue.db, self.strict)
+            self._past = Past(self.layout, self.catalogue, self.at, vouches)
+        return self._past
+
+
+# Opens the index and updates it from the files (sync.py) before every answer. A broken index is
+# rebuilt.
+#
+# Each answer lists the files (`sweep`) and compares the list with the one that the index was built
+# from. File events are not trusted to report every change. Only an open process with many files
+# skips some sweeps (SWEEP_PAUSE_FACTOR).
 
 REDACTION = "5608932b"  # checksum of the tables in redaction/; the index holds redacted copies, so a change rebuilds it
-NEVER_SWEPT = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw
+NEVER_SWEPT = (
+    0.0,
+    0.0,
+    0,
+)  # when the last sweep ended, how long it took, and how many files it saw
 MAX_SWEPT_FILES = 4_000  # up to this many files are swept before every answer: about 20 ms
 SWEEP_PAUSE_FACTOR = 10  # with more files, an open process sweeps again after this many times the last sweep's duration
 MAX_ANSWER_SYNC_S = 5.0  # CPU time that a sync before an answer may take; hosts stop slow hooks
@@ -60,11 +253,17 @@ class Index:
     ):
         self.layout = layout
         self.open_embedder = open_embedder
-        self.open_deep = open_deep  # opens the second tier's embedder; None: there is no second tier
-        self._open_outside = open_outside  # opens a store outside this database, for vectors of some dimensions
+        self.open_deep = (
+            open_deep  # opens the second tier's embedder; None: there is no second tier
+        )
+        self._open_outside = (
+            open_outside  # opens a store outside this database, for vectors of some dimensions
+        )
         self.warn = warn
         self._locate = locate  # returns the database's path, if it is not the default
-        self._identities = identities  # patterns of authors that are agents; None: commits do not count
+        self._identities = (
+            identities  # patterns of authors that are agents; None: commits do not count
+        )
         self._path = ""
         self.told = False  # whether a warning already said that the index is being rebuilt
         self._embedder: Embedder | None = None
@@ -97,7 +296,6 @@ class Index:
         """Return a lock to hold while writing. A database in memory belongs to one program and needs no lock."""
         if folder := self.beside(""):
             return lock_in(folder, purpose)
-        from contextlib import nullcontext
 
         return nullcontext()
 
@@ -209,7 +407,9 @@ class Index:
         """Fold memories again whose files did not change; the caller holds the lock and the transaction."""
         from .ingest import Ingest
 
-        Ingest(self.layout, Catalogue(writer), self.open_store(writer), self.embedder).fold_again(targets)
+        Ingest(self.layout, Catalogue(writer), self.open_store(writer), self.embedder).fold_again(
+            targets
+        )
         self.commit_outside()
 
     def discard(self) -> None:
@@ -219,7 +419,9 @@ class Index:
             with self.locked():
                 self.remove()
         except OSError as failure:
-            raise Unwritable(f"cannot remove {self.path}: {failure.strerror}", "remove it by hand") from None
+            raise Unwritable(
+                f"cannot remove {self.path}: {failure.strerror}", "remove it by hand"
+            ) from None
         self.told = True
 
     def remove(self) -> None:
@@ -251,8 +453,6 @@ class Index:
         started = time.monotonic()
         seen = sweep(self.layout)
         if self.is_fresh(seen):
-            from .report import SyncReport  # questions do not need it
-
             return SyncReport(files=seen.files, seconds=time.monotonic() - started)
         return self.sync(progress)
 
@@ -267,15 +467,21 @@ class Index:
 
     def _has_lost_embedder(self, failure: RawkoError) -> bool:
         """Return whether the embedder failed; if so, warn, and search without an embedder from now on."""
-        from ..embed.failure import EmbedderFailed
+        from ..embed.embedder import EmbedderFailed
 
-        if not isinstance(failure, EmbedderFailed) or self._embedder is None or self.is_embedder_absent:
+        if (
+            not isinstance(failure, EmbedderFailed)
+            or self._embedder is None
+            or self.is_embedder_absent
+        ):
             return False
-        from ..embed.absent import Absent
+        from ..embed.embedder import AbsentEmbedder
 
-        self._embedder = Absent(self._embedder.name, self._embedder.dims)
+        self._embedder = AbsentEmbedder(self._embedder.name, self._embedder.dims)
         self._note_absence()
-        self.warn(f"the embedder failed, so this search matches words only: {failure.message}. {failure.hint}")
+        self.warn(
+            f"the embedder failed, so this search matches words only: {failure.message}. {failure.hint}"
+        )
         return True
 
     def _answer(self, ask: Callable[[], T]) -> T:
@@ -292,12 +498,14 @@ class Index:
             return found()
         report = self.sync(max_cpu_s=MAX_ANSWER_SYNC_S)
         if report.left:
-            said = f"the index is not complete: {report.left} of {count(report.files, 'file')} are not read yet"
+            said = f"the index is not complete: {report.left} of {counted(report.files, 'file')} are not read yet"
             self.warn(f"{said}; run 'rawkomem index sync', or ask again")
         _, found = self._ask(ask)
         return found()
 
-    def _ask(self, ask: Callable[[], T], with_listing: bool = False) -> tuple[bytes | str | None, Callable[[], T]]:
+    def _ask(
+        self, ask: Callable[[], T], with_listing: bool = False
+    ) -> tuple[bytes | str | None, Callable[[], T]]:
         """Return the listing that the index was built from (None: rebuild it), and a call that answers or raises."""
         try:
             self.reading().execute("BEGIN")
@@ -316,7 +524,9 @@ class Index:
         except BROKEN as failure:
             return None, _raising(failure)
         finally:
-            if self._db is not None and self._db.in_transaction:  # SQLite ends it by itself after an I/O error
+            if (
+                self._db is not None and self._db.in_transaction
+            ):  # SQLite ends it by itself after an I/O error
                 self._db.execute("ROLLBACK")
 
     def _is_recent(self) -> bool:
@@ -348,15 +558,18 @@ class Index:
         return ""
 
     def sync(
-        self, progress: Callable[[int, int], None] | None = None, rebuild: bool = False, max_cpu_s: float = 0.0
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        rebuild: bool = False,
+        max_cpu_s: float = 0.0,
     ) -> SyncReport:
         """Update the index from the files under the index lock. With `rebuild`, start from an empty index.
 
         With `max_cpu_s`, stop after that much CPU time; the next sync continues.
         """
-        from .sync import sync  # most questions need no sync
+        from .sync import sync_index  # most questions need no sync
 
-        return sync(self, progress, rebuild, max_cpu_s)
+        return sync_index(self, progress, rebuild, max_cpu_s)
 
     def limit_time(self, max_cpu_s: float) -> None:
         """Start the clock of a sync; 0 sets no limit."""
@@ -384,3 +597,42 @@ def _raising(failure: BaseException) -> Callable[[], NoReturn]:
         raise failure
 
     return fail
+
+
+# Starts a background process that fills in contextual vectors, after a recall has been answered.
+
+# since a worker last ran or was started, so that a failing worker is not restarted all the time
+MIN_WORKER_PAUSE_S = 60.0
+
+
+def worker_lock(index: Index) -> Lock:
+    """Return the lock of the worker, which also updates the time of the lock's file."""
+    return lock_in(os.path.dirname(index.path), "contextual")
+
+
+def fill_behind(index: Index) -> bool:
+    """Start the worker if vectors are missing and no worker is running; return whether it was started."""
+    try:
+        held, count = index.store.depth()
+    except BROKEN:
+        return False  # somebody removed the index a moment ago
+    if held == count:
+        return False
+    job = worker_lock(index)
+    if _has_run_recently(job.path):
+        return False
+
+    try:
+        shared = ("--source",) if index.layout.elsewhere else ()
+        started = start_background(index.layout, job, "sync", "--deep", *shared)
+        os.utime(job.path)
+    except (OSError, RawkoError):
+        return False  # no process could be started: the next recall tries again
+    return started
+
+
+def _has_run_recently(path: str) -> bool:
+    try:
+        return time.time() - os.stat(path).st_mtime < MIN_WORKER_PAUSE_S
+    except OSError:
+        return False

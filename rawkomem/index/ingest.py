@@ -1,49 +1,350 @@
-"""Turns files into rows: reads changed files, folds their memories, and puts documents into the store."""
+"""Turns files into rows: reads changed files, folds their memories, cuts them into passages, and puts
+documents into the store.
+
+A body passage is also matched with its surroundings: the passages before and after it in the file,
+which may belong to other entries (as in a conversation with one entry per turn). This raises
+recall@5 on conversations by 13 points. A condition's vector is shifted towards the memory's title
+and its other conditions, because one short sentence alone is easily missed. In a first sync, a
+second process reads files ahead (`python -m` of this file).
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import pickle
+import subprocess
+import sys
+from array import array
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
-from ..embed.absent import Absent
-from ..files.change_file import is_change_file
-from ..files.contents import hash_of
-from ..files.read import QUARANTINE, read_file
-from ..format.mesh_metadata import OTHER_METADATA_KEY, SCRUBBED_KEY, given_in
-from ..model.entry import Entry, Memory
-from ..model.ids import order_key
-from ..model.record import as_dict
+from ..embed.embedder import AbsentEmbedder, Embedder
+from ..files.append import is_change_file
+from ..files.layout import Layout, hash_of_file
+from ..files.machine_records import Arrivals
+from ..files.reading import QUARANTINE, read_file
+from ..format.mesh_fields import OTHER_METADATA_KEY, SCRUBBED_KEY, metadata_in
+from ..model.entries import Entry, Memory
+from ..model.ids import order_key, slug
+from ..model.values import as_dict, record, replace, unchecked
+from ..redaction.entries import redact_entry
+from ..redaction.scrubber import index_chunks, scrubbed_text
+from ..state.changes import references
 from ..state.facets import facets_of
 from ..state.fold import after, fold
-from .catalogue import UNREAD
-from .claims import drop_claim, put_claim
-from .conditions import drop_conditions, put_conditions
-from .entry_docs import pack_entry, unpack_entries
-from .lists import known_memory, memory_of
-from .passages import Piece, pieces_of, vectors_of, with_surroundings
-from .stores.documents import Document, Passage
-from .tail import Seen, pack_tail, read_for_index, read_grown, unpack_tail
-from .told import told_of
-from .vouching import Vouching, vouching
+from ..text.conditions import known_conditions, read_condition
+from ..text.language import spelled_out_names
+from ..text.scripts import is_emoji, is_mark
+from .catalogue import UNREAD, Catalogue
+from .memories import (
+    drop_claim,
+    drop_conditions,
+    known_memory,
+    memory_of,
+    put_claim,
+    put_conditions,
+)
+from .readings import Seen, pack_tail, read_for_index, read_grown, unpack_tail
+from .stores.database import first
+from .stores.protocol import SearchStore
+from .stores.sqlite import BODY, WHEN, Document, Passage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    import apsw
 
-    from ..embed.protocol import Embedder
-    from ..files.layout import Layout
-    from .ahead import Read
-    from .catalogue import Catalogue
-    from .stores.protocol import SearchStore
+Fresh = tuple[Memory, "list[Piece]", str, str]
 
-    Fresh = tuple[Memory, list[Piece], str, str]  # a memory, its pieces, the JSON of told.py, the digest of these
+
+Readings = dict[str, Seen]
+
+
+# Packs entries for the catalogue, so that a changed memory is folded without reading its other
+# files.
+
+ENTRY_DEFAULTS: dict[str, object] = Entry.__defaults__  # type: ignore[attr-defined]
+ENTRY_TUPLES = frozenset(
+    name for name, value in ENTRY_DEFAULTS.items() if isinstance(value, tuple)
+)  # JSON has lists only
+
+
+def pack_entry(entry: Entry) -> str:
+    """Return an entry as JSON, without secrets and without fields that have their default."""
+    if entry.leaks:
+        entry = redact_entry(entry)
+    fields = {
+        name: value
+        for name, usual in ENTRY_DEFAULTS.items()
+        if (value := getattr(entry, name)) != usual
+    }
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def unpack_entries(docs: list[str]) -> list[Entry]:
+    """Return entries from the JSON that `pack_entry` returned."""
+    return [unchecked(Entry, **_entry_fields(said)) for said in json.loads(f"[{','.join(docs)}]")]
+
+
+def _entry_fields(said: dict[str, object]) -> dict[str, object]:
+    return {name: tuple(value) if name in ENTRY_TUPLES else value for name, value in said.items()}  # type: ignore[arg-type]
+
+
+# Writes the JSON that a store keeps of a memory for other programs: claim, provenance, references,
+# decisions.
+
+SHOWN_EXTRA_KEYS = ("claim", "provenance")
+
+
+def json_for_readers(memory: Memory) -> str:
+    """Return this JSON. Each reference comes with all names that it may mean, the most likely first."""
+    below = memory.path.partition("/")[2].removesuffix(".md").casefold()
+    said: dict[str, object] = {
+        **{key: memory.extra[key] for key in SHOWN_EXTRA_KEYS if key in memory.extra},
+        "references": [
+            {"type": type, "names": _names_of_reference(name)} for type, name in references(memory)
+        ],
+        "path": memory.path,
+        "line": memory.line,
+        "files": sorted({below, below.rpartition("/")[2]}),
+        "updated": memory.updated,
+        "reinforcements": memory.reinforcements,
+        "disputes": memory.disputes,
+        "superseded_by": memory.superseded_by,
+        "supersedes": memory.supersedes,
+        "conflicts_with": memory.conflicts_with,
+        "reason": memory.reason,
+    }
+    return json.dumps(
+        {key: value for key, value in said.items() if value}, ensure_ascii=False, sort_keys=True
+    )
+
+
+def _names_of_reference(name: str) -> list[str]:
+    whole = name.strip().removesuffix(".md")
+    ways = ((way, way.casefold(), slug(way)) for way in (whole, whole.partition("#")[0].strip()))
+    return [*dict.fromkeys(name for own in ways for name in own if name)]
+
+
+# Decides which entries a person vouches for: by a commit in HEAD, or by typing them on this
+# machine.
+#
+# A sync folds memories with it; index/catalogue.py folds memories again whose entries were
+# committed since.
+
+HAS_AUTHORSHIP = "SELECT 1 FROM sqlite_master WHERE name = 'authorship'"
+IS_VOUCHING_ON = "SELECT value FROM authorship WHERE key = 'vouching'"
+
+
+class Vouching:
+    """Looks entries up. With `strict`, commits and typed reviews count, but no other typed entries."""
+
+    def __init__(self, layout: Layout, db: apsw.Connection | None, strict: bool = False):
+        self.layout = layout
+        self.db = db  # None: git has not been asked yet
+        self.strict = strict
+        self._arrivals: Arrivals | None = None
+        self._known: dict[str, bool] = {}
+
+    def __call__(self, entry: Entry) -> bool:
+        """Return whether a person vouches for an entry."""
+        if not entry.digest:
+            return False
+        return self.is_committed(entry.digest) or self.is_typed(entry.id, entry.digest, entry.kind)
+
+    def is_committed(self, digest: str) -> bool:
+        """Return whether a person committed an entry, and HEAD holds it."""
+        if digest not in self._known:
+            found = (
+                first(self.db, "SELECT 1 FROM vouched WHERE digest = ?", (digest,))
+                if self.db
+                else None
+            )
+            self._known[digest] = found is not None
+        return self._known[digest]
+
+    def is_typed(self, id: str, digest: str, kind: str) -> bool:
+        """Return whether a person typed an entry on this machine, and it has not changed since."""
+        if self.strict and kind != "review":
+            return False
+        if self._arrivals is None:
+            self._arrivals = Arrivals(self.layout)
+        return self._arrivals.by_person(id, digest)
+
+
+def vouching_of(layout: Layout, db: apsw.Connection, strict: bool = False) -> Vouching | None:
+    """Return which entries are vouched for; None if no person has committed an entry: then all entries count.
+
+    With `strict`, never return None.
+    """
+    if first(db, HAS_AUTHORSHIP) is None:
+        return Vouching(layout, None, strict) if strict else None
+    return Vouching(layout, db, strict) if strict or first(db, IS_VOUCHING_ON) == ("on",) else None
+
+
+# Cuts a memory into passages, and adds the context with which each passage is matched and
+# embedded.
+#
+# A body passage is also matched with its surroundings: the passages before and after it in the
+# file, which may belong to other entries (as in a conversation with one entry per turn). This
+# raises recall@5 on conversations by 13 points. A condition's vector is shifted towards the
+# memory's title and its other conditions, because one short sentence alone is easily missed.
+
+NEIGHBORS_PER_SIDE = 2  # with one, recall@5 is 4 points lower; with three, it is no higher
+MAX_AROUND_CHARS = 1_000  # length of a passage with its neighbors; a longer text blurs the topic
+TITLE_SHARE = 0.5  # weight of the title in a condition's vector
+KIN_SHARE = (
+    1.0  # weight of the common direction of the memory's conditions, if there are at least two
+)
+WORD_SIGNS = "_'/.-"  # characters that are part of a word in a condition
+
+
+@record
+class Piece:
+    """A passage before it has a vector."""
+
+    text: str
+    heading: str
+    field: str
+    line: int
+    around: str = ""  # the passage with its surroundings; empty if it has none
+
+
+def pieces_of(memory: Memory) -> list[Piece]:
+    """Return the body's chunks, then each condition; the title if there is neither."""
+    pieces = [Piece(part.text, part.heading, BODY, part.line) for part in index_chunks(memory.body)]
+    pieces += [Piece(condition_text(condition), "", WHEN, memory.line) for condition in memory.when]
+    return pieces or [Piece(memory.title, "", BODY, 1)]
+
+
+def with_surroundings(memories: Sequence[list[Piece]]) -> list[list[Piece]]:
+    """Return the pieces of one file's memories, in order, each body piece with its neighbors' text."""
+    flat = [piece for pieces in memories for piece in pieces if piece.field == BODY]
+    around = (_around(flat, at) for at in range(len(flat)))
+
+    def surrounded(piece: Piece) -> Piece:
+        return replace(piece, around=next(around)) if piece.field == BODY else piece
+
+    return [[surrounded(piece) for piece in pieces] for pieces in memories]
+
+
+def _around(pieces: list[Piece], at: int) -> str:
+    low = high = at
+    size = len(pieces[at].text)
+    for reach in range(1, NEIGHBORS_PER_SIDE + 1):
+        for other in (at - reach, at + reach):
+            if not 0 <= other < len(pieces) or other not in (low - 1, high + 1):
+                continue
+            if size + len(pieces[other].text) <= MAX_AROUND_CHARS:
+                low, high = min(low, other), max(high, other)
+                size += len(pieces[other].text)
+    return "\n".join(piece.text for piece in pieces[low : high + 1]) if high > low else ""
+
+
+def condition_text(condition: str) -> str:
+    """Return a condition as words: `auth|log.*in` → `auth log in`."""
+    signs = condition.replace(".*", " ")
+    return " ".join("".join([sign if _is_word_sign(sign) else " " for sign in signs]).split())
+
+
+def _is_word_sign(sign: str) -> bool:
+    return (
+        sign.isalnum()
+        or sign in WORD_SIGNS
+        or (not sign.isascii() and (is_mark(sign) or is_emoji(sign)))
+    )
+
+
+def searchable_title(title: str) -> str:
+    """Return the title with the parts of its compound names: `AuthFlow` is also `Auth Flow`."""
+    parts = [part for name in spelled_out_names(title) for part in name.split()]
+    return " ".join([title, *parts]) if parts else title
+
+
+def embedded_text(memory: Memory, piece: Piece) -> str:
+    """Return the text that is embedded for a passage: a chunk under its title and headings, or a condition."""
+    if piece.field == WHEN:
+        return piece.text
+    heading = piece.heading if piece.heading != memory.title else ""
+    parts = [part for part in (memory.title, heading, piece.text) if part]
+    if (
+        SCRUBBED_KEY in memory.extra
+    ):  # added by a mesh: RFC-0011 §6 requires six stages before embedding
+        parts = [scrubbed_text(part) for part in parts]
+    return "\n".join(parts)
+
+
+def vectors_of(
+    embedder: Embedder, documents: Sequence[tuple[Memory, list[Piece]]]
+) -> list[list[bytes]]:
+    """Return for each memory the vectors of its pieces, in order; all are embedded in one call."""
+    texts = [embedded_text(memory, piece) for memory, pieces in documents for piece in pieces]
+    titled = [memory.title for memory, _ in documents if memory.when]
+    vectors = embedder.embed(texts + [searchable_title(title) for title in titled]) if texts else []
+    own, titles = iter(vectors[: len(texts)]), iter(vectors[len(texts) :])
+    found: list[list[bytes]] = []
+    for memory, pieces in documents:
+        body = [next(own) for piece in pieces if piece.field == BODY]
+        conditions = [next(own) for piece in pieces if piece.field == WHEN]  # they follow the body
+        found.append(body + leaned(conditions, next(titles)) if memory.when else body)
+    return found
+
+
+def leaned(vectors: list[bytes], title: bytes) -> list[bytes]:
+    """Return the vectors of a memory's conditions, each shifted towards the title and their common direction."""
+    if "numpy" in sys.modules:
+        return _leaned_with_numpy(vectors, title)
+    own = [array("f", vector) for vector in vectors]
+    towards = [TITLE_SHARE * number for number in array("f", title)]
+    if len(own) > 1:
+        common = _unit_vector([sum(column) for column in zip(*own, strict=True)])
+        towards = [
+            number + KIN_SHARE * share for number, share in zip(towards, common, strict=True)
+        ]
+    return [
+        array(
+            "f",
+            _unit_vector([number + share for number, share in zip(vector, towards, strict=True)]),
+        ).tobytes()
+        for vector in own
+    ]
+
+
+def _unit_vector(vector: Sequence[float]) -> list[float]:
+    length = sum(number * number for number in vector) ** 0.5
+    return [number / length for number in vector] if length else list(vector)
+
+
+def _leaned_with_numpy(vectors: list[bytes], title: bytes) -> list[bytes]:
+    """Return the same bytes as `lean`, which also uses double precision."""
+    import numpy as np
+
+    own = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1).astype(np.float64)
+    towards = TITLE_SHARE * np.frombuffer(title, "<f4").astype(np.float64)
+    if len(own) > 1:
+        common = own.sum(axis=0)
+        towards = towards + KIN_SHARE * common / (np.linalg.norm(common) or 1.0)
+    leaning = own + towards
+    lengths = np.linalg.norm(leaning, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1
+    return [vector.tobytes() for vector in (leaning / lengths).astype("<f4")]
+
+
+# Turns files into rows: reads changed files, folds their memories, and puts documents into the
+# store.
 
 
 class Ingest:
     """Indexes one batch of changed and vanished files; the caller holds the transaction."""
 
     def __init__(
-        self, layout: Layout, catalogue: Catalogue, store: SearchStore, embedder: Embedder, ahead: Read | None = None
+        self,
+        layout: Layout,
+        catalogue: Catalogue,
+        store: SearchStore,
+        embedder: Embedder,
+        ahead: Readings | None = None,
     ):
         self.layout = layout
         self.ahead = ahead or {}
@@ -70,13 +371,17 @@ class Ingest:
             elif is_change_file(path) and not self.catalogue.hash_of(path):
                 self._note_new(seen.reading.entries, docs)
             else:
-                targets |= self.catalogue.targets_of(path, seen.above) | {e.target for e in seen.reading.entries}
+                targets |= self.catalogue.targets_of(path, seen.above) | {
+                    e.target for e in seen.reading.entries
+                }
         vanished = list(gone)
         for path in vanished:
             targets |= self.catalogue.targets_of(path)
         for seen, stamp, docs in fresh:
             facts = (seen.reading.path, stamp, seen.hash, seen.verdict)
-            self.catalogue.put_file(*facts, seen.reading.entries, docs, pack_tail(seen.tail), seen.above)
+            self.catalogue.put_file(
+                *facts, seen.reading.entries, docs, pack_tail(seen.tail), seen.above
+            )
         for path in vanished:
             self.catalogue.forget_file(path)
         for target in targets:
@@ -102,12 +407,16 @@ class Ingest:
             return self.ahead.get(path) or self._read_here(path)
         except OSError:
             reading = read_file(self.layout.path(path), path)  # try once more
-            hash = hash_of(self.layout.path(path)) if reading.readable else ""
+            hash = hash_of_file(self.layout.path(path)) if reading.readable else ""
             return Seen(reading, hash, reading.verdict)
 
     def _read_here(self, path: str) -> Seen:
         tail, hash = self.catalogue.tail_of(path)
-        return read_grown(self.layout, path, unpack_tail(tail), hash) if tail else read_for_index(self.layout, path)
+        return (
+            read_grown(self.layout, path, unpack_tail(tail), hash)
+            if tail
+            else read_for_index(self.layout, path)
+        )
 
     def fold_again(self, targets: set[str]) -> None:
         """Fold these memories again."""
@@ -116,7 +425,7 @@ class Ingest:
     def _refold(self, targets: set[str]) -> None:
         """Fold these memories again; store those that differ, and memories in their files with new surroundings."""
         paths = self.catalogue.paths_of(targets)
-        vouches = vouching(self.layout, self.catalogue.db)
+        vouches = vouching_of(self.layout, self.catalogue.db)
         dropped: list[str] = []
         for target in sorted(targets):
             memory = self._continued(target, vouches) or self._fold(target, vouches)
@@ -127,13 +436,17 @@ class Ingest:
             else:
                 put_conditions(self.catalogue.db, target, memory.when)
                 put_claim(self.catalogue.db, memory)
-                self.catalogue.put_memory(memory, json.dumps(as_dict(memory), ensure_ascii=False, sort_keys=True))
+                self.catalogue.put_memory(
+                    memory, json.dumps(as_dict(memory), ensure_ascii=False, sort_keys=True)
+                )
                 self.folded[target] = memory
                 paths.add(memory.path)
             if memory is None or memory.status == "deleted":
                 dropped.append(target)
         self.store.drop(dropped)
-        self.store.put(self._embedded([pair for path in sorted(paths) for pair in self._differing(path)]))
+        self.store.put(
+            self._embedded([pair for path in sorted(paths) for pair in self._differing(path)])
+        )
 
     def _fold(self, target: str, vouches: Vouching | None) -> Memory | None:
         return fold(unpack_entries(self.catalogue.entry_docs(target)), vouches)
@@ -155,38 +468,144 @@ class Ingest:
 
     def _differing(self, path: str) -> list[Fresh]:
         """Return the memories of a file whose documents differ from those in the store."""
-        known = [self.folded.get(id) or memory_of(doc) for id, doc in self.catalogue.memories_in(path)]
+        known = [
+            self.folded.get(id) or memory_of(doc) for id, doc in self.catalogue.memories_in(path)
+        ]
         digested = []
         for vouched in (True, False):  # a vouched memory's surroundings hold only vouched memories
-            memories = [memory for memory in known if memory.status != "deleted" and memory.vouched == vouched]
+            memories = [
+                memory
+                for memory in known
+                if memory.status != "deleted" and memory.vouched == vouched
+            ]
             pieces = with_surroundings([pieces_of(memory) for memory in memories])
             pairs = zip(memories, pieces, strict=True)
-            told = ((memory, own, told_of(memory) if self.tells else "") for memory, own in pairs)
-            digested += [(*known, _digest(*known)) for known in told]
+            told = (
+                (memory, own, json_for_readers(memory) if self.tells else "")
+                for memory, own in pairs
+            )
+            digested += [(*known, _document_digest(*known)) for known in told]
         return [fresh for fresh in digested if self.catalogue.is_new(fresh[0].id, fresh[3])]
 
     def _embedded(self, documents: list[Fresh]) -> Sequence[Document]:
         if not documents:
             return []
-        found = zip(documents, vectors_of(self.embedder, [(memory, own) for memory, own, *_ in documents]), strict=True)
-        made = [_document(*fresh, vectors) for fresh, vectors in found]
-        if isinstance(self.embedder, Absent):
+        found = zip(
+            documents,
+            vectors_of(self.embedder, [(memory, own) for memory, own, *_ in documents]),
+            strict=True,
+        )
+        made = [_document_of(*fresh, vectors) for fresh, vectors in found]
+        if isinstance(self.embedder, AbsentEmbedder):
             for memory, *_ in documents:
                 self.catalogue.doubt(memory.id)  # read and embed it again with the next sync
         return made
 
 
-def _document(memory: Memory, pieces: list[Piece], told: str, digest: str, vectors: list[bytes]) -> Document:
+def _document_of(
+    memory: Memory, pieces: list[Piece], told: str, digest: str, vectors: list[bytes]
+) -> Document:
     """Return a memory as the store keeps it."""
-    passages = tuple(Passage(vector=vector, **as_dict(p)) for p, vector in zip(pieces, vectors, strict=True))
+    passages = tuple(
+        Passage(vector=vector, **as_dict(p)) for p, vector in zip(pieces, vectors, strict=True)
+    )
     return Document(facets_of(memory), memory.title, passages, digest, memory, told)
 
 
-def _digest(memory: Memory, pieces: list[Piece], told: str) -> str:
+def _document_digest(memory: Memory, pieces: list[Piece], told: str) -> str:
     """Return a hash over everything in a document except the vectors."""
-    said: tuple[object, ...] = (memory.title, facets_of(memory), [as_dict(piece) for piece in pieces])
+    said: tuple[object, ...] = (
+        memory.title,
+        facets_of(memory),
+        [as_dict(piece) for piece in pieces],
+    )
     if SCRUBBED_KEY in memory.extra or OTHER_METADATA_KEY in memory.extra:
-        said = (*said, sorted(given_in(memory.extra).items()), memory.extra.get(SCRUBBED_KEY))
+        said = (*said, sorted(metadata_in(memory.extra).items()), memory.extra.get(SCRUBBED_KEY))
     if told:
         said = (*said, told)
     return sha256(repr(said).encode()).hexdigest()
+
+
+# Reads files in a second process while this process indexes: a first sync takes a third less time.
+#
+# The second process is started with subprocess, because multiprocessing would run the caller's
+# main module again. If it fails, this process reads the files.
+
+MIN_FILES_AHEAD = 500  # with fewer files, starting a second process takes longer than it saves
+
+
+class ReadAhead:
+    """Returns the readings batch by batch. An empty batch means that the caller must read the files itself."""
+
+    def __init__(self, layout: Layout, batches: Sequence[Sequence[str]]):
+        self.batches = list(batches)
+        self.process: subprocess.Popen[bytes] | None = None
+        if (
+            sum(map(len, self.batches)) >= MIN_FILES_AHEAD
+            and (os.cpu_count() or 1) > 1
+            and sys.executable
+        ):
+            self._start(layout)
+
+    def _start(self, layout: Layout) -> None:
+        # -P: do not import modules from the current folder, which may be an untrusted project.
+        command = [sys.executable, "-P", "-m", __name__, layout.root]
+        try:
+            with (
+                TemporaryFile() as wanted
+            ):  # not a pipe: with two pipes, each process may wait for the other
+                for batch in self.batches:
+                    pickle.dump(list(batch), wanted)
+                wanted.seek(0)
+                pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+                self.process = subprocess.Popen(command, stdin=wanted, stdout=pipe, stderr=nowhere)
+        except OSError:
+            self.close()
+
+    def take(self) -> Readings:
+        """Return the readings of the next batch; empty if the second process does not run or fails."""
+        if self.process is None or self.process.stdout is None:
+            return {}
+        try:
+            batch, conditions = pickle.load(self.process.stdout)
+            known_conditions.update(conditions)
+            return batch  # type: ignore[no-any-return]
+        except (OSError, EOFError, pickle.UnpicklingError):
+            self.close()
+            return {}
+
+    def close(self) -> None:
+        """End the second process."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
+
+
+def read_for_parent() -> None:
+    """Run the second process: read batches of paths, write batches of readings and their parsed conditions."""
+    layout = Layout(sys.argv[1])
+    while True:
+        try:
+            paths = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        batch: Readings = {}
+        for path in paths:
+            try:
+                batch[path] = read_for_index(layout, path)
+            except OSError:
+                continue  # the first process tries again and reports the error
+        patterns = {
+            pattern
+            for seen in batch.values()
+            for entry in seen.reading.entries
+            for pattern in entry.when
+        }
+        answer = (batch, {pattern: read_condition(pattern) for pattern in patterns})
+        pickle.dump(answer, sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    read_for_parent()

@@ -1,21 +1,111 @@
-"""Checks that the index is up to date: hashes every file and compares the hashes with those in the index."""
+"""Checks that the index matches the files, hashes what it answers from (law 3), and tells whether
+background work waits.
+"""
 
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from hashlib import sha256
+from math import exp
 from typing import TYPE_CHECKING
 
-from ..files.contents import hash_of
-from ..files.scan import is_text, stamps, sweep
-from ..model.record import record
-from .claims import pending
-from .contextual.pace import Pace
-from .stores.database import BROKEN, first, in_memory
+from ..files.layout import hash_of_file, is_text_path, stamps_in, sweep
+from ..model.values import Problem, record
+from .index import Index
+from .memories import pending_conflicts
+from .stores.database import BROKEN, first, in_memory, rows
+from .stores.sqlite import COLUMNS, WORD_TABLES
 
 if TYPE_CHECKING:
-    from ..model.problem import Problem
-    from .index import Index
+    import apsw
+
+
+# Paces background work, which waits while other processes need the machine or while it runs on
+# battery.
+
+LOAD_SPAN_S = 60.0  # the system's load is an average over this time
+MIN_FREE_CORES = 0.5  # cores that other processes must leave free
+MAX_WAIT_S = 600.0  # after this wait the process exits; the next recall starts a new one
+TICK_S = 5.0  # time between two checks of load and battery
+POWER_SUPPLIES = "/sys/class/power_supply"
+MACHINE_BUSY, ON_BATTERY = "the machine is busy", "the machine runs on battery"
+
+
+def system_load() -> float:
+    """Return how many processes want a core, on average over a minute; 0 where the system does not say."""
+    try:
+        return os.getloadavg()[0]
+    except (AttributeError, OSError):
+        return 0.0
+
+
+def on_battery(folder: str = POWER_SUPPLIES) -> bool:
+    """Return whether the machine runs on battery; False where the system does not say."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return False
+    return any(
+        _supply_property(folder, name, "type") == "Battery" and _is_discharging(folder, name)
+        for name in names
+    )
+
+
+def _is_discharging(folder: str, name: str) -> bool:
+    is_of_device = (
+        _supply_property(folder, name, "scope") == "Device"
+    )  # the battery of a mouse, for example
+    return not is_of_device and _supply_property(folder, name, "status") == "Discharging"
+
+
+def _supply_property(folder: str, name: str, about: str) -> str:
+    try:
+        with open(os.path.join(folder, name, about), encoding="ascii", errors="replace") as file:
+            return file.read(64).strip()
+    except OSError:
+        return ""
+
+
+class Pace:
+    """Decides when a single-threaded process should wait. It subtracts the process's own share of the load."""
+
+    def __init__(
+        self,
+        load: Callable[[], float] = system_load,
+        battery: Callable[[], bool] = on_battery,
+        cores: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ):
+        self._load, self._battery, self._clock, self._sleep = load, battery, clock, sleep
+        self._cores = cores or os.cpu_count() or 1
+        self._own = 0.0  # what this process adds to the load
+        self._at = clock()
+
+    def why_wait(self, worked: bool = True) -> str:
+        """Return the reason to wait now, if any. `worked`: whether this process has worked since the last call."""
+        now = self._clock()
+        kept = exp(-(now - self._at) / LOAD_SPAN_S)
+        self._own, self._at = self._own * kept + worked * (1 - kept), now
+        if self._load() - self._own > self._cores - MIN_FREE_CORES:
+            return MACHINE_BUSY
+        return ON_BATTERY if self._battery() else ""
+
+    def wait(self, tick: Callable[[], None]) -> bool:
+        """Wait until there is no reason to wait, and call `tick` every TICK_S; return False after MAX_WAIT_S."""
+        until = self._clock() + MAX_WAIT_S
+        while self.why_wait(worked=False):
+            if self._clock() >= until:
+                return False
+            tick()
+            self._sleep(TICK_S)
+        return True
+
+
+# Checks that the index is up to date: hashes every file and compares the hashes with those in the
+# index.
 
 SECONDS_EACH = "deep seconds each"  # key in `meta`: how long one memory's contextual vectors took
 
@@ -55,23 +145,29 @@ class Status:
 def status(index: Index) -> Status:
     """Update the index, then compare it with the hashes of all files. A database that cannot be read is rebuilt."""
     try:
-        return _status(index)
+        return _status_once(index)
     except BROKEN as failure:
         index.warn(f"the index cannot be read ({failure}): rebuilding it")
         index.discard()
-        return _status(index)
+        return _status_once(index)
 
 
-def _status(index: Index) -> Status:
+def _status_once(index: Index) -> Status:
     index.refresh()
     catalogue = index.catalogue
     indexed, entries, memories = catalogue.counts()
     seen = sweep(index.layout)
     known = catalogue.hashes()
     stale = catalogue.unread()
-    actual = {path: hash_of(index.layout.path(path)) for path in stamps(seen.listing) if is_text(path)}
+    actual = {
+        path: hash_of_file(index.layout.path(path))
+        for path in stamps_in(seen.listing)
+        if is_text_path(path)
+    }
     actual |= {path: known[path] for path in stale}
-    behind = sorted(path for path in actual.keys() | known.keys() if actual.get(path) != known.get(path))
+    behind = sorted(
+        path for path in actual.keys() | known.keys() if actual.get(path) != known.get(path)
+    )
     deep, documents = index.store.depth()
     return Status(
         root=index.layout.root,
@@ -82,22 +178,81 @@ def _status(index: Index) -> Status:
         indexed=indexed,
         entries=entries,
         memories=memories,
-        files_hash=_digest(actual),
-        index_hash=_digest(known),
+        files_hash=_digest_of_hashes(actual),
+        index_hash=_digest_of_hashes(known),
         behind=tuple(behind),
         stale=tuple(stale),
-        quarantined=first(catalogue.db, "SELECT count(*) FROM files WHERE verdict = 'quarantine'")[0],
+        quarantined=first(catalogue.db, "SELECT count(*) FROM files WHERE verdict = 'quarantine'")[
+            0
+        ],
         problems=seen.problems,
         deep=deep,
         documents=documents,
-        deep_seconds_left=round(float(catalogue.meta().get(SECONDS_EACH) or 0) * (documents - deep)),
+        deep_seconds_left=round(
+            float(catalogue.meta().get(SECONDS_EACH) or 0) * (documents - deep)
+        ),
         deep_waits=Pace().why_wait(worked=False) if deep < documents else "",
         tier=(index.deep() or index.embedder).name,
-        conflicts=len(pending(catalogue)),
+        conflicts=len(pending_conflicts(catalogue)),
         proposals=len(catalogue.with_proposals()),
     )
 
 
-def _digest(hashes: dict[str, str]) -> str:
+def _digest_of_hashes(hashes: dict[str, str]) -> str:
     lines = "\n".join(f"{path}\0{hash}" for path, hash in sorted(hashes.items()))
     return sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+# Hashes all data that the index answers from. After any history the hash equals that of a rebuild
+# (law 3).
+
+NUMBERED_CONDITIONS = (
+    "SELECT *, row_number() OVER (PARTITION BY memory ORDER BY n) AS place FROM conditions"
+)
+PASSAGE_PLACE, PASSAGE_DOCUMENT = "d.id, p.number", "LEFT JOIN documents d ON d.n = p.document"
+# Row numbers and stamps depend on history: the queries join row numbers to ids, and leave stamps out.
+DIGEST_PARTS = {
+    "fingerprint": "SELECT value FROM meta WHERE key = 'fingerprint'",
+    "files": "SELECT path, hash, verdict, entries, tail FROM files",
+    "entries": "SELECT path, number, id, target, digest, doc FROM entries",
+    "memories": "SELECT * FROM memories",
+    "documents": f"SELECT {', '.join(COLUMNS)} FROM documents",
+    "passages": f"SELECT {PASSAGE_PLACE}, p.field, p.alone, p.heading, p.line, p.text FROM passages p {PASSAGE_DOCUMENT}",
+    "conditions": f"SELECT memory, place, packed, size FROM ({NUMBERED_CONDITIONS})",
+    "triggers": f"SELECT memory, place, key, start FROM triggers LEFT JOIN ({NUMBERED_CONDITIONS}) c ON c.n = condition",
+    "stems": f"SELECT memory, place, stem FROM stems LEFT JOIN ({NUMBERED_CONDITIONS}) c ON c.n = condition",
+    "claims": "SELECT memory, subject, predicate FROM claims",
+    "conflicts": "SELECT memory, other FROM conflicts",
+    "fine": f"SELECT {PASSAGE_PLACE}, f.vector FROM fine f LEFT JOIN passages p ON p.n = f.n {PASSAGE_DOCUMENT}",
+    "coarse": f"SELECT {PASSAGE_PLACE}, c.bits FROM coarse c LEFT JOIN passages p ON p.n = c.n {PASSAGE_DOCUMENT}",
+}
+for table in WORD_TABLES:
+    terms = f"temp.terms_of_{table} t LEFT JOIN passages p ON p.n = t.doc"
+    DIGEST_PARTS[table] = (
+        f"SELECT {PASSAGE_PLACE}, t.term, t.col, t.offset FROM {terms} {PASSAGE_DOCUMENT}"
+    )
+
+
+def index_digest(index: Index) -> str:
+    """Return the hash of the index; files are not read."""
+    return sha256(
+        "\n".join(f"{name} {value}" for name, value in digest_parts(index).items()).encode()
+    ).hexdigest()
+
+
+def digest_parts(index: Index) -> dict[str, str]:
+    """Return the hash of each part, to find where two indexes differ."""
+    connection = index.reading()
+    for table in WORD_TABLES:
+        made = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms_of_{table} USING fts5vocab(main, {table}, instance)"
+        connection.execute(made)
+    connection.execute("BEGIN")
+    try:
+        return {name: _hash_of_rows(connection, sql) for name, sql in DIGEST_PARTS.items()}
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _hash_of_rows(connection: apsw.Connection, sql: str) -> str:
+    lines = sorted(repr(row) for row in rows(connection, sql))
+    return sha256("\n".join(lines).encode("utf-8", "backslashreplace")).hexdigest()

@@ -1,39 +1,215 @@
-"""Opens the index database, replaces a missing, broken or outdated one, and reconciles it with the files.
+"""Reconciles the index with the files: compares stamps, hashes files with a new stamp, reads those
+with a new hash.
 
-A new database is created under another name and renamed when it has its tables: a killed process leaves no partial one.
+A missing, broken or outdated database is replaced. A new one is created under another name and
+renamed when it has its tables: a killed process leaves no partial one.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import apsw
 
-from ..files.local.private import make_private_folder
-from ..model.errors import Busy, IndexBroken, NotFound, Unwritable
-from .catalogue import Catalogue, own_inode
-from .reconcile import Reconcile
-from .report import SyncReport
+from ..files.layout import (
+    AREAS,
+    SEPARATOR,
+    Sweep,
+    changed_at,
+    hash_of_file,
+    is_text_path,
+    stamps_in,
+    sweep,
+)
+from ..files.private import make_private_folder
+from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
+from ..text.chunks import counted
+from .catalogue import UNREAD, Catalogue, SyncReport, own_inode
+from .ingest import Ingest, ReadAhead
 from .stores.database import BROKEN, has_tables, in_memory, open_database, remove_database
+from .stores.sqlite import BATCH_FILES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .index import Index
 
-    Progress = Callable[[int, int], None] | None
+Progress = Callable[[int, int], None] | None
+
+
+# Splits the files of a sync into batches: one transaction each, and a sync with a time limit stops
+# between two.
+
+MAX_BATCH_BYTES = (
+    2 << 20
+)  # half a second of reading and embedding; a larger file is a batch of its own
+
+
+def batches_of(paths: Iterable[str], stamps: Mapping[str, str]) -> list[list[str]]:
+    """Return the paths in batches of at most BATCH_FILES files and MAX_BATCH_BYTES bytes; [[]] without paths."""
+    batches: list[list[str]] = [[]]
+    size = 0
+    for path in paths:
+        bytes = int(stamps[path].partition(" ")[0])  # a stamp starts with the size of the file
+        if batches[-1] and (len(batches[-1]) >= BATCH_FILES or size + bytes > MAX_BATCH_BYTES):
+            batches.append([])
+            size = 0
+        batches[-1].append(path)
+        size += bytes
+    return batches
+
+
+# Reconciles the index with the files: compares stamps, hashes files with a new stamp, reads those
+# with a new hash.
+
+RACY_NS = 20_000_000  # a file that changed less than this before the sweep may change again with the same stamp
+MAX_LOSS_SHARE = (
+    0.3  # before a sync drops a larger share of the files, it checks that their folder is readable
+)
+
+
+class Reconcile:
+    """Compares the swept files with the known stamps and reads those that changed, one transaction for each batch."""
+
+    def __init__(self, index: Index, writer: apsw.Connection, why: str):
+        self.index = index
+        self.db = writer
+        self.why = why
+        self.known: dict[str, str] = {}
+        self.left = 0
+        self.catalogue = Catalogue(writer)
+
+    def run(self, progress: Callable[[int, int], None] | None) -> SyncReport:
+        """Update the index from the files. Raise Refused if an unreadable folder looks like a mass deletion."""
+        started = time.time_ns()
+        seen = sweep(self.index.layout)
+        found = {
+            path: stamp for path, stamp in stamps_in(seen.listing).items() if is_text_path(path)
+        }
+        self.known = known = self.catalogue.stamps()
+        changed = [path for path, stamp in found.items() if known.get(path) != stamp]
+        hidden = tuple(f"{folder}/" for folder in seen.unreadable)
+        gone = [path for path in known if path not in found and not path.startswith(hidden)]
+        self._guard(len(gone), len(known), seen)
+        if found and self.why and not self.index.told:
+            self.index.warn(f"building the index from {counted(len(found), 'file')}: {self.why}")
+        changed = self._really_changed(sorted(changed), found)
+        read = self._batches(changed, gone, found, progress) if changed or gone else 0
+        self._finish(seen, found, started)
+        self.index.told = False
+        return SyncReport(read, len(found), self.why, left=self.left)
+
+    def _really_changed(self, paths: list[str], found: dict[str, str]) -> list[str]:
+        """Return the files to read: changed or marked as unread, but not those only touched or still unreadable."""
+        if not paths:
+            return []
+        hashes = self.catalogue.hashes()
+        now = {path: hash_of_file(self.index.layout.path(path)) for path in paths if path in hashes}
+        unread = {path for path in now if self.known[path] == UNREAD}
+        touched = {path for path in now if now[path] == hashes[path]} - unread
+        with self.db:
+            for path in touched:
+                self.catalogue.set_stamp(path, found[path])
+        skipped = touched | {path for path in unread if not now[path]}
+        return [path for path in paths if path not in skipped]
+
+    def _batches(
+        self,
+        changed: list[str],
+        gone: list[str],
+        found: dict[str, str],
+        progress: Callable[[int, int], None] | None,
+    ) -> int:
+
+        read = done = 0
+        batches = batches_of(changed, found)
+        ahead = self._ahead(batches[1:])  # this process reads the first batch meanwhile
+        try:
+            if self.index.outside():
+                self.db.execute(
+                    "DELETE FROM meta WHERE key = 'listing'"
+                )  # committed first: see _compare_outside
+            for batch in batches:
+                with self.db:
+                    self.db.execute("DELETE FROM meta WHERE key = 'listing'")
+                    store = self.index.open_store(self.db)
+                    prepared = ahead.take() if ahead and done else {}
+                    ingest = Ingest(
+                        self.index.layout, self.catalogue, store, self.index.embedder, prepared
+                    )
+                    read += ingest.run({path: found[path] for path in batch}, () if done else gone)
+                    self.index.commit_outside()
+                done += len(batch)
+                if progress:
+                    progress(done, len(changed))
+                if self.index.is_time_up():
+                    self.left = len(changed) - done
+                    break
+        finally:
+            if ahead:
+                ahead.close()
+        return read
+
+    def _ahead(self, batches: list[list[str]]) -> ReadAhead | None:
+        if not batches:
+            return None
+
+        return ReadAhead(self.index.layout, batches)
+
+    def _finish(self, seen: Sweep, found: dict[str, str], started: int) -> None:
+        """Store the listing, unless files are left to read.
+
+        Files that changed just now get a stamp that no sweep returns, so that the next sync hashes them again.
+        """
+        unread = self.catalogue.unread()
+        recent = [
+            path
+            for path, stamp in found.items()
+            if changed_at(stamp) > started - RACY_NS and path not in unread
+        ]
+        passing = recent or unread or seen.unreadable
+        with self.db:
+            for path in recent:
+                self.catalogue.set_stamp(path, "recent")
+            if not self.left:
+                self.catalogue.set_meta(
+                    "listing", seen.listing + SEPARATOR.encode() if passing else seen.listing
+                )
+
+    def _guard(self, gone: int, known: int, seen: Sweep) -> None:
+        """Raise Refused if an unmounted or unreadable folder looks like a mass deletion."""
+        if gone <= MAX_LOSS_SHARE * known:
+            return
+        root = self.index.layout.root
+        areas = [area for area in AREAS if os.path.isdir(os.path.join(root, area))]
+        if seen.unreadable or "memories" not in areas:
+            hint = "make the folder readable; if the files are really gone, run 'rawkomem index rebuild'"
+            raise Refused(
+                f"{gone} of {known} indexed files seem to be gone and {root} cannot be read fully",
+                hint,
+            )
+
+
+# Opens the index database, replaces a missing, broken or outdated one, and reconciles it with the
+# files.
+#
+# A new database is created under another name and renamed when it has its tables: a killed process
+# leaves no partial one.
 
 NEW_SUFFIX = ".new"  # suffix of a database until it has its tables
 
 
-def sync(index: Index, progress: Progress, rebuild: bool, max_cpu_s: float = 0.0) -> SyncReport:
+def sync_index(
+    index: Index, progress: Progress, rebuild: bool, max_cpu_s: float = 0.0
+) -> SyncReport:
     """Update an index from the files under the index lock. With `rebuild`, start from an empty index."""
     started = time.monotonic()
     index.release()
     if not os.path.isdir(index.layout.root):
-        raise NotFound(f"{index.layout.root} is gone", "run 'rawkomem init', or go to another folder")
+        raise NotFound(
+            f"{index.layout.root} is gone", "run 'rawkomem init', or go to another folder"
+        )
     try:
         if beside := index.beside(""):
             make_private_folder(beside)
@@ -41,19 +217,27 @@ def sync(index: Index, progress: Progress, rebuild: bool, max_cpu_s: float = 0.0
             index.limit_time(max_cpu_s)
             report = _sync_locked(index, progress, rebuild)
     except apsw.FullError:
-        raise Unwritable("the disk is full: the index was not updated", "free some space, then try again") from None
+        raise Unwritable(
+            "the disk is full: the index was not updated", "free some space, then try again"
+        ) from None
     except apsw.ReadOnlyError:
         raise Unwritable(f"cannot write {index.path}", "check permissions") from None
     except (apsw.BusyError, apsw.LockedError):
         raise Busy(f"another program holds {index.path}", "close it, then try again") from None
     except apsw.Error as failure:
-        raise IndexBroken(f"cannot build the index: {failure}", "check permissions and free space") from None
+        raise IndexBroken(
+            f"cannot build the index: {failure}", "check permissions and free space"
+        ) from None
     except OSError as failure:
-        raise Unwritable(f"cannot write the index: {failure.strerror}", "check permissions and free space") from None
+        raise Unwritable(
+            f"cannot write the index: {failure.strerror}", "check permissions and free space"
+        ) from None
     finally:
         index.release()
     index.follow_commits()
-    return SyncReport(report.read, report.files, report.rebuilt, time.monotonic() - started, report.left)
+    return SyncReport(
+        report.read, report.files, report.rebuilt, time.monotonic() - started, report.left
+    )
 
 
 def _sync_locked(index: Index, progress: Progress, rebuild: bool) -> SyncReport:
@@ -67,7 +251,7 @@ def _sync_locked(index: Index, progress: Progress, rebuild: bool) -> SyncReport:
 
 
 def _reconcile(index: Index, progress: Progress, why: str) -> SyncReport:
-    writer, why = _open(index, why)
+    writer, why = _open_writer(index, why)
     try:
         if not why:
             _compare_outside(index, writer)
@@ -76,11 +260,13 @@ def _reconcile(index: Index, progress: Progress, why: str) -> SyncReport:
         writer.close()
 
 
-def _open(index: Index, why: str) -> tuple[apsw.Connection, str]:
+def _open_writer(index: Index, why: str) -> tuple[apsw.Connection, str]:
     """Return a connection to a database with tables, and why it was rebuilt; empty if it was not."""
     kept = in_memory(index.path)
     if kept or (not why and os.path.exists(index.path)):
-        writer = open_database(index.path)  # writable, so that SQLite replays the journal of a killed process
+        writer = open_database(
+            index.path
+        )  # writable, so that SQLite replays the journal of a killed process
         try:
             why = why or index.why_rebuild(Catalogue(writer).meta() if has_tables(writer) else {})
             if why and kept:

@@ -1,4 +1,6 @@
-"""The errors that stop a command. Each says what failed and what to do next. Bad data in files is a Problem instead."""
+"""The errors that stop a command. Each says what failed and what to do next. Bad data in files is a
+Problem instead (values.py).
+"""
 
 from __future__ import annotations
 

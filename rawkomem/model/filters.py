@@ -1,11 +1,26 @@
-"""Filters on memories. A row of FILTER_FIELDS and a field of `Filter` define each one's option, SQL and docs."""
+"""Filters on memories. A row of FILTER_FIELDS and a field of `Filter` define each one's option, SQL
+and docs.
+"""
 
 from __future__ import annotations
 
-from .checked import (
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from .errors import BadInput
+from .values import (
+    ACTIVE,
     ANY_RANK,
+    CREATES,
+    DRAFT_STATUS,
+    IMPORTANCE,
     NO_MOMENT,
     NO_TEXTS,
+    STATUSES,
+    TYPES,
+    Number,
+    Texts,
+    as_dict,
     checked_flag,
     checked_kinds,
     checked_last_moment,
@@ -15,22 +30,17 @@ from .checked import (
     checked_statuses,
     checked_text,
     checked_texts,
+    record,
 )
-from .errors import BadInput
-from .kinds import ACTIVE, CREATES, DRAFT, IMPORTANCE, STATUSES, TYPES
-from .record import as_dict, record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
+Words = str | float | Sequence[str]
 
-    from .checked import Number, Texts
 
-    Words = str | float | Sequence[str]  # a filter's value as the caller writes it
-
-READABLE = (ACTIVE, DRAFT, "conflicted")  # statuses that are shown by default
-EXPIRED, ALL = "expired", "all"  # further words for --include: memories outside their validity window; all memories
+READABLE = (ACTIVE, DRAFT_STATUS, "conflicted")  # statuses that are shown by default
+INCLUDE_EXPIRED, INCLUDE_ALL = (
+    "expired",
+    "all",
+)  # further words for --include: memories outside their validity window; all memories
 
 # How a filter compares its value with a column.
 ANY_OF, ALL_OF, AT_LEAST, BEFORE = "any of", "all of", "at least", "before"
@@ -41,7 +51,9 @@ class Filter:
     """Conditions on memories. An empty field accepts every memory. Each field has a row in FILTER_FIELDS."""
 
     __check__ = {
-        **dict.fromkeys(("ids", "tags", "types", "categories", "entities", "agents", "sessions"), checked_texts),
+        **dict.fromkeys(
+            ("ids", "tags", "types", "categories", "entities", "agents", "sessions"), checked_texts
+        ),
         "kinds": checked_kinds,
         "statuses": checked_statuses,
         "importance": checked_rank,
@@ -73,7 +85,7 @@ class Filter:
     unvouched: int = 0  # 1: only memories that no person vouches for
 
 
-DEFAULT = Filter(statuses=READABLE, current=True)
+DEFAULT_FILTER = Filter(statuses=READABLE, current=True)
 
 
 @record
@@ -104,10 +116,14 @@ class FilterField:
     read: Callable[[Any], Any] = tuple  # converts the caller's value; raises BadInput
     short: str = ""  # the option's short form
     many: bool = False  # whether the word takes several values
-    column: str = ""  # the field of Facets to compare; empty: index/views/view.py checks it, not the store
+    column: str = (
+        ""  # the field of Facets to compare; empty: index/index.py checks it, not the store
+    )
     compare: str = ANY_OF
     any_case: bool = False  # whether case is ignored
-    lasting: bool = False  # whether the column never changes, so that --as-of can use the present value
+    lasting: bool = (
+        False  # whether the column never changes, so that --as-of can use the present value
+    )
     agents: str = ""  # description of the MCP argument; empty: no argument, to save tokens
 
     @property
@@ -116,7 +132,7 @@ class FilterField:
         return "--" + self.word.replace("_", "-")
 
 
-def _known(what: str, valid: Iterable[str]) -> Callable[[Sequence[str]], tuple[str, ...]]:
+def _one_of_words(what: str, valid: Iterable[str]) -> Callable[[Sequence[str]], tuple[str, ...]]:
     def read(words: Sequence[str]) -> tuple[str, ...]:
         for word in words:
             if word not in valid:
@@ -141,28 +157,30 @@ def _trust(text: str) -> float:
 
 
 def _importance(text: str) -> int:
-    return IMPORTANCE.index(_known("importance", IMPORTANCE)([text])[0]) if text else 0
+    return IMPORTANCE.index(_one_of_words("importance", IMPORTANCE)([text])[0]) if text else 0
 
 
 def _included(words: Sequence[str]) -> tuple[str, ...]:
     given = [word.strip() for several in words for word in several.split(",")]
-    return _known("status", (*STATUSES, EXPIRED, ALL))(given)
+    return _one_of_words("status", (*STATUSES, INCLUDE_EXPIRED, INCLUDE_ALL))(given)
 
 
 def _statuses(words: Sequence[str]) -> tuple[str, ...]:
     included = _included(words)
-    if ALL in included:
+    if INCLUDE_ALL in included:
         return ()
-    return tuple(dict.fromkeys((*READABLE, *(status for status in included if status != EXPIRED))))
+    return tuple(
+        dict.fromkeys((*READABLE, *(status for status in included if status != INCLUDE_EXPIRED)))
+    )
 
 
 def _current(words: Sequence[str]) -> bool:
-    return not {ALL, EXPIRED} & {*_included(words)}
+    return not {INCLUDE_ALL, INCLUDE_EXPIRED} & {*_included(words)}
 
 
 FILTER_FIELDS = (
     FilterField(
-        "kinds", "kind", "Only this kind (memory, lesson, skill, …); may be repeated.", _known("kind", CREATES),
+        "kinds", "kind", "Only this kind (memory, lesson, skill, …); may be repeated.", _one_of_words("kind", CREATES),
         short="-k", many=True, column="kind", lasting=True, agents="e.g. lesson",
     ),
     FilterField(
@@ -170,7 +188,7 @@ FILTER_FIELDS = (
         short="-t", many=True, column="tags", compare=ALL_OF, any_case=True,
     ),
     FilterField(
-        "types", "type", "Only this type (correction, decision, insight, …); may be repeated.", _known("type", TYPES),
+        "types", "type", "Only this type (correction, decision, insight, …); may be repeated.", _one_of_words("type", TYPES),
         many=True, column="type", any_case=True,
     ),
     FilterField(
@@ -224,7 +242,9 @@ def read_filter(words: dict[str, Words]) -> Filter:
     for word in words:
         if word not in known:
             raise BadInput(f"unknown filter {word!r}", "use one of " + ", ".join(sorted(known)))
-    return Filter(**{field.name: field.read(_given(field, words.get(field.word))) for field in FILTER_FIELDS})
+    return Filter(
+        **{field.name: field.read(_given(field, words.get(field.word))) for field in FILTER_FIELDS}
+    )
 
 
 def _given(field: FilterField, words: Words | None) -> Words:
@@ -237,11 +257,18 @@ def _given(field: FilterField, words: Words | None) -> Words:
 def asked(only: Filter) -> list[tuple[FilterField, Any]]:
     """Return the filter's non-empty fields that compare a column, each with the value to compare."""
     values = only.__dict__
-    found = [(field, values[field.name]) for field in FILTER_FIELDS if field.column and values[field.name]]
-    return [(field, [name.lower() for name in value] if field.any_case else value) for field, value in found]
+    found = [
+        (field, values[field.name])
+        for field in FILTER_FIELDS
+        if field.column and values[field.name]
+    ]
+    return [
+        (field, [name.lower() for name in value] if field.any_case else value)
+        for field, value in found
+    ]
 
 
-def holds(field: FilterField, wanted: Any, own: Any) -> bool:
+def passes_field(field: FilterField, wanted: Any, own: Any) -> bool:
     """Return whether a column's value `own` passes; `wanted` comes from `asked`."""
     if field.any_case:
         own = own.lower() if isinstance(own, str) else [name.lower() for name in own]
@@ -252,7 +279,9 @@ def holds(field: FilterField, wanted: Any, own: Any) -> bool:
     return bool(own >= wanted if field.compare == AT_LEAST else own < wanted)
 
 
-def as_text(only: Filter) -> str:
+def filter_text(only: Filter) -> str:
     """Return the fields of a filter that differ from the default, on one line."""
-    usual = as_dict(DEFAULT)
-    return " ".join(f"{key}={value}" for key, value in as_dict(only).items() if value and value != usual[key])
+    usual = as_dict(DEFAULT_FILTER)
+    return " ".join(
+        f"{key}={value}" for key, value in as_dict(only).items() if value and value != usual[key]
+    )

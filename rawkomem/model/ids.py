@@ -1,11 +1,96 @@
-"""Ids of entries, and ASCII names (slugs)."""
+"""Names: ids of entries, ASCII slugs, and file names that are valid on Linux, macOS and Windows."""
 
 from __future__ import annotations
 
 import os
+import unicodedata
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import count
 
-from .clock import now
-from .kinds import CREATES
+from .values import CREATES, now
+
+# Make file names from titles: letters of every script, valid on Linux, macOS and Windows.
+
+MAX_STEM_CHARS = 64  # SPEC-0009
+MAX_STEM_BYTES = 80  # a Chinese character has three bytes
+APOSTROPHES = "'\u2019\u02bc"  # removed, so that "don't" becomes "dont"
+KEPT_CATEGORIES = ("Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No")
+MARK_CATEGORIES = ("Mn", "Mc")  # vowel signs and accents, which belong to the letter before
+INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f"  # letters and marks without a visible shape
+# Names of Windows devices.
+RESERVED_NAMES = {
+    "con",
+    "prn",
+    "aux",
+    "nul",
+    *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)),
+}
+
+
+def file_stem(title: str) -> str:
+    """Return a file name for a title, without `.md`; `memory-` and a hash if the title has no letter or digit."""
+    stem = _cut_stem(kebab(title))
+    if not stem:
+        return f"memory-{sha256(title.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return stem if stem not in RESERVED_NAMES else f"{stem}-memory"
+
+
+def kebab(text: str) -> str:
+    """Return the words of a text in lower case, joined by hyphens; the signs of `C++` and `C#` become words."""
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    out = ""
+    for at, sign in enumerate(text):
+        out += _written(sign, out[-1:], text[at + 1 : at + 2])
+    return "-".join(out.split())
+
+
+def _written(sign: str, before: str, after: str) -> str:
+    """Return what a sign becomes in a name; `before` is the output's last character, `after` the input's next sign."""
+    category = unicodedata.category(sign)
+    if (
+        sign in INVISIBLE
+        or sign in APOSTROPHES
+        or category == "Cf"
+        or 0xFE00 <= ord(sign) <= 0xFE0F
+    ):
+        return ""
+    if category in KEPT_CATEGORIES or (
+        category in MARK_CATEGORIES and before.strip() and ord(sign) < 0xE0000
+    ):
+        return sign
+    if sign == "+":
+        return " plus "
+    return " sharp " if sign == "#" and before.isalpha() and not after.isalnum() else " "
+
+
+def _cut_stem(stem: str) -> str:
+    """Return a name cut to the maximum length, without a split letter or a hyphen at its end."""
+    end = min(len(stem), MAX_STEM_CHARS)
+    while (
+        len(stem[:end].encode("utf-8", "replace")) > MAX_STEM_BYTES
+        or unicodedata.category(stem[end : end + 1] or "-") in MARK_CATEGORIES
+    ):
+        end -= 1
+    return stem[:end].strip("-")
+
+
+def numbered_names(stem: str) -> Iterator[str]:
+    """Yield file names to try, endlessly: stem, stem-2, stem-3 …"""
+    yield stem
+    yield from (f"{stem}-{number}" for number in count(2))
+
+
+def folded_name(name: str) -> str:
+    """Return a name in the form in which macOS and Windows compare names."""
+    return (
+        name.lower()
+        if name.isascii()
+        else unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    )
+
+
+# Ids of entries, and ASCII names (slugs).
 
 MAX_SLUG_CHARS = 64  # SPEC-0009; all ASCII, so also 64 bytes
 ID_LENGTH = 250  # characters: people type and read ids
@@ -42,10 +127,12 @@ def safe_id(text: str) -> str:
     stem, hash, number = text.rpartition("#")
     if stem and number.isdecimal() and number.isascii() and len(number) < 10:
         return f"{safe_id(stem)}{hash}{number}"
-    from hashlib import sha256
 
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
-    signs = (c if c.isalnum() or c in ID_SIGNS or (not c.isascii() and c.isprintable()) else "-" for c in text)
+    signs = (
+        c if c.isalnum() or c in ID_SIGNS or (not c.isascii() and c.isprintable()) else "-"
+        for c in text
+    )
     return f"{''.join(signs)[: ID_LENGTH - 50].strip(' -~/:+=,%')}-{digest}".lstrip("-")
 
 
@@ -54,17 +141,15 @@ def slug(title: str) -> str:
 
     For names that other programs restrict to ASCII. Files had these names before `names.file_stem` existed.
     """
-    import unicodedata
-    from hashlib import sha256
-
-    from .names import RESERVED
 
     plain = unicodedata.normalize("NFKD", title).lower()
-    words = "".join(c if c.isascii() and c.isalnum() else " " if c in " \t\n-" else "" for c in plain).split()
+    words = "".join(
+        c if c.isascii() and c.isalnum() else " " if c in " \t\n-" else "" for c in plain
+    ).split()
     stem = "-".join(words)[:MAX_SLUG_CHARS].strip("-")
     if not stem or (len(stem) < 3 and not title.isascii()):
         return f"memory-{sha256(title.encode()).hexdigest()[:8]}"
-    return stem if stem not in RESERVED else f"{stem}-memory"
+    return stem if stem not in RESERVED_NAMES else f"{stem}-memory"
 
 
 def holds_id(text: str, id: str) -> bool:
@@ -81,4 +166,6 @@ def holds_id(text: str, id: str) -> bool:
 def order_key(at: int, id: str) -> tuple[int, str, int]:
     """Return the sort key of the fold: by time, then id, with `stem#10` after `stem#2`."""
     stem, _, number = id.rpartition("#")
-    return (at, stem, int(number)) if stem and number.isdecimal() and len(number) < 10 else (at, id, 0)
+    return (
+        (at, stem, int(number)) if stem and number.isdecimal() and len(number) < 10 else (at, id, 0)
+    )

@@ -1,13 +1,17 @@
-"""Find out how rawkomem was installed, so that hints name a command that works when pasted."""
+"""How rawkomem was installed, so that hints name a command that works when pasted."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
+from importlib.util import find_spec
 
 PIPX, UV_TOOL, PIP = "pipx", "uv tool", "pip"
-PIPX_FILE, UV_FILE = "pipx_metadata.json", "uv-receipt.toml"  # files that these installers create in the environment
+PIPX_FILE, UV_FILE = (
+    "pipx_metadata.json",
+    "uv-receipt.toml",
+)  # files that these installers create in the environment
 
 
 def installer() -> str:
@@ -35,14 +39,16 @@ def how_to_add(extra: str) -> str:
 
 def packages_of(extra: str) -> list[str]:
     """Return the packages of an extra from the installed metadata; `rawkomem[EXTRA]` if the extra is not there."""
-    from importlib.metadata import PackageNotFoundError, requires
+    from importlib.metadata import PackageNotFoundError, requires  # slow: it loads e-mail
 
     mark = f'extra == "{extra}"'
     try:
         lines = [line.replace("'", '"').partition(";") for line in requires("rawkomem") or ()]
     except PackageNotFoundError:
         lines = []
-    return [name.strip() for name, _, condition in lines if mark in condition] or [f"rawkomem[{extra}]"]
+    return [name.strip() for name, _, condition in lines if mark in condition] or [
+        f"rawkomem[{extra}]"
+    ]
 
 
 def how_to_reach() -> str:
@@ -56,6 +62,5 @@ def how_to_reach() -> str:
 
 
 def _has_pip() -> bool:
-    from importlib.util import find_spec
 
     return find_spec("pip") is not None

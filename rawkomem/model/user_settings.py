@@ -1,14 +1,14 @@
-"""Settings that only the user's own config may set: where sinks send memories, and which language model is used.
-
-Every command reads settings, so this module does not import the code of sinks and models.
+"""Settings that only the user's own config may set: where sinks send memories, and which language
+model is used. Every command loads this file, so it imports no code of sinks and models.
 """
 
 from __future__ import annotations
 
-from .record import record
+from .values import record
 
-EVENTS = ("store", "supersede", "quarantine", "archive", "decay")
-GUARD = "RAWKOMEM_LEARNING"  # set for `llm.command`, so that a hook of the command does not learn from our own prompt
+SINK_EVENTS = ("store", "supersede", "quarantine", "archive", "decay")
+# set for `llm.command`, so that a hook of the command does not learn from our own prompt
+LEARNING_GUARD = "RAWKOMEM_LEARNING"
 ANSWER_TIMEOUT_S = 300.0  # a model on a CPU needs minutes for 16,000 characters
 
 
@@ -17,7 +17,7 @@ class MarkdownSettings:
     """The log in Markdown, one file per day."""
 
     folder: str = ""  # empty: no log
-    events: tuple[str, ...] = EVENTS
+    events: tuple[str, ...] = SINK_EVENTS
 
 
 @record
@@ -25,9 +25,11 @@ class WebhookSettings:
     """The address that every event is posted to."""
 
     url: str = ""  # empty: no webhook
-    events: tuple[str, ...] = EVENTS
+    events: tuple[str, ...] = SINK_EVENTS
     key_env: str = ""  # the NAME of the environment variable that holds the key
-    allow_local: bool = False  # whether the origin of `url` may be this machine or its network, and use http
+    allow_local: bool = (
+        False  # whether the origin of `url` may be this machine or its network, and use http
+    )
 
 
 @record

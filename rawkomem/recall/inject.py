@@ -1,25 +1,305 @@
-"""Choose the few memories for the prompt of a task: question → gather → score → gate → pack → render."""
+"""Choose the few memories for the prompt of a task: question, gather, score, gate, pack, render."""
 
 from __future__ import annotations
 
-from ..model.record import record, replace
-from ..text.tokens import count_tokens
-from .gather import gather
-from .order import corrections_first, in_order
-from .pack import add_linked, pack
-from .profiles import profile_of
-from .question import question_of_task
-from .relevance.evidence import judged
-from .relevance.gate import gate
-from .score import score
-from .show.render import Page
+from collections.abc import Callable, Iterable, Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..model.task import Task
-    from .gather import Sources
-    from .limits import Limits
-    from .score import Scored
+from ..files.session_records import checksum
+from ..model.entries import Memory, Task
+from ..model.values import GROUPS, IMPORTANCE, record, replace
+from ..text.chunks import count_tokens
+from ..text.conditions import LINK, Fired
+from ..text.language import is_copy
+from ..text.safe import safe_title
+from .candidates import (
+    Sources,
+    best_first,
+    corrections_first,
+    gather,
+    is_critical,
+    without_outdated,
+)
+from .relevance import gate, is_withdrawn, lesson_held_back, rests_on_withdrawn, with_evidence
+from .render import Page, finish, held, part_json, part_of
+from .scoring import Reason, Scored, profile_of, score_candidates
+from .signals import Limits, Signals, question_of_task
+
+Shorter = Callable[[Scored, int], Scored | None]
+ReceivedKeys = frozenset[str]
+
+
+# Pack ranked memories into the token budget of a prompt, and list the other memories with the
+# reason.
+
+
+@record
+class Packed:
+    """The chosen items in the order of the ranking, and the others with the reason."""
+
+    items: tuple[Scored, ...]
+    left_out: tuple[Scored, ...]
+    tokens: int
+
+
+def pack(
+    ranked: Sequence[Scored],
+    limits: Limits,
+    cost: Callable[[Scored], int],
+    shorter: Shorter = lambda item, budget: None,
+) -> Packed:
+    """Choose items within the limits. Leave out those that are unimportant, outdated, twins of others, or too many.
+
+    Critical items are chosen first (SPEC-0009). Items that no person vouches for are chosen last, so that they do not
+    displace others.
+    """
+    left = [item for item in ranked if item.out]
+    wanted: list[Scored] = []
+    for item in (item for item in ranked if not item.out):
+        reason = _unimportant(item, limits)
+        (left if reason else wanted).append(replace(item, out=reason))
+    current, outdated = without_outdated(
+        sorted(wanted, key=lambda item: bool(item.signals.unverified))
+    )
+    left += outdated
+    kept: list[Scored] = []
+    for item in sorted(current, key=_packing_turn):
+        full = Reason("full", (limits.max_injected,)) if len(kept) >= limits.max_injected else None
+        reason = full or _unwanted(item, kept, limits)
+        (left if reason else kept).append(replace(item, out=reason))
+    places = {item.memory.id: place for place, item in enumerate(current)}
+    chosen, over, tokens = _fit_budget(kept, limits.budget, cost, shorter)
+    chosen.sort(key=lambda item: places[item.memory.id])
+    return Packed(tuple(chosen), tuple(left + over), tokens)
+
+
+def _packing_turn(item: Scored) -> tuple[bool, bool, bool]:
+    """Return a sort key: vouched items, then what a person said, then the rest; critical items first in each."""
+    standing = item.signals.unverified
+    return bool(standing), bool(standing and not standing.said), not is_critical(item)
+
+
+def _unimportant(item: Scored, limits: Limits) -> Reason | None:
+    least = IMPORTANCE.index(limits.min_importance)
+    if IMPORTANCE.index(item.memory.importance) >= least:
+        return None
+    return Reason("unimportant", (item.memory.importance, limits.min_importance))
+
+
+def _unvouched(item: Scored, before: Sequence[Scored], limits: Limits) -> Reason | None:
+    """Return why an item that no person vouches for is left out after the items `before`; None if it may go in."""
+    standing = item.signals.unverified
+    if (
+        not standing
+        or sum(bool(other.signals.unverified) for other in before) < limits.max_unverified
+    ):
+        return None
+    return Reason("unverified", (standing.why, item.memory.id))
+
+
+def _unwanted(item: Scored, before: list[Scored], limits: Limits) -> Reason | None:
+    twin = next((other for other in before if _alike(item, other)), None)
+    if twin:
+        if item.signals.unverified and not twin.signals.unverified:
+            return Reason("vouched-twin", (twin.memory.id,))
+        return Reason("twin", (twin.memory.id,))
+    return _unvouched(item, before, limits)
+
+
+def _alike(a: Scored, b: Scored) -> bool:
+    if not a.memory.body or not b.memory.body:
+        return (
+            a.memory.title == b.memory.title
+            and a.memory.body == b.memory.body
+            and a.memory.when == b.memory.when
+        )
+    return is_copy(a.memory.body, b.memory.body)
+
+
+def _fit_budget(
+    items: list[Scored], budget: int, cost: Callable[[Scored], int], shorter: Shorter
+) -> tuple[list[Scored], list[Scored], int]:
+    """Choose items in order while they fit into the budget; shorten an item that is too long."""
+    chosen: list[Scored] = []
+    over: list[Scored] = []
+    tokens = 0
+    for item in items:
+        needed, left = cost(item), budget - tokens
+        fitting = item if needed <= left else shorter(item, left)
+        if fitting:
+            chosen.append(fitting)
+            tokens += needed if fitting is item else cost(fitting)
+        else:
+            over.append(replace(item, out=Reason("over-budget", (needed, max(0, left)))))
+    return chosen, over, tokens
+
+
+def add_linked(
+    packed: Packed, sources: Sources, limits: Limits, cost: Callable[[Scored], int]
+) -> Packed:
+    """Add memories that the packed ones link to directly, while there is room.
+
+    Linked memories that a person vouches for come before items that no person vouches for. The first of the latter is
+    what a person said in a session against an item.
+    """
+    items = [item for item in packed.items if not item.signals.unverified]
+    linked = [*_linked_items(items, sources, limits, _links_of)]
+    against = [*_linked_items(items, sources, limits, sources.successors)]
+    doubted = [item for item in packed.items if item.signals.unverified]
+    tokens = packed.tokens - sum(map(cost, doubted))
+    left = {item.memory.id: item for item in packed.left_out}
+    present = {item.memory.id for item in items}
+    others = [item for item in linked if item.signals.unverified]
+    own = {item.memory.id: item for item in doubted}
+    said = [
+        own.get(one.memory.id, one)
+        for one in against
+        if one.signals.unverified and one.signals.unverified.said
+    ]
+    for item in (
+        *(item for item in linked if not item.signals.unverified),
+        *said,
+        *doubted,
+        *others,
+    ):
+        id, needed = item.memory.id, cost(item)
+        if id in present:
+            continue
+        reason = _no_room(items, limits, needed, tokens)
+        unvouched = None if reason else _unvouched(item, items, limits)
+        if not (reason or unvouched):
+            items.append(item)
+            present.add(id)
+            tokens += needed
+        elif unvouched or item in doubted:
+            left[id] = replace(item, out=unvouched or reason)
+    return Packed(
+        tuple(items), tuple(item for id, item in left.items() if id not in present), tokens
+    )
+
+
+def _no_room(items: Sequence[Scored], limits: Limits, needed: int, tokens: int) -> Reason | None:
+    if len(items) >= limits.max_injected:
+        return Reason("full", (limits.max_injected,))
+    room = limits.budget - tokens
+    return Reason("over-budget", (needed, max(0, room))) if needed > room else None
+
+
+def _linked_items(
+    items: Iterable[Scored],
+    sources: Sources,
+    limits: Limits,
+    linked: Callable[[Memory], Iterable[str]],
+) -> Iterable[Scored]:
+    """Yield the memories that items are linked to and that may be injected."""
+    for item in items:
+        for id in linked(item.memory):
+            memory = sources.view.memory(id)
+            if memory is None or memory.status != "active" or memory.kind in GROUPS:
+                continue
+            if is_withdrawn(memory) or lesson_held_back(memory, limits, sources.view.at):
+                continue
+            standing, weak = (
+                sources.unverified([memory]).get(id),
+                sources.view.believed.weak_sources(memory),
+            )
+            fired = Fired(LINK, item.memory.id)
+            signals = Signals(
+                id, fired=fired, cited=sources.cited(memory), unverified=standing, weak=weak
+            )
+            if not rests_on_withdrawn(signals):
+                yield Scored(memory, signals, item.score / 2, ())
+
+
+def _links_of(memory: Memory) -> Iterable[str]:
+    return dict.fromkeys(
+        [*(name.removesuffix(".md") for name in memory.related), *(id for _, id in memory.links)]
+    )
+
+
+# Leave out memories that the session has received before, to make room for others.
+
+SESSION_BUDGETS = 5  # a session may spend this many prompt budgets until its context is compacted
+
+
+def received_key(item: Scored) -> str:
+    """Return the id of a memory with a checksum of its content, so that a changed memory is injected again."""
+    memory = item.memory
+    shown = (
+        memory.kind,
+        memory.title,
+        memory.body,
+        memory.importance,
+        repr(memory.when),
+        memory.status,
+    )
+    return f"{memory.id}@{checksum(*shown, 'unverified' if item.signals.unverified else '')}"
+
+
+def session_budget(budget: int, spent: int) -> int:
+    """Return the budget of the next prompt in a session that has `spent` tokens since its last compaction."""
+    return max(0, min(budget, SESSION_BUDGETS * budget - spent))
+
+
+def tokens_spent(injection: Injection) -> int:
+    """Return the tokens that an injection costs a session. Items that no person vouches for are not counted."""
+    doubted = [item for item in injection.items if item.signals.unverified]
+    if len(doubted) == len(injection.items):
+        return 0
+    return max(
+        0,
+        injection.tokens
+        - sum(count_tokens(f"{item.memory.title}\n{item.text or ''}") for item in doubted),
+    )
+
+
+def leave_out_received(gated: list[Scored], told: ReceivedKeys) -> list[Scored]:
+    """Mark the items that the session has received before, and copies of them."""
+    if not told:
+        return gated
+    marked = [_mark_received(item, told) for item in gated]
+    before = [item for item in marked if item.out and item.out.code == "told"]
+    return [_mark_copy(item, before) for item in marked] if before else marked
+
+
+def _mark_copy(item: Scored, before: Sequence[Scored]) -> Scored:
+    """Mark a copy of an item that was received before. An unvouched copy does not stop a vouched item."""
+    body = "" if item.out else item.memory.body
+    counting = (
+        told.memory for told in before if item.signals.unverified or not told.signals.unverified
+    )
+    twin = next(
+        (other.id for other in counting if body and other.body and is_copy(body, other.body)), ""
+    )
+    return replace(item, out=Reason("twin", (twin,))) if twin else item
+
+
+def leave_out_received_links(packed: Packed, told: ReceivedKeys) -> Packed:
+    """Leave out linked items that the session has received before."""
+    if not told or not any(received_key(item) in told for item in packed.items):
+        return packed
+    marked = [_mark_received(item, told) for item in packed.items]
+    return replace(
+        packed,
+        items=tuple(item for item in marked if not item.out),
+        left_out=(*packed.left_out, *(item for item in marked if item.out)),
+    )
+
+
+def tokens_saved(
+    gated: Sequence[Scored], told: ReceivedKeys, limits: Limits, cost: Callable[[Scored], int]
+) -> int:
+    """Return the tokens of the items that are not injected again because the session has received them."""
+    if not any(not item.out and received_key(item) in told for item in gated):
+        return 0
+    return sum(cost(item) for item in pack(gated, limits, cost).items if received_key(item) in told)
+
+
+def _mark_received(item: Scored, told: ReceivedKeys) -> Scored:
+    return item if item.out or received_key(item) not in told else replace(item, out=Reason("told"))
+
+
+# Choose the few memories for the prompt of a task: question → gather → score → gate → pack →
+# render.
 
 
 @record
@@ -33,8 +313,12 @@ class Injection:
     budget: int  # tokens at most
     profile: str
     vouched: bool = False  # whether the text labels each item as vouched for or not
-    untried: int = 0  # conditions that were not tested, because the time for regular expressions was used up
-    saved: int = 0  # tokens of items that were left out because the session has received them before
+    untried: int = (
+        0  # conditions that were not tested, because the time for regular expressions was used up
+    )
+    saved: int = (
+        0  # tokens of items that were left out because the session has received them before
+    )
 
 
 @record
@@ -58,27 +342,74 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     if chosen.max_results:
         limits = replace(limits, max_injected=min(limits.max_injected, chosen.max_results))
     question = question_of_task(task, sources.view.at)
-    candidates = judged(sources, question, gather(sources, question, chosen))
-    scored = score(candidates, chosen, question)
+    candidates = with_evidence(sources, question, gather(sources, question, chosen))
+    scored = score_candidates(candidates, chosen, question)
     gated = gate(scored, chosen, limits, question)
     if any(item.memory.layer for item in gated):
-        from .union import own_first  # needed only with other layers
+        from .layered import mark_copies  # needed only with other layers
 
-        gated = own_first(gated)
+        gated = mark_copies(gated)
     page = Page(form, question, sources.doubting)
     budget = limits.budget
     limits = replace(limits, budget=budget - page.frame)
-    wanted, spared = in_order(gated, chosen.margin), 0
+    wanted, spared = best_first(gated, chosen.margin), 0
     if sources.told:
-        from .told import leave_out, leave_out_linked, saved  # needed only in a session that has received memories
+        # needed only in a session that has received memories
 
-        wanted, spared = leave_out(wanted, sources.told), saved(gated, sources.told, limits, page.cost)
+        wanted, spared = (
+            leave_out_received(wanted, sources.told),
+            tokens_saved(gated, sources.told, limits, page.cost),
+        )
     packed = add_linked(pack(wanted, limits, page.cost, page.shorter), sources, limits, page.cost)
     if sources.told:
-        packed = leave_out_linked(packed, sources.told)
+        packed = leave_out_received_links(packed, sources.told)
     items = tuple(map(page.shown, corrections_first(packed.items)))
     text = page.write(items)
     untried = question.situation.engine.untried if question.situation else 0
     return Injection(
-        text, items, packed.left_out, count_tokens(text), budget, chosen.name, page.vouched, untried, spared
+        text,
+        items,
+        packed.left_out,
+        count_tokens(text),
+        budget,
+        chosen.name,
+        page.vouched,
+        untried,
+        spared,
     )
+
+
+# Return an injection as JSON data, for `rawkomem inject TASK --json`.
+
+
+def injection_json(injection: Injection) -> dict[str, object]:
+    """Return the items with their shown text, the memories that were left out with the reasons, and the tokens."""
+    return {
+        "items": [_item_json(item, injection.vouched) for item in injection.items],
+        "left_out": [_left_out_json(item) for item in injection.left_out],
+        "tokens": injection.tokens,
+        "budget": injection.budget,
+        "profile": injection.profile,
+        "text": injection.text,
+    }
+
+
+def _item_json(item: Scored, vouched: bool) -> dict[str, object]:
+    part = part_json(part_of(item, vouched))
+    why = [
+        {"name": factor.name, "value": round(factor.value, 4), "weight": factor.weight}
+        for factor in item.factors
+    ]
+    return {**part, "tokens": count_tokens(str(part["text"])), "why": why}
+
+
+def _left_out_json(item: Scored) -> dict[str, object]:
+    return {
+        "id": item.memory.id,
+        **({"layer": item.memory.layer} if item.memory.layer else {}),
+        "title": finish(held(safe_title(item.memory.title))),
+        "score": round(item.score, 4),
+        "relevance": round(item.signals.relevance, 4),
+        "code": item.out.code if item.out else "",
+        "why_not": item.why_not,
+    }

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from ..index.stores.documents import WHEN
-from ..model.record import record, replace
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ..index.catalogue import Row
+from ..index.index import View
+from ..index.stores.sqlite import WHEN
+from ..model.values import record, replace
+from ..text.chunks import cut_chunks
 from ..text.clean import one_line
-from .question import question_of
-from .show.excerpt import excerpt, stems_of
-from .signals import Signals, find
+from .excerpt import excerpt, stems_of
+from .scoring import Factor, profile_of, score_candidates
+from .signals import Question, Signals, Spaces, find_signals, question_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from ..index.catalogue import Row
     from ..index.stores.protocol import SearchStore
-    from ..index.views.view import View
-    from .factors import Factor
-    from .question import Question
-    from .signals import Spaces
+
 
 MAX_SCORED = 100  # results that a profile sorts again
 MIN_FITTING_RELEVANCE = 0.18  # of a result that fits: 97 % of the right answers have more
-MIN_UNKNOWN_RELEVANCE = 0.4  # … if no memory contains a word of the question: made-up words are close to anything
-MIN_FITTING_SHARE = 0.5  # a result with this share of the question's words fits, whatever its relevance
-PARTS = {  # part of a score → its sentence
+MIN_UNKNOWN_RELEVANCE = (
+    0.4  # … if no memory contains a word of the question: made-up words are close to anything
+)
+MIN_FITTING_SHARE = (
+    0.5  # a result with this share of the question's words fits, whatever its relevance
+)
+PART_SENTENCES = {  # part of a score → its sentence
     "words": "words that its best {0} shares with the question, relative to the best result",
     "meaning": "how close that {0} is in meaning, relative to the closest result (cosine {1:.2f})",
     "surroundings": "words of the question in the passages around it, relative to the best result",
@@ -53,7 +56,12 @@ class Answer:
 
 
 def search(
-    view: View, store: SearchStore, spaces: Spaces, questions: Sequence[str], limit: int, profile: str = ""
+    view: View,
+    store: SearchStore,
+    spaces: Spaces,
+    questions: Sequence[str],
+    limit: int,
+    profile: str = "",
 ) -> tuple[Answer, ...]:
     """Return the search results of each question, best first. All questions are embedded in one call.
 
@@ -61,42 +69,48 @@ def search(
     """
     asked = [*map(question_of, questions)]
     groups = view.groups()
-    gathered = iter(find(store, spaces, asked, *groups.values(), by_first=True))
+    gathered = iter(find_signals(store, spaces, asked, *groups.values(), by_first=True))
     answers = []
     for text, question in zip(questions, asked, strict=True):
         found: list[Found] = []
         for vouched in groups:
             signals = next(gathered)
             signals = _by_profile(view, question, signals, profile) if profile else signals
-            found += _found(view, store, question, signals, limit, vouched)
-        answers.append(Answer(text, first_of(found, limit)))
+            found += _results(view, store, question, signals, limit, vouched)
+        answers.append(Answer(text, best_results(found, limit)))
     return tuple(answers)
 
 
-def first_of(
+def best_results(
     found: Iterable[Found], limit: int, score: Callable[[Found], float] = lambda item: item.score
 ) -> tuple[Found, ...]:
     """Return the best results: the first `limit`, plus further vouched ones until there are `limit` vouched ones."""
     kept: list[Found] = []
     vouched = 0
-    for place, item in enumerate(sorted(found, key=lambda item: (-score(item), not item.row.vouched))):
+    for place, item in enumerate(
+        sorted(found, key=lambda item: (-score(item), not item.row.vouched))
+    ):
         if place < limit or (item.row.vouched and vouched < limit):
             kept.append(item)
             vouched += item.row.vouched
     return tuple(kept)
 
 
-def _by_profile(view: View, question: Question, found: list[Signals], profile: str) -> list[Signals]:
+def _by_profile(
+    view: View, question: Question, found: list[Signals], profile: str
+) -> list[Signals]:
     """Return the best results in the order of a profile, with its scores."""
-    from .profiles import profile_of
-    from .score import score
 
-    best = [(memory, signals) for signals in found[:MAX_SCORED] if (memory := view.memory(signals.id))]
-    scored = score(best, profile_of(profile), replace(question, task=question.text, at=view.at))
+    best = [
+        (memory, signals) for signals in found[:MAX_SCORED] if (memory := view.memory(signals.id))
+    ]
+    scored = score_candidates(
+        best, profile_of(profile), replace(question, task=question.text, at=view.at)
+    )
     return [replace(item.signals, score=item.score, parts=()) for item in scored]
 
 
-def _found(
+def _results(
     view: View,
     store: SearchStore,
     question: Question,
@@ -113,39 +127,49 @@ def _found(
             break
         row = view.row(signals.id)
         if row and vouched in (None, bool(row.vouched)):
-            text = _text(view, signals.id, store.passage(signals.id, signals.passage))
-            fits = signals.relevance >= floor or _holds(f"{row.title}\n{text}", question)
+            text = _shown_text(view, signals.id, store.passage(signals.id, signals.passage))
+            fits = signals.relevance >= floor or _contains_question(
+                f"{row.title}\n{text}", question
+            )
             found.append(Found(row, signals.score, signals.relevance, text, signals, fits))
     return found
 
 
-def _holds(text: str, question: Question) -> bool:
+def _contains_question(text: str, question: Question) -> bool:
     """Tell whether a text contains the whole question, or at least MIN_FITTING_SHARE of its words."""
     said = " ".join(text.lower().split())
     stems = stems_of(question.query_words)
     held = sum(stem in said for stem in stems)
-    return " ".join(question.text.lower().split()) in said or held >= max(1, MIN_FITTING_SHARE * len(stems))
+    return " ".join(question.text.lower().split()) in said or held >= max(
+        1, MIN_FITTING_SHARE * len(stems)
+    )
 
 
 def snippet(found: Found, words: Sequence[str], most: int) -> str:
     """Return the sentences of a result that contain the words, on one line of at most `most` characters."""
-    line = one_line(excerpt(found.row.title, found.text, words, most=most - 2) or found.text, 2 * most)
-    return line if len(line) <= most else f"{line[: most - 1].rpartition(' ')[0] or line[: most - 1]}…"
+    line = one_line(
+        excerpt(found.row.title, found.text, words, most=most - 2) or found.text, 2 * most
+    )
+    return (
+        line if len(line) <= most else f"{line[: most - 1].rpartition(' ')[0] or line[: most - 1]}…"
+    )
 
 
-def _text(view: View, id: str, passage: str) -> str:
+def _shown_text(view: View, id: str, passage: str) -> str:
     """Return the passage; for a search `as_of` a time when the memory had another text, the beginning of that text."""
     memory = view.memory(id) if view.only.as_of else None
     if memory is None or passage in memory.body:
         return passage
-    from ..text.chunk import chunk  # only needed for `as_of`
 
-    return next((part.text for part in chunk(memory.body)), memory.title)
+    return next((part.text for part in cut_chunks(memory.body)), memory.title)
 
 
 def contributions(signals: Signals) -> tuple[Factor, ...]:
     """Return what words, meaning and surroundings add to a result's score; the products value × weight sum up to it."""
-    from .factors import Factor  # imported only for explanations
 
     facts = ("condition" if signals.field == WHEN else "passage", signals.cosine)
-    return tuple(Factor(name, value, weight, PARTS[name], facts) for name, value, weight in signals.parts if weight)
+    return tuple(
+        Factor(name, value, weight, PART_SENTENCES[name], facts)
+        for name, value, weight in signals.parts
+        if weight
+    )

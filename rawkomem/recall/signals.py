@@ -1,35 +1,188 @@
-"""Combine the results of word search and vector search into one score per memory.
+"""A question, prepared once for all steps of recall, and the signals of each memory for it.
 
-A passage's own words, the words around it and its meaning are normalized to the best of each, then mixed. Reciprocal
-ranks would discard the distances (measured: worse on every set). The mixed score is only for ranking: the best hit is
-near 1 even if nothing fits. The relevance, which is the cosine itself, shows whether anything fits.
+A passage's own words, the words around it and its meaning are normalized to the best of each, then
+mixed. Reciprocal ranks would discard the distances (measured: worse on every set). The mixed score
+is only for ranking: the best hit is near 1 even if nothing fits. The relevance, which is the cosine
+itself, shows whether anything fits.
 """
 
 from __future__ import annotations
 
-from ..index.stores.documents import BODY, DEEP, FIRST, REST, WHEN
-from ..model.record import record, replace, unchecked
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from ..index.stores.sqlite import BODY, DEEP, FIRST, REST, WHEN, Hit
+from ..model.entries import Task
+from ..model.filters import Filter, Words, read_filter
+from ..model.values import IMPORTANCE, record, replace, unchecked
+from ..state.trust import Standing, Trust, Weak
+from ..text.clean import clean
+from ..text.conditions import Fired, Situation, situation_of
+from ..text.language import language
+from ..text.prompts import read_prompt, sentences_of
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..embed.protocol import Embedder
+    from ..embed.embedder import Embedder
     from ..git.citations import Cited
-    from ..index.stores.documents import Hit
     from ..index.stores.protocol import SearchStore
-    from ..model.filters import Filter
-    from ..state.belief.trust import Standing, Trust
-    from ..state.derive import Weak
-    from ..text.when import Fired
-    from .question import Question
 
-    Key = tuple[str, int]
-    Three = tuple[float, float, float]
-    _Best = tuple[float, Hit, Three, Three]  # score of a memory's best passage, the hit, values and weights of PARTS
+Key = tuple[str, int]
+Three = tuple[float, float, float]
+_Best = tuple[float, Hit, Three, Three]
+
+
+# Limits of search and injection. This module imports little, because every command imports it.
+
+MAX_INJECTED = 5  # SPEC-0009
+DEFAULT_RESULTS = 10  # of a search without a limit
+MAX_UNVERIFIED = 1  # memories that no person vouches for, in one injection
+MAX_SIMILAR = 3  # earlier tasks that a query returns (LLMos)
+MIN_CONFIDENCE = 0.5  # probability of relevance that an injected memory needs
+MIN_SIMILARITY = 0.3  # cosine of an earlier task (LLMos)
+MIN_LESSON_CONFIDENCE = 0.7  # that an injected lesson needs (RFC-0011)
+LESSON_DAYS = 365  # since a lesson was last confirmed; older lessons are not injected
+BUDGET_TOKENS = 2_000  # of an injection; the model reads them again on every later turn
+
+SPECIALTIES = {  # type of agent → tags that belong to it (SPEC-0009)
+    "planner": ("planning", "structure", "analysis", "architecture"),
+    "developer": ("implementation", "code", "patterns", "development"),
+    "tester": ("testing", "validation", "quality", "tests"),
+    "reviewer": ("review", "quality", "standards", "code-review"),
+}
+
+
+@record
+class Limits:
+    """The limits of an injection, and its default profile."""
+
+    max_injected: int = MAX_INJECTED
+    min_importance: str = IMPORTANCE[0]
+    min_confidence: float = MIN_CONFIDENCE
+    budget: int = BUDGET_TOKENS
+    max_unverified: int = MAX_UNVERIFIED
+    min_lesson_confidence: float = MIN_LESSON_CONFIDENCE
+    lesson_days: int = LESSON_DAYS
+    profile: str = ""  # used if the caller names none; empty: the default
+
+
+# Make a Filter from the options of a command line, a tool call or a page.
+
+
+def filter_of(**words: Words) -> Filter:
+    """Return the Filter for these options. Raise BadInput if a value is invalid."""
+    only = read_filter(words)
+    if only.where:
+        from ..state.strength import FILTER_FIELDS
+        from ..text.expression import parse_expression  # slow import: compiles regular expressions
+
+        parse_expression(only.where, FILTER_FIELDS)
+    return only
+
+
+# Clean a question and split it into words and stems, once for all later steps of recall.
+
+MAX_QUESTION_CHARS = 10_000  # the rest of a longer text is ignored
+MAX_QUERY_WORDS = 64  # distinct words in a full-text query
+THIN_WORDS = 3  # a request with fewer content words says too little by itself
+LONG_TASK_WORDS = 40  # in a longer task, shared words do not prove that it names a title
+
+
+@record
+class Question:
+    """A question or task, prepared for every step. A plain search fills in only `text` and `query_words`."""
+
+    text: str  # cleaned; compared with memories by words and meaning
+    query_words: tuple[
+        str, ...
+    ] = ()  # distinct content words of `text`, or all words if it has no content words
+    task: str = ""  # cleaned; the task without its plan
+    title_stems: frozenset[str] = (
+        frozenset()
+    )  # stems of the task that may name a title; empty for a long task
+    is_long: bool = False
+    situation: Situation | None = None  # the text that conditions are matched against
+    agent: str = ""
+    session: str = ""
+    content: tuple[str, ...] = ()  # distinct content words of the request, without numbers
+    sentences: tuple[str, ...] = ()  # the whole request, then its sentences; compared by meaning
+    said: Situation | None = None  # `situation` without paths: words in a path are not the subject
+    pasted: Situation | None = None  # pasted text: names in it may fire conditions
+    recent: Situation | None = (
+        None  # the last exchange and the touched files, if the request says little
+    )
+    at: int = 0  # time of the question, in milliseconds since 1970
+
+
+def cut_note(texts: Iterable[str]) -> str:
+    """Return a note if a text is so long that only its beginning is used; else empty."""
+    longest = max(map(len, texts), default=0)
+    if longest <= MAX_QUESTION_CHARS:
+        return ""
+    return f"the question has {longest:,} characters: only {MAX_QUESTION_CHARS:,} of them are used"
+
+
+def question_of(text: str) -> Question:
+    """Return the question for a plain search."""
+    text = clean(text[:MAX_QUESTION_CHARS])
+    return Question(text, query_words(text))
+
+
+def question_of_task(task: Task, at: int) -> Question:
+    """Return the question of a task: the request without pasted text, and the situations for its conditions."""
+
+    read = read_prompt(task.text)
+    said = clean(read.ask)
+    plan = clean(task.plan[:MAX_QUESTION_CHARS]) if task.plan else ""
+    text = " ".join(part for part in (without_paths(said), plan) if part)
+    is_long = len(said.split()) > LONG_TASK_WORDS
+    matched = " ".join(part for part in (said, task.agent, plan) if part)
+    situation = situation_of(matched[:MAX_QUESTION_CHARS])
+    spoken = situation_of(without_paths(matched)[:MAX_QUESTION_CHARS], situation.engine)
+    pasted = situation_of(clean(read.paste)) if read.paste else None
+    stems = frozenset() if is_long else frozenset(language().stems(said))
+    content = tuple(
+        word for word in dict.fromkeys(language().content_terms(text)) if not word.isdecimal()
+    )
+    recent = _recent(task) if len(content) < THIN_WORDS and read.ask else None
+    parts = tuple(dict.fromkeys((text, *sentences_of(text)))) if text.strip() else ()
+    return Question(
+        text, query_words(text), said, stems, is_long, situation, task.agent, task.session,
+        content, parts, spoken, pasted, recent, at,
+    )  # fmt: skip
+
+
+def _recent(task: Task) -> Situation | None:
+    """Return the last exchange and the touched files: a short task like "yes, option A" refers to them."""
+
+    said = clean(read_prompt(task.lately).ask) if task.lately else ""
+    happened = "\n".join((said, *task.touched)).strip()
+    return situation_of(happened[:MAX_QUESTION_CHARS]) if happened else None
+
+
+def without_paths(text: str) -> str:
+    """Return a text without URLs and without paths of two or more slashes: their words are not the subject."""
+    if "/" not in text:
+        return text
+    lines = (line.split(" ") for line in text.split("\n"))
+    return "\n".join(" ".join(word for word in line if word.count("/") < 2) for line in lines)
+
+
+def query_words(text: str) -> tuple[str, ...]:
+    found = dict.fromkeys(language().content_terms(text)) or dict.fromkeys(language().terms(text))
+    return tuple(found)[:MAX_QUERY_WORDS]
+
+
+# Combine the results of word search and vector search into one score per memory.
+#
+# A passage's own words, the words around it and its meaning are normalized to the best of each,
+# then mixed. Reciprocal ranks would discard the distances (measured: worse on every set). The
+# mixed score is only for ranking: the best hit is near 1 even if nothing fits. The relevance,
+# which is the cosine itself, shows whether anything fits.
 
 MAX_NEAREST = 100  # passages from the vector search; their spread normalizes the cosine
-MAX_COMPARED = 30  # passages whose phrases are compared with a question in a script other than Latin
+MAX_COMPARED = (
+    30  # passages whose phrases are compared with a question in a script other than Latin
+)
 MAX_MATCHING = 200  # passages from the word search
 BODY_WORDS_WEIGHT = 0.4  # of words, the rest is meaning, in a body: names and numbers count
 DEEP_BODY_WORDS_WEIGHT = 0.3  # … with contextual vectors: +.02 recall@5 on CoSQA, -.006 on LoCoMo
@@ -57,7 +210,9 @@ class Signals:
     trust: Trust | None = None  # if the profile uses it
     accessed: int = 0  # time of the last injection or search hit, if the profile uses it; 0: never
     shares_phrase: bool = False  # with the question, in a script without vectors: passes the gate
-    parts: tuple[tuple[str, float, float], ...] = ()  # (part, value, weight): they sum up to the score
+    parts: tuple[
+        tuple[str, float, float], ...
+    ] = ()  # (part, value, weight): they sum up to the score
     field: str = BODY  # of the best passage
     evidence: tuple[tuple[str, float], ...] = ()  # for and against its relevance; see evidence.py
     confidence: float = 0.0  # the probability that it is relevant
@@ -83,8 +238,12 @@ class Best:
     weight: float  # of surroundings: low if a passage without any is closer, so that chats do not displace conditions
 
 
-def find(
-    store: SearchStore, spaces: Spaces, questions: Sequence[Question], *filters: Filter, by_first: bool = False
+def find_signals(
+    store: SearchStore,
+    spaces: Spaces,
+    questions: Sequence[Question],
+    *filters: Filter,
+    by_first: bool = False,
 ) -> list[list[Signals]]:
     """Return for each question and each filter the memories that share words or meaning with it, best first.
 
@@ -92,12 +251,19 @@ def find(
     """
     for question in questions:
         for space in filter(None, (spaces.first, spaces.deep)) if question.sentences else ():
-            embedded(spaces, space, question.sentences)  # all sentences in one call
+            embedded_texts(spaces, space, question.sentences)  # all sentences in one call
     if expect := getattr(store, "expect", None):  # optional: the store may search in the background
         for question in questions:
             for only in filters:
                 expect(question.query_words, MAX_MATCHING, only)
-    near = iter(nearest(store, spaces, [question.text for question in questions if question.text.strip()], filters))
+    near = iter(
+        nearest_passages(
+            store,
+            spaces,
+            [question.text for question in questions if question.text.strip()],
+            filters,
+        )
+    )
     body_words = DEEP_BODY_WORDS_WEIGHT if spaces.deep else BODY_WORDS_WEIGHT
     found = []
     for question in questions:
@@ -108,39 +274,52 @@ def find(
             close = next(near) if question.text.strip() else []
             fused = fuse(own, around, close, body_words, best)
             best = best or (best_of(own, around, close) if by_first else None)
-            found.append(fused if question.text.isascii() else _with_phrases(store, question.text, own, fused))
+            found.append(
+                fused
+                if question.text.isascii()
+                else _with_phrases(store, question.text, own, fused)
+            )
     return found
 
 
-def _with_phrases(store: SearchStore, asked: str, own: Sequence[Hit], found: list[Signals]) -> list[Signals]:
+def _with_phrases(
+    store: SearchStore, asked: str, own: Sequence[Hit], found: list[Signals]
+) -> list[Signals]:
     """Mark the memories that share a phrase in a script other than Latin with the question."""
-    from ..text.scripts.shared import phrases  # tables that ASCII questions do not need
+    from ..text.scripts import foreign_phrases  # tables that ASCII questions do not need
 
-    wanted = phrases(asked)
+    wanted = foreign_phrases(asked)
     if not wanted:
         return found
     sharing: set[str] = set()
     for hit in own[:MAX_COMPARED]:
-        if hit.id not in sharing and not wanted.isdisjoint(phrases(store.passage(hit.id, hit.passage))):
+        if hit.id not in sharing and not wanted.isdisjoint(
+            foreign_phrases(store.passage(hit.id, hit.passage))
+        ):
             sharing.add(hit.id)
-    return [replace(signals, shares_phrase=True) if signals.id in sharing else signals for signals in found]
+    return [
+        replace(signals, shares_phrase=True) if signals.id in sharing else signals
+        for signals in found
+    ]
 
 
-def nearest(store: SearchStore, spaces: Spaces, texts: list[str], filters: Sequence[Filter]) -> list[list[Hit]]:
+def nearest_passages(
+    store: SearchStore, spaces: Spaces, texts: list[str], filters: Sequence[Filter]
+) -> list[list[Hit]]:
     """Return the closest passages for each text and filter. Memories that are not in the second tier use the first."""
     if not texts:
         return []
     if spaces.deep is None:
-        return _asked(store, embedded(spaces, spaces.first, texts), filters, FIRST)
-    near = _asked(store, embedded(spaces, spaces.deep, texts), filters, DEEP)
+        return _nearest_by(store, embedded_texts(spaces, spaces.first, texts), filters, FIRST)
+    near = _nearest_by(store, embedded_texts(spaces, spaces.deep, texts), filters, DEEP)
     held, count = store.depth()
     if held < count:
-        rest = _asked(store, embedded(spaces, spaces.first, texts), filters, REST)
-        near = [_best([*hits, *others]) for hits, others in zip(near, rest, strict=True)]
+        rest = _nearest_by(store, embedded_texts(spaces, spaces.first, texts), filters, REST)
+        near = [_best_hits([*hits, *others]) for hits, others in zip(near, rest, strict=True)]
     return near
 
 
-def embedded(spaces: Spaces, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+def embedded_texts(spaces: Spaces, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     """Return the vectors of texts, and cache them."""
     missing = [text for text in dict.fromkeys(texts) if (embedder.name, text) not in spaces.kept]
     for text, vector in zip(missing, embedder.embed(missing) if missing else (), strict=True):
@@ -148,11 +327,15 @@ def embedded(spaces: Spaces, embedder: Embedder, texts: Sequence[str]) -> list[b
     return [spaces.kept[embedder.name, text] for text in texts]
 
 
-def _asked(store: SearchStore, vectors: Sequence[bytes], filters: Sequence[Filter], tier: str) -> list[list[Hit]]:
-    return [store.nearest(vector, MAX_NEAREST, only, tier) for vector in vectors for only in filters]
+def _nearest_by(
+    store: SearchStore, vectors: Sequence[bytes], filters: Sequence[Filter], tier: str
+) -> list[list[Hit]]:
+    return [
+        store.nearest(vector, MAX_NEAREST, only, tier) for vector in vectors for only in filters
+    ]
 
 
-def _best(hits: list[Hit]) -> list[Hit]:
+def _best_hits(hits: list[Hit]) -> list[Hit]:
     return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:MAX_NEAREST]
 
 
@@ -170,7 +353,7 @@ def fuse(
     hits = {(hit.id, hit.passage): hit for hit in (*own, *beside, *near)}
     best_here = best_of(own, beside, near)
     scale = against or best_here
-    by_words, by_window = _against(own, scale.words), _against(beside, scale.window)
+    by_words, by_window = _shares_of_best(own, scale.words), _shares_of_best(beside, scale.window)
     cosine = {(hit.id, hit.passage): hit.score for hit in near}
     low, spread, weight = best_here.low, (scale.high - scale.low) or 1.0, scale.weight
     ranks = _reciprocal_ranks(own, near)
@@ -205,18 +388,24 @@ def fuse(
 
 def best_of(own: Sequence[Hit], beside: Sequence[Hit], near: Sequence[Hit]) -> Best:
     """Return the best values by words, by surrounding words, and by meaning."""
-    low, high = min((hit.score for hit in near), default=0.0), _top(near)
-    surrounded = _top([hit for hit in near if not hit.alone])
-    return Best(_top(own), _top(beside), low, high, max(0.0, surrounded / high) ** 2 if high > 0 else 0.0)
+    low, high = min((hit.score for hit in near), default=0.0), _top_score(near)
+    surrounded = _top_score([hit for hit in near if not hit.alone])
+    return Best(
+        _top_score(own),
+        _top_score(beside),
+        low,
+        high,
+        max(0.0, surrounded / high) ** 2 if high > 0 else 0.0,
+    )
 
 
-def _top(hits: Sequence[Hit]) -> float:
+def _top_score(hits: Sequence[Hit]) -> float:
     return max((hit.score for hit in hits), default=0.0)
 
 
-def _against(hits: Sequence[Hit], best: float) -> dict[Key, float]:
+def _shares_of_best(hits: Sequence[Hit], best: float) -> dict[Key, float]:
     """Return each hit's score as a share of `best`, or of the best hit if `best` is 0."""
-    top = best or _top(hits)
+    top = best or _top_score(hits)
     return {(hit.id, hit.passage): _share(hit.score, top) for hit in hits} if top > 0 else {}
 
 

@@ -1,1 +1,10 @@
-"""Finds and redacts secrets and personal data; holds the scrubber."""
+"""Finds and redacts secrets and personal data.
+
+`rules`: the shapes of keys and personal data, as data, and how RE2 compiles them.
+`values`: whether a value looks like a secret, and checksums of personal data.
+`assigned`: secrets that a key, a table heading or a place gives away, in many languages.
+`find`: finds and redacts secrets in a text; private keys of several lines.
+`entries`: redacts and anonymizes whole entries, field by field.
+`anonymize`: replaces names of people with ids.
+`scrubber`: the six stages of RFC-0011 that prepare a text for embedding.
+"""

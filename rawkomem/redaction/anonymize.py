@@ -1,6 +1,8 @@
-"""Replaces names of people with ids, and their home folders with `~`, in texts that are written without a review.
+"""Replaces names of people with ids, and their home folders with `~`, in texts that are written
+without a review.
 
-A name has the same id on every machine. The id hides the name, but anybody who knows the name can compute the id.
+A name has the same id on every machine. The id hides the name, but anybody who knows the name can
+compute the id.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
-from ..model.record import record
+from ..model.values import record
 
 ID_DIGITS = 6  # hex digits of an id: a project names few people
 MIN_NAME_LETTERS = 3  # a shorter name is part of other words
@@ -22,8 +24,12 @@ ACCOUNTS = frozenset(
     """.split()  # noqa: SIM905 - a list of quoted words reads worse
 )
 SLASH = r"(?:\\{1,2}|/)"
-HOME = re.compile(rf"(?:(?<![\w.~-])/(?:home|Users)/|\b[A-Za-z]:{SLASH}Users{SLASH})([\w.@-]+)(?:{SLASH}|(?![\w.@-]))")
-SHARED_FOLDERS = frozenset(("shared", "public", "default", "linuxbrew"))  # folders that are not a person's home
+HOME_FOLDER = re.compile(
+    rf"(?:(?<![\w.~-])/(?:home|Users)/|\b[A-Za-z]:{SLASH}Users{SLASH})([\w.@-]+)(?:{SLASH}|(?![\w.@-]))"
+)
+SHARED_FOLDERS = frozenset(
+    ("shared", "public", "default", "linuxbrew")
+)  # folders that are not a person's home
 
 
 @record
@@ -51,7 +57,7 @@ def person(names: Iterable[str]) -> Person | None:
 
 def anonymize(text: str, people: Sequence[Person]) -> str:
     """Return the text with an id for every name, and `~` for home folders. A second call changes nothing."""
-    text = HOME.sub(_home, text)
+    text = HOME_FOLDER.sub(_without_home, text)
     ids = {name.lower(): somebody.id for somebody in people for name in somebody.names}
     if not any(name in text.lower() for name in ids):
         return text
@@ -65,7 +71,7 @@ def _is_personal(name: str) -> bool:
     return len(name) >= MIN_NAME_LETTERS and name.lower() not in ACCOUNTS
 
 
-def _home(found: re.Match[str]) -> str:
+def _without_home(found: re.Match[str]) -> str:
     if found[1].lower() in SHARED_FOLDERS:
         return found[0]
     return "~/" if found[0].endswith(("/", "\\")) else "~"

@@ -1,9 +1,20 @@
-"""Finds secrets by the key or place before them: `password = …`, `"apiKey": "…"`, `--token …`, `Authorization: …`."""
+"""Finds secrets by the key, heading or place before them: `password = …`, `--token …`, `Authorization:
+…`, a column of a table; in English and in other languages.
+
+A row of PLACES is (test, words, pattern): the test of the value (see PLACE_TESTS), words that must
+occur, in any case (`a|b&c`: a or b, and c), and the pattern with the value in its last group.
+Patterns read one byte per character: a word beyond Latin-1 is replaced with an English word of the
+same length, and typographic colons, quotes and blanks with ASCII characters, so that all positions
+stay.
+"""
 
 from __future__ import annotations
 
-from .keynames import PROVIDERS, kind_of, names_password, tells
-from .looks_secret import (
+from collections.abc import Generator, Iterator
+from typing import Any
+
+from .rules import compiled, occurring
+from .values import (
     NO_VALUES,
     is_chosen,
     is_code,
@@ -15,44 +26,380 @@ from .looks_secret import (
     is_strong,
     letter_runs,
 )
-from .patterns import compiled, occurring
-from .places import GROUPED, HEADER, HEADS, URL, WORDS
-from .words import KEY_PATTERN, PASSWORD_PATTERN
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+Hit = tuple[int, int, str]
+CellHit = tuple[int, int, str]
+Columns = dict[int, str]
 
-    Hit = tuple[int, int, str]  # start, end, name of the rule
+
+# Words for passwords and keys in languages other than English, and their translation for the
+# patterns.
+#
+# Patterns read one byte per character. A word beyond Latin-1 is replaced with an English word of
+# the same length, and typographic colons, quotes and blanks with ASCII characters, so that all
+# positions stay.
+
+# Latin-1 words, as part of a pattern.
+PASSWORD_PATTERN = (
+    r"passwort|kennwort|losungswort|contrase(?:n|\xf1)a|palavra-passe|mot ?de ?passe|senha|wachtwoord|"
+    r"l(?:\xf6|o)senord|adgangskode|salasana|heslo|geslo|lozinka|parool|parol[ae]|slaptazodis|jelsz(?:\xf3|o)|"
+    r"kata ?sandi|katasandi|lykilor(?:\xf0|d)|sifre"
+)
+KEY_PATTERN = (
+    r"(?:api[ -]?)?schl(?:\xfc|ue)ssel|cl(?:\xe9|e) (?:d'|de l')?api|cl(?:\xe9|e) (?:secr(?:\xe8|e)te|priv(?:\xe9|e)e)|"
+    r"(?:clave|chave|chiave|llave) (?:de |da |do |di )?(?:la |l')?(?:api|secreta|segreta|privada|privata)|"
+    r"(?:clave|chave) de (?:acceso|acesso)|jeton|sleutel|nyckel|klucz|avain|kl(?:\xed|i)c"
+)
+PASSWORD_WORDS = (
+    "passwort", "kennwort", "losungswort", "passe", "senha", "wachtwoord", "losenord", "lösenord", "passord",
+    "adgangskode", "salasana", "heslo", "geslo", "lozinka", "parool", "parola", "parole", "slaptazodis", "jelszó",
+    "jelszo", "sandi", "katasandi", "lykilorð", "sifre", "contraseña", "contrasena", "motdepasse",
+)  # fmt: skip
+KEY_WORDS = (
+    "schlüssel", "schluessel", "clé", "cle", "clave", "chave", "chiave", "llave", "jeton", "sleutel", "nyckel", "klucz",
+    "avain", "klíč",
+)  # fmt: skip
+
+# Words beyond Latin-1. Forms that only add an ending are left out.
+WIDE_PASSWORD_WORDS = (
+    "пароль", "пароля", "паролем", "парола", "лозинка", "hasło", "hasła", "şifre", "parolă", "slaptažodis", "κωδικός",
+    "συνθηματικό", "סיסמה", "סיסמא", "كلمة المرور", "كلمة السر", "رمز عبور", "گذرواژه", "पासवर्ड", "รหัสผ่าน", "mật khẩu",
+    "密码", "密碼", "口令", "暗証番号", "パスワード", "비밀번호", "비번", "패스워드", "암호",
+)  # fmt: skip
+WIDE_KEY_WORDS = (
+    "密钥", "密鑰", "秘钥", "令牌", "トークン", "シークレット", "アクセスキー", "APIキー", "토큰", "API 키", "API-ключ",
+    "ключ API", "токен", "секрет", "κλειδί API", "مفتاح API",
+)  # fmt: skip
+TYPOGRAPHY = "…–—•≤≥−✓"  # characters beyond Latin-1 in English texts
+COPULAS = "是为為はがの이가는은"  # "is" between a word and its value without a blank
+STAND_INS = ("", "", "pw", "pwd", "pwds", "_pwds", "passwd", "_passwd", "password")  # by length
+KEY_STAND_INS = ("", "", "pw", "pat", "auth", "token", "secret")
+
+ASCII_SIGNS = {
+    "：": ":", "﹕": ":", "＝": "=", "→": ":", "⇒": ":", "➜": ":",
+    "\xa0": " ", "\u202f": " ", "\u2009": " ", "\u3000": " ",
+    "’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "「": '"', "」": '"', "『": '"', "』": '"',
+}  # fmt: skip
+
+
+def _by_first_character() -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+    """Return first character → the words that start with it, in each letter case, with their stand-ins."""
+    words: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for listed, stand_ins in ((WIDE_PASSWORD_WORDS, STAND_INS), (WIDE_KEY_WORDS, KEY_STAND_INS)):
+        for word in listed:
+            for form in sorted({word, word.capitalize(), word.upper()}):
+                if len(form) == len(word):
+                    words.setdefault(form[0], []).append((form, stand_ins))
+    return words
+
+
+WIDE_WORDS = _by_first_character()
+
+
+def with_english_words(text: str) -> str:
+    """Return the text with words for passwords and keys of other scripts in English; its length stays the same."""
+    if text.isascii():
+        return text
+    for character, plain in ASCII_SIGNS.items():
+        if character in text:
+            text = text.replace(character, plain)
+    if len(text.encode("latin-1", "ignore")) + sum(map(text.count, TYPOGRAPHY)) == len(text):
+        return text  # no letter beyond Latin-1
+    for character, words in WIDE_WORDS.items():
+        for word, stand_ins in words if character in text else ():
+            if word in text:
+                text = _with_stand_in(text, word, stand_ins)
+    return text
+
+
+def _with_stand_in(text: str, word: str, stand_ins: tuple[str, ...]) -> str:
+    """Return the text with a stand-in of the same length for a word, and a colon for a copula after it."""
+    longest = stand_ins[-1]
+    said = (
+        stand_ins[len(word)]
+        if len(word) < len(stand_ins)
+        else "_" * (len(word) - len(longest)) + longest
+    )
+    for copula in COPULAS:
+        text = text.replace(word + copula, said + ":")
+    return text.replace(word, said)
+
+
+# Classifies keys by their names: a password, a secret, a token, a value of a known provider, or
+# none of these.
+
+MAX_KNOWN_KEYS = 2_000  # keys whose kind is cached
+PREFIX_LETTERS = range(
+    6, 13
+)  # length of a provider's name that may start a longer one; `sumo` starts `sumOfExposures`
+
+PASSWORDS = frozenset(
+    (
+        *[
+            "password",
+            "passwords",
+            "passwd",
+            "passphrase",
+            "passphrases",
+            "passcode",
+            "pwd",
+            "pwds",
+            "pass",
+            "pw",
+            "psk",
+        ],
+        *PASSWORD_WORDS,
+    )
+)
+SECRETS = frozenset(
+    ("secret", "secrete", "secrets", "credential", "credentials", "creds", "jwtsecret")
+)
+TOKENS = frozenset(
+    (*"token tokens authtoken auth authorization apikey apikeys pat accesskey".split(), *KEY_WORDS)  # noqa: SIM905
+)
+KEY_OWNERS = frozenset(
+    """
+    access account admin anon api app application auth authorization client cloud consumer crypt decryption deploy dev
+    developer encryption fernet hmac iam insert jwt license licence live master preshared private prod production psk
+    rest secret server service session shared signing ssh storage subscription user webhook write
+    aws azure gcp google ibm sl oci openai anthropic gemini stripe slack sentry github gitlab twilio sendgrid supabase
+    vault
+    """.split()  # noqa: SIM905 - a list of quoted words reads worse
+)
+NO_PASSWORDS = frozenset(
+    ("bypass", "compass", "encompass", "surpass", "trespass", "overpass", "underpass")
+)
+PUBLIC_KEY_PARTS = frozenset(
+    ("public", "pub", "publishable", "primary", "foreign", "partition", "sort", "cache", "unique")
+)
+NOT_THE_SECRET = frozenset(
+    """
+    alias algorithm arn attempts class cli config count counter dir dirs duration endpoint env error expiration expires
+    expiry field file filename format generator hash header hint host id ids index info input issuer label
+    length level limit lifetime limits list location manager max message method min mode model name names path paths
+    placeholder policy prefix provider ref refs regex required rotation rule scope service size source status store
+    suffix table template tiktoken tokenizer ttl type types uri url usage user username validator version
+    """.split()  # noqa: SIM905 - as above
+)
+PROVIDERS = frozenset(
+    """
+    adafruit adobe airtable algolia alibaba artifactory asana atlassian auth0 beamer bitbucket bittrex blynk
+    bugsnag clickhouse cloudflare codeclimate codecov cohere coinbase confluent contentful datadog digitalocean
+    discord droneci dropbox easypost etsy facebook fastly finicity finnhub flickr freemius freshbooks gitter
+    gocardless grafana heroku hubspot intercom jfrog jira kraken kucoin launchdarkly linkedin looker mailchimp
+    mailgun mapbox mattermost maxmind meraki messagebird netlify newrelic nytimes okta pagerduty plaid postmark
+    privateai rapidapi rollbar saucelabs sendbird shodan snyk softlayer sonar sourcegraph squarespace sumo
+    sumologic telegram travis trello twitch twitter typeform yandex zendesk
+    """.split()  # noqa: SIM905 - as above
+)  # services whose name in a key makes a random value a secret
+
+
+_kinds_of_keys: dict[str, str] = {}  # cache of key → kind: a text repeats a few keys
+
+
+def kind_of_key(key: str) -> str:
+    """Return the kind of a key: "password", "secret", "token", "provider", or an empty text."""
+    if key not in _kinds_of_keys:
+        if len(_kinds_of_keys) >= MAX_KNOWN_KEYS:
+            _kinds_of_keys.clear()
+        _kinds_of_keys[key] = _classify_key(key)
+    return _kinds_of_keys[key]
+
+
+def _classify_key(key: str) -> str:
+    parts = letter_runs(key)
+    if not parts or PUBLIC_KEY_PARTS.intersection(parts):
+        return ""
+    if parts[-1] in NOT_THE_SECRET:
+        return "provider" if parts[-2:] == ["access", "id"] and _has_provider(parts) else ""
+    if PASSWORDS.intersection(parts) or parts[-1].endswith(("password", "passwd", "pwd")):
+        return "password"
+    if SECRETS.intersection(parts) or parts[-1].endswith(
+        ("secret", "secretkey", "secretaccesskey")
+    ):
+        return "secret"
+    if parts[-1].endswith("pass") and parts[-1] not in NO_PASSWORDS:
+        return "secret"
+    if TOKENS.intersection(parts) or parts[-1].endswith(
+        ("token", "apikey", "accesskey", "privatekey", "authkey")
+    ):
+        return "token"
+    if "key" in parts:
+        owner = parts[parts.index("key") - 1] if parts[0] != "key" else ""
+        return (
+            "token"
+            if owner in KEY_OWNERS or (owner and key.isupper()) or _has_provider(parts)
+            else ""
+        )
+    return "provider" if _has_provider(parts) else ""
+
+
+def names_secret(name: str) -> bool:
+    """Return whether a name says that it holds a secret: `dbPassword`, `access_token`."""
+    return any(
+        word in name.lower() for word in ("pass", "pwd", "secret", "token", "key", "cred", "auth")
+    )
+
+
+def names_password(key: str) -> bool:
+    """Return whether a key names a password itself: `db_password`, not `password_changed`."""
+    parts = letter_runs(key)
+    return bool(parts) and (
+        parts[-1] in PASSWORDS or parts[-1].endswith(("password", "passwd", "pwd"))
+    )
+
+
+def _has_provider(parts: list[str]) -> bool:
+    """Return whether one part, or two joined parts, name a provider: `message_bird`, `softlayerapikey`."""
+    names = parts + [parts[at] + parts[at + 1] for at in range(len(parts) - 1)]
+    return any(
+        name in PROVIDERS or any(name[:end] in PROVIDERS for end in PREFIX_LETTERS)
+        for name in names
+    )
+
+
+# Places of passwords and keys other than assignments: commands, headers, addresses, prose. Data
+# only.
+#
+# A row is (test, words, pattern): the test of the value (see `assigned`), words that must occur,
+# in any case (`a|b&c`: a or b, and c), and the pattern with the value in its last group.
+
+SPOKEN_USER = r"(?:user ?id|uid|user_?name|user|login)"
+SPOKEN_PASSWORD = r"(?:password|passwd|pwd|pass|pw)"
+ANY_PASSWORD = rf"(?:password|passwd|passphrase|passcode|pwd|pw|{PASSWORD_PATTERN})"
+SPOKEN_KEY = r"(?:(?:api|access|secret|auth|deploy)[ -]?key|token|secret)"
+SPOKEN_VALUE = r"[\"'`]?([^\s\"'`,;|]+)"
+SQL_PASSWORD = (
+    r"(?:identified (?:by|with \w+ (?:by|as))(?: password)?"
+    r"|(?:with|encrypted|set) password(?: for [^=\n]{1,60})?(?: ?=)?)"
+)
+HEXADECIMAL_KEY = r"((?:0x)?[0-9a-f]{64})\b"
+
+PLACES = (
+    ("sure", ";&user|uid|login", rf"(?i){SPOKEN_USER}\s*=[^;\n]*;[\s\"&+]*{SPOKEN_PASSWORD}\s*=\s*([^;\"'\s]+)"),
+    ("any", "pass|pw&user|uid|login", rf"(?im)^\W{{0,4}}{SPOKEN_USER}\s*[:=]\s*\S+[^\n]*\n(?:[ \t]*(?:#|//)[^\n]*\n){{0,3}}"
+            rf"\W{{0,4}}{SPOKEN_PASSWORD}\s*[:=]\s*(\S+)$"),
+    ("any", "machine", r"(?i)machine\s+\S+\s+login\s+\S+\s+password\s+(\S+)"),
+    ("pair", "pass|pw&user|uid|login", rf"(?i)\b{SPOKEN_USER}[ \t]+([^\s:=,]+)[ \t]+{SPOKEN_PASSWORD}[ \t]+([^\s:=,|`]+)"),
+    ("sure", "pass|pw&user|uid|login", rf"(?i)\b{SPOKEN_USER}\s+[\"'][^\"'\n]*[\"']\s+{SPOKEN_PASSWORD}\s+[\"']([^\"'\n]+)[\"']"),
+    ("any", "mysql|mariadb", r"\b(?:mysql\w*|mariadb\S*)\b[^\n]*?\s-p['\"]?([^\s'\"]+)"),
+    ("any", "redis-cli", r"redis-cli\b[^\n]*?\s(?:-a|--pass)\s+['\"]?([^\s'\"]+)"),
+    ("any", "securestring", r"(?i)ConvertTo-SecureString\s+(?:-String\s+)?[\"']([^\"'\n]+)[\"']"),
+    ("any", "variable \"",
+     r"variable\s+\"\w*(?:password|secret|token|key)\w*\"\s*\{[^}]*?\bdefault\s*=\s*\"([^\"\n]+)\""),
+    ("strong", "cookie:", r"(?i)cookie:[^\n]*?\b(?:session\w*|[\w.]*sid|auth\w*|jwt)=([^\s;,\"']{16,})"),
+    ("strong", "passw|passphrase", r"(?i)\b(?:password|passwd|passphrase)(?: is| was)?:? +`([^`\s]+)`"),
+    ("any", "sshpass|psexec", r"(?i)(?:sshpass\s+-p\s*|psexec[^\n]*?\s-p\s+)['\"]?([^\s'\"]+)"),
+    ("any", "password", r"(?m)^\s*password\s+[\"']([^\"'\n]+)[\"']"),
+    ("any", "==&passw|pwd|secret", r"(?i)[\"']([^\"'\n]{4,})[\"']\s*[!=]==?\s*[\w.]*(?:passw|pwd|secret)"),
+    ("login", "-u |-u\"|-u'|--user|--proxy-user",
+     r"(?:curl|wget|http)\b[^\n]*?(?:\\\s*\n[^\n]*?)*?\s(?:-u|--user|--proxy-user)[ =]*"
+     r"[\"']?[^\s:\"'$-][^\s:\"'$]*:[\"']?([^\s\"']+)"),
+    ("strong", "-pass|-token|-api|-secret|-auth|_token|_key",
+     r"(?i)(?:^|\s)--?[\w-]*(?:password|passwd|pass|token|api-?key|secret|auth)[ =]+[\"']?([^\s\"']+)"),
+    ("chosen", "-pass|-pw|-db", rf"(?i)(?:^|\s)--?[\w-]*{SPOKEN_PASSWORD}[ =]+[\"']?([^\s\"']+)"),
+    ("chosen", "htpasswd|ldap|unzip|7z|openssl|smbclient|net use|sqlcmd|docker login|mongo|sshpass|bcp |zip -",
+     r"(?i)\b(?:htpasswd\s+-\w*b\w*\s+\S+\s+\S+\s+|ldap\w+\b[^\n]*?\s-w\s*|(?:unzip|zip)\b[^\n]*?\s-P\s*|7z\w*\s[^\n]*?\s-p"
+     r"|openssl\b[^\n]*?\s(?:-k\s+|-pass(?:in|out)?\s+pass:)|smbclient\b[^\n]*?\s-U\s*[^\s%]+%"
+     r"|net use\b[^\n]*?/user:\S+\s+|(?:sqlcmd|bcp)\b[^\n]*?\s-P\s*"
+     r"|docker login\b[^\n]*?\s-p\s*|mongo\w*\b[^\n]*?\s-p\s*)[\"']?([^\s\"']+)"),
+    ("login", "chpasswd", r"(?:echo|printf)\s+[\"']?[\w.-]+:([^\s\"'|]+)[\"']?\s*\|\s*(?:sudo\s+)?chpasswd"),
+    ("any", "identified|with password|set password|encrypted password", rf"(?i)\b{SQL_PASSWORD}\s*\(?[\"']([^\"'\n]+)[\"']"),
+    ("shell", "setx|set -|config set|env |arg &pass|pwd|token|secret|key",
+     r"(?im)(?:^|\s)(?:setx|set\s+-\w+|config set|ENV|ARG)\s+[\w./:-]*(?:pass|pwd|token|secret|key)\w*[ =]+"
+     r"[\"']?([^\s\"']+)"),
+    ("spoken", "pass|pw|kennwort|losungswort|wachtwoord|senha|salasana|heslo|lozinka|jelsz|senord|contrase",
+     rf"(?i)\b{ANY_PASSWORD}"
+     rf"(?: (?:for|of|in|on|to) (?:the )?[\w.@-]+(?: [\w.@-]+)?(?: is| was)?[ :=]{{1,3}}|[ \t]+){SPOKEN_VALUE}"),
+    ("spoken-key", "token|secret|api key|api-key|apikey|access key|auth key|deploy key", rf"(?i)\b{SPOKEN_KEY}[ \t]+{SPOKEN_VALUE}"),
+    ("pair-strong", "cred|login|account",
+     r"(?i)\b(?:creds|credentials?|login|account|user/pass(?:word)?)\W{1,3}([\w.@-]+)\s?[:/|]\s?[`\"']?([^\s`\"'|]+)"),
+    ("pair-strong", "pass|pw&id/|id |user|login|account|\xff",  # ID/PW: ada/…, user and password = ada : …
+     r"(?i)(?:\b|_|\xff)(?:id|user(?:name)?|login|account|\xff)\)?\s?(?:[/&+,:( ]|and|und|et|y)\s?"
+     rf"{ANY_PASSWORD}\b(?:/\w+)?"
+     r"[ \t:=>)(-]{1,4}([\w.@-]+)\s?(?:/{1,2}|[:,(]|\s)\s?([^\s/)(\"'`,;|=]+)"),
+    ("spoken", "is the pass|is the pw", rf"(?i)[\"'`]?([^\s\"'`,;|]+)[\"'`]? is the {ANY_PASSWORD}"),
+    ("any", "private|priv", rf"(?i)priv(?:ate)?[ _-]?key\W{{1,4}}(?:is |was )?\W{{0,2}}{HEXADECIMAL_KEY}"),
+    ("sure", "phrase|seed words|recovery words|mnemonic",
+     r"(?i)(?:(?:seed|recovery|backup|wallet|secret)[ _-]?(?:phrase|words)|mnemonic)\W{1,4}(?:is |= ?)?[\"'`]?"
+     r"((?-i:[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11}(?:(?:[ ,]{1,2}[a-z]{3,8}){3}){0,4}))\b"),
+    ("login", "5432|6432", r"(?m)^[\w.*-]+:\d{4,5}:[\w*-]+:[\w*-]+:(\S+)$"),
+)  # fmt: skip
+
+HEADER_WORDS = ("bearer", "basic ", "token ", "apikey ", "authorization", "ssws")
+# The rows with their words in groups: one word of each group must occur.
+GROUPED_PLACES = tuple(
+    (test, tuple(group.split("|") for group in words.split("&")), row)
+    for test, words, row in PLACES
+)
+PLACE_WORDS = tuple(
+    sorted(
+        {
+            "://",
+            *HEADER_WORDS,
+            *(word for _, groups, _ in GROUPED_PLACES for group in groups for word in group),
+        }
+    )
+)
+
+# Group 1 or 2: the scheme; 3: the value.
+HEADER = (
+    r"(?i)(?:authorization[\"']?\s*[:=]\s*[\"'`]?([a-z][\w-]{1,19}) |\b(bearer|basic|token|api-?token|apikey|ssws) )"
+    r"\s*([\w.~+/=:^#-]{8,})"
+)
+URL = r"[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@\"'`<>]*:([^\s/\"'`<>]+)@[\w\[]"
+
+
+# Finds secrets by the key or place before them: `password = …`, `"apiKey": "…"`, `--token …`,
+# `Authorization: …`.
 
 MAX_KEY_LENGTH = 48  # characters of a key before its telling word (password, token, key, …)
 BADGE_REACH_CHARS = 24  # characters from "badge" to the token in a badge's address
 MIN_PASSWORD_LENGTH = 4  # `root` is a password; shorter values are flags
-LITERAL_OPERATORS = (":", "->", "-->")  # in notes and headers; names of variables come after other operators
-MIN_BARE_TOKEN_LENGTH = 16  # characters after the word token alone: shorter ones are names such as `cl100k_base`
-BETWEEN = ",;:)]}+"  # a value that starts with one of these is the text between two strings
+LITERAL_OPERATORS = (
+    ":",
+    "->",
+    "-->",
+)  # in notes and headers; names of variables come after other operators
+MIN_BARE_TOKEN_LENGTH = (
+    16  # characters after the word token alone: shorter ones are names such as `cl100k_base`
+)
+VALUE_SEPARATORS = (
+    ",;:)]}+"  # a value that starts with one of these is the text between two strings
+)
 BRACKETS = ((b")", b"("), (b"]", b"["), (b"}", b"{"))
 QUOTES = ("'", '"', "`")
 SYMBOLS = "!@#$%^&*?+~"  # in a quoted secret: names and sentences have none
 UNQUOTED_ENDS = b" \t\r\n\"'`<,;"
-MAX_VALUE_LENGTH = 4_096  # characters of a value that is judged as a whole: a longer one is a document
+MAX_VALUE_LENGTH = (
+    4_096  # characters of a value that is judged as a whole: a longer one is a document
+)
 MAX_QUOTED_LENGTH = 16_384  # characters: a longer quoted text is not a value
-JUDGED_LENGTH = 80  # characters of a value that are judged: a longer value is equally random at its start
+JUDGED_LENGTH = (
+    80  # characters of a value that are judged: a longer value is equally random at its start
+)
 TRAILING = b".,;:)]}*_\\\xff"  # punctuation after an unquoted value, and words of another script
 
 MIN_PROVIDER_KEY_LENGTH = 14  # characters of a value whose key only names a provider
 
-PAIRED = (b"id/", b"user/", b"username/", b"login/", b"account/")  # before `password`: user and password together
-BETWEEN_WORDS = frozenset((b"and", b"or", b"&", b"with", b"+", b"/"))  # between the words user and password: prose
+PAIRED = (
+    b"id/",
+    b"user/",
+    b"username/",
+    b"login/",
+    b"account/",
+)  # before `password`: user and password together
+BETWEEN_WORDS = frozenset(
+    (b"and", b"or", b"&", b"with", b"+", b"/")
+)  # between the words user and password: prose
 MESSAGE_WORDS = frozenset(
     "your the must enter please password invalid incorrect required should cannot not".split()  # noqa: SIM905
 )
 
-SPACED_KEY = rf"(?:api|access|secret|private|license|auth|account|encryption|signing) key|{KEY_PATTERN}"
-WORD = (
-    rf"passw(?:or)?d|passphrase|{PASSWORD_PATTERN}|pwd|pass|pw|psk|secrete?|token|key|credential|creds|auth|pat|login"
+SPACED_KEY = (
+    rf"(?:api|access|secret|private|license|auth|account|encryption|signing) key|{KEY_PATTERN}"
 )
+TELLING_WORD = rf"passw(?:or)?d|passphrase|{PASSWORD_PATTERN}|pwd|pass|pw|psk|secrete?|token|key|credential|creds|auth|pat|login"
 OPERATOR = (
     r"[:?.!]{0,3}={1,3}>?|:|,|\(|-{1,2}>|>\s*|\s\|{1,2}\s"  # assignments, comparisons, arguments, XML
     r"|\s(?:is|was|ist|lautet|est|es|jest|var|oli|on|er|\xe8|\xe9|\xe4r)(?: now)?[ :]"  # prose
@@ -61,7 +408,7 @@ OPERATOR = (
 
 # Group 1: the telling word; 2: the rest of the key; 3: the operator. The value follows.
 ASSIGNMENT = (
-    rf"(?i)({SPACED_KEY}|{WORD}|{'|'.join(sorted(PROVIDERS))})([\w.-]{{0,40}})"
+    rf"(?i)({SPACED_KEY}|{TELLING_WORD}|{'|'.join(sorted(PROVIDERS))})([\w.-]{{0,40}})"
     r"(?:\[\w*\])?[\\\"'`)*\]]{0,4}(?: string\b)?[ \t]{0,20}"
     rf"({OPERATOR})(?:\*{{1,3}}|_{{1,2}})?[ \t]{{0,20}}[*\\]{{0,2}}[^\s<,;]"
 )
@@ -69,15 +416,17 @@ ASSIGNMENT = (
 
 def find_assigned(data: bytes) -> Iterator[Hit]:
     """Yield every secret that its key or its place reveals."""
-    seen = occurring(WORDS, data.lower())
+    seen = occurring(PLACE_WORDS, data.lower())
     yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
-    for test, groups, pattern in GROUPED:
+    for test, groups, pattern in GROUPED_PLACES:
         if not any(seen.isdisjoint(group) for group in groups):
             yield from _in_place(data, test, compiled(pattern))
-    if not seen.isdisjoint(HEADS):
+    if not seen.isdisjoint(HEADER_WORDS):
         for found in compiled(HEADER).finditer(data):
             scheme, value = (found.group(1) or found.group(2)).lower(), _text(data, *found.span(3))
-            if _header_fits(scheme, value[:JUDGED_LENGTH], found.group(1) is not None or scheme == b"bearer"):
+            if _header_fits(
+                scheme, value[:JUDGED_LENGTH], found.group(1) is not None or scheme == b"bearer"
+            ):
                 yield *found.span(3), "authorization"
     if "://" in seen:
         for found in compiled(URL).finditer(data):
@@ -89,9 +438,13 @@ def _in_place(data: bytes, test: str, pattern: Any) -> Iterator[Hit]:
     pair = test.startswith("pair")
     for found in pattern.finditer(data):
         start, end = found.span(2 if pair else 1)
-        end = end if _text(data, start - 1, start) in QUOTES and start else _trim(data, start, end)
+        end = (
+            end
+            if _text(data, start - 1, start) in QUOTES and start
+            else _trimmed_end(data, start, end)
+        )
         value = _text(data, start, min(end, start + JUDGED_LENGTH))
-        if _fits(value, test) and not (pair and found.group(1).lower() in BETWEEN_WORDS):
+        if _fits_place(value, test) and not (pair and found.group(1).lower() in BETWEEN_WORDS):
             yield start, end, "password"
 
 
@@ -101,28 +454,28 @@ def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
     while spot := quick.search(data, at):
         found = pattern.match(data, *spot.span())
         key = _key_start(data, found.start(1))
-        kind = "" if _harmless(data, key) else kind_of(_text(data, key, found.end(2)))
+        kind = "" if _harmless(data, key) else kind_of_key(_text(data, key, found.end(2)))
         if not kind:
             at = max(found.start(3), found.start() + 1)
             continue
         operator = _text(data, *found.span(3)).strip()
-        start, quoted = _opening(data, found.end() - 1)
-        judged = _closing(data, start, quoted, min(len(data), start + JUDGED_LENGTH))
+        start, quoted = _value_start(data, found.end() - 1)
+        judged = _value_end(data, start, quoted, min(len(data), start + JUDGED_LENGTH))
         tight = found.end(2) == found.start(3) and found.end(3) == found.end() - 1
         rule = _verdict(data, kind, (key, found.end(2)), operator, (start, judged), quoted, tight)
-        end = _closing(data, start, quoted, len(data)) if rule else 0
+        end = _value_end(data, start, quoted, len(data)) if rule else 0
         if rule and (operator != ">" or _closes_element(data, key, end)):
             yield start, end, rule
         at = max(end, found.start(3), found.start() + 1)
 
 
-def _opening(data: bytes, at: int) -> tuple[int, str]:
+def _value_start(data: bytes, at: int) -> tuple[int, str]:
     """Return the start of a value, and the quote before it, if any."""
     quote = _text(data, at, at + 1)
     return (at + 1, quote) if quote in QUOTES else (at, "")
 
 
-def _closing(data: bytes, start: int, quote: str, limit: int) -> int:
+def _value_end(data: bytes, start: int, quote: str, limit: int) -> int:
     """Return the end of a value: its quote, the end of the line, or a character that cannot belong to it."""
     if quote:
         for mark in (
@@ -131,16 +484,18 @@ def _closing(data: bytes, start: int, quote: str, limit: int) -> int:
         ):  # search the line break only up to the quote: each byte is read at most twice
             found = data.find(mark, start, min(limit, start + MAX_QUOTED_LENGTH))
             limit = found if found >= 0 else limit
-        return _cut(data, start, limit)
+        return _before_escape(data, start, limit)
     end = start
     while end < limit and data[end] not in UNQUOTED_ENDS:
         end += 1
-    return _trim(data, start, end)
+    return _trimmed_end(data, start, end)
 
 
 def _closes_element(data: bytes, key: int, end: int) -> bool:
     """Return whether a value is the text of the XML element that the key names."""
-    return data[key - 1 : key] == b"<" and data[end : end + MAX_KEY_LENGTH].lstrip().startswith(b"</")
+    return data[key - 1 : key] == b"<" and data[end : end + MAX_KEY_LENGTH].lstrip().startswith(
+        b"</"
+    )
 
 
 def _text(data: bytes, start: int, end: int) -> str:
@@ -150,12 +505,14 @@ def _text(data: bytes, start: int, end: int) -> str:
 def _key_start(data: bytes, start: int) -> int:
     """Return the start of the key whose telling word starts here."""
     first = start
-    while first > max(0, start - MAX_KEY_LENGTH) and (data[first - 1 : first].isalnum() or data[first - 1] in b"_-."):
+    while first > max(0, start - MAX_KEY_LENGTH) and (
+        data[first - 1 : first].isalnum() or data[first - 1] in b"_-."
+    ):
         first -= 1
     return first
 
 
-def _cut(data: bytes, start: int, end: int) -> int:
+def _before_escape(data: bytes, start: int, end: int) -> int:
     """Return the end of a value before an escaped quote or line break, as in JSON within JSON."""
     for escape in (b'\\"', b"\\n", b"\\r"):
         spot = data.find(escape, start, end)
@@ -163,14 +520,15 @@ def _cut(data: bytes, start: int, end: int) -> int:
     return end
 
 
-def _trim(data: bytes, start: int, end: int) -> int:
+def _trimmed_end(data: bytes, start: int, end: int) -> int:
     """Return the end of an unquoted value without trailing punctuation, URL parameters or escaped line breaks."""
-    end = _cut(data, start, end)
+    end = _before_escape(data, start, end)
     spot = data.find(b"&", start, end)
     if spot > start and data.find(b"=", spot, end) > 0:
         end = spot
     surplus = {
-        closing: data.count(closing, start, end) - data.count(opening, start, end) for closing, opening in BRACKETS
+        closing: data.count(closing, start, end) - data.count(opening, start, end)
+        for closing, opening in BRACKETS
     }
     while end > start and data[end - 1] in TRAILING:
         last = data[end - 1 : end]
@@ -186,12 +544,18 @@ def _trim(data: bytes, start: int, end: int) -> int:
 
 
 def _verdict(
-    data: bytes, kind: str, name: tuple[int, int], operator: str, span: tuple[int, int], quoted: str, tight: bool
+    data: bytes,
+    kind: str,
+    name: tuple[int, int],
+    operator: str,
+    span: tuple[int, int],
+    quoted: str,
+    tight: bool,
 ) -> str:
     """Return the rule that an assignment matches; empty if it holds no secret. `tight`: no blanks at the operator."""
     key, value = _text(data, *name), _text(data, *span)
     inner = value[: value.replace(":", "=").find("=") + 1]
-    if inner and not quoted and kind_of(inner):
+    if inner and not quoted and kind_of_key(inner):
         return ""  # another assignment, which is judged next
     if not _plausible(key, value) or (not quoted and is_code(value)):
         return ""
@@ -200,34 +564,50 @@ def _verdict(
     argument = operator in (",", "(")
     if argument and quoted in ("", "`"):  # `a`, `b`: a list of code spans
         return ""
-    literal = not argument and (quoted != "" or not _is_name(data, name[0], span[1], value, operator, tight))
+    literal = not argument and (
+        quoted != "" or not _is_variable(data, name[0], span[1], value, operator, tight)
+    )
     if kind == "password" and not argument:
         taken = is_strong(value) or is_random(value) or (quoted != "" and _quoted_password(value))
         taken = taken or (literal and key.lower() != "pass" and is_chosen(value))
         taken = taken or (tight and operator == "=" and _is_environment(key, value))
     elif kind in ("password", "secret"):
-        taken = is_random(value) or is_strong(value) or (quoted != "" and any(c in value[1:] for c in SYMBOLS))
+        taken = (
+            is_random(value)
+            or is_strong(value)
+            or (quoted != "" and any(c in value[1:] for c in SYMBOLS))
+        )
         taken = taken or (literal and (is_keylike(value) or is_short_key(value)))
     else:
-        taken = is_random(value) and operator != "(" and (kind == "token" or len(value) >= MIN_PROVIDER_KEY_LENGTH)
-        taken = taken or (kind == "token" and operator in ("=", ":") and _says_secret(value, quoted))
-        taken = taken or (kind == "token" and literal and (is_keylike(value) or _is_short_key(key, value)))
+        taken = (
+            is_random(value)
+            and operator != "("
+            and (kind == "token" or len(value) >= MIN_PROVIDER_KEY_LENGTH)
+        )
+        taken = taken or (
+            kind == "token" and operator in ("=", ":") and _says_secret(value, quoted)
+        )
+        taken = taken or (
+            kind == "token" and literal and (is_keylike(value) or _has_short_key(key, value))
+        )
     return ("password" if kind == "password" else "secret") if taken else ""
 
 
-def _is_name(data: bytes, at: int, end: int, value: str, operator: str, tight: bool) -> bool:
+def _is_variable(data: bytes, at: int, end: int, value: str, operator: str, tight: bool) -> bool:
     """Tell whether an unquoted value is a variable's name: an argument, or a name that says that it holds a secret."""
     following = data[end : end + 1]
-    if following in (b")", b",", b";") and (data[at - 1 : at] == b"(" or data[at - 2 : at] == b", "):
+    if following in (b")", b",", b";") and (
+        data[at - 1 : at] == b"(" or data[at - 2 : at] == b", "
+    ):
         return True
     if operator in LITERAL_OPERATORS or (tight and following not in (b")", b",", b";")):
         return False
-    return value.isidentifier() and tells(value)
+    return value.isidentifier() and names_secret(value)
 
 
 def _is_environment(key: str, value: str) -> bool:
     """Tell whether `KEY=value` sets a shell variable to a plain word, which is then not a variable's name."""
-    return key.isupper() and names_password(key) and value.isalnum() and not tells(value)
+    return key.isupper() and names_password(key) and value.isalnum() and not names_secret(value)
 
 
 def rule_of_value(key: str, value: str, plain: bool = True) -> str:
@@ -235,22 +615,27 @@ def rule_of_value(key: str, value: str, plain: bool = True) -> str:
 
     With `plain`, words without digits count as a password, too.
     """
-    kind = kind_of(key)
+    kind = kind_of_key(key)
     if not kind or len(value) > MAX_VALUE_LENGTH or not _plausible(key, value):
         return ""
     if kind == "password":
-        said = plain and names_password(key) and not any(c.isdigit() for c in value) and _quoted_password(value)
+        said = (
+            plain
+            and names_password(key)
+            and not any(c.isdigit() for c in value)
+            and _quoted_password(value)
+        )
         said = said and not NO_VALUES.intersection(value.split())
         taken = said or is_strong(value) or is_random(value) or is_chosen(value)
     elif kind == "secret":
         taken = is_random(value) or is_strong(value) or is_keylike(value) or is_short_key(value)
     else:
-        said = _says_secret(value, '"') or is_keylike(value) or _is_short_key(key, value)
+        said = _says_secret(value, '"') or is_keylike(value) or _has_short_key(key, value)
         taken = is_random(value) or (kind == "token" and said)
     return ("password" if kind == "password" else "secret") if taken else ""
 
 
-def _is_short_key(key: str, value: str) -> bool:
+def _has_short_key(key: str, value: str) -> bool:
     """Tell whether a name that ends in `key` has a short key; after other names it may be a model or a version."""
     return key.lower().endswith("key") and is_short_key(value)
 
@@ -265,7 +650,7 @@ def _harmless(data: bytes, at: int) -> bool:
 
 def _plausible(key: str, value: str) -> bool:
     plain = value.strip().lower()
-    if len(plain) < MIN_PASSWORD_LENGTH or plain[0] in BETWEEN or plain in NO_VALUES:
+    if len(plain) < MIN_PASSWORD_LENGTH or plain[0] in VALUE_SEPARATORS or plain in NO_VALUES:
         return False
     return not _echoes(key, plain) and not is_placeholder(value)
 
@@ -273,7 +658,9 @@ def _plausible(key: str, value: str) -> bool:
 def _echoes(key: str, value: str) -> bool:
     """Return whether a value only repeats its key: `challengePassword: "challenge_password"`."""
     name, said = ("".join(c for c in text.lower() if c.isalnum()) for text in (key, value))
-    return (len(said) >= MIN_PASSWORD_LENGTH and said in name) or (len(letter_runs(key)) > 1 and name in said)
+    return (len(said) >= MIN_PASSWORD_LENGTH and said in name) or (
+        len(letter_runs(key)) > 1 and name in said
+    )
 
 
 def _says_secret(value: str, quoted: str) -> bool:
@@ -291,17 +678,21 @@ def _quoted_password(value: str) -> bool:
     return plain and not MESSAGE_WORDS.intersection(words)
 
 
-def _fits(value: str, test: str) -> bool:
+def _fits_place(value: str, test: str) -> bool:
     """Tell whether a value passes the test of its place."""
-    if len(value) < MIN_PASSWORD_LENGTH or is_placeholder(value) or (test != "sure" and value.lower() in NO_VALUES):
+    if (
+        len(value) < MIN_PASSWORD_LENGTH
+        or is_placeholder(value)
+        or (test != "sure" and value.lower() in NO_VALUES)
+    ):
         return False
-    if test in TESTS:
-        return any(looks(value) for looks in TESTS[test])
+    if test in PLACE_TESTS:
+        return any(looks(value) for looks in PLACE_TESTS[test])
     return True
 
 
 # The tests of `places`; "any", "pair" and "sure" accept every value that is not a placeholder.
-TESTS = {
+PLACE_TESTS = {
     "strong": (is_strong, is_random),
     "chosen": (is_strong, is_random, is_chosen),
     "login": (is_strong, is_random, is_chosen),
@@ -320,7 +711,9 @@ def _header_fits(scheme: bytes, value: str, told: bool) -> bool:
         return _is_user_and_password(value) or is_random(value)
     if not told and len(value) < MIN_BARE_TOKEN_LENGTH:
         return False
-    return is_random(value) or (is_strong(value) and len(value) >= 12) or (told and is_keylike(value))
+    return (
+        is_random(value) or (is_strong(value) and len(value) >= 12) or (told and is_keylike(value))
+    )
 
 
 def _is_user_and_password(value: str) -> bool:
@@ -331,3 +724,84 @@ def _is_user_and_password(value: str) -> bool:
     except ValueError:
         return False
     return b":" in plain and plain.isascii()
+
+
+# Finds secrets in table columns with a telling heading, in Markdown tables and separated values.
+
+PIPE, CELL_SEPARATORS = b"|", (b"\t", b";", b",")
+MAX_HEADING_LENGTH = 1_000  # characters of the line of headings
+MAX_NAME_LENGTH = 40  # characters of one heading
+IN_HEADINGS = r"[\w\x80-\xff \t|,;\"'`*./#()-]*"
+HEADINGS = rf"(?im)^{IN_HEADINGS}(?:pass|pwd|\bpw\b|secret|token|key|cred|{PASSWORD_PATTERN}|{KEY_PATTERN}){IN_HEADINGS}\r?$"
+AROUND_CELLS = b" \t\r\"'`*"
+
+
+def find_in_tables(data: bytes) -> Iterator[CellHit]:
+    """Yield the cells that are secrets because of the heading of their column."""
+    if not any(separator in data for separator in (PIPE, *CELL_SEPARATORS)) or b"\n" not in data:
+        return
+    done = 0
+    for line in compiled(HEADINGS, False).finditer(data):
+        start, end = line.span()
+        if start < done or end - start > MAX_HEADING_LENGTH:
+            continue
+        for separator in (PIPE, *CELL_SEPARATORS):
+            names = _telling_headings(data[start:end], separator)
+            if names is not None and _has_rows(data, end, separator):
+                done = yield from _secrets_in_rows(
+                    data, end + 1, separator, len(data[start:end].split(separator)), names
+                )
+                break
+
+
+def _telling_headings(line: bytes, separator: bytes) -> Columns | None:
+    """Return column → heading that names a secret; None if there is none, or if the line has no headings."""
+    cells = line.split(separator)
+    edges = (0, len(cells) - 1) if separator == PIPE and len(cells) > 2 else ()
+    names = {}
+    for number, cell in enumerate(cells if len(cells) > 1 else ()):
+        name = cell.strip(AROUND_CELLS).decode("latin-1")
+        if not _is_heading(name) and (name or number not in edges):
+            return None
+        if kind_of_key(name):
+            names[number] = name
+    return names or None
+
+
+def _is_heading(name: str) -> bool:
+    return 0 < len(name) <= MAX_NAME_LENGTH and all(c.isalnum() or c in " _-./#()" for c in name)
+
+
+def _has_rows(data: bytes, end: int, separator: bytes) -> bool:
+    """Tell whether the next line underlines the headings, as Markdown requires; other tables need no such line."""
+    below = data[end + 1 : _line_end(data, end + 1)]
+    return separator != PIPE or (b"-" in below and not below.strip(b"|:- \t\r+"))
+
+
+def _secrets_in_rows(
+    data: bytes, at: int, separator: bytes, width: int, names: Columns
+) -> Generator[CellHit, None, int]:
+    """Yield the secrets of the rows that start here; return the end of the table."""
+    while at < len(data):
+        end = _line_end(data, at)
+        cells = data[at:end].split(separator)
+        if len(cells) != width and (separator != PIPE or len(cells) < 2):
+            return at
+        for number, cell in enumerate(cells):
+            value = cell.strip(AROUND_CELLS)
+            name = names.get(number)
+            if (
+                name
+                and value
+                and (rule := rule_of_value(name, value.decode("latin-1"), plain=False))
+            ):
+                start = at + cell.index(value)
+                yield start, start + len(value), rule
+            at += len(cell) + len(separator)
+        at = end + 1
+    return at
+
+
+def _line_end(data: bytes, at: int) -> int:
+    end = data.find(b"\n", at)
+    return len(data) if end < 0 else end

@@ -1,33 +1,136 @@
-"""Finds secrets and personal data in a text, and redacts them."""
+"""Finds secrets and personal data in a text, and redacts them: the rules, assigned secrets, and keys
+of several lines.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
 
-from ..model.record import record
-from ..text.clean import visible
-from .assigned import find_assigned
-from .looks_secret import is_filler, is_generated, is_placeholder, is_random
-from .multiline import find_kubernetes, find_private_keys
-from .patterns import compiled, occurring
-from .personal import iban_in, passes, phone_in
-from .rules import LITERALS, PERSONAL_RULES, PREFIX_RULES, RULES, SHAPE_RULES, Rule
-from .tables import find_in_tables
-from .words import familiar
+from ..model.values import record
+from ..text.clean import visible_text
+from .assigned import find_assigned, find_in_tables, with_english_words
+from .rules import (
+    LITERALS,
+    PERSONAL_RULES,
+    PREFIX_RULES,
+    RULES,
+    SHAPE_RULES,
+    Rule,
+    compiled,
+    occurring,
+)
+from .values import (
+    iban_in,
+    is_filler,
+    is_generated,
+    is_placeholder,
+    is_random,
+    passes_check,
+    phone_in,
+)
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+KeyHit = tuple[int, int, str]
+Hit = tuple[int, int, str]
 
-    Hit = tuple[int, int, str]  # start, end, name of the rule
+
+# Finds secrets of several lines: PEM private keys, whole or cut off, and the data of Kubernetes
+# secrets.
+
+PEM_DASHES = b"-----"
+PEM_BEGIN, PEM_END = b"-----BEGIN ", b"-----END "
+PUTTY, PUTTY_MAC = b"Private-Lines: ", b"Private-MAC: "
+MAX_KEY_BYTES = 16_384  # bytes of a cut-off key: an RSA key of 16,384 bits has 12,700
+MAX_LABEL_LENGTH = 60  # of the label between the dashes
+BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
+WRAPPING = b" \t\r\"'`+,;\\>|#*"  # quotes, string concatenation, quoted mail, comments around the lines of a key
+
+KUBERNETES_KIND = r"(?im)^\s*[\"']?kind[\"']?:\s*[\"']?secret[\"']?\s*,?\s*$"
+KUBERNETES_DATA = r"(?m)^[\"']?(?:data|stringData)[\"']?:[ \t]*\n((?:[ \t]+[^\n]*(?:\n|$))+)"
+KUBERNETES_VALUE = r"(?m)^\s+(?:[\"']?[\w.-]+[\"']?:\s*(?:[>|]-?\s*\n\s*)?)[\"']?([0-9A-Za-z+/]{10,}={0,2})[\"']?\s*$"
+
+
+def find_private_keys(data: bytes) -> Iterator[KeyHit]:
+    """Yield each whole PEM, PGP or PuTTY private key; a cut-off key up to the last line that belongs to it."""
+    yield from _putty_keys(data)
+    at, closing = data.find(PEM_BEGIN), data.find(PEM_END)
+    while at >= 0:
+        following = data.find(PEM_BEGIN, at + 1)
+        closing = data.find(PEM_END, at) if 0 <= closing < at else closing
+        end = _key_end(data, at, closing, following if following >= 0 else len(data))
+        if end:
+            yield at, end, "private-key"
+        at = data.find(PEM_BEGIN, end) if end > following >= 0 else following
+
+
+def _putty_keys(data: bytes) -> Iterator[KeyHit]:
+    """Yield the private lines of each PuTTY key, with its checksum if that is there."""
+    at = data.find(PUTTY)
+    while at >= 0:
+        start = data.find(b"\n", at) + 1 or len(data)
+        following = data.find(PUTTY, start)
+        limit = min(start + MAX_KEY_BYTES, following if following >= 0 else len(data))
+        lines = data.find(PUTTY_MAC, start, limit)
+        end = data.find(b"\n", lines) if lines >= 0 else _torn_end(data, start, limit)
+        yield at, end if end >= 0 else len(data), "private-key"
+        at = following
+
+
+def _key_end(data: bytes, at: int, closing: int, following: int) -> int:
+    """Return the end of the key that starts here; 0 if it is not a private key.
+
+    `closing`: position of the next END line (-1: none); `following`: position of the next BEGIN line.
+    """
+    close = data.find(PEM_DASHES, at + len(PEM_BEGIN), at + len(PEM_BEGIN) + MAX_LABEL_LENGTH)
+    if close < 0 or b"PRIVATE KEY" not in data[at:close]:
+        return 0
+    close += len(PEM_DASHES)
+    if close <= closing < following:
+        final = data.find(
+            PEM_DASHES, closing + len(PEM_END), closing + len(PEM_END) + MAX_LABEL_LENGTH
+        )
+        return final + len(PEM_DASHES) if final >= 0 else closing + len(PEM_END)
+    return _torn_end(data, close, following)
+
+
+def _torn_end(data: bytes, at: int, limit: int) -> int:
+    """Return the end of the lines before `limit` that can belong to a key without an END line."""
+    end = at
+    for line in data[at : min(limit, at + MAX_KEY_BYTES)].replace(b"\\n", b" \n").split(b"\n"):
+        body = line.strip(WRAPPING)
+        if body and not _of_a_key(body):
+            break
+        at += len(line) + 1
+        end = at - 1 if body else end
+    return min(end, len(data))
+
+
+def _of_a_key(line: bytes) -> bool:
+    return BASE64.issuperset(line) or line.startswith(
+        (b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:")
+    )
+
+
+def find_kubernetes(data: bytes) -> Iterator[KeyHit]:
+    """Yield the base64 values under `data:` of a Kubernetes secret."""
+    if b"data" not in data or b"kind" not in data or not compiled(KUBERNETES_KIND).search(data):
+        return
+    for block in compiled(KUBERNETES_DATA).finditer(data):
+        for value in compiled(KUBERNETES_VALUE).finditer(data, *block.span(1)):
+            yield *value.span(1), "kubernetes-secret"
+
+
+# Finds secrets and personal data in a text, and redacts them.
 
 ESCAPES = ("\\_", "\\-", "\\.", "\\*", "\\~")  # how Markdown writes characters of keys
-TAG = "[REDACTED_"
-NUMBER = r"\d(?:[ .()/-]{0,3}\d){8,}"  # a card, account or telephone number has at least nine digits
+TAG_START = "[REDACTED_"
+LONG_NUMBER = (
+    r"\d(?:[ .()/-]{0,3}\d){8,}"  # a card, account or telephone number has at least nine digits
+)
 # Rules whose literal is only a punctuation mark are tried if the text has a run of characters as long as their keys.
 LONG_RUNS = ((r"[\w-]{24}", frozenset((".", "_", "|"))), ("[0-9a-f]{24}", frozenset((":", "-"))))
 NUMERIC_CHECKS = ("card", "iban", "ssn", "phone")
-TRIMMED = {"iban": iban_in, "phone": phone_in}  # checks whose patterns may match too much
+TRIMMING_CHECKS = {"iban": iban_in, "phone": phone_in}  # checks whose patterns may match too much
 CONTEXT_LENGTH = 16  # characters before and after a match that a check may read
 MAX_CHECKSUM_LENGTH = 96  # characters: `sha512-` and 88 in base64
 SHORT_KEY_LENGTH = 20  # shorter keys (JFrog's) may have a run of one letter and be no placeholder
@@ -57,12 +160,12 @@ class Secret:
 
 def find_secrets(text: str, pii: bool = True) -> list[Secret]:
     """Return every secret in a text, in order and without overlaps; with `pii`, also personal data."""
-    seen, places = unescaped(*visible(text))
+    seen, places = without_escapes(*visible_text(text))
     data = _bytes(seen)
-    told = data if (known := familiar(seen)) == seen else _bytes(known)
+    told = data if (known := with_english_words(seen)) == seen else _bytes(known)
     found = []
     line, counted = 1, 0
-    for start, end, name in _merge(data, _hits(data, told, pii)):
+    for start, end, name in _merged_hits(data, _all_hits(data, told, pii)):
         if places is not None:
             start, end = places[start], places[end - 1] + 1
         line, counted = line + text.count("\n", counted, start), start
@@ -72,11 +175,16 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
 
 def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
     """Return the text with a tag such as [REDACTED_AWS_KEY] for each secret, or `stand_in` for personal data."""
-    while secrets := find_secrets(text, pii):  # terminates: each round leaves fewer characters outside tags
+    while secrets := find_secrets(
+        text, pii
+    ):  # terminates: each round leaves fewer characters outside tags
         pieces, at = [], 0
         for secret in secrets:
             found = text[secret.start : secret.end]
-            pieces += [text[at : secret.start], stand_in(found) if stand_in and secret.pii else secret.tag]
+            pieces += [
+                text[at : secret.start],
+                stand_in(found) if stand_in and secret.pii else secret.tag,
+            ]
             at = secret.end
         text = "".join([*pieces, text[at:]])
     return text
@@ -89,16 +197,18 @@ def leaks_again(text: str) -> bool:
     """
     if "re2" in sys.modules:
         return bool(find_secrets(text))
-    seen, _ = visible(text)
+    seen, _ = visible_text(text)
     return any(_plain_hits(seen, True)) or any(find_private_keys(_bytes(seen)))
 
 
-def unescaped(text: str, places: Sequence[int] | None) -> tuple[str, Sequence[int] | None]:
+def without_escapes(text: str, places: Sequence[int] | None) -> tuple[str, Sequence[int] | None]:
     """Return the text without the backslashes of Markdown, and the old position of each character."""
     if "\\" not in text or not any(mark in text for mark in ESCAPES):
         return text, places
     kept = [at for at in range(len(text)) if text[at] != "\\" or text[at : at + 2] not in ESCAPES]
-    return "".join([text[at] for at in kept]), kept if places is None else [places[at] for at in kept]
+    return "".join([text[at] for at in kept]), kept if places is None else [
+        places[at] for at in kept
+    ]
 
 
 def engine() -> str:
@@ -114,7 +224,7 @@ def _bytes(text: str) -> bytes:
     return text.encode("latin-1", "rawkomem-wide")
 
 
-def _hits(data: bytes, told: bytes, pii: bool) -> Iterator[Hit]:
+def _all_hits(data: bytes, told: bytes, pii: bool) -> Iterator[Hit]:
     """Yield the hits in a text; `told` is the same text with words such as password translated into English."""
     yield from find_private_keys(data)
     if engine() == "plain":
@@ -124,42 +234,56 @@ def _hits(data: bytes, told: bytes, pii: bool) -> Iterator[Hit]:
     for run, marks in LONG_RUNS:
         if not compiled(run, False).search(data):
             words -= marks
-    for rule in [*_begun(data), *(rule for rule in SHAPE_RULES if not words.isdisjoint(rule.literals))]:
+    for rule in [
+        *_prefix_rules_in(data),
+        *(rule for rule in SHAPE_RULES if not words.isdisjoint(rule.literals)),
+    ]:
         yield from _rule_hits(rule, data)
     yield from find_assigned(told)
     yield from find_kubernetes(data)
     yield from find_in_tables(told)
-    numbers = pii and compiled(NUMBER, False).search(data)
+    numbers = pii and compiled(LONG_NUMBER, False).search(data)
     for rule in PERSONAL_RULES if pii else ():
         if (numbers or rule.check not in NUMERIC_CHECKS) and not found.isdisjoint(rule.literals):
             yield from _rule_hits(rule, data)
 
 
-def _begun(data: bytes) -> list[Rule]:
+def _prefix_rules_in(data: bytes) -> list[Rule]:
     """Return the rules of keys of which a prefix occurs at a word boundary, in one pass over the text."""
-    begun = {found.group()[found.group()[:1] == b"_" :] for found in compiled(_beginnings(), False).finditer(data)}
-    numbers = {number for literal in begun for number in _begun_by(literal)}
+    begun = {
+        found.group()[found.group()[:1] == b"_" :]
+        for found in compiled(_pattern_of_prefixes(), False).finditer(data)
+    }
+    numbers = {number for literal in begun for number in _rules_of_prefix(literal)}
     return [PREFIX_RULES[number] for number in sorted(numbers)]
 
 
-_known: dict[str, str] = {}  # the pattern of all prefixes, made once
-_by_literal: dict[bytes, list[int]] = {}
+_prefix_pattern: dict[str, str] = {}  # the pattern of all prefixes, made once
+_rules_by_prefix: dict[bytes, list[int]] = {}
 
 
-def _beginnings() -> str:
-    if not _known:
-        literals = sorted({literal for rule in PREFIX_RULES for literal in rule.literals}, key=lambda x: (-len(x), x))
-        quoted = ("".join(c if c.isalnum() else f"\\x{ord(c):02x}" for c in literal) for literal in literals)
-        _known["all"] = r"(?:\b|_)(?:" + "|".join(quoted) + ")"
-    return _known["all"]
+def _pattern_of_prefixes() -> str:
+    if not _prefix_pattern:
+        literals = sorted(
+            {literal for rule in PREFIX_RULES for literal in rule.literals},
+            key=lambda x: (-len(x), x),
+        )
+        quoted = (
+            "".join(c if c.isalnum() else f"\\x{ord(c):02x}" for c in literal)
+            for literal in literals
+        )
+        _prefix_pattern["all"] = r"(?:\b|_)(?:" + "|".join(quoted) + ")"
+    return _prefix_pattern["all"]
 
 
-def _begun_by(seen: bytes) -> list[int]:
+def _rules_of_prefix(seen: bytes) -> list[int]:
     """Return the rules that a prefix may belong to: the match is the longest, so `sk_live_` counts as `sk_`, too."""
-    if seen not in _by_literal:
+    if seen not in _rules_by_prefix:
         text = seen.decode()
-        _by_literal[seen] = [number for number, rule in enumerate(PREFIX_RULES) if text.startswith(rule.literals)]
-    return _by_literal[seen]
+        _rules_by_prefix[seen] = [
+            number for number, rule in enumerate(PREFIX_RULES) if text.startswith(rule.literals)
+        ]
+    return _rules_by_prefix[seen]
 
 
 def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
@@ -167,9 +291,13 @@ def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
         start, end = found.span(1)
         end -= data[start:end].endswith(b".") and not rule.pii  # the period of the sentence
         value = data[start:end].decode("latin-1")
-        if rule.check in TRIMMED:
-            end = start + len(TRIMMED[rule.check](value))
-        if end > start and _accepted(rule, value, data, start, end) and not (rule.check and _in_checksum(data, start)):
+        if rule.check in TRIMMING_CHECKS:
+            end = start + len(TRIMMING_CHECKS[rule.check](value))
+        if (
+            end > start
+            and _accepted(rule, value, data, start, end)
+            and not (rule.check and _in_checksum(data, start))
+        ):
             yield start, end, rule.name
 
 
@@ -183,7 +311,9 @@ def _in_checksum(data: bytes, at: int) -> bool:
 def _accepted(rule: Rule, value: str, data: bytes, start: int, end: int) -> bool:
     if rule.pii:
         before = data[max(0, start - CONTEXT_LENGTH) : start].decode("latin-1")
-        return passes(rule.check, value, before, data[end : end + CONTEXT_LENGTH].decode("latin-1"))
+        return passes_check(
+            rule.check, value, before, data[end : end + CONTEXT_LENGTH].decode("latin-1")
+        )
     if rule.check == "random":
         return is_random(value) and not is_filler(value)
     if rule.check == "generic":
@@ -223,15 +353,15 @@ def _plain_addresses(text: str) -> Iterator[Hit]:
         name, _, top = text[at + 1 : end].rpartition(".")
         whole = start < at and name and top.isalpha() and len(top) > 1
         around = (text[max(0, start - CONTEXT_LENGTH) : start], text[end : end + CONTEXT_LENGTH])
-        if whole and passes("email", text[start:end], *around):
+        if whole and passes_check("email", text[start:end], *around):
             yield start, end, "email"
         at = text.find("@", max(end, at + 1))
 
 
-def _merge(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
+def _merged_hits(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
     """Return the hits in order: overlapping secrets are merged, a secret wins over personal data, tags stay."""
     taken = bytearray(len(data))
-    for start, end in _tags(data):
+    for start, end in _tag_spans(data):
         taken[start:end] = b"\1" * (end - start)
     kept: list[Hit] = []
     personal = []
@@ -252,27 +382,27 @@ def _merge(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
     return sorted(kept)
 
 
-def _tags(data: bytes) -> list[tuple[int, int]]:
-    found, at = [], data.find(TAG.encode())
+def _tag_spans(data: bytes) -> list[tuple[int, int]]:
+    found, at = [], data.find(TAG_START.encode())
     while at >= 0:
         end = data.find(b"]", at)
         if end < 0:
             break
         found.append((at, end + 1))
-        at = data.find(TAG.encode(), end)
+        at = data.find(TAG_START.encode(), end)
     return found
 
 
-def _widen(failure: UnicodeError) -> tuple[bytes, int]:
+def _encode_wide(failure: UnicodeError) -> tuple[bytes, int]:
     """Encode a character beyond Latin-1 as one byte, so that positions stay; patterns treat it as a letter."""
     assert isinstance(failure, UnicodeEncodeError)
     return b"\xff" * (failure.end - failure.start), failure.end
 
 
-def _register() -> None:
+def _register_wide() -> None:
     from codecs import register_error
 
-    register_error("rawkomem-wide", _widen)
+    register_error("rawkomem-wide", _encode_wide)
 
 
-_register()
+_register_wide()

@@ -1,121 +1,136 @@
-"""Repository: the entry point of the library. Inner modules and wings/ (`repo.skills`, …) are loaded on first use."""
+"""Repository: the entry point of the library. Inner modules and wings/ (`repo.skills`, …) are loaded on first use.
+
+`beliefs`: Decisions about memories: trust, disputes, quarantine and review, supersession, validity, claims and their conflicts; and undoing changes that this machine made
+`commits`: Memories and git commits: manual edits of committed memories, staged memories compared with others, and changes moved into the files of their memories
+`connections`: What memories are connected with: links and walks along them, clusters, entities, episodes, and cited places in the code
+`core`: The object that the facade and all parts of the library share: one repository's files, settings and index
+`experience`: What earlier work taught: traces of runs, the experience log, a brief before the next task, and lessons from failures
+`injecting`: Inject: choose the memories for the prompt of a task, and explain the choice
+`layers`: Layers: the project's memories, the user's own, and those of shared repositories, which are read- only
+`learning`: Learn from sessions: drafts that wait for a decision, statements and requests in transcripts, and memories that a quote of a person proves
+`machine`: The index and its search stores on this machine: status, rebuild, choose a store, copy, migrate tables; and the checks of `rawkomem doctor`
+`maintenance`: Maintenance of memories: consolidate, digest, prune, purge, and retention in the archive
+`mesh_tables`: The tables of RFC-0011 that other programs read: their rows, publishing them after each write and recall, and the export as a memory-mesh database
+`purging`: Remove a memory's text for good
+`settings`: Settings from config.yaml of the repository and of the user
+`settings_table`: The table of settings, one row each, the types of their values, and the reader of a settings file
+`skills`: Skills: import, find, rate and export them; propose skills and write reflections from memories
+`transfer`: What enters and leaves a repository: import and export in the formats of other tools, the ledger of writes and recalls, and sinks that receive changes
+`writing`: Store and change memories: the keyword arguments of `add` and `amend`, the checks of an entry, and the only write path, which updates sinks, the ledger and MEMORY.md after the write
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from ..files.layout import Layout, find_layout
+from ..files.session_records import Told
+from ..index.catalogue import Row, SyncReport
+from ..model.entries import Entry, Memory, Task, Value
 from ..model.errors import BadInput
-from ..recall.filters import filter_of
-from ..recall.limits import DEFAULT_RESULTS
-from ..recall.question import cut_note
-from .core import Core, warn_on_stderr
-from .lazy import lazy
+from ..model.filters import Filter, Words
+from ..recall.inject import Injection, Prompt, with_memories
+from ..recall.scoring import Scored
+from ..recall.signals import DEFAULT_RESULTS, cut_note, filter_of
+from .core import Core, lazy, warn_on_stderr
+from .settings import Settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from os import PathLike
-    from typing import Self, TypedDict, Unpack
-
     from ..files.append import Written
     from ..files.check import Checked
-    from ..files.local.told import Told
-    from ..index.catalogue import Row
-    from ..index.report import SyncReport
-    from ..index.views.stats import Stats
-    from ..model.entry import Entry, Memory, Value
-    from ..model.filters import Filter, Words
-    from ..model.task import Task
-    from ..recall.inject import Injection, Prompt
-    from ..recall.score import Scored
+    from ..index.summaries import Stats
     from ..recall.search import Answer, Found
     from ..state.history import Step
+    from .beliefs import Beliefs, Undoing
+    from .commits import Edits, Gathering, Staging
+    from .connections import Citations, Episodes, Graph
+    from .experience import Lessons, Traces
+    from .injecting import Recalling
     from .layers import Layers
-    from .recalling import Recalling
-    from .settings import Settings
-    from .wings.beliefs import Beliefs
-    from .wings.citations import Citations
-    from .wings.drafts import Drafts
-    from .wings.edits import Edits
-    from .wings.episodes import Episodes
-    from .wings.exchange import Exchange
-    from .wings.gathering import Gathering
-    from .wings.graph import Graph
-    from .wings.learning import Learning
-    from .wings.ledger import Ledger
-    from .wings.lessons import Lessons
-    from .wings.lifecycle import Lifecycle
-    from .wings.remembering import Remembering
-    from .wings.retention import Retention
-    from .wings.sinks import Sinks
-    from .wings.skills import Skills
-    from .wings.staging import Staging
-    from .wings.store import Store
-    from .wings.traces import Traces
-    from .wings.transcripts import Transcripts
-    from .wings.undoing import Undoing
+    from .learning import Drafts, Learning, Remembering, Transcripts
+    from .machine import Store
+    from .maintenance import Lifecycle, Retention
+    from .skills import Skills
+    from .transfer import Exchange, Ledger, Sinks
     from .writing import Stored, Writing
 
-    StrPath = str | PathLike[str]
 
-    class Changes(TypedDict, total=False):
-        """The keyword arguments of `amend`; fields.py maps each to a field or a frontmatter key."""
+class Changes(TypedDict, total=False):
+    """The keyword arguments of `amend`; fields.py maps each to a field or a frontmatter key."""
 
-        title: str
-        body: str
-        tags: str | Sequence[str]
-        when: str | Sequence[str]
-        importance: str
-        by: str
-        found_in: str
-        source: str
-        related: str | Sequence[str]
-        type: str
-        category: str
-        entity: str | Sequence[str]
-        session: str
-        claim: Mapping[str, Value]
-        valid_from: str
-        valid_until: str
-        extra: Mapping[str, Value]
+    title: str
+    body: str
+    tags: str | Sequence[str]
+    when: str | Sequence[str]
+    importance: str
+    by: str
+    found_in: str
+    source: str
+    related: str | Sequence[str]
+    type: str
+    category: str
+    entity: str | Sequence[str]
+    session: str
+    claim: Mapping[str, Value]
+    valid_from: str
+    valid_until: str
+    extra: Mapping[str, Value]
 
-    class Fields(Changes, total=False):
-        """The keyword arguments of `add`: those of `amend`, and those that only a new memory has."""
 
-        kind: str
-        id: str
-        at: int
+class Fields(Changes, total=False):
+    """The keyword arguments of `add`: those of `amend`, and those that only a new memory has."""
+
+    kind: str
+    id: str
+    at: int
+
+
+StrPath = str | PathLike[str]
 
 
 class Repository:
     """A project's memories: the files in `.rawko/` and the index that is built from them."""
 
-    beliefs: Beliefs = lazy("wings.beliefs", "Trust, disputes, quarantine, review, supersession, validity, conflicts.")
-    citations: Citations = lazy("wings.citations", "Citations: places in the code that memories refer to.")
-    edits: Edits = lazy("wings.edits", "Manual edits of committed memories, and checks before a commit.")
-    episodes: Episodes = lazy("wings.episodes", "Episodes: groups of memories.")
-    exchange: Exchange = lazy("wings.exchange", "Import and export, in all formats.")
-    gathering: Gathering = lazy("wings.gathering", "Move changes from separate files into the files of their memories.")
-    graph: Graph = lazy("wings.graph", "Links between memories, walks, clusters, entities.")
-    learning: Learning = lazy("wings.learning", "Drafts from a session's transcript.")
-    drafts: Drafts = lazy("wings.drafts", "Drafts that wait for a decision on this machine.")
-    remembering: Remembering = lazy("wings.remembering", "Memories that are based on a quote of a person.")
-    ledger: Ledger = lazy("wings.ledger", "The tamper-evident log of writes and recalls.")
-    lessons: Lessons = lazy("wings.lessons", "Lessons from failures, and the intents behind a memory.")
-    lifecycle: Lifecycle = lazy("wings.lifecycle", "Duplicates, digests, pruning, purging.")
-    retention: Retention = lazy("wings.retention", "Move memories to the archive and back.")
-    sinks: Sinks = lazy("wings.sinks", "Send changes to a daily log or a webhook.")
-    skills: Skills = lazy("wings.skills", "Skills: import, find, rate, export, propose from memories.")
-    staging: Staging = lazy("wings.staging", "Staged memories, compared with other memories.")
-    store: Store = lazy("wings.store", "The index and its search stores: status, rebuild, copy, publish.")
-    traces: Traces = lazy("wings.traces", "Traces of runs, the experience log, briefs.")
-    transcripts: Transcripts = lazy(
-        "wings.transcripts", "Drafts from old transcripts, with or without a language model."
+    beliefs: Beliefs = lazy(
+        "beliefs", "Trust, disputes, quarantine, review, supersession, validity, conflicts."
     )
-    layers: Layers = lazy("layers", "The project's memories, the user's own, and those of shared repositories.")
-    undoing: Undoing = lazy("wings.undoing", "The last changes made on this machine; undo them.")
-    _recalling: Recalling = lazy("recalling")
+    citations: Citations = lazy(
+        "connections", "Citations: places in the code that memories refer to."
+    )
+    edits: Edits = lazy(
+        "commits", "Manual edits of committed memories, and checks before a commit."
+    )
+    episodes: Episodes = lazy("connections", "Episodes: groups of memories.")
+    exchange: Exchange = lazy("transfer", "Import and export, in all formats.")
+    gathering: Gathering = lazy(
+        "commits", "Move changes from separate files into the files of their memories."
+    )
+    graph: Graph = lazy("connections", "Links between memories, walks, clusters, entities.")
+    learning: Learning = lazy("learning", "Drafts from a session's transcript.")
+    drafts: Drafts = lazy("learning", "Drafts that wait for a decision on this machine.")
+    remembering: Remembering = lazy("learning", "Memories that are based on a quote of a person.")
+    ledger: Ledger = lazy("transfer", "The tamper-evident log of writes and recalls.")
+    lessons: Lessons = lazy("experience", "Lessons from failures, and the intents behind a memory.")
+    lifecycle: Lifecycle = lazy("maintenance", "Duplicates, digests, pruning, purging.")
+    retention: Retention = lazy("maintenance", "Move memories to the archive and back.")
+    sinks: Sinks = lazy("transfer", "Send changes to a daily log or a webhook.")
+    skills: Skills = lazy("skills", "Skills: import, find, rate, export, propose from memories.")
+    staging: Staging = lazy("commits", "Staged memories, compared with other memories.")
+    store: Store = lazy(
+        "machine", "The index and its search stores: status, rebuild, copy, publish."
+    )
+    traces: Traces = lazy("experience", "Traces of runs, the experience log, briefs.")
+    transcripts: Transcripts = lazy(
+        "learning", "Drafts from old transcripts, with or without a language model."
+    )
+    layers: Layers = lazy(
+        "layers", "The project's memories, the user's own, and those of shared repositories."
+    )
+    undoing: Undoing = lazy("beliefs", "The last changes made on this machine; undo them.")
+    _recalling: Recalling = lazy("injecting")
     _writing: Writing = lazy("writing")
 
     def __init__(
@@ -150,10 +165,14 @@ class Repository:
 
     @classmethod
     def init(
-        cls, path: StrPath = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "", store: str = ""
+        cls,
+        path: StrPath = "",
+        warn: Callable[[str], None] = warn_on_stderr,
+        via: str = "",
+        store: str = "",
     ) -> Self:
         """Create a repository in a folder, as `rawkomem init` does, and open it; open it if it already exists."""
-        from ..files.start import plan_start, write_start
+        from ..files.installation import plan_start, write_start
 
         folder = str(path) or "."
         write_start(plan_start(folder))
@@ -198,11 +217,15 @@ class Repository:
         """
         return self._writing.add(text, fields, on_conflict, evolve, via)
 
-    def add_many(self, entries: Sequence[Entry], on_conflict: str = "quarantine", via: str = "") -> Sequence[Stored]:
+    def add_many(
+        self, entries: Sequence[Entry], on_conflict: str = "quarantine", via: str = ""
+    ) -> Sequence[Stored]:
         """Store up to 1,000 memories as `add` does; if one of them is rejected, write none."""
         return self._writing.add_many(entries, on_conflict, via)
 
-    def amend(self, name: str, entry: Entry | None = None, via: str = "", **fields: Unpack[Changes]) -> Written:
+    def amend(
+        self, name: str, entry: Entry | None = None, via: str = "", **fields: Unpack[Changes]
+    ) -> Written:
         """Change only the fields that you pass, by appending an entry; the earlier text stays in the file as history.
 
         If you pass an Entry, the fields that differ from their defaults are changed.
@@ -232,7 +255,12 @@ class Repository:
         return self.core.rows(_filter(only, words))
 
     def search(
-        self, text: str, limit: int = DEFAULT_RESULTS, only: Filter | None = None, profile: str = "", **words: Words
+        self,
+        text: str,
+        limit: int = DEFAULT_RESULTS,
+        only: Filter | None = None,
+        profile: str = "",
+        **words: Words,
     ) -> Sequence[Found]:
         """Return the best matches for a question, best first: `search("…", tag="x", since="7d")`.
 
@@ -287,7 +315,11 @@ class Repository:
         filter narrows them down further.
         """
         asked, only = _task(task, agent, session), _filter(only, words)
-        limits = {"max_injected": limit, "min_importance": min_importance or None, "budget": budget or None}
+        limits = {
+            "max_injected": limit,
+            "min_importance": min_importance or None,
+            "budget": budget or None,
+        }
         return self._recalling.inject(asked, profile, form, only, strict, **limits)
 
     def rehearse(self, task: Task, told: Told, form: str = "rawko") -> Injection:
@@ -305,7 +337,6 @@ class Repository:
         strict: bool = False,
     ) -> Prompt:
         """Return a prompt with the memories for a task appended, and count these memories as used."""
-        from ..recall.inject import with_memories
 
         asked = _task(task, agent, session)
         injection = self.inject(asked, profile=profile, form=form, strict=strict)
@@ -317,7 +348,12 @@ class Repository:
         self._recalling.note_use(injection, session)
 
     def explain(
-        self, name: str, task: str | Task, profile: str = "", only: Filter | None = None, **words: Words
+        self,
+        name: str,
+        task: str | Task,
+        profile: str = "",
+        only: Filter | None = None,
+        **words: Words,
     ) -> tuple[Scored, bool]:
         """Return a memory's score for a task, and whether it would be injected."""
         return self._recalling.explain(name, _task(task), profile, _filter(only, words))
@@ -335,7 +371,7 @@ class Repository:
             authors.refresh()
         self.core.follow_tables()
         if os.path.isdir(self.layout.edits):
-            from ..files.local.edited import remove_old_edited
+            from ..files.kept_texts import remove_old_edited
 
             remove_old_edited(self.layout)
         return report
@@ -343,7 +379,7 @@ class Repository:
     def check(self) -> Sequence[Checked]:
         """Return the problems of each file, including MEMORY.md if it exists."""
         from ..files.check import check_page, check_repository
-        from ..files.page import PAGE
+        from ..files.replace import PAGE
 
         page = check_page(self.layout, lambda: self.core.writer.contents(self.layout.path(PAGE)))
         return [*page, *check_repository(self.layout)]
@@ -354,7 +390,9 @@ def _filter(only: Filter | None, words: Mapping[str, Words]) -> Filter | None:
     if not words:
         return only
     if only is not None:
-        raise BadInput(f"only= together with {next(iter(words))}=", "pass either a Filter or keyword arguments")
+        raise BadInput(
+            f"only= together with {next(iter(words))}=", "pass either a Filter or keyword arguments"
+        )
     return filter_of(**words)
 
 
@@ -364,6 +402,5 @@ def _task(task: str | Task, agent: str = "", session: str = "") -> Task:
         if agent or session:
             raise BadInput("agent= or session= together with a Task", "set them in the Task")
         return task
-    from ..model.task import Task
 
     return Task(task, agent, session=session)

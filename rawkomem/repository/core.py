@@ -1,46 +1,182 @@
-"""The object that the facade and its wings share. Every search imports it, so it imports rarely used modules late."""
+"""The object that the facade and all parts of the library share: one repository's files, settings and
+index. Parts are loaded on first use, because every search imports this file.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..embed.chain import AUTO, open_deep, open_embedder
-from ..files.layout import personal_root
-from ..files.local.intents import any_intents
+from ..embed.providers import AUTO_PROVIDER, open_deep_embedder, open_embedder
+from ..files.journal import any_intents
+from ..files.layout import Layout, personal_root
 from ..git.head import find_git
-from ..index.index import Index
-from ..index.open_store import MEMORY, SQLITE, catalogue_path, checked
-from ..index.stores.database import BROKEN, DatabaseError, memory_path
-from ..index.views.authors import Authors
-from ..model.errors import BadInput, Busy, IndexBroken, NotFound, RawkoError, Unwritable, WrittenUnseen
-from ..model.filters import DEFAULT, as_text
-from ..model.record import replace
-from ..recall.limits import DEFAULT_RESULTS
-from ..recall.signals import Spaces
-from .lazy import lazy
+from ..index.catalogue import Authors, Row
+from ..index.index import Index, View, fill_behind
+from ..index.memories import memory_of
+from ..index.stores.database import (
+    BROKEN,
+    MEMORY,
+    SQLITE,
+    DatabaseError,
+    catalogue_path,
+    checked_store,
+    first,
+    memory_path,
+    open_store,
+)
+from ..model.entries import Entry, Memory
+from ..model.errors import (
+    BadInput,
+    Busy,
+    IndexBroken,
+    NotFound,
+    RawkoError,
+    Unwritable,
+    WrittenUnseen,
+)
+from ..model.filters import DEFAULT_FILTER, Filter, filter_text
+from ..model.values import now, replace
+from ..recall.scoring import Scored
+from ..recall.signals import DEFAULT_RESULTS, Spaces
+from ..text.clean import one_line
 from .settings import Settings, load_settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-    from typing import TypeVar
-
-    from ..embed.protocol import Embedder
-    from ..files.layout import Layout
+    from ..embed.embedder import Embedder
     from ..git.citations import Citations, Cited
-    from ..index.catalogue import Row
+    from ..index.readings import Past
     from ..index.stores.protocol import OutsideStore
-    from ..index.views.view import View
-    from ..model.entry import Entry, Memory
-    from ..model.filters import Filter
-    from ..recall.cache import AnswerCache
-    from ..recall.score import Scored
+    from ..index.summaries import Stats
+    from ..recall.answer_cache import AnswerCache
     from ..recall.search import Answer, Found
-    from .reading import Reading
-    from .writer import Writer
+    from ..state.history import Step
+    from . import Repository
+    from .writing import Writer
 
-    T = TypeVar("T")
+T = TypeVar("T")
+
+
+# Load parts of the library on first use, so that a search does not import them.
+
+
+def lazy(module: str, doc: str = "") -> Any:
+    """Return an attribute that, when first read, imports a module and makes an instance of its class.
+
+    The class has the attribute's name, capitalized.
+    """
+    return _Lazy(f"{__package__}.{module}", doc)
+
+
+class Wing:
+    """Base class: a part of the library for one repository, loaded on first use."""
+
+    def __init__(self, repository: Repository):
+        self._repo = repository
+        self._core = repository.core
+
+
+class _Lazy:
+    def __init__(self, module: str, doc: str):
+        self._module = module
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, owner: object, kind: type) -> object:
+        if owner is None:
+            return self
+        __import__(self._module)
+        made = getattr(sys.modules[self._module], self._name.lstrip("_").capitalize())(owner)
+        owner.__dict__[self._name] = made  # later reads find it here
+        return made
+
+
+# Read whole memories: one by name, all of them, their history, counts.
+
+
+class Reading:
+    """Reads whole memories of one repository from the updated index."""
+
+    def __init__(self, core: Core):
+        self._core = core
+
+    def get(self, name: str, as_of: int = 0) -> Memory:
+        """Return the memory with an id, a part of one, a file stem or a title; with `as_of`, its state at that time."""
+
+        def find() -> Memory:
+            id = self._core.resolve(name)
+            memory = (
+                self._past(as_of).memory(id)
+                if as_of
+                else memory_of(self._core.index.catalogue.doc(id))
+            )
+            if memory is None:
+                raise NotFound(
+                    f"{id} was not known then",
+                    f"run 'rawkomem history {id}' to see when it was stored",
+                )
+            return memory
+
+        return self._core.read(find)
+
+    def get_many(self, names: Sequence[str]) -> Sequence[Memory]:
+        """Return the memories with these names, in this order, without duplicates."""
+        return self._core.read(lambda: self.whole(dict.fromkeys(map(self._core.resolve, names))))
+
+    def find(self, id: str) -> Memory | None:
+        """Return the memory with an id, or None. Call it only inside `Core.read`."""
+        doc = self._core.index.catalogue.doc(id)
+        return memory_of(doc) if doc else None
+
+    def all(self) -> Sequence[Memory]:
+        """Return every memory of any status."""
+        return self._core.read(
+            lambda: [memory_of(doc) for doc in self._core.index.catalogue.docs()]
+        )
+
+    def inside(self, only: Filter | None) -> Sequence[Memory]:
+        """Return the whole memories that pass a filter, last changed first."""
+        core = self._core
+        return core.read(lambda: self.whole(row.id for row in core.view(only).rows()))
+
+    def whole(self, ids: Iterable[str]) -> list[Memory]:
+        """Return the memories with these ids, which must exist. Call it only inside `Core.read`."""
+        return [memory_of(self._core.index.catalogue.doc(id)) for id in ids]
+
+    def entries(self, id: str) -> Sequence[Entry]:
+        """Return every entry about a memory. Call it only inside `Core.read`."""
+        return self._past().entries_about(id)
+
+    def history(self, name: str) -> Sequence[Step]:
+        """Return every entry about a memory, in order, with the changes that it made."""
+        from ..state.history import history
+
+        def read() -> Sequence[Step]:
+            past = self._past()
+            return history(past.entries_about(self._core.resolve(name)), past.vouches)
+
+        return self._core.read(read)
+
+    def stats(self, only: Filter | None) -> Stats:
+        """Return counts over the memories that pass a filter."""
+        from ..index.summaries import count_memories
+
+        return self._core.read(lambda: count_memories(self._core.view(only)))
+
+    def _past(self, at: int = 0) -> Past:
+        from ..index.ingest import vouching_of
+        from ..index.readings import Past
+
+        catalogue = self._core.index.catalogue
+        return Past(self._core.layout, catalogue, at, vouching_of(self._core.layout, catalogue.db))
+
+
+# The object that the facade and its wings share. Every search imports it, so it imports rarely
+# used modules late.
 
 LIST_ALL = "run 'rawkomem list' to see all memories"
 MAX_WARNING_CHARS = 2_000  # of a warning with control characters
@@ -51,8 +187,6 @@ MAX_CANDIDATES = 5  # memories that an error lists for an ambiguous name
 def warn_on_stderr(message: str) -> None:
     """Print a warning as one line on stderr; the default for `warn`."""
     if not message.isprintable():  # it may quote names from an untrusted repository
-        from ..text.clean import one_line
-
         message = one_line(message, MAX_WARNING_CHARS)
     print(f"rawkomem: {message}", file=sys.stderr)
 
@@ -60,8 +194,8 @@ def warn_on_stderr(message: str) -> None:
 class Core:
     """One repository's files, settings and index. All reads of the index and all writes go through it."""
 
-    reading: Reading = lazy("reading")
-    writer: Writer = lazy("writer")
+    reading: Reading = lazy("core")
+    writer: Writer = lazy("writing")
 
     def __init__(
         self,
@@ -74,15 +208,15 @@ class Core:
     ):
         self.layout = layout
         self.with_layers = layers  # whether recall also searches the user's other layers
-        self.via = via  # default origin of written entries; see files/local/arrivals.py
+        self.via = via  # default origin of written entries; see files/machine_records.py
         self.agent = ""  # default agent of a question, for the ledger
         self.warn = warn
-        self._store_name = store and checked(store)  # overrides the settings
+        self._store_name = store and checked_store(store)  # overrides the settings
         self.index = Index(
             layout,
             self._open_embedder,
             warn,
-            lambda: open_deep(self.settings.embedder),
+            lambda: open_deep_embedder(self.settings.embedder),
             self._open_store,
             self._locate,
             self._identities,
@@ -93,9 +227,15 @@ class Core:
         self._asked = False
         self.finishing = False
         self.others: list[Core] = []  # cores of the other layers, after a recall opened them
-        self.written: tuple[str, ...] = ()  # ids written by this command, or by this call of a server
-        self.unpublished: tuple[str, ...] = ()  # ids written that follow_tables has not published yet
-        self.finished_purges: dict[str, Sequence[str]] = {}  # id → changed paths; finished by this process
+        self.written: tuple[
+            str, ...
+        ] = ()  # ids written by this command, or by this call of a server
+        self.unpublished: tuple[
+            str, ...
+        ] = ()  # ids written that follow_tables has not published yet
+        self.finished_purges: dict[
+            str, Sequence[str]
+        ] = {}  # id → changed paths; finished by this process
         self.finish_purges()
 
     @property
@@ -103,7 +243,9 @@ class Core:
         """Return the settings of this repository for this user."""
         if self._settings is None:
             loaded = load_settings(self.layout, self.warn)
-            loaded = replace(loaded, store=loaded.store.named(self._store_name or loaded.store.name))
+            loaded = replace(
+                loaded, store=loaded.store.named(self._store_name or loaded.store.name)
+            )
             self._settings = self._adjust(loaded) if self._adjust else loaded
         return self._settings
 
@@ -118,7 +260,6 @@ class Core:
     def _open_store(self, dims: int) -> OutsideStore | None:
         if self.settings.store.name in (SQLITE, MEMORY):
             return None
-        from ..index.open_store import open_store
 
         return open_store(self.layout, self.settings.store, dims)
 
@@ -159,7 +300,7 @@ class Core:
         ids, self.unpublished = (*dict.fromkeys((*self.unpublished, *ids)),), ()
         if self.settings.store.name in (SQLITE, MEMORY):
             return
-        from .tables import has_tables, publish_new
+        from .mesh_tables import has_tables, publish_new
 
         try:
             if has_tables(self):
@@ -187,7 +328,9 @@ class Core:
         except (Unwritable, Busy, IndexBroken, OSError, DatabaseError) as failure:
             if not self.written:
                 raise
-            message = f"written ({', '.join(self.written)}), but the index is not up to date: {failure}"
+            message = (
+                f"written ({', '.join(self.written)}), but the index is not up to date: {failure}"
+            )
             hint = "the next command updates the index; run 'rawkomem doctor' to find the cause"
             raise WrittenUnseen(self.written, message, hint) from None
 
@@ -201,23 +344,28 @@ class Core:
         try:
             return self._answer_once(ask, key)
         except DatabaseError as failure:
-            raise IndexBroken(f"the index cannot be read: {failure}", "run 'rawkomem doctor'") from None
+            raise IndexBroken(
+                f"the index cannot be read: {failure}", "run 'rawkomem doctor'"
+            ) from None
 
     def _answer_once(self, ask: Callable[[], T], key: Hashable) -> T:
         """Run `ask`, and again if git authorship changed meanwhile."""
-        cached = key is not None and self._asked  # most commands ask once, so caching starts with the second question
+        cached = (
+            key is not None and self._asked
+        )  # most commands ask once, so caching starts with the second question
         self._asked = self._asked or key is not None
         answer = self.index.answer((lambda: self._cached(ask, key)) if cached else ask)
         return self.index.answer(ask) if self.index.follow_commits() else answer
 
     def _cached(self, ask: Callable[[], T], key: Hashable) -> T:
-        from ..index.stores.database import first
-        from ..recall.cache import AnswerCache
+        from ..recall.answer_cache import AnswerCache
 
         if self._cache is None:
             self._cache = AnswerCache()
         database = self.index.reading()
-        (version,) = first(database, "PRAGMA data_version")  # changes when another connection commits
+        (version,) = first(
+            database, "PRAGMA data_version"
+        )  # changes when another connection commits
         answer = self._cache.get(key, (database, version))
         if answer is None:
             answer = ask()
@@ -244,15 +392,23 @@ class Core:
     ) -> Sequence[Answer]:
         """Search for several texts without logging them in the ledger. The program uses this for its own questions."""
         if len(texts) > MAX_QUESTIONS:
-            raise BadInput(f"{len(texts)} questions in one call are too many", f"ask at most {MAX_QUESTIONS}")
+            raise BadInput(
+                f"{len(texts)} questions in one call are too many", f"ask at most {MAX_QUESTIONS}"
+            )
         from ..recall.search import search  # an injection does not need it
 
         key = ("search", tuple(texts), limit, only, profile) if cached else None
-        return self.read(lambda: search(self.view(only), self.index.store, self.spaces(), texts, limit, profile), key)
+        return self.read(
+            lambda: search(self.view(only), self.index.store, self.spaces(), texts, limit, profile),
+            key,
+        )
 
     def holds(self, id: str) -> bool:
         """Return whether this repository has a memory, or had it until this process finished its interrupted purge."""
-        return id in self.finished_purges or self.read(lambda: self.index.catalogue.row(id)) is not None
+        return (
+            id in self.finished_purges
+            or self.read(lambda: self.index.catalogue.row(id)) is not None
+        )
 
     def rows(self, only: Filter | None = None) -> Sequence[Row]:
         """Return the rows of all memories that pass a filter, last changed first."""
@@ -263,14 +419,17 @@ class Core:
 
         With `strict`, only commits and reviews vouch for a memory's text.
         """
-        from ..index.views.view import View
 
-        only = only or DEFAULT
+        only = only or DEFAULT_FILTER
         if only.entities:
-            from ..index.views.entities import resolved
+            from ..index.summaries import resolved_entities
 
-            only = replace(only, entities=resolved(only.entities, self.index.catalogue, self.warn))
-        return View(self.layout, self.index.catalogue, only, self.authors, self.index.columns, strict)
+            only = replace(
+                only, entities=resolved_entities(only.entities, self.index.catalogue, self.warn)
+            )
+        return View(
+            self.layout, self.index.catalogue, only, self.authors, self.index.columns, strict
+        )
 
     def spaces(self) -> Spaces:
         """Return the vector spaces that questions are embedded in."""
@@ -312,38 +471,57 @@ class Core:
 
     def _several(self, name: str, ids: Sequence[str]) -> tuple[str, str]:
         """Return the message and the hint for a name that matches several memories."""
-        from ..text.clean import one_line
 
         titles = self.index.catalogue.titles(ids[:MAX_CANDIDATES])
         told = "; ".join(f"{id} ({one_line(title, 60)})" for id, title in titles.items())
         more = f" and {len(ids) - MAX_CANDIDATES} more" if len(ids) > MAX_CANDIDATES else ""
-        return f"{name!r} matches several memories: {told}{more}", "use more of the id or of the title"
+        return (
+            f"{name!r} matches several memories: {told}{more}",
+            "use more of the id or of the title",
+        )
 
     def _where(self, name: str) -> str:
         """Return the hint for an unknown name, which may be in a compressed month of the archive."""
-        from ..files.bundle import holding
+        from ..files.archive import bundle_holding
 
-        bundle = holding(self.layout, name)
-        return f"run 'rawkomem tidy retention restore {name}' to restore it from {bundle}" if bundle else LIST_ALL
+        bundle = bundle_holding(self.layout, name)
+        return (
+            f"run 'rawkomem tidy retention restore {name}' to restore it from {bundle}"
+            if bundle
+            else LIST_ALL
+        )
 
     # The log of questions
 
     def note_answers(
-        self, asked: Sequence[tuple[str, Sequence[Found | Scored]]], limit: int, only: Filter | None, agent: str = ""
+        self,
+        asked: Sequence[tuple[str, Sequence[Found | Scored]]],
+        limit: int,
+        only: Filter | None,
+        agent: str = "",
     ) -> None:
         """Log each question and its results in the ledger."""
-        scores = [(found[0].score, found[0].signals.relevance) if found else (0.0, 0.0) for _, found in asked]
-        told = [(question, len(found), *best) for (question, found), best in zip(asked, scores, strict=True)]
-        self.note_recalls(told, limit, as_text(only) if only else "", agent)
+        scores = [
+            (found[0].score, found[0].signals.relevance) if found else (0.0, 0.0)
+            for _, found in asked
+        ]
+        told = [
+            (question, len(found), *best)
+            for (question, found), best in zip(asked, scores, strict=True)
+        ]
+        self.note_recalls(told, limit, filter_text(only) if only else "", agent)
 
     def note_recalls(
-        self, told: Sequence[tuple[str, int, float, float]], limit: int, filter: str, agent: str = ""
+        self,
+        told: Sequence[tuple[str, int, float, float]],
+        limit: int,
+        filter: str,
+        agent: str = "",
     ) -> None:
         """Log (question, results, best score, best relevance) in the ledger, unless the settings turn that off."""
         if self.settings.ledger != "on":
             return
-        from ..files.local.ledger.recalled import note_recalls, recall_line
-        from ..model.clock import now
+        from ..files.journal import note_recalls, recall_line
 
         at, by = now(), agent or self.agent
         lines = (recall_line(at, by, one[0], limit, filter, *one[1:]) for one in told)
@@ -356,15 +534,16 @@ class Core:
         for other in self.others:
             other.deepen_in_background()
         settings = self.settings
-        if settings.embedder.provider != AUTO or settings.store.name == MEMORY:  # another process cannot reach it
+        if (
+            settings.embedder.provider != AUTO_PROVIDER or settings.store.name == MEMORY
+        ):  # another process cannot reach it
             return False
-        from ..index.contextual.worker import fill_behind
 
         return fill_behind(self.index)
 
     def wake_sinks(self) -> None:
         """Start a process that sends queued events to the user's webhook, if one is configured."""
         if self.settings.sinks.webhook.url:
-            from ..exchange.sinks.queue import wake_sender
+            from ..exchange.sinks import wake_sender
 
             wake_sender(self.layout)

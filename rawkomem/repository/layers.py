@@ -1,42 +1,47 @@
-"""Layers: the project's memories, the user's own, and those of shared repositories, which are read-only.
+"""Layers: the project's memories, the user's own, and those of shared repositories, which are read-
+only.
 
-Only the user's own config can name shared repositories. A layer that cannot be used causes a warning, not an error.
+Only the user's own config can name shared repositories. A layer that cannot be used causes a
+warning, not an error.
 """
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Callable, Iterable, Sequence
 
-from ..embed.chain import open_deep
-from ..files.layout import FOLDER, PERSONAL, find_layout, personal_root, source_layout, user_cache
-from ..index.stores.database import DatabaseError
-from ..model.clock import now
+from ..embed.embedder import Embedder
+from ..embed.providers import open_deep_embedder
+from ..files.layout import (
+    FOLDER,
+    PERSONAL,
+    Layout,
+    find_layout,
+    personal_root,
+    source_layout,
+    user_cache,
+)
+from ..index.stores.database import DatabaseError, first
+from ..model.entries import Memory
 from ..model.errors import BadInput, NotFound, RawkoError
-from ..model.record import record, replace
-from ..recall.layered import layered
-from ..recall.show.labels import from_layer, labels_by_id, standing_label
-from ..recall.union import PROJECT, Part, Union, marked
-from ..text.count import count
-from .recalling import Recalling
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from ..embed.protocol import Embedder
-    from ..files.layout import Layout
-    from ..model.entry import Memory
-    from ..model.filters import Filter
-    from ..recall.gather import Sources
-    from ..recall.inject import Injection
-    from ..recall.search import Answer, Found
-    from ..recall.show.labels import Labels
-    from . import Repository
-    from .core import Core
+from ..model.filters import Filter
+from ..model.values import now, record, replace
+from ..recall.candidates import Sources
+from ..recall.excerpt import Labels, labels_by_id, layer_label, standing_label
+from ..recall.inject import Injection
+from ..recall.layered import PROJECT, LayerPart, LayerUnion, layered_sources, marked_answers
+from ..recall.search import Answer, Found, search
+from ..text.chunks import counted
+from . import Repository
+from .core import Core
+from .injecting import Recalling
 
 RESERVED = (PERSONAL, PROJECT, "all", "verified")  # names that a shared repository cannot have
 MAX_NAME_CHARS = 40
-TOLD_FILE = "sources-told.json"  # in the user's cache folder: which sources were reported missing, and when
+TOLD_FILE = (
+    "sources-told.json"  # in the user's cache folder: which sources were reported missing, and when
+)
 TOLD_AGAIN_MS = 24 * 3_600_000
 
 
@@ -68,7 +73,7 @@ class Standing:
     def told(self) -> str:
         """Return the state as one line."""
         how = f", {self.problem}" if self.problem else ", read only" if self.shared else ""
-        return f"{self.name}: {count(self.memories, 'memory')} in {self.root}{how}"
+        return f"{self.name}: {counted(self.memories, 'memory')} in {self.root}{how}"
 
 
 class Layers:
@@ -90,7 +95,9 @@ class Layers:
 
     def _add_source(self, path: str) -> None:
         folder = os.path.expanduser(path)
-        folder = os.path.dirname(folder) if os.path.basename(folder) == FOLDER else folder.rstrip("/\\")
+        folder = (
+            os.path.dirname(folder) if os.path.basename(folder) == FOLDER else folder.rstrip("/\\")
+        )
         root = os.path.join(folder, FOLDER)
         why = ""
         if not os.path.isabs(folder):
@@ -101,21 +108,33 @@ class Layers:
             why = f"there is no {FOLDER} folder in it"
         if why:
             if _is_news(f"{path}: {why}"):
-                self._core.warn(f"the source {path} is left out: {why}; correct 'sources' in your config")
+                self._core.warn(
+                    f"the source {path} is left out: {why}; correct 'sources' in your config"
+                )
             self._left_out.append((os.path.basename(folder) or path, path, why))
         elif not any(_same(root, layer.repository.layout.root) for layer in self.all):
             self._add(self._new_name(folder), lambda: source_layout(root), shared=True)
 
     def _new_name(self, folder: str) -> str:
         """Return an unused name for a source: its folder's name, with unusual signs replaced by hyphens."""
-        plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(folder))[:MAX_NAME_CHARS]
-        names = [f"{plain}-{number}" if number > 1 else plain for number in range(1, len(self.all) + 3)]
-        return next(name for name in names if name.lower() not in (*RESERVED, *(one.name.lower() for one in self.all)))
+        plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(folder))[
+            :MAX_NAME_CHARS
+        ]
+        names = [
+            f"{plain}-{number}" if number > 1 else plain for number in range(1, len(self.all) + 3)
+        ]
+        return next(
+            name
+            for name in names
+            if name.lower() not in (*RESERVED, *(one.name.lower() for one in self.all))
+        )
 
     def _add(self, name: str, locate: Callable[[], Layout], shared: bool = False) -> None:
         """Open a layer; share the project's embedder if both have the same settings for it. A failure is a warning."""
         try:
-            made = type(self._repo)(locate(), self._core.warn, self._core.via, store="sqlite" if shared else "")
+            made = type(self._repo)(
+                locate(), self._core.warn, self._core.via, store="sqlite" if shared else ""
+            )
             if made.settings.embedder == self._core.settings.embedder:
                 made.core.index.open_embedder = lambda: self._core.index.embedder
                 made.core.index.open_deep = self._core.index.open_deep = self._open_deep
@@ -127,7 +146,7 @@ class Layers:
 
     def _open_deep(self) -> Embedder | None:
         if self._deep is None:
-            self._deep = open_deep(self._core.settings.embedder)
+            self._deep = open_deep_embedder(self._core.settings.embedder)
         return self._deep
 
     def close(self) -> None:
@@ -168,33 +187,43 @@ class Layers:
         strict: bool = False,
         told: frozenset[str] = frozenset(),
         layers: Sequence[Layer] = (),
-    ) -> Union:
+    ) -> LayerUnion:
         """Return the layers as one source. Call it only inside `Core.read` of the first layer."""
-        asked = [(one, Recalling(one.repository).sources(only, strict, told)) for one in layers or self.all]
-        return Union([Part(one.name, sources, one.shared) for one, sources in asked], self._core.warn)
+        asked = [
+            (one, Recalling(one.repository).sources(only, strict, told))
+            for one in layers or self.all
+        ]
+        return LayerUnion(
+            [LayerPart(one.name, sources, one.shared) for one, sources in asked], self._core.warn
+        )
 
-    def sources(self, only: Filter, strict: bool, told: frozenset[str], layers: Sequence[Layer]) -> Sources:
+    def sources(
+        self, only: Filter, strict: bool, told: frozenset[str], layers: Sequence[Layer]
+    ) -> Sources:
         """Return the sources of an injection."""
-        return layered(self.union(only, strict, told, layers))
+        return layered_sources(self.union(only, strict, told, layers))
 
-    def look(self, texts: Sequence[str], limit: int, only: Filter | None, profile: str = "") -> Sequence[Answer]:
+    def look(
+        self, texts: Sequence[str], limit: int, only: Filter | None, profile: str = ""
+    ) -> Sequence[Answer]:
         """Search all layers for several texts."""
-        from ..recall.search import search  # an injection does not need it
 
         layers = self.fresh()
 
         def ask() -> tuple[Answer, ...]:
             union = self.union(only, layers=layers)
-            sources = layered(union)
+            sources = layered_sources(union)
             # Ask for twice as many, because copies of one memory in several layers are dropped.
             found = search(sources.view, sources.store, sources.spaces, texts, 2 * limit, profile)
-            return marked(found, union, limit)
+            return marked_answers(found, union, limit)
 
-        return self._core.read(ask, ("layers", tuple(texts), limit, only, profile, *map(_version, layers[1:])))
+        return self._core.read(
+            ask, ("layers", tuple(texts), limit, only, profile, *map(_version, layers[1:]))
+        )
 
     def note_use(self, injection: Injection, at: int, session: str) -> None:
         """Count an injection's personal memories in the personal repository, with 0 tokens: the project counts them."""
-        from ..files.local.usage import note_use
+        from ..files.session_records import note_use
 
         for layer in self.all[1:]:
             ids = [item.memory.id.removeprefix(f"{layer.name}:") for item in injection.items
@@ -234,15 +263,27 @@ class Layers:
         else:
             counts = layer.shared or self._repo.beliefs.all().counts
             doubted = believed.unverified(memories) if counts else {}
-            own = {memory.id: standing_label(doubted.get(memory.id)) for memory in memories} if counts else {}
-        return {memory.id: (*from_layer(layer.name), *own.get(memory.id, ())) for memory in memories}
+            own = (
+                {memory.id: standing_label(doubted.get(memory.id)) for memory in memories}
+                if counts
+                else {}
+            )
+        return {
+            memory.id: (*layer_label(layer.name), *own.get(memory.id, ())) for memory in memories
+        }
 
     def labels_of_found(self, found: Sequence[Found]) -> dict[str, Labels]:
         """Return the labels of search results by the ids that are shown."""
         labels: dict[str, Labels] = {}
         for layer in self.all:
-            shown = {self._prefixed(item.row.id)[1]: item.row.id for item in found if item.layer == layer.name}
-            own = self.labels(layer.repository, layer.repository.get_many([*shown])) if shown else {}
+            shown = {
+                self._prefixed(item.row.id)[1]: item.row.id
+                for item in found
+                if item.layer == layer.name
+            }
+            own = (
+                self.labels(layer.repository, layer.repository.get_many([*shown])) if shown else {}
+            )
             labels |= {shown[id]: said for id, said in own.items()}
         return labels
 
@@ -251,7 +292,11 @@ class Layers:
         found = [layer for layer in self.all if name in ("all", layer.name or PROJECT)]
         if not found:
             known = ", ".join((*(layer.name or PROJECT for layer in self.all), "all"))
-            hint = "run 'rawkomem init --personal' to create it" if name == PERSONAL else f"use one of {known}"
+            hint = (
+                "run 'rawkomem init --personal' to create it"
+                if name == PERSONAL
+                else f"use one of {known}"
+            )
             raise (NotFound if name == PERSONAL else BadInput)(f"there is no layer {name!r}", hint)
         return found
 
@@ -275,7 +320,6 @@ def _same(one: str, other: str) -> bool:
 
 def _version(layer: Layer) -> tuple[object, int]:
     """Return a cache key that changes with a layer's index. It holds the connection, since its id() could be reused."""
-    from ..index.stores.database import first
 
     database = layer.core.index.reading()
     return database, first(database, "PRAGMA data_version")[0]
@@ -287,7 +331,6 @@ def _has_name(layer: Layer, name: str) -> bool:
 
 def _is_news(said: str) -> bool:
     """Return whether a warning was not printed in the last 24 hours, and record that it is printed now."""
-    import json
 
     file, at = os.path.join(user_cache(), TOLD_FILE), now()
     told: dict[str, str] = {}

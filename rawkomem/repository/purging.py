@@ -1,4 +1,5 @@
-"""Remove a memory's text for good. If it crashes at any point, the next command of any kind finishes it.
+"""Remove a memory's text for good. If it crashes at any point, the next command of any kind finishes
+it.
 
 The steps, each of which can be repeated:
 
@@ -12,28 +13,25 @@ The steps, each of which can be repeated:
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..exchange.sinks.queue import Queue
-from ..files.local.changes import note_purge
-from ..files.local.drafts import Drafts
-from ..files.local.edited import forget_edited
-from ..files.local.intents import clear_folder, close_intent, note_intent, open_intents
-from ..files.local.ledger.forget import forget as forget_in_ledger
-from ..files.local.said import forget_said
-from ..files.local.transcripts import forget_talks
-from ..files.local.unsaved import forget_unsaved
-from ..files.lock import lock
-from ..files.page import PAGE
-from ..files.purge import entries_about, purge
-from ..index.contextual.fill import forget_vectors
-from ..index.open_store import forget_others
+from ..exchange.sinks import SinkQueue
+from ..files.archive import entries_about, purge_files
+from ..files.journal import clear_intents, close_intent, note_intent, open_intents
+from ..files.kept_texts import forget_edited, forget_unsaved
+from ..files.ledger import forget_in_ledger
+from ..files.machine_records import forget_prompts, forget_talks, note_purge
+from ..files.private import lock
+from ..files.replace import PAGE
+from ..files.session_records import Drafts
+from ..index.contextual import forget_vectors
+from ..index.stores.database import forget_others
+from ..learn.drafts import QUOTE_KEY
+from ..model.entries import Entry
 from ..model.errors import NotFound, RawkoError, Refused, Unwritable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..model.entry import Entry
     from .core import Core
 
 
@@ -67,7 +65,7 @@ def finish_purges(core: Core) -> dict[str, Sequence[str]]:
             for id in open_intents(core.layout):
                 done[id] = _complete(core, id)
                 core.warn(f"finished removing {id}, which was interrupted")
-            clear_folder(core.layout)
+            clear_intents(core.layout)
     except (RawkoError, OSError) as failure:
         why = failure.message if isinstance(failure, RawkoError) else failure.strerror
         core.warn(f"an interrupted purge is still not finished: {why}")
@@ -93,25 +91,26 @@ def _not_there(id: str, unread: Sequence[str]) -> RawkoError:
 
 
 def _quote(entry: Entry) -> str:
-    from ..learn.drafts.keep import QUOTE  # only a purge needs it
 
-    return str(entry.extra.get(QUOTE, ""))
+    return str(entry.extra.get(QUOTE_KEY, ""))
 
 
 def _complete(core: Core, id: str) -> Sequence[str]:
     layout = core.layout
     entries, _ = entries_about(layout, id)
-    Queue(layout).forget(id)
+    SinkQueue(layout).forget(id)
     forget_in_ledger(layout, id, [f"{entry.title} {entry.body}" for entry in entries])
-    Drafts(layout).forget([part for entry in entries for part in (entry.title, entry.body, _quote(entry))])
-    forget_said(layout)
+    Drafts(layout).forget(
+        [part for entry in entries for part in (entry.title, entry.body, _quote(entry))]
+    )
+    forget_prompts(layout)
     forget_talks(layout)
     bodies = [entry.body for entry in entries]
     for path in forget_unsaved(layout, bodies):
         core.warn(f"removed {path}, an unsaved text that contained the memory's text")
     for path in forget_edited(layout, id, bodies):
         core.warn(f"removed {path}, a copy of a file edited by hand")
-    changed = purge(layout, id)
+    changed = purge_files(layout, id)
     core.forget_answers()
     core.index.expect_changes()
     core.index.discard()
@@ -124,5 +123,5 @@ def _complete(core: Core, id: str) -> Sequence[str]:
         core.writer.write_contents()
     note_purge(layout, id)
     close_intent(layout, id)
-    clear_folder(layout)
+    clear_intents(layout)
     return changed

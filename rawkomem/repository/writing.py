@@ -1,20 +1,364 @@
-"""Store and change memories: `add`, `amend`, `delete` and `feedback`."""
+"""Store and change memories: the keyword arguments of `add` and `amend`, the checks of an entry, and
+the only write path, which updates sinks, the ledger and MEMORY.md after the write.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
 
-from ..model.entry import Plan
-from ..model.errors import BadInput
-from ..model.record import record
-from .lazy import Wing
+from ..exchange.memory_page import memory_page_text
+from ..exchange.sinks import tell_sinks
+from ..files.append import RETRY_MS, Written, write_locked
+from ..files.installation import read_templates
+from ..files.ledger import note_written
+from ..files.machine_records import note_arrivals, note_change, operation_of
+from ..files.private import lock
+from ..files.replace import PAGE, write_page
+from ..format.entries import KEY_OF_FLAG, entry_from_text, first_heading
+from ..git.runner import people_here, tracked_files
+from ..index.stores.database import DatabaseError
+from ..model.entries import Entry, Memory, Plan, Value
+from ..model.errors import BadInput, RawkoError
+from ..model.values import CREATES, GROUPS, RECORDED, now, record, replace
+from ..redaction.entries import anonymize_entry
+from ..state.changes import plan_amend, plan_delete, plan_feedback
+from ..state.claims import (
+    MAX_CANDIDATES,
+    Outcome,
+    plan_claims,
+    plan_evolve,
+    related_to,
+    stored_outcome,
+)
+from ..state.trust import ARRIVALS, BASE_TRUST, claimed_source
+from ..text.clean import one_line
+from ..text.conditions import (
+    COMMON_HINT,
+    MAX_SHOWN_PATTERN_CHARS,
+    condition_warnings,
+    why_too_common,
+    why_unusable,
+)
+from .core import Core, Wing
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+# The write path: write plans under the repository lock, then update sinks, the ledger and
+# MEMORY.md.
 
-    from ..files.append import Written
-    from ..model.entry import Entry
-    from ..state.belief.claims import Outcome
+DISTILLED = "distilled"  # origin of texts that a program made from other texts
+
+
+class OneChange:
+    """Joins all writes inside a `with` block into one change for `undo`."""
+
+    def __init__(self, writer: Writer):
+        self._writer, self._outer = writer, writer.joins
+
+    def __enter__(self) -> None:
+        self._writer.joins = True
+
+    def __exit__(self, *failure: object) -> None:
+        self._writer.joins = self._outer
+        if not self._outer:
+            self._writer.change = ""
+
+
+class Writer:
+    """Writes entries into the files of one repository."""
+
+    def __init__(self, core: Core):
+        self._core = core
+        self.joins, self.change = (
+            False,
+            "",
+        )  # whether the next write belongs to the same change, and the change's name
+
+    def write(self, plan: Plan, via: str = "") -> Sequence[Written]:
+        """Write a plan. `via` is its origin: person, agent, import, distilled, or a source class."""
+        return self.write_decided(lambda: plan, via)
+
+    def write_decided(
+        self,
+        decide: Callable[[], Plan],
+        via: str = "",
+        may_be_retry: Callable[[Entry], bool] = lambda entry: False,
+    ) -> Sequence[Written]:
+        """Run `decide` and write its plan under one lock, so that no other process writes in between."""
+        core = self._core
+        if via and via not in (*ARRIVALS, *BASE_TRUST):
+            raise BadInput(
+                f"unknown origin (via) {via!r}", "use one of " + ", ".join((*ARRIVALS, *BASE_TRUST))
+            )
+        core.finish_purges()
+        with lock(core.layout, "write"):
+            core.forget_answers()
+            core.index.expect_changes()
+            plan = self._anonymized(decide(), via)
+            core.index.expect_changes()
+            # The rename in write_locked is the only commit point.
+            written = write_locked(
+                core.layout,
+                plan,
+                core.warn,
+                may_be_retry,
+                lambda entries: self._note_arrivals(entries, via),
+                lambda paths: tracked_files(core.layout, paths),
+            )
+            self._try(
+                lambda: self._note_change(plan, written), "'rawkomem undo' cannot undo this change"
+            )
+        targets = (*dict.fromkeys(item.entry.target for item in written),)
+        core.written, core.unpublished = (*core.written, *targets), (*core.unpublished, *targets)
+        self._tell_others(plan, [item.entry for item in written if not item.again])
+        self.follow_page()
+        return written
+
+    def arrival(self, extra: Mapping[str, Value], via: str) -> str:
+        """Return the origin of a text: that of the call, else of this program, else the one that the text declares."""
+        return via or self._core.via or claimed_source(extra) or "unknown"
+
+    def _anonymized(self, plan: Plan, via: str) -> Plan:
+        """Replace names by ids in recorded and distilled entries, because no person checked them."""
+        way = via or self._core.via
+        if not any(_unseen(entry, way) for entry in plan.entries):
+            return plan
+
+        people = people_here(self._core.layout.project, self._core.settings.names)
+        entries = (
+            anonymize_entry(entry, people) if _unseen(entry, way) else entry
+            for entry in plan.entries
+        )
+        return replace(plan, entries=tuple(entries))
+
+    def as_one_change(self) -> OneChange:
+        """Return a context manager that joins all writes into one change for `undo`."""
+        return OneChange(self)
+
+    def _note_change(self, plan: Plan, written: Sequence[Written]) -> None:
+        """Record the entries for `undo`, under the write lock."""
+        entries = [item.entry for item in written if not item.again]
+        if entries:
+            name = note_change(self._core.layout, entries, plan.undoes, self.change)
+            self.change = name if self.joins else ""
+
+    def _note_arrivals(self, entries: Sequence[Entry], via: str) -> None:
+        """Record the origin of entries before they are written, because the next reader needs it."""
+        arrived = [(entry.id, entry.digest, self.arrival(entry.extra, via)) for entry in entries]
+        note_arrivals(self._core.layout, arrived)
+
+    def _tell_others(self, plan: Plan, entries: Sequence[Entry]) -> None:
+        """Notify the user's sinks and the ledger. A failure is only a warning, because the entries are on disk."""
+        core = self._core
+        if not entries:
+            return
+
+        def tell() -> None:
+            if core.settings.sinks.any:
+                tell_sinks(core.layout, core.settings.sinks, plan.code, entries, core.warn)
+
+        def note() -> None:
+            if core.settings.ledger != "off" and any(operation_of(entry) for entry in entries):
+                note_written(core.layout, entries, core.settings.ledger_days)
+
+        self._try(tell, "written, but the sinks were not notified")
+        self._try(note, "written, but not in the ledger")
+
+    def _try(self, work: Callable[[], object], otherwise: str) -> None:
+        """Run a step that follows a write; a failure is a warning that starts with `otherwise`."""
+        try:
+            work()
+        except (RawkoError, OSError, DatabaseError) as failure:
+            self._core.warn(f"{otherwise}: {failure}")
+
+    def contents(self, file: str) -> str:
+        """Return the text of MEMORY.md, with links relative to `file`."""
+
+        return memory_page_text(self._core.reading.all(), self._core.layout.from_file(file))
+
+    def write_contents(self, file: str = "") -> tuple[str, bool]:
+        """Write MEMORY.md; return its path and whether it changed."""
+
+        file = file or self._core.layout.path(PAGE)
+        with lock(self._core.layout, "write"):
+            return file, write_page(file, self.contents(file))
+
+    def follow_page(self) -> None:
+        """Update MEMORY.md if the setting `contents` is on; a failure is a warning."""
+
+        def write() -> None:
+            if self._core.settings.contents:
+                self.write_contents()
+
+        self._try(write, "MEMORY.md is not up to date")
+
+
+def _unseen(entry: Entry, via: str) -> bool:
+    """Return whether an entry was recorded or distilled, so that no person saw it before."""
+    return entry.kind in RECORDED or via == DISTILLED
+
+
+# The keyword arguments of `add` and `amend`, and the entries they become.
+
+ENTRY_FIELDS = (*KEY_OF_FLAG, "body", "by")  # fields of an Entry that `add` and `amend` accept
+NEW_ONLY_FIELDS = ("kind", "id", "at")  # fields that only `add` accepts
+IN_EXTRA = {  # keyword → key in the frontmatter
+    **{name: name for name in ("type", "category", "entity", "session", "claim")},
+    "event_time": "eventTime",
+    "valid_from": "validFrom",
+    "valid_until": "validUntil",
+}
+EMPTY_ENTRY = Entry()
+ADD_FIELDS = (*ENTRY_FIELDS, *NEW_ONLY_FIELDS, *IN_EXTRA, "extra")
+AMEND_FIELDS = (*ENTRY_FIELDS, *IN_EXTRA, "extra")
+TITLE_CHARS = 100  # characters of a title that is taken from the first line
+
+
+def as_entry(entry: str | Entry, fields: Mapping[str, Any]) -> Entry:
+    """Return the entry to store; `fields` override its own. A text without a title gets its first heading or line."""
+    made = _with_fields(
+        Entry(body=entry.strip("\n")) if isinstance(entry, str) else entry, fields, ADD_FIELDS
+    )
+    if isinstance(entry, str) and not made.title:
+        first = made.body.strip().partition("\n")[0]
+        return replace(made, title=first_heading(made.body) or one_line(first, TITLE_CHARS))
+    return made
+
+
+def amendment(entry: Entry | None, fields: Mapping[str, Any]) -> Entry:
+    """Return the entry that changes a memory: `fields`, and the fields that `entry` lists or sets."""
+    entry = entry or Entry(kind="amend")
+    if entry.kind not in ("memory", "amend"):
+        raise BadInput(
+            f"an amendment cannot be a {entry.kind}",
+            "a memory cannot change its kind: leave `kind` out",
+        )
+    set_in = entry.given or [
+        KEY_OF_FLAG[key] for key in KEY_OF_FLAG if getattr(entry, key) != getattr(EMPTY_ENTRY, key)
+    ]
+    given = dict.fromkeys([*set_in, *(KEY_OF_FLAG[key] for key in fields if key in KEY_OF_FLAG)])
+    made = replace(_with_fields(entry, fields, AMEND_FIELDS), given=tuple(given))
+    if "title" in given and not made.title.strip():
+        raise BadInput("the title is empty", "pass a title, or leave it out to keep the old one")
+    return made
+
+
+def _with_fields(entry: Entry, fields: Mapping[str, Any], known: tuple[str, ...]) -> Entry:
+    unknown = [name for name in fields if name not in known]
+    if unknown:
+        near = get_close_matches(unknown[0], known, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise BadInput(f"unknown field {unknown[0]!r}", f"{hint}use one of {', '.join(known)}")
+    extra = {**entry.extra, **fields.get("extra", {})}
+    extra |= {
+        IN_EXTRA[name]: _plain_value(value) for name, value in fields.items() if name in IN_EXTRA
+    }
+    own = {
+        name: value
+        for name, value in fields.items()
+        if name in ENTRY_FIELDS or name in NEW_ONLY_FIELDS
+    }
+    return replace(entry, **own, extra=extra)
+
+
+def _plain_value(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+# Check an entry before it is stored: unusable conditions, a title that exists already, template
+# text.
+
+UNUSABLE, FIRES_ALWAYS, SAME_TITLE, TEMPLATE = (
+    "unusable-condition",
+    "fires-always",
+    "same-title",
+    "template-text",
+)
+MAX_TITLE_CHARS = 80  # of a title in a message
+
+
+@record
+class Doubt:
+    """A reason not to store an entry as it is: a code for programs, a message and a hint."""
+
+    code: str
+    message: str
+    hint: str
+    concerns: str = ""  # the condition, or the id of the memory that has the title
+
+
+def doubts_about(core: Core, entry: Entry, about: str = "") -> list[Doubt]:
+    """Return the doubts about an entry, or about a change of the memory that `about` names."""
+    about = about and core.reading.get(about).id
+    found = [*unusable_conditions(entry.when)]
+    for pattern in entry.when:
+        if not why_unusable(pattern) and (said := why_too_common(pattern)):
+            found.append(Doubt(FIRES_ALWAYS, said, COMMON_HINT, pattern))
+    return [*found, *_same_title(core, entry, about), *_template_text(core, entry)]
+
+
+def unusable_conditions(patterns: Iterable[str]) -> Iterator[Doubt]:
+    """Yield a doubt for each condition that would never fire, fire on everything, or mean something else."""
+    for pattern in patterns:
+        if note := why_unusable(pattern):
+            wrong = note.text.rpartition(": it ")[0] or note.text
+            said = f"whenToUse {one_line(pattern, MAX_SHOWN_PATTERN_CHARS)!r} {wrong}"
+            yield Doubt(UNUSABLE, said, note.hint, pattern)
+
+
+def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
+    """Yield a doubt if an active memory has this title. Claims and retries of the same text are checked later."""
+    if not entry.title.strip() or entry.kind in (*GROUPS, *RECORDED) or "claim" in entry.extra:
+        return
+    for id in core.read(lambda: core.index.catalogue.titled(entry.title)):
+        if id == about:
+            continue
+        memory = core.reading.get(id)
+        if not about and now() - memory.created <= RETRY_MS and _told_in(memory) == _told_in(entry):
+            continue
+        title = one_line(entry.title, MAX_TITLE_CHARS)
+        hint = f"change it with 'rawkomem amend {id}', or use another title"
+        yield Doubt(SAME_TITLE, f"the memory {id} already has the title {title!r}", hint, id)
+        return
+
+
+def _told_in(what: Entry | Memory) -> tuple[object, ...]:
+    fields = (
+        what.by,
+        what.when,
+        what.tags,
+        what.importance,
+        what.related,
+        what.found_in,
+        what.source,
+    )
+    return what.kind, what.body.strip(), *fields
+
+
+def _template_text(core: Core, entry: Entry) -> Iterator[Doubt]:
+    """Yield a doubt if the body is a template, or contains a placeholder line of a shipped template."""
+
+    kind = entry.kind if entry.kind in CREATES else "memory"
+    body, lines = entry.body.strip(), {line.strip() for line in entry.body.split("\n")}
+    for is_shipped, text in read_templates(core.layout, kind):
+        try:
+            template = entry_from_text(text).body.strip()
+        except BadInput:  # a broken template of the project: the command that opens it reports this
+            continue
+        left = [line for line in template.split("\n") if line.strip() and not line.startswith("#")]
+        unedited = [line for line in left if line.strip() in lines] if is_shipped else []
+        if template and (body == template or unedited):
+            shown = (
+                one_line(unedited[0] if unedited else left[0], MAX_TITLE_CHARS)
+                if left
+                else "its headings"
+            )
+            said = f"the text still contains words of the template: {shown!r}"
+            yield Doubt(TEMPLATE, said, "replace or remove them")
+            return
+
+
+# Store and change memories: `add`, `amend`, `delete` and `feedback`.
 
 
 @record
@@ -54,9 +398,15 @@ class Stored:
 class Writing(Wing):
     """Stores and changes memories of one repository."""
 
-    def add(self, entry: str | Entry, fields: Mapping[str, object], on_conflict: str, evolve: bool, via: str) -> Stored:
+    def add(
+        self,
+        entry: str | Entry,
+        fields: Mapping[str, object],
+        on_conflict: str,
+        evolve: bool,
+        via: str,
+    ) -> Stored:
         """Store a memory; with `evolve`, supersede the memory that it clearly updates."""
-        from .fields import as_entry
 
         made = as_entry(entry, fields)
         if evolve and "claim" not in made.extra:  # a claim names its subject itself
@@ -66,7 +416,6 @@ class Writing(Wing):
 
     def add_many(self, entries: Sequence[Entry], on_conflict: str, via: str) -> Sequence[Stored]:
         """Store several memories; if one of them is rejected, write none."""
-        from ..state.belief.claims import plan_claims
 
         self._check_conditions(entries)
         plans: list[Plan] = []
@@ -74,58 +423,66 @@ class Writing(Wing):
         registry = beliefs.predicates() if any("claim" in entry.extra for entry in entries) else {}
 
         def decide() -> Plan:
-            plans.extend(plan_claims(entries, beliefs.claiming, registry, beliefs.trust_by(via), on_conflict))
-            return Plan(tuple(entry for plan in plans for entry in plan.entries), plans[0].why if plans else "nothing")
+            plans.extend(
+                plan_claims(entries, beliefs.claiming, registry, beliefs.trust_by(via), on_conflict)
+            )
+            return Plan(
+                tuple(entry for plan in plans for entry in plan.entries),
+                plans[0].why if plans else "nothing",
+            )
 
-        return _stored(plans, self._core.writer.write_decided(decide, via, _without_id(entries)))
+        return _stored_by(plans, self._core.writer.write_decided(decide, via, _without_id(entries)))
 
     def _evolve(self, entry: Entry, via: str) -> Stored:
-        from ..state.belief.evolve import MAX_CANDIDATES, plan_evolve, related_to
 
         plans: list[Plan] = []
 
         def decide() -> Plan:
             found = self._core.look([f"{entry.title}\n{entry.body}"], MAX_CANDIDATES)[0].found
             near = [(self._repo.get(item.row.id), item.relevance) for item in found]
-            plans.append(plan_evolve(entry, related_to(entry, near), self._repo.beliefs.trust_by(via)))
+            plans.append(
+                plan_evolve(entry, related_to(entry, near), self._repo.beliefs.trust_by(via))
+            )
             return plans[0]
 
-        return _stored(plans, self._core.writer.write_decided(decide, via, _without_id([entry])))[0]
+        return _stored_by(
+            plans, self._core.writer.write_decided(decide, via, _without_id([entry]))
+        )[0]
 
-    def amend(self, name: str, entry: Entry | None, fields: Mapping[str, object], via: str) -> Written:
+    def amend(
+        self, name: str, entry: Entry | None, fields: Mapping[str, object], via: str
+    ) -> Written:
         """Append an entry that changes a memory."""
-        from ..state.changes.amend import plan_amend
-        from .fields import amendment
 
         made = amendment(entry, fields)
         self._check_conditions([made])
         plan = plan_amend(self._repo.get(name), made)
-        return self._core.writer.write_decided(lambda: plan, via, _without_id([entry] if entry else []))[0]
+        return self._core.writer.write_decided(
+            lambda: plan, via, _without_id([entry] if entry else [])
+        )[0]
 
     def _check_conditions(self, entries: Sequence[Entry]) -> None:
         """Raise BadInput for unusable conditions; warn about conditions that fire on nearly every task."""
         if not any(entry.when for entry in entries):
             return
-        from ..text.when import warnings_about
-        from .doubts import unusable_conditions
 
         for entry in entries:
             for doubt in unusable_conditions(entry.when):
                 raise BadInput(f"{doubt.message}: nothing was stored", doubt.hint)
-            for said in warnings_about(entry.when):
+            for said in condition_warnings(entry.when):
                 self._core.warn(said)
 
     def delete(self, name: str, reason: str, by: str) -> Written:
         """Append a tombstone."""
-        from ..state.changes.delete import plan_delete
 
         return self._core.writer.write(plan_delete(self._repo.get(name), reason, by))[0]
 
     def feedback(self, name: str, signal: str, reason: str, by: str) -> Written:
         """Append a vote."""
-        from ..state.changes.feedback import plan_feedback
 
-        return self._core.writer.write_decided(lambda: plan_feedback(self._repo.get(name), signal, reason, by))[0]
+        return self._core.writer.write_decided(
+            lambda: plan_feedback(self._repo.get(name), signal, reason, by)
+        )[0]
 
 
 def _without_id(entries: Sequence[Entry]) -> Callable[[Entry], bool]:
@@ -134,12 +491,11 @@ def _without_id(entries: Sequence[Entry]) -> Callable[[Entry], bool]:
     return lambda entry: entry.id not in given
 
 
-def _stored(plans: Sequence[Plan], written: Sequence[Written]) -> list[Stored]:
-    from ..state.belief.claims import outcome_of
+def _stored_by(plans: Sequence[Plan], written: Sequence[Written]) -> list[Stored]:
 
     stored: list[Stored] = []
     rest = list(written)
     for plan in plans:
         own, rest = rest[: len(plan.entries)], rest[len(plan.entries) :]
-        stored.append(Stored(outcome_of([item.entry for item in own]), tuple(own), plan.why))
+        stored.append(Stored(stored_outcome([item.entry for item in own]), tuple(own), plan.why))
     return stored

@@ -1,1 +1,18 @@
-"""Pure functions that compute state from entries. No I/O."""
+"""Pure functions that compute state from entries. No I/O.
+
+`facets`: the columns that filters compare, and the validity window
+`committers`: whether a person or an agent committed a text
+`trust`: trust in a memory, and the memories that it was made from
+`plans`: what a change is; plans and the checks of entries
+`changes`: names and references; the kinds of change from amend to validity
+`fold`: entries to Memory; vouching, dispute, quarantine, review
+`history`: the steps of a memory, its explanation, differences, undo
+`schema`: the JSON Schema of a frontmatter
+`claims`: claims, and new texts that update a memory
+`contradictions`: sentences that contradict each other
+`graph`: edges, walks and drawings
+`digests`: digests and episodes
+`strength`: strength, and the columns of RFC-0011
+`housekeeping`: duplicates, corroboration, consolidation, prune
+`runs`: traces and experiences as runs
+"""

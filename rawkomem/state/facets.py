@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from ..model.aliases import is_nothing, names_of, said
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ..model.entries import Memory
 from ..model.filters import Facets
-from ..model.kinds import IMPORTANCE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Protocol
-
-    from ..model.entry import Memory
-
-    class Window(Protocol):
-        """Anything with a validity window."""
-
-        @property
-        def valid_from(self) -> int: ...
-        @property
-        def valid_until(self) -> int: ...
+from ..model.values import IMPORTANCE, extra_value, is_empty_value, names_of_key
 
 
-COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
-KEYS = {facet: names_of(facet) for facet in ("type", "category", "session")}  # facet → its possible keys
+class Window(Protocol):
+    """Anything with a validity window."""
+
+    @property
+    def valid_from(self) -> int: ...
+    @property
+    def valid_until(self) -> int: ...
+
+
+FACET_COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
+FACET_KEYS = {
+    facet: names_of_key(facet) for facet in ("type", "category", "session")
+}  # facet → its possible keys
 IMPORTED = "importedFrom"  # `kind:path#section`; a later import recognizes the memory by it
 EVENT_TIME = "eventTime"  # when the event of the memory happened
 
@@ -35,17 +34,17 @@ def imported_from(memory: Memory) -> str:
 
 def type_of(memory: Memory) -> str:
     """Return a memory's type: one of Memory Lane's ten, or any other word."""
-    return _first(memory, "type").lower()
+    return _first_value(memory, "type").lower()
 
 
 def category_of(memory: Memory) -> str:
     """Return a memory's category: decision, preference, fact, …"""
-    return _first(memory, "category").lower()
+    return _first_value(memory, "category").lower()
 
 
 def session_of(memory: Memory) -> str:
     """Return the session of a memory's claim if its scope is session, else the session that the memory comes from."""
-    return claimed_for(memory) or _first(memory, "session")
+    return claimed_for(memory) or _first_value(memory, "session")
 
 
 def claimed_for(memory: Memory) -> str:
@@ -53,13 +52,17 @@ def claimed_for(memory: Memory) -> str:
     claim = memory.extra.get("claim")
     if not isinstance(claim, dict) or claim.get("scope") != "session":
         return ""
-    return str(said(claim, "session") or _first(memory, "session"))
+    return str(extra_value(claim, "session") or _first_value(memory, "session"))
 
 
 def claimed_about(memory: Memory) -> tuple[str, str] | None:
     """Return subject and predicate of a memory's claim, or None."""
     claim = memory.extra.get("claim")
-    return (str(claim.get("subject", "")), str(claim.get("predicate", ""))) if isinstance(claim, dict) else None
+    return (
+        (str(claim.get("subject", "")), str(claim.get("predicate", "")))
+        if isinstance(claim, dict)
+        else None
+    )
 
 
 def _entities(memory: Memory) -> tuple[str, ...]:
@@ -68,7 +71,7 @@ def _entities(memory: Memory) -> tuple[str, ...]:
     return entities_of(memory)
 
 
-DERIVED: dict[str, Callable[[Memory], object]] = {  # facets that are computed from a memory
+COMPUTED_FACETS: dict[str, Callable[[Memory], object]] = {  # facets that are computed from a memory
     "importance": lambda memory: IMPORTANCE.index(memory.importance),
     "type": type_of,
     "category": category_of,
@@ -80,13 +83,13 @@ DERIVED: dict[str, Callable[[Memory], object]] = {  # facets that are computed f
 
 def facet_of(memory: Memory, column: str) -> Any:
     """Return one column of a memory."""
-    derive = DERIVED.get(column)
+    derive = COMPUTED_FACETS.get(column)
     return derive(memory) if derive else getattr(memory, column)
 
 
 def facets_of(memory: Memory) -> Facets:
     """Return all columns of a memory."""
-    return Facets(**{column: facet_of(memory, column) for column in COLUMNS})
+    return Facets(**{column: facet_of(memory, column) for column in FACET_COLUMNS})
 
 
 def is_valid(memory: Window, at: int) -> bool:
@@ -94,11 +97,11 @@ def is_valid(memory: Window, at: int) -> bool:
     return memory.valid_from <= at and (not memory.valid_until or at < memory.valid_until)
 
 
-def _first(memory: Memory, facet: str) -> str:
-    return next(iter(_values(memory, facet)), "")
+def _first_value(memory: Memory, facet: str) -> str:
+    return next(iter(_facet_values(memory, facet)), "")
 
 
-def _values(memory: Memory, facet: str) -> list[str]:
-    given = [memory.extra[key] for key in KEYS[facet] if key in memory.extra]
+def _facet_values(memory: Memory, facet: str) -> list[str]:
+    given = [memory.extra[key] for key in FACET_KEYS[facet] if key in memory.extra]
     flat = [item for value in given for item in (value if isinstance(value, list) else [value])]
-    return [item.strip() for item in flat if isinstance(item, str) and not is_nothing(item)]
+    return [item.strip() for item in flat if isinstance(item, str) and not is_empty_value(item)]

@@ -1,66 +1,211 @@
-"""State is a fold: the entries about one id, sorted by (at, id), reduced to a Memory by state/changes/<kind>.py."""
+"""State is a fold: the entries about one id, sorted by (at, id), reduced to a Memory. People vouch for
+entries and review them here: the kinds dispute, quarantine and review are planned on the folded
+memory.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from ..model.aliases import said
-from ..model.entry import Entry, Memory
+from ..model.entries import Entry, Memory, Plan, Value
+from ..model.errors import BadInput, Refused
 from ..model.ids import order_key
-from ..model.kinds import ACTIVE, CHANGES, DRAFT
-from ..model.record import as_dict, replace
-from .changes import REGISTRY, ids, time_of
-from .vouch import accepted_in, named, take_apart
+from ..model.values import (
+    ACTIVE,
+    CHANGES,
+    DRAFT_STATUS,
+    KEPT_BOTH,
+    as_dict,
+    extra_value,
+    record,
+    replace,
+)
+from .changes import (
+    AMEND_KIND,
+    ARCHIVE_KIND,
+    CORROBORATE_KIND,
+    DELETE_KIND,
+    FEEDBACK_KIND,
+    HERITAGE_KIND,
+    LINK_KIND,
+    REINFORCE_KIND,
+    SUPERSEDE_KIND,
+    VALIDITY_KIND,
+    archiving,
+    linking,
+    outweighs,
+    superseding,
+)
+from .facets import IMPORTED
+from .plans import (
+    CONFLICTS,
+    REASON,
+    Change,
+    Fields,
+    Key,
+    Trust,
+    check_by,
+    entry_about,
+    ids_in,
+    names_or_nothing,
+    plan_change,
+    texts_schema,
+    time_of,
+    with_status,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+Vouches = Callable[[Entry], bool]
 
-    from .changes import Fields
-    from .vouch import Split, Vouches
+
+# Split the changes of a memory into those that count and those that are only proposed, by who
+# vouches for them.
+
+ACCEPTS, DECLINES = "accepts", "declines"  # keys of a review: the entries that it decides on
+SEPARATOR = "@"  # between an entry's id and the start of its digest in these keys
+DIGEST_CHARS = 16  # of a digest: 64 bits, so that nobody finds another text with the same ones
+# Changes of a memory's content or visibility. Without a vouching person they wait for a review; others are ignored.
+DECIDING = (
+    "amend",
+    "dispute",
+    "supersede",
+    "quarantine",
+    "review",
+    "validity",
+    "archive",
+    "delete",
+)
+
+
+@record
+class Split:
+    """The changes of a memory, split by who vouches for them. `counting` is in the order in which the fold uses it."""
+
+    vouched: bool  # whether a person vouches for the entry that creates the memory
+    counting: tuple[Entry, ...]
+    proposed: tuple[Entry, ...]  # deciding changes that wait for a review
+    declined: tuple[Entry, ...]
+
+
+def reviewed_name(entry: Entry) -> str:
+    """Return the name of an entry in a review: id and digest, because the text may be edited later."""
+    return f"{entry.id}{SEPARATOR}{entry.digest[:DIGEST_CHARS]}"
+
+
+def is_deciding(entry: Entry) -> bool:
+    """Return whether a change that no person vouches for waits for a review."""
+    return entry.kind in DECIDING or (
+        entry.kind == "feedback" and entry.extra.get("signal") == "harmful"
+    )
+
+
+def split_changes(creating: Entry, ordered: Sequence[Entry], vouches: Vouches) -> Split:
+    """Decide which changes count.
+
+    If a person vouches for the memory, only changes that a person vouches for count. If not, all changes count, those
+    of people last, so that they win. A review by a person accepts or declines the entries that it names.
+    """
+    changes = _without_copies(
+        [entry for entry in ordered if entry.kind in CHANGES and not entry.draft], vouches
+    )
+    own = {entry.id for entry in changes if vouches(entry)}
+    reviews = [entry for entry in changes if entry.kind == "review" and entry.id in own]
+    accepted, refused = _named_in(reviews, ACCEPTS), _named_in(reviews, DECLINES)
+    is_vouched = vouches(creating) or reviewed_name(creating) in accepted
+    counting: list[Entry] = []
+    others: list[Entry] = []
+    proposed: list[Entry] = []
+    declined: list[Entry] = []
+    for entry in changes:
+        if entry.id in own or reviewed_name(entry) in accepted:
+            counting.append(entry)
+        elif reviewed_name(entry) in refused:
+            declined.append(entry)
+        else:
+            others.append(entry)
+            if (is_vouched or counting) and is_deciding(entry):
+                proposed.append(entry)
+    everything = counting if is_vouched else [*others, *counting]
+    return Split(is_vouched, tuple(everything), tuple(proposed), tuple(declined))
+
+
+def accepted_in(entries: Iterable[Entry], vouches: Vouches) -> set[str]:
+    """Return the names of the entries that a person's reviews accept."""
+    return _named_in(
+        [entry for entry in entries if entry.kind == "review" and vouches(entry)], ACCEPTS
+    )
+
+
+def _named_in(reviews: Iterable[Entry], key: str) -> set[str]:
+    found = (entry.extra.get(key, []) for entry in reviews)
+    return {
+        str(name) for value in found for name in (value if isinstance(value, list) else [value])
+    }
+
+
+def _without_copies(changes: Sequence[Entry], vouches: Vouches) -> list[Entry]:
+    """Return the changes without copies of a person's entries, so that a copied vote does not count twice."""
+    seen: set[str] = set()
+    kept = []
+    for entry in changes:
+        copied = bool(entry.digest) and entry.digest in seen and vouches(entry)
+        seen.add(entry.digest)
+        if not copied:
+            kept.append(entry)
+    return kept
+
+
+# State is a fold: the entries about one id, sorted by (at, id), reduced to a Memory by
+# state/changes/<kind>.py.
 
 # Fields that a memory takes from the entry that creates it.
 COPIED = ("id", "kind", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body", "extra",
           "path", "line")  # fmt: skip
 MAX_COUNT_DIGITS = 6  # of a number in a file
-ARCHIVE = "archive/"  # a file in this folder is archived without an entry; moving it back undoes that
+ARCHIVE = (
+    "archive/"  # a file in this folder is archived without an entry; moving it back undoes that
+)
 
 
 def fold(entries: Iterable[Entry], vouches: Vouches | None = None) -> Memory | None:
     """Return the memory that results from the entries about one id; None if no entry creates it.
 
-    With `vouches`, changes that nobody vouches for do not change a memory that a person vouches for (state/vouch.py).
+    With `vouches`, changes that nobody vouches for do not change a memory that a person vouches for (state/fold.py).
     """
-    ordered = in_order(entries, vouches)
+    ordered = in_fold_order(entries, vouches)
     creating = next((entry for entry in ordered if entry.creates), None)
     if creating is None:
         return None
     if vouches is None:
-        return _reduced(_create(creating), ordered)
-    parts = take_apart(creating, ordered, vouches)
-    memory = _reduced(_create(creating), parts.counting)
-    return replace(memory, vouched=parts.vouched, proposed=tuple(entry.id for entry in parts.proposed))
+        return _reduced(_created_fields(creating), ordered)
+    parts = split_changes(creating, ordered, vouches)
+    memory = _reduced(_created_fields(creating), parts.counting)
+    return replace(
+        memory, vouched=parts.vouched, proposed=tuple(entry.id for entry in parts.proposed)
+    )
 
 
 def fold_proposed(entries: Iterable[Entry], vouches: Vouches) -> tuple[Memory, Split] | None:
     """Return the memory as it would be with all proposed changes, and the split of its changes; None as `fold`."""
-    ordered = in_order(entries, vouches)
+    ordered = in_fold_order(entries, vouches)
     creating = next((entry for entry in ordered if entry.creates), None)
     if creating is None:
         return None
-    parts = take_apart(creating, ordered, vouches)
+    parts = split_changes(creating, ordered, vouches)
     declined = {entry.id for entry in parts.declined}
-    return _reduced(_create(creating), [entry for entry in ordered if entry.id not in declined]), parts
+    return _reduced(
+        _created_fields(creating), [entry for entry in ordered if entry.id not in declined]
+    ), parts
 
 
-def in_order(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[Entry]:
+def in_fold_order(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[Entry]:
     """Return the entries in the order of the fold, one per id."""
     return sorted(_as_set(entries, vouches), key=lambda entry: order_key(entry.at, entry.id))
 
 
-def created(entry: Entry) -> Memory:
+def new_memory(entry: Entry) -> Memory:
     """Return the memory that a creating entry makes without further entries."""
     assert entry.creates
-    return Memory(**_create(entry))
+    return Memory(**_created_fields(entry))
 
 
 def after(memory: Memory, entries: Iterable[Entry]) -> Memory:
@@ -91,40 +236,445 @@ def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry
 
 def _rank(entry: Entry, vouches: Vouches | None, accepted: Collection[str]) -> tuple[object, ...]:
     """Return the sort key of copies: first those that a person vouches for, then those outside of the archive."""
-    doubted = vouches is not None and not vouches(entry) and named(entry) not in accepted
-    return (doubted, entry.path.startswith(ARCHIVE), entry.at, entry.path, entry.line, entry.body, repr(entry))
+    doubted = vouches is not None and not vouches(entry) and reviewed_name(entry) not in accepted
+    return (
+        doubted,
+        entry.path.startswith(ARCHIVE),
+        entry.at,
+        entry.path,
+        entry.line,
+        entry.body,
+        repr(entry),
+    )
 
 
-def _create(entry: Entry) -> Fields:
-    status = DRAFT if entry.draft else "conflicted" if entry.conflicted else ACTIVE
+def _created_fields(entry: Entry) -> Fields:
+    status = DRAFT_STATUS if entry.draft else "conflicted" if entry.conflicted else ACTIVE
     put_away = status == ACTIVE and entry.path.startswith(ARCHIVE)
-    newer = next(iter(ids(entry, "supersededBy")), "")
+    newer = next(iter(ids_in(entry, "supersededBy")), "")
     return {
         **{name: getattr(entry, name) for name in COPIED},
-        "status": "archived" if put_away else "superseded" if newer and status == ACTIVE else status,
+        "status": "archived"
+        if put_away
+        else "superseded"
+        if newer and status == ACTIVE
+        else status,
         "reason": f"lies in {ARCHIVE}" if put_away else "",
         "created": entry.at,
         "updated": entry.at,
-        "valid_from": _claimed(entry, "validFrom"),
-        "valid_until": _claimed(entry, "validUntil"),
-        "supersedes": ids(entry, "supersedes"),
-        "conflicts_with": ids(entry, "conflictsWith"),
+        "valid_from": _claimed_time(entry, "validFrom"),
+        "valid_until": _claimed_time(entry, "validUntil"),
+        "supersedes": ids_in(entry, "supersedes"),
+        "conflicts_with": ids_in(entry, "conflictsWith"),
         "superseded_by": newer,
         "repeated": _times_observed(entry) - 1,
-        "first_observed": time_of(said(entry.extra, "firstObservedAt")) or entry.at,
-        "last_observed": time_of(said(entry.extra, "lastObservedAt")) or entry.at,
-        "links": tuple(("member", id) for id in ids(entry, "members")) if entry.kind == "episode" else (),
+        "first_observed": time_of(extra_value(entry.extra, "firstObservedAt")) or entry.at,
+        "last_observed": time_of(extra_value(entry.extra, "lastObservedAt")) or entry.at,
+        "links": tuple(("member", id) for id in ids_in(entry, "members"))
+        if entry.kind == "episode"
+        else (),
         "entries": 1,
     }
 
 
-def _claimed(entry: Entry, key: str) -> int:
+def _claimed_time(entry: Entry, key: str) -> int:
     """Return a limit of an entry's validity window, or else of its claim's: a claim's window is the memory's."""
     claim = entry.extra.get("claim")
-    return time_of(said(entry.extra, key)) or (time_of(said(claim, key)) if isinstance(claim, dict) else 0)
+    return time_of(extra_value(entry.extra, key)) or (
+        time_of(extra_value(claim, key)) if isinstance(claim, dict) else 0
+    )
 
 
 def _times_observed(entry: Entry) -> int:
     """Return the entry's `timesObserved`, at least 1."""
-    given = str(said(entry.extra, "timesObserved"))
+    given = str(extra_value(entry.extra, "timesObserved"))
     return max(1, int(given)) if given.isdecimal() and len(given) <= MAX_COUNT_DIGITS else 1
+
+
+# dispute: somebody doubts the memory. Low trust or several disputes make it `disputed`;
+# `reinforce` ends that.
+
+DISPUTED = "disputed"
+MIN_DISPUTE_TRUST = 0.3  # below it, a dispute marks a memory as disputed (neolata)
+MAX_DISPUTES = 3  # this many without a reinforcement also mark it, because further disputes do not lower its trust
+
+
+def plan_dispute(memory: Memory, reason: str, by: str, trust: Trust) -> Plan:
+    """Plan a dispute. If trust is now too low, the entry records it as its outcome, because trust changes with time."""
+    why = f"dispute {memory.id}"
+    plan = plan_change(memory, "dispute", by, why, {"reason": reason})
+    if memory.status != ACTIVE or trust(after(memory, plan.entries)) >= MIN_DISPUTE_TRUST:
+        return plan
+    why += f": its trust falls below {MIN_DISPUTE_TRUST:g}"
+    return plan_change(memory, "dispute", by, why, {"reason": reason, "outcome": DISPUTED})
+
+
+def _reduce_dispute(fields: Fields, entry: Entry) -> Fields:
+    disputes = fields.get("disputes", 0) + 1
+    many = disputes >= MAX_DISPUTES and not fields.get("reinforcements", 0)
+    marked = fields["status"] == ACTIVE and (many or entry.extra.get("outcome") == DISPUTED)
+    return {**(with_status(DISPUTED)(fields, entry) if marked else {}), "disputes": disputes}
+
+
+DISPUTE_OUTCOME = Key("disputed: the memory's trust is too low")
+DISPUTE_KIND = Change(
+    _reduce_dispute, lambda entry: "doubted", {"outcome": DISPUTE_OUTCOME, "reason": REASON}
+)
+
+
+# quarantine: hold the memory back until a person reviews it.
+
+MANUAL = "manual"
+TRUST_INSUFFICIENT, NEEDS_REVIEW = (
+    "trust_insufficient",
+    "predicate_requires_review",
+)  # reasons to quarantine a claim
+
+
+def plan_quarantine(memory: Memory, reason: str, by: str) -> Plan:
+    """Plan to quarantine a memory until somebody reviews it."""
+    if memory.status != ACTIVE:
+        raise Refused(
+            f"{memory.id} is {memory.status}: only active memories can be quarantined",
+            "nothing to do",
+        )
+    return plan_change(
+        memory,
+        "quarantine",
+        by,
+        f"quarantine {memory.id}",
+        {"reason": reason or MANUAL, "cause": MANUAL},
+    )
+
+
+def is_by_hand(entry: Entry) -> bool:
+    """Return whether somebody quarantined a memory that was in use. Then `restore` may end the quarantine."""
+    return MANUAL in (entry.extra.get("cause"), entry.extra.get("reason"))
+
+
+def quarantining(memory: Memory, reason: str, by: str, rivals: Iterable[str] = ()) -> Entry:
+    """Return the entry that quarantines a memory; `rivals` are the ids of the memories that it contradicts."""
+    named: list[str] = [*rivals]
+    extra: Fields = {"reason": reason, **({"conflictsWith": named} if named else {})}
+    return entry_about(memory, Entry(kind="quarantine", by=by, extra=extra))
+
+
+def plan_quarantined(new: Entry, reason: str, by: str, rivals: Iterable[str] = ()) -> Plan:
+    """Plan to store a new memory in quarantine; both entries are one write."""
+    return Plan(
+        (new, quarantining(new_memory(new), reason, by, rivals)), f"hold {new.title!r} for a review"
+    )
+
+
+def with_conflicts(fields: Fields, entry: Entry) -> Fields:
+    """Return `conflicts_with`, extended by the memories that an entry contradicts."""
+    others = dict.fromkeys((*fields.get("conflicts_with", ()), *ids_in(entry, "conflictsWith")))
+    return {"conflicts_with": tuple(others)}
+
+
+def _reduce_quarantine(fields: Fields, entry: Entry) -> Fields:
+    return {**with_status("quarantined")(fields, entry), **with_conflicts(fields, entry)}
+
+
+def _tell_quarantine(entry: Entry) -> str:
+    rivals = ids_in(entry, "conflictsWith")
+    return (
+        f"held for a review: contradicts {names_or_nothing(rivals)}"
+        if rivals
+        else "held for a review"
+    )
+
+
+QUARANTINE_CAUSE = Key("manual: somebody quarantined a memory that was in use")
+QUARANTINE_KIND = Change(
+    _reduce_quarantine,
+    _tell_quarantine,
+    {"cause": QUARANTINE_CAUSE, "conflictsWith": CONFLICTS, "reason": REASON},
+)
+
+
+# The state of an imported memory in the system that it comes from. The first review here restores
+# that state.
+
+IMPORTED_STATE = (
+    "importedState"  # key of an entry: the memory's state in the system that it was imported from
+)
+MAX_VOTES = 10  # maximum number of reinforcements, and of disputes, that become entries
+VOTES = {"reinforcements": "reinforce", "disputes": "dispute"}  # key of the state → kind of change
+IMPORT_REASON = "as it stood where it was imported from"
+
+
+def imported_state(memory: Memory) -> Mapping[str, Value]:
+    """Return a memory's state in the other system; empty if it is unknown or somebody reviewed the memory here."""
+    state = memory.extra.get(IMPORTED_STATE)
+    first = memory.status == "quarantined" and not memory.reviewed_in
+    return state if first and isinstance(state, dict) else {}
+
+
+def imported_status(memory: Memory) -> str:
+    """Return the status in the other system, which the first review restores; `active` if it is unknown."""
+    return str(imported_state(memory).get("status") or ACTIVE)
+
+
+def settled_where_imported(memory: Memory, rivals: Iterable[Memory]) -> list[Memory]:
+    """Return the rivals from the same system. They were in use there together, so a review does not settle them."""
+    kind = _import_kind(memory)
+    return [
+        one
+        for one in rivals
+        if imported_state(memory) and IMPORTED_STATE in one.extra and _import_kind(one) == kind
+    ]
+
+
+def open_where_imported(memory: Memory, rivals: Iterable[Memory]) -> list[str]:
+    """Return the ids of rivals with an open conflict in the other system; either memory may record it."""
+    return [
+        one.id
+        for one in rivals
+        if one.id in _contradicted(memory) or memory.id in _contradicted(one)
+    ]
+
+
+def _contradicted(memory: Memory) -> list[str]:
+    state = memory.extra.get(IMPORTED_STATE)
+    named = state.get("conflictsWith") if isinstance(state, dict) else None
+    return _as_texts(named) if isinstance(named, list) else []
+
+
+def imported_votes_and_links(memory: Memory, by: str) -> list[Entry]:
+    """Return the votes and links from the other system as entries, with the reviewer as author."""
+    state = imported_state(memory)
+    entries: list[Entry] = []
+    for key, kind in VOTES.items():
+        for _ in range(_vote_count(state.get(key))):
+            entries.append(
+                entry_about(
+                    after(memory, entries), Entry(kind=kind, by=by, extra={"reason": IMPORT_REASON})
+                )
+            )
+    links = state.get("links")
+    for type, named in links.items() if isinstance(links, dict) else ():
+        ids = [str(id) for id in named] if isinstance(named, list) else []
+        if ids:
+            entries.append(linking(after(memory, entries), ids, type, by))
+    return entries
+
+
+def imported_status_entries(memory: Memory, state: Mapping[str, Value], by: str) -> list[Entry]:
+    """Return the entries that give a memory its status from the other system, after its first review."""
+    status, newer = state.get("status"), str(state.get("supersededBy", ""))
+    reason = str(state.get("reason") or IMPORT_REASON)
+    if status == "superseded" and newer:
+        return [superseding(memory, newer, reason, by)]
+    if status in ("superseded", "archived"):
+        return [archiving(memory, reason, by)]
+    if status == "disputed":
+        return [
+            entry_about(
+                memory,
+                Entry(kind="dispute", by=by, extra={"reason": reason, "outcome": "disputed"}),
+            )
+        ]
+    if status == "quarantined":
+        return [quarantining(memory, reason, by, _contradicted(memory))]
+    return []
+
+
+def _as_texts(values: Sequence[Value]) -> list[str]:
+    return [str(value) for value in values]
+
+
+def _import_kind(memory: Memory) -> str:
+    return str(memory.extra.get(IMPORTED, "")).partition(":")[0]
+
+
+def _vote_count(value: Value | None) -> int:
+    return (
+        min(int(value), MAX_VOTES)
+        if isinstance(value, str) and value.isascii() and value.isdecimal()
+        else 0
+    )
+
+
+# review: a decision about a memory. It activates the memory from any status, or archives it.
+
+ACTIONS = ACTIVATE, REJECT = ("activate", "reject")
+DECIDE = "decide"  # an action that only accepts or declines changes
+SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = (
+    "",
+    "supersede",
+    "keep_both",
+)  # how to settle conflicts
+HIDDEN_STATUSES = ("superseded", "disputed", "archived", "deleted")  # statuses that `restore` ends
+
+
+def plan_decide(
+    memory: Memory, changes: Sequence[Entry], accept: bool, reason: str, by: str
+) -> Plan:
+    """Plan to accept or decline proposed changes of a memory."""
+    extra: Fields = {
+        "action": DECIDE,
+        ACCEPTS if accept else DECLINES: [*map(reviewed_name, changes)],
+        "reason": reason,
+    }
+    why = f"{'accept' if accept else 'decline'} {len(changes)} changes of {memory.id}"
+    return plan_change(memory, "review", by, why, extra)
+
+
+@record
+class Review:
+    """The input of a decision about a memory. Conflicts with `rivals` are settled by trust, or as `settle` says.
+
+    `words` are the entries that wrote the memory's text; the review accepts them. `others` are further changes that
+    nobody vouches for; the review declines them.
+    """
+
+    memory: Memory
+    rivals: Sequence[Memory]
+    settle: str
+    reason: str
+    by: str
+    trust: Trust
+    words: Sequence[Entry] = ()
+    others: Sequence[Entry] = ()
+
+
+def plan_review(review: Review, action: str) -> Plan:
+    """Plan to reject or activate a memory; raise Refused if there is nothing to review."""
+    memory = review.memory
+    if action not in ACTIONS or review.settle not in SETTLEMENTS:
+        raise BadInput(
+            f"unknown review {action or review.settle!r}", "use one of " + ", ".join(ACTIONS)
+        )
+    if memory.status != "quarantined" and not (
+        memory.status == ACTIVE and (review.rivals or not memory.vouched)
+    ):
+        raise Refused(
+            f"{memory.id} is {memory.status}: the memory is not quarantined", "nothing to review"
+        )
+    if action == REJECT:
+        said: Fields = {"action": REJECT, "reason": review.reason}
+        return plan_change(memory, "review", review.by, f"reject {memory.id}", said)
+    return _plan_active(review)
+
+
+def plan_restore(review: Review, quarantined_by_hand: bool = False) -> Plan:
+    """Plan to activate a memory that is out of use; its conflicts are settled as in a review."""
+    memory = review.memory
+    if memory.status not in HIDDEN_STATUSES and not quarantined_by_hand:
+        hint = "use 'rawkomem review'" if memory.status == "quarantined" else "nothing to do"
+        raise Refused(f"{memory.id} is {memory.status}", hint)
+    return _plan_active(review)
+
+
+def _plan_active(review: Review) -> Plan:
+    memory, settle, by = review.memory, review.settle, review.by
+    entries = imported_votes_and_links(memory, by)
+    if settle == BY_TRUST and imported_status(memory) != ACTIVE:
+        entries += _letting_pass(review, after(memory, entries), ())
+        entries += imported_status_entries(after(memory, entries), imported_state(memory), by)
+        return Plan(
+            tuple(entries), f"restore the imported status of {memory.id}: {imported_status(memory)}"
+        )
+    others = settled_where_imported(memory, review.rivals) if settle == BY_TRUST else []
+    beside, waiting = {one.id for one in others}, open_where_imported(memory, others)
+    rivals = [rival for rival in review.rivals if rival.id not in beside]
+    wins = settle == SUPERSEDE or (settle == BY_TRUST and outweighs(memory, rivals, review.trust))
+    names = [rival.id for rival in rivals]
+    if memory.status != ACTIVE or not memory.vouched:
+        left = waiting if wins or settle == KEEP_BOTH else [*names, *waiting]
+        entries += _letting_pass(review, after(memory, entries), left)
+    both = names if settle == KEEP_BOTH else sorted(beside - {*waiting})
+    if both:
+        entries.append(linking(after(memory, entries), both, KEPT_BOTH, by))
+    if wins and settle != KEEP_BOTH:
+        entries += [
+            superseding(rival, memory.id, review.reason or "activated in a review", by)
+            for rival in rivals
+        ]
+    if not entries:
+        raise Refused(
+            f"{memory.id} is trusted less than its rivals", "add --supersede or --keep-both"
+        )
+    return Plan(tuple(entries), f"activate {memory.id}")
+
+
+def _letting_pass(review: Review, memory: Memory, left: Sequence[str]) -> tuple[Entry, ...]:
+    """Return the entry with which a reviewer vouches for a memory's text; `left` are conflicts that stay open."""
+    extra: Fields = {
+        "action": ACTIVATE, "reason": review.reason, "conflictsWith": [*left],
+        ACCEPTS: [*map(reviewed_name, review.words)], DECLINES: [*map(reviewed_name, review.others)],
+    }  # fmt: skip
+    check_by(review.by)
+    said = {key: value for key, value in extra.items() if value}
+    return (
+        entry_about(memory, Entry(kind="review", by=review.by, extra=said)),
+    )  # also for a deleted memory
+
+
+def _reduce_review(fields: Fields, entry: Entry) -> Fields:
+    status = {ACTIVATE: ACTIVE, REJECT: "archived"}.get(str(entry.extra.get("action")))
+    if not status:
+        return {}
+    activated = status == ACTIVE
+    return {
+        **with_status(status)(fields, entry),
+        **with_conflicts(fields, entry),
+        "retracted": not activated,
+        "superseded_by": "" if activated else fields.get("superseded_by", ""),
+        "reviewed_in": (*fields.get("reviewed_in", ()), entry.id) if activated else (),
+    }
+
+
+def _tell_review(entry: Entry) -> str:
+    action = {ACTIVATE: "activated", REJECT: "rejected"}.get(str(entry.extra.get("action")))
+    left = ids_in(entry, "conflictsWith")
+    if entry.extra.get("action") == DECIDE:
+        decided = (
+            (word, ids_in(entry, key))
+            for word, key in (("accepted", ACCEPTS), ("declined", DECLINES))
+        )
+        action = ", ".join(
+            f"{word} {names_or_nothing(tuple(map(_entry_id, names)))}"
+            for word, names in decided
+            if names
+        )
+    return (action or "reviewed without a decision") + (
+        f", in conflict with {names_or_nothing(left)}" if left else ""
+    )
+
+
+def _entry_id(name: str) -> str:
+    return name.rpartition(SEPARATOR)[0]
+
+
+REVIEW_ACTION = Key("The decision of a review", {"enum": [*ACTIONS, DECIDE]})
+REVIEWED_NAMES = Key("Entries that it accepts or declines: id@digest", texts_schema())
+REVIEW_KIND = Change(
+    _reduce_review,
+    _tell_review,
+    {
+        "action": REVIEW_ACTION,
+        ACCEPTS: REVIEWED_NAMES,
+        DECLINES: REVIEWED_NAMES,
+        "conflictsWith": CONFLICTS,
+        "reason": REASON,
+    },
+)
+
+
+REGISTRY: dict[str, Change] = {
+    "amend": AMEND_KIND,
+    "archive": ARCHIVE_KIND,
+    "corroborate": CORROBORATE_KIND,
+    "delete": DELETE_KIND,
+    "dispute": DISPUTE_KIND,
+    "feedback": FEEDBACK_KIND,
+    "heritage": HERITAGE_KIND,
+    "link": LINK_KIND,
+    "quarantine": QUARANTINE_KIND,
+    "reinforce": REINFORCE_KIND,
+    "review": REVIEW_KIND,
+    "supersede": SUPERSEDE_KIND,
+    "validity": VALIDITY_KIND,
+}

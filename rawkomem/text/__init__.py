@@ -1,1 +1,15 @@
-"""Process plain text: cleaning, chunks, languages, whenToUse conditions. No I/O."""
+"""Processes plain text. No I/O.
+
+`clean`: removes invisible characters and terminal sequences.
+`language`: words and stems, compound names, whether two texts say the same; `languages`: one data file per language.
+`scripts`: scripts other than Latin, and look-alikes.
+`chunks`: cuts bodies into chunks; counts tokens and things.
+`prompts`: the person's request in a prompt.
+`safe`: defuses injected text.
+`paths`: paths and file globs.
+`conditions`: whenToUse.
+`prose`: sentences, summaries, topics, text that reads like instructions.
+`entities`: entities and sums of money in a text.
+`expression`: the conditions of `--filter`.
+`marked`: our lines in a file of somebody else.
+"""

@@ -1,34 +1,44 @@
-"""Find entities in a text (`kind:slug`) and in the folders of a path. No regex, because searches import this module."""
+"""Values that a text names, in one form: entities (`kind:slug`), also from the folders of a path, and
+sums of money.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from itertools import pairwise
 
-from ..model.aliases import names_of
-from ..model.record import record
+from ..model.entries import Memory, Value
+from ..model.values import names_of_key, record
+from .paths import paths_in
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+# Find entities in a text (`kind:slug`) and in the folders of a path. No regex, because searches
+# import this module.
 
-    from ..model.entry import Memory, Value
-
-KINDS = ("project", "agent", "feature", "person", "business", "chore")
+ENTITY_KINDS = ("project", "agent", "feature", "person", "business", "chore")
 # Folders, the kind of entity that the name below them stands for, and a suffix for the name; in this order.
-FOLDERS = (
+ENTITY_FOLDERS = (
     (("feature", "features"), "feature", ""),
     (("component", "components"), "feature", "-component"),
     (("packages", "apps", "services"), "project", ""),
     (("docs",), "feature", "-docs"),
     (("skill", "tool", "tools"), "agent", ""),
 )
-KEYS = names_of("entities")  # of the frontmatter
-GLUE_SIGNS = ("_", "-", "/", ".", ":", "@")  # before a kind, they show that it is part of a URL or of a longer name
+ENTITY_KEYS = names_of_key("entities")  # of the frontmatter
+GLUE_SIGNS = (
+    "_",
+    "-",
+    "/",
+    ".",
+    ":",
+    "@",
+)  # before a kind, they show that it is part of a URL or of a longer name
 MAX_NAMED_ENTITIES = 8  # in a message
 
 
 @record
-class Resolved:
+class ResolvedEntity:
     """The entity that a name means. `slugs` is empty if the name is unknown or ambiguous; `message` says which."""
 
     slugs: tuple[str, ...]
@@ -51,7 +61,7 @@ def entities_in(text: str) -> tuple[str, ...]:
 
 def _kind_before(text: str, colon: int) -> str:
     """Return the kind right before a colon, if it is a separate word; else empty."""
-    for kind in KINDS:
+    for kind in ENTITY_KINDS:
         start = colon - len(kind)
         if start >= 0 and text[start:colon].lower() == kind:
             before = text[start - 1 : start]
@@ -70,7 +80,7 @@ def entities_in_path(path: str) -> tuple[str, ...]:
     """Return the entities that a path's folders stand for: `packages/mail/src` gives `project:mail`."""
     parts = path.lower().replace("\\", "/").split("/")
     found = []
-    for folders, kind, ending in FOLDERS:
+    for folders, kind, ending in ENTITY_FOLDERS:
         below = next((name for folder, name in pairwise(parts) if folder in folders), "")
         name = _name_at(below, 0)
         if name:
@@ -80,30 +90,35 @@ def entities_in_path(path: str) -> tuple[str, ...]:
 
 def entities_of(memory: Memory) -> tuple[str, ...]:
     """Return the entities in a memory's frontmatter, title, tags and body, and in the paths that it names."""
-    named = [entity for key in KEYS for entity in _listed(memory.extra.get(key, []))]
+    named = [
+        entity for key in ENTITY_KEYS for entity in _frontmatter_entities(memory.extra.get(key, []))
+    ]
     text = "\n".join((memory.title, *memory.tags, memory.body))
-    paths = [*_paths(memory.source), *_paths(memory.body)]
+    paths = [*_clear_paths(memory.source), *_clear_paths(memory.body)]
     from_paths = [entity for path in paths for entity in entities_in_path(path)]
     return tuple(dict.fromkeys([*named, *entities_in(text), *from_paths]))
 
 
-def _listed(value: Value) -> Iterable[str]:
+def _frontmatter_entities(value: Value) -> Iterable[str]:
     """Yield the entities in the frontmatter, which are `kind:slug` texts or mappings with `type` and `slug`."""
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict):
             item = f"{item.get('type', '')}:{item.get('slug', '')}"
         if isinstance(item, str):
-            yield from entities_in(item) or [word for word in item.lower().split() if ":" not in word]
+            yield from entities_in(item) or [
+                word for word in item.lower().split() if ":" not in word
+            ]
 
 
-def _paths(text: str) -> Iterable[str]:
+def _clear_paths(text: str) -> Iterable[str]:
     """Yield the clear paths in a text: those of three parts or with a file name. `tools/list` may be something else."""
     if "/" not in text:
         return
-    from .paths import mentioned
 
-    for path in mentioned(text):
-        if "://" not in path and (path.count("/") > 1 or ("/" in path and "." in path.rsplit("/", 1)[1])):
+    for path in paths_in(text):
+        if "://" not in path and (
+            path.count("/") > 1 or ("/" in path and "." in path.rsplit("/", 1)[1])
+        ):
             yield path
 
 
@@ -112,34 +127,92 @@ def matching_entities(typed: str, known: Iterable[str]) -> tuple[str, ...]:
     typed = typed.strip().lower()
     if ":" in typed:
         return (typed,)
-    words, compact = _words(typed), "".join(_words(typed))
-    names = {entity: _words(entity.rpartition(":")[2]) for entity in known}
+    words, compact = _name_words(typed), "".join(_name_words(typed))
+    names = {entity: _name_words(entity.rpartition(":")[2]) for entity in known}
     exact = tuple(entity for entity, name in names.items() if words and name == words)
-    return exact or tuple(entity for entity, name in names.items() if compact and _fits(words, compact, name))
+    return exact or tuple(
+        entity for entity, name in names.items() if compact and _fits_name(words, compact, name)
+    )
 
 
-def _words(text: str) -> list[str]:
+def _name_words(text: str) -> list[str]:
     return "".join(c if c.isalnum() else " " for c in text.lower()).split()
 
 
-def _fits(typed: Sequence[str], compact: str, name: Sequence[str]) -> bool:
+def _fits_name(typed: Sequence[str], compact: str, name: Sequence[str]) -> bool:
     """Tell whether the typed words are part of the name, also without spaces, or contain the whole name."""
     whole = f" {' '.join(name)} "
     return bool(name) and (compact in "".join(name) or whole in f" {' '.join(typed)} ")
 
 
-def resolve_entity(typed: str, known: Iterable[str]) -> Resolved:
+def resolve_entity(typed: str, known: Iterable[str]) -> ResolvedEntity:
     """Return the one entity that a person means, or a message that the name is unknown or ambiguous."""
     known = sorted(set(known))
     found = matching_entities(typed, known)
     if len(found) > 1:
-        return Resolved((), f"{typed!r} may be {_listing(found)}", found)
+        return ResolvedEntity((), f"{typed!r} may be {_entity_listing(found)}", found)
     if found and found[0] in known:
-        return Resolved(found)
-    told = f"there are {_listing(known)}" if known else "no memory names any entity yet"
-    return Resolved(found, f"no memory names the entity {typed!r}; {told}")
+        return ResolvedEntity(found)
+    told = f"there are {_entity_listing(known)}" if known else "no memory names any entity yet"
+    return ResolvedEntity(found, f"no memory names the entity {typed!r}; {told}")
 
 
-def _listing(names: Sequence[str]) -> str:
+def _entity_listing(names: Sequence[str]) -> str:
     more = f" and {len(names) - MAX_NAMED_ENTITIES} more" if len(names) > MAX_NAMED_ENTITIES else ""
     return ", ".join(names[:MAX_NAMED_ENTITIES]) + more
+
+
+# Normalize sums of money: `$1,250.50`, `1250.5 USD` and `dollar1250.50` all become `USD 1250.5`.
+
+# Names of currencies in lower case → code. Dollars of other countries come first: `c$` is not `$`.
+CURRENCY_SIGNS = {
+    "us$": "USD", "ca$": "CAD", "c$": "CAD", "au$": "AUD", "a$": "AUD", "nz$": "NZD", "hk$": "HKD", "s$": "SGD",
+    "r$": "BRL", "mx$": "MXN", "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₽": "RUB",
+    "₺": "TRY", "₪": "ILS", "dollar": "USD", "dollars": "USD", "buck": "USD", "bucks": "USD", "euro": "EUR",
+    "euros": "EUR", "pound": "GBP", "pounds": "GBP", "yen": "JPY", "rupee": "INR", "rupees": "INR",
+}  # fmt: skip
+CURRENCY_CODES = (
+    "USD", "EUR", "GBP", "JPY", "CNY", "INR", "CAD", "AUD", "NZD", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF",
+    "RUB", "TRY", "BRL", "MXN", "ZAR", "KRW", "SGD", "HKD", "ILS", "THB", "AED",
+)  # fmt: skip
+SUM_SCALES = {"k": 1_000, "m": 1_000_000, "bn": 1_000_000_000}
+CURRENCY_NAMES = {**CURRENCY_SIGNS, **{code.lower(): code for code in CURRENCY_CODES}}
+CURRENCY_PATTERN = "|".join(
+    re.escape(name) for name in sorted(CURRENCY_NAMES, key=len, reverse=True)
+)
+SUM_PATTERN = re.compile(
+    rf"(?P<minus>-)?\s*(?P<before>{CURRENCY_PATTERN})?\s*(?P<sign>-)?\s*"
+    rf"(?P<number>\d[\d.,]*)\s*(?P<scale>bn|k|m)?\s*(?P<after>{CURRENCY_PATTERN})?",
+    re.IGNORECASE,
+)
+GROUPED_DIGITS = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}")  # 1,250 and the Indian form 1,00,000
+
+
+def normalize_currency(text: str) -> str:
+    """Return one sum in one currency as `CODE number`; any other text, also a range, unchanged."""
+    found = SUM_PATTERN.fullmatch(text.strip())
+    if not found:
+        return text
+    names = {CURRENCY_NAMES[name.lower()] for name in (found["before"], found["after"]) if name}
+    number = _sum_number(found["number"])
+    if len(names) != 1 or number is None:
+        return text
+    number *= SUM_SCALES.get((found["scale"] or "").lower(), 1)
+    minus = "-" if found["minus"] or found["sign"] else ""
+    return f"{names.pop()} {minus}{_plain_number(number)}"
+
+
+def _sum_number(text: str) -> Decimal | None:
+    """Return the value of digits with separators. If both `,` and `.` occur, the last one is the decimal point."""
+    plain = text
+    if "," in text and "." in text:
+        last = max(text.rfind(","), text.rfind("."))
+        plain = f"{text[:last].replace(',', '').replace('.', '')}.{text[last + 1 :]}"
+    elif "," in text:
+        plain = text.replace(",", "") if GROUPED_DIGITS.fullmatch(text) else text.replace(",", ".")
+    return Decimal(plain) if re.fullmatch(r"\d+(?:\.\d+)?", plain) else None
+
+
+def _plain_number(number: Decimal) -> str:
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

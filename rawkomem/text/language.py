@@ -1,26 +1,135 @@
-"""Provide words, stems and function words of the language of memories and tasks. RAWKOMEM_LANGUAGE names it.
+"""Words, stems and function words of the language of memories and tasks (RAWKOMEM_LANGUAGE names it),
+compound names split into words, and whether two texts say the same.
 
-Its data is in `languages/<code>.py` and `learn/drafts/cues/<code>.py`. The search index uses FTS5's stems instead.
+The data of a language is in `languages/<code>.py`. The search index uses FTS5's stems instead.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from ..model.errors import BadInput
-from ..model.record import record
+from ..model.values import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, TypeVar
+T = TypeVar("T")
 
-    from .stem import Stemmer
 
-    T = TypeVar("T")
+Stemmer = Callable[[Sequence[str]], list[str]]
+
+
+# Reduce words to stems: English with SQLite's FTS5, other languages by removing endings.
+
+_fts5: list[Any] = []  # FTS5's tokenizer, after its first use
+
+
+def porter_stems(words: Sequence[str]) -> list[str]:
+    """Return the Porter stems of lower-case words, by FTS5 as in the index. Words that are not ASCII stay unchanged."""
+    plain = [word for word in words if word.isascii() and word.isalnum()]
+    stems = iter(_porter_tokens(" ".join(plain)))
+    return [next(stems) if word.isascii() and word.isalnum() else word for word in words]
+
+
+def _porter_tokens(text: str) -> list[str]:
+    import apsw  # imported here: a command that needs no stems must not load SQLite
+
+    if not _fts5:
+        _fts5.append(apsw.Connection(":memory:").fts5_tokenizer("porter", ["ascii"]))
+    found: list[str] = _fts5[0](
+        text.encode(),
+        apsw.FTS5_TOKENIZE_DOCUMENT,
+        None,
+        include_offsets=False,
+        include_colocated=False,
+    )
+    return found
+
+
+def ending_stemmer(
+    ends: Sequence[str], min_letters: int, folded: Mapping[str, str] | None = None
+) -> Stemmer:
+    """Return a stemmer that replaces letters by `folded` and removes the first ending that leaves `min_letters`."""
+    table = str.maketrans(dict(folded or {}))
+
+    def stem(word: str) -> str:
+        word = word.translate(table)
+        fits = (end for end in ends if word.endswith(end) and len(word) - len(end) >= min_letters)
+        return word.removesuffix(next(fits, ""))
+
+    return lambda words: [stem(word) for word in words]
+
+
+# Split compound names into words: `invoiceTotal`, `HTTPServer`, `parse_json` and `dry-run` are two
+# words each.
+
+MAX_NAME_CHARS = 100  # longer runs of letters are not names
+MAX_NAMES = 100  # different names of a text that are split: each needs a search in the whole text
+MIN_PART_CHARS = 2  # so `iOS` and `eBay` are not split
+JOINTS = "_-"
+
+
+def hump_parts(text: str) -> list[str]:
+    """Return the parts of names with inner capitals in a text, in order: `invoiceTotal` → invoice, Total."""
+    return [part for name in _compound_names(text, "") for part in _at_capitals(name)]
+
+
+def spelled_out_names(text: str) -> list[str]:
+    """Return the compound names in a text, each split into words with spaces."""
+    return [
+        " ".join(words) for name in _compound_names(text, JOINTS) if (words := _words_of_name(name))
+    ]
+
+
+def spell_out_names(text: str) -> str:
+    """Return a text with its compound names split into words."""
+    for name in [*dict.fromkeys(_compound_names(text, JOINTS))][:MAX_NAMES]:
+        if words := _words_of_name(name):
+            text = text.replace(name, " ".join(words))
+    return text
+
+
+def _words_of_name(name: str) -> list[str]:
+    joined = [part for part in name.replace("-", "_").split("_") if part]
+    words = [word for part in joined for word in _at_capitals(part) or [part]]
+    return words if len(words) > 1 and all(len(word) >= MIN_PART_CHARS for word in words) else []
+
+
+def _compound_names(text: str, joints: str) -> list[str]:
+    """Return the words of a text that may be compound: with a capital inside, or with one of these joints."""
+    found: list[str] = []
+    for run in text.split():
+        if run[1:].islower() and not any(joint in run for joint in joints):
+            continue
+        plain = "".join([sign if sign.isalnum() or sign in joints else " " for sign in run])
+        found += [
+            name for word in plain.split() if 1 < len(name := word.strip(joints)) <= MAX_NAME_CHARS
+        ]
+    return found
+
+
+def _at_capitals(name: str) -> list[str]:
+    """Return the parts of a name, split at capital letters; none if it has fewer than two parts."""
+    if name.isupper() or name.islower() or not name.isascii():
+        return []
+    starts = [0]
+    for at in range(1, len(name)):
+        rises = name[at].isupper() and not name[at - 1].isupper()  # invoice|Total
+        ends = name[at].isupper() and name[at + 1 : at + 2].islower()  # HTTP|Server
+        if (rises or ends) and at - starts[-1] > 0:
+            starts.append(at)
+    parts = [name[start:end] for start, end in zip(starts, [*starts[1:], len(name)], strict=True)]
+    return parts if len(parts) > 1 and all(len(part) >= MIN_PART_CHARS for part in parts) else []
+
+
+# Provide words, stems and function words of the language of memories and tasks. RAWKOMEM_LANGUAGE
+# names it.
+#
+# Its data is in `languages/<code>.py` and `learn/drafts/cues/<code>.py`. The search index uses
+# FTS5's stems instead.
 
 DEFAULT_LANGUAGE = "en"
-VARIABLE = "RAWKOMEM_LANGUAGE"
+LANGUAGE_VARIABLE = "RAWKOMEM_LANGUAGE"
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -33,13 +142,17 @@ class Language:
     """A human language, as data."""
 
     code: str
-    stop_words: frozenset[str]  # function words: never the subject, and never enough to fire a condition
+    stop_words: frozenset[
+        str
+    ]  # function words: never the subject, and never enough to fire a condition
     generic_words: frozenset[str]  # words of any task: by themselves they do not name a subject
     stemmer: Stemmer
     short_forms: Mapping[str, str] = {}  # stem of a short form → stem of the full word
     negations: frozenset[str] = frozenset()  # words, without apostrophes, that negate a statement
     openers: frozenset[str] = frozenset()  # first words of a condition that is a sentence
-    exceptions: tuple[str, ...] = ()  # phrases that start the part of a condition that says when NOT to use a memory
+    exceptions: tuple[
+        str, ...
+    ] = ()  # phrases that start the part of a condition that says when NOT to use a memory
     alternative: str = ""  # the word between two alternatives of a condition
     abbreviations: tuple[str, ...] = ()  # words with a full stop that does not end a sentence
     word_signs: str = ""  # characters besides letters, marks and digits that are part of a word
@@ -48,11 +161,13 @@ class Language:
         """Return the lower-case words of a text, in order: runs of letters and digits of any script."""
         text = text.lower()
         if text.isascii():
-            return text.encode().translate(_ascii(self.word_signs)).decode().split()
+            return text.encode().translate(_ascii_table(self.word_signs)).decode().split()
         from unicodedata import normalize
 
         text = normalize("NFC", text)
-        return text.translate(_letters.setdefault(self.word_signs, _Letters(self.word_signs))).split()
+        return text.translate(
+            _letter_tables.setdefault(self.word_signs, _Letters(self.word_signs))
+        ).split()
 
     def terms(self, text: str) -> list[str]:
         """Return the search terms of a text, in order: its words, then the parts of its compound names.
@@ -62,14 +177,13 @@ class Language:
         if text.isascii():
             found = self.words(text)
         else:
-            from .scripts.signs import terms_of  # tables that ASCII texts do not need
+            from .scripts import terms_of  # tables that ASCII texts do not need
 
             found = terms_of(text, self.word_signs)
         if text == text.lower():
             return found
-        from .scripts.compounds import humps
 
-        return found + [part.lower() for part in humps(text)]
+        return found + [part.lower() for part in hump_parts(text)]
 
     def is_stop(self, word: str) -> bool:
         """Return whether a lower-case word is a function word."""
@@ -84,7 +198,7 @@ class Language:
         found = [term for term in self.terms(text) if term not in self.stop_words]
         if text.isascii():
             return found
-        from .scripts.function_words import FUNCTION_WORDS
+        from .scripts import FUNCTION_WORDS
 
         return [term for term in found if term not in FUNCTION_WORDS]
 
@@ -104,17 +218,17 @@ class Language:
     def generic_stems(self) -> frozenset[str]:
         """Return the stems of the generic words."""
         key = self.stemmer, self.generic_words
-        if key not in _generic:
-            _generic[key] = frozenset(self.stemmer(list(self.generic_words)))
-        return _generic[key]
+        if key not in _generic_stems:
+            _generic_stems[key] = frozenset(self.stemmer(list(self.generic_words)))
+        return _generic_stems[key]
 
 
-def _ascii(signs: str) -> bytes:
+def _ascii_table(signs: str) -> bytes:
     """Return a byte table that does for ASCII what `_Letters` does for any text, but faster."""
-    if signs not in _bytes:
+    if signs not in _ascii_tables:
         codes = (code if chr(code).isalnum() or chr(code) in signs else 32 for code in range(128))
-        _bytes[signs] = bytes(codes) + bytes(128)
-    return _bytes[signs]
+        _ascii_tables[signs] = bytes(codes) + bytes(128)
+    return _ascii_tables[signs]
 
 
 class _Letters(dict[int, str]):
@@ -132,9 +246,9 @@ class _Letters(dict[int, str]):
         return self[code]
 
 
-_letters: dict[str, _Letters] = {}  # word signs of a language → table
-_bytes: dict[str, bytes] = {}  # word signs of a language → table for ASCII
-_generic: dict[tuple[Stemmer, frozenset[str]], frozenset[str]] = {}
+_letter_tables: dict[str, _Letters] = {}  # word signs of a language → table
+_ascii_tables: dict[str, bytes] = {}  # word signs of a language → table for ASCII
+_generic_stems: dict[tuple[Stemmer, frozenset[str]], frozenset[str]] = {}
 _in_use: list[Language] = []
 _caches: list[dict[str, Any]] = []
 
@@ -142,13 +256,13 @@ _caches: list[dict[str, Any]] = []
 def language() -> Language:
     """Return the language in use."""
     if not _in_use:
-        use_language(os.environ.get(VARIABLE) or DEFAULT_LANGUAGE)
+        use_language(os.environ.get(LANGUAGE_VARIABLE) or DEFAULT_LANGUAGE)
     return _in_use[0]
 
 
 def language_code() -> str:
     """Return the code of the language in use, without loading its data."""
-    return _in_use[0].code if _in_use else os.environ.get(VARIABLE) or DEFAULT_LANGUAGE
+    return _in_use[0].code if _in_use else os.environ.get(LANGUAGE_VARIABLE) or DEFAULT_LANGUAGE
 
 
 def use_language(chosen: str | Language) -> None:
@@ -168,7 +282,10 @@ def language_cache() -> dict[str, T]:
 def read_language(code: str) -> Language:
     """Return the language in `languages/<code>.py`. Raise BadInput for an unknown code."""
     if code not in known_languages():
-        raise BadInput(f"unknown language {code[:20]!r}", f"set {VARIABLE} to one of {', '.join(known_languages())}")
+        raise BadInput(
+            f"unknown language {code[:20]!r}",
+            f"set {LANGUAGE_VARIABLE} to one of {', '.join(known_languages())}",
+        )
     found: Language = __import__(f"{__package__}.languages.{code}", fromlist=["LANGUAGE"]).LANGUAGE
     return found
 
@@ -177,3 +294,95 @@ def known_languages() -> list[str]:
     """Return the codes of all supported languages."""
     names = os.listdir(os.path.join(os.path.dirname(__file__), "languages"))
     return sorted(name[:-3] for name in names if name.endswith(".py") and not name.startswith("_"))
+
+
+# Decide whether two texts say the same, at named levels. Vectors propose; words, numbers and
+# negations decide.
+#
+# Vectors are not enough: the vectors of "at most 60" and "at most 600" are closer than those of
+# two wordings of either.
+
+WORD_EDGES = '.,;:!?()[]{}"`*_'  # characters around a word that are not part of a number in it
+MIN_SUBJECT_WORDS = 2  # that a subject needs: one shared word is not enough
+RELATED_COSINE = 0.6  # from this cosine on, two texts are related (neolata); below SIMILAR
+MAX_COMPARED_CHARS = 20_000  # of each text, when copies are searched while a prompt waits
+
+
+@record
+class SamenessLevel:
+    """How close two texts must be, in words and, if a cosine is known, in meaning."""
+
+    min_cosine: float
+    min_shared: float  # share of all words of the two texts that are in both
+    subject_only: bool = (
+        False  # compare only specific words, relative to the shorter text; numbers may differ
+    )
+
+
+DUPLICATE = SamenessLevel(0.95, 0.9)  # one can replace the other (cosine: neolata, RFC-0011)
+NEAR_DUPLICATE = SamenessLevel(
+    0.9, 0.8
+)  # one confirms the other; below 0.8, texts on sibling functions would match
+SIMILAR = SamenessLevel(
+    0.8, 0.6, subject_only=True
+)  # both have one subject; one may be a newer version of the other
+
+
+@record
+class Statement:
+    """The stems of a text's content words, its numbers, and its negations."""
+
+    stems: frozenset[str]
+    numbers: frozenset[str]
+    negations: frozenset[str]
+
+    @property
+    def subject(self) -> frozenset[str]:
+        """Return the stems without those of generic words."""
+        return self.stems - language().generic_stems
+
+
+def statement_of(text: str) -> Statement:
+    """Return the stems, numbers and negations of a text. Without content words, all its words are used."""
+    spoken = language()
+    words = spoken.content_words(text) or spoken.words(text) or [text.strip()]
+    return Statement(frozenset(spoken.roots(words)), *numbers_and_negations(text))
+
+
+def numbers_and_negations(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the numbers and the negations in a text."""
+    said = text.replace("'", "").replace("’", "").lower()
+    odd = (word.strip(WORD_EDGES) for word in set(said.split()) if not word.isalpha())
+    numbers = frozenset(word for word in odd if any(c.isdigit() for c in word))
+    return numbers, language().negations.intersection(language().words(said))
+
+
+def says_same(one: Statement, other: Statement, level: SamenessLevel, cosine: float = 1.0) -> bool:
+    """Return whether two texts say the same at a level. Pass the cosine of their vectors if it is known."""
+    if cosine < level.min_cosine or shared_words(one, other, level.subject_only) < level.min_shared:
+        return False
+    return level.subject_only or (one.numbers, one.negations) == (other.numbers, other.negations)
+
+
+def shared_words(one: Statement, other: Statement, subject_only: bool = False) -> float:
+    """Return the share of common words: of all words of both texts, or of the shorter one's subject."""
+    if not subject_only:
+        return len(one.stems & other.stems) / max(1, len(one.stems | other.stems))
+    fewer = min(len(one.subject), len(other.subject))
+    return len(one.subject & other.subject) / fewer if fewer >= MIN_SUBJECT_WORDS else 0.0
+
+
+def is_identical(one: str, other: str) -> bool:
+    """Return whether two texts are equal except for case and white space."""
+    return identity(one) == identity(other)
+
+
+def identity(text: str) -> str:
+    """Return a text in lower case with single spaces, to compare texts."""
+    return " ".join(text.lower().split())
+
+
+def is_copy(one: str, other: str) -> bool:
+    """Tell whether one text is the other with a few words changed. Numbers may differ: a planted copy changes facts."""
+    words, others = (set(language().words(text[:MAX_COMPARED_CHARS])) for text in (one, other))
+    return len(words & others) >= DUPLICATE.min_shared * max(1, len(words | others))

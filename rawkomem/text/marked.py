@@ -1,18 +1,24 @@
-"""Insert our lines into a file between two comment lines, and remove them again without any other change."""
+"""Inserts our lines into a file between two comment lines, and removes them again without any other
+change.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from ..model.record import record
+from ..model.values import record
 
-FILE, LINES, LINES_AND_BREAK = "this file", "these lines", "these lines and the line end above them"
+WHOLE_FILE, OUR_LINES, OUR_LINES_AND_BREAK = (
+    "this file",
+    "these lines",
+    "these lines and the line end above them",
+)
 EMPTY_FILE = re.compile(rb"\A(?:#![^\n]*\n)?\s*\Z")  # empty except for a `#!` line
 
 
 @record
-class Block:
+class MarkedBlock:
     """A file with our block, split at the marks. `what` says what to remove together with our lines."""
 
     before: bytes
@@ -21,21 +27,23 @@ class Block:
     after: bytes
 
 
-def put_block(data: bytes | None, name: str, text: str, head: str = "", below_first_line: bool = False) -> bytes:
+def put_block(
+    data: bytes | None, name: str, text: str, head: str = "", below_first_line: bool = False
+) -> bytes:
     """Return the file with our lines at its end or below its first line. A new file starts with `head`.
 
     A block of the same name is replaced. The first mark says what to remove together with the lines later.
     """
     if data is None:
-        return head.encode() + _block(name, FILE, text, b"\n")
+        return head.encode() + _marked_block(name, WHOLE_FILE, text, b"\n")
     newline = b"\r\n" if b"\r\n" in data else b"\n"
     known = find_block(data, name)
     if known:
-        return known.before + _block(name, known.what, text, newline) + known.after
+        return known.before + _marked_block(name, known.what, text, newline) + known.after
     at = data.find(b"\n") + 1 if below_first_line else len(data)
     if not data or data[:at].endswith(b"\n"):
-        return data[:at] + _block(name, LINES, text, newline) + data[at:]
-    return data + newline + _block(name, LINES_AND_BREAK, text, newline)
+        return data[:at] + _marked_block(name, OUR_LINES, text, newline) + data[at:]
+    return data + newline + _marked_block(name, OUR_LINES_AND_BREAK, text, newline)
 
 
 def cut_block(data: bytes, name: str, keep: Callable[[bytes], bytes] | None = None) -> bytes | None:
@@ -47,20 +55,26 @@ def cut_block(data: bytes, name: str, keep: Callable[[bytes], bytes] | None = No
     if not block:
         return data
     after = (keep(block.inside) if keep else b"") + block.after
-    if block.what == FILE and EMPTY_FILE.match(block.before + after):
+    if block.what == WHOLE_FILE and EMPTY_FILE.match(block.before + after):
         return None
-    if block.what == LINES_AND_BREAK and not after:
+    if block.what == OUR_LINES_AND_BREAK and not after:
         return block.before.removesuffix(b"\n").removesuffix(b"\r")
     return block.before + after
 
 
-def find_block(data: bytes, name: str, to_end: bool = False) -> Block | None:
+def find_block(data: bytes, name: str, to_end: bool = False) -> MarkedBlock | None:
     """Return the block of a name; None if there is none. With `to_end`, a block may end at the end of the file."""
     quoted = re.escape(name.encode())
     end = rb"(?:^# <<< %s <<<(?:\r?\n|\Z)%s)" % (quoted, rb"|\Z" if to_end else b"")
-    found = re.search(rb"^# >>> %s: ([a-z ]+) >>>\r?\n(.*?)%s" % (quoted, end), data, re.MULTILINE | re.DOTALL)
-    return Block(data[: found.start()], found[1].decode(), found[2], data[found.end() :]) if found else None
+    found = re.search(
+        rb"^# >>> %s: ([a-z ]+) >>>\r?\n(.*?)%s" % (quoted, end), data, re.MULTILINE | re.DOTALL
+    )
+    return (
+        MarkedBlock(data[: found.start()], found[1].decode(), found[2], data[found.end() :])
+        if found
+        else None
+    )
 
 
-def _block(name: str, what: str, text: str, newline: bytes) -> bytes:
+def _marked_block(name: str, what: str, text: str, newline: bytes) -> bytes:
     return f"# >>> {name}: {what} >>>\n{text}# <<< {name} <<<\n".encode().replace(b"\n", newline)

@@ -1,14 +1,18 @@
-"""Find paths in texts, and match them with file globs such as `src/**/*.py`. No regex engine is used."""
+"""Paths in texts, and file globs such as `src/**/*.py`. No regex engine is used."""
 
 from __future__ import annotations
 
-QUOTES = "\"'`,;:!?()[]{}<>*"  # stripped from both ends of a path; a full stop only from its end
+PATH_QUOTES = (
+    "\"'`,;:!?()[]{}<>*"  # stripped from both ends of a path; a full stop only from its end
+)
 MAX_PATH_LENGTH = 512  # characters; longer words are not paths
 MAX_FOLDERS = 24  # deeper paths and globs are not compared, to limit the time
 MAX_PATHS = 64  # of one task that are matched
 MAX_SPELLED_PATTERNS = 32  # into which the braces of one pattern are expanded
 
-GLOB_SIGNS = "-_./*?{},@~+# |"  # besides letters and digits; with other characters, a pattern is a regex
+GLOB_SIGNS = (
+    "-_./*?{},@~+# |"  # besides letters and digits; with other characters, a pattern is a regex
+)
 
 
 def path_below(path: str, project: str) -> str:
@@ -25,13 +29,15 @@ def is_file_glob(text: str) -> bool:
     """Tell whether a pattern is a file glob: it has a star, and a slash or a leading `*.`, and no sign of a regex."""
     if "*" not in text or " " in text.strip() or ".*" in text.replace("*.*", ""):
         return False
-    pathlike = "/" in text or any(part.strip().startswith("*.") for part in text.replace(",", "|").split("|"))
+    pathlike = "/" in text or any(
+        part.strip().startswith("*.") for part in text.replace(",", "|").split("|")
+    )
     return pathlike and all(c.isalnum() or c in GLOB_SIGNS for c in text)
 
 
-def spell_out(text: str) -> list[str]:
+def spell_out_glob(text: str) -> list[str]:
     """Return the alternatives of a file glob in lower case: `*.{ts,tsx}|*.js` has three."""
-    pending = [piece.strip() for piece in outside_braces(text.lower(), "|") if piece.strip()]
+    pending = [piece.strip() for piece in split_outside_braces(text.lower(), "|") if piece.strip()]
     done: list[str] = []
     while pending and len(done) < MAX_SPELLED_PATTERNS:
         pattern = pending.pop(0)
@@ -44,7 +50,7 @@ def spell_out(text: str) -> list[str]:
     return done
 
 
-def outside_braces(text: str, anywhere: str = "") -> list[str]:
+def split_outside_braces(text: str, anywhere: str = "") -> list[str]:
     """Split a text at commas outside braces, and at the characters of `anywhere`: `*.{ts,tsx}` stays together."""
     cuts, depth = [-1], 0
     for at, sign in enumerate(text):
@@ -54,26 +60,38 @@ def outside_braces(text: str, anywhere: str = "") -> list[str]:
     return [text[start + 1 : end] for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True)]
 
 
-def mentioned(task: str) -> list[str]:
+def paths_in(task: str) -> list[str]:
     """Return the words of a lower-case task that could be paths or file names."""
-    found = (word.lstrip(QUOTES).rstrip(QUOTES + ".") for word in task.split() if "." in word or "/" in word)
-    fine = (path for path in found if path and len(path) <= MAX_PATH_LENGTH and path.count("/") < MAX_FOLDERS)
+    found = (
+        word.lstrip(PATH_QUOTES).rstrip(PATH_QUOTES + ".")
+        for word in task.split()
+        if "." in word or "/" in word
+    )
+    fine = (
+        path
+        for path in found
+        if path and len(path) <= MAX_PATH_LENGTH and path.count("/") < MAX_FOLDERS
+    )
     return list(dict.fromkeys(fine))[:MAX_PATHS]
 
 
-def fits(pattern: str, path: str) -> bool:
+def fits_glob(pattern: str, path: str) -> bool:
     """Tell whether a path matches a glob, from its start or from any folder on. `**` matches any number of folders."""
     wanted = pattern.removeprefix("./").strip("/").split("/")
     given = path.removeprefix("./").strip("/").split("/")
     if len(wanted) > MAX_FOLDERS:
         return False
-    reach = [True] + [False] * len(given)  # reach[n]: whether the segments so far match the first n parts of the path
+    reach = [True] + [False] * len(
+        given
+    )  # reach[n]: whether the segments so far match the first n parts of the path
     for segment in ("**", *wanted):
         if segment == "**":
             for at in range(1, len(reach)):
                 reach[at] = reach[at] or reach[at - 1]
         else:
-            reach = [False] + [reach[at] and fits_wildcards(segment, name) for at, name in enumerate(given)]
+            reach = [False] + [
+                reach[at] and fits_wildcards(segment, name) for at, name in enumerate(given)
+            ]
     return reach[-1]
 
 

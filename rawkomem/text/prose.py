@@ -1,12 +1,21 @@
-"""Read the prose of a Markdown body: lines outside of code, and sentences."""
+"""The prose of a Markdown body: lines outside of code, sentences, summaries, the words that name a
+subject, and text that reads like instructions to a model.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from math import log, sqrt
 
-from .chunk import fence_after
+from ..model.ids import slug
+from ..model.values import record
+from .chunks import fence_after
+from .conditions import subject_words
 from .language import language
+
+# Read the prose of a Markdown body: lines outside of code, and sentences.
 
 HEADING, ITEM, PARAGRAPH = "heading", "item", "paragraph"
 BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
@@ -26,10 +35,10 @@ def prose_lines(body: str) -> Iterator[str]:
 
 def without_code(line: str) -> str:
     """Return a line without its `code spans`."""
-    return "".join(part for part, code in spans(line) if not code)
+    return "".join(part for part, code in code_spans(line) if not code)
 
 
-def spans(line: str) -> Iterator[tuple[str, bool]]:
+def code_spans(line: str) -> Iterator[tuple[str, bool]]:
     """Yield (text, is code) for each piece of a line. A code span ends at a run of as many backticks as it started."""
     runs = [(run.start(), run.end()) for run in BACKTICKS.finditer(line)]
     later: dict[int, list[int]] = {}
@@ -57,8 +66,8 @@ def sentences(body: str) -> list[str]:
     """
     found: list[str] = []
     lead = ""
-    for kind, text in _blocks(body):
-        parts = list(_split(" ".join(text.split())))
+    for kind, text in _prose_blocks(body):
+        parts = list(_split_sentences(" ".join(text.split())))
         if kind == HEADING:
             lead = text
             continue
@@ -70,7 +79,7 @@ def sentences(body: str) -> list[str]:
     return found
 
 
-def _blocks(body: str) -> Iterator[tuple[str, str]]:
+def _prose_blocks(body: str) -> Iterator[tuple[str, str]]:
     """Yield headings, list items and paragraphs, without their marks."""
     kind, block = PARAGRAPH, list[str]()
     for line in [*prose_lines(body), ""]:
@@ -89,7 +98,7 @@ def _blocks(body: str) -> Iterator[tuple[str, str]]:
             block.append(text)
 
 
-def _split(text: str) -> Iterator[str]:
+def _split_sentences(text: str) -> Iterator[str]:
     start = 0
     for end in SENTENCE_END.finditer(text):
         sentence = text[start : end.start()]
@@ -101,3 +110,196 @@ def _split(text: str) -> Iterator[str]:
     rest = text[start:].strip()
     if rest:
         yield rest
+
+
+# Summarize texts by their most informative sentences. The result is deterministic, and no model is
+# used.
+#
+# Each next sentence is the one with most words that are common in the texts and not yet in the
+# summary (a greedy heap).
+
+MIN_NEW_SHARE = (
+    1 / 3
+)  # of a sentence's words: less allows repetitions, more loses facts next to known names
+OPENING_WEIGHT = 1.25  # a text's first sentence usually names its subject
+MAX_SENTENCE_WORDS = 60  # a longer text is a listing or a log, not a sentence
+SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", '"', ")")
+MAX_SUMMARIZED_SENTENCES = 10_000  # limits the time for a huge episode
+
+
+@record
+class Sentence:
+    """A sentence, its place (number of the text, number in the text), its stems, and the weight of its text."""
+
+    text: str
+    place: tuple[int, int]
+    stems: frozenset[str]
+    weight: float
+
+
+def summarize(texts: Sequence[tuple[str, float]], most_words: int) -> str:
+    """Return the most informative sentences of (body, weight from 0 to 1) pairs, at most `most_words` words."""
+    return join_sentences(
+        sentence for said in extract_sentences(texts, most_words) for sentence in said
+    )
+
+
+def extract_sentences(texts: Sequence[tuple[str, float]], most_words: int) -> list[list[str]]:
+    """Return the chosen sentences of each text; an empty list for a text that only repeats the others."""
+    found = _weighed_sentences(texts)
+    chosen = _chosen_sentences(
+        [sentence for sentence in found if len(sentence.text.split()) <= MAX_SENTENCE_WORDS],
+        most_words,
+    )
+    said: list[list[str]] = [[] for _ in texts]
+    for sentence in sorted(chosen, key=lambda sentence: sentence.place):
+        said[sentence.place[0]].append(sentence.text)
+    if not chosen and found:  # all sentences are too long: take the start of the first
+        said[found[0].place[0]] = [
+            " ".join(found[0].text.split()[: min(MAX_SENTENCE_WORDS, most_words)]) + " …"
+        ]
+    return said
+
+
+def join_sentences(parts: Iterable[str]) -> str:
+    """Return sentences as one text: with missing full stops added, and with the words before a list only once."""
+    text = lead = ""
+    for part in parts:
+        before, (lead, colon, rest) = lead, part.partition(": ")
+        if colon and lead == before:
+            text = f"{text.rstrip('.')}; {rest}"
+        else:
+            text += (" " if text.endswith(SENTENCE_ENDS) else ". " if text else "") + part
+    return text
+
+
+def _weighed_sentences(texts: Sequence[tuple[str, float]]) -> list[Sentence]:
+    found: list[Sentence] = []
+    for number, (body, weight) in enumerate(texts):
+        for place, text in enumerate(sentences(body)):
+            stems = frozenset(language().stems(text))
+            if stems:
+                found.append(Sentence(text, (number, place), stems, weight))
+        if len(found) > MAX_SUMMARIZED_SENTENCES:
+            break
+    return found[:MAX_SUMMARIZED_SENTENCES]
+
+
+def _chosen_sentences(found: list[Sentence], most_words: int) -> list[Sentence]:
+    common: dict[str, int] = {}
+    for sentence in found:
+        for root in sentence.stems:
+            common[root] = common.get(root, 0) + 1
+    said: set[str] = set()
+    chosen: list[Sentence] = []
+    heap = [
+        (-_sentence_gain(sentence, said, common), sentence.place, number)
+        for number, sentence in enumerate(found)
+    ]
+    heapify(heap)
+    while heap:
+        old, place, number = heappop(heap)
+        sentence = found[number]
+        gain = -_sentence_gain(sentence, said, common)
+        if gain > old:
+            if gain < 0:
+                heappush(heap, (gain, place, number))
+        elif len(sentence.text.split()) <= most_words:
+            most_words -= len(sentence.text.split())
+            chosen.append(sentence)
+            said |= sentence.stems
+    return chosen
+
+
+def _sentence_gain(sentence: Sentence, said: set[str], common: dict[str, int]) -> float:
+    """Return how much a sentence adds to the summary; 0 if most of its words are in it already."""
+    new = sentence.stems - said
+    if len(new) < MIN_NEW_SHARE * len(sentence.stems):
+        return 0.0
+    told = sum(sorted(log(1 + common[root]) for root in new))  # sorted for equal sums
+    opening = OPENING_WEIGHT if sentence.place[1] == 0 else 1.0
+    return told / sqrt(len(sentence.stems)) * (1 + sentence.weight) * opening
+
+
+# Find the words that name the subject of texts, for labels of clusters and topics.
+
+
+class Vocabulary:
+    """The number of texts that each stem occurs in, and the usual spelling of each stem."""
+
+    def __init__(self, texts: Iterable[str]):
+        self.texts = 0
+        self.count: dict[str, int] = {}
+        self.forms: dict[str, dict[str, int]] = {}
+        for text in texts:
+            self.texts += 1
+            found = subjects_of(text)
+            for root, form in dict(zip(language().stemmer(found), found, strict=True)).items():
+                self.count[root] = self.count.get(root, 0) + 1
+                forms = self.forms.setdefault(root, {})
+                forms[form] = forms.get(form, 0) + 1
+
+    def written(self, root: str) -> str:
+        """Return the most common word of a stem."""
+        return min(self.forms[root].items(), key=lambda form: (-form[1], form[0]))[0]
+
+
+def subjects_of(text: str) -> list[str]:
+    """Return the words of a text that may name its subject, without numbers."""
+    return [word for word in subject_words(text) if not word.isdecimal()]
+
+
+def telling_words(texts: Sequence[str], among: Vocabulary, most: int) -> list[str]:
+    """Return the `most` words that distinguish these texts: common in them, rare in `among`."""
+    own = Vocabulary(texts)
+    rarity = {root: log(1 + among.texts / among.count.get(root, 1)) for root in own.count}
+    scored = sorted(own.count, key=lambda root: (-own.count[root] / own.texts * rarity[root], root))
+    return [own.written(root) for root in scored[:most]]
+
+
+def topic_slug(text: str, synonyms: Mapping[str, Sequence[str]] | None = None) -> str:
+    """Return the most common word of a text as a slug; empty if it has none. A synonym counts as its main word."""
+    stem = language().stem
+    stands_for = {stem(word): name for name, others in (synonyms or {}).items() for word in others}
+    counts: dict[str, int] = {}
+    for word in subjects_of(text) or language().content_words(text):
+        name = stands_for.get(stem(word), word)
+        counts[name] = counts.get(name, 0) + 1
+    return slug(max(counts, key=lambda name: counts[name])) if counts else ""
+
+
+# Find text that reads like instructions to a model: a hint for reviewers, never a filter
+# (docs/security.md).
+
+INSTRUCTION_PATTERNS = (
+    ("ignore_instructions",
+     r"\b(?:ignore|disregard|forget|override) (?:all |any |the |your |my )*(?:(?:previous|prior|above|earlier) )?"
+     r"(?:instructions?|prompts?|rules|directions|guidelines)\b"),
+    ("new_role", r"\byou are now\b|\bact as (?:if you|an? (?:unrestricted|admin|root))|\bpretend (?:to be|you are)\b"),
+    ("system_prompt",
+     r"\b(?:reveal|print|show|repeat|output) (?:me )?(?:your|the) (?:system|hidden|initial) (?:prompt|instructions)\b"),
+    ("role_tokens",
+     r"<\|(?:im_start|im_end|system|user|assistant)\|>|\[/?INST\]|<</?SYS>>|^[ \t]*(?:system|assistant)[ \t]*:"),
+    ("hide_from_user",
+     r"\b(?:do not|don't|never) (?:tell|inform|mention (?:this|it) to|reveal (?:this|it) to) the user\b"),
+)  # fmt: skip
+PATTERN_SCORE = 0.4  # of one pattern; three patterns give the maximum of 1
+
+_instruction_regexes = tuple(
+    (name, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+    for name, pattern in INSTRUCTION_PATTERNS
+)
+
+
+@record
+class InjectionScan:
+    """How much a text reads like instructions to a model, from 0 to 1, and the names of the patterns that matched."""
+
+    score: float
+    patterns: tuple[str, ...]
+
+
+def scan_for_injection(text: str) -> InjectionScan:
+    """Return the score of a text and the patterns of injected instructions in it."""
+    found = tuple(name for name, pattern in _instruction_regexes if pattern.search(text))
+    return InjectionScan(round(min(1.0, PATTERN_SCORE * len(found)), 1), found)

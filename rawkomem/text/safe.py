@@ -1,32 +1,48 @@
-"""Defuse the text of injected memories, so that it cannot imitate headings, metadata, roles or tags of the frame.
+"""Defuses the text of injected memories, so that it cannot imitate headings, metadata, roles or tags
+of the frame.
 
-Memories are data, never instructions. This module cannot stop a model from obeying text in a memory.
+Memories are data, never instructions. This cannot stop a model from obeying text in a memory.
 """
 
 from __future__ import annotations
 
-from .chunk import fence_after
+from collections.abc import Callable
+
+from .chunks import fence_after
 from .clean import clean, one_line
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 # The start of a block of injected memories in each format, shared by writers and readers of these blocks.
-HEADING = "## Background Knowledge from Previous Runs"
-LEAD = "The following information was learned from prior runs and may be relevant:"
+INJECTED_HEADING = "## Background Knowledge from Previous Runs"
+INJECTED_LEAD = "The following information was learned from prior runs and may be relevant:"
 GROUPED_HEADING = "## Relevant Memory Context (query: "
-DIRECTIVE = """[ATTENTION DIRECTIVE]
+ATTENTION_DIRECTIVE = """[ATTENTION DIRECTIVE]
 - ALIGN attention to entries with [IMPORTANCE >= 0.8]
 - TREAT entries with [IMPORTANCE <= 0.4] as auxiliary
 
 [MEMORY CONTEXT]"""
-FENCE = "memories-"  # tag of the fenced format, before its nonce
-JSON_KEYS = ("id", "title", "importance", "relevance", "fired", "text")  # some keys of an item in JSON
+FENCE_TAG = "memories-"  # tag of the fenced format, before its nonce
+JSON_KEYS = (
+    "id",
+    "title",
+    "importance",
+    "relevance",
+    "fired",
+    "text",
+)  # some keys of an item in JSON
 VERIFIED, NOT_VERIFIED = "verified", "not verified"
 PERSON_SAID = "a person said so"  # a person said it in a session; an agent wrote the text
 
-ROLES = ("system", "user", "assistant", "human", "developer", "tool", "ai", "instruction", "instructions")
+ROLES = (
+    "system",
+    "user",
+    "assistant",
+    "human",
+    "developer",
+    "tool",
+    "ai",
+    "instruction",
+    "instructions",
+)
 METADATA = (
     "importance",
     "discovered",
@@ -38,7 +54,7 @@ METADATA = (
     VERIFIED,
     "not ver",
 )
-IMPORTANCE = ("low", "medium", "high", "critical")
+IMPORTANCE_WORDS = ("low", "medium", "high", "critical")
 TAGS = (  # start of the names of tags that a frame, a host or a chat template uses
     "memory", "memories", "background", "system", "user", "assistant", "human", "developer", "tool", "instruction",
     "context", "brief", "untrusted", "function_", "invoke", "parameter", "antml", "thinking", "environment_context",
@@ -56,7 +72,7 @@ QUOTES = BLANKS + ">＞›〉❯"  # may come before the first sign of a line
 DECORATION = " *_-=~+#[](){}|`'\">"
 NUMBERING = "0123456789."
 MAX_ID_CHARS = 120
-CUT = "…"  # marks omitted text; it is read as three dots
+ELLIPSIS = "…"  # marks omitted text; it is read as three dots
 SEEN_CHARS = 200  # of a line, or after a sign, that are checked
 
 
@@ -65,7 +81,7 @@ def safe_title(title: str) -> str:
     line = one_line(title).lstrip("#>-*~=| \\")
     if "``" in line or line.count("`") % 2:
         line = line.lstrip("#>-*`~=| \\").replace("`", "'")
-    return _defuse(_break(line)) or "untitled"
+    return _defuse(_break_tags(line)) or "untitled"
 
 
 def safe_body(text: str) -> str:
@@ -76,7 +92,7 @@ def safe_body(text: str) -> str:
         before, fence = fence, fence_after(fence, line)
         if not before and fence.startswith("`") and "`" in line.strip().lstrip("`"):
             fence = ""  # a code span in a line of prose
-        line = _break(line)
+        line = _break_tags(line)
         code = before != "" or line.startswith(("    ", "\t"))
         lines.append(line if fence and not before else _defuse(line, code))
     if fence:
@@ -86,16 +102,16 @@ def safe_body(text: str) -> str:
 
 def safe_line(text: str, limit: int) -> str:
     """Return a body as one defused line."""
-    return _defuse(_break(one_line(text, limit)))
+    return _defuse(_break_tags(one_line(text, limit)))
 
 
 def safe_name(text: str, limit: int) -> str:
     """Return a name, a path or an id as one line without the characters that separate the facts of an item."""
     line = "".join(" " if c in ',|*<>[]{}"`\\' else c for c in one_line(text, limit))
-    return _break(" ".join(line.split()))
+    return _break_tags(" ".join(line.split()))
 
 
-def safe_id(id: str) -> str:
+def safe_item_id(id: str) -> str:
     """Return an id as `safe_name` does; never empty."""
     return safe_name(id, MAX_ID_CHARS) or "unnamed"
 
@@ -136,14 +152,18 @@ def _is_item(seen: str) -> bool:
     if not words.startswith("memory"):
         return False
     number = words[6:].lstrip(DECORATION + ":.")
-    counted = number[:1].isdigit() and (words != seen or number.lstrip("0123456789").lstrip().startswith(":"))
+    counted = number[:1].isdigit() and (
+        words != seen or number.lstrip("0123456789").lstrip().startswith(":")
+    )
     return counted or seen.startswith(("--", "==", "**"))
 
 
-def _break(line: str) -> str:
+def _break_tags(line: str) -> str:
     r"""Break tags, chat tokens and heads of items anywhere in a line: `</memory>` becomes `<\/memory>`."""
     seen, places = _read_as(line)
-    cuts = {at if places is None else places[at] for at in _cuts(seen)} | {*_encoded_breaks(seen, places)}
+    cuts = {at if places is None else places[at] for at in _tag_cuts(seen)} | {
+        *_encoded_breaks(seen, places)
+    }
     pieces, begun = [], 0
     for at in sorted(cuts):
         if "\\" not in line[max(0, at - 1) : at + 1]:  # else it is already broken
@@ -156,22 +176,24 @@ def _read_as(line: str) -> tuple[str, list[int] | None]:
     """Return a line in lower case as a reader sees it, and the old index of each character (None: unchanged)."""
     if line.isascii() and "&" not in line and "\\" not in line:
         return line.lower().replace("\t", " "), None
-    if line[-1:] == CUT and line[:-1].isascii() and "&" not in line and "\\" not in line:  # the end of an excerpt
+    if (
+        line[-1:] == ELLIPSIS and line[:-1].isascii() and "&" not in line and "\\" not in line
+    ):  # the end of an excerpt
         end = len(line) - 1
         return f"{_read_as(line[:-1])[0]}...", [*range(end), end, end, end, end + 1]
-    from .lookalikes import read_as  # tables that are rarely needed
+    from .scripts import read_as_seen  # tables that are rarely needed
 
-    return read_as(line)
+    return read_as_seen(line)
 
 
-def _cuts(seen: str) -> list[int]:
+def _tag_cuts(seen: str) -> list[int]:
     """Return the indexes where a line must be broken so that it contains no tag, token or head of an item."""
     cuts = []
-    for sign in OPENS:
+    for sign in SIGN_TESTS:
         at = seen.find(sign)
         while at >= 0:
             rest = seen[at + 1 : at + SEEN_CHARS]
-            if OPENS[sign](rest):
+            if SIGN_TESTS[sign](rest):
                 cuts.append(at + (sign in "<["))
             at = seen.find(sign, at + 1)
     return cuts
@@ -179,17 +201,22 @@ def _cuts(seen: str) -> list[int]:
 
 def _encoded_breaks(seen: str, places: list[int] | None) -> list[int]:
     """Return the index of the name of each entity that encodes a line break."""
-    return [place + 1 for place, character in zip(places or (), seen, strict=False) if character == "\n"]
+    return [
+        place + 1 for place, character in zip(places or (), seen, strict=False) if character == "\n"
+    ]
 
 
 def _opens_facts(rest: str) -> bool:
     """Tell whether a bracket opens the facts of a plain item: `(critical, …`."""
     word = rest.lstrip(" *_")
-    return any(word.startswith(level) and word[len(level) :].lstrip(" *_").startswith(",") for level in IMPORTANCE)
+    return any(
+        word.startswith(level) and word[len(level) :].lstrip(" *_").startswith(",")
+        for level in IMPORTANCE_WORDS
+    )
 
 
 # Sign → test of the text after it: whether the sign opens a tag, a comment, words or facts of ours, or closes a token.
-OPENS: dict[str, Callable[[str], bool]] = {
+SIGN_TESTS: dict[str, Callable[[str], bool]] = {
     "<": lambda rest: rest.startswith(COMMENTS) or rest.lstrip(" /<!?").startswith(TAGS),
     "[": lambda rest: rest.lstrip(" ").startswith(BRACKETS),
     "|": lambda rest: rest.startswith(">"),

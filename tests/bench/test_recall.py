@@ -6,11 +6,9 @@ import json
 import lzma
 
 import pytest
-
-from rawkomem.bench.metrics import injected_of
-from rawkomem.bench.recall import measure_recall, replay_here
-from rawkomem.bench.sessions import read_sessions, records_before
+from rawkomem.bench.recall import injected_of, measure_recall, read_sessions, records_before, replay_here
 from rawkomem.faces.cli import run
+
 from tests.commands import run_here
 
 MEMORIES = [

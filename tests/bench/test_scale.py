@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from rawkomem.bench.scale import measure_stores, measure_vectors
 from rawkomem.model.errors import BadInput
 

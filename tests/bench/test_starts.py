@@ -11,10 +11,10 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 import pytest
-
 from rawkomem.bench.corpus import make_repository
 from rawkomem.bench.speed import _fill_second_tier, command
-from rawkomem.git.known_spans import MIN_AGE_NS
+from rawkomem.git.citations import MIN_AGE_NS
+
 from tests.commands import ROOT
 from tests.cpu import cpu_seconds, start_seconds
 

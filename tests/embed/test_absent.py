@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
-
-from rawkomem.embed import EmbedderSettings, open_embedder
 from rawkomem.embed.endpoint import MODELS
+from rawkomem.embed.providers import EmbedderSettings, open_embedder
 from rawkomem.index import index as index_module
 from rawkomem.repository import Repository
+
 from tests.embed.server import Answer, Server
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rawkomem.embed.cache import CACHE_TEXTS, Cached
+from rawkomem.embed.embedder import CACHE_TEXTS, CachedEmbedder
 
 
 class Counting:
@@ -21,7 +21,7 @@ class Counting:
 
 def test_a_text_is_asked_for_once():
     inner = Counting()
-    cached = Cached(inner)
+    cached = CachedEmbedder(inner)
     assert cached.embed(["a", "b", "a"]) == [b"a", b"b", b"a"]
     assert cached.embed(["b", "c"]) == [b"b", b"c"]
     assert inner.asked == ["a", "b", "c"]
@@ -29,7 +29,7 @@ def test_a_text_is_asked_for_once():
 
 def test_the_least_recently_used_goes_first():
     inner = Counting()
-    cached = Cached(inner, size=2)
+    cached = CachedEmbedder(inner, size=2)
     cached.embed(["a", "b"])
     cached.embed(["a"])  # now b is the older one
     cached.embed(["c"])
@@ -39,7 +39,7 @@ def test_the_least_recently_used_goes_first():
 
 def test_more_texts_than_fit_are_all_answered():
     inner = Counting()
-    cached = Cached(inner)
+    cached = CachedEmbedder(inner)
     texts = [str(number) for number in range(2 * CACHE_TEXTS)]
     assert cached.embed(texts) == [text.encode() for text in texts]
     cached.embed(texts[-CACHE_TEXTS:])
@@ -49,5 +49,5 @@ def test_more_texts_than_fit_are_all_answered():
 
 
 def test_it_is_the_inner_space():
-    cached = Cached(Counting())
+    cached = CachedEmbedder(Counting())
     assert (cached.name, cached.dims) == ("counting", 1)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import importlib.util
 
 import pytest
-
-from rawkomem.embed import EmbedderSettings, open_embedder
-from rawkomem.embed.chain import PROVIDERS
+from rawkomem.embed.providers import PROVIDERS, EmbedderSettings, open_embedder
 from rawkomem.model.errors import BadInput
+
 from tests.embed.server import Answer, Server
 from tests.embed.test_endpoint import free_port
 

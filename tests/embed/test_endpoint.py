@@ -10,13 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
-
-from rawkomem.embed.chain import EmbedderSettings
-from rawkomem.embed.endpoint import BATCH_TEXTS, EndpointEmbedder, embeddings_url
-from rawkomem.embed.failure import EmbedderFailed, NotListening
-from rawkomem.embed.local_server import start_server
+from rawkomem.embed.embedder import EmbedderFailed, EmbedderNotListening
+from rawkomem.embed.endpoint import BATCH_TEXTS, EndpointEmbedder, embeddings_url, start_server
+from rawkomem.embed.providers import EmbedderSettings
 from rawkomem.net.client import Client
-from rawkomem.net.guard import user_named
+from rawkomem.net.guard import user_policy
+
 from tests.embed.server import Answer, Server, good, vector
 
 QUICK = (0.01, 0.01, 0.01)  # pauses before a retry
@@ -214,7 +213,7 @@ def test_a_redirect_is_not_followed():
 
 
 def test_nothing_listens():
-    with pytest.raises(NotListening, match="cannot reach") as caught:
+    with pytest.raises(EmbedderNotListening, match="cannot reach") as caught:
         EndpointEmbedder(settings(f"http://127.0.0.1:{free_port()}/v1"))
     assert caught.value.hint == "Is the server running?"
 
@@ -332,7 +331,7 @@ def test_a_start_command_that_fails_is_told_without_its_words(command, said):
 def test_a_server_that_never_listens_is_ended():
     url = f"http://127.0.0.1:{free_port()}/v1"
     with pytest.raises(EmbedderFailed, match=r"did not open within 0.3 s"):
-        start_server(f"'{sys.executable}' -c 'import time; time.sleep(30)'", Client(url, user_named(url)), 0.3)
+        start_server(f"'{sys.executable}' -c 'import time; time.sleep(30)'", Client(url, user_policy(url)), 0.3)
 
 
 def test_the_test_server_is_well_behaved():

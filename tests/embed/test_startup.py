@@ -7,18 +7,6 @@ import sys
 
 from tests.conftest import ROOT
 
-SLOW = (
-    "numpy re typing dataclasses pathlib json enum inspect http http.client asyncio contextlib functools collections "
-    "array threading subprocess urllib ssl socket importlib.util"
-)
-QUERY = f"""
-import sys
-sys.path.insert(0, {str(ROOT)!r})
-from rawkomem.embed import EmbedderSettings, open_embedder
-embedder = open_embedder(EmbedderSettings(), print)
-assert any(embedder.embed(["how do we deploy the Zürich service — today?"])[0])
-print(*(name for name in {SLOW!r}.split() if name in sys.modules))
-"""
 FEW_FILES = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
@@ -32,10 +20,6 @@ print("numpy" in sys.modules)
 def run(code: str, *flags: str) -> str:
     done = subprocess.run([sys.executable, *flags, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     return done.stdout.strip()
-
-
-def test_a_query_imports_nothing_slow():
-    assert run(QUERY, "-I", "-S") == ""
 
 
 def test_a_few_changed_files_need_no_numpy():

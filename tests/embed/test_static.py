@@ -11,13 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem.embed import static, vectors
-from rawkomem.embed.bulk import sums
-from rawkomem.embed.lanes import weighted_sum
-from rawkomem.embed.static import FILE, StaticEmbedder, pack
-from rawkomem.embed.vectors import HEADER, TokenVectors
+from rawkomem.embed import static
+from rawkomem.embed.bulk import bulk_sums
+from rawkomem.embed.static import STATIC_FILE, VECTORS_HEADER, StaticEmbedder, TokenVectors, pack_vector, weighted_sum
 from rawkomem.model.errors import RawkoError
+
 from tests.conftest import shared
 
 TEXTS = [case["text"] for case in json.loads((Path(__file__).parent / "data" / "tokens.json").read_text("ascii"))]
@@ -50,12 +48,12 @@ def test_nothing_known_gives_zeros(embedder, text):
 
 def test_one_by_one_equals_many_at_once(embedder):
     rows = [embedder._cutter.rows(text) for text in [*TEXTS, " ".join(TEXTS) * 20]]
-    assert sums(embedder._vectors, rows) == [embedder._sum(each) for each in rows]
+    assert bulk_sums(embedder._vectors, rows) == [embedder._sum(each) for each in rows]
 
 
 @given(st.lists(st.lists(st.integers(0, 29_185), max_size=60), max_size=4))
 def test_any_rows_give_the_same_bytes_both_ways(embedder, rows):
-    assert sums(embedder._vectors, rows) == [embedder._sum(each) for each in rows]
+    assert bulk_sums(embedder._vectors, rows) == [embedder._sum(each) for each in rows]
 
 
 def test_which_way_is_taken_changes_nothing(monkeypatch):
@@ -64,7 +62,7 @@ def test_which_way_is_taken_changes_nothing(monkeypatch):
     monkeypatch.setattr(static, "NUMPY_TOKENS", sys.maxsize)
     monkeypatch.setattr(static, "LOADED_TOKENS", sys.maxsize)
     monkeypatch.setattr(static, "INDEX_CHARS", sys.maxsize)
-    monkeypatch.setattr(vectors, "HAS_PREAD", False)  # as on Windows
+    monkeypatch.setattr(static, "HAS_PREAD", False)  # as on Windows
     assert StaticEmbedder().embed(texts) == usual
 
 
@@ -101,8 +99,8 @@ def signed(row: bytes) -> tuple[int, ...]:
 
 
 def test_pack_normalises_and_keeps_zeros():
-    assert struct.unpack("<2f", pack([3.0, 4.0])) == pytest.approx((0.6, 0.8))
-    assert pack([0.0, 0.0]) == bytes(8)
+    assert struct.unpack("<2f", pack_vector([3.0, 4.0])) == pytest.approx((0.6, 0.8))
+    assert pack_vector([0.0, 0.0]) == bytes(8)
 
 
 @pytest.mark.parametrize(
@@ -110,14 +108,14 @@ def test_pack_normalises_and_keeps_zeros():
     [
         (lambda data: b"", "does not start"),
         (lambda data: b"other" + data[5:], "does not start"),
-        (lambda data: data[: HEADER.size], "do not fit"),
+        (lambda data: data[: VECTORS_HEADER.size], "do not fit"),
         (lambda data: data[:-1], "do not fit"),
         (lambda data: data + b"\0", "do not fit"),
     ],
 )
 def test_a_broken_file_is_told(tmp_path, change, said):
     path = tmp_path / "broken.bin"
-    path.write_bytes(change(Path(FILE).read_bytes()))
+    path.write_bytes(change(Path(STATIC_FILE).read_bytes()))
     with pytest.raises(RawkoError, match=said) as caught:
         TokenVectors(str(path))
     assert "Install rawkomem again" in caught.value.hint

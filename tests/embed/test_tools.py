@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rawkomem.embed.static import StaticEmbedder, TokenVectors
 
-from rawkomem.embed.static import StaticEmbedder
-from rawkomem.embed.vectors import TokenVectors
 from tests.conftest import ROOT, shared
 
 TOKENS = ["[PAD]", "[unused0]", "[UNK]", "!", "the", "##s", "cat", "##!", "été", "ete", "中", "##中", "##", "#"]

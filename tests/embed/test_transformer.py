@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from rawkomem.embed.chain import EmbedderSettings, open_embedder
-from rawkomem.embed.transformer import label
+from rawkomem.embed.providers import EmbedderSettings, open_embedder
+from rawkomem.embed.transformer import model_label
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +32,7 @@ def test_a_real_model(folder):
     embedder, warnings = opened(folder)
     assert warnings == []
     assert embedder.dims == 384
-    assert embedder.name == f"sentence-transformers:{label(str(folder))}:384"
+    assert embedder.name == f"sentence-transformers:{model_label(str(folder))}:384"
     texts = ["how do I delete a file", "remove documents from the disk", "the weather in Paris", ""]
     found = np.frombuffer(b"".join(embedder.embed(texts)), "<f4").reshape(4, 384)
     assert np.linalg.norm(found, axis=1) == pytest.approx([1, 1, 1, 0], abs=1e-5)
@@ -57,11 +56,11 @@ def test_a_folder_that_is_no_model_falls_back(tmp_path):
 def test_other_weights_in_the_same_folder_are_another_space(tmp_path):
     weights = tmp_path / "model.safetensors"
     weights.write_bytes(b"one")
-    first = label(str(tmp_path))
+    first = model_label(str(tmp_path))
     weights.write_bytes(b"two")
-    assert label(str(tmp_path)) != first
+    assert model_label(str(tmp_path)) != first
     assert first.startswith(f"{tmp_path.name}#")
 
 
 def test_a_model_by_name_is_its_name():
-    assert label("sentence-transformers/all-MiniLM-L6-v2") == "sentence-transformers/all-MiniLM-L6-v2"
+    assert model_label("sentence-transformers/all-MiniLM-L6-v2") == "sentence-transformers/all-MiniLM-L6-v2"

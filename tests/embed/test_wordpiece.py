@@ -11,14 +11,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rawkomem.embed import static
+from rawkomem.embed.minilm import MINILM_FILE as WEIGHTS
+from rawkomem.embed.minilm import WeightsFile
+from rawkomem.embed.static import STATIC_FILE, TokenVectors, WordPiece, bert_words, index_finder
 from tokenizers import BertWordPieceTokenizer
 
-from rawkomem.embed import wordpiece
-from rawkomem.embed.minilm import FILE as WEIGHTS
-from rawkomem.embed.minilm_file import WeightsFile
-from rawkomem.embed.static import FILE, finder
-from rawkomem.embed.vectors import TokenVectors
-from rawkomem.embed.wordpiece import WordPiece, words
 from tests.commands import cases
 from tests.conftest import ROOT, SHARED, shared
 
@@ -35,14 +33,14 @@ NASTY = "\x00\x0b\x1c\x85\xa0\u200b\u0301\u0345\u3099\u1112\u1161\u11ab\ufffd\u2
 
 
 def bundled_pieces() -> dict[str, int]:
-    vectors = TokenVectors(FILE)
+    vectors = TokenVectors(STATIC_FILE)
     return vectors.index()
 
 
 PIECES = bundled_pieces() | {name: 1_000_000 + place for place, name in enumerate(SPECIAL)}
 UNKNOWN = PIECES["[UNK]"]
 THEIRS = BertWordPieceTokenizer(PIECES, lowercase=True)
-OURS = WordPiece(finder(PIECES), 18, (UNKNOWN,))
+OURS = WordPiece(index_finder(PIECES), 18, (UNKNOWN,))
 
 
 def test_the_committed_sample():
@@ -54,7 +52,7 @@ def test_the_committed_sample():
 def test_the_committed_sample_by_the_id_of_bert():
     pairs = [pair for case in SAMPLE for pair in zip(case["tokens"], case["ids"], strict=True)]
     vocabulary = {**dict(pairs), "[UNK]": 100}
-    ours = WordPiece(finder(vocabulary), 18, (vocabulary["[UNK]"],))
+    ours = WordPiece(index_finder(vocabulary), 18, (vocabulary["[UNK]"],))
     for case in SAMPLE:
         assert ours.rows(case["text"]) == case["ids"], case["text"]
 
@@ -86,46 +84,46 @@ def test_any_text(text):
 
 @given(st.text())
 def test_any_text_at_all_gives_words_without_spaces(text):
-    assert all(word and not any(char.isspace() for char in word) for word in words(text))
+    assert all(word and not any(char.isspace() for char in word) for word in bert_words(text))
 
 
 def test_the_quick_way_for_ascii_is_the_general_one():
     for char in map(chr, range(128)):
-        assert words(f"x{char}Y") == "".join(wordpiece.plain(ord(each)) for each in f"x{char}Y").split()
+        assert bert_words(f"x{char}Y") == "".join(static.plain_character(ord(each)) for each in f"x{char}Y").split()
 
 
 def test_a_lone_surrogate_is_dropped():
-    assert words("a\ud800b") == ["ab"]
+    assert bert_words("a\ud800b") == ["ab"]
 
 
 def test_special_tokens_are_plain_text():
-    assert words("[MASK] it") == ["[", "mask", "]", "it"]
+    assert bert_words("[MASK] it") == ["[", "mask", "]", "it"]
 
 
 def test_the_caches_are_bounded(monkeypatch):
-    monkeypatch.setattr(wordpiece, "MAX_CACHED_WORDS", 50)
-    ours = WordPiece(finder(PIECES), 18)
+    monkeypatch.setattr(static, "MAX_CACHED_WORDS", 50)
+    ours = WordPiece(index_finder(PIECES), 18)
     texts = [f"word{number} and word{number + 1}" for number in range(200)]
-    fresh = [WordPiece(finder(PIECES), 18).rows(text) for text in texts]
+    fresh = [WordPiece(index_finder(PIECES), 18).rows(text) for text in texts]
     assert [ours.rows(text) for text in texts] == fresh
     assert len(ours._cut) <= 50
-    words("".join(chr(code) for code in range(0x3000, 0x9000)))
-    assert len(wordpiece.PLAIN) <= wordpiece.MAX_CACHED_CHARS
+    bert_words("".join(chr(code) for code in range(0x3000, 0x9000)))
+    assert len(static.PLAIN_CHARACTERS) <= static.MAX_CACHED_CHARS
 
 
 @pytest.mark.parametrize("piece", ["the", "##ing", "zyx", "", "~", "##", "\U0010ffff"])
 def test_searching_the_map_equals_the_index(piece):
-    assert TokenVectors(FILE).find(piece) == bundled_pieces().get(piece, -1)
+    assert TokenVectors(STATIC_FILE).find(piece) == bundled_pieces().get(piece, -1)
 
 
 def test_every_piece_is_found_in_the_map():
-    vectors = TokenVectors(FILE)
+    vectors = TokenVectors(STATIC_FILE)
     assert all(vectors.find(name) == row for name, row in vectors.index().items())
 
 
 def compare(texts: list[str], vocabulary: dict[str, int]) -> None:
     theirs = BertWordPieceTokenizer(vocabulary, lowercase=True)
-    ours = WordPiece(finder(vocabulary), 18, (vocabulary["[UNK]"],))
+    ours = WordPiece(index_finder(vocabulary), 18, (vocabulary["[UNK]"],))
     encodings = theirs.encode_batch(texts, add_special_tokens=False)
     assert [text for text, found in zip(texts, encodings, strict=True) if ours.rows(text) != found.ids] == []
 

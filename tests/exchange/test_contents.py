@@ -7,11 +7,10 @@ import re
 from urllib.parse import unquote
 
 import pytest
-
-from rawkomem import Entry, Repository
-from rawkomem.exchange.contents import contents
-from rawkomem.model.entry import Memory
+from rawkomem.exchange.memory_page import memory_page_text
+from rawkomem.model.entries import Entry, Memory
 from rawkomem.model.errors import Refused
+from rawkomem.repository import Repository
 
 LINK = re.compile(r"^- \[(.*)\]\(([^)]+)\)", re.MULTILINE)
 
@@ -52,16 +51,16 @@ def test_it_does_not_churn(project, repository):
 
 def test_the_order_does_not_depend_on_how_memories_come():
     memories = [Memory(f"m{n}", title=f"T{n % 3}", tags=(f"t{n % 2}",), path=f"memories/{n}.md") for n in range(20)]
-    assert contents(memories) == contents(memories[::-1])
-    assert contents(memories).index("### t0") < contents(memories).index("### t1")
+    assert memory_page_text(memories) == memory_page_text(memories[::-1])
+    assert memory_page_text(memories).index("### t0") < memory_page_text(memories).index("### t1")
 
 
 def test_no_number_of_memories_makes_it_churn():
     tags = [(), ("b",), ("a",)]
     memories = [Memory(f"m{n}", title=f"T{n:02}", tags=tags[n % 3], path=f"memories/{n}.md") for n in range(20)]
-    before = contents([])
+    before = memory_page_text([])
     for number in range(1, len(memories)):
-        page = contents(memories[:number])
+        page = memory_page_text(memories[:number])
         gone, new = ({*one.split("\n")} - {*other.split("\n")} for one, other in ((before, page), (page, before)))
         assert gone <= {"None yet."} and len(new) <= 2
         before = page
@@ -72,7 +71,7 @@ def test_what_is_told_of_a_memory_is_words():
         "See [the `queue` docs](../queue.md), ![a picture](x.png), [[limits|the limits]], [[jitter]] and "
         "[![badge](b.svg)](https://example.com) or [label][1] in a[0]. More."
     )
-    page = contents([Memory("m", title="Use `jitter [x]", body=body, path="memories/m.md")])
+    page = memory_page_text([Memory("m", title="Use `jitter [x]", body=body, path="memories/m.md")])
     assert "- [Use \\`jitter \\[x\\]](memories/m.md) – " in page
     assert page.endswith("See the \\`queue\\` docs, a picture, the limits, jitter and badge or label in a\\[0\\].\n")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from rawkomem import Entry, Repository
-from rawkomem.files.start import plan_start, write_start
+from rawkomem.files.installation import plan_start, write_start
+from rawkomem.model.entries import Entry
 from rawkomem.model.errors import Refused
 from rawkomem.model.filters import Filter
-from rawkomem.state.lifecycle.strength import IMPORTANCES
+from rawkomem.repository import Repository
+from rawkomem.state.strength import IMPORTANCES
 
 KEPT = ("id", "kind", "title", "when", "tags", "importance", "created", "by", "found_in", "source", "related", "body")
 ENTRIES = (

@@ -8,16 +8,16 @@ import os
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from rawkomem import Entry
-from rawkomem.exchange.formats import read_format, readable, writable
-from rawkomem.exchange.headings import cut
-from rawkomem.exchange.plan import Here, decide_import
-from rawkomem.exchange.source import Source
-from rawkomem.files.read import read_data
-from rawkomem.format.emit import emit_entry
+from rawkomem.exchange.formats import read_format, readable_formats, writable_formats
+from rawkomem.exchange.import_plan import MemoriesHere, decide_import
+from rawkomem.exchange.instructions import cut_sections
+from rawkomem.exchange.sources import Source
+from rawkomem.files.reading import read_data
+from rawkomem.format.frontmatter import emit_entry
+from rawkomem.model.entries import Entry
 from rawkomem.model.errors import BadInput, NotFound
-from rawkomem.text.when import match
+from rawkomem.text.conditions import match_condition
+
 from tests.commands import cases
 from tests.conftest import ROOT, shared
 from tests.exchange.sources import CLAUDE_MD, NEOLATA, write_all
@@ -50,7 +50,7 @@ def files(project) -> dict[str, bytes]:
 
 
 def memories(repository, *statuses: str):
-    from rawkomem import Filter
+    from rawkomem.model.filters import Filter
 
     return repository.get_many([row.id for row in repository.list(Filter(statuses=statuses))])
 
@@ -74,7 +74,7 @@ def test_each_source_is_recognised_and_waits_for_a_review(kind, samples, reposit
 
 def test_every_kind_of_source_has_a_sample():
     elsewhere = {"rawkomem", "yamo"}  # an export: test_export.py; databases: yamo/test_memory_mesh.py
-    assert set(TITLES) == set(readable()) - elsewhere
+    assert set(TITLES) == set(readable_formats()) - elsewhere
 
 
 def test_a_dry_run_writes_nothing(samples, repository, project):
@@ -101,7 +101,7 @@ def test_a_long_section_is_cut_further():
     text = (
         f"# All\n\n## Long\n\nStart.\n\n### One\n\n{'word ' * 200}\n\n### Two\n\n{'word ' * 200}\n\n## Short\n\nEnd.\n"
     )
-    assert [section.trail for section in cut(text)] == [
+    assert [section.trail for section in cut_sections(text)] == [
         ("All", "Long"), ("All", "Long", "One"), ("All", "Long", "Two"), ("All", "Short"),
     ]  # fmt: skip
 
@@ -140,7 +140,7 @@ def test_globs_and_descriptions_say_when(samples, repository):
     repository.exchange.import_from(samples["cursor"])
     (rule,) = memories(repository, "quarantined")
     assert rule.when[:2] == ("src/api/**/*.ts", "app/*.{ts,tsx}") and rule.importance == "high"
-    assert any(match(condition, "fix src/api/users/list.ts") for condition in rule.when)
+    assert any(match_condition(condition, "fix src/api/users/list.ts") for condition in rule.when)
 
 
 def test_what_json_stores_say_is_kept(samples, repository):
@@ -319,7 +319,7 @@ def test_any_json_is_imported_or_told(items, kind, tmp_path_factory):
     file = tmp_path_factory.mktemp("json") / "x.json"
     file.write_text(json.dumps(items))
     source = Source(str(file))
-    decided = decide_import(read_format(kind, source), kind, Here([]), source)
+    decided = decide_import(read_format(kind, source), kind, MemoriesHere([]), source)
     for item in decided:
         for entry in item.plan.entries:
             assert len(read_data(emit_entry(entry).encode(), "memories/x.md").entries) == 1
@@ -341,8 +341,8 @@ def test_the_whole_project_is_no_source(repository, project):
 
 def test_the_docs_name_every_format():
     page = (ROOT / "docs" / "exchange.md").read_text(encoding="utf-8")
-    assert [name for name in readable() if f"| `{name}` |" not in page] == []
-    assert [name for name in writable() if f"- **{name}**:" not in page] == []
+    assert [name for name in readable_formats() if f"| `{name}` |" not in page] == []
+    assert [name for name in writable_formats() if f"- **{name}**:" not in page] == []
 
 
 def test_conditions_that_cannot_be_used_are_left_out_and_counted(rawkomem, repository, project):

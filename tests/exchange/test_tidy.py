@@ -6,13 +6,12 @@ import json
 import os
 
 import pytest
-
-from rawkomem.exchange.conditions import from_description, from_headings
 from rawkomem.exchange.formats import usual_sources
-from rawkomem.exchange.strip import strip_page
+from rawkomem.exchange.imported_entries import conditions_from_description, conditions_from_headings
+from rawkomem.exchange.instructions import strip_page
 from rawkomem.model.errors import NotFound
+from rawkomem.text.conditions import match_condition
 from rawkomem.text.safe import safe_title
-from rawkomem.text.when import match
 
 
 def put(project, files: dict[str, str]) -> list[str]:
@@ -41,7 +40,9 @@ def test_the_description_of_a_command_says_when(repository, project):
     put(project, {".claude/commands/translate.md": command})
     (when,) = added(repository, project / ".claude/commands").values()
     assert when == ("Translate the storefront into another locale",)
-    assert match(when[0], "add a Danish locale to the storefront") and not match(when[0], "rename the variable")
+    assert match_condition(when[0], "add a Danish locale to the storefront") and not match_condition(
+        when[0], "rename the variable"
+    )
 
 
 def test_a_rule_has_its_globs_and_its_description(repository, project):
@@ -57,12 +58,12 @@ def test_a_rule_has_its_globs_and_its_description(repository, project):
     ["", "Helps with the project", "Use when needed", "Run it. Use it when you work on a task.", "x" * 300],
 )
 def test_a_description_of_common_words_is_no_condition(description):
-    assert from_description(description) == []
+    assert conditions_from_description(description) == []
 
 
 def test_a_long_description_counts_by_its_first_sentence():
     said = "Migrates PostgreSQL schemas. " + "It also does a lot of other things that are listed here. " * 8
-    assert from_description(said) == ["Migrates PostgreSQL schemas."]
+    assert conditions_from_description(said) == ["Migrates PostgreSQL schemas."]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_a_long_description_counts_by_its_first_sentence():
     ],
 )
 def test_headings_are_a_condition_where_they_name_something(headings, conditions):
-    assert from_headings(*headings) == conditions
+    assert conditions_from_headings(*headings) == conditions
 
 
 def test_the_words_of_a_body_are_no_condition(repository, project):
@@ -207,7 +208,7 @@ def test_folders_below_keep_instructions_of_their_own(repository, project, tmp_p
     assert set(repository.exchange.sources()) == {(path, "instructions") for path in paths}
     found = added(repository, *paths)
     assert sorted(found.values()) == [("services/mail/**",), ("services/web/**",)], "both: they are about other files"
-    assert match("services/mail/**", "fix services/mail/queue.py")
+    assert match_condition("services/mail/**", "fix services/mail/queue.py")
 
 
 def test_sections_of_a_folder_are_named_by_its_page(repository, project):

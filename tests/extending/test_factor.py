@@ -1,4 +1,4 @@
-"""A new factor: one row of FACTORS (recall/factors.py) and one profile that uses it (recall/profiles.py): 2 files.
+"""A new factor: one row of FACTORS (recall/scoring.py) and one profile that uses it (recall/scoring.py): 2 files.
 
 Nothing else knows the factors by name: scores, `why`, weights on the command line and JSON come from these two tables.
 """
@@ -6,11 +6,9 @@ Nothing else knows the factors by name: scores, `why`, weights on the command li
 from __future__ import annotations
 
 import pytest
-
-from rawkomem import Task
-from rawkomem.recall.explain import explain
-from rawkomem.recall.factors import FACTORS
-from rawkomem.recall.profiles import FIRED, PROFILES, SUM, Profile
+from rawkomem.model.entries import Task
+from rawkomem.recall.relevance import explain_score
+from rawkomem.recall.scoring import FACTORS, FIRED, PROFILES, SUM, Profile
 
 TASK = Task("fix the login page")
 
@@ -37,7 +35,7 @@ def test_it_scores(brevity, repository):
 
 def test_why_tells_it(brevity, repository):
     item, inside = repository.explain("long", TASK, profile="brief")
-    assert inside and explain(item)[0].split() == ["brevity", "0.200", "×", "10", "4", "words"]
+    assert inside and explain_score(item)[0].split() == ["brevity", "0.200", "×", "10", "4", "words"]
 
 
 def test_any_profile_takes_it_with_a_weight(brevity, repository):

@@ -11,16 +11,16 @@ import subprocess
 import sys
 
 import pytest
-
 import rawkomem
 from rawkomem.faces.cli.options import FILTERS
 from rawkomem.model.filters import FILTER_FIELDS, Facets, Filter
+
 from tests.torture.helpers import memory
 
 PACKAGE = os.path.dirname(rawkomem.__file__)
 FIELD = "    kinds: Texts = NO_TEXTS\n", "    moods: Texts = NO_TEXTS\n"
 ROW = "FILTER_FIELDS = (\n", (
-    '    FilterField("moods", "mood", "Only in this mood.", _known("mood", ("calm", "angry")), many=True,'
+    '    FilterField("moods", "mood", "Only in this mood.", _one_of_words("mood", ("calm", "angry")), many=True,'
     ' column="mood", any_case=True, agents="calm, angry"),\n'
 )  # fmt: skip
 COLUMN = '    session: str = ""\n', '    mood: str = ""\n'
@@ -81,11 +81,11 @@ def test_a_toy_filter_from_the_command_line_to_the_store(run):
 
 
 def test_a_toy_filter_in_tools_the_page_and_the_ledger(run):
-    verbs = "import json; from rawkomem.faces.mcp.verbs import VERBS; print(json.dumps(VERBS['search'].schema))"
+    verbs = "import json; from rawkomem.faces.mcp.tools import VERBS; print(json.dumps(VERBS['search'].schema))"
     assert json.loads(run("-c", verbs))["properties"]["mood"]["description"] == "calm, angry"
-    page = "from rawkomem.faces.web.answers import _filter; print(_filter({'mood': 'calm'}).moods)"
+    page = "from rawkomem.faces.web.page_views import _filter; print(_filter({'mood': 'calm'}).moods)"
     assert "('calm',)" in run("-c", page)
-    ledger = "from rawkomem.model.filters import Filter, as_text; print(as_text(Filter(moods=('calm',))))"
+    ledger = "from rawkomem.model.filters import Filter, filter_text; print(filter_text(Filter(moods=('calm',))))"
     assert "moods=('calm',)" in run("-c", ledger)
 
 

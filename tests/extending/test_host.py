@@ -1,5 +1,5 @@
-"""A new agent host is one record. A real one touches at most two files of the package: hosts/records.py and, where its
-transcripts have a shape of their own, learn/session/hosts.py."""
+"""A new agent host is one record. A real one touches at most two files of the package: hosts/known_hosts.py and, where its
+transcripts have a shape of their own, learn/turns.py."""
 
 from __future__ import annotations
 
@@ -9,14 +9,10 @@ import json
 import click
 import pytest
 from click.testing import CliRunner
-
-from rawkomem.faces.cli.setup.connect import host_command
-from rawkomem.faces.cli.setup.uninstall import uninstall_command
-from rawkomem.hosts.hooks import behind, run
-from rawkomem.hosts.host import LEARN, PROMPT, TURN, Call, Host
-from rawkomem.hosts.records import HOSTS
-from rawkomem.learn.session.hosts import READERS
-from rawkomem.learn.session.turns import USER, Turn
+from rawkomem.faces.cli.connecting import host_command, uninstall_command
+from rawkomem.hosts import hook_sessions, hooks
+from rawkomem.hosts.known_hosts import HOSTS, LEARN, PROMPT, TURN, Call, Host
+from rawkomem.learn.turns import READERS, USER, Turn
 
 TOY = Host(
     about="Toy: .toy/hooks.json.",
@@ -57,9 +53,9 @@ def rawkomem(command: click.Command, project, *words: str) -> str:
 def hook(event: str, told: dict[str, object], monkeypatch, project) -> bytes:
     """Answer a call as `rawkomem hook toy EVENT` does, with what it prints."""
     printed: list[bytes] = []
-    monkeypatch.setattr(run, "read_stdin", lambda: json.dumps({**told, "where": str(project)}).encode())
-    monkeypatch.setattr(run, "_say", printed.append)
-    run.run("", ["toy", event])
+    monkeypatch.setattr(hooks, "read_stdin", lambda: json.dumps({**told, "where": str(project)}).encode())
+    monkeypatch.setattr(hooks, "_say", printed.append)
+    hooks.run_hook("", ["toy", event])
     return b"".join(printed)
 
 
@@ -95,11 +91,13 @@ def test_its_transcript_is_learned_from(toy, project, repository, tmp_path, monk
     transcript = tmp_path / "log.jsonl"
     transcript.write_text(json.dumps({"toy": SAID}) + "\n")
     started: list[tuple[str, ...]] = []
-    monkeypatch.setattr(behind, "start", lambda layout, job, *words, **more: started.append(words) or True)
+    monkeypatch.setattr(
+        hook_sessions, "start_background", lambda layout, job, *words, **more: started.append(words) or True
+    )
     hook("onDone", {"thread": "t-1", "log": str(transcript)}, monkeypatch, project)
     assert started == [("hook", "toy", "learn", str(transcript), "t-1", "")]
-    monkeypatch.setattr(behind, "SETTLE_S", 0)
-    behind.learn_behind(repository, Call("toy", LEARN, {}, "t-1", transcript=str(transcript)), io.BytesIO())
+    monkeypatch.setattr(hook_sessions, "SETTLE_S", 0)
+    hook_sessions.learn_behind(repository, Call("toy", LEARN, {}, "t-1", transcript=str(transcript)), io.BytesIO())
     assert [draft.said for draft in repository.drafts.all()] == [SAID]
 
 

@@ -9,12 +9,11 @@ import importlib
 
 import pytest
 from click.testing import CliRunner
-
 from rawkomem.exchange import formats
-from rawkomem.exchange.entry import entry_from
 from rawkomem.exchange.formats import Format
-from rawkomem.exchange.source import Source
-from rawkomem.faces.cli.learning import exchange as cli
+from rawkomem.exchange.imported_entries import entry_from
+from rawkomem.exchange.sources import Source
+from rawkomem.faces.cli import importing as cli
 
 
 def is_toy(source: Source) -> bool:

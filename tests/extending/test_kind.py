@@ -1,6 +1,6 @@
 """A new kind of change, `pin`, works everywhere after one row and one record.
 
-A real one would touch two files: a row in rawkomem/model/kinds.py (CHANGES) and the module state/changes/pin.py, which
+A real one would touch two files: a row in rawkomem/model/values.py (CHANGES) and the module state/changes/pin.py, which
 holds its plan and the CHANGE record below. A new kind of memory is one row in CREATES: one file.
 """
 
@@ -9,16 +9,14 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
-
-from rawkomem.exchange.contents import contents
+from rawkomem.exchange.memory_page import memory_page_text
 from rawkomem.faces.cli.commands import cli
-from rawkomem.format.read_entries import read_entries
-from rawkomem.model.entry import Entry
-from rawkomem.model.kinds import CHANGES, CREATES, Kind
-from rawkomem.state.belief.schema import frontmatter_keys, frontmatter_schema
-from rawkomem.state.changes import REGISTRY, Change
-from rawkomem.state.decide import plan_change
-from rawkomem.state.keys import Key
+from rawkomem.format.entries import read_entries
+from rawkomem.model.entries import Entry
+from rawkomem.model.values import CHANGES, CREATES, Kind
+from rawkomem.state.fold import REGISTRY
+from rawkomem.state.plans import Change, Key, plan_change
+from rawkomem.state.schema import frontmatter_keys, frontmatter_schema
 
 FILE = """---
 id: mem_1_aaaaaa
@@ -104,4 +102,4 @@ def test_a_new_kind_of_memory_is_one_row(monkeypatch, repository):
     assert written.entry.id.startswith("rcp_") and written.entry.path == "memories/recipes/soup.md"
     assert repository.get(written.entry.id).kind == "recipe"
     assert [item.row.title for item in repository.search("soup")] == ["Soup"]
-    assert contents([repository.get(written.entry.id)]).count("## Recipes") == 1
+    assert memory_page_text([repository.get(written.entry.id)]).count("## Recipes") == 1

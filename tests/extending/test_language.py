@@ -7,22 +7,27 @@ record. Its function words, endings and word signs reach conditions, injection, 
 from __future__ import annotations
 
 import pytest
-
-from rawkomem import Entry, Repository, Task
-from rawkomem.learn.drafts.cues import cues
-from rawkomem.learn.drafts.propose import propose
-from rawkomem.text.language import Language, language, use_language, word_set
-from rawkomem.text.same import NEAR_DUPLICATE, said_in, says_same
-from rawkomem.text.stem import endings
-from rawkomem.text.summary import extract
-from rawkomem.text.topics import topic
-from rawkomem.text.when import match
+from rawkomem.learn.cues import cues, propose_conditions
+from rawkomem.model.entries import Entry, Task
+from rawkomem.repository import Repository
+from rawkomem.text.conditions import match_condition
+from rawkomem.text.language import (
+    NEAR_DUPLICATE,
+    Language,
+    ending_stemmer,
+    language,
+    says_same,
+    statement_of,
+    use_language,
+    word_set,
+)
+from rawkomem.text.prose import extract_sentences, topic_slug
 
 TOY = Language(
     code="toy",
     stop_words=word_set("zu un'la mi"),
     generic_words=word_set("facu"),
-    stemmer=endings(("ojn", "on", "i"), 3),
+    stemmer=ending_stemmer(("ojn", "on", "i"), 3),
     negations=word_set("nix"),
     openers=word_set("se"),
     exceptions=(" krom ",),
@@ -46,21 +51,21 @@ def test_words_and_stems(toy):
 
 
 def test_conditions(toy):
-    assert match("se zu domojn pordon", "pordojn mi domon"), "stems of the toy"
-    assert match("se domojn aut arbojn", "un'la arbon"), "alternatives of the toy"
-    assert not match("se domojn pordon krom arbojn", "arbojn"), "exceptions of the toy"
-    assert not match("se facu zu domojn pordon", "facu zu"), "function words and generic words say nothing"
+    assert match_condition("se zu domojn pordon", "pordojn mi domon"), "stems of the toy"
+    assert match_condition("se domojn aut arbojn", "un'la arbon"), "alternatives of the toy"
+    assert not match_condition("se domojn pordon krom arbojn", "arbojn"), "exceptions of the toy"
+    assert not match_condition("se facu zu domojn pordon", "facu zu"), "function words and generic words say nothing"
 
 
 def test_topics_and_summaries(toy):
-    assert topic("zu zu zu domo facu facu") == "domo"
-    said = extract([("Domojn rugas. Mi zu un'la. Domon rugas ktp. Arbojn verdas.", 1.0)], 6)
+    assert topic_slug("zu zu zu domo facu facu") == "domo"
+    said = extract_sentences([("Domojn rugas. Mi zu un'la. Domon rugas ktp. Arbojn verdas.", 1.0)], 6)
     assert said == [["Domojn rugas."]], "a sentence of function words says nothing, nor does one said before"
 
 
 def test_what_says_the_same(toy):
-    assert says_same(said_in("mi domojn zu pordon"), said_in("domon pordojn"), NEAR_DUPLICATE)
-    assert not says_same(said_in("mi domojn zu pordon"), said_in("nix domon pordojn"), NEAR_DUPLICATE)
+    assert says_same(statement_of("mi domojn zu pordon"), statement_of("domon pordojn"), NEAR_DUPLICATE)
+    assert not says_same(statement_of("mi domojn zu pordon"), statement_of("nix domon pordojn"), NEAR_DUPLICATE)
 
 
 def test_a_memory_is_injected_by_a_condition_of_the_toy(toy, repository, project):
@@ -74,7 +79,7 @@ def test_a_memory_is_injected_by_a_condition_of_the_toy(toy, repository, project
 
 def test_a_language_without_cues_learns_by_the_english_ones(toy):
     assert any(cue.pattern.search("We decided to use Postgres") for cue in cues().CUES)
-    assert " aut " in propose("ni uzas PostgreSQL kaj MySQL")[0], "alternatives of a proposed condition"
+    assert " aut " in propose_conditions("ni uzas PostgreSQL kaj MySQL")[0], "alternatives of a proposed condition"
 
 
 @pytest.mark.parametrize(
@@ -92,6 +97,6 @@ def test_german(condition, task, fires):
     before = language()
     use_language("de")
     try:
-        assert bool(match(condition, task)) == fires
+        assert bool(match_condition(condition, task)) == fires
     finally:
         use_language(before)

@@ -11,9 +11,9 @@ import sys
 import zlib
 
 import pytest
-
 from rawkomem.index.index import REDACTION
-from rawkomem.redaction import assigned, keynames, looks_secret, places, rules, tables, words
+from rawkomem.redaction import assigned, rules, values
+
 from tests.conftest import ROOT
 
 ROW = '    ("toy-key", "toykey_", r"(toykey_[0-9]{8,})"),\n'
@@ -63,9 +63,15 @@ def test_a_changed_table_renews_the_index():
     """The index holds redacted copies: whoever changes the table must change the index's checksum with it."""
     rows = (
         (rules.PREFIXED, rules.SHAPED, rules.PERSONAL, rules.CHECKS, rules.TAGS),
-        (places.PLACES, places.HEADER, places.URL, assigned.ASSIGNMENT, tables.HEADINGS),
-        (words.PASSWORD_WORDS, words.KEY_WORDS, words.WIDE_PASSWORD_WORDS, words.WIDE_KEY_WORDS, words.PLAIN),
-        [sorted(names) for names in (keynames.PASSWORDS, keynames.SECRETS, keynames.TOKENS, keynames.KEY_OWNERS)],
-        (looks_secret.MIN_KEYLIKE_LENGTH, looks_secret.MIN_SHORT_KEY_LENGTH),
+        (assigned.PLACES, assigned.HEADER, assigned.URL, assigned.ASSIGNMENT, assigned.HEADINGS),
+        (
+            assigned.PASSWORD_WORDS,
+            assigned.KEY_WORDS,
+            assigned.WIDE_PASSWORD_WORDS,
+            assigned.WIDE_KEY_WORDS,
+            assigned.ASCII_SIGNS,
+        ),
+        [sorted(names) for names in (assigned.PASSWORDS, assigned.SECRETS, assigned.TOKENS, assigned.KEY_OWNERS)],
+        (values.MIN_KEYLIKE_LENGTH, values.MIN_SHORT_KEY_LENGTH),
     )
     assert f"{zlib.crc32(repr(rows).encode()):08x}" == REDACTION, "write this checksum into rawkomem/index/index.py"

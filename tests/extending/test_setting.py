@@ -11,12 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from rawkomem.files.layout import user_config
-from rawkomem.repository import Repository
-from rawkomem.repository.settings import table
-from rawkomem.repository.settings.table import BOTH, USER, Row
-from rawkomem.repository.settings.values import TEXTS, whole
+from rawkomem.repository import Repository, settings_table
+from rawkomem.repository.settings_table import BOTH, TEXTS, USER, Row, whole
+
 from tests.conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -28,8 +26,8 @@ OWN = Row("toy.owners", TEXTS, USER, (), "Who may play with it.")
 
 @pytest.fixture(autouse=True)
 def rows(monkeypatch):
-    monkeypatch.setattr(table, "ROWS", (*table.ROWS, TOY, OWN))
-    monkeypatch.setattr("rawkomem.repository.settings.read.ROWS", table.ROWS)
+    monkeypatch.setattr(settings_table, "ROWS", (*settings_table.ROWS, TOY, OWN))
+    monkeypatch.setattr("rawkomem.repository.settings_table.ROWS", settings_table.ROWS)
 
 
 def opened(project: Path, repository: str = "", user: str = "") -> tuple[Repository, list[str]]:

@@ -11,17 +11,17 @@ import os
 import sys
 
 import pytest
-
-from rawkomem import Repository, filter_of
-from rawkomem.index.open_store import plugin_names
+from rawkomem.index.stores.database import plugin_names
 from rawkomem.model.errors import BadInput
+from rawkomem.recall.signals import filter_of
+from rawkomem.repository import Repository
 
 ENTRY_POINTS = "[rawkomem.stores]\ntoy = toy_store:PLUGIN\n"
 METADATA = "Metadata-Version: 2.1\nName: toy-store\nVersion: 1\n"
 MODULE = """
 from array import array
 
-from rawkomem.index.stores.documents import BODY, DEEP, FIRST, REST, Hit
+from rawkomem.index.stores.sqlite import BODY, DEEP, FIRST, REST, Hit
 from rawkomem.index.stores.protocol import StorePlugin
 
 

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from rawkomem.files import append, replace
 from rawkomem.files.append import FULL_FILE_BYTES, write_plan
+from rawkomem.files.installation import plan_start, write_start
 from rawkomem.files.layout import Layout
-from rawkomem.files.local.private import make_private_folder
-from rawkomem.files.read import read_data, read_file
+from rawkomem.files.private import make_private_folder
+from rawkomem.files.reading import read_data, read_file
 from rawkomem.files.replace import TEMPORARY_SUFFIX
-from rawkomem.files.start import plan_start, write_start
-from rawkomem.model.entry import Entry, Plan
+from rawkomem.model.entries import Entry, Plan
 from rawkomem.model.errors import BadInput, Refused, Unwritable
+
 from tests.files.odd_more import SECRETS, front
 from tests.files.plain_user import run_plain
 
@@ -319,8 +319,8 @@ ADD = """
 import sys
 from rawkomem.files.append import write_plan
 from rawkomem.files.layout import Layout
-from rawkomem.files.local.private import make_private_folder
-from rawkomem.model.entry import Entry, Plan
+from rawkomem.files.private import make_private_folder
+from rawkomem.model.entries import Entry, Plan
 from rawkomem.model.errors import RawkoError
 try:
     write_plan(Layout(sys.argv[1]), Plan((Entry(id="mem_2", title=sys.argv[2], body=sys.argv[3], path="memories/t.md"),), "a test"))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
 from rawkomem.files.check import check_files, check_repository
 from rawkomem.files.layout import Layout
+
 from tests.files.odd_more import front
 
 IDEAL = "word " * 300

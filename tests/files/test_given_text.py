@@ -7,8 +7,7 @@ import subprocess
 import sys
 
 import pytest
-
-from rawkomem.files.given_text import decode_text, read_text_file
+from rawkomem.files.layout import decode_text, read_text_file
 from rawkomem.model.errors import BadInput
 
 LATIN = "---\ntitle: Café\n---\n\nÜber.\n".encode("latin-1")
@@ -40,7 +39,7 @@ def run(project, *words: str) -> subprocess.CompletedProcess[bytes]:
 
 @pytest.mark.parametrize("words", STORED, ids=" ".join)
 def test_what_is_stored_must_be_text(words, project, repository, rawkomem):
-    from rawkomem import Entry
+    from rawkomem.model.entries import Entry
 
     id = repository.add(Entry(title="There", body="Before.")).entry.id
     (project / "latin.md").write_bytes(LATIN)

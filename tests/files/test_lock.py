@@ -10,15 +10,15 @@ import threading
 import time
 
 import pytest
-
-from rawkomem.files.lock import Lock
+from rawkomem.files.private import Lock
 from rawkomem.model.errors import Busy, Unwritable
+
 from tests.conftest import ROOT
 from tests.files.plain_user import run_plain
 
 HOLD = """
 import sys, time
-from rawkomem.files.lock import Lock
+from rawkomem.files.private import Lock
 with Lock(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)
@@ -105,7 +105,7 @@ def test_a_folder_that_is_missing_is_made(tmp_path):
 
 def test_a_read_only_folder_is_told(tmp_path):
     tmp_path.chmod(0o555)
-    code = "import sys; from rawkomem.files.lock import Lock; from rawkomem.model.errors import Unwritable\n"
+    code = "import sys; from rawkomem.files.private import Lock; from rawkomem.model.errors import Unwritable\n"
     code += "try: Lock(sys.argv[1]).acquire(0)\nexcept Unwritable as failure: print(failure)"
     result = run_plain(code, tmp_path / "lock")
     tmp_path.chmod(0o755)

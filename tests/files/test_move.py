@@ -6,15 +6,28 @@ import subprocess
 import sys
 
 import pytest
-
-from rawkomem.files import bundle, replace, rotate
-from rawkomem.files.bundle import bundles, folder_of, holding, pack, read_bundle, unpack
+from rawkomem.files import archive as bundle
+from rawkomem.files import archive as rotate
+from rawkomem.files import replace
+from rawkomem.files.archive import (
+    Move,
+    bundle_holding,
+    bundles,
+    folder_of_bundle,
+    from_archive,
+    move_files,
+    next_experience_number,
+    pack_folder,
+    read_bundle,
+    rotate_log,
+    to_archive,
+    unpack_folder,
+)
 from rawkomem.files.layout import Layout
-from rawkomem.files.move import Move, from_archive, move_files, to_archive
-from rawkomem.files.rotate import next_number, rotate_log
-from rawkomem.model.clock import DAY, iso, read_time
 from rawkomem.model.errors import Refused
 from rawkomem.model.ids import holds_id
+from rawkomem.model.values import DAY, iso, read_time
+
 from tests.seeds import by_case
 from tests.torture.helpers import write
 
@@ -73,13 +86,13 @@ def month(root, files: dict[str, str]) -> None:
 def test_a_bundle_holds_the_same_bytes_and_gives_them_back(layout, root):
     files = {"a.md": "one\r\n", "b.md": "zwei ü"}
     month(root, files)
-    assert pack(layout, "archive/2025-01") == 2 and not (root / "archive/2025-01").exists()
+    assert pack_folder(layout, "archive/2025-01") == 2 and not (root / "archive/2025-01").exists()
     (made,) = bundles(layout)
-    assert folder_of(made) == "archive/2025-01" and holding(layout, "zwei") == made
+    assert folder_of_bundle(made) == "archive/2025-01" and bundle_holding(layout, "zwei") == made
     first = (root / made).read_bytes()
-    assert unpack(layout, "archive/2025-01") == 2 and not list(bundles(layout))
+    assert unpack_folder(layout, "archive/2025-01") == 2 and not list(bundles(layout))
     assert {name: (root / "archive/2025-01" / name).read_bytes().decode() for name in files} == files
-    pack(layout, "archive/2025-01")
+    pack_folder(layout, "archive/2025-01")
     assert list(bundles(layout)) == [made] and (root / made).read_bytes() == first
 
 
@@ -102,47 +115,47 @@ def held(layout) -> list[tuple[str, bytes]]:
 
 def test_what_came_later_goes_into_another_bundle_and_the_month_is_all_of_them(layout, root):
     month(root, {"a.md": "one"})
-    pack(layout, "archive/2025-01")
+    pack_folder(layout, "archive/2025-01")
     month(root, {"a.md": "one", "b.md": "two"})  # as after a kill between writing the bundle and removing the file
-    assert pack(layout, "archive/2025-01") == 2
+    assert pack_folder(layout, "archive/2025-01") == 2
     assert held(layout) == [("a.md", b"one"), ("b.md", b"two")] and not (root / "archive/2025-01").exists()
     month(root, {"a.md": "another"})
-    assert pack(layout, "archive/2025-01") == 1
+    assert pack_folder(layout, "archive/2025-01") == 1
     assert held(layout) == [("a.md", b"another"), ("a.md", b"one"), ("b.md", b"two")]
     month(root, {"b.md": "two"})
-    assert unpack(layout, "archive/2025-01") == 2 and not list(bundles(layout))
+    assert unpack_folder(layout, "archive/2025-01") == 2 and not list(bundles(layout))
     texts = {file.name: file.read_text() for file in (root / "archive/2025-01").iterdir()}
     assert sorted(texts) == ["a-2.md", "a.md", "b.md"] and sorted(texts.values()) == ["another", "one", "two"]
 
 
 def test_a_bundle_of_an_earlier_version_is_read(layout, root):
     month(root, {"a.md": "one"})
-    pack(layout, "archive/2025-01")
+    pack_folder(layout, "archive/2025-01")
     (made,) = bundles(layout)
     (root / made).rename(root / "archive/2025-01.tar.gz")
-    assert folder_of("archive/2025-01.tar.gz") == "archive/2025-01" and holding(layout, "one")
-    assert unpack(layout, "archive/2025-01") == 1 and (root / "archive/2025-01/a.md").read_text() == "one"
+    assert folder_of_bundle("archive/2025-01.tar.gz") == "archive/2025-01" and bundle_holding(layout, "one")
+    assert unpack_folder(layout, "archive/2025-01") == 1 and (root / "archive/2025-01/a.md").read_text() == "one"
 
 
 def test_files_of_other_programs_do_not_stop_a_bundle(layout, root):
     month(root, {"a.md": "one", "._a.md": "\0\5\26\7 of macOS"})
-    assert pack(layout, "archive/2025-01") == 1 and held(layout) == [("a.md", b"one")]
+    assert pack_folder(layout, "archive/2025-01") == 1 and held(layout) == [("a.md", b"one")]
     assert [file.name for file in (root / "archive/2025-01").iterdir()] == ["._a.md"]
 
 
 def test_what_is_saved_while_a_month_is_packed_stays(layout, root, monkeypatch):
     month(root, {"a.md": "one", "b.md": "two"})
-    written = bundle._write
+    written = bundle._write_bundle
 
     def write_then_save(*arguments):
         written(*arguments)
         month(root, {"a.md": "ONE"})  # an editor's save, of the same length
 
-    monkeypatch.setattr(bundle, "_write", write_then_save)
-    assert pack(layout, "archive/2025-01") == 0
+    monkeypatch.setattr(bundle, "_write_bundle", write_then_save)
+    assert pack_folder(layout, "archive/2025-01") == 0
     assert (root / "archive/2025-01/a.md").read_text() == "ONE"
     monkeypatch.undo()
-    pack(layout, "archive/2025-01")
+    pack_folder(layout, "archive/2025-01")
     assert held(layout) == [("a.md", b"ONE"), ("a.md", b"one"), ("b.md", b"two")]
 
 
@@ -152,7 +165,7 @@ def test_a_broken_or_foreign_bundle_harms_nobody(layout, root):
 
     write(root, "archive/2025-02.tar.gz", "not a bundle")
     with pytest.raises(Refused, match="cannot be read"):
-        unpack(layout, "archive/2025-02")
+        unpack_folder(layout, "archive/2025-02")
     with tarfile.open(root / "archive/2025-02.tar.gz", "w:gz") as archive:
         for name in ("../../evil.md", "/evil.md", "x/evil.md", "good.md", "link.md"):
             member = tarfile.TarInfo(name)
@@ -160,7 +173,7 @@ def test_a_broken_or_foreign_bundle_harms_nobody(layout, root):
                 member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
             member.size = 0 if name == "link.md" else 2
             archive.addfile(member, io.BytesIO(b"hi"))
-    assert unpack(layout, "archive/2025-02") == 1
+    assert unpack_folder(layout, "archive/2025-02") == 1
     assert [file.name for file in root.rglob("*.md")] == ["good.md"]
 
 
@@ -178,7 +191,7 @@ def ids(repository, area: str) -> list[str]:
 
 
 def include_all():
-    from rawkomem.recall.filters import filter_of
+    from rawkomem.recall.signals import filter_of
 
     return filter_of(include=["all"])
 
@@ -191,7 +204,7 @@ def test_the_oldest_leave_and_nothing_is_deleted(case, layout, root, repository)
     assert len(rotate_log(layout, kept)) == added - kept
     assert len(ids(repository, "log/")) == kept and len(ids(repository, "archive/log/")) == added - kept
     assert repository.get(ids(repository, "log/")[0]).title == case["expected"]["first"]
-    assert rotate_log(layout, kept) == [] and next_number(layout) == added + 1
+    assert rotate_log(layout, kept) == [] and next_experience_number(layout) == added + 1
 
 
 def test_rotation_keeps_text_and_changes_together(layout, root, repository):
@@ -242,11 +255,11 @@ def test_a_form_feed_in_an_entry_moves_with_it(layout, root):
 
 ADD = """
 import sys
-from rawkomem.learn.traces.record import Experienced
+from rawkomem.learn.traces import ToldExperience
 from rawkomem.repository import Repository
 repository = Repository.open(sys.argv[1], warn=lambda message: None)
 for number in range(int(sys.argv[3])):
-    repository.traces.log(Experienced(goal=f"{sys.argv[2]}-{number}"), keep=int(sys.argv[4]))
+    repository.traces.log(ToldExperience(goal=f"{sys.argv[2]}-{number}"), keep=int(sys.argv[4]))
 """
 
 

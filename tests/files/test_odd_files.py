@@ -8,12 +8,11 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-
 from rawkomem.files.check import check_files
-from rawkomem.files.contents import MAX_FILE_BYTES
-from rawkomem.files.read import QUARANTINE, decode, read_file
-from rawkomem.model.problem import STYLE
-from rawkomem.model.record import replace
+from rawkomem.files.layout import MAX_FILE_BYTES
+from rawkomem.files.reading import QUARANTINE, decode_file, read_file
+from rawkomem.model.values import STYLE, replace
+
 from tests.conftest import shared
 from tests.cpu import cpu_seconds
 from tests.files.odd_more import ODD, SECRET_PEM, SECRETS, SLOWEST, front
@@ -77,7 +76,7 @@ def assert_row(row: dict, file: Path, folder: Path) -> None:
 
 def assert_same(file: Path, other: Path) -> None:
     """The same text and the same entries, but for the name of the file."""
-    assert decode(file.read_bytes())[0] == decode(other.read_bytes())[0]
+    assert decode_file(file.read_bytes())[0] == decode_file(other.read_bytes())[0]
     ours, theirs = (read_file(str(path), "memories/x.md").entries for path in (file, other))
     assert ours == theirs
 

@@ -7,10 +7,10 @@ import os
 import unicodedata
 
 import pytest
-
 from rawkomem.files.check import check_repository, printable
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Entry
 from rawkomem.model.ids import slug
+
 from tests.conftest import shared
 from tests.files.odd_more import front
 from tests.files.plain_user import run_plain

@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
-
 from rawkomem.files import replace
+from rawkomem.files.archive import purge_files
 from rawkomem.files.layout import Layout
-from rawkomem.files.purge import purge
-from rawkomem.format.split import join
-from rawkomem.model.entry import Entry
+from rawkomem.format.blocks import join_entry
+from rawkomem.model.entries import Entry
 from rawkomem.model.errors import Refused
+
 from tests.files.plain_user import run_plain
 
 A = "---\nid: a\ntitle: A\n---\n\nabout a\n"
@@ -29,13 +29,13 @@ def layout(project) -> Layout:
 def texts(*entries: str) -> str:
     whole = ""
     for entry in entries:
-        whole = join(whole, entry)
+        whole = join_entry(whole, entry)
     return whole
 
 
 def after(file: Path, layout: Layout, id: str, text: str) -> str:
     file.write_bytes(text.encode())
-    assert purge(layout, id) == [f"memories/{file.name}"]
+    assert purge_files(layout, id) == [f"memories/{file.name}"]
     return file.read_bytes().decode()
 
 
@@ -63,14 +63,14 @@ def test_a_rule_of_its_own_at_the_end_of_a_body_is_kept(memories, layout):
 
 def test_a_file_left_empty_is_removed(memories, layout):
     (memories / "x.md").write_text(texts(A, AMEND_A), "utf-8")
-    purge(layout, "a")
+    purge_files(layout, "a")
     assert not (memories / "x.md").exists()
 
 
 def test_a_file_that_holds_nothing_about_it_stays(memories, layout):
     (memories / "x.md").write_text(texts(B, C), "utf-8")
     before = (memories / "x.md").stat()
-    assert purge(layout, "a") == []
+    assert purge_files(layout, "a") == []
     assert (memories / "x.md").stat() == before
 
 
@@ -88,7 +88,7 @@ def test_entries_without_ids_would_change_their_names(memories, layout):
     text = texts("---\ntitle: one\n---\n\n1\n", "---\ntitle: two\n---\n\n2\n", "---\ntitle: three\n---\n\n3\n")
     (memories / "x.md").write_text(text, "utf-8")
     with pytest.raises(Refused, match="their ids would change"):
-        purge(layout, "x#2")
+        purge_files(layout, "x#2")
     assert (memories / "x.md").read_text("utf-8") == text
 
 
@@ -109,7 +109,7 @@ def test_a_file_saved_meanwhile_is_neither_overwritten_nor_removed(memories, lay
 
     monkeypatch.setattr(replace, "read_bytes", read_then_save)
     with pytest.raises(Refused, match="changed while"):
-        purge(layout, "a")
+        purge_files(layout, "a")
     assert file.read_text("utf-8") == texts(*saved)
 
 
@@ -118,9 +118,9 @@ def test_a_read_only_folder_is_told_and_the_file_stays(memories, layout, text):
     (memories / "x.md").write_text(text, "utf-8")
     os.makedirs(layout.local)
     memories.chmod(0o555)
-    code = "import sys; from rawkomem.files.purge import purge; from rawkomem.files.layout import Layout\n"
+    code = "import sys; from rawkomem.files.archive import purge_files; from rawkomem.files.layout import Layout\n"
     code += "from rawkomem.model.errors import Unwritable\n"
-    code += "try: purge(Layout(sys.argv[1]), 'a')\nexcept Unwritable as failure: print(failure)"
+    code += "try: purge_files(Layout(sys.argv[1]), 'a')\nexcept Unwritable as failure: print(failure)"
     result = run_plain(code, layout.root)
     memories.chmod(0o755)
     assert "Permission denied" in result.stdout, result.stderr

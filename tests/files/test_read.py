@@ -6,10 +6,10 @@ import os
 import threading
 
 import pytest
+from rawkomem.files import reading as read
+from rawkomem.files.layout import hash_of_file, read_bytes
+from rawkomem.files.reading import read_data, read_file
 
-from rawkomem.files import read
-from rawkomem.files.contents import hash_of, read_bytes
-from rawkomem.files.read import read_data, read_file
 from tests.files.odd_more import front
 
 TWO = "---\ntitle: A\n---\n\none\n\n---\n\n---\ntitle: B\n---\n\ntwo\n"
@@ -97,5 +97,5 @@ def test_no_more_is_read_than_the_cap_allows(tmp_path):
 def test_the_hash_is_that_of_what_is_read(tmp_path):
     file = tmp_path / "a.md"
     file.write_bytes(b"abc")
-    assert hash_of(str(file)) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert hash_of(str(tmp_path / "none.md")) == ""
+    assert hash_of_file(str(file)) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert hash_of_file(str(tmp_path / "none.md")) == ""

@@ -6,9 +6,7 @@ import os
 import time
 
 import pytest
-
-from rawkomem.files.layout import Layout
-from rawkomem.files.scan import stamps, sweep
+from rawkomem.files.layout import Layout, stamps_in, sweep
 
 
 @pytest.fixture
@@ -17,7 +15,7 @@ def layout(project) -> Layout:
 
 
 def paths(layout) -> list[str]:
-    return sorted(stamps(sweep(layout).listing))
+    return sorted(stamps_in(sweep(layout).listing))
 
 
 def test_markdown_files_of_all_areas_are_seen(layout):
@@ -31,7 +29,7 @@ def test_markdown_files_of_all_areas_are_seen(layout):
 
 
 def test_an_empty_repository_has_an_empty_listing(layout):
-    assert sweep(layout).listing == b"" and stamps(b"") == {}
+    assert sweep(layout).listing == b"" and stamps_in(b"") == {}
 
 
 def test_two_sweeps_of_the_same_files_are_equal(layout, memories):

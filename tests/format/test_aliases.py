@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-
-from rawkomem.format.near import near_key
-from rawkomem.format.read_entries import KEYS, read_entries
-from rawkomem.model.aliases import ALIASES, KEPT, NAMES
-from rawkomem.model.clock import read_time
-from rawkomem.model.record import replace
-from rawkomem.recall.factors import FACTORS
+from rawkomem.format.entries import ENTRY_FIELD_KEYS, read_entries
+from rawkomem.format.fields import near_key
+from rawkomem.model.values import KEPT_KEYS, KEY_ALIASES, KEY_NAMES, read_time, replace
+from rawkomem.recall.scoring import FACTORS
 from rawkomem.state.facets import facets_of
 from rawkomem.state.fold import fold
+
 from tests.commands import ROOT
 
 
@@ -95,8 +93,8 @@ def test_a_key_of_ones_own_is_no_near_miss(own):
 
 
 def test_known_keys_are_no_near_misses_of_each_other():
-    assert not [key for key in (*KEYS, *NAMES, *ALIASES, *KEPT) if near_key(key)]
-    assert not set(ALIASES) & set(NAMES) and not set(KEPT) & {*NAMES, *ALIASES}
+    assert not [key for key in (*ENTRY_FIELD_KEYS, *KEY_NAMES, *KEY_ALIASES, *KEPT_KEYS) if near_key(key)]
+    assert not set(KEY_ALIASES) & set(KEY_NAMES) and not set(KEPT_KEYS) & {*KEY_NAMES, *KEY_ALIASES}
 
 
 def test_the_docs_list_every_row():
@@ -104,9 +102,9 @@ def test_the_docs_list_every_row():
     section = page.partition("### Keys of other systems")[2].partition("\n### ")[0]
     first, _, second = section.partition("are kept and shown")
     rows = [re.findall(r"`([^`]+)`", line.rpartition(" | ")[0]) for line in first.split("\n") if line.startswith("| `")]
-    assert {ours: tuple(names) for ours, *names in rows} == NAMES
+    assert {ours: tuple(names) for ours, *names in rows} == KEY_NAMES
     kept = [line.rpartition(" | ") for line in second.split("\n") if line.startswith("| `")]
-    assert {key: why.strip(" |") for keys, _, why in kept for key in re.findall(r"`([^`]+)`", keys)} == KEPT
+    assert {key: why.strip(" |") for keys, _, why in kept for key in re.findall(r"`([^`]+)`", keys)} == KEPT_KEYS
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
-
 import rawkomem
 from rawkomem.files.layout import Layout
-from rawkomem.format.citation import Citation, cited_in, read_citation, why_refused, with_cited
+from rawkomem.format.body import Citation, citations_in, read_citation, why_path_refused, with_citations
 from rawkomem.git.citations import Citations
-from rawkomem.git.source_lines import Lines, TooLong
-from rawkomem.git.symbol import mentions, symbol_text
+from rawkomem.git.symbols import SourceLines, TooLong, mentions_symbol, symbol_text
+
 from tests.commands import cases
 
 BLOB = "0123456789ab"
@@ -46,19 +45,19 @@ def test_what_is_written_reads_back(text):
 
 
 def test_a_list_or_one_text():
-    assert cited_in({"cites": ["a.py", " ", {"no": "text"}, "b.py "]}) == ["a.py", "b.py"]
-    assert cited_in({"cites": "a.py"}) == ["a.py"]
-    assert cited_in({}) == []
+    assert citations_in({"cites": ["a.py", " ", {"no": "text"}, "b.py "]}) == ["a.py", "b.py"]
+    assert citations_in({"cites": "a.py"}) == ["a.py"]
+    assert citations_in({}) == []
 
 
 def test_the_same_place_is_cited_once():
     new = [read_citation(f"a.py#f@{BLOB}"), read_citation("c.py")]
-    assert with_cited(["a.py#f@1111111", "b.py"], new) == ["b.py", f"a.py#f@{BLOB}", "c.py"]
+    assert with_citations(["a.py#f@1111111", "b.py"], new) == ["b.py", f"a.py#f@{BLOB}", "c.py"]
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../x", "a/../../x", "~/x", "C:/x", "a\\b", "a\0b"])
 def test_paths_that_lead_elsewhere(path):
-    assert why_refused(path)
+    assert why_path_refused(path)
 
 
 def test_python_symbols_are_what_the_parser_says():
@@ -69,12 +68,12 @@ def test_python_symbols_are_what_the_parser_says():
         lines = source.split("\n")
         for name, node in named(ast.parse(source)):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            assert "\n".join(lines[first - 1 : node.end_lineno]) in symbol_text(Lines(source), name, file.name), (
+            assert "\n".join(lines[first - 1 : node.end_lineno]) in symbol_text(SourceLines(source), name, file.name), (
                 file,
                 name,
             )
             compared += 1
-    assert compared > 500
+    assert compared > 400
 
 
 def named(tree):
@@ -121,7 +120,7 @@ PYTHON = 'X = {\n  1,\n}\n\n@route(\n    "/a",\n)\ndef f(\n    a,\n):\n    """\n
     ],
 )
 def test_symbols_of_other_languages(path, source, symbol, first, last):
-    found = symbol_text(Lines(source), symbol, path)
+    found = symbol_text(SourceLines(source), symbol, path)
     lines = found.split("\n")
     assert found in source and lines[0].startswith(first) and lines[-1] == last, found
     for other in (
@@ -138,16 +137,18 @@ def test_symbols_of_other_languages(path, source, symbol, first, last):
 
 
 def test_what_is_not_defined_has_no_text():
-    assert "declared" in symbol_text(Lines(C), "declared", "a.c")
-    assert symbol_text(Lines("call(f)\n"), "f", "a.py") == "" and not mentions(Lines("prefix = 1\n"), "f", "a.py")
+    assert "declared" in symbol_text(SourceLines(C), "declared", "a.c")
+    assert symbol_text(SourceLines("call(f)\n"), "f", "a.py") == "" and not mentions_symbol(
+        SourceLines("prefix = 1\n"), "f", "a.py"
+    )
 
 
 def test_all_definitions_of_a_name_count():
     source = "class A:\n    @property\n    def x(self): return 1\n\n    @x.setter\n    def x(self, v): pass\n"
-    rust = symbol_text(Lines(RUST), "T", "a.rs")
+    rust = symbol_text(SourceLines(RUST), "T", "a.rs")
     assert rust.startswith("#[derive") and "impl<'a>" in rust
-    assert "setter" in symbol_text(Lines(source), "A.x", "a.py") and "return 1" in symbol_text(
-        Lines(source), "A.x", "a.py"
+    assert "setter" in symbol_text(SourceLines(source), "A.x", "a.py") and "return 1" in symbol_text(
+        SourceLines(source), "A.x", "a.py"
     )
 
 
@@ -220,8 +221,8 @@ EDITED = {
 @pytest.mark.parametrize("case", EDITED)
 def test_an_edit_of_a_symbol_is_in_its_text(case):
     path, source, symbol = EDITED[case]
-    found = symbol_text(Lines(source), symbol, path)
-    whole_file_counts = not found and mentions(Lines(source), symbol, path)
+    found = symbol_text(SourceLines(source), symbol, path)
+    whole_file_counts = not found and mentions_symbol(SourceLines(source), symbol, path)
     assert whole_file_counts or "EDIT" in found, found
 
 
@@ -230,7 +231,7 @@ def test_what_follows_a_symbol_is_not_in_its_text():
         case for case in EDITED if "next" in EDITED[case][1] or "other" in EDITED[case][1] or "def b" in EDITED[case][1]
     ]
     for path, source, symbol in map(EDITED.get, followed):
-        found = symbol_text(Lines(source), symbol, path)
+        found = symbol_text(SourceLines(source), symbol, path)
         assert not any(word in found for word in ("next", "other", "def b")), found
 
 
@@ -243,12 +244,14 @@ def test_what_follows_a_symbol_is_not_in_its_text():
     ],
 )
 def test_a_remark_is_no_mention(path, source):
-    assert not mentions(Lines(source), "gizmo", path) and mentions(Lines(source + "gizmo()\n"), "gizmo", path)
+    assert not mentions_symbol(SourceLines(source), "gizmo", path) and mentions_symbol(
+        SourceLines(source + "gizmo()\n"), "gizmo", path
+    )
 
 
 def test_an_example_in_a_text_is_no_definition():
     source = 'def go():\n    """Show it:\n\ndef go():\n    old\n    """\n    return 1\n'
-    assert symbol_text(Lines(source), "go", "a.py") == source.rstrip()
+    assert symbol_text(SourceLines(source), "go", "a.py") == source.rstrip()
 
 
 LONG = 2_000_000  # characters
@@ -285,4 +288,4 @@ def test_a_symbol_that_takes_too_long_is_cited_with_its_whole_file(tmp_path):
     cited = Citations(Layout(str(tmp_path / ".rawko"))).now(read_citation("a.py#x"))
     assert "the whole file counts" in cited.note
     with pytest.raises(TooLong):
-        symbol_text(Lines("def x\n" * 50_000), "x", "a.py")
+        symbol_text(SourceLines("def x\n" * 50_000), "x", "a.py")

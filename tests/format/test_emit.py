@@ -5,10 +5,8 @@ from __future__ import annotations
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem.format.emit import emit_entry, emit_fields
-from rawkomem.format.frontmatter import read_frontmatter
-from rawkomem.model.entry import Entry
+from rawkomem.format.frontmatter import emit_entry, emit_fields, read_frontmatter
+from rawkomem.model.entries import Entry
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00\x85\u2028\u2029"), max_size=40)
 VALUES = st.recursive(

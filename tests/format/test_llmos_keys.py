@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.files.read import ACCEPT, read_data
-from rawkomem.format.emit import emit_entry
-from rawkomem.model.entry import Entry
+from rawkomem.files.reading import ACCEPT, read_data
+from rawkomem.format.frontmatter import emit_entry
+from rawkomem.model.entries import Entry
 
 TRACE = """---
 trace_id: trace-1704110400000-abc123

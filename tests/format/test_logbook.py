@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.files.read import ACCEPT_WARN, read_data
+from rawkomem.files.reading import ACCEPT_WARN, read_data
 
 YAML = """# Memory Log
 

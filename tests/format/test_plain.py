@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-
-from rawkomem.format.field import Unreadable
-from rawkomem.format.plain import LINE, read_plain
+from rawkomem.format.fields import Unreadable
+from rawkomem.format.frontmatter import PLAIN_LINE, read_plain
 from rawkomem.format.yaml_mapping import read_yaml
 
 SIGNS = "ab Z0_/.,:@+()$=%;!?'\"*~^<>&-[]{}#|\\\t`é–\u00ad"
 pieces = st.sampled_from([*SIGNS, "null", "true", ": ", ", ", " #", "- ", "...", "12:30", "[a, b]", '"x"', "key"])
 said = st.lists(pieces, max_size=8).map("".join)
-plain = st.from_regex(LINE, fullmatch=True)
+plain = st.from_regex(PLAIN_LINE, fullmatch=True)
 lines = st.one_of(plain, plain, said.map("key: {}".format), said)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.format.read_entries import is_inside, read_entries
+from rawkomem.format.entries import is_inside_memories, read_entries
 
 
 def read(front: str, body: str = "body"):
@@ -81,12 +80,12 @@ def test_conflict_markers_in_the_body():
     "way_out", ["../x", "/etc/x", "C:\\x", "..\\x", "a/../../b", "file:///x", "%2e%2e/x", "x\0", ""]
 )
 def test_references_stay_inside(way_out):
-    assert not is_inside(way_out)
+    assert not is_inside_memories(way_out)
 
 
 @pytest.mark.parametrize("name", ["x", "x.md", "lessons/x", "mem_1_abcdef", "stem#2", "a..b"])
 def test_plain_references_are_fine(name):
-    assert is_inside(name)
+    assert is_inside_memories(name)
 
 
 @pytest.mark.parametrize("claim", ["user is tall", "{subject: user}", "{subject: user, predicate: [a], value: v}"])

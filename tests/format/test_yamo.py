@@ -5,19 +5,26 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem.format.yamo import PRIORITIES, Block, emit_block, escaped, read_block, read_blocks
-from rawkomem.format.yamo_blocks import BUILDERS, build
-from rawkomem.model.record import replace
+from rawkomem.format.yamo import (
+    BLOCK_BUILDERS,
+    PRIORITIES,
+    YamoBlock,
+    build_block,
+    emit_yamo,
+    read_yamo_block,
+    read_yamo_blocks,
+    yamo_value,
+)
+from rawkomem.model.values import replace
 
 AT = 1_769_164_200_123
 NAMES = st.from_regex(r"[A-Za-z0-9_]{1,20}", fullmatch=True)
 ANY = st.text(max_size=60)
-VALUES = ANY.map(escaped)  # what a line can carry
+VALUES = ANY.map(yamo_value)  # what a line can carry
 PAIRS = st.lists(st.tuples(NAMES, VALUES), min_size=1, max_size=4).map(tuple)
 SENTENCES = st.lists(st.tuples(st.just(""), VALUES), max_size=2).map(tuple)
 BLOCKS = st.builds(
-    Block,
+    YamoBlock,
     agent=NAMES,
     intent=NAMES,
     context=PAIRS,
@@ -77,32 +84,32 @@ handoff: End;
 
 @given(BLOCKS)
 def test_every_block_reads_back(block):
-    text = emit_block(block)
-    assert read_block(text) == (block, ())
+    text = emit_yamo(block)
+    assert read_yamo_block(text) == (block, ())
 
 
-@pytest.mark.parametrize("operation", BUILDERS)
+@pytest.mark.parametrize("operation", BLOCK_BUILDERS)
 @given(st.data())
 def test_every_kind_of_block_reads_back(operation, data):
     values = {name: data.draw(VALUES) for name in ARGUMENTS[operation]}
-    block = build(operation, data.draw(NAMES), AT, **values)
-    assert read_block(emit_block(block)) == (block, ())
+    block = build_block(operation, data.draw(NAMES), AT, **values)
+    assert read_yamo_block(emit_yamo(block)) == (block, ())
 
 
-@pytest.mark.parametrize("operation", BUILDERS)
+@pytest.mark.parametrize("operation", BLOCK_BUILDERS)
 @given(st.data())
 def test_what_a_line_cannot_carry_is_changed_once(operation, data):
     """Semicolons, line ends and blanks at the edges: whatever values a block is given, its text reads back as itself."""
     values = {name: data.draw(ANY) for name in ARGUMENTS[operation]}
-    text = emit_block(build(operation, data.draw(ANY), AT, **values))
-    found, problems = read_block(text)
+    text = emit_yamo(build_block(operation, data.draw(ANY), AT, **values))
+    found, problems = read_yamo_block(text)
     assert found is not None and not problems
-    assert emit_block(found) == text
+    assert emit_yamo(found) == text
 
 
 @given(st.lists(BLOCKS, max_size=4))
 def test_blocks_one_after_the_other(blocks):
-    assert read_blocks("".join(map(emit_block, blocks))).blocks == tuple(blocks)
+    assert read_yamo_blocks("".join(map(emit_yamo, blocks))).blocks == tuple(blocks)
 
 
 LINES = st.sampled_from([*RETAIN.split("\n"), *GRAMMAR.split("\n"), "agent:", "meta: ;", "log", "  ;", "  -", "\t;;;"])
@@ -110,44 +117,46 @@ LINES = st.sampled_from([*RETAIN.split("\n"), *GRAMMAR.split("\n"), "agent:", "m
 
 @given(ANY | st.lists(LINES | ANY, max_size=30).map("\n".join))
 def test_nothing_raises(text):
-    reading = read_blocks(text)
+    reading = read_yamo_blocks(text)
     assert all(problem.line >= 1 and problem.message for problem in reading.problems)
     for block in reading.blocks:
-        assert read_blocks(emit_block(block)).blocks
+        assert read_yamo_blocks(emit_yamo(block)).blocks
 
 
 def test_the_form_of_the_examples():
-    text = emit_block(
-        build("retain", "planner", AT, id="mem_1", type="event", length="22", preview="key: value; other: val")
+    text = emit_yamo(
+        build_block("retain", "planner", AT, id="mem_1", type="event", length="22", preview="key: value; other: val")
     )
     assert text == RETAIN
 
 
 def test_the_form_of_the_grammar():
-    block, problems = read_block(GRAMMAR)
+    block, problems = read_yamo_block(GRAMMAR)
     assert not problems and block
     assert block.constraints == (("", "keep it short"), ("", "name its source"))
     assert block.meta == (("rationale", "because"), ("confidence", "1.0")) and block.priority == "high"
-    assert "meta:\n  rationale;because;\n" in emit_block(block) and "  - keep it short;\n" in emit_block(block)
+    assert "meta:\n  rationale;because;\n" in emit_yamo(block) and "  - keep it short;\n" in emit_yamo(block)
 
 
 @pytest.mark.parametrize("value", ["a;b", "a%3Bb", "a%3bb"])
 def test_semicolons(value):
     """Written as commas; read where a later version of the protocol writes them encoded."""
-    assert escaped(value) == "a,b"
+    assert yamo_value(value) == "a,b"
     assert (
-        read_block(RETAIN.replace("mem_1;\n  memory_type", "a%3Bb;\n  memory_type"))[0].value("context", "memory_id")
+        read_yamo_block(RETAIN.replace("mem_1;\n  memory_type", "a%3Bb;\n  memory_type"))[0].value(
+            "context", "memory_id"
+        )
         == "a;b"
     )
 
 
 def test_line_ends_become_blanks():
-    assert escaped("one\ntwo\r\nthree\rfour") == "one two three four"
+    assert yamo_value("one\ntwo\r\nthree\rfour") == "one two three four"
 
 
 def test_agents_are_names():
-    block = build("delete", "alice@example.com: x", AT, id="m")
-    assert emit_block(block).startswith("agent: MemoryMesh_alice_example_com__x;\n")
+    block = build_block("delete", "alice@example.com: x", AT, id="m")
+    assert emit_yamo(block).startswith("agent: MemoryMesh_alice_example_com__x;\n")
 
 
 @pytest.mark.parametrize(
@@ -166,28 +175,28 @@ def test_agents_are_names():
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(change, line, message):
-    block, problems = read_block(RETAIN.replace(*change))
+    block, problems = read_yamo_block(RETAIN.replace(*change))
     assert block is None
     assert any(problem.line == line and message in problem.message for problem in problems), problems
 
 
 def test_one_bad_block_does_not_take_the_others_with_it():
     bad = RETAIN.replace("priority: medium", "priority: urgent")
-    reading = read_blocks(RETAIN + bad + GRAMMAR)
+    reading = read_yamo_blocks(RETAIN + bad + GRAMMAR)
     assert len(reading.blocks) == 2 and [problem.line for problem in reading.problems] == [19 + 10]
 
 
 def test_a_block_out_of_a_markdown_file():
-    assert read_block(f"```yamo\n{RETAIN}```\n") == read_block(RETAIN)
+    assert read_yamo_block(f"```yamo\n{RETAIN}```\n") == read_yamo_block(RETAIN)
 
 
 def test_odd_names_are_told_and_mended():
-    block, problems = read_block(RETAIN.replace("MemoryMesh_planner", "Memory Mesh"))
-    assert block == replace(read_block(RETAIN)[0], agent="Memory_Mesh")
+    block, problems = read_yamo_block(RETAIN.replace("MemoryMesh_planner", "Memory Mesh"))
+    assert block == replace(read_yamo_block(RETAIN)[0], agent="Memory_Mesh")
     assert [problem.level for problem in problems] == ["warning"]
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", RETAIN + GRAMMAR])
 def test_not_one_block(text):
-    block, problems = read_block(text)
+    block, problems = read_yamo_block(text)
     assert block is None and problems

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 import pytest
-
-from rawkomem.format.yamo_chain import chained, verify_blocks
+from rawkomem.format.yamo import chain_hashes, verify_blocks
 
 TEXTS = ("agent: A;\n", "agent: B;\n", "agent: Ç;\n", "agent: A;\n")
 
@@ -16,7 +15,7 @@ def hex_of(text: str) -> str:
 
 
 def rows(texts=TEXTS, before=None) -> list[dict]:
-    hashes = chained(texts, before)
+    hashes = chain_hashes(texts, before)
     return [
         {"id": f"yamo_retain_{n}", "yamo_text": text, "block_hash": own, "prev_hash": previous}
         for n, (text, (own, previous)) in enumerate(zip(texts, hashes, strict=True))
@@ -35,7 +34,7 @@ def anchored() -> list[dict]:
 def test_a_hash_is_that_of_the_text_and_names_the_one_before():
     assert [row["block_hash"] for row in rows()] == [hex_of(text) for text in TEXTS]
     assert [row["prev_hash"] for row in rows()] == [None, *(hex_of(text) for text in TEXTS[:-1])]
-    assert chained(["x"], "w") == [(hex_of("x"), hex_of("w"))]
+    assert chain_hashes(["x"], "w") == [(hex_of("x"), hex_of("w"))]
 
 
 def test_whole_blocks_have_no_problems():

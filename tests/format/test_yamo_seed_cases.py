@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.files.local.ledger.chain import row_problems
-from rawkomem.format.lesson import pattern_id
-from rawkomem.format.yamo import emit_block, read_block
-from rawkomem.format.yamo_blocks import recall_block, reflect_block, retain_block
+from rawkomem.files.ledger import row_problems
+from rawkomem.format.mesh_fields import pattern_id
+from rawkomem.format.yamo import emit_yamo, read_yamo_block, recall_block, reflect_block, retain_block
 from rawkomem.index.stores.database import open_database
-from rawkomem.index.stores.documents import Document, Hit, Passage
-from rawkomem.index.stores.sqlite import SqliteStore
-from rawkomem.model.entry import Entry
+from rawkomem.index.stores.sqlite import Document, Hit, Passage, SqliteStore
+from rawkomem.model.entries import Entry
 from rawkomem.model.errors import BadInput
 from rawkomem.model.filters import Facets, Filter
-from rawkomem.model.problem import ERROR
-from rawkomem.recall.factors import factor
-from rawkomem.recall.profiles import profile_of
-from rawkomem.recall.question import Question, question_of
-from rawkomem.recall.signals import Signals, fuse
-from rawkomem.state.decide import plan_add
+from rawkomem.model.values import ERROR
+from rawkomem.recall.scoring import compute_factor, profile_of
+from rawkomem.recall.signals import Question, Signals, fuse, question_of
+from rawkomem.state.plans import plan_add
+
 from tests.recall.helpers import memory
 from tests.seeds import by_case
 
@@ -30,7 +26,7 @@ DIMS = 384
 
 def lines_of(block) -> dict[str, str]:
     """The block's text, line by line, by what each line begins with."""
-    return {line.strip().partition(";")[0]: line.strip() for line in emit_block(block).splitlines()}
+    return {line.strip().partition(";")[0]: line.strip() for line in emit_yamo(block).splitlines()}
 
 
 @by_case("yamo-memory-mesh", "buildRetainBlock")
@@ -39,8 +35,8 @@ def test_retain(case):
     given = case["input"]
     length = len(given["content"].encode())
     block = retain_block(given["agentId"], AT, given["id"], given["memoryType"], length, given["content"])
-    assert emit_block(block) == case["expected"].replace("{ISO_8601}", TIME).replace("%3B", ",")
-    theirs, problems = read_block(case["expected"])
+    assert emit_yamo(block) == case["expected"].replace("{ISO_8601}", TIME).replace("%3B", ",")
+    theirs, problems = read_yamo_block(case["expected"])
     assert not problems and theirs.value("output", "content_preview") == given["content"]
     long = retain_block("A", AT, "m", "event", 200, "x" * 200)
     assert long.value("output", "content_preview") == "x" * 60
@@ -58,7 +54,7 @@ def test_recall(case):
     )
     assert found["results_found"] == "results_found;3;" and found["top_score"] == "top_score;0.5;"
     assert found["log: memory_recalled"].endswith("query;auth, bypass;results;3;")
-    theirs, problems = read_block(case["expected"])
+    theirs, problems = read_yamo_block(case["expected"])
     assert not problems and theirs.value("context", "query") == given["query"]
 
 
@@ -79,7 +75,7 @@ def test_reflect(case):
     assert found["intent: synthesize_beliefs_from_memories"] and found["topic"] == "topic;auth,bypass;"
     assert found["source_count"] == "source_count;2;" and found["confidence"] == "confidence;0.9;"
     assert found["insight_preview"] == "insight_preview;step one, step two;"
-    theirs, problems = read_block(case["expected"])
+    theirs, problems = read_yamo_block(case["expected"])
     assert not problems
     assert (theirs.value("context", "topic"), theirs.value("output", "reflection")) == (
         given["topic"],
@@ -90,10 +86,10 @@ def test_reflect(case):
 @by_case("yamo-memory-mesh", "validateBlock")
 def test_validate(case):
     """Ours tells all that is wrong, with lines; and values with line ends are encoded when a block is written."""
-    block, problems = read_block(case["input"]["block"])
+    block, problems = read_yamo_block(case["input"]["block"])
     told = [problem.message for problem in problems if problem.level == ERROR]
     assert block is None and set(case["expected"]["errors"]) <= set(told)
-    assert not read_block(emit_block(retain_block("A", AT, "m", "event", 17, "line one\nline two")))[1]
+    assert not read_yamo_block(emit_yamo(retain_block("A", AT, "m", "event", 17, "line one\nline two")))[1]
 
 
 @by_case("yamo-memory-mesh", "validateYamoRecord")
@@ -135,7 +131,8 @@ def test_similarity(case):
     distances = case["input"]["distances"]
     question = Question("x", at=AT)
     found = [
-        factor("semantic", 1.0, memory(), Signals("m", cosine=1 - distance), question).value for distance in distances
+        compute_factor("semantic", 1.0, memory(), Signals("m", cosine=1 - distance), question).value
+        for distance in distances
     ]
     assert found == sorted(found, reverse=True) and all(0 <= value <= 1 for value in found)
     assert (found[0], found[-1]) == (case["expected"][0], case["expected"][-1])

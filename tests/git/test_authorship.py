@@ -6,13 +6,13 @@ import os
 import shutil
 
 import pytest
-
 from rawkomem.files.layout import Layout
 from rawkomem.git.authorship import History, provenance_of, read_history
 from rawkomem.git.head import git_stamp
-from rawkomem.git.run import Git as OurGit
-from rawkomem.git.run import GitFailed
-from rawkomem.state.belief.committer import AGENT, HIDDEN, PERSON, UNCOMMITTED, UNKNOWN, state_of
+from rawkomem.git.runner import Git as OurGit
+from rawkomem.git.runner import GitFailed
+from rawkomem.state.committers import AGENT, HIDDEN_AUTHOR, PERSON, UNCOMMITTED, UNKNOWN, author_state
+
 from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import PERSON as ADA
 from tests.git.gitting import Git
@@ -365,15 +365,15 @@ def test_names_of_agents_and_people():
         "Cursor Agent <cursoragent@cursor.com>",
         "Copilot <198982749+Copilot@users.noreply.github.com>",
     ):
-        assert state_of(author) == AGENT, author
+        assert author_state(author) == AGENT, author
     for author in (
         "Claude Monet <claude@giverny.fr>",
         "Abbott <abbott@example.org>",
         "Ada <1+ada@users.noreply.github.com>",
     ):
-        assert state_of(author) == PERSON, author
-    assert state_of("Robo <r@ci.example.org>", ("*@ci.example.org",)) == AGENT
-    assert state_of("") == UNCOMMITTED and state_of(HIDDEN) == UNKNOWN
+        assert author_state(author) == PERSON, author
+    assert author_state("Robo <r@ci.example.org>", ("*@ci.example.org",)) == AGENT
+    assert author_state("") == UNCOMMITTED and author_state(HIDDEN_AUTHOR) == UNKNOWN
 
 
 def test_a_time_limit(git, project):

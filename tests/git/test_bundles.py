@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.files.bundle import bundles, pack, read_bundle, unpack
+from rawkomem.files.archive import bundles, pack_folder, read_bundle, unpack_folder
 from rawkomem.files.layout import Layout
+
 from tests.commands import Command
 from tests.git.gitting import Git
 from tests.learn.traces.runs import GOALS, fill, trace
@@ -65,8 +65,8 @@ def test_two_clones_compress_one_month_and_merge(project, git, rawkomem, tmp_pat
     git("pull", "-q", "--no-rebase", "--no-edit", str(other), "main")  # no driver is set up
     layout = Layout(str(project / ".rawko"))
     assert [name for name, _ in held(layout)] == ["own50.md", "own60.md", "t0.md", "t1.md", "t2.md"]
-    assert unpack(layout, MONTH) == 5 and not list(bundles(layout))
-    assert pack(layout, MONTH) == 5 and len(held(layout)) == 5
+    assert unpack_folder(layout, MONTH) == 5 and not list(bundles(layout))
+    assert pack_folder(layout, MONTH) == 5 and len(held(layout)) == 5
 
 
 def test_two_clones_that_compress_the_same_files_make_the_same_bundle(project, git, rawkomem, tmp_path_factory):
@@ -86,7 +86,7 @@ def test_two_clones_that_compress_the_same_files_make_the_same_bundle(project, g
 def test_a_secret_in_a_bundle_is_found(project, git, rawkomem):
     write(project / ".rawko", f"{MONTH}/a.md", trace(1, GOALS[0]).replace("Read the code", f"Read {KEY}"))
     assert KEY in (project / ".rawko" / MONTH / "a.md").read_text()
-    pack(Layout(str(project / ".rawko")), MONTH)
+    pack_folder(Layout(str(project / ".rawko")), MONTH)
     git("add", "-A")
     told = rawkomem("check", "--staged", check=1)
     assert f"{MONTH}/a.md" in told.stdout + told.stderr and KEY not in told.stdout + told.stderr

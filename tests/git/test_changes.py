@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 import pytest
-
-from rawkomem import Repository
+from rawkomem.files.append import _remove_gathered
 from rawkomem.files.check import check_repository
-from rawkomem.files.gather import _remove
 from rawkomem.files.layout import find_layout
 from rawkomem.git.authorship import provenance_of
 from rawkomem.model.errors import NotFound
+from rawkomem.repository import Repository
+
 from tests.commands import ROOT
 from tests.git.gitting import AGENT
 from tests.git.test_staged import claim, found
@@ -65,12 +65,14 @@ def test_without_git_and_while_untracked_it_is_appended(project, memories, git):
 
 
 def test_an_id_that_somebody_gave_is_hashed_and_a_taken_name_gets_a_number(shared, project):
-    from rawkomem.model.entry import Entry, Plan
-    from rawkomem.state.decide import about
+    from rawkomem.model.entries import Entry, Plan
+    from rawkomem.state.plans import entry_about
 
     memory = shared.get("mem_1_a")
     for id in ("own id", "x_abcdef", "y_abcdef"):
-        shared.core.writer.write(Plan((about(memory, Entry(kind="reinforce", id=id, at=1_767_225_600_000)),), "test"))
+        shared.core.writer.write(
+            Plan((entry_about(memory, Entry(kind="reinforce", id=id, at=1_767_225_600_000)),), "test")
+        )
     names = [path.rpartition("-reinforce-")[2] for path in paths(project)]
     assert sorted(map(len, names)) == [9, 9, 11] and {"abcdef.md", "abcdef-2.md"} < {*names}
 
@@ -167,12 +169,12 @@ def test_changes_without_a_home_stay(shared, project, file, git, rawkomem):
 def test_a_gather_that_was_killed_is_finished_by_the_next(shared, project, file, git, monkeypatch):
     vote = shared.feedback("mem_1_a", "helpful").entry
     git.commit()
-    monkeypatch.setattr("rawkomem.files.gather._remove", lambda layout, moving: None)
+    monkeypatch.setattr("rawkomem.files.append._remove_gathered", lambda layout, moving: None)
     shared.gathering.run()
     assert paths(project) == [vote.path] and vote.id in file.read_text() and shared.get("mem_1_a").helpful == 1
     assert not problems(project), "a copy is no second entry"
     git.commit("both copies")
-    monkeypatch.setattr("rawkomem.files.gather._remove", _remove)
+    monkeypatch.setattr("rawkomem.files.append._remove_gathered", _remove_gathered)
     shared.gathering.run()
     assert not paths(project) and file.read_text().count(vote.id) == 1 and shared.get("mem_1_a").helpful == 1
     git("add", "-A")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 
 import pytest
-
-from rawkomem.files.contents import MAX_FILE_BYTES
-from rawkomem.files.layout import Layout
-from rawkomem.format.citation import read_citation
-from rawkomem.git import known_spans
+from rawkomem.files.layout import MAX_FILE_BYTES, Layout
+from rawkomem.format.body import read_citation
+from rawkomem.git import citations
 from rawkomem.git.citations import FRESH, GONE, MAX_CITATIONS, STALE, UNKNOWN, Citations, blob_id, place_from
+from rawkomem.model.entries import Task
 from rawkomem.model.errors import BadInput
-from rawkomem.model.task import Task
+
 from tests.git.gitting import Git
 
 CODE = "import os\n\n\ndef first():\n    return 1\n\n\ndef second():\n    return 2\n"
@@ -274,7 +273,7 @@ def test_a_definition_that_only_a_remark_names_is_gone(project, src):
 def test_places_are_read_once_for_each_state_of_a_file(project, src, monkeypatch):
     places = [cite(project, f"src/a.py{part}") for part in ("", "#first", "#second", ":1-2", "")]
     os.utime(src / "a.py", (1, 1))
-    monkeypatch.setattr(known_spans, "MIN_AGE_NS", -(10**18))
+    monkeypatch.setattr(citations, "MIN_AGE_NS", -(10**18))
     layout = Layout(str(project / ".rawko"))
     first = Citations(layout).of({"cites": places})
     reading = Citations(layout, budget=0)  # what is not known cannot be looked at

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 import shutil
 
-from rawkomem import Repository
-from rawkomem.files.contents import read_bytes
-from rawkomem.files.read import read_data
-from rawkomem.files.scan import stamps, sweep
-from rawkomem.model.clock import DAY, iso
+from rawkomem.files.layout import read_bytes, stamps_in, sweep
+from rawkomem.files.reading import read_data
 from rawkomem.model.errors import RawkoError
+from rawkomem.model.values import DAY, iso
+from rawkomem.repository import Repository
 from rawkomem.state.fold import fold
+
 from tests.commands import cases
 from tests.git.gitting import Git
 
@@ -97,7 +97,7 @@ class History:
 
     def entries(self) -> dict[str, object]:
         layout = self.repository.layout
-        paths = stamps(sweep(layout).listing)
+        paths = stamps_in(sweep(layout).listing)
         read = [read_data(read_bytes(layout.path(path)), path, advice=False) for path in paths]
         assert not [entry for one in read for entry in one.entries if entry.draft or entry.conflicted]
         found = [entry for one in read for entry in one.entries]

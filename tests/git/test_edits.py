@@ -9,20 +9,19 @@ from functools import reduce
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem.files.change_file import is_change_file
-from rawkomem.files.local.edited import keep_edited
-from rawkomem.files.read import read_data
-from rawkomem.format.emit import emit_entry
-from rawkomem.format.split import join
-from rawkomem.git.edits import Edit, by_memory, plan_amendments, restored
-from rawkomem.model.clock import DAY
-from rawkomem.model.entry import Entry
+from rawkomem.files.append import is_change_file
+from rawkomem.files.kept_texts import keep_edited
+from rawkomem.files.reading import read_data
+from rawkomem.format.blocks import join_entry
+from rawkomem.format.frontmatter import emit_entry
+from rawkomem.git.staged import Edit, entries_by_memory, plan_amendments, restored_file
+from rawkomem.model.entries import Entry
 from rawkomem.model.errors import Refused
-from rawkomem.model.record import replace
+from rawkomem.model.values import DAY, replace
 from rawkomem.repository import Repository
 from rawkomem.state.fold import fold
 from rawkomem.state.history import differences
+
 from tests.git.gitting import AGENT
 from tests.terminals import detached, scrubbed, typed
 
@@ -167,7 +166,7 @@ PATH = "memories/cache.md"
 
 
 def as_file(entries) -> bytes:
-    return reduce(join, map(emit_entry, entries)).encode() if entries else b""
+    return reduce(join_entry, map(emit_entry, entries)).encode() if entries else b""
 
 
 def keyed(data: bytes) -> dict[str, Entry]:
@@ -195,9 +194,9 @@ def test_amendments_say_what_the_edited_file_says(removed, changes, added):
     committed, staged = as_file(ENTRIES), as_file(mine)
     old, new = keyed(committed), keyed(staged)
     edits = [Edit(entry, new.get(id)) for id, entry in old.items() if id not in new or new[id].digest != entry.digest]
-    back = restored(PATH, committed, staged)
+    back = restored_file(PATH, committed, staged)
     assert back.startswith(committed) and keyed(back).keys() == {*old, *new}
-    before, wanted = by_memory({PATH: back}), by_memory({PATH: staged})
+    before, wanted = entries_by_memory({PATH: back}), entries_by_memory({PATH: staged})
     plan = plan_amendments(edits, lambda id: before.get(id, ()), lambda id: wanted.get(id, ()), "ada")
     now = fold([*before["mem_1_a"], *plan.entries])
     assert [one for one in differences(fold(wanted["mem_1_a"]), now) if one[0] != "reason"] == []
@@ -244,7 +243,7 @@ def kept_at(repository, patch, ms: int) -> str:
 
 
 def at_time(patch, ms: int) -> None:
-    patch.setattr("rawkomem.files.local.edited.now", lambda: START + ms)
+    patch.setattr("rawkomem.files.kept_texts.now", lambda: START + ms)
 
 
 def test_as_amendment_of_a_removed_vote(started, memories, git, repository):

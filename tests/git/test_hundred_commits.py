@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-
 from rawkomem.repository import Repository
+
 from tests.commands import START
 from tests.conftest import ROOT
 from tests.git.gitting import Git

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-
-from rawkomem.files.read import read_data
-from rawkomem.git.merge import driver as merge_driver
-from rawkomem.git.merge.driver import merge_files
-from rawkomem.git.merge.entries import merge
+from rawkomem.files.reading import read_data
+from rawkomem.git import merge as merge_driver
+from rawkomem.git.merge import merge_entries, merge_files
 from rawkomem.model.errors import Refused, Unwritable
 
 PATH = ".rawko/memories/a.md"
@@ -32,14 +30,14 @@ def file(*entries: str) -> str:
 
 def merged(base: str, ours: str, theirs: str, path: str = PATH) -> str:
     """The merge, which must be the same in both directions and without conflicts."""
-    one = merge(base.encode(), ours.encode(), theirs.encode(), path)
-    other = merge(base.encode(), theirs.encode(), ours.encode(), path)
+    one = merge_entries(base.encode(), ours.encode(), theirs.encode(), path)
+    other = merge_entries(base.encode(), theirs.encode(), ours.encode(), path)
     assert one is not None and one == other and not one.conflicts
     return one.data.decode()
 
 
 def conflict(base: str, ours: str, theirs: str) -> tuple[tuple[str, ...], str]:
-    found = merge(base.encode(), ours.encode(), theirs.encode(), PATH)
+    found = merge_entries(base.encode(), ours.encode(), theirs.encode(), PATH)
     assert found is not None and found.conflicts
     return found.conflicts, found.data.decode()
 
@@ -138,7 +136,7 @@ def test_a_change_stays_with_the_entry_it_is_about():
     """A name from a place in the file would pass to another entry: that is not merged in silence."""
     one = entry("", title="One", at="2026-01-03")
     change = entry("", at="2026-01-04", kind="amend", about="a#2")
-    assert merge(A.encode(), file(A, one, change).encode(), file(A, B).encode(), PATH) is None
+    assert merge_entries(A.encode(), file(A, one, change).encode(), file(A, B).encode(), PATH) is None
     assert merged(A, file(A, one, change), file(A, entry("z", at="2026-01-05"))) is not None
 
 
@@ -179,13 +177,13 @@ def test_rules_fences_and_comments_in_texts():
     ],
 )
 def test_what_is_not_read_entry_by_entry_is_left_to_git(odd):
-    assert merge(A.encode(), odd.encode(), file(A, B).encode(), PATH) is None
-    assert merge(odd.encode(), (odd + GAP + B).encode(), (odd + GAP + C).encode(), PATH) is None
+    assert merge_entries(A.encode(), odd.encode(), file(A, B).encode(), PATH) is None
+    assert merge_entries(odd.encode(), (odd + GAP + B).encode(), (odd + GAP + C).encode(), PATH) is None
 
 
 def test_what_would_swallow_the_entry_below_is_left_to_git():
     swallowing = entry("b", "```\nan open fence")
-    assert merge(A.encode(), file(A, swallowing).encode(), file(A, C).encode(), PATH) is None
+    assert merge_entries(A.encode(), file(A, swallowing).encode(), file(A, C).encode(), PATH) is None
     assert conflict(swallowing, file(swallowing, C), file(swallowing, D))[0] == ("b",)
 
 
@@ -247,7 +245,7 @@ def test_a_merge_that_fails_unexpectedly_is_one_of_lines(tmp_path, monkeypatch):
     def fail(*_):
         raise RecursionError("too deep")
 
-    monkeypatch.setattr(merge_driver, "merge", fail)
+    monkeypatch.setattr(merge_driver, "merge_entries", fail)
     files = [tmp_path / name for name in ("base", "ours", "theirs")]
     for path, text in zip(files, (A, file(B, A), file(A, C)), strict=True):
         path.write_text(text)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from rawkomem.files.layout import Layout
-from rawkomem.git.staged_check import check_staged
-from rawkomem.state.belief.claims import read_registry
+from rawkomem.git.staged import check_staged
+from rawkomem.state.claims import read_registry
+
 from tests.git.gitting import Git
 
 GOOD = "---\nid: mem_1_a\ntitle: How we deploy\nwhenToUse: [deploy]\n---\n\nPush to main.\n"

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
-
 from rawkomem.repository import Repository
+
 from tests.conftest import ROOT
 from tests.cpu import cpu_seconds
 from tests.git.gitting import Git

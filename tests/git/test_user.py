@@ -6,8 +6,7 @@ import getpass
 import os
 
 import pytest
-
-from rawkomem.git.user import user_name
+from rawkomem.git.runner import user_name
 
 
 def test_the_account(tmp_path, monkeypatch):
@@ -34,7 +33,7 @@ def test_nothing_else_asks_the_system():
     from tests.conftest import ROOT
 
     asking = [file.name for file in (ROOT / "rawkomem").rglob("*.py") if "getuser" in file.read_text(encoding="utf-8")]
-    assert asking == ["user.py"]
+    assert asking == ["runner.py"]
 
 
 @pytest.mark.parametrize(

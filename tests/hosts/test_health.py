@@ -7,12 +7,11 @@ import os
 import re
 
 import pytest
-
 from rawkomem.files.layout import find_layout
-from rawkomem.hosts import health
-from rawkomem.hosts.connect.plan import carry_out, plan_connect
-from rawkomem.hosts.hooks import calls, slow
-from rawkomem.model.clock import DAY, now
+from rawkomem.hosts import health, hook_calls
+from rawkomem.hosts.connect import carry_out, plan_connect
+from rawkomem.model.values import DAY, now
+
 from tests.hosts.connect.test_connect import home  # noqa: F401
 
 
@@ -32,8 +31,8 @@ def found(layout):
 
 def called(layout, event: str = "prompt", took_ms: int | None = 40, ago_ms: int = 0) -> None:
     """Note a call as the hook does, at an earlier time."""
-    calls.end(layout, "claude", event, calls.begin(layout, "claude", event))
-    file = calls.local_path(layout, calls.CALLS_FILE)
+    hook_calls.note_end(layout, "claude", event, hook_calls.note_begin(layout, "claude", event))
+    file = hook_calls.local_path(layout, hook_calls.CALLS_FILE)
     with open(file) as stream:
         lines = stream.read().splitlines()
     begin, end = (line.split("\t") for line in lines[-2:])
@@ -92,22 +91,22 @@ def test_slow_calls(took_ms, said, connected):
 
 def test_a_slow_call_is_told_once(connected):
     called(connected, took_ms=9_000)
-    assert [call.took_ms for call in slow.untold_slow_calls(connected)] == [9_000]
-    assert slow.untold_slow_calls(connected) == []
+    assert [call.took_ms for call in hook_calls.untold_slow_calls(connected)] == [9_000]
+    assert hook_calls.untold_slow_calls(connected) == []
 
 
 def test_a_call_that_just_began_is_not_slow(connected):
-    calls.begin(connected, "claude", "prompt")
-    assert slow.slow_calls(slow.calls(connected)) == []
+    hook_calls.note_begin(connected, "claude", "prompt")
+    assert hook_calls.slow_calls(hook_calls.logged_calls(connected)) == []
 
 
 def test_lines_that_cannot_be_read_are_skipped(connected):
     called(connected)
-    with open(calls.local_path(connected, calls.CALLS_FILE), "a") as stream:
+    with open(hook_calls.local_path(connected, hook_calls.CALLS_FILE), "a") as stream:
         stream.write(
             "x\tbegan\tclaude\tprompt\t1\n1\tbegan\tnobody\tprompt\t1\n\t\n1\tended\tclaude\tprompt\t1\t" + "9" * 5000
         )
-    assert len(slow.calls(connected)) == 1
+    assert len(hook_calls.logged_calls(connected)) == 1
 
 
 def test_the_command_tells_it(connected, project, rawkomem, home):  # noqa: F811

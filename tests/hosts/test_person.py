@@ -8,10 +8,10 @@ import subprocess
 import sys
 
 import pytest
-
 from rawkomem.hosts.person import Process, agent_among
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Entry
 from rawkomem.repository import Repository
+
 from tests.commands import ROOT
 from tests.terminals import converse, detached, scrubbed, shell_named, typed
 

@@ -6,17 +6,17 @@ import threading
 from pathlib import Path
 
 import pytest
-
 from rawkomem.files.layout import Layout
-from rawkomem.index import ahead, batches
-from rawkomem.index.ahead import ReadAhead
-from rawkomem.index.tail import read_for_index
+from rawkomem.index import ingest, sync
+from rawkomem.index.ingest import ReadAhead
+from rawkomem.index.readings import read_for_index
+
 from tests.torture.helpers import assert_equals_rebuild, change, index_of, memory, write
 
 
 @pytest.fixture
 def layout(project, monkeypatch) -> Layout:
-    monkeypatch.setattr(ahead, "MIN_FILES", 1)
+    monkeypatch.setattr(ingest, "MIN_FILES_AHEAD", 1)
     return Layout(str(project / ".rawko"))
 
 
@@ -44,13 +44,13 @@ def test_what_is_read_ahead_is_what_would_be_read_here(layout):
 
 
 def test_the_index_is_the_same(layout, monkeypatch):
-    monkeypatch.setattr(batches, "BATCH_FILES", 5)
+    monkeypatch.setattr(sync, "BATCH_FILES", 5)
     batches_of(layout, 40, 7)
     write(Path(layout.root), "memories/z.md", change("amend", "m0003", "zebra"))
     write(Path(layout.root), "memories/y.md", "\0")
     made = index_of(layout)
     made.sync()
-    monkeypatch.setattr(ahead, "MIN_FILES", 10**9)
+    monkeypatch.setattr(ingest, "MIN_FILES_AHEAD", 10**9)
     assert_equals_rebuild(made)
 
 
@@ -62,7 +62,7 @@ def test_files_that_vanish_are_left_out(layout):
 
 
 def test_a_killed_reader_costs_nothing_but_time(layout, monkeypatch):
-    monkeypatch.setattr(batches, "BATCH_FILES", 5)
+    monkeypatch.setattr(sync, "BATCH_FILES", 5)
     batches_of(layout, 40, 7)
     take = ReadAhead.take
 
@@ -101,7 +101,7 @@ def test_the_second_process_runs_no_code_from_the_folder_it_starts_in(layout, tm
         "struct.py",
         "rawkomem/__init__.py",
         "rawkomem/index/__init__.py",
-        "rawkomem/index/ahead.py",
+        "rawkomem/index/ingest.py",
     ):
         write(tmp_path / "trap", name, trap)
     monkeypatch.chdir(tmp_path / "trap")

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from rawkomem.files.layout import Layout
-from rawkomem.format.split import join
-from rawkomem.index import batches
-from rawkomem.index.digest import PARTS
+from rawkomem.format.blocks import join_entry
+from rawkomem.index import sync
+from rawkomem.index.status import DIGEST_PARTS
 from rawkomem.index.stores.sqlite import WORD_TABLES
+
 from tests.commands import cases
 from tests.files.odd_more import SECRETS
 from tests.torture.helpers import assert_equals_rebuild, change, index_of, memory
@@ -77,7 +77,7 @@ def carry_out(root: Path, operation: str, name: str, argument: str) -> None:
         temporary.replace(file)
     elif operation == "append":
         old = file.read_text("utf-8") if file.exists() else ""
-        file.write_text(join(old, argument), "utf-8")
+        file.write_text(join_entry(old, argument), "utf-8")
     elif file.exists() and operation == "rename":
         (root / argument).parent.mkdir(parents=True, exist_ok=True)
         file.rename(root / argument)
@@ -117,11 +117,13 @@ def test_the_digest_covers_every_table_and_column(repository, memories):
         "shallow",
     }  # filled in behind; tests/index/contextual/test_fill.py compares them
     tables -= behind
-    assert tables - shadows - {"meta"} == set(PARTS) - {"fingerprint"}, "meta: listing and inode depend on history"
+    assert tables - shadows - {"meta"} == set(DIGEST_PARTS) - {"fingerprint"}, (
+        "meta: listing and inode depend on history"
+    )
     left_out = {"n", "document", "condition", "stamp"}  # row numbers and time stamps
     for table in tables - shadows - {"meta", "memories", *WORD_TABLES}:
         columns = {row[1] for row in database.execute(f"PRAGMA table_info({table})")} - left_out
-        assert all(column in PARTS[table] for column in columns), (table, columns)
+        assert all(column in DIGEST_PARTS[table] for column in columns), (table, columns)
 
 
 ANYTHING = {"deadline": None, "suppress_health_check": list(HealthCheck)}
@@ -136,11 +138,11 @@ def test_any_history_ends_in_the_index_of_a_rebuild(operations):
 @settings(max_examples=cases(20, 8), **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=4, max_size=16))
 def test_so_it_does_in_batches_of_one_file(operations):
-    batch, batches.BATCH_FILES = batches.BATCH_FILES, 1
+    batch, sync.BATCH_FILES = sync.BATCH_FILES, 1
     try:
         check_law(operations)
     finally:
-        batches.BATCH_FILES = batch
+        sync.BATCH_FILES = batch
 
 
 @pytest.mark.slow

@@ -8,15 +8,15 @@ import shutil
 import time
 
 import pytest
-
 from rawkomem.files.layout import Layout, user_cache
-from rawkomem.files.local.private import make_private_folder
-from rawkomem.index import batches, ingest, reconcile, tail
+from rawkomem.files.private import make_private_folder
 from rawkomem.index import index as indexing
+from rawkomem.index import ingest, readings, sync
 from rawkomem.index.stores.database import index_path
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Entry
 from rawkomem.model.errors import NotFound, RawkoError, Refused
 from rawkomem.repository import Repository
+
 from tests.commands import cases
 from tests.files.plain_user import run_plain
 from tests.torture.helpers import assert_equals_rebuild, change, embedder, index_of, memory, write
@@ -33,7 +33,7 @@ def titles(repository) -> list[str]:
 
 def settle(repository) -> None:
     """Let the last changes grow old enough to be trusted, and catch up."""
-    time.sleep(reconcile.RACY_NS / 1e9 + 0.01)
+    time.sleep(sync.RACY_NS / 1e9 + 0.01)
     repository.core.index.refresh()
 
 
@@ -124,7 +124,7 @@ def test_an_edit_of_the_same_size_within_a_tick_of_the_clock_is_seen(repository,
             parts[number] = f"{size} {int(mtime) // tick * tick} {inode} {int(ctime) // tick * tick}"
         return indexing.Sweep("\0".join(parts).encode())
 
-    for module in (indexing, reconcile):
+    for module in (indexing, sync):
         monkeypatch.setattr(module, "sweep", coarse)
     file = memories / "a.md"
     for number in range(15):
@@ -214,7 +214,7 @@ def test_a_file_that_changes_to_and_fro_during_a_sync_is_read_again(repository, 
     write(memories, "b.md", change("feedback", "mem_1", signal="helpful"))
     repository.sync()
     settle(repository)
-    real = tail.read_bytes
+    real = readings.read_bytes
 
     def checkout_and_back(path):
         if path != str(file):
@@ -224,10 +224,10 @@ def test_a_file_that_changes_to_and_fro_during_a_sync_is_read_again(repository, 
         file.write_text(memory("A", "true", id="mem_1"), "utf-8")
         return data
 
-    monkeypatch.setattr(tail, "read_bytes", checkout_and_back)
+    monkeypatch.setattr(readings, "read_bytes", checkout_and_back)
     write(memories, "b.md", change("feedback", "mem_1", signal="harmful"))
     repository.sync()
-    monkeypatch.setattr(tail, "read_bytes", real)
+    monkeypatch.setattr(readings, "read_bytes", real)
     assert repository.get("mem_1").body == "true"
     assert_equals_rebuild(repository.core.index)
 
@@ -458,7 +458,7 @@ class Failing:
 
 @pytest.mark.parametrize("at", [1, 2, 3])
 def test_an_error_in_the_middle_leaves_the_old_state_and_the_next_sync_repairs(filled, memories, monkeypatch, at):
-    monkeypatch.setattr(batches, "BATCH_FILES", 5)
+    monkeypatch.setattr(sync, "BATCH_FILES", 5)
     for number in range(12):
         write(memories, f"m{number:02}.md", memory(f"N{number:02}", "now about zebras"))
     (memories / "m11.md").unlink()
@@ -475,7 +475,7 @@ def test_an_error_in_the_middle_leaves_the_old_state_and_the_next_sync_repairs(f
 
 
 def test_a_rebuild_that_does_not_finish_is_finished_by_the_next_search(filled, monkeypatch):
-    monkeypatch.setattr(batches, "BATCH_FILES", 5)
+    monkeypatch.setattr(sync, "BATCH_FILES", 5)
     filled.core.index._embedder = Failing(2)
     with pytest.raises(RuntimeError):
         filled.store.rebuild()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-
 from rawkomem.files.layout import Layout
 from rawkomem.index import ingest
-from rawkomem.index.tail import Tail, pack_tail, read_for_index, read_grown, unpack_tail
-from rawkomem.model.entry import Entry
+from rawkomem.index.readings import Tail, pack_tail, read_for_index, read_grown, unpack_tail
+from rawkomem.model.entries import Entry
 from rawkomem.state.fold import after, fold
+
 from tests.files.odd_more import SECRETS
 from tests.torture.helpers import assert_equals_rebuild, change, memory
 

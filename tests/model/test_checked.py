@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem import Entry, Filter, Task
-from rawkomem.format.read_entries import read_entries
-from rawkomem.model.clock import DAY
+from rawkomem.format.entries import read_entries
+from rawkomem.model.entries import Entry, Task
 from rawkomem.model.errors import BadInput
-from rawkomem.model.record import as_dict, record, replace, unchecked
+from rawkomem.model.filters import Filter
+from rawkomem.model.values import DAY, as_dict, record, replace, unchecked
 
 LISTS = [
     *((Entry, name) for name in ("when", "tags", "related", "given")),

@@ -9,13 +9,11 @@ from itertools import islice
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem.files.scan import is_text
-from rawkomem.learn.skills.export import portable_name
-from rawkomem.model.entry import Memory
-from rawkomem.model.ids import is_id, slug
-from rawkomem.model.names import RESERVED, file_stem, folded, kebab, numbered
-from rawkomem.state.references import Names
+from rawkomem.files.layout import is_text_path
+from rawkomem.learn.skills import portable_name
+from rawkomem.model.entries import Memory
+from rawkomem.model.ids import RESERVED_NAMES, file_stem, folded_name, is_id, kebab, numbered_names, slug
+from rawkomem.state.changes import Names
 
 
 @pytest.mark.parametrize(
@@ -54,9 +52,9 @@ def test_titles_that_differ_in_signs_alone_have_names_of_their_own(one, other):
 @given(st.text(max_size=200))
 def test_every_name_is_short_safe_and_an_id(title):
     stem = file_stem(title)
-    assert 0 < len(stem.encode()) <= 90 and is_text(f"{stem}.md") and is_id(stem)
-    assert stem not in RESERVED and not stem.startswith(("-", ".")) and not stem.endswith(("-", ".", " "))
-    assert not set(stem) & set('<>:"/\\|?*') and folded(stem) == stem == unicodedata.normalize("NFC", stem)
+    assert 0 < len(stem.encode()) <= 90 and is_text_path(f"{stem}.md") and is_id(stem)
+    assert stem not in RESERVED_NAMES and not stem.startswith(("-", ".")) and not stem.endswith(("-", ".", " "))
+    assert not set(stem) & set('<>:"/\\|?*') and folded_name(stem) == stem == unicodedata.normalize("NFC", stem)
     assert file_stem(stem) == stem
 
 
@@ -68,7 +66,7 @@ def test_a_long_title_is_cut_between_letters(title):
 
 
 def test_numbers_follow_a_taken_name():
-    assert list(islice(numbered("x"), 3)) == ["x", "x-2", "x-3"]
+    assert list(islice(numbered_names("x"), 3)) == ["x", "x-2", "x-3"]
 
 
 def memory(id: str, title: str, stem: str) -> Memory:

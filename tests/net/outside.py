@@ -6,7 +6,7 @@ import socket
 import ssl
 from pathlib import Path
 
-from rawkomem.net.wires import Wires
+from rawkomem.net.client import Wires
 
 CERTIFICATE = str(Path(__file__).parent / "data" / "tests-only.pem")  # for example.com and a few more, made for this
 

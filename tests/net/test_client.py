@@ -9,14 +9,10 @@ import time
 from email.utils import formatdate
 
 import pytest
+from rawkomem.model.values import replace
+from rawkomem.net.client import DROPPED, Bounds, Client, Wires, error_text, retry_after_seconds
+from rawkomem.net.guard import PUBLIC_ONLY, NotListening, Policy, RequestFailed, read_url, user_policy
 
-from rawkomem.model.record import replace
-from rawkomem.net.client import DROPPED, Bounds, Client, seconds
-from rawkomem.net.conceal import words_of
-from rawkomem.net.failure import NotListening, RequestFailed
-from rawkomem.net.guard import PUBLIC_ONLY, Policy, user_named
-from rawkomem.net.url import read_url
-from rawkomem.net.wires import Wires
 from tests.embed.server import Answer, Server
 from tests.net.outside import CERTIFICATE, Outside
 
@@ -26,7 +22,7 @@ PATIENCE_S = 15  # wall time: a server below takes 30 s, a deadline is 0.3 s, an
 
 
 def local(server: Server, bounds: Bounds = QUICK) -> Client:
-    return Client(server.url, user_named(server.url), "", bounds)
+    return Client(server.url, user_policy(server.url), "", bounds)
 
 
 def test_tls_goes_to_the_checked_address_and_asks_for_the_name():
@@ -103,7 +99,7 @@ def test_a_server_that_asks_for_an_hour_is_not_waited_for():
 
 @pytest.mark.parametrize("text", [None, "", "soon", "-3", "1.5", "٣", formatdate(0, usegmt=True)])
 def test_a_retry_after_that_says_nothing(text):
-    assert seconds(text) == 0.0
+    assert retry_after_seconds(text) == 0.0
 
 
 def test_an_endless_body_is_cut_and_the_connection_dropped():
@@ -143,7 +139,7 @@ def test_headers_drop_by_drop_get_no_more_time():
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         start = time.monotonic()
         with pytest.raises(RequestFailed, match="did not answer within"):
-            Client(url, user_named(url), "", replace(QUICK, seconds=0.3)).post(b"{}", {})
+            Client(url, user_policy(url), "", replace(QUICK, seconds=0.3)).post(b"{}", {})
         assert time.monotonic() - start < PATIENCE_S
 
 
@@ -151,7 +147,7 @@ def test_a_server_that_accepts_no_tls_in_time():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
         with pytest.raises(NotListening, match="no TLS with"):
-            Client(url, user_named(url), "", replace(QUICK, seconds=0.3)).post(b"{}", {})
+            Client(url, user_policy(url), "", replace(QUICK, seconds=0.3)).post(b"{}", {})
 
 
 def test_a_resolver_that_hangs_ends_at_the_deadline():
@@ -175,7 +171,7 @@ def test_a_server_that_always_drops():
 def test_keys_that_a_server_repeats_are_not_shown():
     target = read_url("https://hooks.example.com/services/T0AB/abcdefghij0123456789/x?token=q%2Fw-ert&b=12345")
     said = b"no: Bearer topsecretkey for /services/T0AB/abcdefghij0123456789/x?token=q%2Fw-ert, q/w-ert, q\\/w-ert\n\x1b[31m 12345"
-    words = words_of(said, target, "topsecretkey")
+    words = error_text(said, target, "topsecretkey")
     for secret in ("topsecretkey", "abcdefghij0123456789", "q%2Fw-ert", "q/w-ert", "q\\/w-ert", "12345"):
         assert secret not in words
     assert words.startswith("no: Bearer (key) for /services/T0AB/(key)/x?token=(key)") and words.isprintable()
@@ -183,5 +179,5 @@ def test_keys_that_a_server_repeats_are_not_shown():
 
 def test_words_are_redacted_and_short():
     target = read_url("https://hooks.example.com/")
-    words = words_of(b"leaked AKIAIOSFODNN7EXAMPLQ " + b"x " * 5000, target, "")
+    words = error_text(b"leaked AKIAIOSFODNN7EXAMPLQ " + b"x " * 5000, target, "")
     assert "AKIA" not in words and len(words) <= 200

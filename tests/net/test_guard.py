@@ -5,12 +5,23 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from rawkomem.net.address import LOOPBACK, NEVER, PRIVATE, PUBLIC, classify
 from rawkomem.net.client import Bounds, Client
-from rawkomem.net.failure import Blocked, NotListening
-from rawkomem.net.guard import PUBLIC_ONLY, Policy, check_addresses, check_target, user_named
-from rawkomem.net.url import read_url
+from rawkomem.net.guard import (
+    LOOPBACK,
+    NEVER,
+    PRIVATE,
+    PUBLIC,
+    PUBLIC_ONLY,
+    Blocked,
+    NotListening,
+    Policy,
+    check_addresses,
+    check_target,
+    classify_address,
+    read_url,
+    user_policy,
+)
+
 from tests.conftest import shared
 from tests.embed.server import Answer, Server
 from tests.net.outside import CERTIFICATE, Outside
@@ -133,17 +144,17 @@ def test_what_an_address_says(url, origin, path):
 )  # fmt: skip
 def test_how_far_addresses_reach(reach, addresses):
     for address in addresses.split():
-        assert classify(address)[0] == reach, address
+        assert classify_address(address)[0] == reach, address
 
 
 @pytest.mark.parametrize("address", ["169.254.169.254", "168.63.129.16", "100.100.100.200", "fd00:ec2::254", "0.0.0.0"])
 def test_a_metadata_service_is_never_local_enough(address):
     url = f"http://[{address}]/" if ":" in address else f"http://{address}/"
     with pytest.raises(Blocked, match="is blocked"):
-        Client(url, user_named(url)).post(b"", {})
+        Client(url, user_policy(url)).post(b"", {})
     url = "http://gpu.lan:1234/"
     with pytest.raises(Blocked, match=r"sending to gpu.lan .* is blocked"):
-        Client(url, user_named(url), "", AT_ONCE, Outside(1, [address]).wires).post(b"", {})
+        Client(url, user_policy(url), "", AT_ONCE, Outside(1, [address]).wires).post(b"", {})
 
 
 def test_one_bad_address_among_good_ones_is_enough():
@@ -156,7 +167,7 @@ def test_one_bad_address_among_good_ones_is_enough():
 def test_localhost_must_be_this_machine():
     outside = Outside(1, ["93.184.216.34"])
     with pytest.raises(Blocked, match="localhost"):
-        Client("http://localhost:1234/", user_named("http://localhost:1234/"), "k", AT_ONCE, outside.wires).post(
+        Client("http://localhost:1234/", user_policy("http://localhost:1234/"), "k", AT_ONCE, outside.wires).post(
             b"", {}
         )
     assert outside.dialled == []
@@ -165,9 +176,9 @@ def test_localhost_must_be_this_machine():
 def test_a_key_goes_unencrypted_to_this_machine_only():
     for url in ("http://gpu.lan/", "http://10.0.0.1/", "http://localhost.example.com/"):
         with pytest.raises(Blocked, match="unencrypted"):
-            Client(url, user_named(url), "key")
+            Client(url, user_policy(url), "key")
     for url in ("http://localhost/", "http://127.0.0.1/", "http://[::1]/", "https://gpu.lan/"):
-        Client(url, user_named(url), "key")
+        Client(url, user_policy(url), "key")
 
 
 def test_a_resolver_that_flips_never_gets_to_the_server_inside():

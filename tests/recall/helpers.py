@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from rawkomem.model.entry import Memory
-from rawkomem.recall.factors import factor
-from rawkomem.recall.profiles import profile_of
-from rawkomem.recall.question import Question
-from rawkomem.recall.reasons import Reason
-from rawkomem.recall.score import Scored, combine
-from rawkomem.recall.signals import Signals
-from rawkomem.text.when import Fired
+from rawkomem.model.entries import Memory
+from rawkomem.recall.scoring import Reason, Scored, combine_factors, compute_factor, profile_of
+from rawkomem.recall.signals import Question, Signals
+from rawkomem.text.conditions import Fired
 
 NOW = 1_800_000_000_000
 HOUR = 3_600_000
@@ -23,8 +19,8 @@ def memory(id: str = "m", **fields) -> Memory:
 def score(profile: str, of: Memory, task: str = "x", agent: str = "", **signals) -> float:
     chosen = profile_of(profile)
     question = Question(task, task=task, agent=agent, at=NOW)
-    factors = [factor(name, weight, of, Signals(of.id, **signals), question) for name, weight in chosen.weights]
-    return combine([item for item in factors if item], chosen)
+    factors = [compute_factor(name, weight, of, Signals(of.id, **signals), question) for name, weight in chosen.weights]
+    return combine_factors([item for item in factors if item], chosen)
 
 
 def item(

@@ -17,12 +17,12 @@ from typing import Any
 
 from rawkomem.bench.corpus import memory_text, vocabulary
 from rawkomem.bench.recall import write_repository
-from rawkomem.files.start import plan_start, write_start
-from rawkomem.format.emit import emit_entry
-from rawkomem.model.entry import Entry
-from rawkomem.model.task import Task
+from rawkomem.files.installation import plan_start, write_start
+from rawkomem.format.frontmatter import emit_entry
+from rawkomem.model.entries import Entry, Task
 from rawkomem.repository import Repository
 from rawkomem.text.language import language
+
 from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import Git
 

@@ -8,14 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from rawkomem.files.layout import Layout
-from rawkomem.model.clock import iso
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Entry, Task
 from rawkomem.model.errors import RawkoError
-from rawkomem.model.kinds import CHANGES
-from rawkomem.model.task import Task
+from rawkomem.model.values import CHANGES, iso
 from rawkomem.repository import Repository
+
 from tests.commands import cases
 from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import Git

@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
+from rawkomem.model.entries import Task
+from rawkomem.recall.inject import pack
+from rawkomem.recall.render import FORMS, Page
+from rawkomem.recall.signals import Limits, question_of
+from rawkomem.text.chunks import count_tokens
 
-from rawkomem.model.task import Task
-from rawkomem.recall.limits import Limits
-from rawkomem.recall.pack import pack
-from rawkomem.recall.question import question_of
-from rawkomem.recall.show.render import FORMS, Page
-from rawkomem.text.tokens import count_tokens
 from tests.commands import cases
 from tests.recall.forgery import Chance
 from tests.recall.helpers import item, memory

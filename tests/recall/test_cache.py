@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
+from rawkomem.model.entries import Entry
+from rawkomem.model.filters import Filter
+from rawkomem.recall.answer_cache import MAX_ANSWERS, TIME_TO_LIVE_S, AnswerCache
+from rawkomem.repository import Repository
 
-from rawkomem import Entry, Filter, Repository
-from rawkomem.recall.cache import MAX_ANSWERS, TIME_TO_LIVE_S, AnswerCache
 from tests.torture.helpers import memory
 
 
@@ -114,8 +116,8 @@ def test_a_process_that_asks_once_does_not_load_it(project, memories):
 
     code = (
         "import sys; from rawkomem import Repository; r = Repository.open('.'); r.search('x');"
-        "before = 'rawkomem.recall.cache' in sys.modules; r.search('x');"
-        "print(before, 'rawkomem.recall.cache' in sys.modules)"
+        "before = 'rawkomem.recall.answer_cache' in sys.modules; r.search('x');"
+        "print(before, 'rawkomem.recall.answer_cache' in sys.modules)"
     )
     out = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True).stdout
     assert out.split() == ["False", "True"]

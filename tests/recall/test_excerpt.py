@@ -6,11 +6,11 @@ import random
 import re
 
 import pytest
+from rawkomem.model.entries import Task
+from rawkomem.recall.excerpt import MAX_SHOWN_CHARS, excerpt
+from rawkomem.recall.render import render
+from rawkomem.text.chunks import count_tokens
 
-from rawkomem.model.task import Task
-from rawkomem.recall.show.excerpt import MAX_SHOWN_CHARS, excerpt
-from rawkomem.recall.show.render import render
-from rawkomem.text.tokens import count_tokens
 from tests.conftest import ROOT
 from tests.recall.helpers import item, memory
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
 from rawkomem.model.errors import BadInput
-from rawkomem.recall.factors import decay_factor, feedback_score, intent_types
-from rawkomem.recall.profiles import PROFILES, profile_of
+from rawkomem.recall.scoring import PROFILES, decay_factor, feedback_score, intent_types, profile_of
+
 from tests.recall.helpers import DAY, HOUR, NOW, memory, score
 from tests.seeds import by_case
 

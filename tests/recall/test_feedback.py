@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from rawkomem.model.entries import Entry, Task
+from rawkomem.recall.relevance import gate
+from rawkomem.recall.scoring import profile_of, score_candidates
+from rawkomem.recall.signals import Limits, question_of_task
+from rawkomem.state.plans import plan_about
+from rawkomem.text.conditions import ALTERNATIVE, Fired
 
-from rawkomem.model.entry import Entry
-from rawkomem.model.task import Task
-from rawkomem.recall.limits import Limits
-from rawkomem.recall.profiles import profile_of
-from rawkomem.recall.question import question_of_task
-from rawkomem.recall.relevance.gate import gate
-from rawkomem.recall.score import score
-from rawkomem.state.decide import plan_about
-from rawkomem.text.when import ALTERNATIVE, Fired
 from tests.recall.helpers import NOW, Signals, memory
 
 FIT = profile_of("fit")
@@ -21,7 +18,7 @@ NEAR, FIRED, NAMED = "near", "fired", "named"
 
 def ranked(*candidates, profile=FIT):
     question = question_of_task(Task("repair the engine"), NOW)
-    return gate(score(candidates, profile, question), profile, Limits(), question)
+    return gate(score_candidates(candidates, profile, question), profile, Limits(), question)
 
 
 def judged(how: str, **counts: int):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from rawkomem import Filter, Task, filter_of
-from rawkomem.model.clock import DAY, now, read_moment, read_time
+from rawkomem.model.entries import Task
 from rawkomem.model.errors import BadInput
-from rawkomem.recall.explain import why_fired
+from rawkomem.model.filters import Filter
+from rawkomem.model.values import DAY, now, read_moment, read_time
+from rawkomem.recall.relevance import why_fired
+from rawkomem.recall.signals import filter_of
 from rawkomem.text.entities import matching_entities
+
 from tests.torture.helpers import change, memory
 
 TODAY = "2026-06-15T12:00:00Z"

@@ -6,25 +6,22 @@ import json
 import re
 
 import pytest
-
-from rawkomem.faces.mcp.answers import found_list, whole_memory
-from rawkomem.faces.mesh.context import MemoryContextManager
-from rawkomem.faces.mesh.render import format_results
-from rawkomem.faces.mesh.types import SearchResult
-from rawkomem.hosts.hooks.run import answer
-from rawkomem.hosts.host import PROMPT, START, Call
-from rawkomem.hosts.records import HOSTS, REWRITTEN
-from rawkomem.model.clock import iso
-from rawkomem.model.record import replace
-from rawkomem.recall.brief import write_brief
-from rawkomem.recall.score import Scored
+from rawkomem.faces.mcp.replies import found_list, whole_memory
+from rawkomem.faces.mesh.api import MemoryContextManager
+from rawkomem.faces.mesh.records import format_results
+from rawkomem.faces.mesh.values import SearchResult
+from rawkomem.hosts.hooks import answer
+from rawkomem.hosts.known_hosts import HOSTS, PROMPT, REWRITTEN, START, Call
+from rawkomem.model.values import iso, replace
+from rawkomem.recall.earlier_tasks import write_brief
+from rawkomem.recall.render import finish, held, render
+from rawkomem.recall.scoring import Scored
 from rawkomem.recall.search import Found
-from rawkomem.recall.show.frame import finish, held
-from rawkomem.recall.show.render import render
 from rawkomem.redaction.find import engine
-from rawkomem.state.belief.trust import Standing, Trust
-from rawkomem.text.injection import scan_for_injection
-from rawkomem.text.safe import safe_id, safe_title
+from rawkomem.state.trust import Standing, Trust
+from rawkomem.text.prose import scan_for_injection
+from rawkomem.text.safe import safe_item_id, safe_title
+
 from tests.commands import cases
 from tests.recall.forgery import SECRETS, Chance, forged, unescaped
 from tests.recall.helpers import NOW, item, memory
@@ -71,7 +68,7 @@ def problems(items: list[Scored]) -> dict[str, list[str]]:
         ),
     }
     titles = [once(safe_title(one.memory.title)) for one in items]
-    ids = [once(safe_id(one.memory.id)) for one in items]
+    ids = [once(safe_item_id(one.memory.id)) for one in items]
     heads = re.findall(r"^### (.*)$", texts["rawko"], re.MULTILINE)
     found["rawko"] += [] if heads == titles else [f"titles {heads}"]
     heads = re.findall(r"^--- MEMORY \d+: (.*) \[IMPORTANCE: [\d.]+\] ---$", texts["mesh"], re.MULTILINE)

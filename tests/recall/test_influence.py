@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rawkomem.model.record import replace
-from rawkomem.model.task import Task
-from rawkomem.recall.order import in_order
+from rawkomem.model.entries import Task
+from rawkomem.model.values import replace
+from rawkomem.recall.candidates import best_first
+
 from tests import hostile
 
 from .test_verified import text, write
@@ -45,7 +46,7 @@ def test_others_do_not_part_equals(git, memories, repository):
     signals = [replace(by_id[id].signals, fired=None) for id in ("low", "high", "other")]
     scores = zip(("low", "high", "other"), (0.95, 0.88, 1.0), signals, strict=True)
     scored = [replace(by_id[id], score=score, signals=own, out=None) for id, score, own in scores]
-    assert [item.memory.id for item in in_order(scored, 0.1)] == ["high", "low", "other"]
+    assert [item.memory.id for item in best_first(scored, 0.1)] == ["high", "low", "other"]
 
 
 def test_a_copy_that_was_told_does_not_silence_the_rule(git, memories, repository):

@@ -7,13 +7,13 @@ import subprocess
 import sys
 
 import pytest
-
+from rawkomem.model.entries import Task
 from rawkomem.model.errors import BadInput, NotFound
-from rawkomem.model.task import Task
-from rawkomem.recall.limits import Limits
-from rawkomem.recall.pack import pack
-from rawkomem.recall.reasons import Reason
-from rawkomem.text.when import ALTERNATIVE, Fired
+from rawkomem.recall.inject import pack
+from rawkomem.recall.scoring import Reason
+from rawkomem.recall.signals import Limits
+from rawkomem.text.conditions import ALTERNATIVE, Fired
+
 from tests.recall.helpers import item, memory
 
 AUTH = """---
@@ -181,37 +181,11 @@ def test_an_empty_repository_says_how_to_start(rawkomem):
     assert rawkomem("inject", "anything").stdout == ""
 
 
-def test_inject_imports_nothing_heavy(rawkomem, memories):
-    import subprocess
-    import sys
-
-    (memories / "auth.md").write_text(AUTH)
-    rawkomem("sync")
-    result = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "rawkomem", "inject", "fix the login page"],
-        cwd=memories, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    imported = {line.rsplit("|", 1)[-1].strip() for line in result.stderr.splitlines() if "|" in line}
-    assert "### Authentication" in result.stdout
-    assert not imported & {
-        "numpy",
-        "torch",
-        "http.client",
-        "watchdog",
-        "asyncio",
-        "yaml",
-        "click",
-        "re2",
-        "dataclasses",
-        "typing",
-    }
-
-
 def test_what_leaves_for_a_prompt_is_redacted_once_more(repository, memories, monkeypatch):
     """A secret that slipped into the index, past the rules of the day it was read."""
     secret = "ghp_" + "R4nd0mT0kenV4lueF0rTh1sTestOnly12345"[:36]
     (memories / "a.md").write_text(f"---\ntitle: Release token\nwhenToUse: [release]\n---\n\nUse {secret} to push.\n")
-    monkeypatch.setattr("rawkomem.index.entry_docs.redact_entry", lambda entry: entry)
+    monkeypatch.setattr("rawkomem.index.ingest.redact_entry", lambda entry: entry)
     repository.sync()
     assert secret in repository.get("a").body
     for form in ("rawko", "mesh", "xml", "json", "plain"):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import UTC
 
 import pytest
-
-from rawkomem import Repository
-from rawkomem.model.clock import now
+from rawkomem.model.values import now
+from rawkomem.repository import Repository
 
 from .order_cases import SUBJECTS
 
@@ -108,9 +107,9 @@ def test_the_stale_of_two_rules_for_one_thing_is_left_out_with_a_question(tmp_pa
 
 
 def test_what_nobody_vouches_for_makes_nothing_outdated():
-    from rawkomem.model.record import replace
-    from rawkomem.recall.order import without_outdated
-    from rawkomem.state.belief.trust import Standing
+    from rawkomem.model.values import replace
+    from rawkomem.recall.candidates import without_outdated
+    from rawkomem.state.trust import Standing
 
     from .helpers import item, memory
 
@@ -173,7 +172,7 @@ def test_the_setting_chooses_the_profile_also_for_an_agent(tmp_path):
 
 @pytest.mark.parametrize("pattern", [".*", "(foo|", "[abc", "", "(?=x)y", "x" * 300])
 def test_a_condition_that_cannot_work_is_refused_at_once(tmp_path, pattern):
-    from rawkomem import RawkoError
+    from rawkomem.model.errors import RawkoError
 
     repository = Repository.init(str(tmp_path))
     with pytest.raises(RawkoError, match="nothing was stored") as failure:
@@ -218,10 +217,10 @@ def test_check_and_conflicts_name_both_sides_and_what_to_do(tmp_path):
     ],
 )  # fmt: skip
 def test_alternatives_fire_on_whole_words_and_their_forms(tmp_path, pattern, task):
-    from rawkomem.index.conditions import fired_by
-    from rawkomem.text.when import match, situation_of
+    from rawkomem.index.memories import fired_by
+    from rawkomem.text.conditions import match_condition, situation_of
 
-    assert match(pattern, task)
+    assert match_condition(pattern, task)
     assert "one" in fired_by(conditions(pattern), situation_of(task))
 
 
@@ -234,20 +233,19 @@ def test_alternatives_fire_on_whole_words_and_their_forms(tmp_path, pattern, tas
     ],
 )  # fmt: skip
 def test_alternatives_do_not_fire_inside_words(pattern, task):
-    from rawkomem.text.when import match
+    from rawkomem.text.conditions import match_condition
 
-    assert not match(pattern, task)
+    assert not match_condition(pattern, task)
 
 
 def conditions(pattern):
     """Return the tables of the index with one condition, of a memory `one`."""
     import apsw
-
-    from rawkomem.index.catalogue import SCHEMA
-    from rawkomem.index.conditions import put_conditions
+    from rawkomem.index.catalogue import CATALOGUE_SCHEMA
+    from rawkomem.index.memories import put_conditions
 
     db = apsw.Connection(":memory:")
-    db.execute(SCHEMA)
+    db.execute(CATALOGUE_SCHEMA)
     db.execute("INSERT INTO memories (id, vouched, path) VALUES ('one', 1, 'x.md')")
     put_conditions(db, "one", [pattern])
     return db

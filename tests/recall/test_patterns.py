@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 
 import pytest
-
-from rawkomem import Filter, PatternMatch
-from rawkomem.model.entry import Memory
+from rawkomem.model.entries import Memory
 from rawkomem.model.errors import BadInput
-from rawkomem.recall.patterns import pattern_of, share_of_words
-from rawkomem.recall.question import question_of
-from rawkomem.repository.wings.traces import Traces
+from rawkomem.model.filters import Filter
+from rawkomem.recall.earlier_tasks import PatternMatch, pattern_match, share_of_words
+from rawkomem.recall.signals import question_of
+from rawkomem.repository.experience import Traces
+
 from tests.seeds import by_case
 from tests.torture.helpers import memory
 
@@ -141,5 +141,5 @@ def test_query_cases(case, traces):
 )
 def test_outcomes(outcome, success):
     of = Memory("m", title="T", extra={"final_outcome": outcome, "primary_goal": "G", "components_used": "one"})
-    match = pattern_of(of, 1.2)
+    match = pattern_match(of, 1.2)
     assert (match.goal, match.success, match.similarity, match.tools_used) == ("G", success, 1.0, ("one",))

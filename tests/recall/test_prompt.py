@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from rawkomem.model.entries import Task
+from rawkomem.recall.relevance import is_named
+from rawkomem.recall.signals import question_of_task
 
-from rawkomem import Task
-from rawkomem.recall.question import question_of_task
-from rawkomem.recall.relevance.gate import is_named
 from tests.torture.helpers import memory
 
 BASE = "You are a careful developer.\n"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from rawkomem import Task
-from rawkomem.recall import question
-from rawkomem.recall.question import question_of, question_of_task
-from rawkomem.text.when import Fired
+from rawkomem.model.entries import Task
+from rawkomem.recall import signals
+from rawkomem.recall.signals import question_of, question_of_task
+from rawkomem.text.conditions import Fired
 
 AT = 1_800_000_000_000
 
@@ -34,7 +34,7 @@ def test_words_of_a_question_without_content_words():
 def test_an_injection_makes_one_question(monkeypatch, memories, repository):
     (memories / "a.md").write_text("---\ntitle: Login\nwhenToUse: login|auth\n---\n\nAll login code is in src/auth.\n")
     cleaned = []
-    monkeypatch.setattr(question, "clean", lambda text: cleaned.append(text) or text)
+    monkeypatch.setattr(signals, "clean", lambda text: cleaned.append(text) or text)
     assert repository.inject(Task("fix the login page")).items
     assert cleaned == ["fix the login page"]
 

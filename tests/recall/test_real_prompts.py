@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from rawkomem.bench.recall import measure_recall
+
 from tests.conftest import SAMPLES, SHARED
 
 WHOLE = SHARED / "data" / "eval" / "real-specstory.json"

@@ -8,14 +8,14 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem.format.citation import Citation
+from rawkomem.format.body import Citation
 from rawkomem.git.citations import Cited
 from rawkomem.model.errors import BadInput
-from rawkomem.model.record import replace
-from rawkomem.recall.show.render import FORMS, render
-from rawkomem.state.belief.trust import Standing
+from rawkomem.model.values import replace
+from rawkomem.recall.render import FORMS, render
+from rawkomem.state.trust import Standing
 from rawkomem.text.safe import safe_body, safe_title
+
 from tests.recall.helpers import NOW, item, memory
 
 

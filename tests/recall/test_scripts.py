@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
 from rawkomem.embed.minilm import MiniLmEmbedder
 from rawkomem.embed.static import StaticEmbedder
-from rawkomem.model.record import record
-from rawkomem.model.task import Task
+from rawkomem.model.entries import Task
+from rawkomem.model.values import record
 from rawkomem.repository import Repository
 
 

@@ -6,11 +6,12 @@ import json
 import re
 
 import pytest
-
-from rawkomem import Filter, Repository
 from rawkomem.index.stores.sqlite import SqliteStore
 from rawkomem.model.errors import BadInput
+from rawkomem.model.filters import Filter
 from rawkomem.recall.search import contributions
+from rawkomem.repository import Repository
+
 from tests.torture.helpers import memory
 
 TALK = "\n---\n\n".join(

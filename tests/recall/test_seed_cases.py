@@ -6,21 +6,25 @@ import math
 from array import array
 
 import pytest
-
-from rawkomem import Task
 from rawkomem.index.stores.database import open_database
-from rawkomem.index.stores.documents import Document, Passage
-from rawkomem.index.stores.sqlite import SqliteStore
+from rawkomem.index.stores.sqlite import Document, Passage, SqliteStore
+from rawkomem.model.entries import Task
 from rawkomem.model.filters import Facets, Filter
-from rawkomem.recall.factors import DEFAULT_CONFIDENCE, Factor, effective_confidence, factor, feedback_score
-from rawkomem.recall.profiles import profile_of
-from rawkomem.recall.question import Question, question_of
-from rawkomem.recall.score import combine
-from rawkomem.recall.show.render import render
-from rawkomem.recall.signals import Signals
-from rawkomem.state.belief.trust import Standing, compute_trust, trust_of
+from rawkomem.recall.render import render
+from rawkomem.recall.scoring import (
+    DEFAULT_CONFIDENCE,
+    Factor,
+    combine_factors,
+    compute_factor,
+    effective_confidence,
+    feedback_score,
+    profile_of,
+)
+from rawkomem.recall.signals import Question, Signals, question_of
 from rawkomem.state.facets import is_valid
+from rawkomem.state.trust import Standing, compute_trust, trust_of
 from rawkomem.text.entities import matching_entities
+
 from tests.recall.helpers import DAY, NOW, item, memory
 from tests.seeds import by_case
 from tests.torture.helpers import memory as memory_file
@@ -63,7 +67,7 @@ def test_effective_confidence(case):
 )
 def test_decay_tells_the_confidence_it_leaves(said, left):
     of = memory(extra={"confidence_score": said}, created=NOW - 40 * DAY)
-    assert factor("decay", 1.0, of, Signals("m"), Question("x", at=NOW)).why.endswith(f"confidence {left}")
+    assert compute_factor("decay", 1.0, of, Signals("m"), Question("x", at=NOW)).why.endswith(f"confidence {left}")
 
 
 @by_case("memory-lane", "isMemoryValid")
@@ -86,8 +90,8 @@ def test_what_a_memory_without_facts_counts_as(case):
     of, question = memory(extra={"type": case["input"]["memory_type"]}), Question("x", at=NOW)
     wanted = case["expected"]
     assert wanted["confidence_score"] == DEFAULT_CONFIDENCE
-    assert factor("decay", 1.0, of, Signals("m"), question).value == wanted["decay_factor"]
-    assert factor("feedback", 1.0, of, Signals("m"), question) is None
+    assert compute_factor("decay", 1.0, of, Signals("m"), question).value == wanted["decay_factor"]
+    assert compute_factor("feedback", 1.0, of, Signals("m"), question) is None
     assert feedback_score(of.helpful, of.harmful) == wanted["feedback_score"]
     assert of.helpful + of.harmful == wanted["feedback_count"] and list(of.supersedes) == wanted["supersedes"]
 
@@ -146,9 +150,9 @@ def test_composite(case):
     found = []
     for row in case["input"]["rows"]:
         of = memory(updated=NOW - round(row["ageDays"] * DAY))
-        recency = factor("recency", weights["recency"], of, Signals("m"), Question("x", at=NOW))
+        recency = compute_factor("recency", weights["recency"], of, Signals("m"), Question("x", at=NOW))
         given = {"semantic": row["score"], "trust": row["confidence"], "importance": row["importance"]}
-        score = combine([recency, *(Factor(n, v, weights[n]) for n, v in given.items())], composite)
+        score = combine_factors([recency, *(Factor(n, v, weights[n]) for n, v in given.items())], composite)
         found.append({"id": row["id"], "compositeScore": round(score, 4), "recency": round(recency.value, 4)})
     assert sorted(found, key=lambda row: -row["compositeScore"]) == case["expected"]
 

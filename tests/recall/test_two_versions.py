@@ -6,13 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
-
-from rawkomem.model.clock import DAY, now
-from rawkomem.model.entry import Entry, Plan
+from rawkomem.model.entries import Entry, Plan, Task
 from rawkomem.model.errors import NotFound, Refused
-from rawkomem.model.task import Task
+from rawkomem.model.values import DAY, now
 from rawkomem.repository import Repository
-from rawkomem.state.decide import about
+from rawkomem.state.plans import entry_about
+
 from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import Git
 
@@ -127,7 +126,7 @@ def test_a_persons_decision_on_an_agents_memory_stands(vouched, agent, person):
     made = agent.add("Agent text.", title="Agent", when=["login"]).id
     person.delete(made)
     review = Entry(kind="review", extra={"action": "activate"})
-    agent.core.writer.write(Plan((about(agent.get(made), review),), "resurrect"))
+    agent.core.writer.write(Plan((entry_about(agent.get(made), review),), "resurrect"))
     assert agent.get(made).status == "deleted" and agent.get(made).proposed
 
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-import time
 
 import pytest
-
-from rawkomem.hosts.hooks.start import opening
-from rawkomem.model.entry import Entry, Plan
-from rawkomem.model.task import Task
-from rawkomem.recall.reasons import Reason
+from rawkomem.hosts.hook_sessions import opening
+from rawkomem.model.entries import Entry, Plan, Task
+from rawkomem.recall.scoring import Reason
 from rawkomem.repository import Repository
-from rawkomem.text.when import LINK
+from rawkomem.text.conditions import LINK
+
 from tests.git.gitting import AGENT as BOT
 
 TASK = Task("fix the login page")
@@ -231,23 +227,6 @@ def test_a_plan_of_several_entries_arrives_as_one(repository):
     plan = Plan((Entry(id="a", title="A", at=1), Entry(id="b", title="B", at=1)), "two")
     repository.core.writer.write(plan, via="distilled")
     assert {repository.beliefs.trust(repository.get(id)).standing.why for id in "ab"} == {"came by distilled"}
-
-
-def test_a_cold_injection_in_a_committed_repository_loads_nothing_heavy(git, memories, repository):
-    write(memories, one=text("First"), two=text("Second"))
-    git.commit()
-    write(memories, three=text("Third"))
-    time.sleep(0.05)  # a file that changed a moment ago is read again
-    assert len(injected(repository)) == 3
-    code = (
-        "import sys; from rawkomem.repository import Repository; from rawkomem.model.task import Task\n"
-        "found = Repository.open(sys.argv[1]).inject(Task('fix the login page'))\n"
-        "print(len(found.items), *sys.modules, sep='\\n')"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(memories)], capture_output=True, text=True, check=True)
-    count, *modules = done.stdout.splitlines()
-    assert count == "3" and "rawkomem.index.views.believed" in modules
-    assert not {"yaml", "subprocess", "typing", "click", "dataclasses", "rawkomem.git.authorship"} & set(modules)
 
 
 @pytest.mark.parametrize("form", ["rawko", "mesh", "xml", "plain", "grouped", "json"])

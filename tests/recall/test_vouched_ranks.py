@@ -6,13 +6,12 @@ import random
 from pathlib import Path
 
 import pytest
-
+from rawkomem.files.installation import make_personal_folder, plan_start, write_start
 from rawkomem.files.layout import personal_root, user_config
-from rawkomem.files.start import make_personal_folder, plan_start, write_start
 from rawkomem.index.stores import sqlite as sqlite_store
-from rawkomem.model.entry import Entry
-from rawkomem.model.task import Task
+from rawkomem.model.entries import Entry, Task
 from rawkomem.repository import Repository
+
 from tests.commands import FULL, cases
 from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import Git

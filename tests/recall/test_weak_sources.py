@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from rawkomem.repository import Repository
 
 from .test_verified import TASK, injected, text, write
@@ -74,8 +73,8 @@ def test_restoring_the_source_brings_it_back(derived):
 
 
 def test_housekeeping_withdraws_nothing(memories, repository):
-    from rawkomem.model.entry import Plan
-    from rawkomem.state.changes.archive import archiving
+    from rawkomem.model.entries import Plan
+    from rawkomem.state.changes import archiving
 
     write(memories, source=text("Source"), made=text("Made", derivedFrom="[source]"))
     entry = archiving(repository.get("source"), "compressed into made", "")

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from rawkomem.files.local.usage import note_use
-from rawkomem.model.entry import Entry
+from rawkomem.files.session_records import note_use
+from rawkomem.model.entries import Entry, Task
 from rawkomem.model.errors import BadInput
-from rawkomem.model.task import Task
-from rawkomem.recall.filters import filter_of
+from rawkomem.recall.signals import filter_of
 
 
 @pytest.fixture

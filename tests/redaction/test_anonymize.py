@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Entry
 from rawkomem.redaction.anonymize import anonymize, person, user_id
-from rawkomem.redaction.entry import anonymize_entry
+from rawkomem.redaction.entries import anonymize_entry
 
 ADA = person(["ada@engine.example", "Ada Lovelace", "ada"])
 BOB = person(["bob.builder"])

@@ -9,12 +9,12 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from rawkomem.format.emit import emit_entry
-from rawkomem.format.read_entries import read_entries
-from rawkomem.model.entry import Entry
+from rawkomem.format.entries import read_entries
+from rawkomem.format.frontmatter import emit_entry
+from rawkomem.model.entries import Entry
 from rawkomem.model.ids import new_id
-from rawkomem.redaction.entry import redact_entry
+from rawkomem.redaction.entries import redact_entry
+
 from tests.commands import cases
 from tests.cpu import cpu_seconds
 

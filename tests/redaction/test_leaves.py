@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from rawkomem.model.ids import new_id
-from rawkomem.model.kinds import CHANGES, CREATES
-from rawkomem.redaction.fields import find_in_fields
-from rawkomem.redaction.leaves import EMPTY_KEYS, ID_KEYS, ID_STARTS, TIME_KEYS, WORD_KEYS, are_bare
+from rawkomem.model.values import CHANGES, CREATES
+from rawkomem.redaction.entries import EMPTY_KEYS, ID_KEYS, ID_STARTS, TIME_KEYS, WORD_KEYS, are_bare, find_in_fields
 
 SECRET_WORDS = ("password", "token", "secret", "apikey", "bearer", "root", "key", "passwort", "is", "login")
 words = st.one_of(st.from_regex(r"[a-z]{1,16}", fullmatch=True), st.sampled_from(SECRET_WORDS))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from math import inf
 
 import pytest
-
 from rawkomem.redaction.anonymize import Person, anonymize
-from rawkomem.redaction.find import redact
-from rawkomem.redaction.looks_secret import is_placeholder, is_random, is_strong
-from rawkomem.redaction.multiline import find_kubernetes, find_private_keys
-from rawkomem.redaction.scrub.pipeline import scrub
-from rawkomem.redaction.tables import find_in_tables
+from rawkomem.redaction.assigned import find_in_tables
+from rawkomem.redaction.find import find_kubernetes, find_private_keys, redact
+from rawkomem.redaction.scrubber import scrub
+from rawkomem.redaction.values import is_placeholder, is_random, is_strong
+
 from tests.cpu import cpu_seconds
 
 SIZE, LARGE = 8_000, 40_000  # characters, for slow and for fast functions; the second text has twice as many

@@ -11,11 +11,11 @@ from base64 import b64encode
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from rawkomem.bench.secrets import measure_secrets, read_corpus
 from rawkomem.redaction.find import engine, find_secrets, redact
-from rawkomem.redaction.personal import iban_in, is_card
 from rawkomem.redaction.rules import PREFIX_RULES, RULES
+from rawkomem.redaction.values import iban_in, is_card
+
 from tests.commands import cases
 from tests.conftest import ROOT, shared
 

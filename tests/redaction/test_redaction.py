@@ -8,14 +8,13 @@ from base64 import b64decode
 from pathlib import Path
 
 import pytest
-
 from rawkomem.bench.secrets import measure_secrets, read_corpus
 from rawkomem.files.layout import user_config
-from rawkomem.model.entry import Entry, Plan
-from rawkomem.model.record import replace
-from rawkomem.model.task import Task
+from rawkomem.model.entries import Entry, Plan, Task
+from rawkomem.model.values import replace
 from rawkomem.redaction.anonymize import user_id
 from rawkomem.redaction.rules import RULES
+
 from tests.conftest import ROOT, SAMPLES
 
 SAMPLE = SAMPLES / "secrets.json"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem import Entry, Filter, Task
-from rawkomem.format.emit import emit_entry
-from rawkomem.model.clock import DAY, iso, read_time
+from rawkomem.format.frontmatter import emit_entry
+from rawkomem.model.entries import Entry, Task
 from rawkomem.model.errors import BadInput, NotFound, Refused
-from rawkomem.model.record import replace
-from rawkomem.recall.filters import filter_of
+from rawkomem.model.filters import Filter
+from rawkomem.model.values import DAY, iso, read_time, replace
+from rawkomem.recall.signals import filter_of
 from rawkomem.repository import Repository
-from rawkomem.state.belief.claims import plan_claims
+from rawkomem.state.claims import plan_claims
+
 from tests.cpu import cpu_seconds
 from tests.torture.helpers import assert_equals_rebuild
 

@@ -10,11 +10,13 @@ import tempfile
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from rawkomem import Entry, Filter, Repository
-from rawkomem.files.start import plan_start, write_start
+from rawkomem.files.installation import plan_start, write_start
+from rawkomem.model.entries import Entry
 from rawkomem.model.errors import RawkoError
+from rawkomem.model.filters import Filter
+from rawkomem.repository import Repository
 from rawkomem.state.fold import fold
+
 from tests.commands import cases
 from tests.torture.helpers import assert_equals_rebuild
 

@@ -6,12 +6,10 @@ import os
 
 import apsw
 import pytest
-
-from rawkomem.files import replace
+from rawkomem.files import ledger, replace
 from rawkomem.files.append import RETRY_MS
-from rawkomem.files.local.ledger import written
-from rawkomem.index import reconcile, sync
-from rawkomem.model.entry import Entry, Plan
+from rawkomem.index import sync
+from rawkomem.model.entries import Entry, Plan
 from rawkomem.model.errors import Unwritable
 from rawkomem.repository import core
 
@@ -30,9 +28,9 @@ def no_space(*arguments: object, **named: object) -> None:
     ("module", "name", "failing"),
     [
         (sync, "open_database", full),
-        (reconcile, "hash_of", no_space),
-        (reconcile.Reconcile, "run", full),
-        (written, "append_lines", no_space),
+        (sync, "hash_of_file", no_space),
+        (sync.Reconcile, "run", full),
+        (ledger, "append_to_spool", no_space),
         (replace, "sync_folder", no_space),
         (core.Core, "authors", no_space),
     ],
@@ -117,7 +115,7 @@ def test_an_error_of_the_system_is_one_line(rawkomem, memories, monkeypatch):
 
 
 def test_a_run_whose_time_cannot_be_noted_has_run(rawkomem, memories, monkeypatch):
-    from rawkomem.repository.wings import lifecycle
+    from rawkomem.repository import maintenance
 
-    monkeypatch.setattr(lifecycle, "replace_local", no_space)
+    monkeypatch.setattr(maintenance, "replace_local", no_space)
     assert "could not record the time" in rawkomem("consolidate", "--apply").stderr

@@ -13,16 +13,15 @@ from pathlib import Path
 
 import apsw
 import pytest
-
-from rawkomem.faces.web.server import PageServer, open_for_page
+from rawkomem.faces.web.page_server import PageServer, open_for_page
 from rawkomem.files.layout import Layout, find_layout, user_cache, user_config
-from rawkomem.files.local.made import user_secret
-from rawkomem.files.local.private import guard, make_private_folder, open_local
-from rawkomem.files.lock import PURPOSES
-from rawkomem.files.read import implicit_id
+from rawkomem.files.origin import user_secret
+from rawkomem.files.private import PURPOSES, guard, make_private_folder, open_local
+from rawkomem.files.reading import implicit_id
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.ids import is_id, safe_id
 from rawkomem.repository import Repository
+
 from tests.commands import spread
 
 MEMORY = "---\ntitle: Deploy\nwhenToUse: [deploy]\n---\n\nDeploy with make.\n"
@@ -359,7 +358,7 @@ def test_a_folder_with_a_shells_signs_is_quoted_in_a_hook(git, project, rawkomem
 @pytest.mark.parametrize("depth", [0, 1])
 @pytest.mark.parametrize("target", ["file", "missing", "zero"])
 def test_connect_follows_no_link_out_of_the_project(project, rawkomem, victim, host, depth, target):
-    from rawkomem.hosts.connect.settings import settings_file
+    from rawkomem.hosts.connect import settings_file
 
     file = Path(settings_file(host, str(project)))
     place = file if not depth else file.parent
@@ -428,7 +427,7 @@ def test_an_import_follows_no_link_out_of_the_project(project, rawkomem, victim)
 def test_a_template_is_not_read_through_a_link(project, rawkomem, victim):
     (project / ".rawko" / "templates").mkdir()
     (project / ".rawko" / "templates" / "memory.md").symlink_to(victim / ".bashrc")
-    from rawkomem.files.templates import find_template
+    from rawkomem.files.installation import find_template
 
     assert not find_template(find_layout(str(project)), "memory").startswith(str(project))
 
@@ -466,7 +465,7 @@ def test_a_local_folder_of_another_user_is_not_used(project, monkeypatch):
     make_private_folder(str(local))
     owner = os.stat(local).st_uid
     monkeypatch.setattr(os, "geteuid", lambda: owner + 4_711)
-    from rawkomem.files.local.marker import is_made_here
+    from rawkomem.files.layout import is_made_here
 
     assert not is_made_here(str(local))
 

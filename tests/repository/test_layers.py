@@ -9,13 +9,13 @@ import stat
 from pathlib import Path
 
 import pytest
-
+from rawkomem.files.installation import make_personal_folder, plan_start, write_start
 from rawkomem.files.layout import personal_root, user_cache, user_config
-from rawkomem.files.local.usage import uses
-from rawkomem.files.start import make_personal_folder, plan_start, write_start
+from rawkomem.files.session_records import uses
 from rawkomem.model.errors import BadInput, NotFound, Refused
-from rawkomem.recall.show.render import FORMS, GROUPED
+from rawkomem.recall.render import FORMS, GROUPED
 from rawkomem.repository import Repository, layers
+
 from tests.commands import Command
 from tests.git.gitting import Git
 
@@ -616,7 +616,7 @@ def test_a_hook_recalls_all_layers(rawkomem, project, personal, team, tmp_path_f
 
 
 def test_the_verbs_of_the_server_know_the_layers(project, personal, team):
-    from rawkomem.faces.mcp.verbs import Caller, feedback, get, recall, remember, search
+    from rawkomem.faces.mcp.tools import Caller, feedback, get, recall, remember, search
 
     with opened(project) as repo:
         found = search(repo, Caller(), TASK)

@@ -6,13 +6,13 @@ import os
 import stat
 
 import pytest
-
+from rawkomem.files.journal import any_intents, note_intent
 from rawkomem.files.layout import Layout
-from rawkomem.files.local.intents import any_intents, note_intent
 from rawkomem.repository import purging
+
 from tests.torture.faults import SECRET, VICTIM, holding, prepare
 
-STEPS = ("Queue", "forget_in_ledger", "purge", "forget_vectors", "forget_others", "close_intent")
+STEPS = ("SinkQueue", "forget_in_ledger", "purge_files", "forget_vectors", "forget_others", "close_intent")
 NEXT = (("search", "other"), ("list",), ("add", "--title", "N", "--body", "New."), ("ledger", "verify"), ("check",))
 
 
@@ -48,20 +48,20 @@ def test_any_later_command_ends_it(leaked, rawkomem, monkeypatch, step):
 
 
 def test_naming_the_memory_again_ends_it_too(leaked, rawkomem, monkeypatch):
-    interrupt(monkeypatch, rawkomem, "purge")
+    interrupt(monkeypatch, rawkomem, "purge_files")
     assert "memories/plan.md" in rawkomem("purge", VICTIM, "--yes").stdout
     assert holding(leaked) == []
 
 
 def test_a_hook_ends_it(leaked, rawkomem, monkeypatch):
-    interrupt(monkeypatch, rawkomem, "purge")
+    interrupt(monkeypatch, rawkomem, "purge_files")
     rawkomem("hook", "claude", "prompt", input='{"prompt": "what is the other one", "session_id": "s"}')
     assert holding(leaked) == []
 
 
 def test_an_open_repository_ends_it_before_it_answers(leaked, repository, rawkomem, monkeypatch):
     assert repository.get(VICTIM)
-    interrupt(monkeypatch, rawkomem, "purge")
+    interrupt(monkeypatch, rawkomem, "purge_files")
     assert VICTIM not in {row.id for row in repository.list()} and holding(leaked) == []
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem.model.change import Change
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Change, Entry
 from rawkomem.model.errors import Refused
-from rawkomem.model.record import replace
+from rawkomem.model.values import replace
 from rawkomem.state.fold import fold
-from rawkomem.state.history import differences
-from rawkomem.state.undo import last_change, plan_undo
+from rawkomem.state.history import differences, last_change, plan_undo
 
 BORN = Entry(
     id="mem_1_a", title="Queues", body="Use one queue.", tags=("ops",), at=1_000, by="ada", path="memories/q.md"

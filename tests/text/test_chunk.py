@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem.text.chunk import MAX_LENGTH, chunk
+from rawkomem.text.chunks import MAX_CHUNK_LENGTH, cut_chunks
 
 
 def test_a_short_body_is_one_chunk():
-    assert [(c.heading, c.text) for c in chunk("# T\n\nbody")] == [("T", "# T\n\nbody")]
+    assert [(c.heading, c.text) for c in cut_chunks("# T\n\nbody")] == [("T", "# T\n\nbody")]
 
 
 def test_headings_start_chunks_and_are_their_context():
     text = f"# Top\n\n{'word ' * 100}\n\n## Inner\n\n{'text ' * 100}\n\n## Other\n\nend"
-    assert [(c.heading, c.line) for c in chunk(text)] == [("Top", 1), ("Top > Inner", 5), ("Top > Other", 9)]
+    assert [(c.heading, c.line) for c in cut_chunks(text)] == [("Top", 1), ("Top > Inner", 5), ("Top > Other", 9)]
 
 
 def test_a_hash_in_a_code_fence_is_no_heading():
-    assert [c.heading for c in chunk(f"# Top\n\n```sh\n# comment\n{'x ' * 300}\n```")] == ["Top"]
+    assert [c.heading for c in cut_chunks(f"# Top\n\n```sh\n# comment\n{'x ' * 300}\n```")] == ["Top"]
 
 
 @given(st.lists(st.sampled_from(["# H", "## I", "", "```", "a word", "long " * 90, "x" * 3000, "- item"]), max_size=30))
 def test_no_word_is_lost_and_no_chunk_is_too_long(lines):
     body = "\n".join(lines)
-    chunks = chunk(body)
+    chunks = cut_chunks(body)
     assert "".join("".join(c.text.split()) for c in chunks) == "".join(body.split())
-    assert all(len(c.text) <= 2 * MAX_LENGTH + 500 for c in chunks)
+    assert all(len(c.text) <= 2 * MAX_CHUNK_LENGTH + 500 for c in chunks)

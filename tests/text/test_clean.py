@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import sysconfig
 import time
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-
-from rawkomem.text.clean import clean, hidden, one_line, visible
-from rawkomem.text.lookalikes import confusable_with, mixed_script
-from tests.conftest import ROOT
+from rawkomem.text.clean import clean, hidden_characters, one_line, visible_text
+from rawkomem.text.scripts import confusable_with, mixed_script
 
 FLAG_OF_WALES = "\U0001f3f4\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f"
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"
@@ -47,7 +42,7 @@ ANY_TEXT = st.lists(st.integers(0, 0x10FFFF).map(chr), max_size=40).map("".join)
 )
 def test_takes_out(text, expected):
     assert clean(text) == expected
-    assert hidden("plain\n" + text) or "\r" in text
+    assert hidden_characters("plain\n" + text) or "\r" in text
 
 
 @pytest.mark.parametrize(
@@ -68,12 +63,12 @@ def test_takes_out(text, expected):
 )
 def test_leaves_what_people_write(text):
     assert clean(text) == text
-    assert hidden(text) == []
+    assert hidden_characters(text) == []
 
 
 def test_zalgo_is_cut_to_four_marks():
     assert clean("Z" + "\u0301\u0316" * 20 + "o") == "Z" + "\u0301\u0316" * 2 + "o"
-    assert hidden("Z" + "\u0301" * 9) == [(1, "stacked combining marks")]
+    assert hidden_characters("Z" + "\u0301" * 9) == [(1, "stacked combining marks")]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +94,7 @@ def test_context_decides(text, expected):
 def test_twice_is_once(text):
     once = clean(text)
     assert clean(once) == once
-    assert hidden(once) == []
+    assert hidden_characters(once) == []
     assert not set(once) & set("\x00\x07\x1b\x7f\r\u202e\u2028\u200b\ufeff")
 
 
@@ -107,13 +102,13 @@ def test_twice_is_once(text):
 @given(st.text(alphabet=[chr(code) for code in range(32, 127)], max_size=200))
 def test_printable_ascii_is_untouched(text):
     assert clean(text) == text
-    assert visible(text) == (text, None)
+    assert visible_text(text) == (text, None)
 
 
 @settings(deadline=None)
 @given(st.text(alphabet=ODD, max_size=60))
 def test_visible_says_where_each_character_stood(text):
-    seen, places = visible(text)
+    seen, places = visible_text(text)
     assert seen == (text if places is None else "".join(text[at] for at in places))
 
 
@@ -135,13 +130,13 @@ def test_time_is_linear(unit):
 
 def test_hidden_names_line_and_kind():
     text = "fine\nbad\u202e here\n\x1b[31mred\nend\U000e0041"
-    assert hidden(text) == [
+    assert hidden_characters(text) == [
         (2, "text direction override U+202E"),
         (3, "terminal escape sequence"),
         (4, "tag character U+E0041"),
     ]
-    assert hidden("\ufeff# A byte order mark\r\nand Windows lines\r\n\ttabs") == []
-    assert len(hidden("\u200b\n" * 50)) == 10
+    assert hidden_characters("\ufeff# A byte order mark\r\nand Windows lines\r\n\ttabs") == []
+    assert len(hidden_characters("\u200b\n" * 50)) == 10
 
 
 @pytest.mark.parametrize(
@@ -194,17 +189,3 @@ def test_mixed_script(text, expected):
 )
 def test_confusable_with(key, expected):
     assert confusable_with(key, ("title", "whenToUse", "tags")) == expected
-
-
-def test_cold_imports_stay_light():
-    """The modules a cold command needs import nothing heavy, and neither alternatives nor sentences load the engine."""
-    heavy = ["re", "re2", "typing", "dataclasses", "pathlib", "json", "enum", "numpy", "inspect", "contextlib"]
-    code = (
-        f"import sys; sys.path[:0] = [{str(ROOT)!r}, {sysconfig.get_path('platlib')!r}]; before = set(sys.modules)\n"
-        "from rawkomem.text import clean, language, when\n"
-        "assert when.match('auth|login', 'the login page') and when.match('find.*file', 'find a file')\n"
-        "assert when.match('When adding security', 'security, please – now') and when.match('*.md', 'see a.md')\n"
-        f"print(sorted(set({heavy}) & (set(sys.modules) - before)))"
-    )
-    result = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"

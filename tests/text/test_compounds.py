@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.text.language import language
-from rawkomem.text.scripts.compounds import humps, spelled_out
-from rawkomem.text.when import match
+from rawkomem.text.conditions import match_condition
+from rawkomem.text.language import hump_parts, language, spelled_out_names
 
 
 @pytest.mark.parametrize(
@@ -18,12 +16,12 @@ from rawkomem.text.when import match
     ],
 )  # fmt: skip
 def test_a_compound_name_is_spelled_out(name, words):
-    assert spelled_out(f"see {name}.") == [words]
+    assert spelled_out_names(f"see {name}.") == [words]
 
 
 @pytest.mark.parametrize("name", ["README", "iOS", "Queue", "x_y", "_", "--", "a" * 60 + "B" * 60, "naïveÉtat", "2024"])
 def test_a_plain_word_is_left_alone(name):
-    assert spelled_out(name) == [] and humps(name) == []
+    assert spelled_out_names(name) == [] and hump_parts(name) == []
 
 
 def test_terms_hold_the_whole_name_and_its_parts():
@@ -35,13 +33,13 @@ def test_terms_hold_the_whole_name_and_its_parts():
 )
 @pytest.mark.parametrize("written", ["orderQueue", "order queue", "OrderQueue", "order_queue", "order-queue"])
 def test_a_condition_fires_however_a_name_is_written(condition, written):
-    assert match(condition, f"draining the {written} takes too long")
+    assert match_condition(condition, f"draining the {written} takes too long")
 
 
 @pytest.mark.parametrize("condition", ["orderQueue", "When draining the orderQueue"])
 def test_a_part_of_a_name_is_not_enough(condition):
-    assert not match(condition, "put the invoices in order")
+    assert not match_condition(condition, "put the invoices in order")
 
 
 def test_a_name_with_a_capital_inside_is_still_one_word():
-    assert match("When deploying with GitHub", "deploying by github actions")
+    assert match_condition("When deploying with GitHub", "deploying by github actions")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.text.count import count
+from rawkomem.text.chunks import counted
 
 
 @pytest.mark.parametrize(
@@ -18,4 +17,4 @@ from rawkomem.text.count import count
     ],
 )
 def test_count(number, noun, said):
-    assert count(number, noun) == said
+    assert counted(number, noun) == said

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.text.currency import normalize_currency
+from rawkomem.text.entities import normalize_currency
 
 
 @pytest.mark.parametrize(

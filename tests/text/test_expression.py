@@ -7,9 +7,9 @@ import sqlite3
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from rawkomem.model.errors import BadInput
 from rawkomem.text.expression import parse_expression
+
 from tests.cpu import cpu_seconds
 
 FIELDS = ("name", "size", "score", "tags", "at", "none")

@@ -6,9 +6,9 @@ from threading import Thread
 
 import apsw
 import pytest
-
 from rawkomem.model.errors import BadInput
 from rawkomem.text.language import Language, known_languages, language, read_language, use_language
+
 from tests.conftest import ROOT
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.format.mentions import mentions
+from rawkomem.format.body import wikilinks_in
 from rawkomem.text.prose import sentences, without_code
+
 from tests.cpu import cpu_seconds
 
 
@@ -55,7 +55,7 @@ def test_an_item_keeps_what_leads_to_its_list():
     ],
 )
 def test_wikilinks(body, names):
-    assert mentions(body) == names
+    assert wikilinks_in(body) == names
 
 
 @pytest.mark.parametrize("line", ["`" * 1, "a`b", "``a`", "```a``b`"])
@@ -65,4 +65,4 @@ def test_an_open_code_span_is_text(line):
 
 def test_hostile_lines_take_linear_time():
     for line in ("`a``b" * 40_000, "[[" * 100_000, "[[x|" * 50_000, "a. " * 60_000, "`" * 200_000):
-        assert cpu_seconds(lambda line=line: (mentions("[[" + line), sentences(line))) < 2
+        assert cpu_seconds(lambda line=line: (wikilinks_in("[[" + line), sentences(line))) < 2

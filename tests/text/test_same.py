@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.text.same import (
+from rawkomem.text.language import (
     DUPLICATE,
     NEAR_DUPLICATE,
     SIMILAR,
-    facts_in,
     is_copy,
     is_identical,
-    said_in,
+    numbers_and_negations,
     says_same,
-    shared,
+    shared_words,
+    statement_of,
 )
 
 RULE = "Retry the upload at most 60 times before the gateway gives up"
@@ -31,26 +30,35 @@ RULE = "Retry the upload at most 60 times before the gateway gives up"
     ],
 )
 def test_levels(other, levels):
-    found = [level for level in (DUPLICATE, NEAR_DUPLICATE, SIMILAR) if says_same(said_in(RULE), said_in(other), level)]
+    found = [
+        level
+        for level in (DUPLICATE, NEAR_DUPLICATE, SIMILAR)
+        if says_same(statement_of(RULE), statement_of(other), level)
+    ]
     assert found == list(levels)
 
 
 def test_texts_that_are_not_close_in_meaning_do_not_say_the_same():
-    one = said_in(RULE)
+    one = statement_of(RULE)
     assert says_same(one, one, DUPLICATE, cosine=0.95) and not says_same(one, one, DUPLICATE, cosine=0.94)
     assert says_same(one, one, SIMILAR, cosine=0.8) and not says_same(one, one, SIMILAR, cosine=0.79)
 
 
 def test_one_shared_word_is_no_subject():
-    assert shared(said_in("Postgres"), said_in("Postgres"), subject_only=True) == 0.0
-    assert shared(said_in("use the file"), said_in("use the file"), subject_only=True) == 0.0, "generic words"
-    assert shared(said_in("Postgres migrations"), said_in("migrating Postgres to 16"), subject_only=True) == 1.0
+    assert shared_words(statement_of("Postgres"), statement_of("Postgres"), subject_only=True) == 0.0
+    assert shared_words(statement_of("use the file"), statement_of("use the file"), subject_only=True) == 0.0, (
+        "generic words"
+    )
+    assert (
+        shared_words(statement_of("Postgres migrations"), statement_of("migrating Postgres to 16"), subject_only=True)
+        == 1.0
+    )
 
 
 def test_a_text_without_content_words_counts_by_all_its_words():
-    assert says_same(said_in("so be it"), said_in("So be it!"), DUPLICATE)
-    assert not says_same(said_in("so be it"), said_in("never again"), NEAR_DUPLICATE)
-    assert not says_same(said_in("++"), said_in("--"), NEAR_DUPLICATE)
+    assert says_same(statement_of("so be it"), statement_of("So be it!"), DUPLICATE)
+    assert not says_same(statement_of("so be it"), statement_of("never again"), NEAR_DUPLICATE)
+    assert not says_same(statement_of("++"), statement_of("--"), NEAR_DUPLICATE)
 
 
 def test_signs_make_a_difference_between_identical_texts():
@@ -66,4 +74,4 @@ def test_a_copy_with_one_changed_number_is_a_copy():
 
 
 def test_facts_are_numbers_and_negations():
-    assert facts_in("Don't wait (60s), ever; v1.2.") == (frozenset({"60s", "v1.2"}), frozenset({"dont"}))
+    assert numbers_and_negations("Don't wait (60s), ever; v1.2.") == (frozenset({"60s", "v1.2"}), frozenset({"dont"}))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
-
-from rawkomem.files.read import read_data
-from rawkomem.format.emit import emit_entry
-from rawkomem.format.read_entries import read_entries
+from rawkomem.files.reading import read_data
+from rawkomem.format.entries import read_entries
+from rawkomem.format.frontmatter import emit_entry
 from rawkomem.model.ids import slug
-from rawkomem.text.tokens import count_tokens
+from rawkomem.text.chunks import count_tokens
+
 from tests.seeds import by_case
 
 SLUGS = {  # where the original is not to be copied: nothing left, or a hyphen at the cut

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem.text.tokens import count_tokens
+from rawkomem.text.chunks import count_tokens
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=200))

@@ -9,12 +9,20 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from rawkomem.model.problem import ERROR, WARNING
-from rawkomem.text import condition, when
+from rawkomem.model.values import ERROR, WARNING
+from rawkomem.text import conditions as condition
+from rawkomem.text import conditions as when
 from rawkomem.text.clean import clean
-from rawkomem.text.condition import pack, read_condition, unpack
-from rawkomem.text.when import fires, match, problems_of, situation_of
+from rawkomem.text.conditions import (
+    condition_problems,
+    fires,
+    match_condition,
+    pack_condition,
+    read_condition,
+    situation_of,
+    unpack_condition,
+)
+
 from tests.conftest import evaluation_sets, shared
 from tests.seeds import by_case
 
@@ -107,7 +115,7 @@ SLOWEST = 0.025  # seconds one pattern may take on one task
     ],
 )
 def test_fires(pattern, task, fired):
-    assert said(match(pattern, task)) == fired
+    assert said(match_condition(pattern, task)) == fired
 
 
 DECIDED = {  # cases of the seed that must not be copied: what we do instead
@@ -127,12 +135,12 @@ def test_case_of_the_seed(case):
     given, expected = case["input"], case["expected"]
     if case["function"] == "matchWhenToUse":
         text = " ".join(str(part) for part in given["context"].values())
-        assert any(match(pattern, text) for pattern in given["whenToUse"]) is expected
+        assert any(match_condition(pattern, text) for pattern in given["whenToUse"]) is expected
     else:
         wanted = expected["implementation"]
         if "advice" in case:
             wanted = DECIDED[given["pattern"], given["text"]]
-        assert bool(match(given["pattern"], given["text"])) is wanted
+        assert bool(match_condition(given["pattern"], given["text"])) is wanted
 
 
 @pytest.mark.parametrize(
@@ -144,7 +152,7 @@ def test_refused(pattern):
     read = read_condition(pattern)
     assert read.form == "refused"
     assert fires(read, situation_of("anything at all, x and auth - with 42")) is None
-    (problem,) = problems_of([pattern], line=7)
+    (problem,) = condition_problems([pattern], line=7)
     assert (problem.level, problem.line) == (WARNING, 7)
     assert problem.hint
 
@@ -165,21 +173,21 @@ def test_refused(pattern):
     ],
 )
 def test_problems(pattern, says):
-    found = problems_of([pattern])
+    found = condition_problems([pattern])
     assert len(found) == (says != "")
     assert all(says in problem.message and problem.level == WARNING for problem in found)
 
 
 def test_what_re2_cannot_run_is_plain_text():
-    assert match(r"(?=auth)x", r"what does (?=auth)x mean")
-    assert match(r"(?=auth)x", "auth x") is None
-    assert match(r"a(?!b)|login", "the login page")
-    assert match(r"(?=x)impl*auth", "(?=x)implement auth")
+    assert match_condition(r"(?=auth)x", r"what does (?=auth)x mean")
+    assert match_condition(r"(?=auth)x", "auth x") is None
+    assert match_condition(r"a(?!b)|login", "the login page")
+    assert match_condition(r"(?=x)impl*auth", "(?=x)implement auth")
 
 
 def test_too_many_patterns():
-    assert problems_of([f"word{n}" for n in range(32)]) == []
-    (problem,) = problems_of([f"word{n}" for n in range(33)])
+    assert condition_problems([f"word{n}" for n in range(32)]) == []
+    (problem,) = condition_problems([f"word{n}" for n in range(33)])
     assert problem.level == ERROR
     assert "33" in problem.message
 
@@ -187,24 +195,24 @@ def test_too_many_patterns():
 def test_without_the_engine(monkeypatch):
     """On systems without google-re2 a regex is plain text, and `check` says so; the rest works."""
     monkeypatch.setitem(sys.modules, "re2", None)
-    monkeypatch.setattr(condition, "_compiled", {})
-    assert match("auth[a-z]*", "authentication") is None
-    assert match("auth[a-z]*", "the pattern auth[a-z]* it is")
-    assert "google-re2" in problems_of(["auth[a-z]*"])[0].message
-    assert match("find.*file|x", "find a file").how == "regex"
-    assert match("When adding security", "security") == when.Fired("words", "security")
+    monkeypatch.setattr(condition, "_compiled_regexes", {})
+    assert match_condition("auth[a-z]*", "authentication") is None
+    assert match_condition("auth[a-z]*", "the pattern auth[a-z]* it is")
+    assert "google-re2" in condition_problems(["auth[a-z]*"])[0].message
+    assert match_condition("find.*file|x", "find a file").how == "regex"
+    assert match_condition("When adding security", "security") == when.Fired("words", "security")
 
 
 def test_long_tasks_are_cut():
-    assert match("needle", "x " * 4_900 + "needle")
-    assert match("needle", "x " * 5_100 + "needle") is None
+    assert match_condition("needle", "x " * 4_900 + "needle")
+    assert match_condition("needle", "x " * 5_100 + "needle") is None
 
 
 @settings(deadline=None)
 @given(st.text(alphabet="ab|*.?+()[]{}^$\\/ \n\u200b,1Wwhen", max_size=30), st.text(alphabet="ab/. \n", max_size=30))
 def test_any_pattern_is_read_and_packed(pattern, task):
     read = read_condition(pattern)
-    packed = unpack(pack(read))
+    packed = unpack_condition(pack_condition(read))
     assert (packed.form, packed.parts, packed.phrase) == (read.form, read.parts, read.phrase)
     situation = situation_of(clean(task))
     assert fires(packed, situation) == fires(read, situation)

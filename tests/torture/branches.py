@@ -8,12 +8,12 @@ import subprocess
 import threading
 from pathlib import Path
 
-from rawkomem.format.emit import emit_entry
-from rawkomem.format.split import SEPARATOR
-from rawkomem.git.merge.driver import merge_files
-from rawkomem.model.clock import iso
-from rawkomem.model.entry import Entry
+from rawkomem.format.blocks import SEPARATOR
+from rawkomem.format.frontmatter import emit_entry
+from rawkomem.git.merge import merge_files
+from rawkomem.model.entries import Entry
 from rawkomem.model.errors import RawkoError
+from rawkomem.model.values import iso
 
 START = 1_767_225_600_000  # 2026-01-01
 FOLDERS = (

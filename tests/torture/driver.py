@@ -22,16 +22,15 @@ import traceback
 from pathlib import Path
 
 import apsw
-
 import rawkomem
 from rawkomem.faces.cli import run
 from rawkomem.faces.cli.terminal import complain
-from rawkomem.files.local import private
-from rawkomem.learn.traces.record import Experienced
+from rawkomem.files import private
+from rawkomem.learn.traces import ToldExperience
 from rawkomem.model.errors import RawkoError
 from rawkomem.repository import Repository
 
-OPTIONAL = ("lance", "yamo.schemas", "postgres", "faces.mcp", "__main__", "onnx", "transformer")
+OPTIONAL = ("lance", "mesh_schemas", "postgres", "faces.mcp", "__main__", "onnx", "transformer")
 EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.listdir", "os.scandir", "os.utime")
 SQLITE = {"ENOSPC": apsw.FullError, "EIO": apsw.IOError, "EACCES": apsw.CantOpenError}
 
@@ -39,7 +38,7 @@ SQLITE = {"ENOSPC": apsw.FullError, "EIO": apsw.IOError, "EACCES": apsw.CantOpen
 def log_three(folder: str) -> int:
     """Add to a log that keeps three entries, so that each addition rotates it."""
     with Repository.open(folder, via="agent") as repository:
-        written = repository.traces.log(Experienced(goal="Ship the parcel"), by="me", keep=3)
+        written = repository.traces.log(ToldExperience(goal="Ship the parcel"), by="me", keep=3)
         print(f"recorded  {written.entry.id}")
         repository.core.follow()
     return 0

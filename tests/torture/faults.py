@@ -17,15 +17,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rawkomem.exchange.sinks.event import Event
-from rawkomem.exchange.sinks.queue import Queue
-from rawkomem.files.bundle import pack
-from rawkomem.files.layout import Layout
-from rawkomem.files.local.ledger.spool import append_lines, spool_line
-from rawkomem.files.read import QUARANTINE, read_file
-from rawkomem.files.scan import stamps, sweep
-from rawkomem.files.start import plan_start, write_start
+from rawkomem.exchange.sinks import Event, SinkQueue
+from rawkomem.files.archive import pack_folder
+from rawkomem.files.installation import plan_start, write_start
+from rawkomem.files.layout import Layout, stamps_in, sweep
+from rawkomem.files.private import append_to_spool, spool_line
+from rawkomem.files.reading import QUARANTINE, read_file
 from rawkomem.repository import Repository
+
 from tests.commands import ENVIRONMENT
 from tests.conftest import ROOT
 from tests.learn.traces.runs import fill
@@ -106,7 +105,7 @@ def prepare(project: Path) -> None:
     write(root, "memories/plan.md", text)
     write(root, "memories/more.md", f"---\nid: mem_more\ntitle: More\n---\n\nOther.\n\n---\n\n{amend}")
     write(root, "archive/2024-01/old.md", amend.replace("amend_1", "amend_2"))
-    pack(layout, "archive/2024-01")
+    pack_folder(layout, "archive/2024-01")
     fill(project, 6)
     blocks = [f"---\nexperience_id: exp_{n}\nprimary_goal: g{n}\ntimestamp: 2026-0{n}-01\n---\n" for n in (1, 2, 3)]
     write(root, "log/memory_log.md", "\n---\n\n".join(blocks))
@@ -116,9 +115,9 @@ def prepare(project: Path) -> None:
         repository.search(f"{SECRET} plan")
         repository.add("Another one", title="Another", by="me")
     event = Event("store", "k1", memory=VICTIM, title=SECRET, text=f"Its codename is {SECRET}.")
-    Queue(layout).add([event])
+    SinkQueue(layout).add([event])
     line = spool_line("retain", 1, "me", {"id": VICTIM, "type": "memory", "length": "9", "preview": SECRET})
-    append_lines(layout, [line])
+    append_to_spool(layout, [line])
     write(root, ".rawkomem-k1ll3d", f"left by a kill: {SECRET}")
     write(root, "local/tmp/1-0.writing", f"left by a kill: {SECRET}")
     write(root, "local/ledger/blocks-000001.jsonl.1.writing", f"left by a kill: {SECRET}")
@@ -127,7 +126,7 @@ def prepare(project: Path) -> None:
 def entries(project: Path) -> list[tuple[str, str, str]]:
     """Return (kind, target, what it says) of every entry, sorted; each file must be whole."""
     layout, found = Layout(str(project / ".rawko")), []
-    for path in stamps(sweep(layout).listing):
+    for path in stamps_in(sweep(layout).listing):
         reading = read_file(layout.path(path), path)
         assert reading.verdict != QUARANTINE and not any(entry.draft for entry in reading.entries), reading.problems
         for entry in reading.entries:

@@ -8,15 +8,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rawkomem.embed.chain import bundled
-from rawkomem.files.contents import hash_of
-from rawkomem.files.scan import is_text, stamps, sweep
-from rawkomem.index.conditions import fired_by
-from rawkomem.index.digest import parts
+from rawkomem.embed.providers import bundled_embedder
+from rawkomem.files.layout import hash_of_file, is_text_path, stamps_in, sweep
+from rawkomem.index.catalogue import Authors
 from rawkomem.index.index import Index
-from rawkomem.index.views.authors import Authors
+from rawkomem.index.memories import fired_by
+from rawkomem.index.status import digest_parts
 from rawkomem.model.filters import Filter
-from rawkomem.text.when import situation_of
+from rawkomem.text.conditions import situation_of
 
 if TYPE_CHECKING:
     from rawkomem.files.layout import Layout
@@ -28,7 +27,7 @@ _embedder = []
 def embedder():
     """The bundled one, opened once."""
     if not _embedder:
-        _embedder.append(bundled())
+        _embedder.append(bundled_embedder())
     return _embedder[0]
 
 
@@ -65,7 +64,7 @@ def assert_equals_rebuild(index: Index) -> None:
     try:
         rebuilt = index_of(index.layout, os.path.join(folder, "index.db"))
         rebuilt.sync()
-        ours, theirs = parts(index), parts(rebuilt)
+        ours, theirs = digest_parts(index), digest_parts(rebuilt)
         assert {name for name in ours if ours[name] != theirs[name]} == set(), differences(index, rebuilt)
         assert answers(index) == answers(rebuilt)
         rebuilt.close()
@@ -85,7 +84,7 @@ def differences(index: Index, other: Index) -> str:
 
 def files_as_they_are(layout: Layout) -> dict[str, str]:
     """path → hash of every memory file, read now."""
-    return {path: hash_of(layout.path(path)) for path in stamps(sweep(layout).listing) if is_text(path)}
+    return {path: hash_of_file(layout.path(path)) for path in stamps_in(sweep(layout).listing) if is_text_path(path)}
 
 
 def files_as_indexed(index: Index) -> dict[str, str]:

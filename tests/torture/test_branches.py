@@ -7,10 +7,10 @@ import sys
 from collections import Counter
 
 import pytest
-
-from rawkomem.files.read import read_data
-from rawkomem.model.record import replace
+from rawkomem.files.reading import read_data
+from rawkomem.model.values import replace
 from rawkomem.state.fold import fold
+
 from tests.conftest import ROOT
 from tests.torture.branches import Forge, Pair
 

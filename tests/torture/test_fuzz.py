@@ -7,14 +7,14 @@ import random
 import time
 
 import pytest
-
-from rawkomem.files.read import read_data
-from rawkomem.format.emit import emit_entry
-from rawkomem.index.passages import pieces_of, with_surroundings
-from rawkomem.model.entry import Entry
-from rawkomem.model.record import as_dict
-from rawkomem.redaction.entry import redact_entry
+from rawkomem.files.reading import read_data
+from rawkomem.format.frontmatter import emit_entry
+from rawkomem.index.ingest import pieces_of, with_surroundings
+from rawkomem.model.entries import Entry
+from rawkomem.model.values import as_dict
+from rawkomem.redaction.entries import redact_entry
 from rawkomem.state.fold import fold
+
 from tests.commands import cases
 from tests.conftest import ROOT, shared
 from tests.cpu import start_seconds

@@ -17,9 +17,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-
 from rawkomem.faces.cli import run
-from rawkomem.files.start import plan_start, write_start
+from rawkomem.files.installation import plan_start, write_start
+
 from tests.commands import ROOT, cases, run_here
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")

@@ -9,11 +9,11 @@ import json
 from functools import cache
 
 import pytest
-
-from rawkomem.index import batches
 from rawkomem.index import index as indexing
-from rawkomem.recall.question import MAX_QUESTION_CHARS
-from rawkomem.text.condition import MAX_ENGINE_WORK
+from rawkomem.index import sync
+from rawkomem.recall.signals import MAX_QUESTION_CHARS
+from rawkomem.text.conditions import MAX_ENGINE_WORK
+
 from tests import hostile
 from tests.cpu import cpu_seconds, start_seconds
 from tests.torture.helpers import assert_equals_rebuild
@@ -106,7 +106,7 @@ def test_a_file_with_too_many_entries_says_so(memories, rawkomem):
 
 def test_a_sync_that_takes_too_long_is_continued_by_the_next_question(memories, repository, monkeypatch):
     monkeypatch.setattr(indexing, "MAX_ANSWER_SYNC_S", 1e-9)
-    monkeypatch.setattr(batches, "BATCH_FILES", 10)
+    monkeypatch.setattr(sync, "BATCH_FILES", 10)
     hostile.tiny_files(memories, 35)
     found = [len(repository.list()) for _ in range(5)]
     assert found == [10, 20, 30, 35, 35]
@@ -120,7 +120,7 @@ def test_a_sync_that_takes_too_long_is_continued_by_the_next_question(memories, 
 
 def test_an_explicit_sync_reads_all_files(memories, repository, monkeypatch):
     monkeypatch.setattr(indexing, "MAX_ANSWER_SYNC_S", 1e-9)
-    monkeypatch.setattr(batches, "BATCH_FILES", 10)
+    monkeypatch.setattr(sync, "BATCH_FILES", 10)
     hostile.tiny_files(memories, 35)
     report = repository.sync()
     assert (report.read, report.left) == (35, 0) and len(repository.list()) == 35
@@ -128,8 +128,8 @@ def test_an_explicit_sync_reads_all_files(memories, repository, monkeypatch):
 
 def test_large_files_are_batches_of_their_own():
     stamps = {f"m/{n}.md": f"{size} 1 1 1" for n, size in enumerate([10, 3 << 20, 10, 1 << 20, 1 << 20, 10])}
-    assert [len(batch) for batch in batches.batches_of(stamps, stamps)] == [1, 1, 2, 2]
-    assert batches.batches_of([], {}) == [[]]
+    assert [len(batch) for batch in sync.batches_of(stamps, stamps)] == [1, 1, 2, 2]
+    assert sync.batches_of([], {}) == [[]]
 
 
 # A task of any size

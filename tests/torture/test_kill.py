@@ -11,11 +11,10 @@ import sys
 import time
 
 import pytest
+from rawkomem.files.installation import plan_start, write_start
+from rawkomem.files.layout import Layout, stamps_in, sweep
+from rawkomem.files.reading import read_file
 
-from rawkomem.files.layout import Layout
-from rawkomem.files.read import read_file
-from rawkomem.files.scan import stamps, sweep
-from rawkomem.files.start import plan_start, write_start
 from tests.commands import ENVIRONMENT, cases
 from tests.torture.faults import COMMANDS, Case, Driver, what_once_leaves
 from tests.torture.helpers import assert_equals_rebuild, index_of
@@ -23,7 +22,7 @@ from tests.torture.helpers import assert_equals_rebuild, index_of
 # Appends and syncs in a loop; each line on stdout acknowledges an append that has returned.
 CHILD = """
 import sys
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Entry
 from rawkomem.repository import Repository
 
 repository = Repository.open(sys.argv[1], warn=lambda message: None)
@@ -67,7 +66,7 @@ def kill_once(folder: str, round: int, source: random.Random) -> dict[str, str]:
 def served(layout: Layout) -> dict[str, str]:
     """id → body of every entry in the files; each must be whole."""
     found = {}
-    for path in stamps(sweep(layout).listing):
+    for path in stamps_in(sweep(layout).listing):
         reading = read_file(layout.path(path), path)
         assert reading.verdict != "quarantine", (path, reading.problems)
         for entry in reading.entries:

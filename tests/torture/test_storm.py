@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
 from rawkomem.files import watch as watching
 from rawkomem.files.layout import Layout
 from rawkomem.files.watch import Watch
+
 from tests.commands import ENVIRONMENT
 from tests.torture.helpers import (
     assert_equals_rebuild,

@@ -10,15 +10,14 @@ import sys
 import time
 
 import pytest
-
-from rawkomem.files.bundle import bundles, read_bundle
-from rawkomem.files.layout import Layout
-from rawkomem.files.read import QUARANTINE, read_file
-from rawkomem.files.scan import stamps, sweep
-from rawkomem.files.start import plan_start, write_start
-from rawkomem.index.lists import memory_of
+from rawkomem.files.archive import bundles, read_bundle
+from rawkomem.files.installation import plan_start, write_start
+from rawkomem.files.layout import Layout, stamps_in, sweep
+from rawkomem.files.reading import QUARANTINE, read_file
+from rawkomem.index.memories import memory_of
 from rawkomem.repository import Repository
-from rawkomem.state.derive import derived_from
+from rawkomem.state.trust import derived_from
+
 from tests.commands import ENVIRONMENT, cases
 from tests.learn.traces.runs import fill
 
@@ -43,7 +42,7 @@ def kept(project) -> list[str]:
     """The texts of all traces, wherever they lie; each file must be whole."""
     layout = Layout(str(project / ".rawko"))
     texts = {}
-    for path in stamps(sweep(layout).listing):
+    for path in stamps_in(sweep(layout).listing):
         reading = read_file(layout.path(path), path)
         assert reading.verdict != QUARANTINE and not any(entry.draft for entry in reading.entries), (
             path,

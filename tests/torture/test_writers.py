@@ -7,16 +7,15 @@ import sys
 from collections import Counter
 
 import pytest
+from rawkomem.files.layout import Layout, stamps_in, sweep
+from rawkomem.files.reading import read_file
 
-from rawkomem.files.layout import Layout
-from rawkomem.files.read import read_file
-from rawkomem.files.scan import stamps, sweep
 from tests.commands import ENVIRONMENT, cases
 from tests.torture.helpers import assert_equals_rebuild, index_of
 
 WRITER = """
 import sys
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Entry
 from rawkomem.repository import Repository
 
 repository = Repository.open(sys.argv[1])
@@ -74,7 +73,7 @@ def write_together(project, writers: int, each: int, readers: int, seconds: floa
     assert answers >= readers
     bodies = Counter(
         entry.body
-        for path in stamps(sweep(layout).listing)
+        for path in stamps_in(sweep(layout).listing)
         for entry in read_file(layout.path(path), path).entries
     )  # fmt: skip
     assert bodies == Counter(f"entry {writer}-{number}" for writer in range(writers) for number in range(each))

@@ -1,21 +1,51 @@
-"""Run the command line: parse, make one library call, print."""
+"""Run the command line: parse, make one library call, print.
+
+`options`: Declare the options of commands as data, and parse the frequent commands without click
+`terminal`: Print text, JSON and one-line errors, with colors only on a terminal
+`frequent`: agents run most: `rawkomem search`, `inject` and `index sync`
+`opening`: Open the repository of a command, find out who runs it, and report decisions
+`merge_driver`: `rawkomem merge-driver`, which git runs to merge a memory file after `rawkomem connect git`
+`commands`: List every command with its module and its help, and load a command when it runs
+`declarations`: Declare click commands: options from data, groups of commands, and the examples that `--help` shows
+`completion`: Complete ids with titles, tags, kinds, statuses and pages when the user presses Tab
+`overview`: Show the state of the repository and the next step: `rawkomem` without a command
+`pager`: Show long output of a command in a pager, as git does: `less -FRX`, $RAWKOMEM_PAGER or $PAGER
+`adding`: `rawkomem add`, `amend`, `delete`, `purge` and `undo`, and let a person write a text in $EDITOR
+`listing`: show memories: `rawkomem list`, `show`, `cite`, `entities` and `toc`
+`reasons`: Explain memories: `rawkomem why`, `why-not`, `context`, `tokens`, `history` and `explain`
+`decisions`: decisions about memories: `rawkomem reinforce`, `dispute`, `quarantine`, `restore`, `review`, and more
+`links`: `rawkomem link`: connect memories, and show how they are connected
+`work`: `rawkomem trace`, `brief` and `episode`: recorded tasks, what they teach, and periods of work
+`drafting`: `rawkomem drafts`: list, keep, edit, merge and drop the drafts that were found in sessions
+`past_sessions`: `rawkomem learn` and `replay`: find drafts in past sessions, and show what the sessions would get now
+`lessons_and_skills`: `rawkomem lesson`, `heritage`, `skill` and `reflect`
+`importing`: `rawkomem import`, `export` and `project`: exchange memories with files and other tools
+`upkeep`: `rawkomem status`, `index`, `store`, `sinks`, `ledger` and `doctor`: look after the index and the log
+`checks`: `rawkomem check` and `diff`: report problems in memory files, staged changes and branches
+`tidy`: `rawkomem tidy`: each command prints a plan for housekeeping; `--apply` carries it out
+`probes`: Try out parts of rawkomem on a text: `rawkomem scrub`, `match`, `embed` and `schema`
+`start`: `rawkomem init`: look at a project, show a plan, ask before each step, and suggest what to try next
+`connecting`: `rawkomem connect` and `uninstall`: connect coding agents and git, and remove what rawkomem wrote
+`servers`: Run the servers: `rawkomem browse`, `mcp` and `lsp`
+`measure`: Measure and test rawkomem on this machine: `rawkomem bench` and `self-check`
+`manual`: Explain rawkomem: `rawkomem help`, `docs`, `completion` and `demo`
+"""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
+from contextlib import AbstractContextManager
+from typing import NoReturn
 
 from ...model.errors import RawkoError, WrittenUnseen
-from .hot import parse, run_of
+from .options import parse_plain, run_of
 from .terminal import complain, say_written
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-    from typing import NoReturn
-
-OBJECTS_PER_COLLECTION = 100_000  # new objects before garbage collection; a hot command creates fewer
+OBJECTS_PER_COLLECTION = (
+    100_000  # new objects before garbage collection; a hot command creates fewer
+)
 USUAL_THRESHOLDS = gc.get_threshold()
 PAGED = {"search", "list", "ls", "show", "history", "explain", "docs", "help", "diff", "conflicts", "trace list",
          "lesson list", "skill list", "link list", "ledger show", "trace log"}  # fmt: skip
@@ -32,7 +62,9 @@ def leave(code: int) -> NoReturn:
     """Exit with a code. Skip the interpreter's teardown, which takes half a bare start, if no exit handler needs it."""
     if any(name in sys.modules for name in AT_EXIT):
         sys.exit(code)
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # None if the stream was closed before Python started
+    for stream in filter(
+        None, (sys.stdout, sys.stderr)
+    ):  # None if the stream was closed before Python started
         try:
             stream.flush()
         except OSError:
@@ -47,14 +79,16 @@ def run(argv: list[str]) -> int:
     """
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        plain = None if "_RAWKOMEM_COMPLETE" in os.environ else parse(argv)
+        plain = None if "_RAWKOMEM_COMPLETE" in os.environ else parse_plain(argv)
         if plain:
             folder, command, values, arguments = plain
             with _pager(command):
                 run_of(command)(folder, arguments, **values)
             code = 0
         else:
-            from .commands import run_click  # importing click takes as long as three bare Python starts
+            from .commands import (
+                run_click,  # importing click takes as long as three bare Python starts
+            )
 
             gc.set_threshold(*USUAL_THRESHOLDS)  # because some of these commands are servers
             with _pager(_command_in(argv)):

@@ -1,27 +1,177 @@
-"""List the commands for click and load each one when it runs."""
+"""List every command with its module and its help, and load a command when it runs."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import update_wrapper
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from ... import __version__
-from ...files.given_text import read_stdin
+from ...files.layout import read_stdin
 from ...model.errors import NotFound
-from .groups import with_examples
-from .hot import HOT, run_of
+from .completion import enable_completion
+from .declarations import with_examples
 from .opening import open_owner, open_repository
-from .options import together
-from .table import COMMANDS, GROUPS, OLD_NAMES, OTHER_WORDS, SHORT_NAMES
+from .options import FREQUENT, run_of, together
+from .overview import show_overview
 from .terminal import note
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+# List every command: its module, its one-line help, and its group in `rawkomem --help`.
+
+# command → (module, one-line help); hot commands have no module here, see hot.py
+COMMANDS = {
+    "init": ("start", "Start a memory repository in this project."),
+    "import": ("importing", "Import memories from CLAUDE.md, AGENTS.md and other tools."),
+    "connect": ("connecting", "Connect coding agents and git to the memories."),
+    "browse": ("servers", "Open the memories in a web browser."),
+    "demo": ("manual", "Show what rawkomem does, with real commands in a temporary folder."),
+    "replay": ("past_sessions", "Show which memories your past sessions would get now."),
+    "completion": ("manual", "Print or install Tab completion for your shell."),
+    "uninstall": (
+        "connecting",
+        "Remove everything that rawkomem wrote, except your memories.",
+    ),
+    "add": ("adding", "Store a memory."),
+    "learn": ("past_sessions", "Find corrections and rules in a past agent session."),
+    "drafts": ("drafting", "List drafts from sessions; keep, edit, merge or drop them."),
+    "lesson": ("lessons_and_skills", "Store and list lessons from failures."),
+    "skill": ("lessons_and_skills", "Store, list, rate and export skills."),
+    "trace": ("work", "Record tasks and how they went."),
+    "episode": ("work", "Group memories that belong to one period of work."),
+    "evolve": ("decisions", "Add a new version of an existing memory."),
+    "reflect": ("lessons_and_skills", "Summarize what several memories have in common."),
+    "project": ("importing", "Exchange memories with LLMos projects."),
+    "search": ("", "Find memories that match a question."),
+    "inject": ("", "Print the memories that an agent needs for a task."),
+    "list": ("listing", "List memories, most recently changed first."),
+    "show": ("listing", "Show one memory."),
+    "why": ("reasons", "Explain how a memory scores for a task."),
+    "why-not": ("reasons", "Explain why a memory is not injected for a task."),
+    "context": ("reasons", "Print what is known about a subject, within a token budget."),
+    "brief": ("work", "Show what earlier work teaches about a goal."),
+    "stats": ("", "Count memories and show how often they are used."),
+    "tokens": ("reasons", "Show how many tokens were injected, per session."),
+    "history": ("reasons", "Show every change of a memory, oldest first."),
+    "explain": ("reasons", "Explain how much a memory is trusted, and why."),
+    "entities": ("listing", "List the people, projects and features that memories name."),
+    "diff": ("checks", "Show how a branch changes the memories."),
+    "amend": ("adding", "Change a memory; the earlier text stays as history."),
+    "feedback": ("", "Rate a memory as helpful or harmful."),
+    "link": ("links", "Link memories and show how they are connected."),
+    "review": (
+        "decisions",
+        "List changes and memories that wait for your decision, and decide.",
+    ),
+    "delete": ("adding", "Hide a memory; 'rawkomem restore' brings it back."),
+    "undo": ("adding", "Undo the last change made on this machine."),
+    "restore": (
+        "decisions",
+        "Bring back a deleted, archived, disputed or superseded memory.",
+    ),
+    "archive": ("decisions", "Take a memory out of use; 'rawkomem restore' brings it back."),
+    "supersede": ("decisions", "Replace an old memory with a newer one."),
+    "reinforce": ("decisions", "Confirm that a memory is true."),
+    "dispute": ("decisions", "Report that a memory may be wrong."),
+    "conflicts": ("decisions", "List memories that contradict each other."),
+    "quarantine": ("decisions", "Hold a memory back until a person reviews it."),
+    "validity": ("decisions", "Set the dates between which a memory is valid."),
+    "cite": ("listing", "Tie a memory to code; it ranks lower when the code changes."),
+    "heritage": ("lessons_and_skills", "Show or set the intents that led to a memory."),
+    "purge": ("adding", "Remove a memory's text from all files; this cannot be undone."),
+    "status": ("upkeep", "Check that the search index matches the files."),
+    "check": ("checks", "Report problems in memory files."),
+    "doctor": ("upkeep", "Look for problems on this machine."),
+    "self-check": ("measure", "Test every part of rawkomem once, in a temporary folder."),
+    "docs": ("manual", "List or print the pages of the documentation."),
+    "help": ("manual", "Show the help of a command, or all commands with --all."),
+    "index": ("upkeep", "Update, watch or rebuild the search index."),
+    "tidy": ("tidy", "Merge duplicates, archive old memories and traces."),
+    "store": ("upkeep", "Choose the database of the search index."),
+    "ledger": ("upkeep", "Show and verify the log of all operations."),
+    "export": ("importing", "Export memories for other tools."),
+    "toc": ("listing", "Write .rawko/MEMORY.md, a page that links to every memory."),
+    "sinks": ("upkeep", "Show and send events for the daily log and the webhook."),
+    "schema": ("probes", "Print the JSON Schema of the frontmatter."),
+    "scrub": ("probes", "Redact secrets and personal data in a text."),
+    "match": ("probes", "Test whether a whenToUse condition matches a text."),
+    "embed": ("probes", "Print the vector of a text."),
+    "bench": ("measure", "Measure speed, recall, learning and redaction."),
+    "mcp": ("servers", "Run the MCP server for agents."),
+    "lsp": ("servers", "Run the language server for editors."),
+    "hook": ("", "Answer a hook of a coding agent; 'rawkomem connect' sets it up."),
+}
+
+# heading → (commands that `rawkomem --help` shows, further commands that `rawkomem help --all` shows)
+GROUPS = {
+    "Start": (("init", "import", "connect", "browse"), ("demo", "replay", "completion", "uninstall")),
+    "Remember": (
+        ("add", "learn", "drafts", "lesson"),
+        ("skill", "trace", "episode", "evolve", "reflect", "project"),
+    ),
+    "Find": (
+        ("search", "inject", "list", "show", "why"),
+        ("why-not", "context", "brief", "stats", "tokens", "history", "explain", "entities", "diff"),
+    ),
+    "Change": (
+        ("amend", "feedback", "link", "review", "delete", "undo"),
+        ("restore", "archive", "supersede", "reinforce", "dispute", "conflicts", "quarantine", "validity", "cite",
+         "heritage", "purge"),
+    ),
+    "Maintain": (
+        ("status", "check", "doctor", "docs", "help"),
+        ("self-check", "index", "tidy", "store", "ledger", "export", "toc", "sinks", "schema", "scrub", "match",
+         "embed", "bench", "mcp", "lsp", "hook"),
+    ),
+}  # fmt: skip
+
+# Names that people know from other tools.
+SHORT_NAMES = {"ls": ("list",), "rm": ("delete",), "edit": ("amend",)}
+# Deprecated names of version 0.1. They work for one more version; the help does not show them.
+OLD_NAMES = {
+    "lessons": ("lesson", "list"),
+    "distill": ("lesson", "distill"),
+    "skills": ("skill", "list"),
+    "synthesize": ("skill", "synthesize"),
+    "log": ("trace", "log"),
+    "unlink": ("link", "remove"),
+    "links": ("link", "list"),
+    "traverse": ("link", "walk"),
+    "path": ("link", "path"),
+    "clusters": ("link", "clusters"),
+    "orphans": ("link", "orphans"),
+    "graph": ("link", "graph"),
+    "sync": ("index", "sync"),
+    "watch": ("index", "watch"),
+    "rebuild": ("index", "rebuild"),
+    "consolidate": ("tidy", "consolidate"),
+    "digest": ("tidy", "digest"),
+    "compress": ("tidy", "digest"),
+    "prune": ("tidy", "prune"),
+    "decay": ("tidy", "prune"),
+    "gather": ("tidy", "gather"),
+    "retention": ("tidy", "retention"),
+}
+# Unknown words → the command that the error suggests.
+OTHER_WORDS = {
+    "remember": "add",
+    "new": "add",
+    "recall": "search",
+    "find": "search",
+    "forget": "delete",
+    "remove": "delete",
+    "revert": "undo",
+    "merge": "tidy",
+    "config": "docs settings",
+}
+
+
+# List the commands for click and load each one when it runs.
 
 T = TypeVar("T")
 
@@ -70,8 +220,8 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         path = SHORT_NAMES.get(name) or OLD_NAMES.get(name) or (name,)
-        command = load(name if name in HOT else path[0])
-        for part in () if name in HOT else path[1:]:
+        command = load_command(name if name in FREQUENT else path[0])
+        for part in () if name in FREQUENT else path[1:]:
             command = getattr(command, "commands", {}).get(part)
         return command
 
@@ -92,13 +242,17 @@ class LazyGroup(click.Group):
 
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
-        return [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
+        return [
+            CompletionItem(name, help=text)
+            for name, (_, text) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write(overview(everything=False) + "\n")
+        formatter.write(commands_overview(everything=False) + "\n")
 
 
-def overview(everything: bool) -> str:
+def commands_overview(everything: bool) -> str:
     """Return the help of the program: the commands that people use most, or all of them, in groups."""
     lines = [INTRODUCTION, "", "Usage: rawkomem [-C FOLDER] COMMAND ..."]
     for heading, (shown, more) in GROUPS.items():
@@ -109,9 +263,9 @@ def overview(everything: bool) -> str:
     return "\n".join([*lines, "", "Options", *(f"  {line}" for line in options), "", ENDING])
 
 
-def load(name: str) -> click.Command | None:
+def load_command(name: str) -> click.Command | None:
     """Return a command with examples in its help, or None if there is no such command."""
-    if name in HOT:
+    if name in FREQUENT:
         command = with_examples(click_of(name), " ".join(OLD_NAMES.get(name, (name,))))
     elif name in COMMANDS:
         module = import_module(f"rawkomem.faces.cli.{COMMANDS[name][0]}")
@@ -119,39 +273,42 @@ def load(name: str) -> click.Command | None:
     else:
         return None
     if COMPLETE_VARIABLE in os.environ:
-        from .completion import enable
-
-        enable(command)
+        enable_completion(command)
     return command
 
 
 def _suggestion(name: str) -> str:
     """Return ": did you mean …?" with similar commands, or an empty text."""
-    from difflib import get_close_matches  # only after a typo
 
     names = [OTHER_WORDS[name]] if name in OTHER_WORDS else get_close_matches(name, COMMANDS, n=2)
     return f": did you mean {' or '.join(names)}?" if names else ""
 
 
-@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("-C", "folder", metavar="FOLDER", default="", help="Work as if started in this folder.")
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.option(
+    "-C", "folder", metavar="FOLDER", default="", help="Work as if started in this folder."
+)
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx: click.Context, folder: str) -> None:
     """Keep a project's memories as Markdown files that people and agents share."""
     if folder and not os.path.isdir(folder):
-        raise NotFound(f"there is no folder {folder}", "create it first, or name another one with -C")
+        raise NotFound(
+            f"there is no folder {folder}", "create it first, or name another one with -C"
+        )
     ctx.obj = folder
     if ctx.invoked_subcommand is None:
-        from .overview import show_overview  # only for `rawkomem` alone
-
         show_overview(folder)
 
 
 def run_click(argv: list[str]) -> int:
     """Run a command line through click, print errors as one line, and return the exit code."""
     if COMPLETE_VARIABLE in os.environ:
-        from . import completion  # noqa: F401 - importing it registers the bash script
+        pass
     try:
         result = cli.main(args=argv, prog_name="rawkomem", standalone_mode=False)
         return result if isinstance(result, int) else 0
@@ -197,12 +354,14 @@ def pass_layers(function: Callable[..., T]) -> Callable[..., T]:
 
 def click_of(name: str) -> click.Command:
     """Return a hot command as a click command."""
-    hot = HOT[name]
+    hot = FREQUENT[name]
 
     def command(folder: str, /, arguments: tuple[str, ...] = (), **values: Any) -> None:
         if arguments == ("-",) and not hot.max_arguments:
             arguments = (read_stdin(strict=False),)
-        lists = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+        lists = {
+            key: list(value) if isinstance(value, tuple) else value for key, value in values.items()
+        }
         run_of(name)(folder, list(arguments), **lists)
 
     declared = together(*hot.options)(click.pass_obj(command))

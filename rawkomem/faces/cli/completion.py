@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import BashComplete, CompletionItem, FishComplete, add_completion_class
 
-from ...files.docs import list_pages
+from ...files.installation import list_docs_pages
 from ...model.errors import RawkoError
 from ...model.filters import Filter
-from ...model.kinds import CREATES, STATUSES
+from ...model.values import CREATES, STATUSES
+from ...repository import Repository
+from ...text.chunks import counted as count
 from ...text.clean import one_line
-from ...text.count import count
 from .opening import open_repository
-
-if TYPE_CHECKING:
-    from ...repository import Repository
 
 MAX_ITEMS = 100
 TITLE_CHARS = 60
@@ -73,17 +70,20 @@ class FishInOrder(FishComplete):
     source_template = FISH_SOURCE
 
 
-def ids(repository: Repository) -> Iterable[tuple[str, str]]:
+def ids_with_titles(repository: Repository) -> Iterable[tuple[str, str]]:
     """Return (id, title) of every memory, most recently changed first."""
-    return [(row.id, row.title) for row in repository.core.rows(Filter(statuses=tuple(STATUSES), current=False))]
+    return [
+        (row.id, row.title)
+        for row in repository.core.rows(Filter(statuses=tuple(STATUSES), current=False))
+    ]
 
 
-def drafts(repository: Repository) -> Iterable[tuple[str, str]]:
+def drafts_with_titles(repository: Repository) -> Iterable[tuple[str, str]]:
     """Return (id, title) of every draft."""
     return [(draft.id, draft.title) for draft in repository.drafts.all()]
 
 
-def tags(repository: Repository) -> Iterable[tuple[str, str]]:
+def tags_with_counts(repository: Repository) -> Iterable[tuple[str, str]]:
     """Return every tag with the number of memories that have it."""
     counted: dict[str, int] = {}
     for memory in repository.core.reading.inside(None):
@@ -92,12 +92,16 @@ def tags(repository: Repository) -> Iterable[tuple[str, str]]:
     return [(tag, count(number, "memory")) for tag, number in sorted(counted.items())]
 
 
-Values = Callable[["Repository"], Iterable[tuple[str, str]]]
+ListValues = Callable[["Repository"], Iterable[tuple[str, str]]]
 Complete = Callable[[click.Context, str], list[CompletionItem]]
 # command → parameter → values; "" applies to every command
-REPOSITORY_VALUES: dict[str, dict[str, Values]] = {
-    "": dict.fromkeys(("id", "ids", "other", "old", "new", "related"), ids),
-    "drafts": {"name": drafts, "names": drafts, "other": drafts},
+REPOSITORY_VALUES: dict[str, dict[str, ListValues]] = {
+    "": dict.fromkeys(("id", "ids", "other", "old", "new", "related"), ids_with_titles),
+    "drafts": {
+        "name": drafts_with_titles,
+        "names": drafts_with_titles,
+        "other": drafts_with_titles,
+    },
 }
 TAG_PARAMETERS = ("tag", "tags", "untag", "wanted")
 # (command, parameter) of files and folders that click takes for plain texts
@@ -109,42 +113,42 @@ FILE_PARAMETERS = {
     ("toc", "out"),
     ("cite", "words"),
 }
-WORDS = {"kind": CREATES, "kinds": CREATES, "include": (*STATUSES, "all")}
+WORD_PARAMETERS = {"kind": CREATES, "kinds": CREATES, "include": (*STATUSES, "all")}
 
 
-def enable(command: click.Command, group: str = "") -> None:
+def enable_completion(command: click.Command, group: str = "") -> None:
     """Let Tab complete the parameters of a command, and of the commands of a group."""
     for parameter in command.params:
         complete = _complete_of(parameter, group or str(command.name))
         if complete:
-            setattr(parameter, "shell_complete", complete)  # noqa: B010 - click has no public way
+            setattr(parameter, "shell_complete", complete)  # noqa: B010
     for inner in getattr(command, "commands", {}).values():
-        enable(inner, group or str(command.name))
+        enable_completion(inner, group or str(command.name))
 
 
 def _complete_of(parameter: click.Parameter, group: str) -> Complete | None:
     """Return the function that completes a parameter, or None if click completes it."""
     if (group, parameter.name) in FILE_PARAMETERS:
         return lambda _, incomplete: [CompletionItem(incomplete, type="file")]
-    values = _values(parameter, group)
+    values = _values_of(parameter, group)
     return _completing(values) if values else None
 
 
-def _values(parameter: click.Parameter, group: str) -> Values | None:
+def _values_of(parameter: click.Parameter, group: str) -> ListValues | None:
     """Return the function that lists the values of a parameter, or None if click completes it."""
     name = str(parameter.name)
     if group == "docs" and name == "page":
-        return lambda _: list_pages()
+        return lambda _: list_docs_pages()
     if group == "feedback" and name == "arguments":
-        return ids
+        return ids_with_titles
     if name in TAG_PARAMETERS:
-        return tags
-    if name in WORDS and not isinstance(parameter.type, click.Choice):
-        return lambda _: [(word, "") for word in WORDS[name]]
+        return tags_with_counts
+    if name in WORD_PARAMETERS and not isinstance(parameter.type, click.Choice):
+        return lambda _: [(word, "") for word in WORD_PARAMETERS[name]]
     return {**REPOSITORY_VALUES[""], **REPOSITORY_VALUES.get(group, {})}.get(name)
 
 
-def _completing(values: Values) -> Complete:
+def _completing(values: ListValues) -> Complete:
     def complete(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         folder = str(ctx.find_root().params.get("folder") or "")
         try:

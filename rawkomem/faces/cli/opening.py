@@ -1,15 +1,46 @@
-"""Open the repository of a command and find out whether a person runs the command. Does not import click."""
+"""Open the repository of a command, find out who runs it, and report decisions. Does not import click.
+
+The frequent commands `rawkomem feedback` and `stats` are here, too.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import Any
 
+from ...files.append import Written
 from ...files.layout import personal_root
+from ...files.session_records import Access
+from ...git.runner import user_name
 from ...hosts import person
-from ...model.errors import NotFound
+from ...index.summaries import Stats, Used
+from ...model.entries import Memory
+from ...model.errors import BadInput, NotFound
+from ...model.values import as_dict, iso
+from ...recall.signals import filter_of
 from ...repository import Repository
+from ...text.chunks import counted
+from ...text.clean import one_line
+from .terminal import (
+    draws,
+    fields_of,
+    name_of,
+    note,
+    paint,
+    say,
+    say_json,
+    sparkline,
+    tell_nothing,
+    wide,
+)
 
-watched = False  # set by the demo in its subprocesses: they have no terminal, but a person runs the demo
+# Open the repository of a command and find out whether a person runs the command. Does not import
+# click.
+
+watched = (
+    False  # set by the demo in its subprocesses: they have no terminal, but a person runs the demo
+)
 
 
 def open_repository(folder: str, layers: bool = False) -> Repository:
@@ -38,3 +69,143 @@ def open_owner(folder: str, name: str) -> tuple[Repository, str]:
 def arrival() -> str:
     """Return PERSON if a person at a terminal runs the command and no agent is a parent process, else AGENT."""
     return person.PERSON if watched else person.arrival()
+
+
+# Report the result of a decision about a memory. Does not import click.
+
+
+def author(by: str) -> str:
+    """Return the name `by`, or the name of the user if it is empty."""
+    if by:
+        return by
+
+    return user_name()
+
+
+def report_decision(
+    repository: Repository, name: str, written: Sequence[Written], done: str, as_json: bool
+) -> None:
+    """Print what was done and the current status of the memory."""
+    memory = repository.get(name)
+    done = "proposed" if any(item.entry.id in memory.proposed for item in written) else done
+    superseded = (item.entry.about for item in written if item.entry.kind == "supersede")
+    others = [id for id in superseded if id != memory.id]
+    if as_json:
+        say_json(
+            {
+                **decided_json(memory),
+                "done": done,
+                "superseded": others,
+                "entries": [item.entry.id for item in written],
+            }
+        )
+        return
+    paths = dict.fromkeys(item.entry.path for item in written if item.entry.target == memory.id)
+    say(
+        f"{paint(done, 'green')}  {name_of(memory)}  {paint(', '.join(paths) or memory.path, 'dim')}"
+    )
+    if done == "proposed":
+        note(
+            f"a person vouches for {memory.id}, so the change waits for 'rawkomem review {memory.id}'"
+        )
+    for id in others:
+        say(f"  supersedes {id}")
+    conflicts = repository.beliefs.conflicts() if memory.conflicts_with else ()
+    still_open = [conflict.other.id for conflict in conflicts if conflict.memory.id == memory.id]
+    if still_open and memory.status == "active":
+        how = f"'rawkomem review {memory.id}' with --supersede or --keep-both"
+        note(f"still in conflict with {', '.join(still_open)}: settle it with {how}")
+
+
+def decided_json(memory: Memory) -> dict[str, Any]:
+    """Return a memory as one side of a decision, for JSON."""
+    said = {"claim": memory.extra.get("claim"), "conflicts_with": list(memory.conflicts_with)}
+    votes = fields_of(memory, "disputes", "reinforcements", "helpful", "harmful", "path")
+    return {**fields_of(memory, "id", "title", "status", "reason"), **said, **votes}
+
+
+# Implement `rawkomem feedback`: rate a memory. Agents do so after every task, so click is not
+# imported.
+
+SIGNALS = ("helpful", "harmful")
+
+
+def run_feedback(
+    folder: str,
+    arguments: list[str],
+    helpful: bool,
+    harmful: bool,
+    reason: str,
+    by: str,
+    as_json: bool,
+) -> None:
+    """Append a vote and print the result; raise BadInput unless the vote is helpful or harmful."""
+    name, *words = arguments
+    votes = {
+        *words,
+        *(word for word, chosen in zip(SIGNALS, (helpful, harmful), strict=True) if chosen),
+    }
+    signal = votes.pop() if len(votes) == 1 else ""
+    if signal not in SIGNALS:
+        raise BadInput(
+            "say whether the memory was helpful or harmful",
+            f"run 'rawkomem feedback {name} helpful'",
+        )
+    repository, id = open_owner(folder, name)
+    report_decision(
+        repository,
+        id,
+        [repository.feedback(id, signal, reason, author(by))],
+        f"counted as {signal}",
+        as_json,
+    )
+
+
+# Implement `rawkomem stats`: count memories and their uses.
+
+
+def run_stats(folder: str, arguments: list[str], as_json: bool, **which: Any) -> None:
+    """Count memories and print the counts."""
+    repository = open_repository(folder)
+    stats = repository.stats(filter_of(**which))
+    if as_json:
+        used = {
+            name: [_used_memory_json(item) for item in getattr(stats, name)]
+            for name in ("most_used", "least_used")
+        }
+        say_json({**as_dict(stats), **used})
+    elif stats.memories:
+        _print_stats(stats)
+    else:
+        tell_nothing(repository, "no memory matches these filters")
+
+
+def used_json(access: Access) -> dict[str, Any]:
+    """Return the number of injections of a memory and the time of the last one, for JSON."""
+
+    return {"accesses": access.count, "last_access": iso(access.last)}
+
+
+def _used_memory_json(item: Used) -> dict[str, Any]:
+    return {"id": item.id, "title": item.title, **used_json(Access(item.count, item.last))}
+
+
+def _print_stats(stats: Stats) -> None:
+    used = f"{stats.unused} of them never used; {counted(stats.uses, 'use')} in total"
+    lines = [("memories", f"{stats.memories}, {used}")]
+    for name in ("kinds", "importance", "tags", "statuses"):
+        counts = ", ".join(f"{count} {value}" for value, count in getattr(stats, name).items())
+        lines.append((name, counts or "none"))
+    least = [item for item in stats.least_used if item not in stats.most_used]
+    for name, items in (("most used", stats.most_used), ("least used", least)):
+        lines += [
+            (name, f"{item.count:4}  {one_line(item.title or item.id, wide() - 20)}")
+            for item in items
+        ]
+    if draws():
+        lines += [
+            ("by week", sparkline(stats.weeks, "week")),
+            ("uses by day", sparkline(stats.days, "day")),
+        ]
+    for name, text in lines:
+        say(f"{paint(f'{name:11}', 'dim')} {text}")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from ...git.run import Git, GitFailed
-from ...hosts.connect.plan import is_connected
-from ...hosts.connect.settings import connectable
+from ...git.runner import Git, GitFailed
+from ...hosts.connect import connectable, is_connected
 from ...model.errors import NotFound, RawkoError
-from ...model.record import record
+from ...model.values import record
 from ...repository import Repository
-from ...text.count import count
+from ...text.chunks import counted
 from .opening import open_repository
 from .terminal import paint, say
 
@@ -26,7 +25,7 @@ There is no memory repository in this folder or in a folder above it.
 
 
 @record
-class Here:
+class RepositoryState:
     """The state of a repository: counts, connected hosts, and work that waits for the user."""
 
     root: str
@@ -41,16 +40,18 @@ class Here:
 def show_overview(folder: str) -> None:
     """Print the state of the repository and the next useful step."""
     try:
-        here = look(open_repository(folder))
+        here = repository_state(open_repository(folder))
     except NotFound:
         say(NO_REPOSITORY)
         return
     facts = {
-        "memories": f"{count(here.memories, 'memory')} in {here.root}",
-        "drafts": f"{count(here.drafts, 'draft')} from your sessions" if here.drafts else "",
+        "memories": f"{counted(here.memories, 'memory')} in {here.root}",
+        "drafts": f"{counted(here.drafts, 'draft')} from your sessions" if here.drafts else "",
         "review": f"{here.waiting} waiting for your decision" if here.waiting else "",
         "agents": f"connected: {', '.join(here.hosts)}" if here.hosts else "none connected",
-        "git": f"{count(here.uncommitted, 'memory file')} not committed" if here.uncommitted else "",
+        "git": f"{counted(here.uncommitted, 'memory file')} not committed"
+        if here.uncommitted
+        else "",
     }
     for name, fact in facts.items():
         if fact:
@@ -60,49 +61,78 @@ def show_overview(folder: str) -> None:
     say("\n'rawkomem --help' lists the commands.")
 
 
-def look(repository: Repository) -> Here:
+def repository_state(repository: Repository) -> RepositoryState:
     """Return the state of a repository."""
     layout = repository.layout
     statuses = repository.core.read(lambda: repository.core.index.catalogue.counts()[2])
-    return Here(
+    return RepositoryState(
         root=os.path.relpath(layout.root),
         memories=len(repository.list()),
         drafts=len(repository.drafts.all()),
         waiting=statuses.get("quarantined", 0) + len(repository.beliefs.proposals()),
         hosts=connected_hosts(layout.project),
-        uncommitted=_uncommitted(layout.root),
-        importable=next((name for name in KNOWLEDGE_FILES if os.path.isfile(os.path.join(layout.project, name))), ""),
+        uncommitted=_uncommitted_files(layout.root),
+        importable=next(
+            (
+                name
+                for name in KNOWLEDGE_FILES
+                if os.path.isfile(os.path.join(layout.project, name))
+            ),
+            "",
+        ),
     )
 
 
-STEPS: tuple[tuple[Callable[[Here], object], str, str], ...] = (
-    (lambda here: here.waiting, "rawkomem review", "Decide on changes and memories that wait for you."),
+NEXT_STEPS: tuple[tuple[Callable[[RepositoryState], object], str, str], ...] = (
+    (
+        lambda here: here.waiting,
+        "rawkomem review",
+        "Decide on changes and memories that wait for you.",
+    ),
     (lambda here: here.drafts, "rawkomem drafts", "Keep or drop the drafts from your sessions."),
-    (lambda here: not here.hosts, "rawkomem connect", "Let your coding agent read and store memories."),
-    (lambda here: here.uncommitted, "git add .rawko", "Then commit: your team gets the memories with the next pull."),
+    (
+        lambda here: not here.hosts,
+        "rawkomem connect",
+        "Let your coding agent read and store memories.",
+    ),
+    (
+        lambda here: here.uncommitted,
+        "git add .rawko",
+        "Then commit: your team gets the memories with the next pull.",
+    ),
 )
 
 
-def next_step(here: Here) -> tuple[str, str]:
+def next_step(here: RepositoryState) -> tuple[str, str]:
     """Return the next useful command and what it does."""
     if not here.memories and not here.waiting and not here.drafts:
         return _first_step(here)
-    steps = ((command, reason) for is_due, command, reason in STEPS if is_due(here))
-    return next(steps, ('rawkomem search "how do we run the tests"', "Find memories by words and by meaning."))
+    steps = ((command, reason) for is_due, command, reason in NEXT_STEPS if is_due(here))
+    return next(
+        steps,
+        ('rawkomem search "how do we run the tests"', "Find memories by words and by meaning."),
+    )
 
 
-def _first_step(here: Here) -> tuple[str, str]:
+def _first_step(here: RepositoryState) -> tuple[str, str]:
     if here.importable:
-        return f"rawkomem import {here.importable}", f"Import the content of {here.importable} as memories."
+        return (
+            f"rawkomem import {here.importable}",
+            f"Import the content of {here.importable} as memories.",
+        )
     return 'rawkomem add "Run the tests with pnpm, never with npm."', "Store your first memory."
 
 
 def connected_hosts(project: str) -> tuple[str, ...]:
     """Return the agent hosts that are connected to a project, or for all projects of the user."""
-    return tuple(name for name in connectable() if _connected(name, project) or _connected(name, ""))
+    return tuple(
+        name
+        for name in connectable()
+        if _is_connected_host(name, project) or _is_connected_host(name, "")
+    )
 
 
-def _connected(name: str, project: str) -> bool:
+def _is_connected_host(name: str, project: str) -> bool:
     """Return whether a host is connected; False if its settings cannot be read."""
     try:
         return is_connected(name, project)
@@ -110,7 +140,7 @@ def _connected(name: str, project: str) -> bool:
         return False
 
 
-def _uncommitted(root: str) -> int:
+def _uncommitted_files(root: str) -> int:
     """Return the number of memory files with uncommitted changes; 0 without git."""
     try:
         listed = Git(root).run("status", "--porcelain", "-z", "--untracked-files=all", "--", ".")

@@ -9,10 +9,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, TextIO
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import TextIO
 
 PAGER_VARIABLES = ("RAWKOMEM_PAGER", "PAGER")
 DEFAULT_PAGER = "less"
@@ -20,7 +18,7 @@ LESS_OPTIONS = "FRX"  # quit if the text fits one screen, show colors, leave the
 NO_PAGER = ("", "cat")
 
 
-class Held(io.StringIO):
+class HeldOutput(io.StringIO):
     """A buffer for stdout that claims to be the terminal, so that colors and encoding stay the same."""
 
     def __init__(self, terminal: TextIO):
@@ -38,27 +36,29 @@ class Held(io.StringIO):
 @contextlib.contextmanager
 def paged() -> Iterator[None]:
     """Buffer stdout; then show it in a pager if it is longer than the terminal, else print it."""
-    terminal, words = sys.stdout, pager()
+    terminal, words = sys.stdout, pager_command()
     if not words or not terminal.isatty():
         yield
         return
-    held = Held(terminal)
+    held = HeldOutput(terminal)
     sys.stdout = held
     try:
         yield
     finally:
         sys.stdout = terminal
-        show(held.getvalue(), words)
+        show_paged(held.getvalue(), words)
 
 
-def pager() -> list[str]:
+def pager_command() -> list[str]:
     """Return the command line of the pager; empty if the user turned it off or it is not installed."""
-    chosen = next((os.environ[name] for name in PAGER_VARIABLES if name in os.environ), DEFAULT_PAGER)
+    chosen = next(
+        (os.environ[name] for name in PAGER_VARIABLES if name in os.environ), DEFAULT_PAGER
+    )
     words = shlex.split(chosen) if chosen not in NO_PAGER else []
     return words if words and shutil.which(words[0]) else []
 
 
-def show(text: str, words: list[str]) -> None:
+def show_paged(text: str, words: list[str]) -> None:
     """Show a text in the pager if it is longer than the terminal; print it otherwise."""
     if text.count("\n") < shutil.get_terminal_size().lines:
         sys.stdout.write(text)

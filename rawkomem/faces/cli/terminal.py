@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ...model.entries import Memory
+from ...model.errors import RawkoError
 from ...model.filters import Filter
+from ...model.values import iso
+from ...text.clean import clean, one_line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, TypeVar
-
-    from ...model.entry import Memory
-    from ...model.errors import RawkoError
     from ...repository import Repository
 
-    T = TypeVar("T")
-    U = TypeVar("U")
+T = TypeVar("T")
+U = TypeVar("U")
+
 
 JSON_SCHEMA_VERSION = 1  # raised when a key of --json is renamed, removed or changes its meaning
 BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -41,7 +43,6 @@ def shown(text: str) -> str:
     """Return a text without control and invisible characters; line breaks, tabs and the styles of `paint` stay."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    from ...text.clean import clean
 
     parts = text.split("\x1b[")
     return clean(parts[0]) + "".join(_styled(part) for part in parts[1:])
@@ -49,10 +50,13 @@ def shown(text: str) -> str:
 
 def _styled(part: str) -> str:
     """Return the text after an escape sequence; the sequence stays only if it is a style of `paint`."""
-    from ...text.clean import clean
 
     code, end, rest = part.partition("m")
-    return f"\x1b[{code}m{clean(rest)}" if end and code in ("0", *STYLES.values()) else clean(f"\x1b[{part}")
+    return (
+        f"\x1b[{code}m{clean(rest)}"
+        if end and code in ("0", *STYLES.values())
+        else clean(f"\x1b[{part}")
+    )
 
 
 def on_one_line(text: str) -> str:
@@ -62,12 +66,13 @@ def on_one_line(text: str) -> str:
 
 def say_json(value: object, versioned: bool = True) -> None:
     """Print data as JSON. An object starts with the schema version, unless `versioned` is false; see docs/json.md."""
-    import json  # only with --json
 
     if versioned and isinstance(value, dict):
         value = {"schema": JSON_SCHEMA_VERSION, **value}
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    sys.stdout.write("".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text) + "\n")
+    sys.stdout.write(
+        "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text) + "\n"
+    )
 
 
 def say_either(as_json: bool, data: object, text: str) -> None:
@@ -79,7 +84,11 @@ def say_either(as_json: bool, data: object, text: str) -> None:
 
 
 def say_rows(
-    as_json: bool, rows: Sequence[T], shape: Callable[[T], object], line: Callable[[T], str], nothing: str = ""
+    as_json: bool,
+    rows: Sequence[T],
+    shape: Callable[[T], object],
+    line: Callable[[T], str],
+    nothing: str = "",
 ) -> None:
     """Print rows as a JSON list or one line each; if there are none, print a remark on stderr."""
     if as_json:
@@ -98,7 +107,6 @@ def fields_of(item: object, *names: str) -> dict[str, Any]:
 
 def name_of(memory: Memory) -> str:
     """Return the title of a memory, its status unless it is active, and its id."""
-    from ...text.clean import one_line
 
     return f"{one_line(memory.title or memory.path, 80)}{bracketed(memory.status)}  {paint(memory.id, 'dim')}"
 
@@ -110,13 +118,19 @@ def bracketed(status: str) -> str:
 
 def say_written(ids: Sequence[str], as_json: bool) -> None:
     """Print the ids of written memories; used when the index failed after the write."""
-    say_either(as_json, {"written": list(ids)}, "\n".join(f"{paint('written', 'green')}  {id}" for id in ids))
+    say_either(
+        as_json,
+        {"written": list(ids)},
+        "\n".join(f"{paint('written', 'green')}  {id}" for id in ids),
+    )
     sys.stdout.flush()
 
 
 def complain(failure: RawkoError) -> int:
     """Print an error as one line on stderr and return the exit code."""
-    from ...redaction.find import redact  # slow to load; only errors, which may quote secrets, need it
+    from ...redaction.find import (
+        redact,  # slow to load; only errors, which may quote secrets, need it
+    )
 
     hint = f" ({failure.hint})" if failure.hint else ""
     sys.stderr.write(f"rawkomem: {on_one_line(redact(failure.message, pii=False) + hint)}\n")
@@ -179,6 +193,5 @@ def sparkline(counts: Sequence[int], step: str) -> str:
 
 def day(at: int) -> str:
     """Return the date of a time, or dashes if it is unknown."""
-    from ...model.clock import iso
 
     return iso(at)[:10] or "-" * 10

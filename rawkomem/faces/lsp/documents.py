@@ -1,27 +1,222 @@
-"""Find the editor's documents, their repositories, and positions in the editor's units."""
+"""Hold what the editor knows and has open: its capabilities, the worker thread, repositories, and
+documents.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
-from ...files.contents import MAX_FILE_BYTES
-from ...files.layout import Layout, find_layout
-from ...files.read import read_data
-from ...model.entry import Entry, Memory
+from ...files.layout import AREAS, MAX_FILE_BYTES, Layout, find_layout
+from ...files.reading import read_data, read_file
+from ...hosts.person import AGENT, PERSON, agent_above
+from ...index.memories import memory_of
+from ...model.entries import Entry, Memory
 from ...model.errors import NotFound
-from ...model.record import record
-from .client import Client
-from .lines import UTF16, index_at, lines_of, units
-from .places import Span, fronts, names_in
-from .shelf import Shelf, path_in
-from .worker import Worker
+from ...model.values import record
+from ...repository import Repository
+from ...state.changes import Names, references
+from ...state.fold import fold
+from ...text.conditions import match_condition
+from .positions import UTF16, Span, fronts, index_at, lines_of, names_in, units
+
+# Read the capabilities of the editor: answers use only what it supports.
+
+
+class Client:
+    """The capabilities that an editor announced when it started the server."""
+
+    def __init__(self, capabilities: lsp.ClientCapabilities):
+        self._announced = capabilities
+
+    def _get(self, path: str) -> Any:
+        """Return the capability at a dotted path, or None if the editor does not mention it."""
+        found: Any = self._announced
+        for name in path.split("."):
+            found = getattr(found, name, None)
+        return found
+
+    @property
+    def creates_files(self) -> bool:
+        """Tell whether one edit may create a file and write text into it."""
+        edits = "workspace.workspace_edit."
+        operations = self._get(edits + "resource_operations") or ()
+        return (
+            bool(self._get(edits + "document_changes"))
+            and lsp.ResourceOperationKind.Create in operations
+        )
+
+    @property
+    def applies_edits(self) -> bool:
+        """Tell whether the server may send edits to the editor."""
+        return bool(self._get("workspace.apply_edit"))
+
+    @property
+    def shows_documents(self) -> bool:
+        """Tell whether the server may ask the editor to open a file."""
+        return bool(self._get("window.show_document.support"))
+
+    @property
+    def hover_format(self) -> lsp.MarkupKind:
+        """Return the format of hover cards that the editor prefers; Markdown if it does not say."""
+        formats = self._get("text_document.hover.content_format") or [lsp.MarkupKind.Markdown]
+        return lsp.MarkupKind(formats[0])
+
+    @property
+    def takes_snippets(self) -> bool:
+        """Tell whether a completion may set the cursor position."""
+        return bool(self._get("text_document.completion.completion_item.snippet_support"))
+
+    @property
+    def takes_action_literals(self) -> bool:
+        """Tell whether a code action may be an object with a kind; otherwise it must be a bare command."""
+        return self._get("text_document.code_action.code_action_literal_support") is not None
+
+    @property
+    def watches_files(self) -> bool:
+        """Tell whether the editor can watch files for the server."""
+        return bool(self._get("workspace.did_change_watched_files.dynamic_registration"))
+
+    @property
+    def refreshes_lenses(self) -> bool:
+        """Tell whether the server may ask the editor to refresh its code lenses."""
+        return bool(self._get("workspace.code_lens.refresh_support"))
+
+
+# Run requests in one thread, so that the server can read messages, such as cancellations,
+# meanwhile.
+
+T = TypeVar("T")
+
+
+class Cancelled(Exception):
+    """Raised inside a request that the editor cancelled."""
+
+
+class Worker:
+    """Runs one call at a time, in order: a Repository is not thread-safe."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "rawkomem")
+        self._cancelled = Event()  # of the running call
+
+    async def run(self, call: Callable[..., T], *given: Any) -> T:
+        """Run a call in the thread and return its result.
+
+        Cancelling this coroutine drops a waiting call, and stops a running call at its next `go_on`.
+        """
+        cancelled = Event()
+
+        def job() -> T:
+            self._cancelled = cancelled
+            return call(*given)
+
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, job)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    def go_on(self) -> None:
+        """Raise Cancelled if the running call was cancelled. Long loops call this."""
+        if self._cancelled.is_set():
+            raise Cancelled
+
+    def end(self) -> None:
+        """Cancel the running call and drop waiting calls."""
+        self._cancelled.set()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+# Cache the memories of one repository for an editor; reload them when files change.
+
+MAX_RECENT_RECALLS = 200  # latest recalls of the ledger that are searched
+DELETED = "deleted"
+
+
+def path_in(layout: Layout, file: str) -> str:
+    """Return the path of a memory file relative to its repository; empty for any other file. Opens nothing."""
+    file = os.path.abspath(file)
+    path = layout.relative(file) if file.startswith(layout.root + os.sep) else ""
+    return path if path.endswith(".md") and path.partition("/")[0] in AREAS else ""
+
+
+class Shelf:
+    """The memories of one repository."""
+
+    def __init__(self, layout: Layout, warn: Callable[[str], None]):
+        self.layout = layout
+        self.repository = Repository(layout, warn, via=AGENT if agent_above() else PERSON)
+        self.memories: dict[str, Memory] = {}  # includes deleted memories: files still name them
+        self.names = Names(())
+        self.loads = 0  # how often the memories were loaded
+        self._seen: object = None
+
+    def refresh(self) -> None:
+        """Check the files, and reload the memories if a file changed."""
+        index = self.repository.core.index
+
+        def look() -> tuple[object, list[Memory] | None]:
+            seen = index.catalogue.meta().get("listing")
+            known = seen is not None and seen == self._seen
+            return seen, None if known else [memory_of(doc) for doc in index.catalogue.docs()]
+
+        self._seen, memories = self.repository.core.read(look)
+        if memories is not None:
+            self.loads += 1
+            self.memories = {memory.id: memory for memory in memories}
+            self.names = Names(memories)
+
+    def offered(self) -> list[Memory]:
+        """Return the memories that completions and symbols list: all that are not deleted."""
+        return [memory for memory in self.memories.values() if memory.status != DELETED]
+
+    def meant(self, name: str) -> list[Memory]:
+        """Return the memories that a name in a file may mean."""
+        return [self.memories[id] for id in self.names.find(name)]
+
+    def files_naming(self, id: str) -> Iterator[str]:
+        """Yield the paths of files that may refer to a memory."""
+        naming = (memory.path for memory in self.memories.values() if self._refers(memory, id))
+        yield from sorted({*self._files_about(id), *naming})
+
+    def _refers(self, memory: Memory, id: str) -> bool:
+        return memory.superseded_by == id or any(
+            id in self.names.find(name) for _, name in references(memory)
+        )
+
+    def _files_about(self, id: str) -> Iterable[str]:
+        return self.repository.core.read(
+            lambda: self.repository.core.index.catalogue.paths_about(id)
+        )
+
+    def as_edited(self, id: str, path: str, entries: Iterable[Entry]) -> Memory | None:
+        """Return a memory folded from the editor's entries of one file and the saved entries of all other files."""
+        others = (file for file in self._files_about(id) if file != path)
+        saved = (
+            entry for file in others for entry in read_file(self.layout.path(file), file).entries
+        )
+        return fold(entry for entry in (*entries, *saved) if entry.target == id)
+
+    def fired_lately(self, condition: str) -> list[tuple[int, str]]:
+        """Return (time, task) for each recent recall in the ledger on which a condition fires, latest first."""
+        return [
+            (at, task)
+            for at, task in self.repository.ledger.asked(MAX_RECENT_RECALLS)
+            if match_condition(condition, task)
+        ]
+
+
+# Find the editor's documents, their repositories, and positions in the editor's units.
 
 
 @record
@@ -66,8 +261,14 @@ class Place:
         return span, self.document.shelf.meant(span.text) if span else self._around()
 
     def _around(self) -> list[Memory]:
-        front = next((one for one in fronts(self.document.lines) if one.first <= self.line <= one.last), None)
-        ids = [entry.target for entry in self.document.entries if front and entry.line - 1 == front.first]
+        front = next(
+            (one for one in fronts(self.document.lines) if one.first <= self.line <= one.last), None
+        )
+        ids = [
+            entry.target
+            for entry in self.document.entries
+            if front and entry.line - 1 == front.first
+        ]
         known = self.document.shelf.memories
         return [known[id] for id in ids if id in known]
 
@@ -89,7 +290,7 @@ class Documents:
 
     def get(self, uri: str) -> Document | None:
         """Return a document with up-to-date memories, or None if it is not a memory file."""
-        layout, path = _home(uri)
+        layout, path = _home_of(uri)
         if layout is None:
             return None
         text = self.text(uri)
@@ -97,7 +298,7 @@ class Documents:
 
     def is_memory_file(self, uri: str) -> bool:
         """Tell whether a document is a memory file. Opens no repository."""
-        return _home(uri)[0] is not None
+        return _home_of(uri)[0] is not None
 
     def refresh(self) -> int:
         """Reload the memories of repositories with changed files; return how often memories were loaded so far."""
@@ -111,7 +312,9 @@ class Documents:
         if document is None:
             return None
         lines, at = document.lines, params.position.line
-        column = index_at(lines[at], params.position.character, self.encoding) if at < len(lines) else 0
+        column = (
+            index_at(lines[at], params.position.character, self.encoding) if at < len(lines) else 0
+        )
         return Place(document, min(at, len(lines) - 1), column)
 
     def open_uris(self) -> list[str]:
@@ -133,7 +336,9 @@ class Documents:
 
     def _shelf(self, layout: Layout) -> Shelf:
         if layout.root not in self._shelves:
-            self._shelves[layout.root] = Shelf(layout, lambda text: print(f"rawkomem: {text}", file=sys.stderr))
+            self._shelves[layout.root] = Shelf(
+                layout, lambda text: print(f"rawkomem: {text}", file=sys.stderr)
+            )
         self._shelves[layout.root].refresh()
         return self._shelves[layout.root]
 
@@ -143,7 +348,9 @@ class Documents:
         if held is not None:
             return str(held.source)
         try:
-            with open(to_fs_path(uri) or "", encoding="utf-8", errors="replace", newline="") as stream:
+            with open(
+                to_fs_path(uri) or "", encoding="utf-8", errors="replace", newline=""
+            ) as stream:
                 return stream.read(MAX_FILE_BYTES)
         except OSError:
             return ""
@@ -161,7 +368,7 @@ class Documents:
         return lsp.Range(*(lsp.Position(line, column) for column in columns))
 
 
-def _home(uri: str) -> tuple[Layout | None, str]:
+def _home_of(uri: str) -> tuple[Layout | None, str]:
     """Return the repository of a memory file and the file's path in it; (None, "") for any other file."""
     file = to_fs_path(uri) or ""
     try:

@@ -1,1 +1,7 @@
-"""Serve memories to agents over the Model Context Protocol. Each tool makes one library call and returns text."""
+"""Serve memories to agents over the Model Context Protocol.
+
+`agent_server`: requests, resources and completions, over a pool of repositories
+`tools`: the tools and the prompts
+`replies`: the texts of the answers, fenced as data
+`http_door`: streamable HTTP with token, Host and Origin checks
+"""

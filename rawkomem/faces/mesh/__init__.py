@@ -1,41 +1,36 @@
 """Implement RFC-0011 as a thin adapter over Repository, without its own store or scorer.
 
-options.py, types.py     arguments and results of the API
-records.py, render.py    memories as records, and as text for a prompt
-opening.py, storing.py   open a repository from options; store a memory unless it is known
-memory_mesh.py           the API without `await`; awaitable.py adds `await`
-context.py, cli.py       the context manager for conversations; the command line
+`api`: Provide the memory mesh of RFC-0011 over a Repository: SyncMemoryMesh, MemoryMesh with `await`, and the context manager
+`cli`: Run `memory-mesh`: the Zero-JSON command line of RFC-0011 §9, with its exact output
+`records`: Turn content and metadata into entries, memories into records, and results into text for a prompt; store unless known
+`values`: Declare the arguments and results of the API of RFC-0011
 """
 
-from .awaitable import MemoryMesh
-from .context import ContextManagerConfig, MemoryContextManager
-from .memory_mesh import SyncMemoryMesh
-from .options import (
+from .api import ContextManagerConfig, MemoryContextManager, MemoryMesh, SyncMemoryMesh
+from .values import (
+    CacheStats,
     FormatOptions,
     GetAllOptions,
-    InteractionContext,
-    MemoryMeshOptions,
-    QueryOptions,
-    RecallOptions,
-    ReflectOptions,
-    SearchOptions,
-    SkillOptions,
-    SynthesisOptions,
-)
-from .types import (
-    CacheStats,
     HealthStatus,
     HeritageChain,
+    InteractionContext,
     LessonBlock,
     LessonContext,
+    MemoryMeshOptions,
     MemoryRecord,
     MemoryStats,
     PruneResult,
+    QueryOptions,
+    RecallOptions,
     ReflectionResult,
+    ReflectOptions,
     ReliabilityUpdate,
+    SearchOptions,
     SearchResult,
+    SkillOptions,
     SkillRecord,
     SkillResult,
+    SynthesisOptions,
     SynthesisResult,
 )
 

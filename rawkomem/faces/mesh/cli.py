@@ -15,9 +15,8 @@ import click
 
 from ...model.errors import BadInput, NotFound, RawkoError
 from ..cli.options import LIMIT
-from .memory_mesh import SyncMemoryMesh
-from .named_files import naming, read_text
-from .options import DEFAULT_AGENT
+from .api import SyncMemoryMesh, naming_file, read_text
+from .values import DEFAULT_AGENT
 
 TAG = "[MemoryMesh]"
 EXTENSION = ".md"
@@ -54,7 +53,9 @@ def _print_error(error: str) -> None:
     click.echo(f"[MemoryMesh Error] {' '.join(error.split())}", err=True)
 
 
-@click.group(cls=Group, invoke_without_command=True, context_settings={"help_option_names": ["--help"]})
+@click.group(
+    cls=Group, invoke_without_command=True, context_settings={"help_option_names": ["--help"]}
+)
 @click.pass_context
 def main(context: click.Context) -> None:
     """Store and search the memories of this project, with the commands of RFC-0011."""
@@ -67,12 +68,16 @@ def main(context: click.Context) -> None:
 
 @main.command()
 @click.option("--content", required=True, help="The text to remember.")
-@click.option("--type", "kind", default="", show_default=DEFAULT_TYPE, help="Type of the memory: one word.")
+@click.option(
+    "--type", "kind", default="", show_default=DEFAULT_TYPE, help="Type of the memory: one word."
+)
 @click.option("--rationale", default="", help="Why it is stored.")
 @click.option("--hypothesis", default="", help="What it may be useful for.")
 @click.option("--metadata", default="", help="More metadata, as a JSON object.")
 @click.pass_obj
-def store(mesh: SyncMemoryMesh, content: str, kind: str, rationale: str, hypothesis: str, metadata: str) -> None:
+def store(
+    mesh: SyncMemoryMesh, content: str, kind: str, rationale: str, hypothesis: str, metadata: str
+) -> None:
     """Store a memory."""
     named = {"type": kind, "rationale": rationale, "hypothesis": hypothesis}
     about = {**_metadata(metadata), **{key: value for key, value in named.items() if value}}
@@ -84,16 +89,25 @@ def _metadata(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text or "{}")
     except (ValueError, RecursionError) as failure:
-        raise BadInput(f"--metadata is not JSON: {failure}", 'example: --metadata \'{"tags": ["auth"]}\'') from None
+        raise BadInput(
+            f"--metadata is not JSON: {failure}", 'example: --metadata \'{"tags": ["auth"]}\''
+        ) from None
     if not isinstance(found, dict):
-        raise BadInput("--metadata must be a JSON object", 'example: --metadata \'{"tags": ["auth"]}\'')
+        raise BadInput(
+            "--metadata must be a JSON object", 'example: --metadata \'{"tags": ["auth"]}\''
+        )
     return found
 
 
 @main.command()
 @click.argument("query")
 @LIMIT
-@click.option("--filter", "condition", default="", help="Only memories that match, such as \"memory_type = 'lesson'\".")
+@click.option(
+    "--filter",
+    "condition",
+    default="",
+    help="Only memories that match, such as \"memory_type = 'lesson'\".",
+)
 @click.pass_obj
 def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None:
     """Search memories."""
@@ -105,8 +119,12 @@ def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None
 
 @main.command("ingest-dir")
 @click.argument("path", type=click.Path(exists=True, file_okay=False))
-@click.option("--extension", default=EXTENSION, show_default=True, help="Only files with this extension.")
-@click.option("--type", "kind", default="document", show_default=True, help="Type of the memories: one word.")
+@click.option(
+    "--extension", default=EXTENSION, show_default=True, help="Only files with this extension."
+)
+@click.option(
+    "--type", "kind", default="document", show_default=True, help="Type of the memories: one word."
+)
 @click.option("--recursive", is_flag=True, help="Include subfolders.")
 @click.pass_obj
 def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recursive: bool) -> None:
@@ -115,7 +133,7 @@ def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recur
     done = 0
     for number, file in enumerate(files, 1):
         try:
-            with naming(file):
+            with naming_file(file):
                 mesh.add(read_text(file), {"type": kind, "source": os.path.relpath(file, path)})
             done += 1
         except BadInput as failure:
@@ -130,7 +148,9 @@ def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recur
 def _files(path: str, extension: str, recursive: bool) -> Iterator[str]:
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if recursive and not name.startswith("."))
-        yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(extension))
+        yield from (
+            os.path.join(folder, name) for name in sorted(names) if name.endswith(extension)
+        )
 
 
 @main.command()
@@ -145,14 +165,22 @@ def stats(mesh: SyncMemoryMesh) -> None:
 
 
 @main.command()
-@click.option("--topic", default="", help="Reflect on memories about this topic; default: the newest memories.")
-@click.option("--lookback", type=click.IntRange(1), default=10, show_default=True, help="Number of memories.")
+@click.option(
+    "--topic",
+    default="",
+    help="Reflect on memories about this topic; default: the newest memories.",
+)
+@click.option(
+    "--lookback", type=click.IntRange(1), default=10, show_default=True, help="Number of memories."
+)
 @click.pass_obj
 def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
     """Reflect on memories."""
     made = mesh.reflect(topic=topic, lookback=lookback)
     if made.id:
-        click.echo(f"{TAG} Reflection {made.id} (confidence {made.confidence})\n\n{made.reflection}")
+        click.echo(
+            f"{TAG} Reflection {made.id} (confidence {made.confidence})\n\n{made.reflection}"
+        )
     else:
         click.echo(f"{TAG} {made.source_memory_count} memories to reflect on.\n\n{made.prompt}")
 
@@ -192,16 +220,24 @@ def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
     if not made.skill_id:
         click.echo(f"{TAG} No skill synthesized: {made.analysis}")
         return
-    click.echo(f"{TAG} Synthesized skill {made.skill_name} ({made.skill_id}): {made.analysis}\n\n{made.yamo_text}")
+    click.echo(
+        f"{TAG} Synthesized skill {made.skill_name} ({made.skill_id}): {made.analysis}\n\n{made.yamo_text}"
+    )
 
 
 @main.command("ingest-skill")
-@click.option("--file", "path", required=True, type=click.Path(exists=True, dir_okay=False), help="The skill's file.")
+@click.option(
+    "--file",
+    "path",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False),
+    help="The skill's file.",
+)
 @click.option("--type", "kind", default="", help="Type of the skill: one word.")
 @click.pass_obj
 def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
     """Add a skill from a file."""
-    with naming(path):
+    with naming_file(path):
         made = mesh.ingest_skill(read_text(path), {"type": kind} if kind else {}, path)
     click.echo(f"{TAG} Ingested skill {made.name} ({made.id})")
 
@@ -228,12 +264,19 @@ def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
     found = mesh.list_skills(limit=limit)
     click.echo(f"{TAG} {len(found)} skills.")
     for skill in found:
-        click.echo(f"- {skill.name} ({skill.id}) reliability {skill.reliability:.2f}: {skill.intent}")
+        click.echo(
+            f"- {skill.name} ({skill.id}) reliability {skill.reliability:.2f}: {skill.intent}"
+        )
 
 
 @main.command("skill-feedback")
 @click.option("--id", required=True, help="Id of the skill.")
-@click.option("--success", required=True, type=click.Choice(["true", "false"]), help="Whether the skill helped.")
+@click.option(
+    "--success",
+    required=True,
+    type=click.Choice(["true", "false"]),
+    help="Whether the skill helped.",
+)
 @click.pass_obj
 def skill_feedback(mesh: SyncMemoryMesh, id: str, success: str) -> None:
     """Record whether a skill helped."""
@@ -243,7 +286,11 @@ def skill_feedback(mesh: SyncMemoryMesh, id: str, success: str) -> None:
 
 @main.command("skill-prune")
 @click.option(
-    "--threshold", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Archive skills below it."
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    default=0.3,
+    show_default=True,
+    help="Archive skills below it.",
 )
 @click.pass_obj
 def skill_prune(mesh: SyncMemoryMesh, threshold: float) -> None:

@@ -1,1 +1,8 @@
-"""Serve the page of `rawkomem browse`: show a repository in a browser on this machine, and carry out decisions."""
+"""Show memories as a page in a browser, and let a person change them there.
+
+`page_server`: the server, its addresses, and the checks of a request
+`page_views`: the answers to GET requests: memories, graph, timeline, health, sessions
+`page_changes`: the answers to POST requests: add, edit, decide, drafts, searches, undo
+`page_markdown`: Markdown as safe HTML
+`page/`: the files of the page itself
+"""

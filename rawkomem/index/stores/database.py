@@ -1,20 +1,32 @@
-"""Opens the index database with apsw, because many Pythons build sqlite3 without extension loading."""
+"""Opens the index database with apsw (many Pythons build sqlite3 without extension loading), and the
+store that the user chose.
+
+SQLite is built in, in a file or in memory. Every other store is a plug-in: a package declares a StorePlugin as an entry
+point of the group `rawkomem.stores` (docs/scale.md). Every store has a catalogue of its own (`index.db` for SQLite,
+`index-<name>.db` for the others), so that switching to another store and back takes only a sync.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from ...files.layout import Layout, user_cache
-from ...files.local.private import check_private, make_private_folder, open_private
-from ...model.errors import IndexBroken
+from ...files.private import check_private, make_private_folder, open_private
+from ...model.errors import BadInput, IndexBroken
+from ...model.values import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from importlib.metadata import EntryPoint
+
+    from .protocol import OutsideStore, StorePlugin
+
+
+# Opens the index database with apsw, because many Pythons build sqlite3 without extension loading.
 
 BUSY_TIMEOUT_MS = 20_000  # milliseconds to wait for another writer before giving up
 CACHE_KB = 8_000  # kB of page cache: enough for a query, small enough for a cold command
@@ -22,7 +34,18 @@ DATABASE_NAME = "index.db"
 SUFFIXES = ("", "-wal", "-shm", "-journal")  # of the files of one SQLite database
 MEMORY_PREFIX = "file:/rawkomem-"  # start of the names of databases in memory
 # Network and shared file systems without the shared memory that WAL needs.
-UNSAFE_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "vboxsf", "drvfs"}
+UNSAFE_FILE_SYSTEMS = {
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "afs",
+    "ceph",
+    "vboxsf",
+    "drvfs",
+}
 UNSAFE_FILE_SYSTEMS |= {"fuse.sshfs", "fuse.glusterfs"}
 DatabaseError = apsw.Error  # any error of SQLite
 # Errors after which a database must be rebuilt. Other errors are temporary: a full disk, another writer.
@@ -63,7 +86,9 @@ def _cache_path(layout: Layout) -> str:
 
     root = os.path.realpath(layout.root)
     name = "".join(c if c.isalnum() else "-" for c in root)[-100:]
-    return os.path.join(user_cache(), f"{name}-{sha256(os.fsencode(root)).hexdigest()[:12]}", DATABASE_NAME)
+    return os.path.join(
+        user_cache(), f"{name}-{sha256(os.fsencode(root)).hexdigest()[:12]}", DATABASE_NAME
+    )
 
 
 def _unwritable(layout: Layout) -> bool:
@@ -85,7 +110,11 @@ def file_system(path: str) -> str:
     except OSError:
         return ""
     path = os.path.realpath(path)
-    holding = [(mount, kind) for mount, kind in mounts if path == mount or path.startswith(mount.rstrip("/") + "/")]
+    holding = [
+        (mount, kind)
+        for mount, kind in mounts
+        if path == mount or path.startswith(mount.rstrip("/") + "/")
+    ]
     return max(holding, default=("", ""))[1]
 
 
@@ -103,8 +132,14 @@ def open_database(path: str, readonly: bool = False) -> apsw.Connection:
     """Return a connection with sqlite-vec. Readers open the database read-only, so that they never lock it."""
     if os.path.isabs(path):  # other paths are in memory
         check_database(path, not readonly)
-    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_URI if in_memory(path) else flags)
+    flags = (
+        apsw.SQLITE_OPEN_READONLY
+        if readonly
+        else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    )
+    connection = apsw.Connection(
+        path, flags=flags | apsw.SQLITE_OPEN_URI if in_memory(path) else flags
+    )
     try:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         if not readonly:
@@ -134,12 +169,16 @@ def check_database(path: str, make: bool) -> None:
         raise apsw.CantOpenError(f"{path}: {failure.strerror}") from None
 
 
-def rows(connection: apsw.Connection, sql: str, values: Sequence[str | int | float | bytes | None] = ()) -> list[Any]:
+def rows(
+    connection: apsw.Connection, sql: str, values: Sequence[str | int | float | bytes | None] = ()
+) -> list[Any]:
     """Return all rows of a query, as tuples."""
     return connection.execute(sql, values).fetchall()
 
 
-def first(connection: apsw.Connection, sql: str, values: Sequence[str | int | float | bytes | None] = ()) -> Any:
+def first(
+    connection: apsw.Connection, sql: str, values: Sequence[str | int | float | bytes | None] = ()
+) -> Any:
     """Return the first row of a query, or None."""
     return next(iter(connection.execute(sql, values)), None)
 
@@ -153,7 +192,9 @@ def vec_library() -> str:
             return stem
     from ...model.installed import how_to_install
 
-    raise IndexBroken("the sqlite-vec library is not installed", f"run: {how_to_install('sqlite-vec')}")
+    raise IndexBroken(
+        "the sqlite-vec library is not installed", f"run: {how_to_install('sqlite-vec')}"
+    )
 
 
 def has_tables(connection: apsw.Connection) -> bool:
@@ -168,3 +209,147 @@ def remove_database(path: str) -> None:
             os.unlink(path + suffix)
         except FileNotFoundError:
             pass
+
+
+# Opens the search store that the user chose for an index.
+#
+# SQLite is built in, in a file or in memory. Every other store is a plug-in: a package declares a
+# StorePlugin as an entry point of the group `rawkomem.stores` (docs/scale.md). Every store has a
+# catalogue of its own (`index.db` for SQLite, `index-<name>.db` for the others), so that switching
+# to another store and back takes only a sync.
+
+SQLITE, MEMORY = "sqlite", "memory"
+ENTRY_POINT_GROUP = "rawkomem.stores"
+
+
+@record
+class StoreSettings:
+    """The store of one repository. Only the user may set it, because it decides where memories are sent."""
+
+    name: str = SQLITE
+    url: str = ""  # of a database, an object store or a folder
+    url_env: str = ""  # the environment variable that holds the url
+    repository: str = ""  # the repository's name in a shared database; empty: see `repository_id`
+
+    def named(self, name: str) -> StoreSettings:
+        """Return the settings for another store, without the url, which belongs to this store."""
+        return (
+            self
+            if checked_store(name) == self.name
+            else StoreSettings(name, repository=self.repository)
+        )
+
+    def where(self) -> str:
+        """Return the url, which may hold a password: never print it.
+
+        The environment variable (`url_env`, or RAWKOMEM_<STORE>_URL) wins over `url`. Raise BadInput if the variable
+        of `url_env` is not set.
+        """
+        if self.url_env and self.url_env not in os.environ:
+            raise BadInput(
+                f"the environment variable {self.url_env} is not set", "set it to the store's url"
+            )
+        variable = self.url_env or f"RAWKOMEM_{self.name.upper().replace('-', '_')}_URL"
+        return os.environ.get(variable, self.url)
+
+
+@record
+class StoreHome:
+    """Where a plug-in may keep the data of one repository."""
+
+    layout: Layout
+    settings: StoreSettings
+
+    @property
+    def folder(self) -> str:
+        """Return the folder on this machine for the store's data. A purge of a text deletes it."""
+        return os.path.join(os.path.dirname(index_path(self.layout)), self.settings.name)
+
+    @property
+    def url(self) -> str:
+        """Return the user's url for this store; empty if there is none. It may hold a password."""
+        return self.settings.where()
+
+    @property
+    def repository(self) -> str:
+        """Return the name that identifies the repository in a shared database."""
+        from ...git.runner import repository_id
+
+        return self.settings.repository or repository_id(self.layout)
+
+    @property
+    def clone(self) -> str:
+        """Return the name that identifies this checkout of the repository."""
+        from ...git.runner import clone_id
+
+        return clone_id(self.layout)
+
+
+def checked_store(name: str) -> str:
+    """Return a store's name; raise BadInput if no package provides such a store."""
+    if name not in (SQLITE, MEMORY):
+        store_plugin(name)
+    return name
+
+
+def plugin_names() -> list[str]:
+    """Return the names of the stores that installed packages provide."""
+    return sorted({point.name for point in _entry_points()} - {SQLITE, MEMORY})
+
+
+def store_plugin(name: str) -> StorePlugin:
+    """Return the plug-in of a store; raise BadInput if no package provides it, or if it cannot be loaded."""
+    found = next((point for point in _entry_points() if point.name == name), None)
+    if found is None:
+        raise BadInput(
+            f"unknown store {name!r}", f"use one of {', '.join((SQLITE, MEMORY, *plugin_names()))}"
+        )
+    try:
+        loaded: StorePlugin = found.load()
+    except (ImportError, AttributeError) as failure:
+        hint = f"check the package that provides {found.value}"
+        raise BadInput(f"the store {name!r} cannot be loaded: {failure}", hint) from None
+    return loaded
+
+
+def _entry_points() -> Iterable[EntryPoint]:
+    from importlib.metadata import (
+        entry_points,  # this import takes longer than a search; SQLite does not need it
+    )
+
+    return entry_points(group=ENTRY_POINT_GROUP)
+
+
+def catalogue_path(layout: Layout, name: str) -> str:
+    """Return the path of a store's catalogue; not for the store in memory."""
+    path = index_path(layout)
+    return path if name == SQLITE else os.path.join(os.path.dirname(path), f"index-{name}.db")
+
+
+def open_store(layout: Layout, settings: StoreSettings, dims: int) -> OutsideStore:
+    """Open the plug-in store of these settings for vectors of `dims` dimensions; raise BadInput if it is unusable."""
+    chosen = store_plugin(settings.name)
+    try:
+        return chosen.open(StoreHome(layout, settings), dims)
+    except ModuleNotFoundError as missing:
+        raise BadInput(
+            f"the {settings.name} store needs the package {missing.name}",
+            f"run: {chosen.how_to_install()}",
+        ) from None
+
+
+def forget_others(layout: Layout, name: str) -> list[str]:
+    """Delete the data of other stores on this machine; return the stores that may still hold data at a url.
+
+    May raise OSError. The catalogue is deleted last, because it is the only sign that the store was used.
+    """
+    from shutil import rmtree
+
+    used = [other for other in (SQLITE, *plugin_names()) if other != name]
+    used = [other for other in used if os.path.exists(catalogue_path(layout, other))]
+    for other in used:
+        folder = StoreHome(layout, StoreSettings(other)).folder
+        if other != SQLITE and os.path.isdir(folder):
+            rmtree(folder)
+        remove_database(catalogue_path(layout, other))
+    return [other for other in used if other != SQLITE and store_plugin(other).takes_url]

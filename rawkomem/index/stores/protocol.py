@@ -1,16 +1,24 @@
-"""The interfaces of a search store, and of a package that provides one. The same tests run on all stores."""
+"""The interfaces of a search store and of a package that provides one, and what stores without FTS5
+share: its tokens, its BM25, short errors.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Protocol, cast
 
+import apsw
+
+from ...model.errors import IndexBroken
 from ...model.filters import Filter
-from ...model.record import record
-from .documents import FIRST, Document, Hit
+from ...model.installed import how_to_add
+from ...model.values import record
+from .database import StoreHome
+from .sqlite import CATEGORIES, FIRST, Document, Hit, searched
 
-if TYPE_CHECKING:
-    from ..open_store import StoreHome
+# The interfaces of a search store, and of a package that provides one. The same tests run on all
+# stores.
 
 Row = dict[str, Any]
 Missing = Callable[[int], tuple[str, list[Row]] | None]
@@ -36,7 +44,9 @@ class SearchStore(Protocol):
     def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
         """Return the passages closest to a vector of this tier, best first, with their cosine."""
 
-    def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
+    def matching(
+        self, words: Sequence[str], limit: int, only: Filter, around: bool = False
+    ) -> list[Hit]:
         """Return the passages that contain any of these words, with `around` also in surroundings; best BM25 first."""
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
@@ -95,7 +105,6 @@ class StorePlugin:
 
     def how_to_install(self) -> str:
         """Return the command that installs the engine."""
-        from ...model.installed import how_to_add
 
         return self.install or how_to_add(self.extra)
 
@@ -104,13 +113,23 @@ class StorePlugin:
         raise NotImplementedError
 
     def publish(
-        self, home: StoreHome, dims: int, memories: Mapping[str, Row], blocks: Sequence[Row], skills: Sequence[Row]
+        self,
+        home: StoreHome,
+        dims: int,
+        memories: Mapping[str, Row],
+        blocks: Sequence[Row],
+        skills: Sequence[Row],
     ) -> int:
         """Fill the tables of RFC-0011; `memories` are columns by id. Return how many memories have a row."""
         raise NotImplementedError
 
     def publish_new(
-        self, home: StoreHome, dims: int, memories: Mapping[str, Row], missing: Missing, skills: Sequence[Row] | None
+        self,
+        home: StoreHome,
+        dims: int,
+        memories: Mapping[str, Row],
+        missing: Missing,
+        skills: Sequence[Row] | None,
     ) -> bool:
         """Add new data: columns of these memories, missing blocks, and skills unless None.
 
@@ -139,3 +158,103 @@ class Migrated:
     rows: int
     done: bool  # False: it was V2 already
     removed_backup: bool = False
+
+
+# Computes the tokens and BM25 scores of SQLite's FTS5 for stores that have no FTS5.
+#
+# Texts are split by the tokenizer of the SQLite store, so that every store finds and ranks the
+# same words.
+
+K1, B = 1.2, 0.75  # fixed in FTS5's bm25()
+MAX_TOKEN_BYTES = 32_768  # FTS5 ignores the rest of a longer token
+BREAK = ""  # separates the columns of a row; no term equals it, so that no phrase matches across columns
+
+
+@cache
+def _tokenizer() -> apsw.FTS5Tokenizer:
+    return apsw.Connection(":memory:").fts5_tokenizer(
+        "porter", ["unicode61", "categories", CATEGORIES]
+    )
+
+
+def terms_of_text(text: str) -> list[str]:
+    """Return the stems of a text, in order, as the tokenizer of the SQLite store makes them."""
+    options = {"include_offsets": False, "include_colocated": False}
+    text = searched(text)
+    found = cast(
+        "list[str]", _tokenizer()(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, **options)
+    )
+    if 4 * len(text) <= MAX_TOKEN_BYTES:
+        return found
+    return [term.encode()[:MAX_TOKEN_BYTES].decode(errors="ignore") for term in found]
+
+
+def row_terms(*columns: str) -> list[str]:
+    """Return the terms of all columns of a row, with a BREAK between two columns."""
+    joined = terms_of_text(columns[0])
+    for column in columns[1:]:
+        joined += [BREAK, *terms_of_text(column)]
+    return joined
+
+
+def token_count(row: Sequence[str]) -> int:
+    """Return how many tokens a row has."""
+    return len(row) - row.count(BREAK)
+
+
+def phrases_of(words: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return the phrases of a query: a word is one term, or several where the tokenizer splits it."""
+    return [phrase for word in words if (phrase := tuple(terms_of_text(word.replace('"', ""))))]
+
+
+def occurrences(phrase: Sequence[str], row: Sequence[str]) -> int:
+    """Return how often a phrase occurs in a row of terms."""
+    if len(phrase) == 1:
+        return row.count(phrase[0])
+    wanted = list(phrase)
+    starts = (at for at, term in enumerate(row) if term == wanted[0])
+    return sum(1 for at in starts if list(row[at : at + len(wanted)]) == wanted)
+
+
+def bm25(found: Iterable[tuple[float, int]], length: int, average: float) -> float:
+    """Return the score of a row from (idf, occurrences) of each phrase in it, and its length in tokens."""
+    shortness = K1 * (1 - B + B * length / average)
+    return sum(weight * (times * (K1 + 1)) / (times + shortness) for weight, times in found)
+
+
+# Shortens error messages of LanceDB: they quote the url, which can hold a key.
+
+MAX_MESSAGE_CHARS = 200  # characters of LanceDB's message that are shown
+
+
+def is_url(place: str) -> bool:
+    """Tell whether a LanceDB is in an object store, not in a folder."""
+    return "://" in place
+
+
+def lance_message(failure: Exception, place: str) -> str:
+    """Return LanceDB's message in one line; for a url that could hold a key, only the type of the error."""
+    if is_url(place) and ("@" in place or "?" in place):
+        return type(failure).__name__
+    said = str(failure).partition("\n")[0]
+    return (said.replace(place, "your url") if is_url(place) else said)[:MAX_MESSAGE_CHARS]
+
+
+class OneLineErrors:
+    """Wraps a LanceDB store: errors of its engine become IndexBroken errors of one line."""
+
+    def __init__(self, store: OutsideStore, place: str):
+        self._store = store
+        self._place = place
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._store, name)
+
+        def guarded(*arguments: Any, **named: Any) -> Any:
+            try:
+                return call(*arguments, **named)
+            except (RuntimeError, ValueError, OSError) as failure:
+                said = f"the lancedb store failed: {lance_message(failure, self._place)}"
+                raise IndexBroken(said, "try again, or run 'rawkomem index rebuild'") from None
+
+        return guarded if callable(call) else call

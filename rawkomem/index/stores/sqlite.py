@@ -1,4 +1,5 @@
-"""The SQLite search store: FTS5 for words, sqlite-vec for vectors, in the index's own database.
+"""The SQLite search store: FTS5 for words, sqlite-vec for vectors, in the index's own database; and
+the records of all stores.
 
 documents  one row per memory: its facets, which filters compare
 passages   its passages, in order; `n` is the row number in the tables below
@@ -11,44 +12,118 @@ coarse     the same vectors with one bit per dimension, to select candidates for
 deep_fine, deep_coarse   the same for the second tier's vectors
 shallow    the memories that the second tier does not hold yet
 
-Distances are computed by sqlite-vec's functions over plain tables: its vec0 tables took eight times as long to fill and
-no less time to search, because they keep the k best of a scan in a list that is searched k times.
+Distances are computed by sqlite-vec's functions over plain tables: its vec0 tables took eight times
+as long to fill and no less time to search, because they keep the k best of a scan in a list that is
+searched k times.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import count
 from math import log
+from typing import TYPE_CHECKING, TypeVar
 
+from ...model.entries import Memory
 from ...model.filters import ALL_OF, ANY_OF, AT_LEAST, FILTER_FIELDS, Facets, Filter, asked
-from ...model.record import unchecked
+from ...model.values import record, unchecked
+from ...text.language import hump_parts
 from .database import first, rows
-from .documents import BODY, DEEP, FIRST, REST, Document, Hit, Passage
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import TypeVar
-
     import apsw
 
-    from .bits import Bits
+    from .bits import SqliteBits
 
-    T = TypeVar("T", str, int, list[int])
-    Scored = tuple[int, float]  # row number, distance or score
-    Placed = tuple[int, int, int, str, Passage]  # row number, row number of the document, place in it, head, passage
-    Compared = tuple[str, int, str, float]  # memory, passage, field, cosine
-    Holders = tuple[int, frozenset[str]]  # how many memories contain a word, and some of them
+T = TypeVar("T", str, int, list[int])
+Placed = tuple[int, int, int, str, "Passage"]
+
+
+Scored = tuple[int, float]
+Compared = tuple[str, int, str, float]
+Holders = tuple[int, frozenset[str]]
+
+
+# The records that a search store takes and returns.
+
+# Files in one transaction of a sync: an aborted sync repeats at most one batch. Stores take a smaller one for the last.
+BATCH_FILES = 256
+BODY, WHEN = "body", "when"  # fields of a memory that passages come from
+# Tiers of vectors, which are never compared: the first holds every passage, the second is filled in the background.
+FIRST, DEEP = "first", "deep"
+REST = "rest"  # first-tier vectors of the memories that are not in the second tier yet
+
+
+@record
+class Passage:
+    """A piece of a memory that is matched and embedded on its own. `vector`: float32 bytes, normalized."""
+
+    text: str
+    vector: bytes
+    field: str = BODY
+    heading: str = ""
+    line: int = 1
+    around: str = ""  # the passage with its surroundings in the file; empty if it has none
+
+
+@record
+class Document:
+    """A memory as a store keeps it: the columns that filters compare, and its passages."""
+
+    facets: Facets
+    title: str
+    passages: tuple[Passage, ...]
+    digest: str = ""  # hash of the document without its vectors
+    memory: Memory | None = None  # the whole memory, for stores with tables for other programs
+    told: str = ""  # JSON for other programs that read the store; only if the store has `tells`
+
+    @property
+    def id(self) -> str:
+        """Return the memory's id."""
+        return self.facets.id
+
+
+@record
+class Hit:
+    """One passage that a store found, with the store's own score: cosine for nearest, BM25 (positive) for matching."""
+
+    id: str
+    passage: int
+    score: float
+    field: str = BODY
+    alone: bool = True  # whether the passage has no surroundings
+
+
+# The SQLite search store: FTS5 for words, sqlite-vec for vectors, in the index's own database.
+#
+# documents  one row per memory: its facets, which filters compare
+# passages   its passages, in order; `n` is the row number in the tables below
+# words      FTS5 over passages (Porter stems; `searched`); contentless, since passages hold the text
+# around     the same over body passages together with their surroundings
+# unvouched_words, unvouched_around   the same for passages that nobody vouches for. Each FTS5 table has its own BM25
+#            statistics, so these passages do not change the scores of passages that people vouch for
+# fine       each passage's vector as int8, for distances; without vectors of zeros, which are close to nothing
+# coarse     the same vectors with one bit per dimension, to select candidates for `fine` in a large index
+# deep_fine, deep_coarse   the same for the second tier's vectors
+# shallow    the memories that the second tier does not hold yet
+#
+# Distances are computed by sqlite-vec's functions over plain tables: its vec0 tables took eight
+# times as long to fill and no less time to search, because they keep the k best of a scan in a
+# list that is searched k times.
 
 MAX_COMPONENT = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
 SCALE = 127 / MAX_COMPONENT
 HUGE_PASSAGES = 200_000  # with more passages, an open process caches bits in memory, and frequent words are ignored
 MAX_RANKED_PASSAGES = 5_000  # passages of a huge index that are ranked by words
 MAX_EXACT_PASSAGES = 4_000  # an exact scan of more passages takes longer than the rest of a search
-COARSE_CANDIDATES = 200  # get an exact distance; they contain 98 % of the true top 10 and 99.7 % of the top 1
+COARSE_CANDIDATES = (
+    200  # get an exact distance; they contain 98 % of the true top 10 and 99.7 % of the top 1
+)
 SPARE_ROWS = 32  # rows requested beyond the limit: enough to see the end of most ties
-SPARE_CANDIDATES = 128  # the same for bits: their distances are small integers, so many passages tie with the last
+SPARE_CANDIDATES = (
+    128  # the same for bits: their distances are small integers, so many passages tie with the last
+)
 BULK_VECTORS = 64  # for fewer vectors, importing numpy takes longer than it saves
 MIN_IDF = 1e-6  # FTS5's weight of a word that more than half of all rows contain
 SCORE_DIGITS = 12  # decimal digits of a BM25 score: ties stay ties, although stores add its parts in different orders
@@ -62,7 +137,7 @@ UNVOUCHED = "unvouched_"  # prefix of table names
 COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
 LOWERED = {field.column for field in FILTER_FIELDS if field.any_case}
 
-SCHEMA = f"""
+STORE_SCHEMA = f"""
 CREATE TABLE documents (n INTEGER PRIMARY KEY, {", ".join(COLUMNS)}, UNIQUE (id));
 CREATE INDEX documents_status ON documents (status);
 CREATE INDEX documents_unvouched ON documents (vouched) WHERE vouched = 0;
@@ -82,7 +157,16 @@ CREATE TABLE shallow (document INTEGER PRIMARY KEY);
 """
 PLACES = "passages p INDEXED BY passages_place"  # this index has an eighth of the table's pages, which hold the texts
 WORD_TABLES = ("words", "around", "unvouched_words", "unvouched_around")
-TABLES = ("documents", "passages", *WORD_TABLES, "fine", "coarse", "deep_fine", "deep_coarse", "shallow")
+STORE_TABLES = (
+    "documents",
+    "passages",
+    *WORD_TABLES,
+    "fine",
+    "coarse",
+    "deep_fine",
+    "deep_coarse",
+    "shallow",
+)
 
 
 class SqliteStore:
@@ -93,18 +177,22 @@ class SqliteStore:
     def __init__(self, connection: apsw.Connection, dims: int):
         self.db = connection
         self.dims = dims
-        self._outside: dict[Filter, str] = {}  # filter → it or its negation; empty if nothing is outside
-        self._bits: dict[str, Bits] = {}
-        self._asked = False  # whether this process has searched before, so that it is a long-running one
+        self._outside: dict[
+            Filter, str
+        ] = {}  # filter → it or its negation; empty if nothing is outside
+        self._bits: dict[str, SqliteBits] = {}
+        self._asked = (
+            False  # whether this process has searched before, so that it is a long-running one
+        )
 
     def create(self) -> None:
         """Create the tables."""
-        self.db.execute(SCHEMA)
+        self.db.execute(STORE_SCHEMA)
 
     def erase(self) -> None:
         """Drop the tables and create empty ones."""
         self._outside.clear()
-        for table in TABLES:
+        for table in STORE_TABLES:
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
         self.create()
 
@@ -124,7 +212,9 @@ class SqliteStore:
 
     def _put_document(self, document: Document) -> int:
         columns = comparable(document.facets)
-        sql = f"INSERT INTO documents ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+        sql = (
+            f"INSERT INTO documents ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+        )
         self.db.execute(sql, tuple(columns.values()))
         owner = self.db.last_insert_rowid()
         self.db.execute("INSERT INTO shallow VALUES (?)", (owner,))
@@ -134,19 +224,36 @@ class SqliteStore:
         """Insert table by table: repeating one statement is faster than alternating several."""
         packed = pack_all([passage.vector for *_, passage in placed])
         fill = self.db.executemany
-        passages = [(n, owner, at, p.field, not p.around, p.heading, p.line, p.text) for n, owner, at, _, p in placed]
+        passages = [
+            (n, owner, at, p.field, not p.around, p.heading, p.line, p.text)
+            for n, owner, at, _, p in placed
+        ]
         fill("INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", passages)
         words = [(n, searched(head), searched(p.text)) for n, _, _, head, p in placed]
         fill(f"INSERT INTO {prefix}words (rowid, head, text) VALUES (?, ?, ?)", words)
-        around = [(n, searched(head), searched(p.around)) for n, _, _, head, p in placed if p.around]
+        around = [
+            (n, searched(head), searched(p.around)) for n, _, _, head, p in placed if p.around
+        ]
         fill(f"INSERT INTO {prefix}around (rowid, head, text) VALUES (?, ?, ?)", around)
         self._put_vectors([row[0] for row in placed], packed)
 
-    def _put_vectors(self, numbers: Sequence[int], packed: list[tuple[bytes, bytes]], prefix: str = "") -> None:
-        known = [(n, fine, coarse) for n, (fine, coarse) in zip(numbers, packed, strict=True) if any(fine)]
+    def _put_vectors(
+        self, numbers: Sequence[int], packed: list[tuple[bytes, bytes]], prefix: str = ""
+    ) -> None:
+        known = [
+            (n, fine, coarse)
+            for n, (fine, coarse) in zip(numbers, packed, strict=True)
+            if any(fine)
+        ]
         fill = self.db.executemany
-        fill(f"INSERT OR REPLACE INTO {prefix}fine (n, vector) VALUES (?, ?)", [(n, fine) for n, fine, _ in known])
-        fill(f"INSERT OR REPLACE INTO {prefix}coarse (n, bits) VALUES (?, ?)", [(n, bits) for n, _, bits in known])
+        fill(
+            f"INSERT OR REPLACE INTO {prefix}fine (n, vector) VALUES (?, ?)",
+            [(n, fine) for n, fine, _ in known],
+        )
+        fill(
+            f"INSERT OR REPLACE INTO {prefix}coarse (n, bits) VALUES (?, ?)",
+            [(n, bits) for n, _, bits in known],
+        )
 
     def drop(self, ids: Sequence[str]) -> None:
         self._outside.clear()
@@ -156,7 +263,14 @@ class SqliteStore:
                 continue
             owner, prefix = found[:1], "" if found[1] else UNVOUCHED
             for (n,) in rows(self.db, "SELECT n FROM passages WHERE document = ?", owner):
-                for table in (f"{prefix}words", f"{prefix}around", "fine", "coarse", "deep_fine", "deep_coarse"):
+                for table in (
+                    f"{prefix}words",
+                    f"{prefix}around",
+                    "fine",
+                    "coarse",
+                    "deep_fine",
+                    "deep_coarse",
+                ):
                     self.db.execute(f"DELETE FROM {table} WHERE rowid = ?", (n,))
             for table in ("shallow", "passages"):
                 self.db.execute(f"DELETE FROM {table} WHERE document = ?", owner)
@@ -171,7 +285,10 @@ class SqliteStore:
             if len(numbers) == len(own):
                 placed += numbers
                 given += own
-                self.db.execute("DELETE FROM shallow WHERE document = (SELECT n FROM documents WHERE id = ?)", (id,))
+                self.db.execute(
+                    "DELETE FROM shallow WHERE document = (SELECT n FROM documents WHERE id = ?)",
+                    (id,),
+                )
         self._put_vectors(placed, pack_all(given), "deep_")
 
     def shallow(self, limit: int) -> list[str]:
@@ -179,7 +296,9 @@ class SqliteStore:
         return [id for (id,) in rows(self.db, sql, (limit,))]
 
     def depth(self) -> tuple[int, int]:
-        (missing, count) = first(self.db, "SELECT (SELECT count(*) FROM shallow), (SELECT count(*) FROM documents)")
+        (missing, count) = first(
+            self.db, "SELECT (SELECT count(*) FROM shallow), (SELECT count(*) FROM documents)"
+        )
         return count - missing, count
 
     def flatten(self) -> None:
@@ -196,30 +315,45 @@ class SqliteStore:
             close = self._candidates(prefix + "coarse", bits, max(COARSE_CANDIDATES, limit), only)
             inside, values = f"AND n IN ({', '.join(close)})", []
         if tier == REST:
-            inside += " AND n IN (SELECT p.n FROM shallow s JOIN passages p ON p.document = s.document)"
+            inside += (
+                " AND n IN (SELECT p.n FROM shallow s JOIN passages p ON p.document = s.document)"
+            )
         distance = "vec_distance_l2(vec_int8(vector), vec_int8(?))"
         sql = f"SELECT n, {distance} AS d FROM {prefix}fine WHERE true {inside} ORDER BY d LIMIT ?"
         found = with_ties(lambda most: rows(self.db, sql, (fine, *values, most)), limit)
-        return self._hits(((n, 1 - distance * distance / (2 * SCALE * SCALE)) for n, distance in found), limit)
+        return self._hits(
+            ((n, 1 - distance * distance / (2 * SCALE * SCALE)) for n, distance in found), limit
+        )
 
     def _candidates(self, table: str, bits: bytes, limit: int, only: Filter) -> list[str]:
         """Return the row numbers of the passages with the fewest differing bits."""
         if self._asked and self._is_huge():
-            return list(map(str, self._in_memory(table).closest(bits, limit, lambda found: self._allowed(found, only))))
+            return list(
+                map(
+                    str,
+                    self._in_memory(table).closest(
+                        bits, limit, lambda found: self._allowed(found, only)
+                    ),
+                )
+            )
         self._asked = True
         inside, values = self._inside(only)
         distance = "vec_distance_hamming(vec_bit(bits), vec_bit(?))"
         sql = f"SELECT n, {distance} AS d FROM {table} WHERE true {inside} ORDER BY d LIMIT ?"
-        found = with_ties(lambda most: rows(self.db, sql, (bits, *values, most)), limit, SPARE_CANDIDATES)
+        found = with_ties(
+            lambda most: rows(self.db, sql, (bits, *values, most)), limit, SPARE_CANDIDATES
+        )
         return [str(n) for n, _ in found]
 
-    def _in_memory(self, table: str) -> Bits:
+    def _in_memory(self, table: str) -> SqliteBits:
         """Return the bits of a tier, read again after every commit of another connection."""
-        from .bits import Bits  # loads numpy, which pays only in a long-running process
+        from .bits import SqliteBits  # loads numpy, which pays only in a long-running process
 
         (version,) = first(self.db, "PRAGMA data_version")
         if table not in self._bits or self._bits[table].version != version:
-            self._bits[table] = Bits(self.db.execute(f"SELECT n, bits FROM {table} ORDER BY n"), version)
+            self._bits[table] = SqliteBits(
+                self.db.execute(f"SELECT n, bits FROM {table} ORDER BY n"), version
+            )
         return self._bits[table]
 
     def _allowed(self, numbers: list[int], only: Filter) -> Collection[int]:
@@ -227,7 +361,12 @@ class SqliteStore:
         if not inside:
             return set(numbers)
         listed = ", ".join(map(str, numbers))
-        return {n for (n,) in rows(self.db, f"SELECT n FROM passages WHERE n IN ({listed}) {inside}", values)}
+        return {
+            n
+            for (n,) in rows(
+                self.db, f"SELECT n FROM passages WHERE n IN ({listed}) {inside}", values
+            )
+        }
 
     def _is_huge(self) -> bool:
         (last,) = first(self.db, "SELECT max(n) FROM passages")
@@ -238,8 +377,14 @@ class SqliteStore:
 
         If the filter asks for vouched or unvouched memories, count only their passages.
         """
-        (count,) = first(self.db, f"SELECT count(*) FROM (SELECT 1 FROM coarse LIMIT {MAX_EXACT_PASSAGES + 1})")
-        if count > MAX_EXACT_PASSAGES and (only.vouched or only.unvouched) and self._has_unvouched():
+        (count,) = first(
+            self.db, f"SELECT count(*) FROM (SELECT 1 FROM coarse LIMIT {MAX_EXACT_PASSAGES + 1})"
+        )
+        if (
+            count > MAX_EXACT_PASSAGES
+            and (only.vouched or only.unvouched)
+            and self._has_unvouched()
+        ):
             return self._exceeds("" if only.vouched else UNVOUCHED, MAX_EXACT_PASSAGES)
         return bool(count > MAX_EXACT_PASSAGES)
 
@@ -256,7 +401,9 @@ class SqliteStore:
         prefixes = [] if only.unvouched else [""]
         return [*prefixes, UNVOUCHED] if not only.vouched and self._has_unvouched() else prefixes
 
-    def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
+    def matching(
+        self, words: Sequence[str], limit: int, only: Filter, around: bool = False
+    ) -> list[Hit]:
         if not words:
             return []
         table = "around" if around else "words"
@@ -272,11 +419,17 @@ class SqliteStore:
     ) -> list[Scored]:
         """Return the best rows of a full-text table."""
         name = prefix + table
-        huge = self._is_huge() and (not self._has_unvouched() or self._exceeds(prefix, HUGE_PASSAGES))
+        huge = self._is_huge() and (
+            not self._has_unvouched() or self._exceeds(prefix, HUGE_PASSAGES)
+        )
         query = " OR ".join(self._rarest_words(name, quoted) if huge else quoted)
-        inside, values = self._inside(only, "+rowid")  # `+`: match once, not again for each row inside
+        inside, values = self._inside(
+            only, "+rowid"
+        )  # `+`: match once, not again for each row inside
         score = f"round(-rank * {scale!r}, {SCORE_DIGITS})"
-        sql = f"SELECT rowid, {score} FROM {name} WHERE {name} MATCH ? {inside} ORDER BY rank LIMIT ?"
+        sql = (
+            f"SELECT rowid, {score} FROM {name} WHERE {name} MATCH ? {inside} ORDER BY rank LIMIT ?"
+        )
         return with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit)
 
     def _scale(self, table: str, quoted: list[str]) -> float:
@@ -295,7 +448,9 @@ class SqliteStore:
 
     def _counted(self, table: str, quoted: Iterable[str]) -> tuple[int, list[int]]:
         """Return how many rows a full-text table has, and how many contain each word."""
-        return first(self.db, f"SELECT count(*) FROM {table}_docsize")[0], self._holding(table, quoted)
+        return first(self.db, f"SELECT count(*) FROM {table}_docsize")[0], self._holding(
+            table, quoted
+        )
 
     def _holding(self, table: str, quoted: Iterable[str]) -> list[int]:
         """Return how many rows contain each word; the count stops at MAX_RANKED_PASSAGES."""
@@ -303,7 +458,7 @@ class SqliteStore:
         return [first(self.db, sql, (word,))[0] for word in quoted]
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        where, values = _conditions(only)
+        where, values = _filter_sql(only)
         tables = "documents d JOIN passages p ON p.document = d.n JOIN fine f ON f.n = p.n"
         inside = f"p.field = '{BODY}' {'AND' if where else ''} {where}"
         sql = f"SELECT d.id, f.vector FROM {tables} WHERE {inside} ORDER BY d.id, p.number"
@@ -317,20 +472,33 @@ class SqliteStore:
         """Return the number of passages, and how many contain each word; unvouched passages do not count."""
         return self._counted("words", map(_phrase, words))
 
-    def holders(self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]) -> dict[str, Holders]:
+    def holders(
+        self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]
+    ) -> dict[str, Holders]:
         """Return for each word how many memories contain it (at most `most`), and which of these are in `among`."""
         inside, values = self._inside(only, "+w.rowid")
         tables = [f"{prefix}words" for prefix in self._prefixes(only)]
         select = f"SELECT DISTINCT p.document FROM {{0}} w JOIN {PLACES} ON p.n = w.rowid WHERE {{0}} MATCH ?"
         asked = [f"{select.format(table)} {inside} LIMIT {most}" for table in tables]
-        found = [[n for sql in asked for (n,) in rows(self.db, sql, (_phrase(word), *values))][:most] for word in words]
-        ids = dict(rows(self.db, f"SELECT n, id FROM documents WHERE id IN ({', '.join('?' * len(among))})", among))
+        found = [
+            [n for sql in asked for (n,) in rows(self.db, sql, (_phrase(word), *values))][:most]
+            for word in words
+        ]
+        ids = dict(
+            rows(
+                self.db,
+                f"SELECT n, id FROM documents WHERE id IN ({', '.join('?' * len(among))})",
+                among,
+            )
+        )
         return {
             word: (len(several), frozenset(ids[n] for n in several if n in ids))
             for word, several in zip(words, found, strict=True)
         }
 
-    def compared(self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int) -> list[list[Compared]]:
+    def compared(
+        self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int
+    ) -> list[list[Compared]]:
         """Return for each vector its cosines with up to `most` passages of these memories, unsorted."""
         asked = [quantized(memoryview(vector).cast("f")) for vector in vectors]
         known = [any(fine) for fine in asked]
@@ -357,11 +525,13 @@ class SqliteStore:
 
     def _inside(self, only: Filter, column: str = "n") -> tuple[str, list[str | int | bytes]]:
         """Return an SQL condition that keeps a query inside the filter; empty if nothing is outside."""
-        where, values = _conditions(only)
+        where, values = _filter_sql(only)
         if where and only not in self._outside:
             sql = f"SELECT count(*), (SELECT count(*) FROM documents) FROM documents d WHERE NOT ({where})"
             outside, count = first(self.db, sql, values)
-            self._outside[only] = "" if not outside else f"NOT ({where})" if 2 * outside < count else where
+            self._outside[only] = (
+                "" if not outside else f"NOT ({where})" if 2 * outside < count else where
+            )
         if not where or not self._outside[only]:
             return "", []
         within = "IN" if self._outside[only] == where else "NOT IN"  # the shorter list of the two
@@ -388,20 +558,22 @@ def searched(text: str) -> str:
     """Return a text for the tokenizer: scripts without spaces sign by sign, compound names with their parts."""
     parts: list[str] = []
     if text != text.lower():
-        from ...text.scripts.compounds import humps
-
-        parts = humps(text)
+        parts = hump_parts(text)
     if not text.isascii():
-        from ...text.scripts.signs import spread  # tables that most texts do not need
+        from ...text.scripts import spread_signs  # tables that most texts do not need
 
-        text = spread(text)
+        text = spread_signs(text)
     return " ".join([text, *parts]) if parts else text
 
 
 def comparable(facets: Facets) -> dict[str, str | int]:
     """Return the facets as SQL compares them: lists as one text, and in lower case where case does not matter."""
     return {
-        column: lined(value) if isinstance(value, tuple) else value.lower() if column in LOWERED else value
+        column: lined(value)
+        if isinstance(value, tuple)
+        else value.lower()
+        if column in LOWERED
+        else value
         for column, value in facets.__dict__.items()
     }
 
@@ -421,7 +593,9 @@ def lined(names: Sequence[str]) -> str:
     return "\n".join(["", *(name.lower() for name in names), ""])
 
 
-def with_ties(ask: Callable[[int], list[Scored]], limit: int, spare: int = SPARE_ROWS) -> list[Scored]:
+def with_ties(
+    ask: Callable[[int], list[Scored]], limit: int, spare: int = SPARE_ROWS
+) -> list[Scored]:
     """Return the best rows and all ties with the last one: a query with LIMIT would choose ties by row number."""
     most = limit + spare
     found = ask(most)
@@ -444,7 +618,7 @@ def rarest(counted: Iterable[tuple[int, T]], most: int) -> list[T]:
     return kept
 
 
-def _conditions(only: Filter) -> tuple[str, list[str | int | bytes]]:
+def _filter_sql(only: Filter) -> tuple[str, list[str | int | bytes]]:
     """Return a filter as SQL over `d`, and the values it takes."""
     where: list[str] = []
     values: list[str | int | bytes] = []

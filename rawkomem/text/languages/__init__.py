@@ -1,1 +1,5 @@
-"""Data of human languages: one module per language, with its `LANGUAGE`."""
+"""The data of each language: one file per code.
+
+`en`: English, the default
+`de`: German
+"""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..language import Language, word_set
-from ..stem import endings
+from ..language import Language, ending_stemmer, word_set
 
 # Savoy's light stemmer for German (CLEF 2001). It removes one ending and umlauts, so that Buch and Bücher have one
 # stem. It does not split compounds.
@@ -12,7 +11,7 @@ FOLDED = {"ä": "a", "ö": "o", "ü": "u", "ß": "ss"}
 
 LANGUAGE = Language(
     code="de",
-    stemmer=endings(ENDINGS, 4, FOLDED),
+    stemmer=ending_stemmer(ENDINGS, 4, FOLDED),
     stop_words=word_set(
         """
         ab aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes auch auf aus
@@ -39,9 +38,33 @@ LANGUAGE = Language(
         zeit geht gibt macht kommt sagt steht zeigt sieht findet nutzt braucht läuft laufen hilft
         """
     ),
-    negations=word_set("kein keine keinem keinen keiner nein nicht nichts nie niemals ohne vermeiden vermeide no not"),
-    openers=word_set("bei beim bevor bis ehe falls immer nach nachdem sobald solange vor während wenn wo"),
-    exceptions=(" außer ", " es sei denn ", " aber nicht ", " nicht für ", " nicht wenn ", " nicht bei "),
+    negations=word_set(
+        "kein keine keinem keinen keiner nein nicht nichts nie niemals ohne vermeiden vermeide no not"
+    ),
+    openers=word_set(
+        "bei beim bevor bis ehe falls immer nach nachdem sobald solange vor während wenn wo"
+    ),
+    exceptions=(
+        " außer ",
+        " es sei denn ",
+        " aber nicht ",
+        " nicht für ",
+        " nicht wenn ",
+        " nicht bei ",
+    ),
     alternative="oder",
-    abbreviations=("z. b.", "z.b.", "d. h.", "d.h.", "usw.", "bzw.", "ca.", "vgl.", "evtl.", "ggf.", "dr.", "nr."),
+    abbreviations=(
+        "z. b.",
+        "z.b.",
+        "d. h.",
+        "d.h.",
+        "usw.",
+        "bzw.",
+        "ca.",
+        "vgl.",
+        "evtl.",
+        "ggf.",
+        "dr.",
+        "nr.",
+    ),
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..language import Language, word_set
-from ..stem import porter
+from ..language import Language, porter_stems, word_set
 
 # Common short forms of words, as stems.
 SHORT_FORMS = {
@@ -15,7 +14,7 @@ SHORT_FORMS = {
 
 LANGUAGE = Language(
     code="en",
-    stemmer=porter,
+    stemmer=porter_stems,
     # Single letters, "ll" and "ve" are the ends of words like "don't" and "we'll".
     stop_words=word_set(
         """
@@ -49,5 +48,18 @@ LANGUAGE = Language(
     openers=word_set("when whenever if while before after once during upon where"),
     exceptions=(" unless ", " except ", " but not ", " not for ", " not when "),
     alternative="or",
-    abbreviations=("e.g.", "i.e.", "etc.", "vs.", "cf.", "resp.", "approx.", "dr.", "mr.", "mrs.", "no.", "fig."),
+    abbreviations=(
+        "e.g.",
+        "i.e.",
+        "etc.",
+        "vs.",
+        "cf.",
+        "resp.",
+        "approx.",
+        "dr.",
+        "mr.",
+        "mrs.",
+        "no.",
+        "fig.",
+    ),
 )

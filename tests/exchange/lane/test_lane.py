@@ -7,11 +7,10 @@ import json
 import apsw
 import pytest
 import yaml
-
-from rawkomem.exchange.lane.memories import id_of
-from rawkomem.model.clock import read_time
+from rawkomem.exchange.memory_lane import lane_id
 from rawkomem.model.errors import BadInput, RawkoError
-from rawkomem.recall.factors import score_before
+from rawkomem.model.values import read_time
+from rawkomem.recall.scoring import score_before
 from rawkomem.state.facets import type_of
 from rawkomem.text.entities import entities_of
 
@@ -28,7 +27,7 @@ def test_what_a_row_says_comes_over(repository, database):
     done = repository.exchange.import_from(database)
     assert done.kind == "memory-lane" and len(done.news) == 4 and not done.skipped
     assert done.held == {"review": 3, "superseded": 1}
-    memory = repository.get(id_of(ROWS[0]["id"]))
+    memory = repository.get(lane_id(ROWS[0]["id"]))
     assert (memory.status, type_of(memory), memory.importance) == ("quarantined", "correction", "high")
     assert memory.tags == ("tooling", "packages") and memory.created == read_time(AT)[0]
     assert memory.extra["confidence"] == "95" and "project:shop" in entities_of(memory)
@@ -41,21 +40,21 @@ def test_what_a_row_says_comes_over(repository, database):
 def test_text_behind_a_nul_character_comes_over(repository, tmp_path):
     row = {**ROWS[0], "content": "Deploy on Monday.\0 Never on Friday."}
     repository.exchange.import_from(build(tmp_path / "memories.db", [row]))
-    assert repository.get(id_of(row["id"])).body == "Deploy on Monday. Never on Friday."
+    assert repository.get(lane_id(row["id"])).body == "Deploy on Monday. Never on Friday."
 
 
 def test_windows_and_supersession_come_over(repository, database):
     repository.exchange.import_from(database)
-    old, new = (repository.get(id_of(row["id"])) for row in ROWS[1:3])
+    old, new = (repository.get(lane_id(row["id"])) for row in ROWS[1:3])
     assert (old.status, old.superseded_by) == ("superseded", new.id) and new.supersedes == (old.id,)
     assert new.valid_from == read_time("2025-06-01")[0] and new.valid_until == read_time("2031-01-01")[0]
     assert "feature:release" in entities_of(new)
-    assert repository.get(id_of(ROWS[3]["id"])).importance == "low"
+    assert repository.get(lane_id(ROWS[3]["id"])).importance == "low"
 
 
 def test_a_superseded_memory_that_is_restored_waits_for_its_review(repository, database):
     repository.exchange.import_from(database)
-    old = id_of(ROWS[1]["id"])
+    old = lane_id(ROWS[1]["id"])
     repository.beliefs.restore(old)
     assert repository.get(old).status == "quarantined"
     assert old in [memory.id for memory in repository.beliefs.waiting("memory-lane")]
@@ -74,7 +73,7 @@ def test_long_values_are_kept_below_the_text(repository, tmp_path):
         "superseded_by": "3f6f8a2e-0003",
     }
     repository.exchange.import_from(build(tmp_path / "memories.db", [row]))
-    memory = repository.get(id_of(row["id"]))
+    memory = repository.get(lane_id(row["id"]))
     assert memory.body.startswith("Deploys go out on Tuesdays.\n\n## Other fields\n\n```yaml\n")
     assert yaml.safe_load(memory.body.partition("```yaml\n")[2].rpartition("\n```")[0]) == {"source_chunk": chunk}
     assert memory.extra["mood"] == "calm" and memory.status == "superseded"

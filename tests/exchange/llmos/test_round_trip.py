@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from rawkomem.exchange.llmos.origin import origin_of
-from rawkomem.model.entry import Memory
+from rawkomem.exchange.llmos import origin_of
+from rawkomem.model.entries import Memory
 from rawkomem.state.facets import category_of
 
 from .folder import FILES, LOG, read, write

@@ -7,12 +7,10 @@ import time
 
 import pytest
 import yaml
-
 from rawkomem.exchange.formats import format_of, read_format
-from rawkomem.exchange.markdown.front import MAX_NODES, read_front
-from rawkomem.exchange.markdown.note import said
-from rawkomem.exchange.source import Source
-from rawkomem.model.clock import iso
+from rawkomem.exchange.notes import MAX_NODES, note_arguments, read_front
+from rawkomem.exchange.sources import Source
+from rawkomem.model.values import iso
 
 OBSIDIAN = """\
 ---
@@ -166,7 +164,7 @@ def test_code_at_the_start_keeps_its_indentation():
 
 def test_fields_that_say_nothing_to_a_memory_are_kept():
     front = "title: T\nname: t-1\ndate: spring 2024\nauthors: [Bob, Eve]\ndescription: A tour.\nimportance: P1"
-    extra = said(read_front(f"---\n{front}\n---\nText\n").fields, "Text", "t")["extra"]
+    extra = note_arguments(read_front(f"---\n{front}\n---\nText\n").fields, "Text", "t")["extra"]
     assert extra == {
         "name": "t-1", "date": "spring 2024", "authors": ["Bob", "Eve"],
         "description": "A tour.", "original_importance": "P1",

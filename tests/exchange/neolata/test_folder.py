@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from rawkomem.model.errors import BadInput
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from rawkomem.exchange.neolata.sql import copied_rows
+from rawkomem.exchange.neolata import copied_rows
 from rawkomem.model.errors import BadInput
 
 from .trips import EVERYTHING, items_in

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rawkomem.files.start import plan_start, write_start
+from rawkomem.files.installation import plan_start, write_start
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from rawkomem.exchange.sinks import SinkQueue
 
-from rawkomem.exchange.sinks.queue import Queue
 from tests.exchange.sinks.helpers import layout_of
 
 
@@ -17,4 +17,4 @@ def layout(project):
 @pytest.fixture
 def queue(layout):
     """What waits for the webhook."""
-    return Queue(layout)
+    return SinkQueue(layout)

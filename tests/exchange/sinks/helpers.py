@@ -6,10 +6,9 @@ import json
 import os
 from pathlib import Path
 
-from rawkomem.exchange.sinks.checked import checked_webhook
-from rawkomem.exchange.sinks.event import Event, events_of
+from rawkomem.exchange.sinks import Event, checked_webhook, events_of
 from rawkomem.files.layout import Layout, user_config
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Entry
 from rawkomem.model.user_settings import WebhookSettings
 from rawkomem.net.client import Bounds, Client
 

@@ -7,12 +7,11 @@ import threading
 
 import pytest
 from markdown_it import MarkdownIt
-
-from rawkomem.exchange.sinks.checked import checked_folder
-from rawkomem.exchange.sinks.daily_log import log_events, render
+from rawkomem.exchange.sinks import checked_folder, log_events, rendered_event
 from rawkomem.model.errors import BadInput
-from rawkomem.model.record import replace
 from rawkomem.model.user_settings import MarkdownSettings
+from rawkomem.model.values import replace
+
 from tests.exchange.sinks.helpers import STORED, configure, event, layout_of
 
 SECRET = "ghp_" + "Ab1" * 12
@@ -48,7 +47,7 @@ def test_a_day_of_two_events(project, tmp_path, monkeypatch):
     ],
 )
 def test_a_text_cannot_leave_its_block(project, title, body):
-    page = render(event(layout_of(project), title=title, body=body), "10:00:00")
+    page = rendered_event(event(layout_of(project), title=title, body=body), "10:00:00")
     tokens = MarkdownIt("commonmark").parse(page)
     inline = [child.type for token in tokens for child in token.children or []]
     assert [token.tag for token in tokens if token.type == "heading_open"] == ["h2"]

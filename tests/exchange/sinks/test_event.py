@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from rawkomem.exchange.sinks.event import MAX_TEXT_CHARS, Event, event_name, events_of
+from rawkomem.exchange.sinks import MAX_EVENT_CHARS, Event, event_name, events_of
 from rawkomem.files.layout import Layout
-from rawkomem.model.entry import DECAY, Entry
-from rawkomem.model.kinds import CREATES
+from rawkomem.model.entries import DECAY_CODE, Entry
+from rawkomem.model.values import CREATES
+
 from tests.exchange.sinks.helpers import STORED
 
 LAYOUT = Layout("/somewhere/my-project/.rawko")
@@ -23,12 +23,12 @@ LAYOUT = Layout("/somewhere/my-project/.rawko")
         ("supersede", {"supersededBy": "mem_2"}, "", "supersede"),
         ("quarantine", {}, "", "quarantine"),
         ("archive", {}, "", "archive"),
-        ("archive", {}, DECAY, "decay"),
+        ("archive", {}, DECAY_CODE, "decay"),
         ("delete", {}, "", "archive"),
         ("review", {"action": "reject"}, "", "archive"),
         ("review", {"action": "activate"}, "", ""),
         ("feedback", {}, "", ""),
-        ("link", {}, DECAY, ""),
+        ("link", {}, DECAY_CODE, ""),
     ],
 )
 def test_names(kind, extra, code, name):
@@ -65,9 +65,9 @@ def test_the_key_is_the_same_every_time_and_different_for_every_entry():
 
 
 def test_nothing_invisible_no_address_and_no_endless_text():
-    entry = Entry(id="m", title="a\u202eb\nc", body="x\u200b" * MAX_TEXT_CHARS * 2, by="alice <alice@example.com>")
+    entry = Entry(id="m", title="a\u202eb\nc", body="x\u200b" * MAX_EVENT_CHARS * 2, by="alice <alice@example.com>")
     (event,) = events_of(LAYOUT, "", [entry])
-    assert event.title == "ab c" and len(event.text) == MAX_TEXT_CHARS and event.text.endswith("x…")
+    assert event.title == "ab c" and len(event.text) == MAX_EVENT_CHARS and event.text.endswith("x…")
     assert "alice@example.com" not in event.to_json()
 
 

@@ -7,17 +7,17 @@ import os
 from pathlib import Path
 
 import pytest
-
-from rawkomem.exchange.sinks import queue as module
-from rawkomem.exchange.sinks.queue import Queue
+from rawkomem.exchange import sinks as module
+from rawkomem.exchange.sinks import SinkQueue
 from rawkomem.files.layout import user_config
-from rawkomem.files.local.private import make_private_folder
+from rawkomem.files.private import make_private_folder
 from rawkomem.model.errors import RawkoError, Refused
-from rawkomem.model.record import replace
+from rawkomem.model.values import replace
+
 from tests.exchange.sinks.helpers import STORED, event, layout_of
 
 
-def keys(queue: Queue) -> list[str]:
+def keys(queue: SinkQueue) -> list[str]:
     return [item.event.title for item in queue.waiting()]
 
 
@@ -118,7 +118,7 @@ def test_links_that_came_with_a_repository_are_not_written_through(project, tmp_
     place.symlink_to(target)
     layout = layout_of(project)
     with pytest.raises(RawkoError, match=r"is a link|cannot use"):
-        Queue(layout).add([event(layout, 1)])
+        SinkQueue(layout).add([event(layout, 1)])
     assert [path.read_text() for path in elsewhere.rglob("*") if path.is_file()] in ([], ["precious"])
 
 

@@ -7,15 +7,14 @@ import time
 from pathlib import Path
 
 import pytest
-
-from rawkomem.exchange.sinks.checked import checked_webhook
-from rawkomem.exchange.sinks.queue import wake_sender
-from rawkomem.exchange.sinks.webhook import PAUSES_MIN, Flushed, flush
+from rawkomem.exchange.sinks import checked_webhook, wake_sender
+from rawkomem.exchange.webhook import PAUSES_MIN, Flushed, send_queued
 from rawkomem.files.layout import user_config
-from rawkomem.files.lock import lock
-from rawkomem.model.record import replace
+from rawkomem.files.private import lock
 from rawkomem.model.user_settings import WebhookSettings
-from rawkomem.net.failure import Blocked, RequestFailed
+from rawkomem.model.values import replace
+from rawkomem.net.guard import Blocked, RequestFailed
+
 from tests.embed.server import Answer, Server
 from tests.exchange.sinks.helpers import STORED, client, configure, event, webhook
 
@@ -43,7 +42,7 @@ def test_events_arrive_in_order_with_key_and_idempotency_key(layout, queue, monk
     queue.add([event(layout, number) for number in (1, 2, 3)])
     keys = [item.event.key for item in queue.waiting()]
     with Server(OK) as server:
-        assert flush(layout, client(webhook(server.url, key_env="HOOK_KEY")), print) == Flushed(3, 0, 0)
+        assert send_queued(layout, client(webhook(server.url, key_env="HOOK_KEY")), print) == Flushed(3, 0, 0)
         assert sent(server) == ["Number 1", "Number 2", "Number 3"]
         assert [headers["Idempotency-Key"] for _, headers, _ in server.seen] == keys
         assert [request["key"] for _, _, request in server.seen] == keys
@@ -54,14 +53,14 @@ def test_events_arrive_in_order_with_key_and_idempotency_key(layout, queue, monk
 def test_429_then_200(layout, queue):
     queue.add([event(layout, 1)])
     with Server(Answer({}, 429, {"Retry-After": "0"}), OK) as server:
-        assert flush(layout, client(webhook(server.url)), print) == Flushed(1, 0, 0)
+        assert send_queued(layout, client(webhook(server.url)), print) == Flushed(1, 0, 0)
         assert len({headers["Idempotency-Key"] for _, headers, _ in server.seen}) == 1 and len(server.seen) == 2
 
 
 def test_an_endless_answer_does_not_make_a_delivery_fail(layout, queue):
     queue.add([event(layout, 1), event(layout, 2)])
     with Server(Answer({}, endless=True)) as server:
-        assert flush(layout, client(webhook(server.url)), print) == Flushed(2, 0, 0)
+        assert send_queued(layout, client(webhook(server.url)), print) == Flushed(2, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +78,7 @@ def test_a_server_that_does_not_take_events_keeps_them_waiting(layout, queue, an
     queue.add([event(layout, number) for number in (1, 2, 3)])
     with Server(answer) as server:
         start = time.monotonic()
-        flushed = flush(layout, client(webhook(server.url), 0.2), print)
+        flushed = send_queued(layout, client(webhook(server.url), 0.2), print)
         assert time.monotonic() - start < 15
         assert (flushed.sent, flushed.dropped, flushed.waiting) == (0, 0, 3) and said in flushed.failure
         assert {request["title"] for _, _, request in server.seen} == {"Number 1", "Number 2"}  # then it stops
@@ -90,7 +89,7 @@ def test_nobody_listens(layout, queue):
     with Server(OK) as server:
         url = server.url
     queue.add([event(layout, 1)])
-    flushed = flush(layout, client(webhook(url)), print)
+    flushed = send_queued(layout, client(webhook(url)), print)
     assert flushed.waiting == 1 and "cannot reach 127.0.0.1" in flushed.failure
 
 
@@ -103,16 +102,16 @@ def test_tries_are_spaced_out_and_end(layout, queue, monkeypatch):
     with Server(Answer({}, 500)) as server:
         to = client(webhook(server.url))
         for pause in PAUSES_MIN:
-            assert flush(layout, to, warnings.append, due_only=True).waiting == 1
+            assert send_queued(layout, to, warnings.append, due_only=True).waiting == 1
             seen = len(server.seen)
             minute += pause
             for at, tried in ((minute - 1, False), (minute, True)):
                 monkeypatch.setenv("RAWKOMEM_NOW", f"2026-01-{1 + at // 1440:02}T{at // 60 % 24:02}:{at % 60:02}:00Z")
                 if not tried:
-                    flush(layout, to, warnings.append, due_only=True)
+                    send_queued(layout, to, warnings.append, due_only=True)
                     assert len(server.seen) == seen
         assert warnings == []
-        assert flush(layout, to, warnings.append, due_only=True) == Flushed(0, 1, 0, "127.0.0.1 answered 500: {}")
+        assert send_queued(layout, to, warnings.append, due_only=True) == Flushed(0, 1, 0, "127.0.0.1 answered 500: {}")
     assert warnings == ["webhook: store of mem_1 given up (try 8): 127.0.0.1 answered 500: {}"]
     assert queue.dropped() == 1 and '"title": "Number 1"' in Path(queue.dead.path).read_text()
 
@@ -121,7 +120,7 @@ def test_a_server_that_names_a_time_is_left_alone_until_then(layout, queue, monk
     monkeypatch.setenv("RAWKOMEM_NOW", "2026-01-01T00:00:00Z")
     queue.add([event(layout, 1)])
     with Server(Answer({}, 429, {"Retry-After": "7200"})) as server:
-        flush(layout, client(webhook(server.url)), print)
+        send_queued(layout, client(webhook(server.url)), print)
     assert queue.waiting()[0].again == 1_767_225_600_000 + 7_200_000
 
 
@@ -130,7 +129,7 @@ def test_an_event_that_is_refused_for_good_is_given_up_at_once_and_the_others_go
     warnings: list[str] = []
     refusal = Answer({"error": "bad"}, 422)
     with Server(refusal, refusal, refusal, OK) as server:
-        flushed = flush(layout, client(webhook(server.url)), warnings.append)
+        flushed = send_queued(layout, client(webhook(server.url)), warnings.append)
         assert (flushed.sent, flushed.dropped, flushed.waiting) == (2, 3, 0) and len(server.seen) == 5
     assert len(warnings) == 3 and queue.dropped() == 3 and 'answered 422: {"error": "bad"}' in warnings[0]
 
@@ -144,13 +143,13 @@ def test_events_added_while_sending_are_sent_too(layout, queue):
         return {}
 
     with Server(Answer(add_one)) as server:
-        assert flush(layout, client(webhook(server.url)), print, due_only=True) == Flushed(2, 0, 0)
+        assert send_queued(layout, client(webhook(server.url)), print, due_only=True) == Flushed(2, 0, 0)
 
 
 def test_a_second_sender_leaves_the_work_to_the_first(layout, queue):
     queue.add([event(layout, 1)])
     with Server(OK) as server, lock(layout, "sender"):
-        assert flush(layout, client(webhook(server.url)), print, due_only=True) == Flushed(0, 0, 1)
+        assert send_queued(layout, client(webhook(server.url)), print, due_only=True) == Flushed(0, 0, 1)
         assert server.seen == [] and not wake_sender(layout)
 
 
@@ -177,9 +176,9 @@ def test_settings_that_cannot_be(settings, kind, said):
 def test_this_machine_is_out_of_reach_unless_the_user_allows_it(layout, queue):
     queue.add([event(layout, 1)])
     for url in ("https://127.0.0.1/", "https://localhost/", "https://169.254.169.254/"):
-        flushed = flush(layout, client(WebhookSettings(url)), print)
+        flushed = send_queued(layout, client(WebhookSettings(url)), print)
         assert flushed.waiting == 1 and ("is blocked" in flushed.failure)
-    assert "is blocked" in flush(layout, client(webhook("https://169.254.169.254/")), print).failure
+    assert "is blocked" in send_queued(layout, client(webhook("https://169.254.169.254/")), print).failure
 
 
 def test_a_repository_cannot_set_up_a_sink(project, repository):

@@ -12,12 +12,12 @@ pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 
 import lancedb
 import pyarrow as pa
-
-from rawkomem.exchange.yamo.database import open_database
-from rawkomem.index.stores.lance.rfc import entries_v1, entries_v2
+from rawkomem.exchange.memory_mesh import open_mesh
+from rawkomem.index.stores.lance.tables import entries_v1, entries_v2
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
+
 from tests.commands import Command
 from tests.conftest import ROOT
 
@@ -47,7 +47,7 @@ def unpacked(name: str, tmp_path_factory) -> str:
 def rows_of(folder: str, what: str) -> dict[str, dict]:
     """The rows by id, metadata as objects; columns without a value count as missing."""
     found = {}
-    for row in open_database(folder).rows(what):
+    for row in open_mesh(folder).rows(what):
         row["metadata"] = json.loads(row["metadata"] or "{}")
         found[row["id"]] = {key: value for key, value in row.items() if value is not None}
     return found

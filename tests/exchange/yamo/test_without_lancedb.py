@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 import pytest
-
 from rawkomem.exchange.formats import format_of
-from rawkomem.exchange.source import Source
+from rawkomem.exchange.sources import Source
 from rawkomem.model.errors import BadInput
+
 from tests.commands import Command
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-
 from rawkomem.faces.cli.commands import cli
-from rawkomem.faces.cli.examples import EXAMPLES
+from rawkomem.faces.cli.declarations import EXAMPLES
+
 from tests.conftest import ROOT
 from tests.sources import parsed
 

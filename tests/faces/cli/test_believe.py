@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Entry
 from rawkomem.repository import Repository
 
 

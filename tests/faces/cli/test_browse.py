@@ -9,8 +9,8 @@ import sys
 import urllib.request
 
 import pytest
+from rawkomem.model.entries import Entry
 
-from rawkomem.model.entry import Entry
 from tests.conftest import ROOT
 from tests.terminals import scrubbed, start, typed, wait_for
 

@@ -147,20 +147,6 @@ def test_plain_and_click_parsing_agree(rawkomem, memories):
     assert plain == clicked and json.loads(plain)
 
 
-def test_search_imports_nothing_heavy(rawkomem, memories):
-    (memories / "why-apsw.md").write_text(MEMORY)
-    rawkomem("sync")
-    result = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "rawkomem", "search", "x"],
-        cwd=memories, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    imported = {line.rsplit("|", 1)[-1].strip() for line in result.stderr.splitlines() if "|" in line}
-    for heavy in ("numpy", "torch", "http.client", "urllib.request", "watchdog", "asyncio", "yaml", "click", "re2",
-                  "ssl", "socket", "importlib.metadata", "rawkomem.net", "rawkomem.exchange.sinks.tell"):  # fmt: skip
-        assert heavy not in imported, heavy
-    assert {"apsw", "rawkomem.repository"} <= imported
-
-
 def test_no_colours_unless_on_a_terminal(rawkomem, memories):
     (memories / "why-apsw.md").write_text(MEMORY)
     assert "\x1b" not in rawkomem("list", env={"NO_COLOR": ""}).stdout

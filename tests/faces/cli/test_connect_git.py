@@ -11,10 +11,10 @@ import tomllib
 
 import pytest
 import yaml
-
 from rawkomem.files.layout import Layout
-from rawkomem.git.connect import Wanted, carry_out, plan_connect
+from rawkomem.git.connection import Wanted, carry_out_connection, plan_git_connection
 from rawkomem.model.errors import Unwritable
+
 from tests.conftest import ROOT
 from tests.git.gitting import Git
 
@@ -399,7 +399,7 @@ def test_hook_files_are_written_whole_or_not_at_all(git, project, monkeypatch):
     file.write_text("#!/bin/sh\nexit 0\n")
     file.chmod(0o755)
     before = everything(project)
-    connection = plan_connect(Layout(str(project / ".rawko")), Wanted(["rawkomem"]))
+    connection = plan_git_connection(Layout(str(project / ".rawko")), Wanted(["rawkomem"]))
 
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -407,7 +407,7 @@ def test_hook_files_are_written_whole_or_not_at_all(git, project, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", full)
         with pytest.raises(Unwritable):
-            carry_out(connection)
+            carry_out_connection(connection)
     assert everything(project) == before and not list(project.rglob(".rawkomem-*"))
 
 

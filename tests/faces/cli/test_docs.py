@@ -28,11 +28,10 @@ def test_the_table_of_filters_is_up_to_date():
 
 def test_an_earlier_name_of_an_option_works_and_is_not_shown():
     from click.testing import CliRunner
-
     from rawkomem.faces.cli.commands import cli
-    from rawkomem.faces.cli.hot import parse
+    from rawkomem.faces.cli.options import parse_plain
 
-    assert parse(["inject", "x", "--max", "3"])[2] == parse(["inject", "x", "-n", "3"])[2]
+    assert parse_plain(["inject", "x", "--max", "3"])[2] == parse_plain(["inject", "x", "-n", "3"])[2]
     shown = CliRunner().invoke(cli, ["graph", "--help"]).output
     assert "--limit" in shown and "--max" not in shown
     wrong = CliRunner().invoke(cli, ["graph", "--max", "many"])
@@ -40,8 +39,7 @@ def test_an_earlier_name_of_an_option_works_and_is_not_shown():
 
 
 def test_every_command_says_what_it_does():
-    from rawkomem.faces.cli.commands import cli
-    from rawkomem.faces.cli.table import COMMANDS
+    from rawkomem.faces.cli.commands import COMMANDS, cli
 
     for name, (_, text) in COMMANDS.items():
         command = cli.get_command(None, name)

@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-
-from rawkomem.learn.drafts.choose import choose
-from rawkomem.learn.drafts.keep import exchange_of
-from rawkomem.learn.session.run import Run
-from rawkomem.model.draft import FIX, RULE, Draft
-from rawkomem.model.entry import Entry
-from rawkomem.model.record import replace
+from rawkomem.learn.drafts import choose_drafts, exchange_of_draft
+from rawkomem.learn.turns import Run
+from rawkomem.model.entries import FIX, RULE, Draft, Entry
+from rawkomem.model.values import replace
 from rawkomem.repository import Repository
+
 from tests.commands import START
 from tests.learn.drafts.talk import DONE, talk
 from tests.terminals import detached, scrubbed, typed
@@ -41,7 +39,9 @@ TOOLKIT = "always import from es-toolkit instead of lodash"
 def waiting(repository) -> list[Draft]:
     """Two drafts of two sessions."""
     for session, words in (("s-1", LODASH), ("other-2", TOOLKIT)):
-        repository.drafts.take(choose(talk("do the first task", DONE, words, session=session), Run("claude-code")))
+        repository.drafts.take(
+            choose_drafts(talk("do the first task", DONE, words, session=session), Run("claude-code"))
+        )
     return repository.drafts.all()
 
 
@@ -246,7 +246,9 @@ def test_status_counts_drafts(rawkomem, waiting):
 def test_learn_tells_what_was_said_in_another_session_too(
     is_person, rawkomem, repository, project, terminal, own_home, tmp_path
 ):
-    repository.drafts.take(choose(talk("start", DONE, "use jest here, not vitest", session="s-1"), Run("claude-code")))
+    repository.drafts.take(
+        choose_drafts(talk("start", DONE, "use jest here, not vitest", session="s-1"), Run("claude-code"))
+    )
     chat = "## User\nstart\n\n## Assistant\nI ran vitest.\n\n## User\nno, I said jest and not vitest, use jest\n"
     (project / "chat.md").write_text(chat, encoding="utf-8")
     if not is_person:  # an agent can write a transcript
@@ -284,7 +286,7 @@ def test_failures_are_evidence_and_no_words_of_a_person(repository):
     )
     repository.lessons.distill()
     (draft,) = repository.drafts.all()
-    assert [who for who, _ in exchange_of(draft)] == ["evidence"]
+    assert [who for who, _ in exchange_of_draft(draft)] == ["evidence"]
     assert draft.task == "Deploy" and 'while the goal was "Deploy"' in draft.text
 
 

@@ -11,10 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from rawkomem.files.kept_texts import forget_unsaved, keep_text, unsaved_texts, without_remark
+from rawkomem.files.private import PURPOSES, lock, make_private_folder
 
-from rawkomem.files.local.private import make_private_folder
-from rawkomem.files.local.unsaved import forget_unsaved, keep_text, unsaved_texts, without_remark
-from rawkomem.files.lock import PURPOSES, lock
 from tests.commands import START
 from tests.terminals import converse, scrubbed, wait_for
 
@@ -127,9 +126,9 @@ def test_a_text_that_is_not_utf_8_is_kept(rawkomem, repository, tmp_path_factory
 def test_without_a_local_folder_the_text_is_in_the_temporary_folder(
     rawkomem, repository, editor, tmp_path, monkeypatch
 ):
-    from rawkomem.files.local import unsaved
+    from rawkomem.files import kept_texts
 
-    monkeypatch.setattr(unsaved.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(kept_texts.tempfile, "tempdir", str(tmp_path))
     make_private_folder(repository.layout.local)
     (Path(repository.layout.local) / "unsaved").write_text("a file in the way")
     refused = rawkomem("add", "--edit", env=editor("---\nopen\n"), check=2)
@@ -219,7 +218,7 @@ def test_a_title_counts_only_while_its_memory_is_in_use_and_another_has_it(rawko
 
 @pytest.mark.parametrize("kind", ["memory", "lesson", "skill", "learning", "reflection"])
 def test_words_of_a_template_are_told(rawkomem, repository, editor, kind):
-    from rawkomem.files.templates import fill_template
+    from rawkomem.files.installation import fill_template
 
     whole = fill_template(repository.layout, kind, {"title": "Mine"})
     assert "the template" in rawkomem("add", "-k", kind, input=whole, check=2).stderr

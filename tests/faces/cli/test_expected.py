@@ -6,12 +6,10 @@ import json
 import sys
 
 import pytest
+from rawkomem.faces.cli.commands import COMMANDS, GROUPS, OLD_NAMES, cli
+from rawkomem.format.entries import MAX_TITLE_CHARS, entry_from_note
+from rawkomem.model.entries import Draft, Entry
 
-from rawkomem.faces.cli.commands import cli
-from rawkomem.faces.cli.table import COMMANDS, GROUPS, OLD_NAMES
-from rawkomem.format.compose import MAX_TITLE_CHARS, titled
-from rawkomem.model.draft import Draft
-from rawkomem.model.entry import Entry
 from tests.commands import START
 from tests.faces.cli.test_first_minutes import on_terminal
 from tests.terminals import detached, scrubbed, typed
@@ -113,11 +111,11 @@ def test_ls_rm_and_edit(rawkomem, ports, project):
     ],
 )
 def test_the_first_sentence_of_a_text_is_its_title(text, title, body):
-    assert (titled(text).title, titled(text).body) == (title, body)
+    assert (entry_from_note(text).title, entry_from_note(text).body) == (title, body)
 
 
 def test_a_long_first_sentence_stays_whole_in_the_body():
-    made = titled("word " * 60)
+    made = entry_from_note("word " * 60)
     assert len(made.title) <= MAX_TITLE_CHARS + 2 and made.title.endswith(" …") and made.body == ("word " * 60).strip()
 
 
@@ -230,11 +228,11 @@ def test_a_person_is_told_that_a_piped_text_counts_as_an_agents(project, termina
 
 
 def test_supersede_shows_how_two_trusts_differ(repository):
-    from rawkomem.state.changes.supersede import _compared
+    from rawkomem.state.changes import _trust_compared
 
     old, new = (repository.get(repository.add(Entry(title=title, body="x"), via="person").id) for title in ("A", "B"))
-    assert _compared(new, old, lambda memory: 0.99991 if memory is new else 1.0) == "0.9999 against 1.0000"
-    assert _compared(new, old, lambda memory: 0.5 if memory is new else 1.0) == "0.50 against 1.00"
+    assert _trust_compared(new, old, lambda memory: 0.99991 if memory is new else 1.0) == "0.9999 against 1.0000"
+    assert _trust_compared(new, old, lambda memory: 0.5 if memory is new else 1.0) == "0.50 against 1.00"
 
 
 def test_explain_and_history_print_no_empty_times_and_no_tuples(rawkomem, memories, ports):

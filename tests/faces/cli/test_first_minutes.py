@@ -11,10 +11,10 @@ import sys
 from importlib.util import find_spec
 
 import pytest
-
-from rawkomem.faces.cli.setup import demo
+from rawkomem.faces.cli import manual
 from rawkomem.faces.cli.terminal import sparkline
 from rawkomem.files.layout import user_cache, user_config
+
 from tests.conftest import ROOT
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -50,7 +50,7 @@ def test_the_demo_shows_every_step_as_a_person_typed_it(rawkomem, tmp_path):
 
 
 def test_the_demo_cleans_up(rawkomem, tmp_path, monkeypatch):
-    monkeypatch.setattr(demo, "STEPS", demo.STEPS[:2])
+    monkeypatch.setattr(manual, "DEMO_STEPS", manual.DEMO_STEPS[:2])
     before = set(os.listdir(tmp_path))
     assert "stored  mem_" in rawkomem("demo", env={"TMPDIR": str(tmp_path)}).stdout
     assert set(os.listdir(tmp_path)) == before

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
 from rawkomem.hosts import person
-from rawkomem.hosts.connect.installed import installed_hosts
-from rawkomem.hosts.records import AGENT_PROGRAMS
-from rawkomem.recall.filters import filter_of
+from rawkomem.hosts.connect import installed_hosts
+from rawkomem.hosts.known_hosts import AGENT_PROGRAMS
+from rawkomem.recall.signals import filter_of
 from rawkomem.repository import Repository
-from rawkomem.repository.wings.exchange import find_sources
+from rawkomem.repository.transfer import find_sources
+
 from tests.commands import Command
 from tests.terminals import converse, scrubbed
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.faces.cli.hot import parse
+from rawkomem.faces.cli.options import parse_plain
 
 LISTS = ("kind", "tag", "type", "category", "entity", "by", "from_session", "include")
 TEXTS = ("since", "until", "as_of", "trust", "filter", "importance")
@@ -30,7 +29,7 @@ PLAIN = {
     ],
 )
 def test_plain(words, folder, changed, arguments):
-    assert parse(words.split()) == (folder, "search", {**PLAIN, **changed}, arguments)
+    assert parse_plain(words.split()) == (folder, "search", {**PLAIN, **changed}, arguments)
 
 
 @pytest.mark.parametrize(
@@ -39,4 +38,4 @@ def test_plain(words, folder, changed, arguments):
      "search x --json=1", "search x --what", "-C search x"],
 )  # fmt: skip
 def test_left_to_click(words):
-    assert parse(words.split()) is None
+    assert parse_plain(words.split()) is None

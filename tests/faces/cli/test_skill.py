@@ -6,9 +6,9 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from rawkomem.model.entries import Entry
+from rawkomem.model.user_settings import LEARNING_GUARD
 
-from rawkomem.model.entry import Entry
-from rawkomem.model.user_settings import GUARD
 from tests.embed.server import Server
 from tests.learn.llm.models import refuses, says_json
 from tests.learn.skills.test_synthesize import LEARNING
@@ -124,7 +124,7 @@ def test_reflect_with_the_model_of_the_users_config(rawkomem, repository, tmp_pa
     config.parent.mkdir(parents=True)
     with Server(says_json({"reflection": "All of it is cached.", "confidence": 0.9}), refuses(403)) as server:
         config.write_text(f"llm:\n  provider: {server.url}\n  model: tiny\n")
-        env = {"XDG_CONFIG_HOME": str(config.parent.parent), GUARD: ""}
+        env = {"XDG_CONFIG_HOME": str(config.parent.parent), LEARNING_GUARD: ""}
         made = rawkomem("reflect", "--llm", env=env)
         assert made.stdout == "All of it is cached.\n" and "confidence 0.90, 1 memories, reflection_" in made.stderr
         failed = rawkomem("reflect", "--llm", "--topic", "Redis results", "--json", env=env)

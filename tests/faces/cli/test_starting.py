@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from rawkomem.files.installation import list_docs_pages
 
-from rawkomem.files.docs import list_pages
 from tests.conftest import ROOT
 from tests.torture.helpers import memory
 
@@ -131,7 +131,7 @@ def test_pages_that_messages_name_are_there():
     """Whatever --help and errors send a reader to."""
     source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "rawkomem").rglob("*.py"))
     named = set(re.findall(r"'rawkomem docs ([a-z]+)'", source))
-    assert len(named) > 10 and named <= {name for name, _ in list_pages()}
+    assert len(named) > 10 and named <= {name for name, _ in list_docs_pages()}
 
 
 @pytest.mark.parametrize(

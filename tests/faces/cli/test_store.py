@@ -7,9 +7,8 @@ import os
 from importlib import import_module
 
 import pytest
-
 from rawkomem.files.layout import Layout, user_repository_config
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Entry
 
 MEMORY = "---\ntitle: Zebras\n---\n\nStripes.\n"
 

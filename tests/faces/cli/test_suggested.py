@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from rawkomem.faces.cli.commands import COMMANDS, GROUPS, OLD_NAMES, cli
+from rawkomem.faces.cli.declarations import EXAMPLES
 
-from rawkomem.faces.cli.commands import cli
-from rawkomem.faces.cli.examples import EXAMPLES
-from rawkomem.faces.cli.table import COMMANDS, GROUPS, OLD_NAMES
 from tests.commands import ROOT
 from tests.faces.cli import suggested
 

@@ -6,10 +6,10 @@ import json
 import sys
 
 import pytest
-
-from rawkomem.files.local.changes import read_changes
+from rawkomem.files.machine_records import read_changes
 from rawkomem.model.errors import Refused
-from rawkomem.repository.wings.undoing import MAX_UNDONE
+from rawkomem.repository.beliefs import MAX_UNDONE
+
 from tests.terminals import detached, scrubbed, typed
 
 KEPT = ("status", "title", "helpful", "harmful", "reinforcements", "disputes", "links", "valid_until", "superseded_by")
@@ -81,7 +81,7 @@ def test_a_change_of_several_memories_is_one_change(repository):
 
 
 def test_an_import_is_one_change_and_a_large_one_asks_for_all(repository, tmp_path_factory, monkeypatch):
-    monkeypatch.setattr("rawkomem.repository.wings.exchange.ENTRIES_AT_ONCE", 40)  # several writes
+    monkeypatch.setattr("rawkomem.repository.transfer.ENTRIES_AT_ONCE", 40)  # several writes
     folder = tmp_path_factory.mktemp("from")
     count = MAX_UNDONE + 1
     sections = (f"## Rule {n}\n\nBuild step {n} needs the cache {n} of the compiler.\n\n" for n in range(count))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types as lsp
-
 from rawkomem.repository import Repository
+
 from tests.faces.lsp.editor import edit
 from tests.faces.lsp.sample import RETRY
 

@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 
 import pytest
-
-from rawkomem.model.task import Task
+from rawkomem.model.entries import Task
 from rawkomem.repository import Repository
+
 from tests.faces.lsp.neovim import WAIT_S, code_in_docs, find, home_with, keys_on_page, until
 
 pytestmark = pytest.mark.editors

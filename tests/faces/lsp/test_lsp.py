@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types as lsp
-
-from rawkomem.files.start import plan_start, write_start
-from rawkomem.model.entry import Entry
-from rawkomem.model.kinds import CHANGES, CREATES, IMPORTANCE
+from rawkomem.files.installation import plan_start, write_start
+from rawkomem.model.entries import Entry
+from rawkomem.model.values import CHANGES, CREATES, IMPORTANCE
 from rawkomem.repository import Repository
+
 from tests.cpu import cpu_seconds
 from tests.faces.lsp.editor import edit, place
 from tests.faces.lsp.sample import LIMITS

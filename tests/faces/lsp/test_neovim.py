@@ -8,10 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
+from rawkomem.model.entries import Task
 from rawkomem.model.errors import NotFound
-from rawkomem.model.task import Task
 from rawkomem.repository import Repository
+
 from tests.faces.lsp.neovim import edit_in_neovim, find, keys_on_page
 
 pytestmark = pytest.mark.editors

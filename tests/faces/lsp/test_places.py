@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.faces.lsp.places import conditions_in, names_in
-from rawkomem.faces.lsp.shelf import Shelf
-from rawkomem.faces.lsp.tell import Teller, fired
+from rawkomem.faces.lsp.documents import Shelf
+from rawkomem.faces.lsp.features import Teller, fired_card
+from rawkomem.faces.lsp.positions import conditions_in, names_in
+from rawkomem.files import session_records
 from rawkomem.files.layout import find_layout
-from rawkomem.files.local import usage
-from rawkomem.format.read_entries import read_entries
-from rawkomem.model.entry import Entry
-from rawkomem.repository.wings import lifecycle
+from rawkomem.format.entries import read_entries
+from rawkomem.model.entries import Entry
+from rawkomem.repository import maintenance
 
 WHEN = [
     "whenToUse: [\"retry|backoff\", plain words, 'a, b']",
@@ -44,7 +43,7 @@ def test_names_of_memories_may_hold_commas():
 
 @pytest.mark.parametrize("condition", ["a ` b", "`", "``x`", "![x](y)"])
 def test_a_condition_is_shown_as_it_stands(condition):
-    said = fired(condition, [(0, "![spy](https://example.com)")])
+    said = fired_card(condition, [(0, "![spy](https://example.com)")])
     ticks = said[: len(said) - len(said.lstrip("`"))]
     assert said.count(ticks) == 2 and "![" not in said
 
@@ -52,10 +51,10 @@ def test_a_condition_is_shown_as_it_stands(condition):
 def test_uses_are_read_once_for_all_memories_of_a_request(project, repository, monkeypatch):
     for title in ("One", "Two", "Three"):
         id = repository.add(Entry(title=title, body="Text.")).entry.id
-        usage.note_use(repository.layout, 1, "s", 5, [id])
+        session_records.note_use(repository.layout, 1, "s", 5, [id])
     read = []
-    accesses = lifecycle.accesses
-    monkeypatch.setattr(lifecycle, "accesses", lambda layout: read.append(layout) or accesses(layout))
+    accesses = maintenance.accesses
+    monkeypatch.setattr(maintenance, "accesses", lambda layout: read.append(layout) or accesses(layout))
     shelf = Shelf(find_layout(str(project)), print)
     shelf.refresh()
     teller = Teller(shelf)

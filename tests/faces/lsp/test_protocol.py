@@ -14,9 +14,9 @@ pytest.importorskip("pygls", reason="pygls is missing: pip install -e .")
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcRequestCancelled
-
-from rawkomem.faces.lsp.worker import Cancelled, Worker
+from rawkomem.faces.lsp.documents import Cancelled, Worker
 from rawkomem.repository import Repository
+
 from tests.faces.lsp.editor import WAIT, edit
 
 pytestmark = pytest.mark.servers

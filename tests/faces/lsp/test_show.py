@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from rawkomem.model.entry import Entry
-from rawkomem.model.task import Task
+from rawkomem.model.entries import Entry, Task
 from rawkomem.repository import Repository
+
 from tests.faces.lsp.editor import edit, place
 from tests.faces.lsp.sample import LIMITS, RETRY
 

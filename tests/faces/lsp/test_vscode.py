@@ -9,9 +9,9 @@ import sys
 import zipfile
 
 import pytest
-
-from rawkomem.faces.lsp.server import COMMANDS
+from rawkomem.faces.lsp.editor_server import COMMANDS
 from rawkomem.repository import Repository
+
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.editors

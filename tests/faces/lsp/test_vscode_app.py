@@ -13,9 +13,9 @@ from contextlib import suppress
 from urllib.parse import quote
 
 import pytest
-
-from rawkomem.model.task import Task
+from rawkomem.model.entries import Task
 from rawkomem.repository import Repository
+
 from tests.conftest import ROOT
 from tests.faces.lsp.neovim import home_with, until
 

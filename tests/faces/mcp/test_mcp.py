@@ -13,17 +13,16 @@ pytest.importorskip("mcp", reason="for want of the extra: pip install 'rawkomem[
 import anyio
 import httpx2
 from mcp.shared.exceptions import MCPError
-
-from rawkomem.faces.mcp import http as transport
-from rawkomem.faces.mcp.http import Guard
-from rawkomem.faces.mcp.prompts import CLOSING
-from rawkomem.faces.mcp.server import INSTRUCTIONS, tools
-from rawkomem.faces.mcp.verbs import VERBS, Caller
-from rawkomem.files.lock import lock
-from rawkomem.model.draft import Draft
+from rawkomem.faces.mcp import http_door as transport
+from rawkomem.faces.mcp.agent_server import INSTRUCTIONS, list_tools
+from rawkomem.faces.mcp.http_door import Guard
+from rawkomem.faces.mcp.tools import CLOSING, VERBS, Caller
+from rawkomem.files.private import lock
+from rawkomem.model.entries import Draft
 from rawkomem.model.errors import NotFound
 from rawkomem.repository import Repository
-from rawkomem.text.tokens import count_tokens
+from rawkomem.text.chunks import count_tokens
+
 from tests.faces.mcp.clients import TOKEN, http_server, over_http, over_stdio, text_of
 
 pytestmark = pytest.mark.servers
@@ -67,7 +66,7 @@ def ask(request, stored):
 
 
 def test_the_list_of_tools_is_short_and_annotated():
-    listed = tools()
+    listed = list_tools()
     assert 5 <= len(listed) <= 8
     wire = "[" + ",".join(tool.model_dump_json(by_alias=True, exclude_none=True) for tool in listed) + "]"
     assert count_tokens(wire) < 1_200
@@ -150,7 +149,7 @@ def test_amending_changes_the_memory_and_keeps_the_file(ask, stored):
 
 
 def test_amending_says_that_it_replaces_and_what_it_redacted(stored):
-    (remember,) = [tool for tool in tools() if tool.name == "remember"]
+    (remember,) = [tool for tool in list_tools() if tool.name == "remember"]
     assert "title and text to replace" in remember.description and "replaces title and text" in CLOSING
 
     async def conversation(client):
@@ -459,7 +458,7 @@ def test_a_header_that_comes_twice_must_be_right_twice():
 @pytest.mark.parametrize("system, shared", [("posix", True), ("nt", False)])
 def test_on_windows_nobody_takes_the_port_over(monkeypatch, system, shared):
     monkeypatch.setattr(transport, "os", SimpleNamespace(name=system))
-    with transport.listen(0) as listening:
+    with transport.listen_on_loopback(0) as listening:
         assert bool(listening.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR)) is shared
 
 

@@ -6,10 +6,10 @@ import os
 import sys
 
 import pytest
-
-from rawkomem.faces.mesh import SyncMemoryMesh
+from rawkomem.faces.mesh.api import SyncMemoryMesh
 from rawkomem.faces.mesh.cli import main
 from rawkomem.files.layout import user_config
+
 from tests.commands import Command
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-
-from rawkomem.faces.mesh import SyncMemoryMesh
-from rawkomem.format.yamo import read_block
-from rawkomem.model.clock import iso
-from rawkomem.model.record import replace
+from rawkomem.faces.mesh.api import SyncMemoryMesh
+from rawkomem.format.yamo import read_yamo_block
 from rawkomem.model.user_settings import LlmSettings
+from rawkomem.model.values import iso, replace
+
 from tests.embed.server import Server
 from tests.embed.test_endpoint import free_port
 from tests.faces.mesh.conftest import SKILL, write_user_config
@@ -18,7 +17,7 @@ from tests.learn.llm.models import says_json
 
 
 def blocks(mesh, operation: str):
-    found = [(row, read_block(row.yamo_text)) for row in mesh.repository.ledger.blocks(operation)]
+    found = [(row, read_yamo_block(row.yamo_text)) for row in mesh.repository.ledger.blocks(operation)]
     assert not any(problems for _, (_, problems) in found)
     return [(row, block) for row, (block, _) in found]
 

@@ -9,10 +9,10 @@ import subprocess
 import sys
 
 import pytest
-
-from rawkomem.faces.mesh import SyncMemoryMesh
+from rawkomem.faces.mesh.api import SyncMemoryMesh
 from rawkomem.faces.mesh.cli import main
-from rawkomem.model.clock import iso
+from rawkomem.model.values import iso
+
 from tests.conftest import ROOT
 from tests.embed.server import Server
 from tests.faces.mesh.conftest import LESSON, SKILL, write_user_config

@@ -5,18 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-
-from rawkomem.faces.mesh import (
-    ContextManagerConfig,
-    FormatOptions,
-    InteractionContext,
-    MemoryContextManager,
-    MemoryMesh,
-    RecallOptions,
-)
-from rawkomem.faces.mesh.context import importance_of
+from rawkomem.faces.mesh.api import ContextManagerConfig, MemoryContextManager, MemoryMesh, importance_of
+from rawkomem.faces.mesh.values import FormatOptions, InteractionContext, RecallOptions
 from rawkomem.model.errors import Refused
 from rawkomem.repository import Repository
+
 from tests.faces.mesh.conftest import LESSON
 from tests.faces.mesh.test_lifecycle import no_thread_is_left
 from tests.seeds import by_case

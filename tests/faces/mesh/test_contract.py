@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-
-from rawkomem.faces.mesh import SyncMemoryMesh
+from rawkomem.faces.mesh.api import SyncMemoryMesh
 from rawkomem.model.errors import BadInput
+
 from tests.faces.mesh.conftest import LESSON
 from tests.faces.mesh.test_scrubbed import listen
 

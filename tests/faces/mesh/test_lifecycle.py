@@ -7,9 +7,9 @@ import threading
 import time
 
 import pytest
-
-from rawkomem.faces.mesh import MemoryMesh, SyncMemoryMesh
+from rawkomem.faces.mesh.api import MemoryMesh, SyncMemoryMesh
 from rawkomem.model.errors import BadInput, Refused
+
 from tests.faces.mesh.conftest import LESSON, SKILL
 
 

@@ -11,12 +11,12 @@ import subprocess
 import sys
 
 import pytest
-
-from rawkomem.faces.mesh import HeritageChain, LessonContext, MemoryMesh, MemoryStats, SyncMemoryMesh
-from rawkomem.faces.mesh.options import RFC_NAMES
+from rawkomem.faces.mesh.api import MemoryMesh, SyncMemoryMesh
 from rawkomem.faces.mesh.records import checked_metadata
-from rawkomem.format.yamo import read_block
+from rawkomem.faces.mesh.values import RFC_NAMES, HeritageChain, LessonContext, MemoryStats
+from rawkomem.format.yamo import read_yamo_block
 from rawkomem.model.errors import BadInput, NotFound
+
 from tests.conftest import ROOT
 from tests.faces.mesh.conftest import LESSON, SKILL
 from tests.seeds import by_case
@@ -212,7 +212,7 @@ def test_a_lesson_is_tagged_and_wired(mesh):
     lesson = mesh.distill_lesson(LESSON)
     record = mesh.get(lesson.memory_id)
     assert "#lesson_learned" in record.metadata["tags"] and record.metadata["memory_type"] == "lesson"
-    block, problems = read_block(lesson.wire_format)
+    block, problems = read_yamo_block(lesson.wire_format)
     assert not problems and block.handoff == "SubconsciousReflector"
     assert block.value("context", "error_pattern") == lesson.pattern_id
     assert [found.id for found in mesh.get_memories_by_pattern(lesson.pattern_id)] == [lesson.lesson_id]

@@ -6,23 +6,22 @@ import asyncio
 import dataclasses
 
 import pytest
-
 from rawkomem.faces import mesh as package
-from rawkomem.faces.mesh import (
+from rawkomem.faces.mesh.api import MemoryMesh, SyncMemoryMesh
+from rawkomem.faces.mesh.values import (
+    RFC_NAMES,
     HeritageChain,
     LessonContext,
-    MemoryMesh,
     MemoryMeshOptions,
     QueryOptions,
     ReflectionResult,
     ReflectOptions,
     SearchOptions,
     SkillOptions,
-    SyncMemoryMesh,
     SynthesisOptions,
 )
-from rawkomem.faces.mesh.options import RFC_NAMES
 from rawkomem.model.errors import BadInput
+
 from tests.faces.mesh.conftest import LESSON, SKILL, write_user_config
 
 FACES = {"MemoryMesh", "SyncMemoryMesh", "MemoryContextManager"}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from rawkomem.faces.mesh import SearchResult
-from rawkomem.faces.mesh.render import format_results
+from rawkomem.faces.mesh.records import format_results
+from rawkomem.faces.mesh.values import SearchResult
+
 from tests.seeds import by_case
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from rawkomem.faces.mesh.api import MemoryContextManager
 
-from rawkomem.faces.mesh import MemoryContextManager
 from tests.conftest import ROOT
 
 MAIL = "ada" + "@" + "lovelace-analytical.org"

@@ -10,10 +10,9 @@ import pytest
 pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 
 import lancedb
+from rawkomem.faces.mesh.api import SyncMemoryMesh
+from rawkomem.format.yamo import read_yamo_block, verify_blocks
 
-from rawkomem.faces.mesh import SyncMemoryMesh
-from rawkomem.format.yamo import read_block
-from rawkomem.format.yamo_chain import verify_blocks
 from tests.commands import Command
 from tests.faces.mesh.conftest import LESSON, write_user_config
 
@@ -71,7 +70,7 @@ def test_every_operation_is_a_block_at_once(mesh):
     blocks = sorted(rows(mesh, "yamo_blocks"), key=lambda row: row["timestamp"])
     assert [row["operation_type"] for row in blocks] == ["retain", "recall", "lesson", "delete"]
     assert blocks[2]["yamo_text"] == lesson.wire_format
-    deleted, _ = read_block(blocks[3]["yamo_text"])
+    deleted, _ = read_yamo_block(blocks[3]["yamo_text"])
     assert deleted.value("output", "memory_deleted") == record.id
     verdict = verify_blocks(blocks)
     assert (verdict.blocks, verdict.by_rfc, verdict.problems) == (4, 4, ())

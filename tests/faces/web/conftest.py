@@ -9,10 +9,10 @@ import threading
 from pathlib import Path
 
 import pytest
-
-from rawkomem.faces.web.server import PageServer, open_for_page
-from rawkomem.model.entry import Entry
+from rawkomem.faces.web.page_server import PageServer, open_for_page
+from rawkomem.model.entries import Entry
 from rawkomem.repository import Repository
+
 from tests.faces.web.sample import leave_drafts, make_sample
 from tests.faces.web.tabs import Tab
 

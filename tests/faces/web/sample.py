@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rawkomem.files.start import plan_start, write_start
-from rawkomem.model.clock import DAY, now
-from rawkomem.model.draft import Draft
-from rawkomem.model.entry import Entry
+from rawkomem.files.installation import plan_start, write_start
+from rawkomem.model.entries import Draft, Entry
 from rawkomem.model.ids import slug
+from rawkomem.model.values import DAY, now
 from rawkomem.repository import Repository
+
 from tests.git.gitting import Git
 
 # days ago | kind | importance | type | by | tags | title | whenToUse | text

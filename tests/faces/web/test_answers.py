@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
-from rawkomem.faces.web import answers
-from rawkomem.model.clock import DAY, now
-from rawkomem.model.entry import Entry
+from rawkomem.faces.web import page_views
+from rawkomem.model.entries import Entry
+from rawkomem.model.values import DAY, now
 from rawkomem.repository import Repository
+
 from tests.faces.web.conftest import Client, serve, stop
 
 
@@ -189,7 +190,7 @@ def test_graph_and_timeline(client, held):
 
 
 def test_a_long_timeline_tells_the_newest_and_counts_the_rest(client, repository, monkeypatch):
-    monkeypatch.setattr(answers, "MAX_TIMELINE_ITEMS", 2)
+    monkeypatch.setattr(page_views, "MAX_TIMELINE_ITEMS", 2)
     midnight = now() - now() % DAY
     for title, days in (("Today", 0), ("Yesterday", 1), ("Then", 9), ("Also then", 9)):
         repository.add(Entry(title=title, body=title, at=midnight - days * DAY + 5))
@@ -199,7 +200,7 @@ def test_a_long_timeline_tells_the_newest_and_counts_the_rest(client, repository
 
 
 def test_a_long_review_comes_in_parts(client, held, repository, monkeypatch):
-    monkeypatch.setattr(answers, "MAX_REVIEW_CARDS", 1)
+    monkeypatch.setattr(page_views, "MAX_REVIEW_CARDS", 1)
     repository.beliefs.quarantine("why-apsw", "to be looked at")
     told = client.get("/api/waiting")
     assert (told["total"], len(told["items"])) == (2, 1)

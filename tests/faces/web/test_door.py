@@ -6,8 +6,7 @@ import json
 import re
 
 import pytest
-
-from rawkomem.faces.web.door import SECURITY_HEADERS
+from rawkomem.faces.web.page_server import SECURITY_HEADERS
 
 WRITE = {"Content-Type": "application/json", "X-Rawkomem": "1"}
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from rawkomem.model.entries import Draft, Entry
 
-from rawkomem.model.draft import Draft
-from rawkomem.model.entry import Entry
 from tests.faces.web.conftest import Client, serve, stop
 
 PROPOSED = {"title": "No lodash", "text": "Use es-toolkit.", "when": ["lodash|es-toolkit", " "]}

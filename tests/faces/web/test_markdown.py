@@ -7,9 +7,15 @@ from html import escape, unescape
 from html.parser import HTMLParser
 
 import pytest
+from rawkomem.faces.web.page_markdown import (
+    ALLOWED_ATTRIBUTES,
+    ALLOWED_TAGS,
+    LANGUAGES,
+    RULES,
+    highlight,
+    open_renderer,
+)
 
-from rawkomem.faces.web.highlight import LANGUAGES, RULES, highlight
-from rawkomem.faces.web.markdown import ALLOWED_ATTRIBUTES, ALLOWED_TAGS, open_renderer
 from tests.cpu import cpu_seconds
 from tests.faces.web.hostile import HOSTILE
 

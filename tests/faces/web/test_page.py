@@ -12,12 +12,11 @@ from itertools import combinations
 from math import hypot
 
 import pytest
-
-from rawkomem.files.start import plan_start, write_start
-from rawkomem.model.clock import DAY, now
-from rawkomem.model.draft import Draft
-from rawkomem.model.entry import Entry
+from rawkomem.files.installation import plan_start, write_start
+from rawkomem.model.entries import Draft, Entry
+from rawkomem.model.values import DAY, now
 from rawkomem.repository import Repository
+
 from tests.conftest import ROOT, shared
 from tests.faces.web.conftest import serve, stop
 from tests.faces.web.hostile import HOSTILE

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Entry
 from rawkomem.repository import Repository
+
 from tests.conftest import ROOT
 from tests.faces.web.conftest import serve, stop
 from tests.faces.web.sample import leave_work

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from rawkomem.faces.web.difference import MAX_WORDS, difference
-from rawkomem.model.clock import DAY, now
-from rawkomem.model.entry import Entry
+from rawkomem.faces.web.page_changes import MAX_WORDS, difference
+from rawkomem.model.entries import Entry
+from rawkomem.model.values import DAY, now
 from rawkomem.repository import Repository
+
 from tests.cpu import cpu_seconds
 from tests.faces.web.conftest import Client, serve, stop
 

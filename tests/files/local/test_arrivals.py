@@ -7,10 +7,9 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-
-from rawkomem.files.local.arrivals import FILE_NAME, Arrivals, note_arrivals
-from rawkomem.files.local.private import local_path, make_private_folder
-from rawkomem.model.entry import Entry
+from rawkomem.files.machine_records import ARRIVALS_FILE, Arrivals, note_arrivals
+from rawkomem.files.private import local_path, make_private_folder
+from rawkomem.model.entries import Entry
 from rawkomem.model.errors import BadInput
 from rawkomem.repository import Repository
 
@@ -40,8 +39,8 @@ def test_an_id_cannot_write_a_line_of_its_own(repository):
 def test_what_came_with_a_copy_is_nobodys(repository, tmp_path):
     layout = repository.layout
     note_arrivals(layout, [("a", "d", "person")])
-    shutil.copy(local_path(layout, FILE_NAME), tmp_path / "copy")
-    os.replace(tmp_path / "copy", local_path(layout, FILE_NAME))
+    shutil.copy(local_path(layout, ARRIVALS_FILE), tmp_path / "copy")
+    os.replace(tmp_path / "copy", local_path(layout, ARRIVALS_FILE))
     assert Arrivals(layout).of("a", "d") == ""
     note_arrivals(layout, [("b", "d", "person")])
     assert (Arrivals(layout).of("a", "d"), Arrivals(layout).of("b", "d")) == ("", "person")
@@ -50,7 +49,7 @@ def test_what_came_with_a_copy_is_nobodys(repository, tmp_path):
 def test_a_link_is_not_written_through(repository, tmp_path):
     os.makedirs(repository.layout.local, exist_ok=True)
     (tmp_path / "elsewhere").write_text("mine\n")
-    os.symlink(tmp_path / "elsewhere", local_path(repository.layout, FILE_NAME))
+    os.symlink(tmp_path / "elsewhere", local_path(repository.layout, ARRIVALS_FILE))
     note_arrivals(repository.layout, [("a", "d", "person")])
     assert (tmp_path / "elsewhere").read_text() == "mine\n"
     assert Arrivals(repository.layout).of("a", "d") == "person"
@@ -68,7 +67,7 @@ def test_many_writers_at_once(repository):
 
 
 def test_a_note_that_cannot_be_written_keeps_nobody_from_writing(repository):
-    make_private_folder(local_path(repository.layout, FILE_NAME))
+    make_private_folder(local_path(repository.layout, ARRIVALS_FILE))
     written = repository.add(Entry(title="T", body="Text."), via="person")
     assert repository.get(written.entry.id).title == "T"
     assert not repository.beliefs.trust(repository.get(written.entry.id)).standing.verified

@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
-
+from rawkomem.files import journal
+from rawkomem.files.journal import start_background
 from rawkomem.files.layout import Layout
-from rawkomem.files.local import background
-from rawkomem.files.local.background import start
-from rawkomem.files.lock import lock
+from rawkomem.files.private import lock
+
 from tests.commands import ROOT
 
 WORK = "import os, sys; print('errors', file=sys.stderr); open(sys.argv[-1], 'w').write(f'{os.getsid(0)} {sys.stdin.read()}')"
@@ -21,7 +21,7 @@ WORK = "import os, sys; print('errors', file=sys.stderr); open(sys.argv[-1], 'w'
 
 @pytest.fixture
 def layout(project, monkeypatch) -> Layout:
-    monkeypatch.setattr(background, "WORK", WORK)
+    monkeypatch.setattr(journal, "WORK", WORK)
     return Layout(str(project / ".rawko"))
 
 
@@ -34,11 +34,11 @@ def until_written(file: Path) -> str:
 
 @pytest.mark.parametrize("way", ["_spawn", "_popen"])
 def test_a_job_runs_apart_and_leaves_a_log(way, layout, tmp_path, monkeypatch):
-    monkeypatch.setattr(background, "_spawn", getattr(background, way))
+    monkeypatch.setattr(journal, "_spawn", getattr(journal, way))
     job, given, out = lock(layout, "sender"), tmp_path / "given", tmp_path / "out"
     given.write_text("said")
     with open(given, "rb") as stream:
-        assert start(layout, job, "sinks", str(out), stdin=stream.fileno())
+        assert start_background(layout, job, "sinks", str(out), stdin=stream.fileno())
     session, said = until_written(out).split()
     assert said == "said" and int(session) != os.getsid(0)
     log = Path(layout.local, "sinks", "sender.log")
@@ -48,28 +48,28 @@ def test_a_job_runs_apart_and_leaves_a_log(way, layout, tmp_path, monkeypatch):
 def test_one_at_a_time(layout, tmp_path):
     job, out = lock(layout, "sender"), tmp_path / "out"
     with lock(layout, "sender"):
-        assert not start(layout, job, str(out))
-        assert start(layout, job, str(out), queue=True)
+        assert not start_background(layout, job, str(out))
+        assert start_background(layout, job, str(out), queue=True)
     assert until_written(out)
-    assert start(layout, job, str(tmp_path / "again")) and until_written(tmp_path / "again")
+    assert start_background(layout, job, str(tmp_path / "again")) and until_written(tmp_path / "again")
 
 
 def test_ended_jobs_are_no_zombies(layout, tmp_path):
     for number in range(3):
         out = tmp_path / str(number)
-        assert start(layout, lock(layout, "sender"), str(out)) and until_written(out)
+        assert start_background(layout, lock(layout, "sender"), str(out)) and until_written(out)
         time.sleep(0.2)
-    assert len(background._children) <= 2
+    assert len(journal._children) <= 2
 
 
 UNWAITED = """
 import os, select, sys
-from rawkomem.files.local.background import unwaited
+from rawkomem.files.journal import do_unwaited
 def work():
     select.select([], [], [], 1.5)
     print("in nobody's way")
     open(sys.argv[1], "w").write(str(os.getsid(0)))
-unwaited(work)
+do_unwaited(work)
 print("answered", flush=True)
 os._exit(0)
 """
@@ -88,5 +88,5 @@ def test_nobody_waits_for_what_a_copy_of_the_process_does(tmp_path):
 
 def test_a_process_with_threads_makes_no_copy():
     done: list[int] = []
-    background.unwaited(lambda: done.append(os.getpid()))
+    journal.do_unwaited(lambda: done.append(os.getpid()))
     assert done == [os.getpid()]

@@ -13,18 +13,21 @@ import time
 from pathlib import Path
 
 import pytest
-
-from rawkomem import Entry, Task
+from rawkomem.files.journal import MAX_SPOOL_BYTES, note_recalls, recall_line
 from rawkomem.files.layout import Layout
-from rawkomem.files.local.ledger.chain import GENESIS, MAX_FILE_BYTES, rows
-from rawkomem.files.local.ledger.forget import forget
-from rawkomem.files.local.ledger.latest import latest
-from rawkomem.files.local.ledger.recalled import MAX_SPOOL_BYTES, note_recalls, recall_line
-from rawkomem.files.local.ledger.seal import seal
-from rawkomem.files.local.ledger.spool import append_lines, ledger_path
-from rawkomem.files.local.ledger.verify import verify
-from rawkomem.files.local.private import make_private_folder
-from rawkomem.format.yamo import read_block
+from rawkomem.files.ledger import (
+    GENESIS,
+    MAX_BLOCKS_BYTES,
+    forget_in_ledger,
+    latest_operations,
+    ledger_rows,
+    seal_ledger,
+    verify_ledger,
+)
+from rawkomem.files.private import append_to_spool, ledger_path, make_private_folder
+from rawkomem.format.yamo import read_yamo_block
+from rawkomem.model.entries import Entry, Task
+
 from tests.commands import ENVIRONMENT
 from tests.cpu import cpu_seconds, start_seconds
 
@@ -43,8 +46,8 @@ def recall(number: int, query: str = "") -> str:
 
 
 def fill(layout: Layout, count: int, size: int = 10**9) -> None:
-    append_lines(layout, [recall(number) for number in range(count)])
-    assert seal(layout) == count
+    append_to_spool(layout, [recall(number) for number in range(count)])
+    assert seal_ledger(layout) == count
 
 
 def folder(layout: Layout) -> Path:
@@ -78,13 +81,13 @@ def test_every_operation_is_a_block(repository, layout):
         row.id.startswith(f"yamo_{row.operation_type}_{row.timestamp}_") and len(row.id.split("_")[-1]) == 6
         for row in found
     )
-    first = read_block(found[0].yamo_text)[0]
+    first = read_yamo_block(found[0].yamo_text)[0]
     assert first.value("context", "memory_id") == stored.id and first.value("context", "content_length") == "36"
     assert first.agent == "MemoryMesh_alice" and found[0].prev_hash == GENESIS
     assert [row.prev_hash for row in found[1:]] == [row.block_hash for row in found[:-1]]
-    assert read_block(found[2].yamo_text)[0].value("output", "results_found") == "1"
-    assert read_block(found[3].yamo_text)[0].agent == "MemoryMesh_developer"
-    assert read_block(found[-1].yamo_text)[0].value("meta", "rationale") == "obsolete"
+    assert read_yamo_block(found[2].yamo_text)[0].value("output", "results_found") == "1"
+    assert read_yamo_block(found[3].yamo_text)[0].agent == "MemoryMesh_developer"
+    assert read_yamo_block(found[-1].yamo_text)[0].value("meta", "rationale") == "obsolete"
     assert repository.ledger.verify().problems == ()
 
 
@@ -125,27 +128,13 @@ def test_questions_are_redacted_before_they_wait(question, repository, layout):
     assert "[REDACTED_" in text and question.split()[-1] not in text
 
 
-def test_plain_questions_load_no_rules(project, rawkomem):
-    code = (
-        "import sys; from rawkomem.repository import Repository; r = Repository.open(sys.argv[1]);"
-        "r.search('how do we deploy, then?'); print([m for m in ('re2', 'hashlib', 'json') if m in sys.modules])"
-    )
-    time.sleep(0.05)  # a file that changed a moment ago is read again
-    rawkomem("sync")
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(project)], capture_output=True, text=True, env=ENVIRONMENT, check=True
-    )
-    assert done.stdout.strip() == "[]"
-    assert "how do we deploy, then?" in (project / ".rawko/local/ledger/spool.tsv").read_text()
-
-
 def test_a_long_spool_is_sealed_by_a_recall(layout):
     line = recall(1, "word " * 90)
     many = MAX_SPOOL_BYTES // len(line) + 2
     for _ in range(many):
         note_recalls(layout, [line])
-    sealed = verify(layout).blocks
-    assert sealed > many / 2 and seal(layout) == many - sealed
+    sealed = verify_ledger(layout).blocks
+    assert sealed > many / 2 and seal_ledger(layout) == many - sealed
 
 
 def test_a_read_only_folder_keeps_nobody_from_an_answer(repository, layout):
@@ -192,9 +181,9 @@ def flip_every_byte(layout: Layout, blocks: int, masks: tuple[int, ...]) -> None
         for place in range(len(whole)):
             for mask in masks:
                 path.write_bytes(whole[:place] + bytes([whole[place] ^ mask]) + whole[place + 1 :])
-                assert verify(layout).problems, (path.name, place, mask)
+                assert verify_ledger(layout).problems, (path.name, place, mask)
         path.write_bytes(whole)
-    assert not verify(layout).problems
+    assert not verify_ledger(layout).problems
 
 
 def test_random_flips_in_a_large_one_are_located(layout):
@@ -206,7 +195,7 @@ def test_random_flips_in_a_large_one_are_located(layout):
         flipped = whole[place] ^ (1 << source.randrange(8))
         path.write_bytes(whole[:place] + bytes([flipped]) + whole[place + 1 :])
         block = whole[:place].count(b"\n") + 1
-        first = verify(layout).problems[0]
+        first = verify_ledger(layout).problems[0]
         assert first.message.startswith(f"block {block}") and first.path == f"{path.name}:{block}", (place, first)
 
 
@@ -224,7 +213,7 @@ def test_moved_blocks_are_located(damage, block, layout):
     fill(layout, 8)
     (path,) = folder(layout).glob("blocks-*.jsonl")
     path.write_bytes(b"".join(damage(path.read_bytes().splitlines(keepends=True))))
-    assert verify(layout).problems[0].message.startswith(f"block {block}")
+    assert verify_ledger(layout).problems[0].message.startswith(f"block {block}")
 
 
 @pytest.mark.parametrize("cut", [2, 50, 700, 10**9])
@@ -233,25 +222,25 @@ def test_a_cut_off_tail_is_found_and_stays_found(cut, layout):
     (path,) = folder(layout).glob("blocks-*.jsonl")
     whole = path.read_bytes()
     path.write_bytes(whole[: max(0, len(whole) - cut)])
-    assert verify(layout).problems
-    append_lines(layout, [recall(99)])
-    assert seal(layout) == 1
-    assert verify(layout).problems and b"question 99" in path.read_bytes()  # the gap shows for ever
+    assert verify_ledger(layout).problems
+    append_to_spool(layout, [recall(99)])
+    assert seal_ledger(layout) == 1
+    assert verify_ledger(layout).problems and b"question 99" in path.read_bytes()  # the gap shows for ever
 
 
 @pytest.mark.parametrize("name", ["blocks-000001.jsonl", "head.json"])
 def test_a_missing_file_is_found(name, layout):
     fill(layout, 8)
     (folder(layout) / name).unlink()
-    assert verify(layout).problems
+    assert verify_ledger(layout).problems
 
 
 def test_a_lost_head_is_noted_for_ever(layout):
     fill(layout, 8)
     (folder(layout) / "head.json").unlink()
-    append_lines(layout, [recall(99)])
-    seal(layout)
-    verdict = verify(layout)
+    append_to_spool(layout, [recall(99)])
+    seal_ledger(layout)
+    verdict = verify_ledger(layout)
     assert verdict.blocks == 9 and not verdict.problems and "8 blocks were there" in verdict.notes[0]
 
 
@@ -259,46 +248,46 @@ def test_a_deleted_ledger_is_one_that_begins_today(layout, repository):
     fill(layout, 8)
     for path in folder(layout).iterdir():
         path.unlink()
-    assert verify(layout).blocks == 0 and not verify(layout).problems
+    assert verify_ledger(layout).blocks == 0 and not verify_ledger(layout).problems
     repository.add(Entry(title="Later", body="x"))
-    verdict = verify(layout)
+    verdict = verify_ledger(layout)
     assert (verdict.blocks, verdict.problems) == (1, ()) and verdict.since > AT + 1_000
 
 
 def test_files_are_rotated_and_the_chain_goes_on(layout, monkeypatch):
-    monkeypatch.setattr("rawkomem.files.local.ledger.chain.MAX_FILE_BYTES", 3_000)
+    monkeypatch.setattr("rawkomem.files.ledger.MAX_BLOCKS_BYTES", 3_000)
     for start in range(0, 30, 3):
-        append_lines(layout, [recall(start + number) for number in range(3)])
-        seal(layout)
+        append_to_spool(layout, [recall(start + number) for number in range(3)])
+        seal_ledger(layout)
     files = sorted(folder(layout).glob("blocks-*.jsonl"))
     assert len(files) > 5 and all(path.stat().st_size < 5_000 for path in files)
-    assert verify(layout).blocks == 30 and not verify(layout).problems
+    assert verify_ledger(layout).blocks == 30 and not verify_ledger(layout).problems
     files[2].unlink()
-    assert verify(layout).problems
-    assert MAX_FILE_BYTES > 3_000
+    assert verify_ledger(layout).problems
+    assert MAX_BLOCKS_BYTES > 3_000
 
 
 def test_torn_lines_are_skipped(layout):
-    append_lines(layout, [recall(1)])
+    append_to_spool(layout, [recall(1)])
     with open(ledger_path(layout, "spool.tsv"), "ab") as stream:
         stream.write(b"\nrecall\t17691\xff")
-    append_lines(layout, [recall(2)])
-    assert seal(layout) == 2 and not verify(layout).problems
+    append_to_spool(layout, [recall(2)])
+    assert seal_ledger(layout) == 2 and not verify_ledger(layout).problems
 
 
 def test_the_latest_are_found_without_sealing(layout, monkeypatch):
-    assert latest(layout, "recall", 5) == []
-    monkeypatch.setattr("rawkomem.files.local.ledger.chain.MAX_FILE_BYTES", 3_000)
+    assert latest_operations(layout, "recall", 5) == []
+    monkeypatch.setattr("rawkomem.files.ledger.MAX_BLOCKS_BYTES", 3_000)
     for number in range(30):
-        append_lines(layout, [recall(number)])
-        seal(layout)
-    append_lines(layout, [recall(30)])
+        append_to_spool(layout, [recall(number)])
+        seal_ledger(layout)
+    append_to_spool(layout, [recall(30)])
     os.rename(ledger_path(layout, "spool.tsv"), folder(layout) / "batch-1")
-    append_lines(layout, [recall(31), "torn", recall(32)])
+    append_to_spool(layout, [recall(31), "torn", recall(32)])
     before = {path: path.read_bytes() for path in folder(layout).iterdir()}
 
     def times(operation: str, most: int) -> list[int]:
-        return [row.timestamp - AT for row in latest(layout, operation, most)]
+        return [row.timestamp - AT for row in latest_operations(layout, operation, most)]
 
     assert times("recall", 5) == [32, 31, 30, 29, 28] and times("retain", 5) == []
     assert times("recall", 100) == [*range(32, 32 - len(times("recall", 100)), -1)]
@@ -310,7 +299,7 @@ def test_the_latest_are_found_without_sealing(layout, monkeypatch):
 def test_the_latest_wait_for_no_pipe(layout):
     fill(layout, 3)
     os.mkfifo(ledger_path(layout, "spool.tsv"))
-    assert len(latest(layout, "recall", 5)) == 3
+    assert len(latest_operations(layout, "recall", 5)) == 3
 
 
 # Killed in between
@@ -318,43 +307,45 @@ def test_the_latest_wait_for_no_pipe(layout):
 
 def test_killed_before_the_head_was_written(layout, monkeypatch):
     fill(layout, 3)
-    append_lines(layout, [recall(7), recall(8)])
+    append_to_spool(layout, [recall(7), recall(8)])
     with monkeypatch.context() as patch:
-        patch.setattr(
-            "rawkomem.files.local.ledger.seal.write_head", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
-        )
+        patch.setattr("rawkomem.files.ledger.write_head", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            seal(layout)
-    assert len(list(rows(layout))) == 5 and verify(layout).blocks == 3 and not verify(layout).problems
-    append_lines(layout, [recall(9)])
-    assert seal(layout) == 3
-    assert [row.timestamp - AT for row in rows(layout)] == [0, 1, 2, 7, 8, 9] and not verify(layout).problems
+            seal_ledger(layout)
+    assert (
+        len(list(ledger_rows(layout))) == 5 and verify_ledger(layout).blocks == 3 and not verify_ledger(layout).problems
+    )
+    append_to_spool(layout, [recall(9)])
+    assert seal_ledger(layout) == 3
+    assert [row.timestamp - AT for row in ledger_rows(layout)] == [0, 1, 2, 7, 8, 9] and not verify_ledger(
+        layout
+    ).problems
 
 
 def test_killed_before_the_batch_was_removed(layout, monkeypatch):
-    append_lines(layout, [recall(1), recall(2)])
+    append_to_spool(layout, [recall(1), recall(2)])
     with monkeypatch.context() as patch:
         patch.setattr("os.unlink", lambda path: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            seal(layout)
-    assert seal(layout) == 0
-    assert [row.timestamp - AT for row in rows(layout)] == [1, 2] and not verify(layout).problems
+            seal_ledger(layout)
+    assert seal_ledger(layout) == 0
+    assert [row.timestamp - AT for row in ledger_rows(layout)] == [1, 2] and not verify_ledger(layout).problems
     assert not list(folder(layout).glob("batch-*"))
 
 
 CHILD = """
 import sys
 from rawkomem.files.layout import Layout
-from rawkomem.files.local.ledger.recalled import recall_line
-from rawkomem.files.local.ledger.seal import seal
-from rawkomem.files.local.ledger.spool import append_lines
+from rawkomem.files.journal import recall_line
+from rawkomem.files.ledger import seal_ledger
+from rawkomem.files.private import append_to_spool
 
 layout, start = Layout(sys.argv[1]), int(sys.argv[2])
 for number in range(start, start + int(sys.argv[3])):
-    assert append_lines(layout, [recall_line(number, "w", f"question {number}", 10, "", 1, 1.0, 0.5)]) or "sealed"
+    assert append_to_spool(layout, [recall_line(number, "w", f"question {number}", 10, "", 1, 1.0, 0.5)]) or "sealed"
     print(number, flush=True)
     if number % 3 == 0:
-        seal(layout)
+        seal_ledger(layout)
 """
 
 
@@ -372,12 +363,12 @@ def kill_some(layout: Layout, rounds: int, source: random.Random) -> None:
         process.send_signal(signal.SIGKILL)
         out, _ = process.communicate()
         acknowledged |= {int(line) for line in out.splitlines(keepends=True) if line.endswith("\n")}
-        assert not verify(layout).problems
-    seal(layout, 30.0)
-    found = [row.timestamp for row in rows(layout)]
+        assert not verify_ledger(layout).problems
+    seal_ledger(layout, 30.0)
+    found = [row.timestamp for row in ledger_rows(layout)]
     assert len(found) == len(set(found)), "doubled"
     assert acknowledged <= set(found), "lost"
-    assert not verify(layout).problems
+    assert not verify_ledger(layout).problems
 
 
 def test_killed_at_any_moment(layout):
@@ -393,10 +384,10 @@ def test_many_writers_at_once(layout):
     """Nothing is lost, nothing is doubled, and the chain holds."""
     processes = [child(layout, 1_000 * number, 150) for number in range(1, 6)]
     assert [process.wait() for process in processes if process.communicate()] == [0] * 5
-    seal(layout, 30.0)
-    found = sorted(row.timestamp for row in rows(layout))
+    seal_ledger(layout, 30.0)
+    found = sorted(row.timestamp for row in ledger_rows(layout))
     assert found == [1_000 * number + count for number in range(1, 6) for count in range(150)]
-    assert not verify(layout).problems
+    assert not verify_ledger(layout).problems
 
 
 # Purging, commands, speed
@@ -413,8 +404,8 @@ def test_a_purged_memory_leaves_no_words(repository, layout):
     verdict = repository.ledger.verify()
     assert not verdict.problems and verdict.blocks == 4 and "2 blocks were purged" in verdict.notes[0]
     repository.add(Entry(title="After", body="The chain goes on."))
-    assert verify(layout).blocks == 5 and not verify(layout).problems
-    assert forget(layout, "mem_unknown") == 0
+    assert verify_ledger(layout).blocks == 5 and not verify_ledger(layout).problems
+    assert forget_in_ledger(layout, "mem_unknown") == 0
 
 
 def test_commands(project, rawkomem):

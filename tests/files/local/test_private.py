@@ -7,11 +7,10 @@ import re
 import stat
 
 import pytest
-
 from rawkomem.files.layout import Layout
-from rawkomem.files.local.private import LineFile, local_path, make_private_folder, open_local, replace_local
-from rawkomem.files.lock import PURPOSES, lock
+from rawkomem.files.private import PURPOSES, LineFile, local_path, lock, make_private_folder, open_local, replace_local
 from rawkomem.model.errors import RawkoError, Refused, Unwritable
+
 from tests.conftest import ROOT
 
 
@@ -111,8 +110,8 @@ def test_every_lock_is_in_the_table_and_every_row_is_used():
 
 def test_local_files_are_opened_in_one_place():
     """Nothing in the package joins a name to the local folder to open it; SQLite opens its index itself."""
-    allowed = {"files/local/private.py", "files/local/ledger/latest.py", "index/stores/database.py", "git/connect.py",
-               "repository/doctor.py", "files/local/intents.py"}  # fmt: skip
+    allowed = {"files/private.py", "files/ledger.py", "index/stores/database.py", "git/connection.py",
+               "repository/machine.py", "files/journal.py"}  # fmt: skip
     found = {
         path.relative_to(ROOT / "rawkomem").as_posix()
         for path in (ROOT / "rawkomem").rglob("*.py")

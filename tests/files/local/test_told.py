@@ -5,10 +5,9 @@ from __future__ import annotations
 import stat
 
 import pytest
-
-from rawkomem.files.local import told
-from rawkomem.files.local.told import MAX_FILE_BYTES, note_asked, note_fresh, note_lost, note_told, told_to
-from rawkomem.model.clock import DAY
+from rawkomem.files import session_records
+from rawkomem.files.session_records import MAX_TOLD_BYTES, note_asked, note_fresh, note_lost, note_told, told_to
+from rawkomem.model.values import DAY
 
 
 @pytest.fixture
@@ -33,8 +32,8 @@ def test_what_was_told_lost_and_forgotten(layout):
 
 def test_it_expires(layout, monkeypatch):
     note_told(layout, "s", 30, ["a@1"])
-    at = told.now() + told.MAX_AGE_DAYS * DAY + 1
-    monkeypatch.setattr(told, "now", lambda: at)
+    at = session_records.now() + session_records.MAX_TOLD_DAYS * DAY + 1
+    monkeypatch.setattr(session_records, "now", lambda: at)
     assert told_to(layout, "s").keys == frozenset()
 
 
@@ -42,14 +41,14 @@ def test_the_file_is_private_small_and_names_no_session(layout, project):
     file = project / ".rawko" / "local" / "told.tsv"
     for number in range(3_000):
         note_told(layout, f"session-{number % 7}", 30, [f"mem_{number}@0123456789abcdef-1f"])
-    assert MAX_FILE_BYTES // 3 < file.stat().st_size <= MAX_FILE_BYTES
+    assert MAX_TOLD_BYTES // 3 < file.stat().st_size <= MAX_TOLD_BYTES
     assert stat.S_IMODE(file.stat().st_mode) == 0o600 and "session-" not in file.read_text()
     assert "mem_2999@0123456789abcdef-1f" in told_to(layout, f"session-{2999 % 7}").keys
 
 
 def test_nonsense_in_the_file_is_skipped(layout, project):
     note_told(layout, "s", 30, ["a@1"])
-    key = told.checksum("s")
+    key = session_records.checksum("s")
     with open(project / ".rawko" / "local" / "told.tsv", "ab") as stream:
         stream.write(
             f"\xff\n\t{key}\ttold\nx\t{key}\ttold\t1\tb@1\n1\t{key}\n9\t{key}\ttold\t-1\tc\n".encode("latin-1")

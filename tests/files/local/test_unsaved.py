@@ -6,8 +6,7 @@ import os
 import tempfile
 
 import pytest
-
-from rawkomem.files.local.unsaved import find_unsaved, keep_text, unsaved_texts
+from rawkomem.files.kept_texts import find_unsaved, keep_text, unsaved_texts
 from rawkomem.model.errors import BadInput
 
 TEXT = "The password of the build server is on the wall."
@@ -48,7 +47,7 @@ def test_texts_in_the_temporary_folder_are_listed_and_purged(repository, tmp_pat
     foreign = tmp_path / "rawkomem-unsaved-0123456789ab-2026-01-01T00-00-00-add-x.md"
     foreign.write_text(TEXT)
     with monkeypatch.context() as refusing:
-        refusing.setattr("rawkomem.files.local.unsaved._new_file", refuse)
+        refusing.setattr("rawkomem.files.kept_texts._new_file", refuse)
         kept = keep_text(repository.layout, "add", TEXT)
     assert os.path.dirname(kept) == str(tmp_path)
     assert unsaved_texts(repository.layout) == unsaved_texts(repository.layout, "add") == [kept]

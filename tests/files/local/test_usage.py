@@ -6,12 +6,12 @@ import os
 import random
 
 import pytest
-
+from rawkomem.files import session_records
 from rawkomem.files.layout import Layout
-from rawkomem.files.local import usage
-from rawkomem.files.local.private import make_private_folder
-from rawkomem.files.local.usage import Access, accesses, last_access, note_use, uses
-from rawkomem.model.clock import DAY, now
+from rawkomem.files.private import make_private_folder
+from rawkomem.files.session_records import Access, accesses, last_access, note_use, uses
+from rawkomem.model.values import DAY, now
+
 from tests.cpu import cpu_seconds, start_seconds
 
 MAX_STATS_STARTS = 30
@@ -67,7 +67,7 @@ def test_a_cache_of_another_file_is_not_used(damage, layout, project):
 
 
 def test_the_cache_is_written_as_the_file_grows(layout, project, monkeypatch):
-    monkeypatch.setattr(usage, "MAX_UNCOUNTED_BYTES", 500)
+    monkeypatch.setattr(session_records, "MAX_UNCOUNTED_BYTES", 500)
     for number in range(60):
         note_use(layout, now() + number, "s", 10, [f"mem_{number % 7}"])
     assert (project / ".rawko/local/usage-counts.tsv").exists() and accesses(layout) == counted_slowly(layout)

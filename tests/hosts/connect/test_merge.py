@@ -8,12 +8,11 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem.hosts.connect import toml_block
-from rawkomem.hosts.connect.jsonc import parse
-from rawkomem.hosts.connect.merge import merged, without
-from rawkomem.hosts.connect.settings import handlers, items
-from rawkomem.hosts.records import HOSTS
+from rawkomem.hosts import our_entries
+from rawkomem.hosts.connect import hook_handlers, hook_items
+from rawkomem.hosts.json_text import parse_json
+from rawkomem.hosts.known_hosts import HOSTS
+from rawkomem.hosts.our_entries import with_hooks, without_hooks
 
 JSON_HOSTS = ("claude", "gemini", "cursor", "copilot")
 FILES = {
@@ -60,36 +59,40 @@ FILES = {
 @pytest.mark.parametrize("name", FILES)
 def test_connect_then_remove_gives_the_same_bytes(name, host):
     text, version = FILES[name], HOSTS[host].version
-    connected = merged(text, items(host), version)
-    assert connected != text and merged(connected, items(host), version) == connected
-    hooks = parse(connected).value["hooks"]
-    assert all(item in hooks[event] for event, item in items(host).items())
-    assert without(connected) == text and without(text) == text
+    connected = with_hooks(text, hook_items(host), version)
+    assert connected != text and with_hooks(connected, hook_items(host), version) == connected
+    hooks = parse_json(connected).value["hooks"]
+    assert all(item in hooks[event] for event, item in hook_items(host).items())
+    assert without_hooks(connected) == text and without_hooks(text) == text
 
 
 @pytest.mark.parametrize("host", JSON_HOSTS)
 def test_a_file_that_was_not_there(host):
     version = HOSTS[host].version
-    text = merged(None, items(host), version)
+    text = with_hooks(None, hook_items(host), version)
     said = json.loads(text)
     assert text.endswith("}\n") and set(said) == ({"hooks", "version"} if version else {"hooks"})
-    assert merged(text, items(host), version) == text and without(text) is None and without(None) is None
+    assert (
+        with_hooks(text, hook_items(host), version) == text
+        and without_hooks(text) is None
+        and without_hooks(None) is None
+    )
 
 
 def test_two_hosts_do_not_know_each_other_but_all_of_ours_goes():
     """Nothing else calls `rawkomem hook`, so whatever does is ours."""
-    old = merged('{"a": 1}', {"Stop": {"hooks": [{"command": "rawko hook claude stop", "timeout": 1}]}})
-    assert merged(old, items("claude")) == merged('{"a": 1}', items("claude"))
-    assert without(old) == '{"a": 1}'
+    old = with_hooks('{"a": 1}', {"Stop": {"hooks": [{"command": "rawko hook claude stop", "timeout": 1}]}})
+    assert with_hooks(old, hook_items("claude")) == with_hooks('{"a": 1}', hook_items("claude"))
+    assert without_hooks(old) == '{"a": 1}'
 
 
 def test_what_others_added_meanwhile_stays():
-    connected = json.loads(merged('{"a": 1}', items("claude")))
+    connected = json.loads(with_hooks('{"a": 1}', hook_items("claude")))
     connected["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "beep"}]})
     connected["hooks"]["SessionStart"][0]["hooks"].append({"type": "command", "command": "hello"})
     connected["b"] = 2
     for indent in (None, 4):
-        left = json.loads(without(json.dumps(connected, indent=indent)))
+        left = json.loads(without_hooks(json.dumps(connected, indent=indent)))
         beep = [{"hooks": [{"type": "command", "command": "beep"}]}]
         hello = [{"hooks": [{"type": "command", "command": "hello"}]}]
         left["hooks"] = {event: found for event, found in left["hooks"].items() if found}  # squeezed, lists stay
@@ -106,14 +109,14 @@ PATHS = {
 @pytest.mark.parametrize("name", PATHS)
 def test_ours_by_a_path_are_ours(name):
     """Who wrote a path had a reason to: it stays, is not doubled, and goes with the rest."""
-    text = merged('{"a": 1}', items("claude"))
-    wanted = items("claude")["Stop"]["hooks"][0]
-    edited = parse(text).value
+    text = with_hooks('{"a": 1}', hook_items("claude"))
+    wanted = hook_items("claude")["Stop"]["hooks"][0]
+    edited = parse_json(text).value
     edited["hooks"]["Stop"] = [{"hooks": [{**wanted, **PATHS[name]}]}]
-    assert merged(json.dumps(edited), items("claude")) == json.dumps(edited)
+    assert with_hooks(json.dumps(edited), hook_items("claude")) == json.dumps(edited)
     edited["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 99
-    assert json.loads(merged(json.dumps(edited, indent=2), items("claude"))) == json.loads(text)
-    assert "rawkomem" not in without(json.dumps(edited, indent=2))
+    assert json.loads(with_hooks(json.dumps(edited, indent=2), hook_items("claude"))) == json.loads(text)
+    assert "rawkomem" not in without_hooks(json.dumps(edited, indent=2))
 
 
 @pytest.mark.parametrize(
@@ -121,13 +124,13 @@ def test_ours_by_a_path_are_ours(name):
 )
 def test_what_only_looks_like_ours_is_not(command):
     text = json.dumps({"hooks": {"Stop": [{"hooks": [{"command": command, "args": "hook"}]}]}})
-    assert without(text) == text
+    assert without_hooks(text) == text
 
 
 def test_a_comment_before_ours_never_swallows_what_follows():
     ours = '{"command": "rawkomem hook cursor stop"}'
-    left = without('{"hooks": {"stop": [{"command": "a"}, // note\n ' + ours + ', {"command": "b"}\n]}}')
-    assert parse(left).value == {"hooks": {"stop": [{"command": "a"}, {"command": "b"}]}}
+    left = without_hooks('{"hooks": {"stop": [{"command": "a"}, // note\n ' + ours + ', {"command": "b"}\n]}}')
+    assert parse_json(left).value == {"hooks": {"stop": [{"command": "a"}, {"command": "b"}]}}
 
 
 @pytest.mark.parametrize(
@@ -137,7 +140,7 @@ def test_a_comment_before_ours_never_swallows_what_follows():
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused(text):
     with pytest.raises(ValueError):
-        merged(text, items("claude"))
+        with_hooks(text, hook_items("claude"))
 
 
 @given(
@@ -151,8 +154,8 @@ def test_what_cannot_be_read_is_refused(text):
 )
 def test_any_object_in_any_layout(value, indent, end, host):
     text = json.dumps({"x": value, "hooks": {"Other": [value]}}, indent=indent) + end
-    connected = merged(text, items(host), HOSTS[host].version)
-    assert parse(text).value == json.loads(text) and without(connected) == text
+    connected = with_hooks(text, hook_items(host), HOSTS[host].version)
+    assert parse_json(text).value == json.loads(text) and without_hooks(connected) == text
 
 
 TOML = {
@@ -169,15 +172,19 @@ TOML = {
 @pytest.mark.parametrize("name", TOML)
 def test_toml_too(name):
     text = TOML[name]
-    connected = toml_block.merged(text, handlers("codex"))
-    assert toml_block.merged(connected, handlers("codex")) == connected
-    assert connected.startswith(text) and toml_block.without(connected) == text and toml_block.without(text) == text
-    later = toml_block.without(connected + "\n[later]\ny = 2\n")
+    connected = our_entries.with_toml_block(text, hook_handlers("codex"))
+    assert our_entries.with_toml_block(connected, hook_handlers("codex")) == connected
+    assert (
+        connected.startswith(text)
+        and our_entries.without_toml_block(connected) == text
+        and our_entries.without_toml_block(text) == text
+    )
+    later = our_entries.without_toml_block(connected + "\n[later]\ny = 2\n")
     assert later.startswith(text) and later.endswith("\n[later]\ny = 2\n"[not text :])
     assert tomllib.loads(later) == {**tomllib.loads(text), "later": {"y": 2}}
 
 
-END = f"# <<< {toml_block.BLOCK_NAME} <<<"
+END = f"# <<< {our_entries.BLOCK_NAME} <<<"
 STATE = '\n[hooks.state."x"]\ntrusted_hash = "abc"\n'
 
 
@@ -186,45 +193,51 @@ STATE = '\n[hooks.state."x"]\ntrusted_hash = "abc"\n'
 def test_toml_that_a_host_put_before_our_last_mark_stays(text, newline):
     """Codex keeps its own tables before the comment that ends a file."""
     state = STATE.replace("\n", newline)
-    connected = toml_block.merged(text, handlers("codex")).replace("\r\n", "\n").replace("\n", newline)
+    connected = our_entries.with_toml_block(text, hook_handlers("codex")).replace("\r\n", "\n").replace("\n", newline)
     added = connected.replace(END, state + END)
-    assert toml_block.merged(added, handlers("codex")) == added
+    assert our_entries.with_toml_block(added, hook_handlers("codex")) == added
     older = added.replace("timeout = 5", "timeout = 6")
-    for changed in (toml_block.merged(older, handlers("codex")), toml_block.without(added)):
+    for changed in (our_entries.with_toml_block(older, hook_handlers("codex")), our_entries.without_toml_block(added)):
         said = tomllib.loads(changed)["hooks"]
         assert said["state"] == {"x": {"trusted_hash": "abc"}} and state in changed
     assert said.keys() <= {"state", "Stop"} and "rawkomem" not in changed
 
 
 def test_toml_handlers_of_others_in_our_group_stay():
-    ours = toml_block.merged(None, handlers("codex"))
+    ours = our_entries.with_toml_block(None, hook_handlers("codex"))
     last = next(line for line in reversed(ours.splitlines()) if "turn-end" in line)
     theirs = '[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "beep"\n'
-    left = toml_block.without(ours.replace(f"{last}\n", f"{last}\nnote = 1\n{theirs}"))
+    left = our_entries.without_toml_block(ours.replace(f"{last}\n", f"{last}\nnote = 1\n{theirs}"))
     assert tomllib.loads(left) == {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}}
 
 
 def test_toml_without_the_last_mark():
-    text = toml_block.merged('model = "o3"\n', handlers("codex")).replace(f"{END}\n", "")
-    assert toml_block.without(text) == 'model = "o3"\n' and toml_block.without(text + STATE) == 'model = "o3"\n' + STATE
+    text = our_entries.with_toml_block('model = "o3"\n', hook_handlers("codex")).replace(f"{END}\n", "")
+    assert (
+        our_entries.without_toml_block(text) == 'model = "o3"\n'
+        and our_entries.without_toml_block(text + STATE) == 'model = "o3"\n' + STATE
+    )
 
 
 def test_toml_that_was_not_there():
-    text = toml_block.merged(None, handlers("codex"))
+    text = our_entries.with_toml_block(None, hook_handlers("codex"))
     said = tomllib.loads(text)["hooks"]
-    assert said["UserPromptSubmit"] == [{"hooks": [dict(handlers("codex")["UserPromptSubmit"])]}]
-    assert toml_block.without(text) is None and toml_block.merged(text, handlers("codex")) == text
+    assert said["UserPromptSubmit"] == [{"hooks": [dict(hook_handlers("codex")["UserPromptSubmit"])]}]
+    assert (
+        our_entries.without_toml_block(text) is None
+        and our_entries.with_toml_block(text, hook_handlers("codex")) == text
+    )
 
 
 @pytest.mark.parametrize("text", ["a = ", "hooks = 5", "hooks = { Stop = [] }", "[hooks]\nStop = [{ hooks = [] }]\n"])
 def test_toml_that_cannot_be_added_to_is_refused(text):
     with pytest.raises(ValueError):
-        toml_block.merged(text, handlers("codex"))
+        our_entries.with_toml_block(text, hook_handlers("codex"))
 
 
 def test_seconds_and_milliseconds():
     times = {
-        host: [handler.get("timeout", handler.get("timeoutSec")) for handler in handlers(host).values()]
+        host: [handler.get("timeout", handler.get("timeoutSec")) for handler in hook_handlers(host).values()]
         for host in HOSTS
     }
     assert times["gemini"] == [10_000, 5_000, 10_000, 5_000] and times["codex"] == [10, 5, 10, 3]

@@ -8,13 +8,12 @@ import tomllib
 
 import pytest
 from click.testing import CliRunner
+from rawkomem.faces.cli.connecting import host_command
+from rawkomem.hosts import our_entries
+from rawkomem.hosts.connect import hook_handlers, hook_items
+from rawkomem.hosts.json_text import parse_json
+from rawkomem.hosts.known_hosts import HOSTS, MCP_ENTRY
 
-from rawkomem.faces.cli.setup.connect import host_command
-from rawkomem.hosts.connect import merge, servers, toml_block
-from rawkomem.hosts.connect.jsonc import parse
-from rawkomem.hosts.connect.settings import handlers, items
-from rawkomem.hosts.host import MCP_ENTRY
-from rawkomem.hosts.records import HOSTS
 from tests.hosts.connect.test_connect import home, tree  # noqa: F401
 from tests.hosts.connect.test_merge import FILES, TOML
 
@@ -31,7 +30,7 @@ def connect(project, name: str, *words: str, code: int = 0):
 def server(project, name: str) -> object:
     mcp = HOSTS[name].mcp
     text = (project / mcp.project).read_text()
-    return (tomllib.loads(text) if mcp.project.endswith(".toml") else parse(text).value)[mcp.key]["rawkomem"]
+    return (tomllib.loads(text) if mcp.project.endswith(".toml") else parse_json(text).value)[mcp.key]["rawkomem"]
 
 
 @pytest.mark.parametrize("name", BOTH)
@@ -93,50 +92,56 @@ def test_a_file_that_two_hosts_share_goes_with_the_last(project, home):  # noqa:
 
 @pytest.mark.parametrize("name", FILES)
 def test_any_file_comes_back_to_the_byte_in_any_order(name):
-    text, key, wanted = FILES[name], "mcpServers", items("gemini")
-    one = servers.merged(text, key, MCP_ENTRY)
-    assert servers.merged(one, key, MCP_ENTRY) == one and servers.without(one, key, MCP_ENTRY) == text
-    assert servers.without(text, key, MCP_ENTRY) == text
-    both = servers.merged(merge.merged(text, wanted), key, MCP_ENTRY)
-    assert merge.without(servers.without(both, key, MCP_ENTRY)) == text
+    text, key, wanted = FILES[name], "mcpServers", hook_items("gemini")
+    one = our_entries.with_server(text, key, MCP_ENTRY)
+    assert (
+        our_entries.with_server(one, key, MCP_ENTRY) == one and our_entries.without_server(one, key, MCP_ENTRY) == text
+    )
+    assert our_entries.without_server(text, key, MCP_ENTRY) == text
+    both = our_entries.with_server(our_entries.with_hooks(text, wanted), key, MCP_ENTRY)
+    assert our_entries.without_hooks(our_entries.without_server(both, key, MCP_ENTRY)) == text
 
 
 @pytest.mark.parametrize("name", TOML)
 def test_any_toml_file_comes_back_to_the_byte(name):
     text = TOML[name]
-    hooks = toml_block.merged(text, handlers("codex"))
-    both = toml_block.merged(hooks, handlers("codex"), MCP_ENTRY)
-    assert toml_block.merged(both, handlers("codex")) == both and toml_block.has_server(both)
-    assert toml_block.without(both) == text == toml_block.without(toml_block.merged(text, {}, MCP_ENTRY))
+    hooks = our_entries.with_toml_block(text, hook_handlers("codex"))
+    both = our_entries.with_toml_block(hooks, hook_handlers("codex"), MCP_ENTRY)
+    assert our_entries.with_toml_block(both, hook_handlers("codex")) == both and our_entries.has_toml_server(both)
+    assert (
+        our_entries.without_toml_block(both)
+        == text
+        == our_entries.without_toml_block(our_entries.with_toml_block(text, {}, MCP_ENTRY))
+    )
 
 
 def test_a_toml_server_of_somebody_elses_is_left_alone():
     mine = '[mcp_servers.rawkomem]\ncommand = "rawkomem"\nargs = ["-C", "/x", "mcp"]\n'
-    both = toml_block.merged(mine, handlers("codex"), MCP_ENTRY)
-    assert both.count("mcp_servers") == 1 and toml_block.without(both) == mine
+    both = our_entries.with_toml_block(mine, hook_handlers("codex"), MCP_ENTRY)
+    assert both.count("mcp_servers") == 1 and our_entries.without_toml_block(both) == mine
 
 
 def test_no_error_without_rawkomem_on_the_path(tmp_path):
     """The finding: an error at start and two at each prompt. A shell must end with 0 and print nothing on stdout."""
     for name in BOTH:
-        for handler in handlers(name).values():
+        for handler in hook_handlers(name).values():
             line = str(handler.get("command") or handler["bash"])
             done = subprocess.run(
                 ["/bin/sh", "-c", line], env={"PATH": str(tmp_path)}, capture_output=True, check=False
             )
             assert (done.returncode, done.stdout) == (0, b""), line
-    assert all(str(one["commandWindows"]).endswith("& exit /b 0") for one in handlers("codex").values())
+    assert all(str(one["commandWindows"]).endswith("& exit /b 0") for one in hook_handlers("codex").values())
 
 
 @pytest.mark.parametrize("host", ["claude", "gemini", "cursor", "copilot"])
 def test_unguarded_settings_of_before_are_rewritten(host):
-    before = merge.merged('{"a": 1}', items(host), HOSTS[host].version)
+    before = our_entries.with_hooks('{"a": 1}', hook_items(host), HOSTS[host].version)
     older = before.replace("; exit 0", "")
-    assert older != before and merge.merged(older, items(host), HOSTS[host].version) == before
-    assert merge.without(older) == '{"a": 1}'
+    assert older != before and our_entries.with_hooks(older, hook_items(host), HOSTS[host].version) == before
+    assert our_entries.without_hooks(older) == '{"a": 1}'
 
 
 def test_unguarded_toml_of_before_is_rewritten():
-    now = toml_block.merged("", handlers("codex"))
+    now = our_entries.with_toml_block("", hook_handlers("codex"))
     older = "".join(line for line in now.splitlines(True) if "commandWindows" not in line).replace("; exit 0", "")
-    assert toml_block.merged(older, handlers("codex")) == now
+    assert our_entries.with_toml_block(older, hook_handlers("codex")) == now

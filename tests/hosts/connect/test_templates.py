@@ -7,11 +7,11 @@ import shutil
 import subprocess
 
 import pytest
-
 from rawkomem import __version__
 from rawkomem.format.frontmatter import read_frontmatter
-from rawkomem.hosts.connect.settings import connectable, items
-from rawkomem.hosts.records import HOSTS
+from rawkomem.hosts.connect import connectable, hook_items
+from rawkomem.hosts.known_hosts import HOSTS
+
 from tests.conftest import ROOT
 
 AGENTS = ROOT / "templates" / "agents"
@@ -21,7 +21,7 @@ PLUGIN = AGENTS / "claude" / "plugins" / "rawkomem"
 def test_the_plugin_calls_what_connect_does():
     hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())
     assert set(hooks) == {"description", "hooks"}
-    assert hooks["hooks"] == {event: [item] for event, item in items("claude").items()}
+    assert hooks["hooks"] == {event: [item] for event, item in hook_items("claude").items()}
 
 
 @pytest.mark.parametrize("folder", [AGENTS / "claude", ROOT])

@@ -9,8 +9,8 @@ import sys
 import time
 
 import pytest
-
 from rawkomem.faces.cli import run
+
 from tests.commands import ROOT, run_here
 from tests.hosts.hooks.payloads import FOLDER, TRANSCRIPT
 

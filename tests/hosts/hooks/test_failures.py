@@ -7,13 +7,12 @@ import os
 import stat
 import subprocess
 import sys
-import time
 
 import pytest
+from rawkomem.files.private import make_private_folder
+from rawkomem.hosts import hook_calls as log_module
+from rawkomem.hosts.hook_calls import note_failure
 
-from rawkomem.files.local.private import make_private_folder
-from rawkomem.hosts.hooks import log as log_module
-from rawkomem.hosts.hooks.log import note
 from tests.conftest import ROOT
 from tests.files.plain_user import run_plain
 from tests.hosts.hooks.conftest import filled
@@ -136,38 +135,8 @@ def test_the_log_on_a_system_that_has_less(repository, project, monkeypatch):
     make_private_folder(str(file.parent))
     file.write_text("old\n" * 20_000)
     file.chmod(0o600)
-    note(repository.layout, "claude", "prompt", "new")
+    note_failure(repository.layout, "claude", "prompt", "new")
     assert file.stat().st_size < 64 * 1024 and file.read_text().endswith("claude prompt: new\n")
     assert file.read_text().startswith("old\n")
     monkeypatch.delattr(log_module, "LineFile")
-    note(repository.layout, "claude", "prompt", "newer")
-
-
-SLOW = [
-    "click",
-    "yaml",
-    "re",
-    "json",
-    "typing",
-    "dataclasses",
-    "pathlib",
-    "enum",
-    "contextlib",
-    "numpy",
-    "subprocess",
-    "hashlib",
-    "rawkomem.repository.wings.learning",
-]
-
-
-def test_a_prompt_hook_loads_nothing_slow(remembered, project, rawkomem):
-    time.sleep(0.05)  # a file that was changed a moment ago is hashed once more
-    rawkomem("sync")
-    path = [str(ROOT), *(one for one in sys.path if one.endswith("site-packages"))]
-    code = (
-        f"import sys; sys.path[:0] = {path!r}\nfrom rawkomem.faces.cli import run\nrun(['hook', 'claude', 'prompt'])\n"
-        f"sys.stderr.write(' '.join(sorted(set({SLOW!r}) & set(sys.modules))))"
-    )
-    told = json.dumps({**CALLS["claude", "prompt"][0], "cwd": str(project)}).encode()
-    done = subprocess.run([sys.executable, "-S", "-c", code], input=told, capture_output=True, check=True)
-    assert b"Use pnpm" in done.stdout and done.stderr == b"", done.stderr
+    note_failure(repository.layout, "claude", "prompt", "newer")

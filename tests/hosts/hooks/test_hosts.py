@@ -6,11 +6,10 @@ import json
 import re
 
 import pytest
+from rawkomem.hosts.hook_prompt import recalled
+from rawkomem.hosts.known_hosts import ALIASES, HOSTS, PROMPT, Call
+from rawkomem.model.entries import Entry
 
-from rawkomem.hosts.hooks.prompt import recalled
-from rawkomem.hosts.host import PROMPT, Call
-from rawkomem.hosts.records import ALIASES, HOSTS
-from rawkomem.model.entry import Entry
 from tests.hosts.hooks.payloads import ASK, CALLS, claude, copilot, cursor
 
 MEMORIES = """\

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from rawkomem.hosts.hook_prompt import MAX_SAID_CHARS, MAX_TAIL_BYTES, MAX_TOUCHED, lately, recalled
+from rawkomem.hosts.known_hosts import PROMPT, Call
 
-from rawkomem.hosts.hooks.lately import MAX_SAID_CHARS, MAX_TAIL_BYTES, MAX_TOUCHED, lately
-from rawkomem.hosts.hooks.prompt import recalled
-from rawkomem.hosts.host import PROMPT, Call
 from tests.cpu import cpu_seconds, start_seconds
 
 PROJECT = "/home/ann/shop"

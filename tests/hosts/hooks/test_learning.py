@@ -6,10 +6,10 @@ import io
 import json
 
 import pytest
+from rawkomem.files.machine_records import open_transcript
+from rawkomem.hosts import hook_sessions
+from rawkomem.hosts.known_hosts import LEARN, Call
 
-from rawkomem.files.local.transcripts import open_transcript
-from rawkomem.hosts.hooks import behind
-from rawkomem.hosts.host import LEARN, Call
 from tests.cpu import cpu_seconds
 from tests.hosts.hooks.conftest import until
 from tests.hosts.hooks.payloads import CALLS, claude, codex, copilot, cursor, gemini
@@ -109,7 +109,7 @@ def test_the_end_of_a_session_hears_the_transcript_that_a_turn_named(hook, draft
 
 
 def test_a_growing_transcript_is_read_to_its_last_whole_line(repository, tmp_path, monkeypatch):
-    monkeypatch.setattr(behind, "SETTLE_S", 0)
+    monkeypatch.setattr(hook_sessions, "SETTLE_S", 0)
     transcript = tmp_path / "t.jsonl"
     whole = claude_code([*TALK, ("user", RELEASE)])
     lines = whole.splitlines(keepends=True)
@@ -117,7 +117,7 @@ def test_a_growing_transcript_is_read_to_its_last_whole_line(repository, tmp_pat
 
     def hear(data: bytes) -> set[str]:
         transcript.write_bytes(data)
-        behind.learn_behind(repository, call, io.BytesIO())
+        hook_sessions.learn_behind(repository, call, io.BytesIO())
         return {draft.id for draft in repository.drafts.all()}
 
     first = hear(b"".join(lines[:2]) + lines[2][:20])  # the last line is still being written
@@ -125,9 +125,9 @@ def test_a_growing_transcript_is_read_to_its_last_whole_line(repository, tmp_pat
 
 
 def test_of_a_long_transcript_the_end_is_read(tmp_path, monkeypatch):
-    from rawkomem.files.local import transcripts
+    from rawkomem.files import machine_records
 
-    monkeypatch.setattr(transcripts, "MAX_READ_BYTES", 50)
+    monkeypatch.setattr(machine_records, "MAX_READ_BYTES", 50)
     file = tmp_path / "t.jsonl"
     file.write_bytes(b'{"session": 1}\n' + b"".join(b"%03d x\n" % number for number in range(100)) + b"torn")
     lines = open_transcript(str(file)).read().split(b"\n")

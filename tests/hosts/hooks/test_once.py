@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from rawkomem.hosts.hooks import once
+from rawkomem.hosts import hook_calls
+
 from tests.hosts.hooks.payloads import ASK, claude, copilot, vscode
 
 
@@ -52,21 +53,23 @@ def test_of_many_at_once_one_answers(hook, remembered, project):
 
 def test_it_is_forgotten_after_a_while(repository, monkeypatch):
     at = 1_000_000.0
-    monkeypatch.setattr(once.time, "time", lambda: at)
-    assert once.is_first(repository.layout, "a", "b") and not once.is_first(repository.layout, "a", "b")
-    assert once.is_first(repository.layout, "ab", "")
-    at += once.COPIES_S
-    assert not once.is_first(repository.layout, "a", "b")
-    assert once.is_first(repository.layout, "a", "b", within_s=once.COPIES_S)
-    at += once.WINDOW_S
-    assert once.is_first(repository.layout, "a", "b")
+    monkeypatch.setattr(hook_calls.time, "time", lambda: at)
+    assert hook_calls.is_first_call(repository.layout, "a", "b") and not hook_calls.is_first_call(
+        repository.layout, "a", "b"
+    )
+    assert hook_calls.is_first_call(repository.layout, "ab", "")
+    at += hook_calls.COPIES_S
+    assert not hook_calls.is_first_call(repository.layout, "a", "b")
+    assert hook_calls.is_first_call(repository.layout, "a", "b", within_s=hook_calls.COPIES_S)
+    at += hook_calls.WINDOW_S
+    assert hook_calls.is_first_call(repository.layout, "a", "b")
 
 
 def test_its_file_stays_small_and_may_hold_anything(repository, project):
     file = project / ".rawko" / "local" / "hooks.seen"
     for number in range(500):
-        assert once.is_first(repository.layout, str(number))
-    assert once.MAX_FILE_BYTES // 3 < file.stat().st_size <= once.MAX_FILE_BYTES
-    assert not once.is_first(repository.layout, "499")
+        assert hook_calls.is_first_call(repository.layout, str(number))
+    assert hook_calls.MAX_SEEN_BYTES // 3 < file.stat().st_size <= hook_calls.MAX_SEEN_BYTES
+    assert not hook_calls.is_first_call(repository.layout, "499")
     file.write_bytes(b"\xff\x00 nonsense\n1e400 x\n-\n")
-    assert once.is_first(repository.layout, "x") and not once.is_first(repository.layout, "x")
+    assert hook_calls.is_first_call(repository.layout, "x") and not hook_calls.is_first_call(repository.layout, "x")

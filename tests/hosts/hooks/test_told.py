@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from rawkomem.hosts import hook_calls, hook_prompt
+from rawkomem.model import values
+from rawkomem.model.entries import Task
 
-from rawkomem.hosts.hooks import once, session
-from rawkomem.model import clock
-from rawkomem.model.task import Task
 from tests.hosts.hooks.conftest import MEMORY
 from tests.hosts.hooks.payloads import ASK, claude, codex, copilot, cursor, gemini
 
@@ -19,9 +19,9 @@ OTHER = "Which npm script builds the page?"
 def later(monkeypatch):
     """Lets time pass for the hooks."""
     passed = [0.0]
-    started, started_ms = once.time.time(), clock.now()
-    monkeypatch.setattr(once.time, "time", lambda: started + passed[0])
-    monkeypatch.setattr(session, "now", lambda: started_ms + int(1_000 * passed[0]))
+    started, started_ms = hook_calls.time.time(), values.now()
+    monkeypatch.setattr(hook_calls.time, "time", lambda: started + passed[0])
+    monkeypatch.setattr(hook_prompt, "now", lambda: started_ms + int(1_000 * passed[0]))
 
     def wait(seconds: float) -> None:
         passed[0] += seconds
@@ -124,7 +124,7 @@ def test_a_prompt_that_was_answered_and_is_repeated_was_not_cancelled(hook, reme
 
 def test_the_same_words_much_later_are_no_repetition_of_a_cancelled_prompt(hook, remembered, later):
     hook("claude", "prompt", prompt(ASK))
-    later(session.MAX_CANCEL_MS / 1_000 + 1)
+    later(hook_prompt.MAX_CANCEL_MS / 1_000 + 1)
     assert hook("claude", "prompt", prompt(ASK)) == ""
 
 
@@ -199,7 +199,7 @@ def test_people_see_why_and_what_was_saved(rawkomem, remembered):
 
 
 def test_an_agent_that_asks_again_hears_what_it_was_given(repository, remembered):
-    from rawkomem.faces.mcp.verbs import Caller, recall
+    from rawkomem.faces.mcp.tools import Caller, recall
 
     caller = Caller("agent", "mcp-1")
     assert "npm breaks CI" in recall(repository, caller, ASK)

@@ -9,10 +9,10 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from rawkomem.files.machine_records import note_transcript
+from rawkomem.hosts import hook_sessions
+from rawkomem.state.runs import outcome_of
 
-from rawkomem.files.local.transcripts import note_transcript
-from rawkomem.hosts.hooks import work
-from rawkomem.state.run import outcome_of
 from tests.hosts.hooks.conftest import until
 from tests.hosts.hooks.payloads import claude
 
@@ -91,7 +91,7 @@ def test_three_sessions_teach_the_fourth(hook, project, recorded, repository, ra
 
 
 def _work(repository, transcript: str, ended: bool = False) -> None:
-    work.record_work(repository, "claude", transcript, io.BytesIO(), ended)
+    hook_sessions.record_work(repository, "claude", transcript, io.BytesIO(), ended)
 
 
 def test_a_turn_is_no_end(repository, project, recorded):
@@ -109,7 +109,7 @@ def test_a_session_without_an_end_is_recorded_after_a_while(repository, project,
         note_transcript(repository.layout, session, file)
     _work(repository, present)
     assert not files(project)
-    long_ago = time.time() - work.IDLE_S - 5
+    long_ago = time.time() - hook_sessions.IDLE_S - 5
     os.utime(silent, (long_ago, long_ago))
     _work(repository, present)
     assert [trace.title for trace in repository.traces.list()] == [GOALS[0]]
@@ -138,6 +138,6 @@ def test_messages_of_a_host_without_transcripts(repository, project):
     ]  # fmt: skip
     talk = json.dumps({"sessionId": "o-1", "messages": messages}).encode()
     for _ in range(2):
-        work.record_work(repository, "opencode", "", io.BytesIO(talk), False)
+        hook_sessions.record_work(repository, "opencode", "", io.BytesIO(talk), False)
     (trace,) = repository.traces.list()
     assert (trace.by, trace.title, trace.extra["tools_used"]) == ("opencode", GOALS[0], ["bash"])

@@ -9,8 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-
 from rawkomem.repository import Repository
+
 from tests.hosts.real.hosts import ALL
 from tests.hosts.real.waiting import wait_for
 

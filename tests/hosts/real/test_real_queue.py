@@ -12,9 +12,9 @@ import time
 import urllib.request
 
 import pytest
-
-from rawkomem.files.local.transcripts import LINE_ENDING, transcripts
+from rawkomem.files.machine_records import LINE_ENDING, known_transcripts
 from rawkomem.repository import Repository
+
 from tests.hosts.real.hosts import ALL, CLAUDE, PATIENCE, Seat
 from tests.hosts.real.model import Model, remember, say, shell
 from tests.hosts.real.waiting import drafts, quotes, wait_for
@@ -127,7 +127,7 @@ def _noted(project) -> tuple[str, str]:
 
 def _transcript(project) -> str:
     repository = Repository.open(str(project))
-    (file,) = transcripts(repository.layout)
+    (file,) = known_transcripts(repository.layout)
     repository.close()
     with open(file) as stream:
         return stream.read()

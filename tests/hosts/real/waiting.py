@@ -7,8 +7,8 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from rawkomem.files.local.drafts import Drafts
-from rawkomem.model.draft import Draft
+from rawkomem.files.session_records import Drafts
+from rawkomem.model.entries import Draft
 from rawkomem.repository import Repository
 
 BEHIND = 60  # seconds for what a turn's end leaves behind

@@ -9,14 +9,12 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-
-from rawkomem.bench.replay import measure_replay
-from rawkomem.files.local.transcripts import note_transcript
-from rawkomem.hosts.replay.find import find_sessions
-from rawkomem.hosts.replay.past import read_past
-from rawkomem.hosts.replay.replay import COVERED, MISSING, SILENT, replay
-from rawkomem.model.entry import Entry
+from rawkomem.bench.gold import measure_replay
+from rawkomem.files.machine_records import note_transcript
+from rawkomem.hosts.replay import COVERED, MISSING, SILENT, find_sessions, read_past, replay
+from rawkomem.model.entries import Entry
 from rawkomem.repository import Repository
+
 from tests.commands import ENVIRONMENT, START
 from tests.conftest import ROOT
 from tests.learn.session.sessions import HOSTS, claude_code, jsonl

@@ -8,12 +8,11 @@ import time
 from unittest.mock import patch
 
 import pytest
-
-from rawkomem.index.contextual.worker import working
-from rawkomem.index.digest import digest
-from rawkomem.index.stores.documents import DEEP, REST
+from rawkomem.index.index import worker_lock
+from rawkomem.index.status import index_digest
+from rawkomem.index.stores.sqlite import DEEP, REST
+from rawkomem.model.entries import Task
 from rawkomem.model.filters import Filter
-from rawkomem.model.task import Task
 from rawkomem.repository import Repository
 
 SUBJECTS = {
@@ -111,7 +110,7 @@ def test_an_edited_memory_gets_new_vectors_and_the_others_keep_theirs(auto, memo
 
 def test_a_rebuild_takes_kept_vectors_and_ends_the_same(auto, monkeypatch):
     auto.store.deepen()
-    before, hash = held(auto), digest(auto.core.index)
+    before, hash = held(auto), index_digest(auto.core.index)
     auto.store.rebuild()
     assert held(auto) == []
 
@@ -120,7 +119,7 @@ def test_a_rebuild_takes_kept_vectors_and_ends_the_same(auto, monkeypatch):
 
     monkeypatch.setattr("rawkomem.embed.minilm_pass.Encoder.__call__", refuse)
     assert auto.store.deepen() == 4
-    assert held(auto) == before and digest(auto.core.index) == hash
+    assert held(auto) == before and index_digest(auto.core.index) == hash
 
 
 def test_vectors_of_another_model_are_thrown_away(auto, project):
@@ -171,7 +170,7 @@ def test_a_broken_file_of_kept_vectors_is_made_anew(auto):
 
 def test_two_at_once_do_the_work_once(auto):
     auto.sync()
-    with working(auto.core.index):
+    with worker_lock(auto.core.index):
         assert auto.store.deepen() == 0
     assert auto.store.deepen() == 4
 
@@ -189,7 +188,7 @@ def test_files_and_indexes_may_change_meanwhile(auto, memories):
         elif change == "index":
             auto.core.index.discard()
 
-    with patch("rawkomem.index.contextual.fill.BATCH_MEMORIES", 1):
+    with patch("rawkomem.index.contextual.BATCH_MEMORIES", 1):
         auto.store.deepen(disturb)
     assert {row[0] for row in held(auto)} == set(SUBJECTS) - {"deploy"}
     fresh = {row[:2]: row[2] for row in held(auto)}

@@ -8,11 +8,11 @@ import sys
 import time
 
 import pytest
-
-from rawkomem.files.local.background import MARK, VARIABLE, WORK, is_background, steps_aside
-from rawkomem.index.contextual.fill import deepen
-from rawkomem.index.contextual.pace import BATTERY, BUSY, MAX_WAIT_S, Pace, on_battery
+from rawkomem.files.journal import BACKGROUND_VARIABLE, MARK, WORK, is_background, steps_aside
+from rawkomem.index.contextual import deepen
+from rawkomem.index.status import MACHINE_BUSY, MAX_WAIT_S, ON_BATTERY, Pace, on_battery
 from rawkomem.repository import Repository
+
 from tests.commands import ENVIRONMENT, ROOT
 
 MEMORIES = 40
@@ -46,7 +46,7 @@ def filled(monkeypatch, project, memories):
 
 
 @pytest.mark.parametrize(
-    ("load", "cores", "why"), [(0.2, 2, ""), (1.4, 2, ""), (1.6, 2, BUSY), (5.0, 8, ""), (0.6, 1, BUSY)]
+    ("load", "cores", "why"), [(0.2, 2, ""), (1.4, 2, ""), (1.6, 2, MACHINE_BUSY), (5.0, 8, ""), (0.6, 1, MACHINE_BUSY)]
 )
 def test_others_come_first(load, cores, why):
     assert Machine(load).pace(cores).why_wait(worked=False) == why
@@ -58,11 +58,11 @@ def test_its_own_load_is_not_that_of_others():
     machine.now, machine.load = 300.0, 1.0
     assert pace.why_wait() == ""
     machine.now, machine.load = 600.0, 2.0
-    assert pace.why_wait() == BUSY
+    assert pace.why_wait() == MACHINE_BUSY
 
 
 def test_a_battery_is_not_emptied(tmp_path):
-    assert Machine(battery=True).pace().why_wait() == BATTERY
+    assert Machine(battery=True).pace().why_wait() == ON_BATTERY
     for name, said in {"AC": {"type": "Mains"}, "BAT0": {"type": "Battery", "status": "Charging"}}.items():
         (tmp_path / name).mkdir()
         for about, text in said.items():
@@ -124,9 +124,7 @@ def _after_one_batch() -> Pace:
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="for want of priorities: not on Windows")
 def test_the_worker_has_the_lowest_priority_and_one_thread():
     check = WORK.replace("from rawkomem.faces.cli import run; sys.exit(run(sys.argv[1:]))", "")
-    check += (
-        "from rawkomem.embed.blas import workers; from rawkomem.files.local.background import yield_disk; yield_disk()"
-    )
+    check += "from rawkomem.embed.blas import workers; from rawkomem.files.journal import yield_disk; yield_disk()"
     check += "; print(os.getpriority(os.PRIO_PROCESS, 0), workers(), os.environ['OMP_NUM_THREADS'])"
     environment = {**ENVIRONMENT, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", check], env=environment, capture_output=True, text=True, check=True)
@@ -136,7 +134,7 @@ def test_the_worker_has_the_lowest_priority_and_one_thread():
 
 @pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: [0])(0)) < 2, reason="for want of a second core")
 def test_a_run_in_the_background_takes_one_core(filled, monkeypatch):
-    monkeypatch.setenv(VARIABLE, MARK)
+    monkeypatch.setenv(BACKGROUND_VARIABLE, MARK)
     assert is_background() and steps_aside()
     before, started = time.process_time(), time.monotonic()
     assert deepen(filled.core.index) == MEMORIES

@@ -10,10 +10,10 @@ import random
 from array import array
 from functools import cache
 
-from rawkomem.index.stores.documents import DEEP, REST, WHEN, Document, Hit, Passage
+from rawkomem.index.stores.sqlite import DEEP, REST, WHEN, Document, Hit, Passage
 from rawkomem.model.errors import Busy
 from rawkomem.model.filters import Facets, Filter
-from rawkomem.model.record import replace
+from rawkomem.model.values import replace
 
 DIMS = 384
 ANY = Filter()

@@ -7,7 +7,6 @@ import json
 
 import numpy as np
 import pytest
-
 from rawkomem.bench.corpus import make_repository
 from rawkomem.bench.recall import write_repository
 from rawkomem.bench.speed import queries
@@ -17,6 +16,7 @@ from rawkomem.index.stores.database import open_database
 from rawkomem.index.stores.sqlite import SCALE, SqliteStore
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
+
 from tests.conftest import shared
 from tests.index.stores.store_contract import document
 
@@ -165,8 +165,8 @@ def test_lancedb_misses_next_to_nothing(tmp_path, real, monkeypatch):
 
 @pytest.mark.stores
 def test_postgres_misses_next_to_nothing(database, real, monkeypatch):
+    from rawkomem.index.stores.plugins import open_postgres
     from rawkomem.index.stores.postgres import store as postgres_store
-    from rawkomem.index.stores.postgres.plugin import open_postgres
 
     monkeypatch.setattr(postgres_store, "MAX_EXACT_PASSAGES", 2_000)
     store = open_postgres(database, "real", "laptop", real[0].shape[1])

@@ -8,9 +8,9 @@ import apsw
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-
-from rawkomem.index.stores.bm25 import bm25, length, occurrences, phrases, row_terms, terms
+from rawkomem.index.stores.protocol import bm25, occurrences, phrases_of, row_terms, terms_of_text, token_count
 from rawkomem.index.stores.sqlite import TOKENIZER, idf, searched
+
 from tests.commands import cases
 
 TABLE = f"""USING fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}")"""
@@ -42,13 +42,13 @@ ODD = [
 
 @pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
 def test_odd_texts_have_the_terms_of_fts5(text):
-    assert terms(text) == fts5_terms(text)
+    assert terms_of_text(text) == fts5_terms(text)
 
 
 @given(st.text())
 @example("a\u0300")
 def test_any_text_has_the_terms_of_fts5(text):
-    assert terms(text) == fts5_terms(text)
+    assert terms_of_text(text) == fts5_terms(text)
 
 
 def test_every_character_is_seen_as_fts5_sees_it():
@@ -59,18 +59,20 @@ def test_every_character_is_seen_as_fts5_sees_it():
     db = fts5([("", f"a{character}b") for character in characters])
     for doc, term in db.execute("SELECT doc, term FROM held ORDER BY doc, offset"):
         theirs.setdefault(doc, []).append(term)
-    differing = [character for n, character in enumerate(characters) if terms(f"a{character}b") != theirs[n]]
+    differing = [character for n, character in enumerate(characters) if terms_of_text(f"a{character}b") != theirs[n]]
     assert differing == []
 
 
 def scores(rows: dict[int, tuple[str, str]], words: list[str]) -> dict[int, float]:
     """What a store without FTS5 makes of a query."""
     held = {n: row_terms(*row) for n, row in rows.items()}
-    average = sum(map(length, held.values())) / len(held)
-    wanted = phrases(words)
+    average = sum(map(token_count, held.values())) / len(held)
+    wanted = phrases_of(words)
     times = {n: [occurrences(phrase, row) for phrase in wanted] for n, row in held.items()}
     weights = [idf(len(held), sum(1 for own in times.values() if own[at])) for at in range(len(wanted))]
-    return {n: bm25(zip(weights, own, strict=True), length(held[n]), average) for n, own in times.items() if any(own)}
+    return {
+        n: bm25(zip(weights, own, strict=True), token_count(held[n]), average) for n, own in times.items() if any(own)
+    }
 
 
 def theirs(db: apsw.Connection, words: list[str]) -> dict[int, float]:
@@ -102,7 +104,7 @@ def test_scores_are_those_of_fts5(seed):
 
 
 def test_a_phrase_stays_within_its_column():
-    (foo,) = phrases(["foo-bar"])
+    (foo,) = phrases_of(["foo-bar"])
     assert occurrences(foo, row_terms("foo", "bar")) == 0
     assert occurrences(foo, row_terms("foo bar", "a foo-bar")) == 2
-    assert length(row_terms("foo", "bar")) == 2
+    assert token_count(row_terms("foo", "bar")) == 2

@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
-
 from rawkomem.index.stores import sqlite as sqlite_store
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
-from rawkomem.text.when import situation_of
+from rawkomem.text.conditions import situation_of
 
 WORDS = [f"word{number}" for number in range(60)]
 
@@ -64,7 +63,7 @@ def test_frequent_words_are_left_out_where_rare_ones_tell(large, monkeypatch):
 
 
 def test_triggers_fire_by_their_first_letters_as_they_do_without(large, monkeypatch, memories):
-    from rawkomem.index import conditions
+    from rawkomem.index import memories as conditions
 
     for name, condition in {
         "a": "ab|x.*y",

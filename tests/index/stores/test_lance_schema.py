@@ -15,23 +15,25 @@ pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 
 import lancedb
 import pyarrow as pa
-
-from rawkomem.index.stores.lance import migration
-from rawkomem.index.stores.lance.migration import BACKUP, migrate, rollback
-from rawkomem.index.stores.lance.rfc import (
+from rawkomem.index.stores.lance import tables
+from rawkomem.index.stores.lance.store import LanceStore
+from rawkomem.index.stores.lance.tables import (
+    BACKUP,
     ENTRIES,
     PROMOTED,
-    blocks,
+    blocks_schema,
     entries_v1,
     entries_v2,
     is_schema_v1,
     is_schema_v2,
-    skills,
+    migrate_entries,
+    rollback_entries,
+    skills_schema,
     table_names,
 )
-from rawkomem.index.stores.lance.store import LanceStore
-from rawkomem.index.stores.lance.told import told
+from rawkomem.index.stores.protocol import lance_message
 from rawkomem.model.errors import IndexBroken, NotFound, Refused
+
 from tests.conftest import ROOT
 from tests.index.stores.store_contract import DIMS, document, numbers, vector
 
@@ -79,56 +81,56 @@ def test_schemas_are_told_apart():
     """RFC-0011 §2.2: by the presence of session_id."""
     assert is_schema_v1(entries_v1(DIMS)) and not is_schema_v2(entries_v1(DIMS))
     assert is_schema_v2(entries_v2(DIMS)) and not is_schema_v1(entries_v2(DIMS))
-    assert not is_schema_v1(blocks()) and not is_schema_v2(blocks())
+    assert not is_schema_v1(blocks_schema()) and not is_schema_v2(blocks_schema())
     assert entries_v2(DIMS).names[:6] == entries_v1(DIMS).names and all(field.nullable for field in PROMOTED)
 
 
 def test_v1_migrates_answers_the_same_and_rolls_back(place):
     """RFC-0011 §11"""
     before, rows = answers(place), lancedb.connect(place).open_table(ENTRIES).to_arrow()
-    done = migrate(lancedb.connect(place), now())
+    done = migrate_entries(lancedb.connect(place), now())
     assert (done.rows, done.done) == (50, True)
     migrated = lancedb.connect(place).open_table(ENTRIES).to_arrow()
     assert is_schema_v2(migrated.schema) and answers(place) == before
     assert migrated["session_id"].null_count == migrated["importance_score"].null_count == 50
-    assert not migrate(lancedb.connect(place), now()).done
-    assert rollback(lancedb.connect(place), anyway=False) == 50
+    assert not migrate_entries(lancedb.connect(place), now()).done
+    assert rollback_entries(lancedb.connect(place), anyway=False) == 50
     assert lancedb.connect(place).open_table(ENTRIES).to_arrow() == rows and answers(place) == before
     with pytest.raises(NotFound):
-        rollback(lancedb.connect(place), anyway=False)
+        rollback_entries(lancedb.connect(place), anyway=False)
 
 
 def test_a_rollback_does_not_lose_newer_rows_unasked(place):
     db = lancedb.connect(place)
-    migrate(db, now())
+    migrate_entries(db, now())
     db.open_table(ENTRIES).add(pa.Table.from_pylist([row("newer")], entries_v2(DIMS)))
     with pytest.raises(Refused, match="1 memories were added since"):
-        rollback(db, anyway=False)
-    assert is_schema_v2(schema(place)) and rollback(db, anyway=True) == 50
+        rollback_entries(db, anyway=False)
+    assert is_schema_v2(schema(place)) and rollback_entries(db, anyway=True) == 50
 
 
 def test_a_backup_is_removed_after_thirty_days(place):
     db = lancedb.connect(place)
-    migrate(db, now())
-    assert not migrate(db, now() + timedelta(days=29)).removed_backup and BACKUP in table_names(db)
-    assert migrate(db, now() + timedelta(days=31)).removed_backup and BACKUP not in table_names(db)
+    migrate_entries(db, now())
+    assert not migrate_entries(db, now() + timedelta(days=29)).removed_backup and BACKUP in table_names(db)
+    assert migrate_entries(db, now() + timedelta(days=31)).removed_backup and BACKUP not in table_names(db)
 
 
 def test_what_is_no_memory_table_is_named(tmp_path):
     with pytest.raises(NotFound, match="no table memory_entries"):
-        migrate(lancedb.connect(str(tmp_path)), now())
+        migrate_entries(lancedb.connect(str(tmp_path)), now())
 
 
 KILLED = """
 import os, signal, sys
 from datetime import UTC, datetime
 import lancedb
-from rawkomem.index.stores.lance.migration import migrate, rollback
+from rawkomem.index.stores.lance.tables import migrate_entries, rollback_entries
 def at_step(step):
     if step == sys.argv[3]:
         os.kill(os.getpid(), signal.SIGKILL)
 db = lancedb.connect(sys.argv[1])
-migrate(db, datetime.now(UTC), at_step) if sys.argv[2] == "migrate" else rollback(db, False, at_step)
+migrate_entries(db, datetime.now(UTC), at_step) if sys.argv[2] == "migrate" else rollback_entries(db, False, at_step)
 """
 
 
@@ -143,19 +145,19 @@ def test_a_migration_killed_at_any_step_is_v1_or_v2_and_ends_when_tried_again(pl
     before = answers(place)
     killed_at(place, "migrate", step)
     assert is_schema_v2(schema(place)) == (step == "columns") and answers(place) == before
-    migrate(lancedb.connect(place), now())
+    migrate_entries(lancedb.connect(place), now())
     assert is_schema_v2(schema(place)) and answers(place) == before
-    assert rollback(lancedb.connect(place), anyway=False) == 50 and answers(place) == before
+    assert rollback_entries(lancedb.connect(place), anyway=False) == 50 and answers(place) == before
 
 
 @pytest.mark.parametrize("step", ["begin", "forgotten", "restored", "clean"])
 def test_a_rollback_killed_at_any_step_ends_when_tried_again(place, step):
     before = answers(place)
-    migrate(lancedb.connect(place), now())
+    migrate_entries(lancedb.connect(place), now())
     killed_at(place, "rollback", step)
     assert is_schema_v1(schema(place)) == (step in ("restored", "clean")) and answers(place) == before
     if step != "clean":
-        assert rollback(lancedb.connect(place), anyway=False) == 50
+        assert rollback_entries(lancedb.connect(place), anyway=False) == 50
     assert is_schema_v1(schema(place)) and answers(place) == before
     assert BACKUP not in table_names(lancedb.connect(place))
 
@@ -165,8 +167,8 @@ def test_a_half_written_backup_does_not_stop_a_migration(place):
     os.makedirs(os.path.join(place, f"{BACKUP}.lance", "data"))
     with open(os.path.join(place, f"{BACKUP}.lance", "data", "part.lance"), "wb") as stream:
         stream.write(b"half")
-    assert migrate(lancedb.connect(place), now()).done
-    assert rollback(lancedb.connect(place), anyway=False) == 50
+    assert migrate_entries(lancedb.connect(place), now()).done
+    assert rollback_entries(lancedb.connect(place), anyway=False) == 50
 
 
 def test_the_store_fills_the_tables_of_the_rfc(tmp_path):
@@ -180,8 +182,8 @@ def test_the_store_fills_the_tables_of_the_rfc(tmp_path):
     )
     store.commit()
     db = lancedb.connect(store.place)
-    assert db.open_table("yamo_blocks").schema == blocks()
-    assert db.open_table("synthesized_skills").schema == skills(DIMS)
+    assert db.open_table("yamo_blocks").schema == blocks_schema()
+    assert db.open_table("synthesized_skills").schema == skills_schema(DIMS)
     a, b = sorted(db.open_table(ENTRIES).to_arrow().to_pylist(), key=lambda row: row["id"])
     assert (a["content"], a["agent_id"], a["session_id"], a["memory_type"]) == (
         "one\n\ntwo",
@@ -198,7 +200,7 @@ def test_rows_of_others_outlive_the_store(place):
     """A database that was another program's: V1 is not touched unasked, and its rows stay whatever becomes of ours."""
     with pytest.raises(Refused, match="V1"):
         LanceStore(place, DIMS)
-    migrate(lancedb.connect(place), now())
+    migrate_entries(lancedb.connect(place), now())
     before = answers(place)
     store = LanceStore(place, DIMS)
     store.put([document("ours", "x", vectors=(vector("far"),))])
@@ -323,19 +325,19 @@ def test_vectors_of_another_length_need_the_table_for_themselves(tmp_path):
 
 def test_a_rollback_is_not_undone_by_the_store(place):
     """RFC-0011 §11: V1 stays V1 until somebody migrates again; the store then begins anew."""
-    migrate(lancedb.connect(place), now())
+    migrate_entries(lancedb.connect(place), now())
     store = LanceStore(place, DIMS)
     store.put([document("ours", "x", digest="1")])
     store.commit()
     generation = store.generation()
-    assert rollback(lancedb.connect(place), anyway=True) == 50
+    assert rollback_entries(lancedb.connect(place), anyway=True) == 50
     store.put([document("more", "y", digest="2")])
     with pytest.raises((Refused, ValueError, RuntimeError, OSError)):
         store.commit()
     with pytest.raises(Refused, match="V1"):
         LanceStore(place, DIMS)
     assert is_schema_v1(schema(place)) and contents(place).keys() == set(NAMES)
-    migrate(lancedb.connect(place), now())
+    migrate_entries(lancedb.connect(place), now())
     store = LanceStore(place, DIMS)
     assert store.generation() != generation and store.held() == {}
     store.put([document("ours", "x", digest="1")])
@@ -344,13 +346,13 @@ def test_a_rollback_is_not_undone_by_the_store(place):
 
 
 def test_a_write_removes_an_old_backup(place, monkeypatch):
-    migrate(lancedb.connect(place), now())
+    migrate_entries(lancedb.connect(place), now())
     store = LanceStore(place, DIMS)
     store.put([document("a", "x")])
     store.commit()
     store.close()
     assert BACKUP in table_names(lancedb.connect(place))
-    monkeypatch.setattr(migration, "BACKUP_KEPT", timedelta(0))
+    monkeypatch.setattr(tables, "BACKUP_KEPT", timedelta(0))
     store = LanceStore(place, DIMS)
     store.put([document("b", "x")])
     store.commit()
@@ -360,9 +362,9 @@ def test_a_write_removes_an_old_backup(place, monkeypatch):
 def test_a_url_is_not_told():
     """It may hold a key; and what the engine says may quote it."""
     failure = ValueError("no such bucket: s3://bucket/k3y?token=s3cr3t")
-    assert told(failure, "s3://bucket/k3y?token=s3cr3t") == "ValueError"
-    assert told(ValueError("s3://bucket is gone\nmore"), "s3://bucket") == "your url is gone"
-    assert told(ValueError("/home/me/lance is gone"), "/home/me/lance") == "/home/me/lance is gone"
+    assert lance_message(failure, "s3://bucket/k3y?token=s3cr3t") == "ValueError"
+    assert lance_message(ValueError("s3://bucket is gone\nmore"), "s3://bucket") == "your url is gone"
+    assert lance_message(ValueError("/home/me/lance is gone"), "/home/me/lance") == "/home/me/lance is gone"
     with pytest.raises(IndexBroken) as caught:
         LanceStore("nonsense://me:s3cr3t@host/place", DIMS)
     assert "s3cr3t" not in f"{caught.value.message} {caught.value.hint}"

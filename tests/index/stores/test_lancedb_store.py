@@ -16,11 +16,13 @@ pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 from rawkomem.bench.corpus import make_repository
 from rawkomem.bench.speed import queries
 from rawkomem.index.stores import sqlite as sqlite_store
-from rawkomem.index.stores.lance import tables, view
-from rawkomem.index.stores.lance import words as words_module
+from rawkomem.index.stores.lance import store as view
+from rawkomem.index.stores.lance import tables
+from rawkomem.index.stores.lance import tables as words_module
 from rawkomem.index.stores.lance.store import LanceStore
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
+
 from tests.conftest import ROOT
 from tests.index.stores.store_contract import (
     ANY,

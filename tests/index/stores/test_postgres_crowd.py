@@ -14,8 +14,8 @@ import threading
 import time
 
 import pytest
-
 from rawkomem.model.filters import Filter
+
 from tests.commands import ENVIRONMENT, cases
 from tests.conftest import ROOT
 from tests.index.stores.store_contract import DIMS, document, vector
@@ -32,7 +32,7 @@ PAUSE_S = 0.2  # seconds that a reader thinks
 
 def write(url: str, clone: int, until: float) -> dict[str, str]:
     """Put and drop memories until then; return what the clone holds at last, with digests."""
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     store = open_postgres(url, "team", f"clone-{clone}", DIMS)
     held: dict[str, str] = {}
@@ -55,7 +55,7 @@ def write(url: str, clone: int, until: float) -> dict[str, str]:
 
 def read(url: str, reader: int, until: float, times: list[float]) -> None:
     """Ask as one of the clones; a hit has a text, and no passage comes twice."""
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     store = open_postgres(url, "team", f"clone-{reader % CLONES}", DIMS)
     asked = 0
@@ -96,7 +96,7 @@ def take_part(url: str, kind: str, numbers: list[int], until: float) -> dict:
 RUN = """
 import json, sys
 import numpy
-from rawkomem.index.stores.postgres.plugin import open_postgres
+from rawkomem.index.stores.plugins import open_postgres
 from tests.index.stores.test_postgres_crowd import take_part
 print("ready", flush=True)
 print(json.dumps(take_part(*json.loads(sys.argv[1]), float(sys.stdin.readline()))))
@@ -120,8 +120,7 @@ def _told(processes: list[subprocess.Popen], until: float) -> list[tuple[str, st
 
 def test_twenty_clones_write_and_fifty_readers_ask(database):
     import psycopg
-
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     open_postgres(database, "team", "first", DIMS).close()
     writing, reading = range(WRITING_PROCESSES), range(READING_PROCESSES)

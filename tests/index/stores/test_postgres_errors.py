@@ -8,8 +8,8 @@ import sys
 from urllib.parse import quote
 
 import pytest
-
 from rawkomem.model.errors import BadInput, RawkoError
+
 from tests.conftest import ROOT
 from tests.index.stores.postgres_server import PASSWORD, _free_port
 from tests.index.stores.store_contract import ANY, DIMS, document, vector
@@ -21,7 +21,7 @@ ODD = "p@ss:w/rd?#%41"
 @pytest.fixture
 def failure(server, caplog, capsys):
     """Opens a store that cannot be opened; returns what is said, having made sure that it is fit to be said."""
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     def fail(url: str, secret: str = PASSWORD) -> str:
         caplog.set_level(logging.DEBUG)
@@ -88,7 +88,7 @@ def test_another_encoding(failure, server):
 
 
 def test_a_database_of_a_newer_version(failure, database, server):
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     open_postgres(database, "r", "c", DIMS).close()
     server.admin("INSERT INTO rawkomem.migrations VALUES ('9999_later.sql')", database=database.rsplit("/", 1)[1])
@@ -117,7 +117,7 @@ def test_a_url_that_cannot_be_read_is_not_quoted(failure, url):
 
 
 def test_an_odd_password_works_when_it_is_encoded(server, database):
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     name = database.rsplit("/", 1)[1]
     server.admin("DROP ROLE IF EXISTS odd", f"CREATE ROLE odd SUPERUSER LOGIN PASSWORD '{ODD}'")
@@ -127,7 +127,7 @@ def test_an_odd_password_works_when_it_is_encoded(server, database):
 
 def test_a_lost_connection_is_replaced(database, server):
     """Between two questions, and in the middle of a write: all is written on the next."""
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     store = open_postgres(database, "r", "c", DIMS)
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"
@@ -149,7 +149,7 @@ def test_the_package_is_missing():
     code = (
         "import sys; sys.modules['psycopg'] = None\n"
         "from rawkomem.model.errors import BadInput\n"
-        "from rawkomem.index.stores.postgres.plugin import open_postgres\n"
+        "from rawkomem.index.stores.plugins import open_postgres\n"
         "try:\n    open_postgres('postgresql://host/db', 'r', 'c', 8)\n"
         "except BadInput as error:\n    print(error.message, error.hint)"
     )

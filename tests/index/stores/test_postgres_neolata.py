@@ -7,11 +7,11 @@ from array import array
 from pathlib import Path
 
 import pytest
-
 from rawkomem.model.errors import RawkoError
 from rawkomem.model.filters import Filter
-from rawkomem.model.kinds import IMPORTANCE
-from rawkomem.state.lifecycle.strength import IMPORTANCES
+from rawkomem.model.values import IMPORTANCE
+from rawkomem.state.strength import IMPORTANCES
+
 from tests.conftest import ROOT
 from tests.index.stores.store_contract import DIMS, document, mixed, vector
 
@@ -33,7 +33,7 @@ MEMORIES = [
 
 @pytest.fixture
 def filled(database):
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     store = open_postgres(database, "team", "laptop", DIMS)
     store.put(MEMORIES)
@@ -102,7 +102,7 @@ def test_the_search_functions(filled):
 
 
 def test_the_version_that_came_last_is_shown_or_that_of_a_clone(filled):
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     other = open_postgres(filled, "team", "desktop", DIMS)
     other.put([document("deploy", "Ship on Fridays.", by="planner", digest="7")])
@@ -177,7 +177,7 @@ def test_a_role_that_is_not_bound_is_who_its_session_says(bound, server):
 @pytest.mark.parametrize("claim", ['{"agent_id": ""}', '{"agent_id": null}', "{}"])
 def test_a_token_without_an_agent_shows_nothing(bound, server, claim):
     """Memories that nobody signed belong to no agent: not to the one whose name is empty, either."""
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     name = bound.rsplit("/", 1)[1]
     store = open_postgres(server.url(name), "team", "laptop", DIMS)
@@ -193,7 +193,7 @@ def test_a_token_without_an_agent_shows_nothing(bound, server, claim):
 
 def test_importance_has_one_scale(filled):
     """The numbers that export_neolata writes, in views and functions alike."""
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     store = open_postgres(filled, "team", "laptop", DIMS)
     store.put([document(name, "same text", importance=n, digest="9") for n, name in enumerate(IMPORTANCE)])
@@ -206,7 +206,7 @@ def test_importance_has_one_scale(filled):
 
 def test_members_of_the_owning_role_write_too(database, server):
     """Nobody needs to be a superuser; pgvector may lie where Supabase has it."""
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     name = database.rsplit("/", 1)[1]
     roles = ("rawko_member", "rawko_owner")
@@ -228,7 +228,7 @@ def test_members_of_the_owning_role_write_too(database, server):
 
 
 def test_a_bound_role_cannot_write_through_the_store(bound):
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     with pytest.raises(RawkoError, match="lacks rights"):
         open_postgres(bound, "team", "laptop", DIMS)

@@ -9,13 +9,12 @@ from threading import enumerate as enumerate_threads
 
 import numpy as np
 import pytest
-
 from rawkomem.index.stores.database import open_database
-from rawkomem.index.stores.documents import FIRST, Passage
-from rawkomem.index.stores.sqlite import SCALE, SqliteStore
+from rawkomem.index.stores.sqlite import FIRST, SCALE, Passage, SqliteStore
 from rawkomem.model.errors import Busy, RawkoError
 from rawkomem.model.filters import Filter
-from rawkomem.model.record import replace
+from rawkomem.model.values import replace
+
 from tests.index.stores.store_contract import (
     ANY,
     CONTRACT,
@@ -36,7 +35,7 @@ names = (f"repository {number}" for number in count())
 @pytest.fixture
 def stores(shared_database):
     """Opens stores, of a repository of its own each time, and closes them all in the end."""
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     opened = []
 
@@ -266,7 +265,7 @@ def test_few_of_the_nearest_are_missed(stores, monkeypatch):
 
 
 def test_a_huge_index_leaves_frequent_words_out(stores, monkeypatch):
-    from rawkomem.index.stores.postgres import asking
+    from rawkomem.index.stores.postgres import store as asking
     from rawkomem.index.stores.postgres import store as postgres_store
 
     store = stores()
@@ -281,7 +280,7 @@ def test_a_huge_index_leaves_frequent_words_out(stores, monkeypatch):
 
 
 def test_of_frequent_words_alone_the_rarest_is_looked_for_in_full(stores, monkeypatch):
-    from rawkomem.index.stores.postgres import asking
+    from rawkomem.index.stores.postgres import store as asking
     from rawkomem.index.stores.postgres import store as postgres_store
 
     store = stores()
@@ -318,9 +317,9 @@ def test_questions_that_are_expected_are_answered_ahead_and_never_from_the_past(
 
 def test_the_server_knows_which_words_are_frequent(stores, monkeypatch):
     """A frequent word is not even looked for beside a rare one; words beside each other are as rare as the rarer."""
-    from rawkomem.index.stores.postgres import asking
+    from rawkomem.index.stores.postgres import store as asking
     from rawkomem.index.stores.postgres import store as postgres_store
-    from rawkomem.index.stores.postgres.rows import number_of
+    from rawkomem.index.stores.postgres.server import number_of
 
     monkeypatch.setattr(postgres_store, "HUGE_PASSAGES", 10)
     monkeypatch.setattr(asking, "MAX_RANKED_PASSAGES", 20)
@@ -333,7 +332,8 @@ def test_the_server_knows_which_words_are_frequent(stores, monkeypatch):
     common, rare = (number_of(store._us.repository, word) for word in ("common", "rare"))
     assert frequent[common] == pytest.approx(1_201, rel=0.01) and frequent.get(rare, 4) in (3, 4, 5)
     assert (
-        asking._held([common, rare], {common: 1_200, rare: 4}) == 4 and asking._held([rare, common], {common: 9}) == 0
+        asking._estimated_rows([common, rare], {common: 1_200, rare: 4}) == 4
+        and asking._estimated_rows([rare, common], {common: 9}) == 0
     )
     looked_for: list[list[list[int]]] = []
     ranked = asking._ranked
@@ -358,7 +358,7 @@ def test_memories_of_many_passages_are_not_compared_one_by_one(stores, monkeypat
 
 
 def test_many_open_a_fresh_database_at_once(database):
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     opened, failed = [], []
 
@@ -383,11 +383,11 @@ def test_many_open_a_fresh_database_at_once(database):
 
 
 def test_a_migration_that_fails_leaves_nothing(database, monkeypatch):
-    from rawkomem.index.stores.postgres import schema
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
+    from rawkomem.index.stores.postgres import server
 
-    good = schema.migrations()
-    monkeypatch.setattr(schema, "migrations", lambda: [*good, ("9999.sql", "CREATE TABLE t (); SELECT 1 / 0")])
+    good = server.migrations()
+    monkeypatch.setattr(server, "migrations", lambda: [*good, ("9999.sql", "CREATE TABLE t (); SELECT 1 / 0")])
     with pytest.raises(RawkoError, match="division by zero"):
         open_postgres(database, "r", "c", DIMS)
     import psycopg
@@ -397,17 +397,17 @@ def test_a_migration_that_fails_leaves_nothing(database, monkeypatch):
             None,
             None,
         )
-    monkeypatch.setattr(schema, "migrations", lambda: good)
+    monkeypatch.setattr(server, "migrations", lambda: good)
     open_postgres(database, "r", "c", DIMS).close()
 
 
 def test_a_database_of_before_is_migrated(database, monkeypatch):
     """Rows that lack what is stored today are removed, and the clone is told to fill its part again."""
-    from rawkomem.index.stores.postgres import schema
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
+    from rawkomem.index.stores.postgres import server
 
-    today = schema.migrations()
-    monkeypatch.setattr(schema, "migrations", lambda: today[:4])
+    today = server.migrations()
+    monkeypatch.setattr(server, "migrations", lambda: today[:4])
     store = open_postgres(database, "r", "c", DIMS)
     before = store.generation()
     fields = "repository, id, hash, kind, status, title, importance, created, agent, tags, type, category, entities,"
@@ -418,7 +418,7 @@ def test_a_database_of_before_is_migrated(database, monkeypatch):
     rows(store, "INSERT INTO vectors SELECT n, 0, repository, 2, '[1, 2]' FROM versions RETURNING owner")
     assert store.held() == {"a": "1"}
     store.close()
-    monkeypatch.setattr(schema, "migrations", lambda: today)
+    monkeypatch.setattr(server, "migrations", lambda: today)
     store = open_postgres(database, "r", "c", DIMS)
     assert store.held() == {} and store.generation() != before
     assert rows(store, "SELECT count(*) FROM versions") == rows(store, "SELECT count(*) FROM vectors") == [(0,)]
@@ -429,8 +429,8 @@ def test_a_database_of_before_is_migrated(database, monkeypatch):
 
 
 def test_a_store_that_cannot_join_leaves_no_thread(database, monkeypatch):
-    from rawkomem.index.stores.postgres import writing
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
+    from rawkomem.index.stores.postgres import store as writing
 
     def fail(*arguments: object) -> None:
         raise Busy("not now", "later")
@@ -443,10 +443,10 @@ def test_a_store_that_cannot_join_leaves_no_thread(database, monkeypatch):
 
 
 def test_writers_wait_for_each_other_but_not_for_ever(stores, monkeypatch):
-    from rawkomem.index.stores.postgres import schema
+    from rawkomem.index.stores.postgres import server
 
     slow = stores("queue", "slow")
-    monkeypatch.setitem(schema.SETTINGS, "lock_timeout", "200")
+    monkeypatch.setitem(server.SETTINGS, "lock_timeout", "200")
     quick = stores("queue", "quick")
     slow.put([document("a", "apple")])
     assert ids(slow.matching(["apple"], 1, ANY)) == ["a"]  # written, not committed

@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
-
-from rawkomem.files.start import plan_start, write_start
+from rawkomem.files.installation import plan_start, write_start
 from rawkomem.index.index import Index
 from rawkomem.model.errors import RawkoError
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
+
 from tests.commands import ENVIRONMENT
 from tests.conftest import ROOT, shared
 from tests.index.stores.store_contract import ids
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.stores
 
 def opened(folder: Path, url: str, clone: str) -> Repository:
     """The repository of a folder, with its search store in PostgreSQL."""
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     repository = Repository.open(str(folder), warn=lambda message: None)
     repository.core.index = Index(

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
+from rawkomem.files.installation import plan_start, write_start
 
-from rawkomem.files.start import plan_start, write_start
 from tests.conftest import ROOT
 from tests.index.stores.store_contract import DIMS, document
 from tests.index.stores.test_postgres_neolata import CHOSEN, ask
@@ -65,10 +65,10 @@ def test_claims_provenance_and_decisions_are_those_of_the_files(repository, data
 
 
 def test_links_and_members_are_those_that_the_files_declare(repository, database):
-    from rawkomem.state.graph.graph import build
+    from rawkomem.state.graph import build_graph
 
     memories = [repository.get(id) for id in FILES]
-    declared = {(edge.source, edge.target, edge.type) for edge in build(memories, lambda memory: True).edges}
+    declared = {(edge.source, edge.target, edge.type) for edge in build_graph(memories, lambda memory: True).edges}
     told = {*ask(database, "SELECT source_id, target_id, type FROM neolata.memory_links")}
     assert ("cache", "login", "dependsOn") in told and ("cache", "odd", "related") in told
     assert ("cache", "port-8080", "mentions") in told and ("monday", "login", "member") in told
@@ -78,7 +78,7 @@ def test_links_and_members_are_those_that_the_files_declare(repository, database
 
 
 def test_a_conflict_names_both_sides_and_a_quarantine_is_none(repository, database):
-    from rawkomem.state.belief.conflicts import open_conflicts
+    from rawkomem.state.changes import open_conflicts
 
     held = {id: repository.get(id) for id in FILES}
     expected = {(c.memory.id, c.other.id) for c in open_conflicts(held.values(), held.get)}
@@ -101,8 +101,8 @@ def test_a_change_of_a_link_is_told(repository, database):
 
 def test_telling_of_many_memories_takes_work_in_proportion(database):
     """Each table and function looks at some rows and pages for each memory, not at all memories for each."""
-    from rawkomem.index.stores.postgres.plugin import open_postgres
-    from rawkomem.model.record import replace
+    from rawkomem.index.stores.plugins import open_postgres
+    from rawkomem.model.values import replace
 
     store = open_postgres(database, "large", "laptop", DIMS)
     told = '{{"path": "memories/m{0}.md", "line": 1, "files": ["m{0}"], "references": [{{"type": "related", "names": ["m{1}"]}}]}}'
@@ -131,7 +131,7 @@ def _rows(plan: dict) -> float:
 @pytest.fixture
 def reader(database, server):
     """The role that docs/postgres.md makes, by its very statements, and two repositories."""
-    from rawkomem.index.stores.postgres.plugin import open_postgres
+    from rawkomem.index.stores.plugins import open_postgres
 
     for name, text in (("team", "Ours."), ("other", "Theirs.")):
         store = open_postgres(database, name, "laptop", DIMS)

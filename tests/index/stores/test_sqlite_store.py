@@ -6,11 +6,11 @@ import random
 from array import array
 
 import pytest
-
 from rawkomem.index.stores import sqlite as sqlite_store
 from rawkomem.index.stores.database import open_database
 from rawkomem.index.stores.sqlite import SqliteStore, pack, pack_all
 from rawkomem.model.filters import Filter
+
 from tests.index.stores.store_contract import ANY, CONTRACT, DIMS, document, mixed, packed, vector
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import time
-
 import pytest
-
 from rawkomem.git.authorship import provenance_of
+from rawkomem.index.catalogue import Authors
 from rawkomem.index.stores.database import rows
-from rawkomem.index.views.authors import Authors
-from rawkomem.state.belief.committer import AGENT, PERSON, UNCOMMITTED, UNKNOWN
+from rawkomem.state.committers import AGENT, PERSON, UNCOMMITTED, UNKNOWN
+
 from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import PERSON as ADA
 
@@ -98,21 +94,6 @@ def test_a_git_that_failed_is_asked_again_later(git, memories, repository, asked
     assert Authors(repository.core.index).why_unknown() == "git is not installed"
     (memories / "b.md").write_text(entry("two"))
     assert kept(repository) == {"one": UNKNOWN, "two": UNKNOWN} and len(asked) == 1
-    monkeypatch.setattr("rawkomem.index.views.authors.RETRY_S", -1)
+    monkeypatch.setattr("rawkomem.index.catalogue.GIT_RETRY_S", -1)
     Authors(repository.core.index).refresh()
     assert Authors(repository.core.index).of_memory("one") == {"one": PERSON}
-
-
-def test_a_fresh_answer_loads_nothing_heavy(git, memories, repository):
-    (memories / "a.md").write_text(entry("one"))
-    git.commit()
-    time.sleep(0.05)  # a file that changed a moment ago is read again
-    kept(repository)
-    code = (
-        "import sys; from rawkomem.repository import Repository; from rawkomem.index.views.authors import Authors\n"
-        "repository = Repository.open(sys.argv[1]); repository.sync(); authors = Authors(repository.core.index)\n"
-        "assert not authors.refresh(); print(authors.of_memory('one'), *sys.modules, sep='\\n')"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(memories)], capture_output=True, text=True, check=True)
-    state, *modules = done.stdout.splitlines()
-    assert PERSON in state and not {"re", "yaml", "subprocess", "typing", "rawkomem.git.authorship"} & set(modules)

@@ -6,8 +6,8 @@ import random
 from array import array
 
 import numpy as np
+from rawkomem.index.neighbors import BLOCK_ROWS, MAX_LINKS, VECTOR_LENGTH, similar_pairs
 
-from rawkomem.index.views.neighbors import BLOCK_ROWS, MAX_LINKS, VECTOR_LENGTH, similar_pairs
 from tests.index.stores.store_contract import mixed, numbers, vector
 
 

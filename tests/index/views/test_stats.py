@@ -6,8 +6,10 @@ import json
 from collections import Counter
 
 import pytest
+from rawkomem.model.entries import Task
+from rawkomem.model.filters import Filter
+from rawkomem.recall.signals import filter_of
 
-from rawkomem import Filter, Task, filter_of
 from tests.torture.helpers import change, memory
 
 

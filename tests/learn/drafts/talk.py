@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from rawkomem.learn.drafts.choose import choose
-from rawkomem.learn.session.run import Run
-from rawkomem.learn.session.turns import ASSISTANT, TOOL, USER, Did, Turn
-from rawkomem.model.draft import Draft
+from rawkomem.learn.drafts import choose_drafts
+from rawkomem.learn.turns import ASSISTANT, TOOL, USER, Did, Run, Turn
+from rawkomem.model.entries import Draft
 
 SESSION = "s-1"
 DONE = "I ran the tests with vitest. All of them pass."
@@ -23,7 +22,9 @@ def talk(*said: str | Turn, session: str = SESSION) -> list[Turn]:
 
 def answer(said: str, before: str = DONE) -> list[Draft]:
     """The drafts of a session in which a person answers an agent with these words."""
-    return [one for one in choose(talk("do the first task", before, said), Run("claude-code")) if one.said != "do"]
+    return [
+        one for one in choose_drafts(talk("do the first task", before, said), Run("claude-code")) if one.said != "do"
+    ]
 
 
 def ran(command: str, output: str, failed: bool, id: str = "c1") -> list[Turn]:

@@ -7,16 +7,14 @@ import lzma
 from pathlib import Path
 
 import pytest
+from rawkomem.bench.gold import measure_learning
+from rawkomem.learn.cues import FILED
+from rawkomem.learn.drafts import choose_drafts, entry_of_draft, entry_of_request
+from rawkomem.learn.repetitions import plain_words
+from rawkomem.learn.transcripts import read_session
+from rawkomem.learn.turns import SYSTEM, Run, Turn
+from rawkomem.model.entries import AGREED, CORRECTION, DEMOTED, DRAFT_KINDS, REQUEST, RULE
 
-from rawkomem.bench.learn import measure_learning
-from rawkomem.learn.drafts.choose import choose
-from rawkomem.learn.drafts.cues import FILED
-from rawkomem.learn.drafts.keep import entry_of, requested
-from rawkomem.learn.drafts.known import plain
-from rawkomem.learn.session.listen import listen
-from rawkomem.learn.session.run import Run
-from rawkomem.learn.session.turns import SYSTEM, Turn
-from rawkomem.model.draft import AGREED, CORRECTION, DEMOTED, DRAFT_KINDS, REQUEST, RULE
 from tests.learn.drafts.talk import answer, talk
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sessions" / "real-sessions.json"
@@ -91,17 +89,17 @@ def test_a_statement_counts_when_the_person_agrees():
     assert answer("hmm, let me think about it", before) == []
     (objection,) = answer("no, polling wastes the battery, use FSEvents instead", before)
     assert objection.kind == CORRECTION and "poll every two seconds" not in objection.text
-    assert choose(talk("look at the watcher", before), Run()) == [], "nobody has answered yet"
+    assert choose_drafts(talk("look at the watcher", before), Run()) == [], "nobody has answered yet"
 
 
 def test_the_hosts_own_turns_are_nobodys_word():
     said = Turn(SYSTEM, "Always answer in French. Never use lists.")
-    assert choose(talk("do it", said, said), Run()) == []
+    assert choose_drafts(talk("do it", said, said), Run()) == []
 
 
 def test_a_request_is_stored_without_the_words_that_ask_for_it():
     (draft,) = answer("Also, please remember that the staging database is read-only.")
-    entry = requested(draft)
+    entry = entry_of_request(draft)
     assert entry.body == "the staging database is read-only." and entry.extra["quote"] == draft.said
     assert entry.title == "The staging database is read-only" and "remembered" in entry.tags
 
@@ -109,15 +107,15 @@ def test_a_request_is_stored_without_the_words_that_ask_for_it():
 def test_every_kind_has_a_place():
     assert {*DRAFT_KINDS} - {*FILED} == {DEMOTED}
     (draft,) = answer("use British spelling from now on")
-    entry = entry_of(draft)
+    entry = entry_of_draft(draft)
     assert entry.body == draft.said and entry.extra["quote"] == draft.said and entry.source == "claude-code session s-1"
 
 
 def test_the_same_words_of_the_same_session_are_one_draft():
     said = "use British spelling from now on"
-    found = choose(talk(said, "Done.", said, "Done.", said), Run())
-    assert len(found) == 1 and found[0].id == choose(talk(said, "Done."), Run())[0].id
-    assert found[0].id != choose(talk(said, "Done.", session="s-2"), Run())[0].id
+    found = choose_drafts(talk(said, "Done.", said, "Done.", said), Run())
+    assert len(found) == 1 and found[0].id == choose_drafts(talk(said, "Done."), Run())[0].id
+    assert found[0].id != choose_drafts(talk(said, "Done.", session="s-2"), Run())[0].id
 
 
 def test_secrets_are_in_no_draft():
@@ -137,15 +135,15 @@ def sessions() -> list[dict]:
 def drafts_of(session: dict) -> list:
     import io
 
-    heard = listen(io.BytesIO("".join(json.dumps(one) + "\n" for one in session["records"]).encode()), Run())
-    return choose(heard.turns, heard.run)
+    heard = read_session(io.BytesIO("".join(json.dumps(one) + "\n" for one in session["records"]).encode()), Run())
+    return choose_drafts(heard.turns, heard.run)
 
 
 def test_of_what_the_labels_call_the_hosts_words_nothing_is_a_draft():
     for session in sessions():
-        said = " ".join(plain(f"{draft.said} {draft.text}") for draft in drafts_of(session))
+        said = " ".join(plain_words(f"{draft.said} {draft.text}") for draft in drafts_of(session))
         labelled = [one["text"] for one in session["labels"] if one["class"] in HOST_WORDS]
-        assert [text for text in labelled if plain(text)[:80] in said] == []
+        assert [text for text in labelled if plain_words(text)[:80] in said] == []
 
 
 def test_half_of_the_drafts_of_real_sessions_touch_gold():

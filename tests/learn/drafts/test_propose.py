@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from rawkomem.learn.cues import propose_asked_condition, propose_conditions, without_shared_conditions
+from rawkomem.learn.drafts import choose_drafts
+from rawkomem.learn.turns import Run, Turn
+from rawkomem.model.entries import Entry
+from rawkomem.text.conditions import EVERYDAY_SENTENCES, REFUSED, match_condition, read_condition
 
-from rawkomem import Entry
-from rawkomem.learn.drafts.choose import choose
-from rawkomem.learn.drafts.propose import propose, propose_asked, separating
-from rawkomem.learn.session.run import Run
-from rawkomem.learn.session.turns import Turn
-from rawkomem.text.condition import REFUSED, read_condition
-from rawkomem.text.when import EVERYDAY, match
 from tests.learn.drafts.test_choose import SAMPLE
 
 UNRELATED = [
@@ -36,7 +34,7 @@ CASES = [
 
 
 def fires(text: str, task: str) -> bool:
-    return any(match(condition, task) for condition in propose(text))
+    return any(match_condition(condition, task) for condition in propose_conditions(text))
 
 
 @pytest.mark.parametrize(("text", "task"), CASES)
@@ -53,10 +51,10 @@ def test_memories_do_not_fire_on_each_others_tasks():
 def test_what_is_proposed_is_usable_for_all_that_is_learned():
     sessions = json.loads(SAMPLE.read_text("utf-8"))["sessions"]
     texts = [text for text, _ in CASES] + [gold["memory"] for session in sessions for gold in session["gold"]]
-    conditions = [condition for text in texts for condition in propose(text)]
+    conditions = [condition for text in texts for condition in propose_conditions(text)]
     assert all(read_condition(condition).form != REFUSED for condition in conditions)
-    assert not any(match(condition, sentence) for condition in conditions for sentence in EVERYDAY)
-    assert sum(bool(propose(text)) for text in texts) >= 0.8 * len(texts)
+    assert not any(match_condition(condition, sentence) for condition in conditions for sentence in EVERYDAY_SENTENCES)
+    assert sum(bool(propose_conditions(text)) for text in texts) >= 0.8 * len(texts)
 
 
 @pytest.mark.parametrize(
@@ -67,19 +65,19 @@ def test_what_is_proposed_is_usable_for_all_that_is_learned():
     ],
 )
 def test_leading_words_are_no_condition(text):
-    assert propose(text) == ()
+    assert propose_conditions(text) == ()
 
 
 def test_a_condition_that_many_findings_of_a_session_share_is_dropped():
     entries = [Entry(body=f"Part {n}.", when=("When working with terraform", "infra/**")) for n in range(4)]
-    assert {entry.when for entry in separating(entries)} == {("infra/**",)}
-    assert separating(entries[:3]) == entries[:3]
-    assert separating(entries[:1] * 9) == entries[:1] * 9, "one text, said nine times"
+    assert {entry.when for entry in without_shared_conditions(entries)} == {("infra/**",)}
+    assert without_shared_conditions(entries[:3]) == entries[:3]
+    assert without_shared_conditions(entries[:1] * 9) == entries[:1] * 9, "one text, said nine times"
 
 
 @pytest.mark.parametrize("text", ["", "yes", "Use the API.", "a|b*(c)[d]", "`" * 50])
 def test_nothing_to_go_by(text):
-    assert all(read_condition(condition).form != REFUSED for condition in propose(text))
+    assert all(read_condition(condition).form != REFUSED for condition in propose_conditions(text))
 
 
 def test_a_correction_comes_up_when_the_same_is_asked_again():
@@ -88,10 +86,10 @@ def test_a_correction_comes_up_when_the_same_is_asked_again():
         ("assistant", "I ran `mkdocs gh-deploy`."),
         ("user", "no, never deploy from a laptop, push a tag instead"),
     ]
-    (draft,) = choose([Turn(who, text) for who, text in turns], Run())
+    (draft,) = choose_drafts([Turn(who, text) for who, text in turns], Run())
     assert draft.when[-1] == "When asked: build the docs and push them"
 
 
 @pytest.mark.parametrize("ask", ["", "yes", "go on", "do it", "word " * 40, "first line\nsecond line of the ask"])
 def test_an_ask_that_tells_nothing_is_no_condition(ask):
-    assert propose_asked(ask) == ()
+    assert propose_asked_condition(ask) == ()

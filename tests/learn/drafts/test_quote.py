@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.learn.drafts.quote import agreed_quote, find_quote, is_about, is_quoted
-from rawkomem.learn.session.turns import Turn
+from rawkomem.learn.exchanges import agreed_quote, find_quote, is_about_quote, is_quoted
+from rawkomem.learn.turns import Turn
 
 LONG = (
     "Never push to main. " + "And some more words of mine here. " * 150 + "Use pnpm in here. " + "Or so it goes. " * 150
@@ -70,7 +69,7 @@ def test_a_quote_that_leaves_out_a_negation_says_the_opposite(quote, text, count
     ],
 )
 def test_a_quote_stands_only_for_what_it_is_about(quote, text, counts):
-    assert is_about(quote, text) == counts
+    assert is_about_quote(quote, text) == counts
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from rawkomem.learn.drafts import choose_drafts, is_instruction_file
+from rawkomem.learn.requests import MIN_REQUEST_TURNS, next_request
+from rawkomem.learn.turns import ASSISTANT, TOOL, Did, Run, Turn
+from rawkomem.model.entries import FIX, INSTRUCTION, RULE, Draft
+from rawkomem.model.values import replace
 
-from rawkomem.learn.drafts.choose import choose
-from rawkomem.learn.drafts.requests import MIN_TURNS, next_request
-from rawkomem.learn.drafts.work import is_instructions
-from rawkomem.learn.session.run import Run
-from rawkomem.learn.session.turns import ASSISTANT, TOOL, Did, Turn
-from rawkomem.model.draft import FIX, INSTRUCTION, RULE, Draft
-from rawkomem.model.record import replace
 from tests.learn.drafts.talk import ran, talk
 
 CAUSE = "The build failed because protoc was missing from PATH; installing protobuf-compiler fixes it."
@@ -18,9 +16,9 @@ CAUSE = "The build failed because protoc was missing from PATH; installing proto
 
 def test_a_command_that_failed_and_then_passed_is_a_fix():
     turns = [*talk("build it"), *ran("make  build", "protoc: command not found\nError 127", True, "a")]
-    assert choose(turns, Run()) == []
+    assert choose_drafts(turns, Run()) == []
     turns += [Turn(ASSISTANT, f"I see. {CAUSE}"), *ran("make build", "ok", False, "b")]
-    (draft,) = choose(turns, Run())
+    (draft,) = choose_drafts(turns, Run())
     assert draft.kind == FIX and "protoc: command not found" in draft.text and CAUSE in draft.text
 
 
@@ -33,14 +31,14 @@ def test_a_command_that_failed_and_then_passed_is_a_fix():
     ],
 )
 def test_what_is_not_solved_or_not_explained_is_none(after):
-    assert choose([*talk("build it"), *ran("make build", "error: protoc", True, "a"), *after], Run()) == []
+    assert choose_drafts([*talk("build it"), *ran("make build", "error: protoc", True, "a"), *after], Run()) == []
 
 
 def test_an_edit_of_instructions_is_a_draft():
     rule = "- Run `make lint` before every commit."
     edit = Turn(TOOL, "", tool="Edit", did=Did("e", file="/home/me/shop/CLAUDE.md", written=rule))
     code = Turn(TOOL, "", tool="Edit", did=Did("f", file="/home/me/shop/app.py", written="never = always + never_more"))
-    (draft,) = choose([*talk("write that down"), edit, code, edit], Run())
+    (draft,) = choose_drafts([*talk("write that down"), edit, code, edit], Run())
     assert draft.kind == INSTRUCTION and draft.text == rule and draft.title == "Run `make lint` before every commit."
 
 
@@ -53,12 +51,15 @@ def test_an_edit_of_instructions_is_a_draft():
     ],
 )  # fmt: skip
 def test_files_of_instructions(file, expected):
-    assert is_instructions(file) is expected
+    assert is_instruction_file(file) is expected
 
 
 def test_an_agent_is_asked_once_for_a_draft_and_once_in_five_turns():
     weak, strong = (Draft(f"drf_{score}", RULE, score=score) for score in (1.0, 2.0))
-    assert next_request([weak, strong], MIN_TURNS) == strong and next_request([weak, strong], MIN_TURNS - 1) is None
+    assert (
+        next_request([weak, strong], MIN_REQUEST_TURNS) == strong
+        and next_request([weak, strong], MIN_REQUEST_TURNS - 1) is None
+    )
     asked = replace(strong, asked=5)
-    assert next_request([weak, asked], MIN_TURNS) == weak and next_request([asked], MIN_TURNS) is None
-    assert next_request([replace(weak, kind=FIX)], MIN_TURNS) is None
+    assert next_request([weak, asked], MIN_REQUEST_TURNS) == weak and next_request([asked], MIN_REQUEST_TURNS) is None
+    assert next_request([replace(weak, kind=FIX)], MIN_REQUEST_TURNS) is None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 
-from rawkomem.learn.llm.endpoint import EndpointLlm
+from rawkomem.learn.llm_endpoint import EndpointLlm
 from rawkomem.model.user_settings import LlmSettings
+
 from tests.embed.server import Answer, Server
 
 QUICK = (0.01, 0.01, 0.01)  # pauses before a retry

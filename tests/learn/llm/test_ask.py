@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from rawkomem.learn.llm import LlmFailure
+from rawkomem.learn.llm_answers import UnfitAnswer, ask_for_json, read_json_object
 
-from rawkomem.learn.llm.ask import Unfit, ask, read_object
-from rawkomem.learn.llm.model import LlmFailure
 from tests.cpu import cpu_seconds
 from tests.embed.server import Server
 from tests.learn.llm.models import opened, refuses, says, says_json
@@ -35,12 +35,12 @@ FENCED = '```json\n{"good": true, "why": "because"}\n```'
     ],
 )
 def test_an_object_is_found_wherever_it_stands(text):
-    assert read_object(text, SCHEMA) == GOOD
+    assert read_json_object(text, SCHEMA) == GOOD
 
 
 def test_backticks_braces_and_line_breaks_inside_a_string():
     text = 'x\n```json\n{"good": true, "why": "use\n```py\nd = {1: \\"}\\"}\n```\ndone"}\n```'
-    assert read_object(text, SCHEMA)["why"] == 'use\n```py\nd = {1: "}"}\n```\ndone'
+    assert read_json_object(text, SCHEMA)["why"] == 'use\n```py\nd = {1: "}"}\n```\ndone'
 
 
 @pytest.mark.parametrize(
@@ -57,22 +57,22 @@ def test_backticks_braces_and_line_breaks_inside_a_string():
     ],
 )
 def test_what_is_wrong_is_said(text, said):
-    with pytest.raises(Unfit, match=said.replace("(", r"\(")):
-        read_object(text, SCHEMA)
+    with pytest.raises(UnfitAnswer, match=said.replace("(", r"\(")):
+        read_json_object(text, SCHEMA)
 
 
 @pytest.mark.parametrize("text", ["{" * 200_000, '{"a":' * 100_000, "{}" * 100_000])
 def test_a_hostile_answer_takes_no_time(text):
     def read() -> None:
-        with pytest.raises(Unfit):
-            read_object(text, SCHEMA)
+        with pytest.raises(UnfitAnswer):
+            read_json_object(text, SCHEMA)
 
     assert cpu_seconds(read) < 5
 
 
 def test_a_good_answer_is_asked_for_once():
     with Server(says_json(GOOD)) as server:
-        assert ask(opened(server), "q", "be brief", SCHEMA) == GOOD
+        assert ask_for_json(opened(server), "q", "be brief", SCHEMA) == GOOD
         system = server.seen[-1][2]["messages"][0]["content"]
         assert system.startswith("be brief") and '"required": ["good", "why"]' in system, (
             "a model without schemas reads it"
@@ -82,7 +82,7 @@ def test_a_good_answer_is_asked_for_once():
 
 def test_a_broken_answer_is_sent_back_once():
     with Server(says('{"good": tru'), says_json(GOOD)) as server:
-        assert ask(opened(server), "the question", "", SCHEMA) == GOOD
+        assert ask_for_json(opened(server), "the question", "", SCHEMA) == GOOD
         again = server.seen[-1][2]["messages"][-1]["content"]
         assert "the question" in again and '{"good": tru' in again and "no JSON object" in again
 
@@ -90,10 +90,10 @@ def test_a_broken_answer_is_sent_back_once():
 def test_two_broken_answers_are_a_failure():
     with Server(says("I'd rather not."), says('{"good": 1, "why": ""}')) as server:
         with pytest.raises(LlmFailure) as caught:
-            ask(opened(server), "q", "", SCHEMA)
+            ask_for_json(opened(server), "q", "", SCHEMA)
         assert "twice: good must be boolean" in caught.value.message and len(server.seen) == 2
 
 
 def test_a_failure_of_the_repair_is_the_servers():
     with Server(says("no"), refuses(500)) as server, pytest.raises(LlmFailure, match="answered 500"):
-        ask(opened(server), "q", "", SCHEMA)
+        ask_for_json(opened(server), "q", "", SCHEMA)

@@ -9,11 +9,11 @@ import lzma
 from itertools import pairwise
 
 import pytest
+from rawkomem.learn.exchanges import find_quote, normalized_quote
+from rawkomem.learn.extraction import MAX_CHUNK_CHARS, chunks_of, first_ask, shortened
+from rawkomem.learn.transcripts import Transcript
+from rawkomem.learn.turns import Turn
 
-from rawkomem.learn.drafts.quote import find_quote, normalized
-from rawkomem.learn.llm.chunks import MAX_CHUNK_CHARS, chunks_of, first_ask, shortened
-from rawkomem.learn.session.transcript import Transcript
-from rawkomem.learn.session.turns import Turn
 from tests.conftest import SHARED
 
 SESSIONS = SHARED / "data" / "sessions" / "sessions-dev.json.xz"
@@ -34,7 +34,7 @@ def test_every_human_turn_is_whole_in_a_chunk_with_the_agents_words_before_it():
     chunks = chunks_of(long_session())
     assert len(chunks) > 5 and all(len(chunk.text) <= MAX_CHUNK_CHARS for chunk in chunks)
     for number, turn in enumerate(turn for turn in long_session() if turn.role == "user"):
-        (first, *_) = [chunk for chunk in chunks if normalized(turn.text) in normalized(chunk.text)]
+        (first, *_) = [chunk for chunk in chunks if normalized_quote(turn.text) in normalized_quote(chunk.text)]
         assert f"[AGENT] Statement {number}." in first.text and turn in first.turns
     assert not any("output of a tool" in chunk.text for chunk in chunks)
 
@@ -92,7 +92,7 @@ def test_each_quote_of_a_person_in_real_sessions_can_be_found():
         chunks = chunks_of(Transcript(io.BytesIO(lines)).turns())
         for quote in (e["quote"] for gold in session["gold"] for e in gold["evidence"] if e["role"] == "user"):
             quotes += 1
-            shown = [chunk for chunk in chunks if normalized(quote) in normalized(chunk.text)]
+            shown = [chunk for chunk in chunks if normalized_quote(quote) in normalized_quote(chunk.text)]
             if not any(find_quote(quote, chunk.turns) for chunk in shown):
                 missed.append(quote)
     assert quotes >= 25 and missed == []

@@ -9,11 +9,10 @@ import sys
 import time
 
 import pytest
+from rawkomem.learn.llm import CommandLlm, LlmFailure, is_learning
+from rawkomem.learn.llm_answers import open_llm
+from rawkomem.model.user_settings import LEARNING_GUARD, LlmSettings
 
-from rawkomem.learn.llm.ask import open_llm
-from rawkomem.learn.llm.command import CommandLlm
-from rawkomem.learn.llm.model import LlmFailure, is_learning
-from rawkomem.model.user_settings import GUARD, LlmSettings
 from tests.embed.server import Answer, Server
 from tests.learn.llm.models import formats, opened, refuses, says
 
@@ -145,7 +144,7 @@ def command(code: str, **more) -> CommandLlm:
 
 
 def test_a_command_reads_stdin_in_an_empty_folder_and_knows_that_it_is_asked_by_us():
-    code = f"import os, sys; print(sys.stdin.read(), os.listdir('.'), os.environ['{GUARD}'])"
+    code = f"import os, sys; print(sys.stdin.read(), os.listdir('.'), os.environ['{LEARNING_GUARD}'])"
     assert command(code).complete("question — ü", "be brief") == "be brief\n\nquestion — ü [] 1"
 
 
@@ -199,7 +198,7 @@ def test_none_is_configured():
 
 
 def test_the_guard(monkeypatch):
-    monkeypatch.delenv(GUARD, raising=False)
+    monkeypatch.delenv(LEARNING_GUARD, raising=False)
     assert not is_learning()
-    monkeypatch.setitem(os.environ, GUARD, "1")
+    monkeypatch.setitem(os.environ, LEARNING_GUARD, "1")
     assert is_learning()

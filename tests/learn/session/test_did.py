@@ -6,10 +6,9 @@ import io
 from pathlib import Path
 
 import pytest
+from rawkomem.learn.transcripts import Transcript
+from rawkomem.learn.turns import TOOL, Did, Turn, calls_asked, exit_failed
 
-from rawkomem.learn.session.did import calls, exit_failed
-from rawkomem.learn.session.transcript import Transcript
-from rawkomem.learn.session.turns import TOOL, Did, Turn
 from tests.learn.session.sessions import jsonl
 
 SAMPLES = sorted((Path(__file__).parent / "data" / "tools").iterdir())
@@ -86,7 +85,7 @@ def test_the_same_output_of_two_commands_is_two_results():
     ],
 )
 def test_calls(given, done):
-    assert [*calls("i", given)] == done
+    assert [*calls_asked("i", given)] == done
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from rawkomem.learn.session.files import began, transcripts_in
+from rawkomem.learn.transcripts import session_began, transcripts_in
+
 from tests.learn.session.sessions import claude_code, markdown
 
 
@@ -16,7 +17,7 @@ def test_oldest_session_first_whatever_the_files_say(tmp_path):
     os.utime(undated, (1, 1))
     found = transcripts_in([str(tmp_path), str(tmp_path / "a.jsonl")])
     assert [os.path.basename(file) for file in found] == ["d.md", "b.jsonl", "c.jsonl", "a.jsonl"]
-    assert began(str(undated)) == 1000 and began(str(tmp_path / "none")) == 0
+    assert session_began(str(undated)) == 1000 and session_began(str(tmp_path / "none")) == 0
 
 
 def test_hidden_files_and_other_kinds_are_left_out_of_folders(tmp_path):
@@ -26,4 +27,4 @@ def test_hidden_files_and_other_kinds_are_left_out_of_folders(tmp_path):
     os.mkfifo(tmp_path / "pipe.json")
     assert [os.path.basename(file) for file in transcripts_in([str(tmp_path)])] == ["yes.txt"]
     assert len(transcripts_in([str(tmp_path / "given.weird")])) == 1
-    assert began(str(tmp_path / "pipe.json")) == 0
+    assert session_began(str(tmp_path / "pipe.json")) == 0

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from rawkomem.learn.drafts import choose_drafts
+from rawkomem.learn.transcripts import without_injected
+from rawkomem.learn.turns import Run, Turn
+from rawkomem.model.entries import Memory
+from rawkomem.recall.render import FORMS, GROUPED, render
 
-from rawkomem.learn.drafts.choose import choose
-from rawkomem.learn.session.injected import without_injected
-from rawkomem.learn.session.run import Run
-from rawkomem.learn.session.turns import Turn
-from rawkomem.model.entry import Memory
-from rawkomem.recall.show.render import FORMS, GROUPED, render
 from tests.recall.helpers import item
 
 SAID = "We decided to use Postgres instead of MySQL because we need partial indexes."
@@ -39,7 +38,7 @@ EVERY = tuple(FORMS)
 
 
 def learned(text: str) -> list[str]:
-    return [draft.said for draft in choose([Turn("user", text)], Run())]
+    return [draft.said for draft in choose_drafts([Turn("user", text)], Run())]
 
 
 def test_the_memories_would_be_learned_if_they_were_said():

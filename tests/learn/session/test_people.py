@@ -6,8 +6,8 @@ import io
 import json
 
 import pytest
+from rawkomem.learn.transcripts import MIN_TALK_CHARS, Transcript
 
-from rawkomem.learn.session.transcript import MIN_TALK_CHARS, Transcript
 from tests.learn.session.sessions import SESSION, codex, gemini, gemini_lines, jsonl, opencode
 
 START = "2026-08-10T12:00:%02d.000Z"

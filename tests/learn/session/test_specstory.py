@@ -8,9 +8,9 @@ import lzma
 from pathlib import Path
 
 import pytest
+from rawkomem.learn.transcripts import Transcript
+from rawkomem.learn.turns import TOOL, Did, Turn
 
-from rawkomem.learn.session.transcript import Transcript
-from rawkomem.learn.session.turns import TOOL, Did, Turn
 from tests.learn.session.sessions import jsonl
 
 SAMPLE = Path(__file__).parent / "data" / "specstory.md"

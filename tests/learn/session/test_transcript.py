@@ -7,9 +7,9 @@ import json
 import os
 
 import pytest
-
-from rawkomem.learn.session.transcript import MAX_LINE_BYTES, MAX_TURN_CHARS, Transcript
+from rawkomem.learn.transcripts import MAX_LINE_BYTES, MAX_TURN_CHARS, Transcript
 from rawkomem.model.errors import BadInput
+
 from tests.learn.session.sessions import HOSTS, SESSION, TALK, claude_code, codex, jsonl, opencode
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem.learn.skills.skill import (
+from rawkomem.learn.skills import (
     KEYWORD_SHARE,
     MEANING_SHARE,
-    plan_ingest,
-    plan_prune,
-    rank,
-    reliability,
+    plan_skill,
+    plan_skill_prune,
+    rank_skills,
+    read_skill,
+    reliability_after,
     skill_of,
 )
-from rawkomem.learn.skills.text import read_skill
-from rawkomem.model.entry import Entry, Memory
+from rawkomem.model.entries import Entry, Memory
 from rawkomem.model.errors import BadInput
 from rawkomem.state.fold import fold
 
@@ -26,12 +25,12 @@ from rawkomem.state.fold import fold
     [("", 0.5), ("+", 0.6), ("-", 0.3), ("+++++++", 1.0), ("+++++++-", 0.8), ("---", 0.0), ("---+", 0.1), ("+-", 0.4)],
 )
 def test_reliability(votes, wanted):
-    assert reliability(votes) == wanted
+    assert reliability_after(votes) == wanted
 
 
 @given(st.text("+-", max_size=60))
 def test_reliability_is_clamped_and_moves_by_one_step(votes):
-    values = [reliability(votes[:at]) for at in range(len(votes) + 1)]
+    values = [reliability_after(votes[:at]) for at in range(len(votes) + 1)]
     assert all(0 <= value <= 1 for value in values)
     for vote, before, after in zip(votes, values, values[1:], strict=False):
         assert after == pytest.approx(min(1.0, before + 0.1) if vote == "+" else max(0.0, before - 0.2))
@@ -71,14 +70,14 @@ def test_words_count_by_the_field_they_stand_in():
         skill("t", "three", tags=("caching",)),
         skill("x", "nothing"),
     ]
-    found = rank("caching", skills, {})
+    found = rank_skills("caching", skills, {})
     assert [match.skill.memory.id for match in found] == ["n", "i", "d", "t"]
     assert [match.score for match in found] == pytest.approx([0.7, 0.7 * 2 / 3, 0.7 / 3, 0.7 / 3])
 
 
 def test_a_score_is_its_parts():
     skills = [skill("a", "deploy service", "ship it", "to production"), skill("b", "bake a cake")]
-    found = rank("deploy the service to production", skills, {"a": 0.8, "b": 0.1})
+    found = rank_skills("deploy the service to production", skills, {"a": 0.8, "b": 0.1})
     assert [match.skill.memory.id for match in found] == ["a"]  # neither word nor meaning: not found
     (match,) = found
     assert match.score == pytest.approx(KEYWORD_SHARE * (3 + 3 + 1) / 9 + MEANING_SHARE * 0.8)
@@ -88,22 +87,22 @@ def test_a_score_is_its_parts():
 
 def test_meaning_alone_brings_a_skill_from_a_floor_on():
     skills = [skill("a", "alpha"), skill("b", "beta")]
-    assert [match.score for match in rank("unrelated", skills, {"a": 0.5, "b": 0.29})] == pytest.approx([0.15])
+    assert [match.score for match in rank_skills("unrelated", skills, {"a": 0.5, "b": 0.29})] == pytest.approx([0.15])
 
 
 def test_of_equals_the_more_reliable_comes_first():
     skills = [skill("a", "cache", votes="-"), skill("b", "cache", votes="+")]
-    assert [match.skill.memory.id for match in rank("cache", skills, {})] == ["b", "a"]
+    assert [match.skill.memory.id for match in rank_skills("cache", skills, {})] == ["b", "a"]
 
 
 @pytest.mark.parametrize("question", ["Name: Architect", "name:architect", "Architect: design a cache", "architect:"])
 def test_a_skill_that_is_called_by_name(question):
     skills = [skill("a", "Architect"), skill("b", "design a cache")]
-    assert [(match.skill.memory.id, match.score) for match in rank(question, skills, {"b": 0.9})] == [("a", 1.0)]
+    assert [(match.skill.memory.id, match.score) for match in rank_skills(question, skills, {"b": 0.9})] == [("a", 1.0)]
 
 
 def test_a_name_that_nobody_has_is_just_words():
-    assert [match.skill.memory.id for match in rank("Name: cache", [skill("b", "design a cache")], {})] == ["b"]
+    assert [match.skill.memory.id for match in rank_skills("Name: cache", [skill("b", "design a cache")], {})] == ["b"]
 
 
 def memory(text: str, id: str = "skill_1_aaaaaa", **more) -> Memory:
@@ -113,7 +112,7 @@ def memory(text: str, id: str = "skill_1_aaaaaa", **more) -> Memory:
 
 
 def ingest(text: str, known: list[Memory], trust: dict[str, float] | None = None):
-    return plan_ingest(read_skill(text), "s.md", "me", known, lambda one: (trust or {}).get(one.id, 0.5))
+    return plan_skill(read_skill(text), "s.md", "me", known, lambda one: (trust or {}).get(one.id, 0.5))
 
 
 def test_a_changed_text_amends_the_active_skill_of_that_name():
@@ -134,10 +133,10 @@ def test_what_is_trusted_less_waits_for_a_review():
 
 def test_prune_archives_what_is_below_the_threshold():
     skills = [skill("a", "a", votes="--"), skill("b", "b", votes="-"), skill("c", "c")]
-    plan = plan_prune(skills, 0.3, "me")
+    plan = plan_skill_prune(skills, 0.3, "me")
     assert [(entry.kind, entry.about) for entry in plan.entries] == [("archive", "a")]
     assert plan.entries[0].extra["reason"] == "pruned: reliability 0.1 is below 0.3"
-    assert [entry.about for entry in plan_prune(skills, 0.5, "").entries] == ["a", "b"]
+    assert [entry.about for entry in plan_skill_prune(skills, 0.5, "").entries] == ["a", "b"]
     for wrong in (-0.1, 1.1):
         with pytest.raises(BadInput, match="is no reliability"):
-            plan_prune(skills, wrong, "")
+            plan_skill_prune(skills, wrong, "")

@@ -6,10 +6,8 @@ import os
 import re
 
 import pytest
-
-from rawkomem.learn.skills.export import export_skill, portable, portable_name
-from rawkomem.learn.skills.text import read_skill, split_front
-from rawkomem.model.entry import Memory
+from rawkomem.learn.skills import export_skill, portable_name, portable_text, read_skill, split_front
+from rawkomem.model.entries import Memory
 from rawkomem.model.errors import Refused
 
 
@@ -37,7 +35,7 @@ def test_names_that_every_host_takes(title, name):
 
 def test_what_is_portable_is_kept_and_permissions_are_not():
     text = "---\nname: Deploy It\ndescription: Ships.\nlicense: MIT\nallowed-tools: Bash(*)\nhooks: x\n---\n\n# Deploy\n\nGo."
-    written = portable(memory(text), "deploy-it")
+    written = portable_text(memory(text), "deploy-it")
     front, body = split_front(written)
     assert (front["name"], front["description"], front["license"]) == ("deploy-it", "Ships.", "MIT")
     assert set(front) == {"name", "description", "license", "metadata"} and body == "# Deploy\n\nGo.\n".strip()
@@ -45,14 +43,14 @@ def test_what_is_portable_is_kept_and_permissions_are_not():
 
 def test_a_description_fits_and_is_never_empty():
     long = read_skill(f"---\nname: a\ndescription: {'word ' * 400}\n---\nb")
-    assert len(split_front(portable(memory(long.text), "a"))[0]["description"]) <= 1024
-    made = split_front(portable(memory("# Cache\n\nKeep what is slow to make."), "cache"))[0]
+    assert len(split_front(portable_text(memory(long.text), "a"))[0]["description"]) <= 1024
+    made = split_front(portable_text(memory("# Cache\n\nKeep what is slow to make."), "cache"))[0]
     assert made["description"] == "Keep what is slow to make."
-    assert split_front(portable(memory("# Only a title"), "only"))[0]["description"] == "Only a title"
+    assert split_front(portable_text(memory("# Only a title"), "only"))[0]["description"] == "Only a title"
 
 
 def test_yamo_text_comes_in_a_fence():
-    body = split_front(portable(memory("name: Legacy;\nintent: x;\n"), "legacy"))[1]
+    body = split_front(portable_text(memory("name: Legacy;\nintent: x;\n"), "legacy"))[1]
     assert body == "# Legacy\n\n```yamo\nname: Legacy;\nintent: x;\n```"
 
 

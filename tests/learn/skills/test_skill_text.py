@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rawkomem.format.entries import read_entries
+from rawkomem.learn.skills import NO_INTENT, as_read_back, read_skill, skill_body, skill_text_in
 
-from rawkomem.format.read_entries import read_entries
-from rawkomem.learn.skills.text import NO_INTENT, as_read, body_of, read_skill, text_in
 from tests.seeds import by_case
 
 
@@ -75,13 +75,13 @@ NESTED = "---\ntitle: looks like an entry\nkind: memory\n---\n\nbody with ```` t
 
 @pytest.mark.parametrize("text", [SKILL_MD.strip(), NESTED, "a\n\n---\n\nb", "```py\nopen fence", "x\n\n---"])
 def test_a_memory_holds_the_text_exactly(text):
-    entries, _ = read_entries(f"---\nkind: skill\ntitle: T\n---\n\n{body_of(text)}\n")
-    assert len(entries) == 1 and text_in(entries[0].body) == text
+    entries, _ = read_entries(f"---\nkind: skill\ntitle: T\n---\n\n{skill_body(text)}\n")
+    assert len(entries) == 1 and skill_text_in(entries[0].body) == text
 
 
 def test_a_plain_text_needs_no_fence():
-    assert body_of(SKILL_MD.strip()) == SKILL_MD.strip()
-    assert body_of(NESTED).startswith("`````skill\n")
+    assert skill_body(SKILL_MD.strip()) == SKILL_MD.strip()
+    assert skill_body(NESTED).startswith("`````skill\n")
 
 
 lines = st.lists(
@@ -92,5 +92,5 @@ lines = st.lists(
 @given(lines)
 def test_any_text_reads_back_as_one_entry(parts):
     text = "\n".join(parts).strip("\n").rstrip()
-    entries, _ = read_entries(f"---\nkind: skill\ntitle: T\n---\n\n{body_of(text)}\n")
-    assert len(entries) == 1 and as_read(text_in(entries[0].body)) == as_read(text)
+    entries, _ = read_entries(f"---\nkind: skill\ntitle: T\n---\n\n{skill_body(text)}\n")
+    assert len(entries) == 1 and as_read_back(skill_text_in(entries[0].body)) == as_read_back(text)

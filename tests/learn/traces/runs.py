@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rawkomem.model.clock import iso
+from rawkomem.model.values import iso
+
 from tests.torture.helpers import write
 
 START = 1_780_000_000_000  # 2026-05-28

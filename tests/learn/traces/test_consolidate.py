@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from rawkomem.index.neighbors import group_leaders
+from rawkomem.learn.learnings import is_consolidation_due, made_learnings, plan_learnings, unlearned_traces
+from rawkomem.model.entries import Entry
+from rawkomem.model.values import DAY
+from rawkomem.state.trust import derived_from
 
-from rawkomem.index.views.goals import leaders
-from rawkomem.learn.traces.consolidate import is_due, made_learnings, plan_learnings, unlearned
-from rawkomem.model.clock import DAY
-from rawkomem.model.entry import Entry
-from rawkomem.state.derive import derived_from
 from tests.seeds import by_case
 from tests.state.lifecycle.lives import NOW, census_of, said
 
@@ -26,7 +26,7 @@ BLOG = [run("t3", "Write blog article", days=3)]
 
 
 def learned(census):
-    plan = plan_learnings(census, leaders)
+    plan = plan_learnings(census, group_leaders)
     return plan, census.after(plan)
 
 
@@ -41,8 +41,8 @@ def test_alike_goals_become_one_learning_and_one_alone_stays():
     assert entry.extra == {"goal": FFT[0].title, "derivedFrom": ["t1", "t2"], "failed": ["t2"]}
     assert "Observed in 2 executions\n- Success rate: 50%" in entry.body
     assert entry.when == ("When the task is to create fft plot from audio data",)
-    assert [trace.id for trace in unlearned(after)] == ["t3"]
-    assert plan_learnings(after, leaders).entries == ()
+    assert [trace.id for trace in unlearned_traces(after)] == ["t3"]
+    assert plan_learnings(after, group_leaders).entries == ()
 
 
 def test_more_traces_amend_the_learning():
@@ -58,7 +58,7 @@ def test_more_traces_amend_the_learning():
     assert [entry.kind for entry in plan.entries] == ["amend", "learning"]
     amended = last.memories[first.id]
     assert derived_from(amended) == ("t1", "t2", "t4") and "Success rate: 67%" in amended.body
-    assert len(made_learnings(last)) == 2 and plan_learnings(last, leaders).entries == ()
+    assert len(made_learnings(last)) == 2 and plan_learnings(last, group_leaders).entries == ()
 
 
 def test_sources_that_are_gone_still_count_and_speak():
@@ -80,7 +80,7 @@ def test_old_learnings_that_resemble_each_other_become_one():
     plan, after = learned(census_of(*old))
     assert [(entry.kind, entry.target) for entry in plan.entries] == [("amend", "l1"), ("supersede", "l2")]
     assert derived_from(after.memories["l1"]) == ("t1", "t2") and after.memories["l2"].superseded_by == "l1"
-    assert plan_learnings(after, leaders).entries == ()
+    assert plan_learnings(after, group_leaders).entries == ()
 
 
 @pytest.mark.parametrize("status", ["quarantine", "dispute", "archive", "delete"])
@@ -93,21 +93,21 @@ def test_a_deleted_learning_gives_its_traces_back():
     _, after = learned(census_of(*FFT))
     (learning,) = made_learnings(after)
     deleted = after.after(type(learned(after)[0])((Entry(kind="delete", id="d", about=learning.id, at=NOW + 1),), ""))
-    assert {trace.id for trace in unlearned(deleted)} == {"t1", "t2"}
+    assert {trace.id for trace in unlearned_traces(deleted)} == {"t1", "t2"}
 
 
 def test_a_thousand_of_one_goal_make_several_learnings():
     many = [run(f"t{n:04}", "Deploy", days=2_000 - n) for n in range(1_003)]
     _, after = learned(census_of(*many))
     assert sorted(len(derived_from(one)) for one in made_learnings(after)) == [3, 1_000]
-    assert plan_learnings(after, leaders).entries == ()
+    assert plan_learnings(after, group_leaders).entries == ()
 
 
 @by_case("llmos", "consolidateMemory")
 def test_due_at_ten_traces(case):
     """As the advice says: the seed asks for ten, its code for three."""
     assert case["input"]["traces"] == [2, 3, 10]
-    assert [is_due(count, NOW, NOW, NOW, 10) for count in case["input"]["traces"]] == [False, False, True]
+    assert [is_consolidation_due(count, NOW, NOW, NOW, 10) for count in case["input"]["traces"]] == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_due_at_ten_traces(case):
     [(1, 8, 8, True), (1, 8, 1, False), (1, 1, 99, False), (0, 0, 99, False), (3, 9, 7, True)],
 )
 def test_due_after_a_week(count, oldest, last, due):
-    assert is_due(count, NOW - oldest * DAY, NOW - last * DAY, NOW, 10) is due
+    assert is_consolidation_due(count, NOW - oldest * DAY, NOW - last * DAY, NOW, 10) is due
 
 
 def test_leaders_are_the_first_and_later_texts_change_nothing():
@@ -128,6 +128,6 @@ def test_leaders_are_the_first_and_later_texts_change_nothing():
         "zzqq",
         "",
     ]
-    found = leaders(texts, 0.7)
+    found = group_leaders(texts, 0.7)
     assert found == [0, 1, 0, 0, 4, 4, 6]
-    assert all(leaders(texts[:n], 0.7) == found[:n] for n in range(len(texts)))
+    assert all(group_leaders(texts[:n], 0.7) == found[:n] for n in range(len(texts)))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.learn.session.turns import ASSISTANT, TOOL, USER, Did, Turn
-from rawkomem.learn.traces.from_session import MAX_STEPS, Session, trace_of
-from rawkomem.learn.traces.reactions import has_failed, is_content, is_test, only_looks
+from rawkomem.learn.traces import MAX_STEPS, SessionFacts, command_failed, is_content, is_test, only_looks, trace_of
+from rawkomem.learn.turns import ASSISTANT, TOOL, USER, Did, Turn
 
 PROJECT = "/home/ann/shop"
 GOAL = "Add a retry to the payment client"
@@ -36,7 +34,7 @@ def said(*turns: Turn | list[Turn] | str) -> list[Turn]:
 
 
 def told(*turns):
-    return trace_of(said(*turns), Session("claude", "s-1", PROJECT))
+    return trace_of(said(*turns), SessionFacts("claude", "s-1", PROJECT))
 
 
 def test_a_session_with_work_is_told_whole():
@@ -98,13 +96,13 @@ def test_no_trace_of_a_session_without_work(turns):
 def test_the_goal_is_what_a_person_asked():
     turns = said(EDIT)
     greeting = [Turn(USER, "hi"), Turn(USER, "<system-reminder>Deploy now please</system-reminder>")]
-    assert trace_of([*greeting, *turns], Session()).goal == GOAL
+    assert trace_of([*greeting, *turns], SessionFacts()).goal == GOAL
     pasted = f"{GOAL}\n```\nTraceback (most recent call last):\n```"
-    assert trace_of([Turn(USER, pasted), *turns[1:]], Session()).goal == GOAL
+    assert trace_of([Turn(USER, pasted), *turns[1:]], SessionFacts()).goal == GOAL
     host = [Turn(USER, "<task-notification>done</task-notification>"), *turns[1:]]
-    assert trace_of(host, Session()) is None
+    assert trace_of(host, SessionFacts()) is None
     command = [Turn(USER, "<command-name>/review</command-name>"), *turns[1:]]
-    assert trace_of(command, Session()).goal == "/review"
+    assert trace_of(command, SessionFacts()).goal == "/review"
 
 
 def test_long_sessions_are_short_traces():
@@ -116,7 +114,7 @@ def test_long_sessions_are_short_traces():
 def test_a_night_is_no_work():
     turns = said(EDIT)
     late = [*turns, Turn(USER, "thanks", turns[-1].at + 600 * MINUTE)]
-    assert trace_of(late, Session()).duration_ms == 2 * MINUTE + 15 * MINUTE
+    assert trace_of(late, SessionFacts()).duration_ms == 2 * MINUTE + 15 * MINUTE
 
 
 @pytest.mark.parametrize(
@@ -145,10 +143,10 @@ def test_commands_that_only_look(command, looks):
 
 
 def test_a_pipe_hides_a_failure():
-    assert has_failed("pytest | tail -3", False, "=== 2 failed, 3 passed ===") is True
-    assert has_failed("pytest | tail -3", False, "=== 3 passed ===") is False
-    assert has_failed("pytest", False, "test of '2 failed' output") is False
-    assert has_failed("pytest || true", None, "") is None
+    assert command_failed("pytest | tail -3", False, "=== 2 failed, 3 passed ===") is True
+    assert command_failed("pytest | tail -3", False, "=== 3 passed ===") is False
+    assert command_failed("pytest", False, "test of '2 failed' output") is False
+    assert command_failed("pytest || true", None, "") is None
 
 
 @pytest.mark.parametrize(

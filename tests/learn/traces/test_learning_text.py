@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.format.sections import items, sections
-from rawkomem.learn.traces.learning_text import (
-    Learned,
+from rawkomem.format.body import list_items, sections_of
+from rawkomem.learn.learnings import (
+    LearnedGoal,
     anti_patterns,
     earlier_runs,
     key_insights,
     learning_text,
-    most_common,
-    recommended,
+    most_common_items,
+    recommended_steps,
 )
-from rawkomem.model.entry import Memory
-from rawkomem.state.run import Run, run_of, step_of
+from rawkomem.model.entries import Memory
+from rawkomem.state.runs import Run, run_of, step_of
 
 GOOD = Run(
     "t1", "Deploy", "success", ("git", "docker"), steps=("Build - done", "Push - done"), learnings=("Tag images",), at=1
@@ -28,7 +27,7 @@ BAD = Run("t3", "Deploy", "failure", ("git",), steps=("Build - done", "Push - fa
 
 def test_the_whole_text():
     assert (
-        learning_text(Learned("Deploy", 3, 1, (GOOD, LATER, BAD)))
+        learning_text(LearnedGoal("Deploy", 3, 1, (GOOD, LATER, BAD)))
         == """# Learning: Deploy
 
 ## Context
@@ -53,9 +52,9 @@ def test_the_whole_text():
 
 
 def test_where_nothing_worked_nothing_is_recommended():
-    assert recommended([BAD]).startswith("No execution has succeeded")
-    assert recommended([Run("t", "G", "success")]).startswith("The executions do not say")
-    assert recommended([Run("t", "G", "success", plan="- Think\n- Act")]) == "1. Think\n2. Act"
+    assert recommended_steps([BAD]).startswith("No execution has succeeded")
+    assert recommended_steps([Run("t", "G", "success")]).startswith("The executions do not say")
+    assert recommended_steps([Run("t", "G", "success", plan="- Think\n- Act")]) == "1. Think\n2. Act"
 
 
 def test_results_speak_where_nobody_says_what_was_learned():
@@ -64,14 +63,17 @@ def test_results_speak_where_nobody_says_what_was_learned():
 
 def test_what_is_said_often_comes_first_and_once():
     said = ["Check the logs", "Pin versions", "check the log", "Pin all versions", "Check the logs!"]
-    assert most_common(said, counted=True) == ["Check the logs (3 times)", "Pin versions (2 times)"]
-    assert most_common(["?!", "?!", ""]) == ["?!"] and most_common([]) == []
+    assert most_common_items(said, counted=True) == ["Check the logs (3 times)", "Pin versions (2 times)"]
+    assert most_common_items(["?!", "?!", ""]) == ["?!"] and most_common_items([]) == []
 
 
 def test_a_learning_speaks_for_sources_that_are_gone():
-    text = learning_text(Learned("Deploy", 3, 1, (GOOD, LATER, BAD)))
+    text = learning_text(LearnedGoal("Deploy", 3, 1, (GOOD, LATER, BAD)))
     runs = earlier_runs(Memory("l", kind="learning", title="Learning: Deploy", body=text))
-    assert key_insights(runs) == ["Tag images", "Log in first"] and recommended(runs) == "1. Build\n2. Retry\n3. Push"
+    assert (
+        key_insights(runs) == ["Tag images", "Log in first"]
+        and recommended_steps(runs) == "1. Build\n2. Retry\n3. Push"
+    )
     assert anti_patterns(runs)[0] == "Avoid Fridays"
 
 
@@ -96,5 +98,9 @@ def test_a_run_is_read_from_its_trace():
 
 
 def test_sections_and_items():
-    assert sections("x\n# A\n1\n```\n# no heading\n```\n## B\n") == {"": "x", "a": "1\n```\n# no heading\n```", "b": ""}
-    assert items("One\ntwo\n\nthree\n- a\n  b\n3) c") == ["One two", "three", "a b", "c"]
+    assert sections_of("x\n# A\n1\n```\n# no heading\n```\n## B\n") == {
+        "": "x",
+        "a": "1\n```\n# no heading\n```",
+        "b": "",
+    }
+    assert list_items("One\ntwo\n\nthree\n- a\n  b\n3) c") == ["One two", "three", "a b", "c"]

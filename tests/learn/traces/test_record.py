@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.learn.traces.record import Experienced, Told, plan_experience, plan_trace, trace_path
-from rawkomem.model.entry import Memory
+from rawkomem.learn.traces import ToldExperience, ToldTrace, plan_experience, plan_trace, trace_path
+from rawkomem.model.entries import Memory
 from rawkomem.model.errors import BadInput
-from rawkomem.state.run import dependency_chain, execution_order
+from rawkomem.state.runs import dependency_chain, execution_order
+
 from tests.seeds import by_case
 
 AT = 1_769_164_200_123  # 2026-01-23T10:30:00.123Z
@@ -37,7 +37,7 @@ def test_an_agent_cannot_lead_out_of_the_folder(agent, name):
 
 def test_a_trace_has_the_sections_of_the_seed(monkeypatch):
     monkeypatch.setenv("RAWKOMEM_NOW", "2026-01-23T10:30:00Z")
-    told = Told("Deploy", "partial", 12, ("git",), ("a.py",), "me", plan="P", steps=("one - done\ntwo",), results="R",
+    told = ToldTrace("Deploy", "partial", 12, ("git",), ("a.py",), "me", plan="P", steps=("one - done\ntwo",), results="R",
                 learnings=("- L",))  # fmt: skip
     (entry,) = plan_trace(told, lambda path: path.endswith("Z_me.md")).entries
     assert entry.path == "traces/2026-01/2026-01-23T10-30-00-000Z_me-2.md"
@@ -50,12 +50,12 @@ def test_a_trace_has_the_sections_of_the_seed(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("told", [Told(" "), Told("G", "maybe")])
+@pytest.mark.parametrize("told", [ToldTrace(" "), ToldTrace("G", "maybe")])
 def test_what_is_refused(told):
     with pytest.raises(BadInput):
         plan_trace(told, lambda path: False)
     with pytest.raises(BadInput):
-        plan_experience(Experienced(told.goal, told.status), 1)
+        plan_experience(ToldExperience(told.goal, told.status), 1)
 
 
 def traces(**needs: dict) -> dict[str, Memory]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from rawkomem.model.values import ACTIVE
+from rawkomem.recall.signals import filter_of
+from rawkomem.state.trust import derived_from
 
-from rawkomem.model.kinds import ACTIVE
-from rawkomem.recall.filters import filter_of
-from rawkomem.state.derive import derived_from
 from tests.cpu import cpu_seconds, start_seconds
 from tests.learn.traces.runs import GOALS, fill, trace
 from tests.torture.helpers import write

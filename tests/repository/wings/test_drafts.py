@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.files.local.drafts import DROPPED, FILE_NAME, MAX_AGE_DAYS, Drafts
-from rawkomem.files.local.private import local_path
-from rawkomem.learn.drafts.choose import choose
-from rawkomem.learn.session.run import Run
-from rawkomem.model.clock import DAY, now
-from rawkomem.model.entry import Entry
+from rawkomem.files.private import local_path
+from rawkomem.files.session_records import DRAFTS_FILE, DROPPED, MAX_DRAFT_DAYS, Drafts
+from rawkomem.learn.drafts import choose_drafts
+from rawkomem.learn.turns import Run
+from rawkomem.model.entries import Entry
 from rawkomem.model.errors import BadInput, NotFound
-from rawkomem.model.record import replace
+from rawkomem.model.values import DAY, now, replace
+
 from tests.learn.drafts.talk import DONE, talk
 
 
 def said(words: str, session: str = "s-1"):
-    return choose(talk("do the first task", DONE, words, session=session), Run("claude-code"))
+    return choose_drafts(talk("do the first task", DONE, words, session=session), Run("claude-code"))
 
 
 def take(repository, words: str, session: str = "s-1"):
@@ -104,10 +103,10 @@ def test_other_things_are_not_the_same(one, other, repository):
 def test_drafts_expire(repository):
     store = Drafts(repository.layout)
     take(repository, "we don't use lodash any more")
-    path = local_path(repository.layout, FILE_NAME)
+    path = local_path(repository.layout, DRAFTS_FILE)
     with open(path, encoding="utf-8") as stream:
         line = stream.read()
-    old = now() - (MAX_AGE_DAYS + 1) * DAY
+    old = now() - (MAX_DRAFT_DAYS + 1) * DAY
     with open(path, "w", encoding="utf-8") as stream:
         stream.write(f"{old}\t{line.partition(chr(9))[2]}")
     assert store.all() == [] and store.expire() == 1 and store.expire() == 0
@@ -119,7 +118,7 @@ def test_drafts_expire(repository):
 )  # fmt: skip
 def test_a_line_that_somebody_else_wrote_is_skipped(line, repository):
     (draft,) = take(repository, "we don't use lodash any more").new
-    with open(local_path(repository.layout, FILE_NAME), "a", encoding="utf-8") as stream:
+    with open(local_path(repository.layout, DRAFTS_FILE), "a", encoding="utf-8") as stream:
         stream.write(f"{line}\n")
     assert repository.drafts.all() == [draft]
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.model.entry import Entry, Memory
+from rawkomem.model.entries import Entry, Memory, Task
 from rawkomem.model.errors import BadInput, NotFound, Refused
 from rawkomem.model.filters import Filter
-from rawkomem.model.task import Task
-from rawkomem.state.graph.digest import plan_digest
-from rawkomem.state.graph.episode import MAX_MEMBERS, plan_episode
+from rawkomem.state.digests import MAX_EPISODE_MEMBERS, plan_digest, plan_episode
 
 DAY = 86_400_000
 START = 1_760_000_000_000  # 2025-10-09T08:53:20Z
@@ -158,7 +155,7 @@ def memory(id: str, **fields) -> Memory:
         ([], "needs at least one memory"),
         ([memory("e", kind="episode")], "e is an episode itself"),
         ([memory("d", status="deleted")], "d is deleted"),
-        ([memory(f"m{n}") for n in range(MAX_MEMBERS + 1)], "at most 1,000 memories, not 1,001"),
+        ([memory(f"m{n}") for n in range(MAX_EPISODE_MEMBERS + 1)], "at most 1,000 memories, not 1,001"),
     ],
 )
 def test_episodes_that_cannot_be(members, says):
@@ -171,9 +168,11 @@ def test_the_largest_episode_can_be_written(repository):
     for n in range(3):
         repository.add(Entry(title=f"M {n}", body="text", id=f"mem_17600000000{n:02}_{n:06x}"))
     ids = [f"mem_17600000000{n:02}_{n:06x}" for n in range(3)]
-    plan = plan_episode("Large", [memory(f"mem_1760000000{n:03}_abcdef") for n in range(MAX_MEMBERS)], (), "", "")
+    plan = plan_episode(
+        "Large", [memory(f"mem_1760000000{n:03}_abcdef") for n in range(MAX_EPISODE_MEMBERS)], (), "", ""
+    )
     repository.core.writer.write(plan)
-    assert len(repository.episodes.get("large").missing) == MAX_MEMBERS
+    assert len(repository.episodes.get("large").missing) == MAX_EPISODE_MEMBERS
     assert len(repository.episodes.add(repository.episodes.create("Small", ids[:1]).memory.id, ids[1:]).members) == 3
 
 

@@ -8,12 +8,11 @@ import json
 import random
 
 import pytest
-
-from rawkomem.learn.session.run import Run
-from rawkomem.model.entry import Entry
-from rawkomem.model.task import Task
-from rawkomem.recall.show.render import FORMS
+from rawkomem.learn.turns import Run
+from rawkomem.model.entries import Entry, Task
+from rawkomem.recall.render import FORMS
 from rawkomem.redaction.find import redact
+
 from tests.learn.session.sessions import HOSTS, claude_code, codex, opencode
 
 THREE = {"claude-code": claude_code, "codex": codex, "opencode": opencode}

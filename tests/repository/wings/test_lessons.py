@@ -9,30 +9,28 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem import Entry, Task
-from rawkomem.files.read import read_data
-from rawkomem.format.emit import emit_entry
-from rawkomem.format.lesson import TOLD, LessonContext, checked, pattern_id
-from rawkomem.format.yamo import read_block
-from rawkomem.learn.lessons.from_failures import proposals
-from rawkomem.learn.lessons.lesson import (
-    BETTER,
-    HELD,
-    KNOWN,
-    STORED,
-    TAG,
+from rawkomem.files.reading import read_data
+from rawkomem.format.frontmatter import emit_entry
+from rawkomem.format.mesh_fields import LESSON_HEADINGS, LessonContext, checked_lesson, pattern_id
+from rawkomem.format.yamo import read_yamo_block
+from rawkomem.learn.lessons import (
+    LESSON_BETTER,
+    LESSON_HELD,
+    LESSON_KNOWN,
+    LESSON_STORED,
+    LESSON_TAG,
     lesson_of,
     lesson_of_draft,
+    lesson_proposals,
     plan_lesson,
     read_wire,
 )
-from rawkomem.model.clock import DAY, iso, now
-from rawkomem.model.draft import Draft
+from rawkomem.model.entries import Draft, Entry, Task
 from rawkomem.model.errors import BadInput, Refused
-from rawkomem.model.record import replace
-from rawkomem.repository.wings.lessons import DECIDED, DRAFTED, WAITING
-from rawkomem.state.fold import created
+from rawkomem.model.values import DAY, iso, now, replace
+from rawkomem.repository.experience import DECIDED, DRAFTED, WAITING
+from rawkomem.state.fold import new_memory
+
 from tests.commands import ENVIRONMENT
 from tests.torture.helpers import memory as memory_file
 
@@ -61,8 +59,8 @@ def learn(repository, **changes):
 def test_a_lesson_is_a_file_that_people_like_to_read(repository, project):
     lesson, what = learn(repository)
     memory = repository.get(lesson.id)
-    assert what == STORED and memory.kind == "lesson" and memory.path.startswith("memories/lessons/")
-    assert memory.title == AUTH.preventative_rule and memory.importance == "high" and TAG in memory.tags
+    assert what == LESSON_STORED and memory.kind == "lesson" and memory.path.startswith("memories/lessons/")
+    assert memory.title == AUTH.preventative_rule and memory.importance == "high" and LESSON_TAG in memory.tags
     assert memory.extra["patternId"] == "8e9c0883bcd69739" == lesson.pattern_id
     assert memory.extra["errorPattern"] == "auth_fallback_production"
     assert memory.body.startswith(
@@ -83,14 +81,14 @@ def test_the_same_or_a_less_sure_one_is_known(repository):
     first, _ = learn(repository)
     for confidence in (0.8, 0.3):
         again, what = learn(repository, confidence=confidence, oversight="other words")
-        assert (again.id, what) == (first.id, KNOWN)
+        assert (again.id, what) == (first.id, LESSON_KNOWN)
     assert len(repository.list()) == 1
 
 
 def test_a_surer_one_takes_its_place(repository):
     first, _ = learn(repository)
     second, what = learn(repository, confidence=0.9)
-    assert what == BETTER and repository.get(first.id).superseded_by == second.id
+    assert what == LESSON_BETTER and repository.get(first.id).superseded_by == second.id
     assert [lesson.id for lesson in repository.lessons.search()] == [second.id]
     assert [lesson.id for lesson in repository.lessons.by_pattern("8e9c0883bcd69739")] == [second.id, first.id]
     assert [lesson.id for lesson in repository.lessons.by_pattern("auth_fallback_production")] == [second.id, first.id]
@@ -99,7 +97,7 @@ def test_a_surer_one_takes_its_place(repository):
 def test_patterns_that_collide_are_told_apart(repository):
     one, _ = learn(repository, error_pattern="ab", applicable_scope="c")
     other, what = learn(repository, error_pattern="a", applicable_scope="bc")
-    assert one.pattern_id == other.pattern_id and what == STORED and one.id != other.id
+    assert one.pattern_id == other.pattern_id and what == LESSON_STORED and one.id != other.id
     assert {lesson.id for lesson in repository.lessons.by_pattern(one.pattern_id)} == {one.id, other.id}
     assert learn(repository, error_pattern="a", applicable_scope="bc")[0].id == other.id
 
@@ -107,9 +105,9 @@ def test_patterns_that_collide_are_told_apart(repository):
 def test_who_is_trusted_less_waits_for_a_review(repository):
     first, _ = repository.lessons.learn(AUTH, "alice", "person")
     second, what = learn(repository, confidence=0.95)
-    assert what == HELD and repository.get(second.id).status == "quarantined"
+    assert what == LESSON_HELD and repository.get(second.id).status == "quarantined"
     assert repository.get(first.id).status == "active"
-    assert learn(repository, confidence=0.95)[1] == KNOWN  # and is not stored again and again
+    assert learn(repository, confidence=0.95)[1] == LESSON_KNOWN  # and is not stored again and again
 
 
 @pytest.mark.parametrize(
@@ -143,12 +141,12 @@ TEXTS = st.text(SEEN, min_size=1, max_size=80)
 @given(st.lists(TEXTS, min_size=6, max_size=6), st.floats(0, 1))
 def test_the_file_keeps_every_text_exactly(texts, confidence):
     try:
-        context = checked(replace(AUTH, **dict(zip(WORDS, texts, strict=True)), confidence=confidence))
+        context = checked_lesson(replace(AUTH, **dict(zip(WORDS, texts, strict=True)), confidence=confidence))
         (entry,) = plan_lesson(context, [], lambda memory: 1.0).plan.entries
     except BadInput:
         return  # nothing to be seen in one of them
     reading = read_data(emit_entry(entry).encode(), "memories/lessons/x.md").entries
-    assert len(reading) != 1 or lesson_of(created(reading[0])).context == context  # several: the writer refuses
+    assert len(reading) != 1 or lesson_of(new_memory(reading[0])).context == context  # several: the writer refuses
 
 
 # Asking
@@ -208,7 +206,7 @@ def test_settings_move_both_limits(repository, memories, project):
 
 
 def test_wire_blocks_go_there_and_back(repository, tmp_path_factory):
-    from rawkomem.files.start import plan_start, write_start
+    from rawkomem.files.installation import plan_start, write_start
     from rawkomem.repository import Repository
 
     lesson, _ = learn(repository)
@@ -216,11 +214,11 @@ def test_wire_blocks_go_there_and_back(repository, tmp_path_factory):
     write_start(plan_start(str(other)))
     elsewhere = Repository.open(str(other))
     taken, what = elsewhere.lessons.take_over(lesson.wire)
-    assert what == STORED and taken.wire == lesson.wire
+    assert what == LESSON_STORED and taken.wire == lesson.wire
     assert (taken.id, taken.pattern_id, taken.at, taken.by) == (lesson.id, lesson.pattern_id, lesson.at, lesson.by)
-    assert elsewhere.lessons.take_over(lesson.wire)[1] == KNOWN
+    assert elsewhere.lessons.take_over(lesson.wire)[1] == LESSON_KNOWN
     assert elsewhere.beliefs.trust(elsewhere.get(taken.id)).source == "document"  # it came by import
-    assert repository.lessons.take_over(lesson.wire) == (lesson, KNOWN)
+    assert repository.lessons.take_over(lesson.wire) == (lesson, LESSON_KNOWN)
     surer = lesson.wire.replace("confidence;0.8;", "confidence;0.9;").replace(lesson.id, "lesson_1769164200000_abcdef")
     better, _ = repository.lessons.take_over(surer)
     assert better.context.error_pattern == "auth_fallback_production"  # a name that the repository knows
@@ -230,21 +228,21 @@ def test_wire_blocks_go_there_and_back(repository, tmp_path_factory):
 @given(st.lists(TEXTS, min_size=6, max_size=6))
 def test_a_wire_block_that_we_wrote_is_the_same_after_reading(texts):
     try:
-        context = checked(replace(AUTH, **dict(zip(WORDS, texts, strict=True))))
+        context = checked_lesson(replace(AUTH, **dict(zip(WORDS, texts, strict=True))))
         (entry,) = plan_lesson(context, [], lambda memory: 1.0, "agent_7").plan.entries
-        wire = lesson_of(created(entry)).wire
+        wire = lesson_of(new_memory(entry)).wire
         taken = read_wire(wire)
     except BadInput:
         return  # blanks and semicolons alone
     (again,) = plan_lesson(taken.context, [], lambda memory: 1.0, taken.by, wire=taken).plan.entries
-    assert lesson_of(created(again)).wire == wire
+    assert lesson_of(new_memory(again)).wire == wire
 
 
 def test_a_wire_block_of_others_may_name_its_pattern(repository):
     lesson, _ = learn(repository)
     block = lesson.wire.replace("8e9c0883bcd69739", "no_such_pattern").replace(lesson.id, "L-1; x")
     taken, what = repository.lessons.take_over(block)
-    assert what == STORED and taken.context.error_pattern == "no_such_pattern"
+    assert what == LESSON_STORED and taken.context.error_pattern == "no_such_pattern"
     assert taken.pattern_id == pattern_id("no_such_pattern", AUTH.applicable_scope) and taken.id.startswith("lesson_")
 
 
@@ -266,7 +264,7 @@ def test_what_is_wrong_with_a_wire_block_is_told(change, message, repository):
 def test_the_ledger_holds_the_wire_block(repository):
     lesson, _ = learn(repository)
     (row,) = repository.ledger.blocks("lesson")
-    assert row.yamo_text == lesson.wire and read_block(row.yamo_text)[0].handoff == "SubconsciousReflector"
+    assert row.yamo_text == lesson.wire and read_yamo_block(row.yamo_text)[0].handoff == "SubconsciousReflector"
 
 
 # Heritage
@@ -340,11 +338,14 @@ def test_a_draft_that_is_kept_is_a_lesson(repository, traces):
     assert lesson.context.fix == "Start the proxy before the api." and lesson.pattern_id == pattern_id(
         "deploy_timeout", "deploys"
     )
-    assert lesson.context.situation.startswith('"it timed out" happened once') and TAG in repository.get(kept.id).tags
+    assert (
+        lesson.context.situation.startswith('"it timed out" happened once')
+        and LESSON_TAG in repository.get(kept.id).tags
+    )
     assert repository.inject(Task("work on deploys")).items[0].memory.id == kept.id
-    assert [what for _, what in repository.lessons.distill().found] == [KNOWN]
+    assert [what for _, what in repository.lessons.distill().found] == [LESSON_KNOWN]
     repository.delete(kept.id)  # what a person rejected does not come back
-    assert [what for _, what in repository.lessons.distill().found] == [KNOWN]
+    assert [what for _, what in repository.lessons.distill().found] == [LESSON_KNOWN]
 
 
 def test_a_repeated_pattern_without_a_rule_says_what_happened(repository, traces):
@@ -430,10 +431,10 @@ def test_drafts_are_whole_sentences_of_what_is_there(failures):
         )
         for n, told in enumerate(failures)
     ]
-    for proposal in proposals([created(entry) for entry in entries], DAY + 1):
+    for proposal in lesson_proposals([new_memory(entry) for entry in entries], DAY + 1):
         draft = proposal.draft
         assert "Before you" not in draft.title + draft.text
-        parts = [part for part in draft.text.split("\n\n") if part not in TOLD]
+        parts = [part for part in draft.text.split("\n\n") if part not in LESSON_HEADINGS]
         assert parts and all(part.endswith((".", "!", "?", "…", "。")) for part in parts)
         own = [_letters(told[key]) for told in failures for key in ("rule", "fix")]
         assert not proposal.is_solved or _letters(draft.title) in own
@@ -495,7 +496,9 @@ ADD = ("lesson", "add", "--situation", "It broke; twice", "--error-pattern", "p"
 def test_commands(rawkomem, tmp_path):
     told = json.loads(rawkomem(*ADD, "--inverse", "i", "--confidence", "0.9", "--json").stdout)
     assert (
-        told["what"] == STORED and told["patternId"] == pattern_id("p", "the build") and told["ruleConfidence"] == 0.9
+        told["what"] == LESSON_STORED
+        and told["patternId"] == pattern_id("p", "the build")
+        and told["ruleConfidence"] == 0.9
     )
     assert rawkomem(*ADD).stdout.startswith("known")
     assert "critical" in rawkomem("lessons").stdout and "critical" in rawkomem("lessons", "the", "build").stdout

@@ -7,13 +7,13 @@ import subprocess
 import sys
 
 import pytest
+from rawkomem.files.session_records import note_use
+from rawkomem.model.entries import Entry, Plan
+from rawkomem.model.values import DAY, now
+from rawkomem.recall.signals import filter_of
+from rawkomem.repository.maintenance import reasons_to_stay
+from rawkomem.state.plans import plan_add
 
-from rawkomem.files.local.usage import note_use
-from rawkomem.model.clock import DAY, now
-from rawkomem.model.entry import Entry, Plan
-from rawkomem.recall.filters import filter_of
-from rawkomem.repository.wings.recall_check import reasons_to_stay
-from rawkomem.state.decide import plan_add
 from tests.terminals import detached, scrubbed
 
 TEXTS = {
@@ -271,7 +271,7 @@ def outcome(repository) -> list:
 
 @pytest.mark.parametrize("written", [1, 2, 5, 9])
 def test_a_run_that_was_killed_is_continued_to_the_same_end(project, repository, tmp_path_factory, written):
-    from rawkomem.files.start import plan_start, write_start
+    from rawkomem.files.installation import plan_start, write_start
     from rawkomem.repository import Repository
 
     fill(repository)

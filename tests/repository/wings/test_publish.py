@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 
 import lancedb
-
-from rawkomem import Entry, Repository
+from rawkomem.model.entries import Entry
 from rawkomem.model.errors import BadInput
+from rawkomem.repository import Repository
 
 pytestmark = pytest.mark.stores
 

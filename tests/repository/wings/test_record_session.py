@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
-
+from rawkomem.files.installation import make_personal_folder, plan_start, write_start
 from rawkomem.files.layout import Layout, personal_root
-from rawkomem.files.start import make_personal_folder, plan_start, write_start
-from rawkomem.learn.session.turns import USER, Turn
+from rawkomem.learn.turns import USER, Turn
 from rawkomem.repository import Repository
-from rawkomem.state.run import outcome_of, run_of
+from rawkomem.state.runs import outcome_of, run_of
+
 from tests.learn.traces.test_from_session import GOAL, ran, said, wrote
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -6,10 +6,10 @@ import json
 import re
 
 import pytest
-
 from rawkomem.files.layout import Layout
-from rawkomem.model.clock import DAY, read_time
-from rawkomem.repository.wings import retention
+from rawkomem.model.values import DAY, read_time
+from rawkomem.repository import maintenance
+
 from tests.learn.traces.runs import GOALS, START, fill, trace
 from tests.seeds import by_case
 from tests.torture.helpers import write
@@ -66,8 +66,8 @@ def test_a_setting_lets_unlearned_traces_leave(project, rawkomem):
 
 
 def test_uses_on_this_machine_move_no_trace_and_keep_none(project, repository, rawkomem):
-    from rawkomem.files.local.usage import note_use
-    from rawkomem.model.clock import now
+    from rawkomem.files.session_records import note_use
+    from rawkomem.model.values import now
 
     fill(project, 2, goals=GOALS[:1])
     repository.lifecycle.learn_traces()
@@ -119,8 +119,8 @@ def test_only_months_that_ended_a_year_ago_are_old(project):
     for name in ("2025-05", "2025-06", "2025-07", "log/2024-01", "notes", "2020-99x"):
         write(project / ".rawko", f"archive/{name}/a.md", "x")
     at, _ = read_time("2026-06-15")
-    months = retention.months_in(Layout(str(project / ".rawko")))
-    assert retention.old_months(months, at) == ["archive/2025-05", "archive/log/2024-01"]
+    months = maintenance.months_in(Layout(str(project / ".rawko")))
+    assert maintenance.old_months(months, at) == ["archive/2025-05", "archive/log/2024-01"]
 
 
 def test_what_is_old_when_it_is_moved_is_compressed_in_the_same_run(project, repository, rawkomem):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from rawkomem.format.yamo import read_block
-from rawkomem.model.entry import Entry
+from rawkomem.format.yamo import read_yamo_block
+from rawkomem.model.entries import Entry, Task
 from rawkomem.model.errors import BadInput, Refused
-from rawkomem.model.record import replace
-from rawkomem.model.task import Task
-from rawkomem.model.user_settings import GUARD, LlmSettings
+from rawkomem.model.user_settings import LEARNING_GUARD, LlmSettings
+from rawkomem.model.values import replace
+
 from tests.embed.server import Answer, Server
 from tests.learn.llm.models import refuses, says, says_json
 from tests.learn.skills.test_synthesize import LEARNING, LESSON
@@ -175,7 +174,7 @@ def test_a_proposal_is_believed_no_more_than_its_least_source(learned):
     sources = skill.memory.extra["derivedFrom"]
     assert learned.beliefs.trust(learned.get(made.skill_id)).value <= least_trust(learned, sources) < 0.6
     assert "Clear the cache after a migration" in skill.memory.body and made.skill_name == "caches"
-    block, problems = read_block(made.yamo_text)
+    block, problems = read_yamo_block(made.yamo_text)
     assert problems == () and ("", "Clear the cache after a migration") in block.constraints
     assert block.value("output", "step_1") == "Measure the slow call first."
 
@@ -253,7 +252,7 @@ def test_reflect_without_a_model(repository, project):
 
 def test_a_model_that_we_asked_does_not_make_us_ask_again(repository, asking, monkeypatch):
     server = asking(says_json(THOUGHT))
-    monkeypatch.setenv(GUARD, "1")
+    monkeypatch.setenv(LEARNING_GUARD, "1")
     for asks in (repository.skills.reflect, repository.skills.synthesize):
         with pytest.raises(Refused, match="cannot use another model"):
             asks(llm=True)
@@ -267,7 +266,7 @@ def test_reflect_with_a_model_is_stored_with_the_least_trust_of_its_sources(repo
     assert set(made) == {"id", "topic", "reflection", "confidence", "sourceMemoryCount", "yamoBlock", "createdAt"}
     assert (made["reflection"], made["confidence"], made["sourceMemoryCount"]) == (THOUGHT["reflection"], 0.8, 2)
     assert KEY not in json.dumps(server.seen[0][2])
-    block, problems = read_block(made["yamoBlock"])
+    block, problems = read_yamo_block(made["yamoBlock"])
     assert problems == () and block.value("output", "reflection_id") == made["id"]
     (row,) = repository.ledger.blocks("reflect")
     assert row.yamo_text == made["yamoBlock"]

@@ -6,14 +6,12 @@ import os
 from types import SimpleNamespace
 
 import pytest
-
 from rawkomem.files.layout import Layout, user_config, user_repository_config
-from rawkomem.git.identity import clone_id, repository_id
-from rawkomem.index.open_store import catalogue_path
+from rawkomem.git.runner import clone_id, repository_id
+from rawkomem.index.stores.database import catalogue_path
 from rawkomem.model.errors import BadInput, RawkoError, Refused
-from rawkomem.repository import Repository
+from rawkomem.repository import Repository, machine
 from rawkomem.repository.settings import load_settings
-from rawkomem.repository.wings import store
 
 
 def settings_of(project, repository: str = "", user: str = "", own: str = ""):
@@ -70,7 +68,7 @@ llm:
 
 def use(project, monkeypatch, name: str, url_env: str = ""):
     """Choose a store that opens; the user's own file for the repository, and the settings it then gives."""
-    monkeypatch.setattr(store, "open_store", lambda layout, chosen, dims: SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(machine, "open_store", lambda layout, chosen, dims: SimpleNamespace(close=lambda: None))
     repository = Repository.open(str(project))
     repository.store.use(name, url_env)
     repository.close()

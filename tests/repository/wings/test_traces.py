@@ -6,9 +6,9 @@ import json
 import re
 
 import pytest
-
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Entry
 from rawkomem.model.errors import BadInput
+
 from tests.learn.traces.runs import GOALS, fill, trace
 from tests.torture.helpers import write
 

@@ -12,12 +12,11 @@ import sys
 import time
 
 import pytest
-
 from rawkomem.files.layout import Layout, user_config
-from rawkomem.files.local.drafts import DROPPED, Drafts, draft_id
-from rawkomem.learn.session.run import Run
-from rawkomem.model.draft import DECISION, Draft
-from rawkomem.model.entry import Entry
+from rawkomem.files.session_records import DROPPED, Drafts, draft_id
+from rawkomem.learn.turns import Run
+from rawkomem.model.entries import DECISION, Draft, Entry
+
 from tests.commands import ENVIRONMENT, START
 from tests.embed.server import Server
 from tests.learn.llm.models import refuses, says, says_json

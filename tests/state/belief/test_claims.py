@@ -5,26 +5,26 @@ from __future__ import annotations
 import itertools
 
 import pytest
-
-from rawkomem.model.clock import read_time
-from rawkomem.model.entry import Entry
+from rawkomem.model.entries import Entry
 from rawkomem.model.errors import BadInput, Refused
-from rawkomem.state.belief.claims import (
+from rawkomem.model.values import read_time
+from rawkomem.state.changes import plan_amend
+from rawkomem.state.claims import (
     Claim,
     Predicate,
     claim_of,
     conflicting,
-    normalize,
-    outcome_of,
+    normalized_value,
     plan_claim,
     plan_claims,
     read_claim,
     read_registry,
     same_claim,
+    stored_outcome,
 )
-from rawkomem.state.belief.trust import Standing, claimed_source, trust_of
-from rawkomem.state.changes.amend import plan_amend
-from rawkomem.state.fold import after, created
+from rawkomem.state.fold import after, new_memory
+from rawkomem.state.trust import Standing, claimed_source, trust_of
+
 from tests.seeds import by_case
 
 NOW = 1_800_000_000_000
@@ -49,7 +49,7 @@ def entry(value: str, source: str = "", id: str = "", at: int = NOW, **claim: st
 
 
 def memory(value: str, source: str = "", **more):
-    return created(entry(value, source, **more))
+    return new_memory(entry(value, source, **more))
 
 
 def day(text: str) -> int:
@@ -59,7 +59,7 @@ def day(text: str) -> int:
 @by_case("neolata-mem", "normalizeClaim")
 def test_normal_forms(case):
     value = case["input"]["value"]
-    assert normalize(value, case["input"]["normalize"]) == DIVERGE.get(value, case["expected"])
+    assert normalized_value(value, case["input"]["normalize"]) == DIVERGE.get(value, case["expected"])
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_normal_forms(case):
     [("none", " UTC "), ("trim", "UTC"), ("lowercase", " utc "), ("lowercase_trim", "utc"), ("currency", " UTC ")],
 )
 def test_a_normal_form_for_each_rule(how, wanted):
-    assert normalize(" UTC ", how) == wanted
+    assert normalized_value(" UTC ", how) == wanted
 
 
 @by_case("neolata-mem", "registerPredicate")
@@ -190,7 +190,7 @@ def test_two_values_conflict():
     ],
 )
 def test_no_conflict(a, b, rules):
-    from rawkomem.model.record import replace
+    from rawkomem.model.values import replace
 
     assert not conflicting(replace(A, **a), replace(B, **b), read_registry({"p": rules}))
 
@@ -204,7 +204,7 @@ def test_no_conflict(a, b, rules):
     ],
 )
 def test_conflict(a, b):
-    from rawkomem.model.record import replace
+    from rawkomem.model.values import replace
 
     assert conflicting(replace(A, **a), replace(B, **b), {})
 
@@ -224,7 +224,7 @@ def test_conflict(a, b):
     ],
 )
 def test_the_same_claim_says_all_of_it(new, known, same):
-    from rawkomem.model.record import replace
+    from rawkomem.model.values import replace
 
     assert same_claim(replace(A, **new), replace(A, **known), {}) is same
 
@@ -249,7 +249,7 @@ def test_the_window_of_a_claim_is_the_memory_s():
 def test_what_ended_before_is_no_rival():
     old = memory("A", "user_explicit", at=day("2024-01-01"), validUntil="2024-06-01")
     plan = plan_claim(entry("B", "inference"), [old], {}, trust)
-    assert outcome_of(plan.entries).what == "stored"
+    assert stored_outcome(plan.entries).what == "stored"
 
 
 def test_an_amend_changes_no_claim():
@@ -266,7 +266,7 @@ def test_an_amend_changes_no_claim():
 
 
 def outcome(new: Entry, others, rules=None, on_conflict="quarantine"):
-    return outcome_of(plan_claim(new, others, read_registry({"plan": rules or {}}), trust, on_conflict).entries)
+    return stored_outcome(plan_claim(new, others, read_registry({"plan": rules or {}}), trust, on_conflict).entries)
 
 
 def test_outcomes():
@@ -320,7 +320,12 @@ def test_an_unknown_way_to_deal_with_conflicts():
 def test_a_batch_sees_its_own_memories():
     new = [entry("A", "document"), entry("A", "document", id="mem_2"), entry("B", "system"), entry("C", "inference")]
     plans = plan_claims(new, lambda *key: [], {}, trust)
-    assert [outcome_of(plan.entries).what for plan in plans] == ["stored", "corroborated", "superseded", "quarantined"]
+    assert [stored_outcome(plan.entries).what for plan in plans] == [
+        "stored",
+        "corroborated",
+        "superseded",
+        "quarantined",
+    ]
 
 
 def test_a_batch_is_refused_as_a_whole(repository):

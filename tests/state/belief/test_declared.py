@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.model.clock import DAY
-from rawkomem.model.entry import Memory
-from rawkomem.state.belief.committer import UNKNOWN
-from rawkomem.state.belief.trust import standing_of_entry, trust_of
-from rawkomem.state.changes.supersede import outweighs
+from rawkomem.model.entries import Memory
+from rawkomem.model.values import DAY
+from rawkomem.state.changes import outweighs
+from rawkomem.state.committers import UNKNOWN
+from rawkomem.state.trust import standing_of_entry, trust_of
 
 NOW = 1_790_000_000_000
 

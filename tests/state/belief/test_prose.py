@@ -8,9 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-
-from rawkomem.model.entry import Memory
-from rawkomem.state.belief.prose import contradictions, disagreement, prose_of
+from rawkomem.model.entries import Memory
+from rawkomem.state.contradictions import contradictions, disagreement, prose_of
 
 DATA = Path(__file__).parents[2] / "data"
 SETS = Path(__file__).parents[4] / "shared" / "data" / "eval"
@@ -89,7 +88,7 @@ def test_two_thousand_memories_take_a_second():
 def test_what_somebody_settled_and_claims_are_left_in_peace():
     one, other = memories("Queue", ["We use SQS.", "We use Kafka."])
     assert contradictions([one, other])
-    from rawkomem.model.record import replace
+    from rawkomem.model.values import replace
 
     assert not contradictions([one, replace(other, links=(("keptBoth", "a"),))])
     assert not contradictions([one, replace(other, extra={"claim": {"subject": "x"}})])

@@ -7,15 +7,14 @@ import json
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
+from rawkomem.files.layout import read_bytes
+from rawkomem.files.reading import decode_file
+from rawkomem.format.blocks import split_blocks
+from rawkomem.format.entries import ENTRY_FIELD_KEYS as READ
+from rawkomem.format.entries import read_entries
+from rawkomem.model.values import CHANGES, CREATES, ERROR, IMPORTANCE
+from rawkomem.state.schema import frontmatter_keys, frontmatter_schema
 
-from rawkomem.files.contents import read_bytes
-from rawkomem.files.read import decode
-from rawkomem.format.read_entries import KEYS as READ
-from rawkomem.format.read_entries import read_entries
-from rawkomem.format.split import split
-from rawkomem.model.kinds import CHANGES, CREATES, IMPORTANCE
-from rawkomem.model.problem import ERROR
-from rawkomem.state.belief.schema import frontmatter_keys, frontmatter_schema
 from tests.conftest import ROOT, shared
 
 VALIDATOR = Draft202012Validator(frontmatter_schema())
@@ -81,11 +80,11 @@ def test_real_entries_are_valid():
     files = [*ROOT.glob(".rawko/memories/**/*.md"), *shared("data/odd_md").glob("*.md")]
     looked = 0
     for file in files:
-        text, refused, _ = decode(read_bytes(str(file)))
+        text, refused, _ = decode_file(read_bytes(str(file)))
         entries, problems = ([], []) if refused else read_entries(text)
         if not entries or any(problem.level != "style" for problem in problems):
             continue
-        for block in split(text):
+        for block in split_blocks(text):
             said = {key: field.value for key, field in block.fields.items() if not field.missing}
             assert not [error.message for error in VALIDATOR.iter_errors(said)], file
             looked += 1

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import pytest
-
-from rawkomem.model.entry import Entry, Memory
-from rawkomem.state.belief.committer import AGENT, PERSON, UNCOMMITTED, UNKNOWN
-from rawkomem.state.belief.trust import (
-    BASES,
+from rawkomem.model.entries import Entry, Memory
+from rawkomem.state.committers import AGENT, PERSON, UNCOMMITTED, UNKNOWN
+from rawkomem.state.fold import fold
+from rawkomem.state.trust import (
+    BASE_TRUST,
     Standing,
     claimed_source,
     explain_trust,
-    limited,
+    limited_by_sources,
     standing_of,
     standing_of_entry,
     trust_of,
 )
-from rawkomem.state.fold import fold
 
 DAY = 86_400_000
 NOW = 1_800_000_000_000
@@ -46,15 +45,15 @@ def test_what_a_standing_allows(commit, arrival, allowed, verified):
     assert standing.why
 
 
-@pytest.mark.parametrize("claimed", [*BASES, "", "god"])
-@pytest.mark.parametrize("allowed", BASES)
+@pytest.mark.parametrize("claimed", [*BASE_TRUST, "", "god"])
+@pytest.mark.parametrize("allowed", BASE_TRUST)
 def test_a_files_own_word_never_raises(claimed, allowed):
     silent = Memory("m", created=NOW)
     says = Memory("m", created=NOW, extra={"provenance": {"source": claimed}})
     standing = Standing(allowed, "so")
-    assert trust_of(says, standing, NOW) <= trust_of(silent, standing, NOW) == BASES[allowed]
-    if BASES.get(claimed, 1.0) < BASES[allowed]:
-        assert trust_of(says, standing, NOW) == BASES[claimed]
+    assert trust_of(says, standing, NOW) <= trust_of(silent, standing, NOW) == BASE_TRUST[allowed]
+    if BASE_TRUST.get(claimed, 1.0) < BASE_TRUST[allowed]:
+        assert trust_of(says, standing, NOW) == BASE_TRUST[claimed]
 
 
 def test_odd_claims_are_no_claims():
@@ -68,9 +67,9 @@ def test_the_parts_add_up():
     assert trust.value == pytest.approx(sum(amount for _, amount, _ in trust.parts))
     assert [name for name, _, _ in trust.parts] == ["source", "confirmed", "votes", "age"]
     assert "document: so" in trust.parts[0][2]
-    below = limited(trust, 0.2)
+    below = limited_by_sources(trust, 0.2)
     assert below.value == 0.2 == pytest.approx(sum(amount for _, amount, _ in below.parts))
-    assert limited(trust, 1.0) is limited(trust, 0.99) is trust
+    assert limited_by_sources(trust, 1.0) is limited_by_sources(trust, 0.99) is trust
 
 
 CREATE = Entry(id="m", title="T", at=1, by="developer")

@@ -5,10 +5,17 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rawkomem.state.graph.digest import MAX_WORDS, agreeing, digest_of
-from rawkomem.state.lifecycle.digest import Digesting, plan_archive_sources, plan_digests, unheld
+from rawkomem.state.digests import (
+    MAX_WORDS,
+    Digesting,
+    digest_of,
+    plan_archive_sources,
+    plan_digests,
+    uncovered_sources,
+    without_contradicting,
+)
 from rawkomem.text.prose import sentences
+
 from tests.state.lifecycle.lives import census_of, said, similar, turned
 
 TIMEOUTS = {"api": 30, "upload": 300, "websocket": 3600, "report": 120}
@@ -97,7 +104,7 @@ def test_what_does_not_fit_stays_active():
 def test_memories_that_contradict_each_other_do_not_meet_in_a_digest():
     port = "The billing service listens on port {}."
     given = memories(("Port", port.format(8080)), ("Port", port.format(9090)), ("Host", "Billing runs on host b1."))
-    assert [memory.title for memory in agreeing(given)] == ["Host"]
+    assert [memory.title for memory in without_contradicting(given)] == ["Host"]
 
 
 WORDS = st.sampled_from(["nginx", "redis", "postgres", "kafka", "worker", "gateway", "billing", "search"])
@@ -131,5 +138,5 @@ def test_every_fact_of_an_archived_source_is_in_the_digest(sources):
     for id in archived:
         assert all(text in told for text in texts[id])
     taken = {id for entry in digests for id in entry.extra["derivedFrom"]}
-    assert taken - archived == set(unheld(census.after(plan).after(archive)))
+    assert taken - archived == set(uncovered_sources(census.after(plan).after(archive)))
     assert not plan_archive_sources(census.after(plan).after(archive)).entries

@@ -7,9 +7,8 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rawkomem.state.graph import MERMAID_EDGES, Edge, Picture, as_dot, as_mermaid, for_mermaid, picture_of
 
-from rawkomem.state.graph.draw import MERMAID_EDGES, Picture, dot, for_mermaid, mermaid, picture
-from rawkomem.state.graph.graph import Edge
 from tests.state.graph.test_graph import chain, graph_of, memory
 
 NODE = re.compile(r'  n\d+(\["[^"\n]+"\]|\(\["[^"\n]+"\]\))')
@@ -22,19 +21,19 @@ NASTY = ['"]; click n0 "javascript:alert(1)"', "a\\", '\\"', "1. one", "- two", 
 
 
 def check(made: Picture) -> None:
-    first, *lines = mermaid(made).splitlines()
+    first, *lines = as_mermaid(made).splitlines()
     assert first == "flowchart LR"
     assert all(NODE.fullmatch(line) for line in lines[: len(made.memories)])
     assert all(EDGE.fullmatch(line) for line in lines[len(made.memories) :])
-    *lines, last = dot(made).splitlines()[3:]
+    *lines, last = as_dot(made).splitlines()[3:]
     assert last == "}" and all(DOT_NODE.fullmatch(line) or DOT_EDGE.fullmatch(line) for line in lines)
 
 
 @pytest.mark.parametrize("title", NASTY)
 def test_no_title_breaks_out_of_its_label(title):
-    made = picture(graph_of(memory("a", title=title, links=((title, "b"),)), memory("b", kind="episode")), "", 1, 0)
+    made = picture_of(graph_of(memory("a", title=title, links=((title, "b"),)), memory("b", kind="episode")), "", 1, 0)
     check(made)
-    label = mermaid(made).splitlines()[1]
+    label = as_mermaid(made).splitlines()[1]
     assert "<" not in label and "`" not in label and not re.search(r'\["[-+*\d]+[.) ]', label)
 
 
@@ -44,20 +43,20 @@ def test_any_text_is_drawn(title, id):
 
 
 def test_a_picture_around_one_memory():
-    made = picture(chain(), "x", 1, 0)
+    made = picture_of(chain(), "x", 1, 0)
     assert [one.id for one in made.memories] == ["x", "y"] and made.edges == (Edge("x", "y", "related"),)
-    assert mermaid(made) == 'flowchart LR\n  n0["X"]\n  n1["Y"]\n  n0 -->|"related"| n1\n'
+    assert as_mermaid(made) == 'flowchart LR\n  n0["X"]\n  n1["Y"]\n  n0 -->|"related"| n1\n'
 
 
 def test_the_most_connected_are_drawn_and_the_rest_is_counted():
-    made = picture(chain(), "", 1, 2)
+    made = picture_of(chain(), "", 1, 2)
     assert [one.id for one in made.memories] == ["y", "x"] and made.left_out == 2
 
 
 def test_mermaid_gets_no_more_edges_than_it_draws():
     ids = [f"m{n}" for n in range(40)]
     similar = [(a, b, 0.6) for a in ids for b in ids if a < b]
-    made = picture(graph_of(memory("z", links=(("causes", "m1"),)), *map(memory, ids), similar=similar), "", 1, 0)
+    made = picture_of(graph_of(memory("z", links=(("causes", "m1"),)), *map(memory, ids), similar=similar), "", 1, 0)
     cut = for_mermaid(made)
     assert len(made.edges) == 781 and len(cut.edges) == MERMAID_EDGES and cut.edges_left_out == 281
     assert cut.edges[0].type == "causes"

@@ -6,14 +6,12 @@ import random
 from itertools import pairwise
 
 import pytest
-
-from rawkomem.model.entry import Entry, Memory
+from rawkomem.model.entries import Entry, Memory
 from rawkomem.model.errors import BadInput, NotFound, Refused
-from rawkomem.state.changes.link import plan_link, plan_unlink
+from rawkomem.state.changes import Names, plan_link, plan_unlink
 from rawkomem.state.fold import fold
-from rawkomem.state.graph.graph import Edge, Graph, build
-from rawkomem.state.graph.walk import clusters, orphans, path, traverse
-from rawkomem.state.references import Names
+from rawkomem.state.graph import Edge, Graph, build_graph, clusters, orphans, shortest_path, traverse
+
 from tests.cpu import cpu_seconds
 from tests.seeds import seed_cases
 
@@ -23,7 +21,7 @@ def memory(id: str, **fields) -> Memory:
 
 
 def graph_of(*memories: Memory, similar=()) -> Graph:
-    return build(memories, lambda memory: memory.status == "active", similar)
+    return build_graph(memories, lambda memory: memory.status == "active", similar)
 
 
 def ways(graph: Graph) -> set[tuple[str, str, str]]:
@@ -118,7 +116,7 @@ def test_as_the_seed_links_walks_and_clusters():
             except BadInput as failure:
                 results[step["record"]] = failure.message.capitalize()
         elif operation == "path":
-            steps = path(graph(), a, b)
+            steps = shortest_path(graph(), a, b)
             results[step["record"]] = {"found": bool(steps), "hops": len(steps) - 1}
         elif operation == "traverse":
             steps = traverse(graph(), step["ref"].lstrip("@"), step["hops"], options.get("types", ()))
@@ -138,15 +136,17 @@ def chain() -> Graph:
 def test_walks_without_the_seed():
     assert [(step.id, step.hop) for step in traverse(chain(), "x", 2)] == [("x", 0), ("y", 1), ("z", 2)]
     assert [step.id for step in traverse(chain(), "x", 2, {"related"})] == ["x", "y"]
-    assert [step.id for step in path(chain(), "z", "x")] == ["z", "y", "x"] and path(chain(), "x", "w") == []
+    assert [step.id for step in shortest_path(chain(), "z", "x")] == ["z", "y", "x"] and shortest_path(
+        chain(), "x", "w"
+    ) == []
     assert [cluster.ids for cluster in clusters(chain(), 2)] == [("y", "x", "z")] and orphans(chain()) == ["w"]
-    assert [step.id for step in path(chain(), "x", "x")] == ["x"]
+    assert [step.id for step in shortest_path(chain(), "x", "x")] == ["x"]
 
 
 def test_an_episode_joins_no_cluster_but_is_walked_over():
     graph = graph_of(memory("a"), memory("b"), memory("ep", kind="episode", links=(("member", "a"), ("member", "b"))))
     assert clusters(graph, 2) == [] and orphans(graph) == []
-    assert [step.id for step in path(graph, "a", "b")] == ["a", "ep", "b"]
+    assert [step.id for step in shortest_path(graph, "a", "b")] == ["a", "ep", "b"]
 
 
 def test_labels_are_the_words_that_tell_clusters_apart():
@@ -165,7 +165,13 @@ def test_answers_are_the_same_in_every_order():
 
     def told(order: list[Memory]) -> list[object]:
         graph = graph_of(*order, similar=pairs)
-        return [graph.edges, traverse(graph, "m1", 4), path(graph, "m1", "m50"), clusters(graph, 2), orphans(graph)]
+        return [
+            graph.edges,
+            traverse(graph, "m1", 4),
+            shortest_path(graph, "m1", "m50"),
+            clusters(graph, 2),
+            orphans(graph),
+        ]
 
     shuffled = memories.copy()
     rest.shuffle(shuffled)

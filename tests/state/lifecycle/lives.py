@@ -5,13 +5,13 @@ from __future__ import annotations
 from array import array
 from zlib import crc32
 
-from rawkomem.index.views.neighbors import Neighbors
-from rawkomem.model.clock import DAY, iso
-from rawkomem.model.entry import Entry
-from rawkomem.state.belief.claims import KEEP_BOTH, REQUIRE_REVIEW, Predicate
-from rawkomem.state.belief.trust import Standing, trust_of
+from rawkomem.index.neighbors import Neighbors
+from rawkomem.model.entries import Entry
+from rawkomem.model.values import DAY, iso
+from rawkomem.state.claims import KEEP_BOTH, REQUIRE_REVIEW, Predicate
 from rawkomem.state.fold import fold
-from rawkomem.state.lifecycle.census import Census
+from rawkomem.state.housekeeping import Census
+from rawkomem.state.trust import Standing, trust_of
 
 NOW = 1_790_000_000_000
 AT_NOW = iso(NOW)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rawkomem.model.entries import Entry, Plan
+from rawkomem.model.values import KEPT_BOTH
+from rawkomem.state.changes import CORROBORATED
+from rawkomem.state.digests import Digesting, digest_of, plan_archive_sources, plan_digests
+from rawkomem.state.housekeeping import (
+    MAX_CORROBORATIONS,
+    consolidation_steps,
+    plan_consolidate,
+    plan_contradictions,
+    plan_corroborations,
+    plan_dedupe,
+)
 
-from rawkomem.model.entry import Entry, Plan
-from rawkomem.model.kinds import KEPT_BOTH
-from rawkomem.state.graph.digest import digest_of
-from rawkomem.state.lifecycle.consolidate import plan_consolidate, steps
-from rawkomem.state.lifecycle.contradict import plan_contradictions
-from rawkomem.state.lifecycle.dedupe import MAX_CORROBORATIONS, plan_corroborate, plan_dedupe
-from rawkomem.state.lifecycle.digest import Digesting, plan_archive_sources, plan_digests
-from rawkomem.state.references import CORROBORATED
 from tests.commands import cases
 from tests.state.lifecycle.lives import AT_NOW, NOW, RULES, census_of, said, similar, turned
 
@@ -96,11 +100,13 @@ def test_the_earlier_is_confirmed_by_other_sources_each_once():
     ]
     vectors = {"m0": X, **{f"m{n}": NEAR_X for n in (1, 2, 3)}}
     census = census_of(*entries)
-    plan = plan_corroborate(census, lambda *given: (item for item in similar(vectors).later(*given) if item[0] == "m0"))
+    plan = plan_corroborations(
+        census, lambda *given: (item for item in similar(vectors).later(*given) if item[0] == "m0")
+    )
     assert [(entry.about, entry.extra["with"], entry.by) for entry in plan.entries] == [("m0", "m2", "tester")]
     after = census.after(plan)
     assert (CORROBORATED, "m2") in after.memories["m0"].links
-    assert not plan_corroborate(after, similar({"m0": X, "m2": NEAR_X, "m3": NEAR_X}).later).entries
+    assert not plan_corroborations(after, similar({"m0": X, "m2": NEAR_X, "m3": NEAR_X}).later).entries
 
 
 def test_the_same_witness_counts_once_however_often_it_is_written():
@@ -112,8 +118,8 @@ def test_the_same_witness_counts_once_however_often_it_is_written():
 
 def test_who_does_not_say_where_it_comes_from_confirms_nothing():
     near = similar({"a": X, "b": NEAR_X}).later
-    assert plan_corroborate(census_of(said("a", 1, title="T"), said("b", title="T", by="tester")), near).entries
-    assert not plan_corroborate(census_of(said("a", 1, title="T"), said("b", title="T", by="")), near).entries
+    assert plan_corroborations(census_of(said("a", 1, title="T"), said("b", title="T", by="tester")), near).entries
+    assert not plan_corroborations(census_of(said("a", 1, title="T"), said("b", title="T", by="")), near).entries
 
 
 # Contradictions
@@ -251,7 +257,7 @@ def outcome(census) -> list:
 def test_twice_is_once_in_any_order_and_after_a_kill(life, source, share):
     entries, vectors = life
     near = similar(vectors)
-    todo = steps(near.later, RULES, "tester")
+    todo = consolidation_steps(near.later, RULES, "tester")
     census = census_of(*entries)
     plan = plan_consolidate(census, todo)
     after = census.after(plan)
@@ -269,5 +275,5 @@ def test_twice_is_once_in_any_order_and_after_a_kill(life, source, share):
 def test_corroboration_ends_where_it_changes_nothing_any_more():
     entries = [said(f"m{n}", 20 - n, title="T", by=f"agent {n}") for n in range(12)]
     census = census_of(*entries)
-    plan = plan_corroborate(census, similar({"m0": X, **{f"m{n}": NEAR_X for n in range(1, 12)}}).later)
+    plan = plan_corroborations(census, similar({"m0": X, **{f"m{n}": NEAR_X for n in range(1, 12)}}).later)
     assert sum(entry.about == "m0" for entry in plan.entries) == MAX_CORROBORATIONS

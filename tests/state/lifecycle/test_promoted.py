@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from rawkomem.format.lesson import LessonContext, pattern_id
-from rawkomem.model.entry import Memory
-from rawkomem.recall.filters import filter_of
-from rawkomem.state.lifecycle.promoted import FIELDS, promoted
+from rawkomem.format.mesh_fields import LessonContext, pattern_id
+from rawkomem.model.entries import Memory
+from rawkomem.recall.signals import filter_of
+from rawkomem.state.strength import FILTER_FIELDS, rfc_columns
 
 COLUMNS = """session_id agent_id memory_type importance_score access_count last_accessed heritage_chain
 lesson_pattern_id source_skill_id"""
@@ -17,11 +17,11 @@ AUTH = LessonContext("No key", "auth_fallback", "A default", "Fail", "Never fall
 
 def test_the_columns_are_those_of_the_rfc():
     """§2.2"""
-    assert list(promoted(Memory("m"), 0, 0)) == COLUMNS.split() and set(COLUMNS.split()) <= set(FIELDS)
+    assert list(rfc_columns(Memory("m"), 0, 0)) == COLUMNS.split() and set(COLUMNS.split()) <= set(FILTER_FIELDS)
 
 
 def test_what_is_not_said_is_null():
-    said = promoted(Memory("m"), 3, 0)
+    said = rfc_columns(Memory("m"), 3, 0)
     assert {name for name, value in said.items() if value is None} == {
         "session_id", "agent_id", "last_accessed", "heritage_chain", "lesson_pattern_id", "source_skill_id"
     }  # fmt: skip

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from rawkomem.model.entries import Entry
+from rawkomem.state.housekeeping import decay_outlook, plan_prune
+from rawkomem.state.strength import FADED_BELOW
 
-from rawkomem.model.entry import Entry
-from rawkomem.state.lifecycle.prune import look_ahead, plan_prune
-from rawkomem.state.lifecycle.strength import FADED_BELOW
 from tests.state.lifecycle.lives import AT_NOW, NOW, census_of, said
 
 
@@ -38,7 +38,7 @@ def test_reinforced_then_idle_stays():
     """neolata's scenario, as advised: what was reinforced is no weaker than what was not."""
     liked = Entry(kind="reinforce", id="r", about="liked", at=NOW - 10 * 86_400_000)
     census = census_of(said("plain", 10), said("liked", 10), liked)
-    outlook = look_ahead(census, FADED_BELOW)
+    outlook = decay_outlook(census, FADED_BELOW)
     assert outlook.faded == () and outlook.strengths["liked"].value > outlook.strengths["plain"].value == 0.495
 
 
@@ -79,7 +79,7 @@ def test_links_to_nothing_are_taken_back():
 def test_a_digest_does_not_hold_what_it_was_made_of():
     census = census_of(said("old", 60), said("digest", extra={"derivedFrom": ["old"]}))
     assert archived(plan_prune(census)) == ["old"]
-    assert look_ahead(census, FADED_BELOW).strengths["old"].value == 0.0875
+    assert decay_outlook(census, FADED_BELOW).strengths["old"].value == 0.0875
 
 
 def test_what_a_person_vouches_for_is_in_no_plan():

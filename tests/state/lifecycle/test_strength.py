@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rawkomem.model.entries import Memory
+from rawkomem.model.values import DAY, replace
+from rawkomem.state import strength as life
+from rawkomem.state.strength import strength_of
 
-from rawkomem.model.clock import DAY
-from rawkomem.model.entry import Memory
-from rawkomem.model.record import replace
-from rawkomem.state.lifecycle import strength as life
-from rawkomem.state.lifecycle.strength import strength_of
 from tests.seeds import by_case
 
 NOW = 1_790_000_000_000

@@ -7,8 +7,8 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rawkomem.text.prompts import MAX_ASK_CHARS, is_prose, read_prompt, sentences_of
 
-from rawkomem.text.spoken.prompt import MAX_ASK_CHARS, is_prose, read_prompt, sentences_of
 from tests.commands import cases
 from tests.cpu import cpu_seconds
 

@@ -1,1 +1,6 @@
-"""The search store in PostgreSQL, which needs the extra `postgres`; plugin.py opens it."""
+"""The search store in PostgreSQL, for a team.
+
+`server`: connections, schema and rows.
+`store`: writing and searching.
+`sql/`: the tables, and neolata's views over them.
+"""

@@ -1,4 +1,4 @@
--- What the files say beside what is searched (index/told.py), in neolata's tables; and who may read a whole repository.
+-- What the files say beside what is searched (index/ingest.py), in neolata's tables; and who may read a whole repository.
 
 ALTER TABLE versions ADD COLUMN told jsonb NOT NULL DEFAULT '{}';
 

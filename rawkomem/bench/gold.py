@@ -1,0 +1,274 @@
+"""`bench learn` and `bench replay`: measure recorded sessions with gold memories: which share of
+the drafts is worth keeping, and how many corrections the gold memories cover.
+
+A file holds sessions with `id`, Claude Code's `records` and `gold`: memories with `evidence`, each
+a verbatim `quote`. An item touches a gold memory if it shares at least 60 % of the content words of
+one of its quotes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..hosts.replay import COVERED, MISSING, SILENT, Correction, read_past, replay
+from ..learn.drafts import MIN_DRAFT_SCORE, choose_drafts
+from ..learn.repetitions import covering_memories
+from ..learn.requests import MIN_REQUEST_TURNS, next_request
+from ..learn.transcripts import Heard, read_recorded_sessions, read_session
+from ..learn.turns import Run
+from ..model.entries import Draft, Entry
+from ..model.values import as_dict, record
+from ..repository import Repository
+from ..text.language import language
+from ..text.prose import sentences
+
+Record = dict[str, Any]
+GoldRecord = dict[str, Any]
+
+
+# Measures learning on recorded sessions with gold memories: which share of the drafts is worth
+# keeping.
+#
+# A file holds sessions with `id`, Claude Code's `records` and `gold`: memories with `evidence`,
+# each a verbatim `quote`. An item touches a gold memory if it shares at least 60 % of the content
+# words of one of its quotes.
+
+TOUCHING_SHARE = 0.6  # share of a quote's content words
+CURVE = (
+    3.0,
+    2.5,
+    2.0,
+    1.8,
+    1.6,
+    1.4,
+    1.2,
+    1.0,
+    0.8,
+    0.6,
+    0.4,
+    0.2,
+    0.0,
+    -0.5,
+    -2.0,
+)  # minimum scores
+MAX_CURVE_DRAFTS = 1_000  # drafts of one session: the curve ignores the product's own, lower limit
+
+
+@record
+class Counts:
+    """The results of learning from one session, or from all."""
+
+    sessions: int = 1
+    drafts: int = 0
+    stored: int = 0  # memories, without a review
+    touching_gold: int = 0  # drafts and stored items that touch a gold memory
+    gold: int = 0
+    found: int = 0  # gold memories that an item touches
+    requests: int = 0  # requests to the agent to write a memory
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """Return the counts with precision and recall; None where there is nothing to divide by."""
+        items = self.drafts + self.stored
+        precision = round(self.touching_gold / items, 3) if items else None
+        return {
+            **as_dict(self),
+            "precision": precision,
+            "recall": round(self.found / self.gold, 3) if self.gold else None,
+        }
+
+
+def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> dict[str, Any]:
+    """Return the figures of all sessions, of each session, and precision and recall by minimum score."""
+    sessions = [session for file in files for session in read_recorded_sessions(file)]
+    each: dict[str, Counts] = {}
+    for number, session in enumerate(sessions, 1):
+        tell(f"session {number} of {len(sessions)}")
+        each[str(session.get("id", number))] = _measure_session(session)
+    curve = [_curve_point(least, sessions) for least in CURVE]
+    figures = {name: counts.figures for name, counts in each.items()}
+    return {
+        **_sum_counts(each.values()).figures,
+        "least": MIN_DRAFT_SCORE,
+        "curve": curve,
+        "each": figures,
+    }
+
+
+def _measure_session(session: Record) -> Counts:
+    """Learn from one session in a repository of its own, turn by turn, as the hooks do."""
+    heard = _heard(session["records"])
+    with tempfile.TemporaryDirectory() as folder, Repository.init(folder) as repository:
+        people = [number for number, turn in enumerate(heard.turns) if turn.role == "user"]
+        requests, since = 0, MIN_REQUEST_TURNS
+        stored: list[str] = []
+        for end in (*people[1:], len(heard.turns)):
+            learned = repository.learning.take(heard, choose_drafts(heard.turns[:end], heard.run))
+            stored += [f"{one.entry.title}\n{one.entry.body}" for one in learned.stored]
+            asked = next_request(repository.drafts.all(), since)
+            since = 1 if asked else since + 1
+            if asked:
+                requests += 1
+                repository.drafts.store.note_asked(asked)
+        texts = [*map(text_of_draft, repository.drafts.all()), *stored]
+    gold = _gold_quotes(session)
+    touched = [touched_by(text, gold) for text in texts]
+    found = set[int]().union(*touched)
+    drafts = len(texts) - len(stored)
+    return Counts(1, drafts, len(stored), sum(map(bool, touched)), len(gold), len(found), requests)
+
+
+def _curve_point(least: float, sessions: Sequence[Record]) -> dict[str, Any]:
+    """Return the figures with a minimum score, without the limit of drafts per session."""
+    counts = Counts(sessions=0)
+    for session in sessions:
+        heard, gold = _heard(session["records"]), _gold_quotes(session)
+        found = choose_drafts(heard.turns, heard.run, least, MAX_CURVE_DRAFTS)
+        touched = [touched_by(text_of_draft(draft), gold) for draft in found]
+        one = Counts(
+            1, len(found), 0, sum(map(bool, touched)), len(gold), len(set[int]().union(*touched))
+        )
+        counts = _sum_counts((counts, one))
+    figures = counts.figures
+    per_session = round(counts.drafts / counts.sessions, 2) if counts.sessions else None
+    return {"least": least, "drafts": counts.drafts, "per_session": per_session} | {
+        name: figures[name] for name in ("precision", "recall")
+    }
+
+
+def _heard(records: Iterable[Record]) -> Heard:
+    lines = "".join(json.dumps(one) + "\n" for one in records)
+    return read_session(io.BytesIO(lines.encode()), Run())
+
+
+def text_of_draft(draft: Draft) -> str:
+    """Return the whole text of a draft."""
+    return f"{draft.said}\n{draft.text}"
+
+
+def _gold_quotes(session: Record) -> list[list[frozenset[str]]]:
+    return [quotes_of(gold) for gold in session.get("gold", [])]
+
+
+def quotes_of(gold: Record) -> list[frozenset[str]]:
+    """Return the content words of the quotes of a gold memory."""
+    return [_words(one["quote"]) for one in gold.get("evidence", [])]
+
+
+def touched_by(text: str, gold: Sequence[Sequence[frozenset[str]]]) -> set[int]:
+    """Return which gold memories a text touches."""
+    words = _words(text)
+    return {
+        number
+        for number, quotes in enumerate(gold)
+        if any(quote and len(quote & words) >= TOUCHING_SHARE * len(quote) for quote in quotes)
+    }
+
+
+def _words(text: str) -> frozenset[str]:
+    spoken = language()
+    return frozenset(word for word in spoken.words(text.lower()) if not spoken.is_stop(word))
+
+
+def _sum_counts(counts: Iterable[Counts]) -> Counts:
+    rows = [as_dict(one) for one in counts]
+    return Counts(**{name: sum(row[name] for row in rows) for name in Counts.__annotations__})
+
+
+# Measures `replay` on recorded sessions with gold memories: how many corrections the gold memories
+# cover.
+#
+# The quotes of a gold memory decide which corrections it is about, by the same rule as in `bench
+# learn`.
+
+MAX_TITLE_CHARS = 100
+
+
+def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> dict[str, Any]:
+    """Return the counts of all sessions, of each session and of each kind, and how well they agree with quotes."""
+    gold = [
+        memory
+        for file in files
+        for session in read_recorded_sessions(file)
+        for memory in session.get("gold", [])
+    ]
+    corrections: list[Correction] = []
+    each: dict[str, dict[str, int]] = {}
+    with tempfile.TemporaryDirectory(prefix="rawkomem-replay-") as folder:
+        repository = Repository.init(folder, warn=lambda text: None)
+        stored = repository.add_many([_entry_of_gold(memory) for memory in gold])
+        for past in (past for file in files for past in read_past(file)):
+            tell(f"session {past.name}")
+            replayed = replay(repository, past)
+            corrections += replayed.corrections
+            each[past.name] = {
+                "prompts": len(replayed.answers),
+                **_verdict_counts(replayed.corrections),
+            }
+        pairs = _pair_counts(repository, corrections, [one.id for one in stored], gold)
+        repository.close()
+    quotes = [quotes_of(memory) for memory in gold]
+    quoted = [one for one in corrections if touched_by(text_of_draft(one.draft), quotes)]
+    kinds = {
+        kind: _verdict_counts(one for one in corrections if one.draft.kind == kind)
+        for kind in _draft_kinds(corrections)
+    }
+    total = {
+        "sessions": len(each),
+        "prompts": sum(row["prompts"] for row in each.values()),
+        "gold": len(gold),
+    }
+    return {
+        **total,
+        **_verdict_counts(corrections),
+        "with_gold": _verdict_counts(quoted),
+        "pairs": pairs,
+        "kinds": kinds,
+        "each": each,
+    }
+
+
+def _entry_of_gold(memory: GoldRecord) -> Entry:
+    title = next(iter(sentences(memory["memory"])), memory["memory"])[:MAX_TITLE_CHARS]
+    return Entry(
+        title=title, when=(memory["when"],) if memory.get("when") else (), body=memory["memory"]
+    )
+
+
+def _verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
+    """Return how many corrections there are of each verdict; `before`: covered by a prompt before the correction."""
+    corrections = [*corrections]
+    verdicts = Counter(one.verdict for one in corrections)
+    before = sum(one.verdict == COVERED and one.since < one.prompt for one in corrections)
+    return {
+        "corrections": len(corrections),
+        "covered": verdicts[COVERED],
+        "before": before,
+        "not_injected": verdicts[SILENT],
+        "not_covered": verdicts[MISSING],
+    }
+
+
+def _draft_kinds(corrections: Iterable[Correction]) -> list[str]:
+    return sorted({one.draft.kind for one in corrections})
+
+
+def _pair_counts(
+    repository: Repository,
+    corrections: Iterable[Correction],
+    ids: Sequence[str],
+    gold: Sequence[GoldRecord],
+) -> dict[str, int]:
+    """Return how many pairs of correction and memory share a quote, how many are found, and how many are both."""
+    memories, quotes = repository.get_many(ids), [quotes_of(memory) for memory in gold]
+    counts = Counter[str]()
+    for one in corrections:
+        said = {memory.id for memory in covering_memories(one.draft, memories)}
+        quoted = {ids[number] for number in touched_by(text_of_draft(one.draft), quotes)}
+        counts.update(quoted=len(quoted), found=len(said), both=len(quoted & said))
+    return {name: counts[name] for name in ("quoted", "found", "both")}

@@ -1,0 +1,254 @@
+"""Make entries from the data of a source: within our limits, with conditions and with different
+titles.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+from ..format.entries import MAX_PATTERNS, MAX_TAGS, read_entries
+from ..learn.cues import propose_conditions
+from ..learn.skills import CONDITION_LENGTH, in_fence
+from ..learn.turns import time_of
+from ..model.entries import Entry, Value
+from ..model.errors import BadInput
+from ..model.values import now, replace
+from ..redaction.find import redact
+from ..state.facets import IMPORTED
+from ..state.plans import TAG_CHARS, check_by
+from ..text.clean import clean, one_line
+from ..text.conditions import LANGUAGE, condition_problems, everyday_hits, read_condition
+from ..text.language import language, word_set
+from ..text.paths import split_outside_braces
+from ..text.prose import SENTENCE_END, sentences
+from .sources import Page, place_of
+
+# Give the memories of one import different titles, by adding their heading, their file or their
+# first sentence.
+
+TITLE_LENGTH = 120  # characters of a title that is generated
+TITLE_SENTENCE_LENGTH = 80  # characters of a sentence in a title
+# Titles that say too little, even if only one memory has them.
+VAGUE_TITLES = word_set(
+    """
+    about agents background claude context description details gemini general index info intro introduction memory misc
+    note notes overview readme skill summary untitled
+    """
+)
+
+
+def with_distinct_titles(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries with different titles; keep a title that is unique and not vague."""
+    times = Counter(entry.title.casefold() for entry in entries)
+    fine = [
+        times[name] == 1 and name not in VAGUE_TITLES
+        for name in (entry.title.casefold() for entry in entries)
+    ]
+    taken = {entry.title.casefold() for entry, stays in zip(entries, fine, strict=True) if stays}
+    found = []
+    for entry, stays in zip(entries, fine, strict=True):
+        title = entry.title
+        if not stays:
+            title = other_title(entry, taken)
+            taken.add(title.casefold())
+        found.append(replace(entry, title=title))
+    return found
+
+
+def other_title(entry: Entry, taken: Container[str]) -> str:
+    """Return a more specific title for an entry; `taken` are titles of other entries, case-folded."""
+    return next(name for name in _possible_titles(entry) if name.casefold() not in taken)
+
+
+def _possible_titles(entry: Entry) -> Iterator[str]:
+    """Yield titles for an entry, best first, then endless numbered ones."""
+    path, _, section = place_of(entry.extra).partition("#")
+    folder, name = os.path.split(path)
+    stem, title = os.path.splitext(name)[0], entry.title
+    above = section.split(" / ")[-2:-1]
+    said = one_line(next(iter(sentences(entry.body)), ""), TITLE_SENTENCE_LENGTH)
+    told = one_line(f"{title}: {said}", TITLE_LENGTH) if said else ""
+    own_name = title.casefold() == stem.casefold()
+    if own_name and told:
+        yield told
+    if above and above[0].casefold() not in VAGUE_TITLES:
+        yield one_line(f"{above[0]}: {title}", TITLE_LENGTH)
+    if folder and not folder.startswith("."):
+        yield one_line(f"{folder}: {title}", TITLE_LENGTH)
+    if not own_name:
+        yield one_line(f"{stem}: {title}", TITLE_LENGTH)
+    if told:
+        yield told
+    number = 2
+    while True:
+        yield f"{one_line(title, TITLE_LENGTH - 8)} ({number})"
+        number += 1
+
+
+# Propose whenToUse conditions for an imported memory: from its description, else from its
+# headings, else none.
+
+MAX_WORDS_BEFORE = 5  # words before "when", as in "Use this skill when …"
+REDACTED_MARK = re.compile(r"\[REDACTED[^\]\n]*\]")
+CAPITALIZED = re.compile(r"\b[A-Z][a-z]+\b")
+
+
+def conditions_from_description(description: str) -> list[str]:
+    """Return conditions from a description: its "when …" sentences, else all of it, else its first sentence."""
+    said = " ".join(clean(description).split())
+    sentences = [part.strip() for part in SENTENCE_END.split(said) if part.strip()]
+    told = [when for sentence in sentences if (when := _from_opener(sentence))]
+    for found in (told, [said], sentences[:1]):
+        if fit := [condition for condition in found if _is_specific(condition)]:
+            return fit
+    return []
+
+
+def conditions_from_headings(*headings: str) -> tuple[str, ...]:
+    """Return conditions from the innermost heading, else from all headings; empty if their words are too common."""
+    innermost, path = headings[-1:], headings
+    for tried in (innermost, path):
+        text = ". ".join(_plain_case(REDACTED_MARK.sub(" ", redact(heading))) for heading in tried)
+        if found := propose_conditions(text):
+            return found
+    return ()
+
+
+def _from_opener(sentence: str) -> str:
+    """Return a sentence starting at its "when"; empty if there is none near its start."""
+    words = sentence.split()
+    openers = language().openers
+    at = next(
+        (
+            at
+            for at, word in enumerate(words[: MAX_WORDS_BEFORE + 1])
+            if word.lower().strip(",:") in openers
+        ),
+        -1,
+    )
+    return " ".join([words[at].capitalize(), *words[at + 1 :]]) if 0 <= at < len(words) - 1 else ""
+
+
+def _is_specific(condition: str) -> bool:
+    """Tell whether a condition is short, written in plain language, and has words that are not in every task."""
+    if len(condition) > CONDITION_LENGTH:
+        return False
+    read = read_condition(condition)
+    return bool(read.parts) and read.form == LANGUAGE and not everyday_hits(read)
+
+
+def _plain_case(heading: str) -> str:
+    """Return a heading in sentence case: if Several Words Have Capitals, the capitals do not mark names."""
+    words: Iterable[str] = [word for word in heading.split() if word[:1].isalpha()]
+    capitals = sum(word[:1].isupper() for word in words)
+    return CAPITALIZED.sub(lambda word: word[0].lower(), heading) if capitals > 1 else heading
+
+
+# Make an Entry from the data of a source: with our keys, within our limits, and with its place of
+# origin.
+
+
+def entry_from(
+    page: Page,
+    title: str,
+    body: str,
+    section: str = "",
+    when: Iterable[str] = (),
+    tags: Iterable[str] = (),
+    importance: str = "medium",
+    kind: str = "memory",
+    at: int = 0,
+    by: str = "",
+    extra: Mapping[str, Value] | None = None,
+    headings: tuple[str, ...] = (),
+) -> Entry:
+    """Return the memory of a page or a section; without usable conditions, take them from the headings."""
+    body = as_one_body(body)
+    place = f"{page.place}#{section}" if section else page.place
+    return Entry(
+        kind=kind,
+        title=one_line(title, TITLE_LENGTH)
+        or one_line(body.partition("\n")[0].lstrip("#*-> "), TITLE_LENGTH),
+        when=usable_conditions(when) or conditions_from_headings(*(headings or (title,))),
+        tags=valid_tags(tags),
+        importance=importance,
+        at=at or page.at,
+        by=valid_name(by),
+        body=body,
+        extra={IMPORTED: one_line(place, 200), **(extra or {})},
+    )
+
+
+def as_one_body(text: str) -> str:
+    """Return a text as a body; if it would read back as several entries, put it into a code fence."""
+    text = clean(text.replace("\r\n", "\n")).strip("\n").rstrip()
+    entries, _ = read_entries(f"---\ntitle: x\n---\n\n{text}\n", advice=False)
+    return text if len(entries) == 1 else in_fence(text, "markdown")
+
+
+def usable_conditions(conditions: Iterable[str]) -> tuple[str, ...]:
+    """Return the conditions that can match a task and that do not match every task."""
+    lines = dict.fromkeys(" ".join(clean(condition).split()) for condition in conditions)
+    short = [line for line in lines if 0 < len(line) <= CONDITION_LENGTH]
+    sound = [
+        line
+        for line in short
+        if read_condition(line).form != "refused" and not condition_problems([line])
+    ]
+    return tuple(sound[:MAX_PATTERNS])
+
+
+def valid_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Return tags within our limits, without the `#` of some tools."""
+    found = dict.fromkeys(one_line(tag, TAG_CHARS).lstrip("#").strip() for tag in tags)
+    return tuple(tag for tag in found if tag)[:MAX_TAGS]
+
+
+def valid_name(by: str) -> str:
+    """Return an author's name if it is valid in our files; else an empty text."""
+    try:
+        check_by(by)
+    except BadInput:
+        return ""
+    return by
+
+
+def texts_in(value: Value | None) -> list[str]:
+    """Return the texts of a value that is a list of texts or one text with commas."""
+    if isinstance(value, list):
+        return [str(item).strip() for item in value if isinstance(item, str)]
+    return (
+        [part.strip() for part in split_outside_braces(value) if part.strip()]
+        if isinstance(value, str)
+        else []
+    )
+
+
+def past_time(value: object) -> int:
+    """Parse a time as other tools write it; return milliseconds since 1970, or 0 if it is invalid or in the future."""
+    at = time_of(value)
+    return at if at <= now() else 0
+
+
+def importance_of(value: object) -> str:
+    """Return our word for an importance: one of our words, a number from 0 to 1, or from 1 to 10; else medium."""
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in ("low", "medium", "high", "critical"):
+            return word
+        value = float(word) if word.replace(".", "", 1).isdecimal() and len(word) < 8 else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return "medium"
+    share = value / 10 if value > 1 else value
+    return (
+        "critical"
+        if share >= 0.9
+        else "high"
+        if share >= 0.7
+        else "medium"
+        if share >= 0.4
+        else "low"
+    )

@@ -1,1 +1,0 @@
-"""Read Memory Lane's database."""

@@ -1,1 +1,0 @@
-"""Import and export project folders of LLMos without losing a byte."""

@@ -1,1 +1,0 @@
-"""Read notes of other Markdown tools: their frontmatter and their own syntax."""

@@ -1,0 +1,710 @@
+"""Read and write databases of YAMO's memory-mesh: LanceDB folders with the tables of RFC-0011.
+
+Columns and metadata without a key of their own are kept as JSON, so that an export can write them
+again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from ..files.ledger import Row
+from ..format.entries import MAX_PATTERNS
+from ..format.mesh_fields import (
+    COLUMNS_KEY,
+    METADATA_KEYS,
+    OTHER_METADATA_KEY,
+    STORE_MARK_KEY,
+    LessonContext,
+    checked_lesson,
+    extra_from_metadata,
+    importance_for,
+    importance_score,
+    json_object,
+    lesson_body,
+    lesson_keys,
+    lesson_title,
+)
+from ..format.yamo import YAMO_OPERATIONS, read_yamo_block
+from ..learn.lessons import LESSON_TAG, lesson_of
+from ..learn.skills import read_skill, skill_body
+from ..model.entries import Entry, Memory, Value
+from ..model.errors import BadInput, Refused, Unwritable
+from ..model.installed import how_to_add
+from ..model.values import DEFAULT_IMPORTANCE, iso, now, read_time, record, replace
+from ..state.changes import ENDS
+from ..state.strength import entry_row
+from ..text.clean import clean, one_line
+from .imported_entries import (
+    as_one_body,
+    conditions_from_headings,
+    entry_from,
+    usable_conditions,
+    valid_name,
+    valid_tags,
+)
+from .notes import OWN_ID
+from .sources import GONE_THERE, Page, Source
+from .written_files import ExportedFiles
+
+Embed = Callable[[Sequence[str]], list[list[float]]]
+Rows = list[dict[str, Any]]
+
+
+# Open a LanceDB folder and recognize its tables by their columns: memories, blocks, skills, edges.
+
+TABLE_ENDING = ".lance"  # suffix of the folder of each table
+USUAL_PLACES = (
+    "",
+    "lancedb",
+    "data/lancedb",
+    "runtime/data/lancedb",
+)  # below the folder that the user names
+# RFC-0011 §11: old rows from before a migration; memory_entries contains them, too
+BACKUP_TABLE = "memory_entries_v1_backup"
+MEMORY_ROWS, BLOCK_ROWS, SKILL_ROWS, EDGE_ROWS = "memories", "blocks", "skills", "edges"
+TABLE_COLUMNS = {  # content of a table → columns that identify it
+    BLOCK_ROWS: {"operation_type", "yamo_text"},
+    SKILL_ROWS: {"name", "intent", "yamo_text", "vector"},
+    MEMORY_ROWS: {"id", "vector", "content", "metadata"},
+    EDGE_ROWS: {"source_id", "target_id", "relation"},
+}
+
+
+@record
+class MeshDatabase:
+    """The tables of a memory-mesh by their content, and the names of all other tables."""
+
+    folder: str
+    tables: dict[str, list[Any]]
+    others: tuple[str, ...]
+
+    def rows(self, what: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of all tables with this content, without vectors; times are milliseconds since 1970."""
+        for table in self.tables.get(what, ()):
+            names = [name for name in table.schema.names if name != "vector"]
+            for batch in table.search().select(names).limit(None).to_batches():
+                yield from (
+                    {key: _json_value(value) for key, value in row.items()}
+                    for row in batch.to_pylist()
+                )
+
+
+def lance_folder(path: str) -> str:
+    """Return the LanceDB folder at a path or at a usual place below it; empty if there is none."""
+    for place in USUAL_PLACES:
+        folder = os.path.join(path, *place.split("/")) if place else path
+        if os.path.isdir(folder) and _table_names(folder):
+            return folder
+    return ""
+
+
+def open_mesh(path: str) -> MeshDatabase:
+    """Open the database of a memory-mesh; raise BadInput if the folder is anything else."""
+    folder = lance_folder(path)
+    if not folder:
+        raise BadInput(
+            f"{path} is not a LanceDB folder", "name the folder that contains memory_entries.lance"
+        )
+    db = connect_lance(folder)
+    tables: dict[str, list[Any]] = {}
+    others: list[str] = []
+    for name in _table_names(folder):
+        if name == BACKUP_TABLE:
+            continue
+        table = opened_table(db, name, folder)
+        what = next(
+            (what for what, known in TABLE_COLUMNS.items() if known <= set(table.schema.names)), ""
+        )
+        if what:
+            tables.setdefault(what, []).append(table)
+        else:
+            others.append(name)
+    if not {MEMORY_ROWS, BLOCK_ROWS, SKILL_ROWS} & tables.keys():
+        found = ", ".join(others) or "no tables"
+        raise BadInput(
+            f"{folder} is a LanceDB, but not one of memory-mesh: it has {found}",
+            "memory-mesh has tables such as memory_entries, with the columns id, vector, content and metadata",
+        )
+    return MeshDatabase(folder, tables, tuple(others))
+
+
+def connect_lance(folder: str) -> Any:
+    """Return a connection to a LanceDB folder; raise BadInput if the package lancedb is missing."""
+    try:
+        import lancedb
+    except ModuleNotFoundError:
+        raise BadInput(
+            "a memory-mesh database needs the package lancedb", f"run: {how_to_add('lancedb')}"
+        ) from None
+    return lancedb.connect(folder)
+
+
+def opened_table(db: Any, name: str, folder: str) -> Any:
+    """Return a table; raise BadInput if it cannot be read."""
+    try:
+        return db.open_table(name)
+    except (ValueError, OSError, RuntimeError) as failure:
+        said = str(failure).partition("\n")[0][:200]
+        raise BadInput(
+            f"the table {name} in {folder} cannot be read: {said}", "check that it is complete"
+        ) from None
+
+
+def _table_names(folder: str) -> Sequence[str]:
+    return sorted(
+        name.removesuffix(TABLE_ENDING) for name in os.listdir(folder) if _is_table(folder, name)
+    )
+
+
+def _is_table(folder: str, name: str) -> bool:
+    return name.endswith(TABLE_ENDING) and os.path.isdir(os.path.join(folder, name))
+
+
+def _json_value(value: Any) -> Any:
+    """Return a column's value as a JSON value."""
+    return milliseconds(value) if hasattr(value, "timestamp") else value
+
+
+def milliseconds(moment: datetime) -> int:
+    """Return the milliseconds since 1970 of a column's time, which is in UTC."""
+
+    since = moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+
+
+def not_later_than_now(at: Any) -> int:
+    """Return a time in milliseconds, at most the current time; 0 if there is none."""
+    return min(int(at), now()) if isinstance(at, int) and at > 0 else 0
+
+
+# Carries conditions and validity windows in the metadata of a row: memory-mesh has no columns for
+# them.
+
+WHEN_KEY = "whenToUse"
+
+
+def own_fields(memory: Memory, *derived: tuple[str, ...]) -> dict[str, Any]:
+    """Return the conditions and the window of a memory as metadata, without conditions that an import would derive."""
+    when = {} if memory.when in derived else {WHEN_KEY: [*memory.when]}
+    return {
+        **when,
+        **{key: iso(at) for key, field in ENDS.items() if (at := getattr(memory, field))},
+    }
+
+
+def own_fields_of_skill(memory: Memory, yamo_text: str) -> dict[str, Any]:
+    """Return the conditions of a skill that its text does not state, and its window, as metadata."""
+    return own_fields(
+        memory,
+        usable_conditions(read_skill(yamo_text).when) or conditions_from_headings(memory.title),
+    )
+
+
+def take_own_fields(entry: Entry, metadata: Mapping[str, Any]) -> tuple[Entry, dict[str, Any]]:
+    """Return an entry with the conditions and the window that metadata states as we write them, and the rest of it."""
+    when = metadata.get(WHEN_KEY)
+    is_when = (
+        isinstance(when, list)
+        and len(when) <= MAX_PATTERNS
+        and all(isinstance(one, str) for one in when)
+    )
+    window = {key: metadata[key] for key in ENDS if is_own_time(metadata.get(key))}
+    rest = {
+        key: value
+        for key, value in metadata.items()
+        if key not in window and not (is_when and key == WHEN_KEY)
+    }
+    made = replace(entry, extra={**entry.extra, **window})
+    return (replace(made, when=tuple(when)) if is_when and when is not None else made), rest
+
+
+def without_own_window(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a row without a window as we write it, which may have been removed since."""
+    return {
+        key: value for key, value in metadata.items() if key not in ENDS or not is_own_time(value)
+    }
+
+
+def is_own_time(value: object) -> bool:
+    """Tell whether a value is a time in the form that we write."""
+    return isinstance(value, str) and bool(value) and iso(read_time(value)[0] or 0) == value
+
+
+# Read a database of memory-mesh: memories, lessons and skills as entries, and blocks for the
+# ledger.
+#
+# Columns and metadata without a key of their own are kept as JSON, so that an export can write
+# them again.
+
+PLAIN_COLUMNS = ("id", "content", "metadata", "created_at")  # these become parts of an entry
+GONE_STATES = (
+    "superseded",
+    "archived",
+    "deprecated",
+)  # of a memory that memory-mesh no longer uses
+NOT_CARRIED = "rows of this table are not imported"
+LESSON_TYPE = "lesson"
+# of metadata, and of columns, as JSON: a frontmatter has 64 KiB, and quoting doubles some
+# characters
+MAX_KEPT_BYTES = 20_000
+FORBIDDEN_KEYS = (
+    "__proto__",
+    "constructor",
+    "prototype",
+)  # RFC-0011: keys that are dangerous in JavaScript
+
+
+def is_yamo(source: Source) -> bool:
+    """Tell whether a folder is a LanceDB, with any tables: no other format here uses LanceDB."""
+    return source.is_folder and bool(lance_folder(source.path))
+
+
+def read_yamo(source: Source) -> Iterator[Entry]:
+    """Yield memories, lessons and skills; those that memory-mesh superseded or archived are imported as archived."""
+    database = open_mesh(source.path)
+    place = source.place(database.folder)
+    place = os.path.basename(source.path) if place == "." else place
+    related = _related(database)
+    for row in database.rows(MEMORY_ROWS):
+        if entry := _memory_entry(source, row, place):
+            yield replace(entry, related=related.get(entry.id, ()))
+    for row in database.rows(SKILL_ROWS):
+        yield _skill_entry(source, row, place)
+    for name in database.others:
+        source.skip(name, NOT_CARRIED)
+
+
+def read_blocks(source: Source) -> tuple[list[Row], int]:
+    """Return the blocks that the ledger can store, oldest first, and the number of others."""
+    rows = [_block_row(row) for row in open_mesh(source.path).rows(BLOCK_ROWS)]
+    usable = [
+        row for row in rows if row.operation_type in YAMO_OPERATIONS and row.id and row.yamo_text
+    ]
+    return sorted(usable, key=lambda row: (row.timestamp, row.id)), len(rows) - len(usable)
+
+
+def _block_row(row: Mapping[str, Any]) -> Row:
+    id, agent, operation, text = (
+        str(row.get(name) or "") for name in ("id", "agent_id", "operation_type", "yamo_text")
+    )
+    return Row(id, agent, operation, int(row.get("timestamp") or 0), text)
+
+
+def _related(database: MeshDatabase) -> dict[str, tuple[str, ...]]:
+    """Return id → ids of the memories that its edges lead to."""
+    found: dict[str, dict[str, None]] = {}
+    for row in database.rows(EDGE_ROWS):
+        found.setdefault(str(row["source_id"]), {})[str(row["target_id"])] = None
+    return {id: tuple(targets) for id, targets in found.items()}
+
+
+def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | None:
+    content = row.get("content")
+    if not isinstance(content, str) or not content.strip():
+        source.skip(str(row.get("id", "?")), "it has no text")
+        return None
+    id = str(row["id"])
+    metadata = _fitting(source, id, _row_metadata(row))
+    held = {
+        key: value for key, value in row.items() if key not in PLAIN_COLUMNS and value is not None
+    }
+    columns = _fitting(source, id, held if OWN_ID.fullmatch(id) else {**held, "id": id})
+    if "importance_score" in columns:
+        columns["importance_score"] = round(
+            columns["importance_score"], 6
+        )  # a float32 column returns 0.9300000072
+    made = _lesson_entry(content, metadata, place, row) or _plain_entry(
+        content, metadata, place, row
+    )
+    made, metadata = take_own_fields(made, metadata)
+    score = importance_score({**columns, **metadata})
+    agent = columns.get("agent_id") or metadata.get("agent_id")
+    return replace(
+        made,
+        id=id if OWN_ID.fullmatch(id) else "",
+        importance=importance_for(score) if score is not None else made.importance,
+        by=made.by or (valid_name(agent) if isinstance(agent, str) else ""),
+        source=_source_text(metadata),
+        extra={
+            **made.extra,
+            **_kept_metadata(metadata),
+            COLUMNS_KEY: _sorted_json(columns),
+            **_gone_there(columns),
+        },
+    )
+
+
+def _plain_entry(
+    content: str, metadata: Mapping[str, Any], place: str, row: Mapping[str, Any]
+) -> Entry:
+    page = Page(place, "", not_later_than_now(row.get("created_at")))
+    title = str(metadata.get("title") or content.strip().partition("\n")[0])
+    tags = [tag for tag in _list_of(metadata.get("tags")) if isinstance(tag, str)]
+    return entry_from(page, title, content, str(row["id"]), tags=tags)
+
+
+def _lesson_entry(
+    content: str, metadata: Mapping[str, Any], place: str, row: Mapping[str, Any]
+) -> Entry | None:
+    """Return the lesson in a memory and its wire block; None if the memory is not a complete lesson."""
+    pattern = metadata.get("lesson_pattern_id")
+    if metadata.get("type") != LESSON_TYPE or not isinstance(pattern, str):
+        return None
+    block, _ = read_yamo_block(str(metadata.get("yamo_wire_format", "")))
+    said = {
+        key: str(metadata.get(key) or "") for key in ("oversight", "preventative_rule", "severity")
+    }
+    try:
+        context = checked_lesson(
+            LessonContext(
+                situation=block.value("context", "original_context")
+                if block
+                else said["oversight"],
+                error_pattern=pattern,
+                fix=block.value("meta", "rationale") if block else said["preventative_rule"],
+                applicable_scope=str(metadata.get("applicable_scope") or ""),
+                inverse_lesson=str(metadata.get("inverse_lesson") or ""),
+                confidence=float(metadata.get("rule_confidence", 0)),
+                **said,
+            )
+        )
+    except (BadInput, ValueError, TypeError):
+        return None
+    tags = [tag for tag in _list_of(metadata.get("tags")) if isinstance(tag, str)]
+    page = Page(place, "", not_later_than_now(row.get("created_at")))
+    body, title = lesson_body(context), lesson_title(context)
+    if not body.startswith(" ".join(content.split())):
+        return None  # its text was changed: import it as a plain memory
+    made = entry_from(
+        page, title, body, str(row["id"]), tags=tags, importance=context.severity, kind="lesson"
+    )
+    return replace(made, extra={**made.extra, **lesson_keys(context, pattern)})
+
+
+def _skill_entry(source: Source, row: Mapping[str, Any], place: str) -> Entry:
+    skill = read_skill(str(row["yamo_text"]))
+    page = Page(place, "", not_later_than_now(row.get("created_at")))
+    metadata = _fitting(source, str(row["id"]), _row_metadata(row))
+    said: dict[str, Value] = {
+        "intent": one_line(str(row["intent"])),
+        "description": skill.description,
+    }
+    extra = {key: text for key, text in said.items() if text}
+    id, name = str(row["id"]), str(row["name"]) or skill.name
+    made = entry_from(page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra)
+    made, metadata = take_own_fields(made, metadata)
+    id = id if OWN_ID.fullmatch(id) else ""
+    extra = {**made.extra, **_kept_metadata(metadata)}
+    return replace(
+        made, id=id, body=skill_body(skill.text), source=_source_text(metadata), extra=extra
+    )
+
+
+def _row_metadata(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a row; if it is not an object, keep it as a text."""
+    said = row.get("metadata")
+    return (
+        json_object(said) if not said or json_object(said) or said == "{}" else {"metadata": said}
+    )
+
+
+def _fitting(source: Source, id: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that fit into a frontmatter; the largest are left out and reported as skipped."""
+    sizes = {
+        key: len(_sorted_json({key: value}).encode("utf-8", "replace"))
+        for key, value in values.items()
+    }
+    kept = {
+        key: value
+        for key, value in values.items()
+        if key != STORE_MARK_KEY and key not in FORBIDDEN_KEYS
+    }
+    for key in sorted(sizes, key=lambda name: sizes[name], reverse=True):
+        if sum(sizes[name] for name in kept) <= MAX_KEPT_BYTES:
+            break
+        if kept.pop(key, None) is not None:
+            source.skip(f"{id} {key}", f"its {sizes[key]:,} bytes do not fit into a frontmatter")
+    return kept
+
+
+def _kept_metadata(metadata: Mapping[str, Any]) -> dict[str, Value]:
+    """Return metadata as frontmatter, without values that the entry's own keys contain."""
+    said = {"source"} if _source_text(metadata) == metadata.get("source") else set()
+    tags = _list_of(metadata.get("tags"))
+    if [*valid_tags(tag for tag in tags if isinstance(tag, str))] == tags:
+        said.add("tags")
+    return extra_from_metadata({key: value for key, value in metadata.items() if key not in said})
+
+
+def _source_text(metadata: Mapping[str, Any]) -> str:
+    source = metadata.get("source")
+    return one_line(clean(source)) if isinstance(source, str) else ""
+
+
+def _gone_there(columns: Mapping[str, Any]) -> dict[str, Value]:
+    state = str(columns.get("state") or ("superseded" if columns.get("superseded_at") else ""))
+    return {GONE_THERE: state} if state in GONE_STATES else {}
+
+
+def _list_of(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _sorted_json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+# Write a database for memory-mesh: memory_entries in schema V2, yamo_blocks, synthesized_skills.
+#
+# An existing database keeps its other rows, and the vectors of rows whose text does not change.
+
+MARKDOWN_FENCE = re.compile(r"\A(`{3,})markdown\n(.*)\n\1\Z", re.DOTALL)
+DEFAULT_TYPE = "event"  # RFC-0011 §9.1: of a memory without a type
+OWN_COLUMNS = ("id", "content", "metadata", "created_at")
+LIVE_COLUMNS = ("importance_score", "access_count", "last_accessed")  # these change with use
+LESSON_KIND = "lesson"
+
+
+@record
+class MeshContent:
+    """The rows to write, without vectors, and the function that embeds their texts."""
+
+    entries: Rows
+    blocks: Rows
+    skills: Rows
+    dims: int
+    embed: Embed
+
+
+def mesh_row(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[str, Any]:
+    """Return a memory as a row of memory-mesh; an imported memory keeps the columns that it had."""
+    row = entry_row(memory, accesses, last_access)
+    content = _mesh_content(memory, row["content"])
+    metadata = {
+        **_written_metadata(memory, row["metadata"]),
+        **own_fields(memory, *_derived_conditions(memory, content)),
+    }
+    said = {**row, "content": content, "metadata": metadata}
+    if COLUMNS_KEY not in memory.extra:
+        return said
+    kept = json_object(memory.extra[COLUMNS_KEY])
+    live = {
+        name: row[name] for name in LIVE_COLUMNS if name in kept or _changed_here(memory, row, name)
+    }
+    return {**{name: said[name] for name in OWN_COLUMNS}, **kept, **live}
+
+
+def _derived_conditions(memory: Memory, content: str) -> tuple[tuple[str, ...], ...]:
+    """Return the conditions that the import of a memory from memory-mesh derives from its title."""
+    if COLUMNS_KEY not in memory.extra:
+        return ()
+    title = (
+        json_object(memory.extra.get(OTHER_METADATA_KEY)).get("title")
+        or content.strip().partition("\n")[0]
+    )
+    return conditions_from_headings(str(title)), conditions_from_headings(memory.title)
+
+
+def _changed_here(memory: Memory, row: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a memory that was imported without this column has a value by now."""
+    if name == "importance_score":
+        usual = (
+            memory.extra.get("severity", DEFAULT_IMPORTANCE)
+            if memory.kind == LESSON_KIND
+            else DEFAULT_IMPORTANCE
+        )
+        return bool(memory.reinforcements) or memory.importance != usual
+    return bool(row[name])
+
+
+def write_mesh(folder: str, content: MeshContent) -> ExportedFiles:
+    """Write all rows into a folder that is new, empty, or a database of memory-mesh; return the ids written.
+
+    Raise Refused for any other folder, Unwritable on an I/O error.
+    """
+    if not lance_folder(folder):
+        _refuse_other_files(folder)
+    db = connect_lance(lance_folder(folder) or folder)
+    from ..index.stores.lance.tables import (
+        BLOCKS,
+        ENTRIES,
+        SKILLS,
+        table_names,  # needs the package that `connect` checks for
+    )
+    from .mesh_schemas import schema_of
+
+    parts = {
+        ENTRIES: (content.entries, "content"),
+        BLOCKS: (content.blocks, ""),
+        SKILLS: (content.skills, "intent"),
+    }
+    written: list[str] = []
+    unchanged: list[str] = []
+    try:
+        names = table_names(db)
+        for name, (rows, embedded) in parts.items():
+            table = (
+                db.open_table(name)
+                if name in names
+                else db.create_table(name, schema=schema_of(name, content.dims))
+            )
+            new, same = _put_rows(table, rows, embedded, content, replaces=name != BLOCKS)
+            written += new
+            unchanged += same
+    except (OSError, RuntimeError) as failure:
+        said = str(failure).partition("\n")[0][:200]
+        raise Unwritable(
+            f"cannot write {folder}: {said}", "check permissions and free space"
+        ) from None
+    return ExportedFiles(tuple(written), tuple(unchanged), ())
+
+
+def _refuse_other_files(folder: str) -> None:
+    if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+        raise Refused(
+            f"{folder} is not empty and not a memory-mesh database", "name another folder"
+        )
+
+
+def _put_rows(
+    table: Any, rows: Rows, embedded: str, content: MeshContent, replaces: bool
+) -> tuple[list[str], list[str]]:
+    """Write the rows that differ from those of the table; return the ids of written and of unchanged rows.
+
+    Without `replaces`, existing rows stay unchanged.
+    """
+    import pyarrow as pa
+
+    schema = table.schema
+    known = {row["id"]: row for row in table.to_arrow().to_pylist()} if rows else {}
+    made = [{**row, "metadata": _as_text(row, known.get(row["id"], {}))} for row in rows]
+    made = pa.Table.from_pylist(
+        [{key: row.get(key) for key in schema.names} for row in made],
+        schema=_without_vector(schema),
+    )
+    different = [row for row in made.to_pylist() if not _same_row(row, known.get(row["id"]))]
+    new = [row for row in different if replaces or row["id"] not in known]
+    if embedded:
+        _add_vectors(new, known, embedded, schema, content)
+    if new:
+        merging = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
+        merging.execute(pa.Table.from_pylist(new, schema=schema))
+    ids = {row["id"] for row in new}
+    return [*ids], [row["id"] for row in rows if row["id"] not in ids]
+
+
+def _without_vector(schema: Any) -> Any:
+    """Return a schema without its vector column, to convert values to the types of their columns."""
+    import pyarrow as pa
+
+    return pa.schema([field for field in schema if field.name != "vector"])
+
+
+def _same_row(row: Mapping[str, Any], known: Mapping[str, Any] | None) -> bool:
+    if known is None:
+        return False
+    same = all(value == known.get(name) for name, value in row.items() if name != "metadata")
+    return same and _metadata_object(row["metadata"]) == _metadata_object(known["metadata"])
+
+
+def _metadata_object(metadata: str | None) -> dict[str, Any]:
+    return {key: value for key, value in json_object(metadata).items() if key != STORE_MARK_KEY}
+
+
+def _add_vectors(
+    rows: Rows, known: Mapping[str, Any], embedded: str, schema: Any, content: MeshContent
+) -> None:
+    """Add a vector to each row: the table's vector if the text is the same, else a new one.
+
+    Raise BadInput if the table's vectors have another length.
+    """
+    lacking = [row for row in rows if known.get(row["id"], {}).get(embedded) != row[embedded]]
+    size = schema.field("vector").type.list_size
+    if lacking and size != content.dims:
+        message = f"the vectors in that database have {size} numbers, those of this embedder {content.dims}"
+        raise BadInput(message, "export into a new folder and let memory-mesh embed again")
+    made = dict(
+        zip(
+            [row["id"] for row in lacking],
+            content.embed([row[embedded] for row in lacking]),
+            strict=True,
+        )
+    )
+    for row in rows:
+        row["vector"] = made.get(row["id"]) or known[row["id"]]["vector"]
+
+
+def _mesh_content(memory: Memory, text: str) -> str:
+    """Return the text without the fence that an import added; for an imported lesson, memory-mesh's one line."""
+    if memory.kind == "lesson" and COLUMNS_KEY in memory.extra:
+        return text.partition("\n\n")[0]
+    fenced = MARKDOWN_FENCE.match(text)
+    return fenced[2] if fenced and as_one_body(fenced[2]) == text else text
+
+
+def _written_metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a row; for an imported memory, its original metadata with later changes."""
+    kept = json_object(memory.extra.get(OTHER_METADATA_KEY))
+    placed = {
+        key: memory.extra[place] for key, place in METADATA_KEYS.items() if memory.extra.get(place)
+    }
+    own = {
+        "tags": _mesh_tags(kept.get("tags"), memory.tags),
+        "source": kept.get("source", memory.source),
+    }
+    if COLUMNS_KEY in memory.extra:
+        return {**kept, **placed, **{key: value for key, value in own.items() if value}}
+    titled = {} if memory.body.startswith(memory.title) else {"title": memory.title}
+    types = {"type": said.get("type", DEFAULT_TYPE)}
+    lesson = _lesson_metadata(memory) if memory.kind == LESSON_KIND else {}
+    return {
+        **types,
+        **titled,
+        **kept,
+        **placed,
+        **{key: value for key, value in own.items() if value},
+        **lesson,
+    }
+
+
+def _lesson_metadata(memory: Memory) -> dict[str, Any]:
+    """Return the metadata by which memory-mesh finds lessons."""
+    lesson = lesson_of(memory)
+    return {
+        "type": LESSON_KIND,
+        "tags": [
+            LESSON_TAG,
+            *(tag for tag in memory.tags if tag.lstrip("#") != LESSON_TAG.lstrip("#")),
+        ],
+        "lesson_id": memory.id,
+        "lesson_pattern_id": lesson.pattern_id,
+        "severity": lesson.context.severity,
+        "oversight": lesson.context.oversight,
+        "preventative_rule": lesson.context.preventative_rule,
+        "rule_confidence": lesson.context.confidence,
+        "applicable_scope": lesson.context.applicable_scope,
+        "inverse_lesson": lesson.context.inverse_lesson,
+        "yamo_wire_format": lesson.wire,
+    }
+
+
+def _mesh_tags(kept: object, tags: Sequence[str]) -> list[str]:
+    """Return the current tags, each in memory-mesh's spelling if it has one."""
+    before = (
+        {valid_tags([tag])[0]: tag for tag in kept if valid_tags([tag])}
+        if isinstance(kept, list)
+        else {}
+    )
+    return [before.get(tag, tag) for tag in tags]
+
+
+def _as_text(row: Mapping[str, Any], known: Mapping[str, Any]) -> str:
+    """Return the metadata of a row as JSON, plus keys of the existing row that did not fit into our frontmatter."""
+    there = without_own_window(_metadata_object(known.get("metadata")))
+    return json.dumps({**there, **row["metadata"]}, ensure_ascii=False)

@@ -1,0 +1,435 @@
+"""Report written entries to sinks, a daily log and a webhook's queue, if the user's own config sets
+them up.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from typing import Any
+
+from ..files.journal import start_background
+from ..files.layout import Layout
+from ..files.origin import user_secret
+from ..files.private import LineFile, Lock, local_path, lock, lock_in, open_private, write_all
+from ..files.replace import remove_temporary
+from ..learn.skills import in_fence
+from ..model.entries import DECAY_CODE, Entry
+from ..model.errors import BadInput, RawkoError, Refused, Unwritable
+from ..model.user_settings import MarkdownSettings, SinkSettings, WebhookSettings
+from ..model.values import CREATES, as_dict, iso, now, record, replace
+from ..net.client import read_key
+from ..net.guard import PUBLIC_ONLY, Policy, check_key, check_target, read_url, user_policy
+from ..redaction.find import redact
+from ..text.clean import clean, one_line
+
+# Check the settings of sinks, without loading an HTTP client.
+
+
+def checked_folder(settings: MarkdownSettings, layout: Layout) -> str:
+    """Return the folder of the log; raise BadInput if it is relative or inside the repository."""
+    folder = os.path.expanduser(settings.folder)
+    if not os.path.isabs(folder):
+        raise BadInput("sinks.folder is not a full path", "write it as /home/you/log or ~/log")
+    inside = os.path.realpath(layout.root) + os.sep
+    if (os.path.realpath(folder) + os.sep).startswith(inside):
+        raise BadInput("sinks.folder is inside the repository", "choose a folder outside .rawko")
+    return folder
+
+
+def checked_webhook(settings: WebhookSettings) -> tuple[Policy, str]:
+    """Return the network policy and the key of the webhook; raise a RawkoError if its settings are invalid."""
+    target = read_url(settings.url)
+    policy = user_policy(settings.url) if settings.allow_local else PUBLIC_ONLY
+    key = read_key(settings.key_env, "keys.webhook")
+    check_target(target, policy)
+    check_key(target, key)
+    return policy, key
+
+
+# Make an Event from a written entry, for the sinks.
+
+EVENT_NAMES = {  # kind of an entry → name of its event; other kinds make no event
+    **dict.fromkeys((*CREATES, "amend"), "store"),
+    "supersede": "supersede",
+    "quarantine": "quarantine",
+    "archive": "archive",
+    "delete": "archive",
+}
+MAX_ID_CHARS = 250  # the longest id that the format allows
+MAX_EVENT_CHARS = 10_000  # longer texts are truncated
+
+
+@record
+class Event:
+    """One change of a memory. `key` is the same for every delivery of the event."""
+
+    event: str
+    key: str
+    at: str = ""
+    repository: str = ""
+    memory: str = ""
+    kind: str = ""
+    title: str = ""
+    text: str = ""
+    importance: str = ""
+    tags: tuple[str, ...] = ()
+    by: str = ""
+    reason: str = ""
+    superseded_by: str = ""
+    path: str = ""
+
+    def to_json(self) -> str:
+        """Return the JSON that a webhook receives: every field that is not empty."""
+        return json.dumps({name: value for name, value in as_dict(self).items() if value})
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> Event:
+        """Return the event that `to_json` wrote; ignore unknown fields of other versions."""
+        known = {name: value for name, value in fields.items() if name in cls.__annotations__}
+        return cls(**{**known, "tags": tuple(fields.get("tags", ()))})
+
+
+def events_of(layout: Layout, code: str, entries: Iterable[Entry]) -> list[Event]:
+    """Return the events of written entries, which are already redacted; `code` is the code of their plan."""
+    named = ((entry, event_name(entry, code)) for entry in entries)
+    return [_event(layout, entry, name) for entry, name in named if name]
+
+
+def event_name(entry: Entry, code: str) -> str:
+    """Return the name of an entry's event; empty if it makes none."""
+    name = EVENT_NAMES.get(entry.kind, "")
+    if entry.kind == "review" and entry.extra.get("action") == "reject":
+        name = "archive"
+    return DECAY_CODE if name == "archive" and code == DECAY_CODE else name
+
+
+def _event(layout: Layout, entry: Entry, name: str) -> Event:
+    text = clean(entry.body).strip()
+    return Event(
+        event=name,
+        key=sha256(
+            "\n".join((layout.root, entry.id, name)).encode("utf-8", "surrogatepass")
+        ).hexdigest()[:32],
+        at=iso(entry.at),
+        repository=one_line(layout.project.replace("\\", "/").rpartition("/")[2]),
+        memory=one_line(entry.target, MAX_ID_CHARS),
+        kind=entry.kind,
+        title=one_line(entry.title),
+        text=text if len(text) <= MAX_EVENT_CHARS else text[: MAX_EVENT_CHARS - 1] + "…",
+        importance=entry.importance if entry.creates or "importance" in entry.given else "",
+        tags=tuple(one_line(tag) for tag in entry.tags),
+        by=one_line(redact(entry.by)),
+        reason=_extra_text(entry, "reason"),
+        superseded_by=_extra_text(entry, "supersededBy"),
+        path=entry.path,
+    )
+
+
+def _extra_text(entry: Entry, key: str) -> str:
+    value = entry.extra.get(key, "")
+    return one_line(value) if isinstance(value, str) else ""
+
+
+# Write the daily log: one Markdown file per day in a folder of the user. A memory's text stays
+# inside its fence.
+
+SPECIAL_CHARACTERS = "\\`*_[]<>#|~&!"  # characters with a meaning in Markdown
+SHOWN_FIELDS = (
+    "repository",
+    "memory",
+    "kind",
+    "importance",
+    "tags",
+    "by",
+    "reason",
+    "superseded_by",
+    "path",
+)
+
+
+def log_events(folder: str, events: Iterable[Event]) -> None:
+    """Append events to the file of today (UTC); raise Unwritable on an I/O error."""
+    day, _, time = iso(now()).partition("T")
+    file = os.path.join(folder, f"{day}.md")
+    with lock_in(folder, "daily-log"):
+        head = "" if os.path.lexists(file) else f"# {day}\n"
+        text = head + "".join(f"\n{rendered_event(event, time[:8])}" for event in events)
+        try:
+            with open_private(file, "a") as stream:
+                write_all(stream, text.encode("utf-8", "replace"))
+        except OSError as failure:
+            hint = "check that it is a plain file, its permissions, and free space"
+            raise Unwritable(f"cannot use {file}: {failure.strerror}", hint) from None
+
+
+def rendered_event(event: Event, time: str) -> str:
+    """Return an event as Markdown: a heading, a list of its fields, and the text in a fence that it cannot close."""
+    lines = [
+        f"## {time} {event.event}" + (f": {escaped_markdown(event.title)}" if event.title else ""),
+        "",
+    ]
+    for name in SHOWN_FIELDS:
+        if value := getattr(event, name):
+            lines.append(
+                f"- {name.replace('_', ' ')}: {escaped_markdown(', '.join(value) if name == 'tags' else value)}"
+            )
+    if event.text:
+        lines += ["", in_fence(event.text, "markdown")]
+    return "\n".join(lines) + "\n"
+
+
+def escaped_markdown(text: str) -> str:
+    """Return a text on one line, escaped so that Markdown shows it as it is."""
+    return "".join(
+        f"\\{sign}" if sign in SPECIAL_CHARACTERS else sign for sign in " ".join(text.split())
+    )
+
+
+# Keep the webhook's queue in a file. Folding its lines gives the waiting events; each run of the
+# sender compacts it.
+#
+# A line adds an event, records a failed attempt or, with only the key, marks an event as done.
+# Lines are signed, so that a queue that was copied with a clone is not sent.
+
+MAX_QUEUE_BYTES = 4 * 2**20  # some thousand events; then new events are rejected
+MARK_CHARS = 32  # hexadecimal digits: 128 bits
+
+
+@record
+class WaitingEvent:
+    """An event that is still to be delivered."""
+
+    event: Event
+    tries: int = 0
+    again: int = 0  # earliest time of the next attempt, in milliseconds since 1970
+    failure: str = ""
+
+
+class SinkQueue:
+    """The events of one repository that wait for the webhook, and the dropped events."""
+
+    def __init__(self, layout: Layout):
+        self.layout = layout
+        self.file = LineFile(local_path(layout, "sinks/queue.jsonl"))
+        self.dead = LineFile(local_path(layout, "sinks/dead.jsonl"), MAX_QUEUE_BYTES)
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Append events; raise Refused if the queue is full."""
+        with self._lock():
+            if self.file.size() >= MAX_QUEUE_BYTES:
+                raise Refused(
+                    "the webhook's queue is full",
+                    "run 'rawkomem sinks flush' to see why it is not sent",
+                )
+            self.file.append(*_signed([_queue_line(WaitingEvent(event)) for event in events]))
+
+    def waiting(self) -> list[WaitingEvent]:
+        """Return the events that are not delivered yet, oldest first; skip lines that this user did not sign."""
+        lines = self.file.lines()
+        key = signing_key() if lines else b""
+        return list(
+            _folded_lines([text for line in lines if (text := _verified(key, line))]).values()
+        )
+
+    def note_failure(self, waiting: WaitingEvent) -> None:
+        """Record a failed attempt, and the time of the next one."""
+        self._note({"key": waiting.event.key, **_state_of(waiting)})
+
+    def done(self, key: str) -> None:
+        """Record that an event needs no more delivery."""
+        self._note({"key": key})
+
+    def drop(self, waiting: WaitingEvent) -> None:
+        """Drop an event: move it to the dead file, with the reason."""
+        record_of_drop = {
+            "dropped": iso(now()),
+            "why": waiting.failure,
+            "event": json.loads(waiting.event.to_json()),
+        }
+        with self._lock():
+            self.dead.append(json.dumps(record_of_drop))
+        self.done(waiting.event.key)
+
+    def dropped(self) -> int:
+        """Return the number of events in the dead file, whose older half is dropped when it grows too large."""
+        return len(self.dead.lines())
+
+    def compact(self) -> None:
+        """Rewrite the file with only the waiting events."""
+        with self._lock():
+            self._rewrite(self.waiting())
+
+    def forget(self, memory: str) -> None:
+        """Remove every event of a purged memory from both files. May also raise OSError."""
+        if not os.path.isdir(os.path.dirname(self.file.path)):
+            return
+        with self._lock():
+            remove_temporary(os.path.dirname(self.file.path))
+            self._rewrite([item for item in self.waiting() if item.event.memory != memory])
+            self.dead.replace(*(line for line in self.dead.lines() if not _is_about(line, memory)))
+
+    def _lock(self) -> Lock:
+        return lock(self.layout, "sink-queue")
+
+    def _note(self, state: dict[str, Any]) -> None:
+        with self._lock():
+            self.file.append(*_signed([json.dumps(state)]))
+
+    def _rewrite(self, kept: list[WaitingEvent]) -> None:
+        self.file.replace(*_signed([_queue_line(item) for item in kept]))
+
+
+def _signed(texts: list[str]) -> list[str]:
+    """Return each text with its signature in front."""
+    key = signing_key() if texts else b""
+    return [f"{_signature(key, text)} {text}" for text in texts]
+
+
+def _verified(key: bytes, line: str) -> str:
+    """Return the text of a line that `_signed` made; empty for any other line."""
+    mark, _, text = line.partition(" ")
+    return text if hmac.compare_digest(mark.encode(), _signature(key, text).encode()) else ""
+
+
+def _signature(key: bytes, text: str) -> str:
+    return hmac.new(key, text.encode(), "sha256").hexdigest()[:MARK_CHARS]
+
+
+def signing_key() -> bytes:
+    """Return the user's key that signs queued events; create it on the first call, or raise Unwritable."""
+    try:
+        return user_secret("sinks.key")
+    except OSError as failure:
+        raise Unwritable(
+            f"cannot keep a key in your config folder: {failure.strerror}", "check permissions"
+        ) from None
+
+
+def wake_sender(layout: Layout) -> bool:
+    """Start a sender in the background if an event is due and none is running; return whether one was started."""
+    if not any(item.again <= now() for item in SinkQueue(layout).waiting()):
+        return False
+    try:
+        return start_background(layout, lock(layout, "sender"), "sinks", "flush", "--due")
+    except OSError as failure:
+        raise Refused(
+            f"no sender was started: {failure}", "run 'rawkomem sinks flush' to send the events"
+        ) from None
+
+
+def _queue_line(waiting: WaitingEvent) -> str:
+    state = _state_of(waiting) if waiting.tries else {}
+    return json.dumps({"event": json.loads(waiting.event.to_json()), **state})
+
+
+def _state_of(waiting: WaitingEvent) -> dict[str, Any]:
+    return {"tries": waiting.tries, "again": waiting.again, "failure": waiting.failure}
+
+
+def _folded_lines(texts: list[str]) -> dict[str, WaitingEvent]:
+    waiting: dict[str, WaitingEvent] = {}
+    for text in texts:
+        said: dict[str, Any] = json.loads(text)
+        state = {name: said[name] for name in ("tries", "again", "failure") if name in said}
+        if "event" in said:
+            event = Event.from_json(said["event"])
+            waiting[event.key] = WaitingEvent(event, **state)
+        elif not state:
+            waiting.pop(said["key"], None)
+        elif said["key"] in waiting:
+            waiting[said["key"]] = replace(waiting[said["key"]], **state)
+    return waiting
+
+
+def _is_about(line: str, memory: str) -> bool:
+    """Tell whether a line of the dead file is about a memory; True if it cannot be read, because it might be."""
+    try:
+        return bool(json.loads(line)["event"]["memory"] == memory)
+    except (ValueError, KeyError, TypeError):
+        return True
+
+
+# Report written entries to the sinks. If a sink fails, the user gets a warning; the entries stay
+# written.
+
+
+@record
+class SinkStatus:
+    """The status of one sink."""
+
+    name: str
+    where: (
+        str  # a folder, or only the host of an address, because the whole address may contain a key
+    )
+    events: tuple[str, ...]
+    waiting: int = 0
+    dropped: int = 0
+    problem: str = ""
+
+
+def tell_sinks(
+    layout: Layout,
+    settings: SinkSettings,
+    code: str,
+    entries: Iterable[Entry],
+    warn: Callable[[str], None],
+) -> None:
+    """Append entries to the daily log and to the webhook's queue; `code` is the code of their plan."""
+    events = events_of(layout, code, entries)
+    for name, tell in (("markdown", _tell_log), ("webhook", _tell_queue)):
+        try:
+            tell(layout, settings, events)
+        except (RawkoError, OSError) as failure:
+            warn(f"the memory is stored, but the {name} sink failed: {_failure_line(failure)}")
+
+
+def _tell_log(layout: Layout, settings: SinkSettings, events: list[Event]) -> None:
+    if settings.markdown.folder:
+        folder = checked_folder(settings.markdown, layout)
+        if wanted := [event for event in events if event.event in settings.markdown.events]:
+            log_events(folder, wanted)
+
+
+def _tell_queue(layout: Layout, settings: SinkSettings, events: list[Event]) -> None:
+    """Queue the events, then check the settings: a key that is missing now may be added later."""
+    wanted = [event for event in events if event.event in settings.webhook.events]
+    if settings.webhook.url and wanted:
+        SinkQueue(layout).add(wanted)
+        checked_webhook(settings.webhook)
+        wake_sender(layout)
+
+
+def sink_statuses(layout: Layout, settings: SinkSettings) -> list[SinkStatus]:
+    """Return the status of each sink that is set up."""
+    found, log, webhook = [], settings.markdown, settings.webhook
+    if log.folder:
+        problem = _problem_of(lambda: checked_folder(log, layout))
+        found.append(SinkStatus("markdown", log.folder, log.events, problem=problem))
+    if webhook.url:
+        queue = SinkQueue(layout)
+        waiting = queue.waiting()
+        failure = next((item.failure for item in waiting if item.failure), "")
+        problem = _problem_of(lambda: checked_webhook(webhook)) or failure
+        host = webhook.url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+        found.append(
+            SinkStatus("webhook", host, webhook.events, len(waiting), queue.dropped(), problem)
+        )
+    return found
+
+
+def _problem_of(check: Callable[[], object]) -> str:
+    try:
+        check()
+    except RawkoError as failure:
+        return _failure_line(failure)
+    return ""
+
+
+def _failure_line(failure: Exception) -> str:
+    if isinstance(failure, RawkoError):
+        return f"{failure.message} ({failure.hint})" if failure.hint else failure.message
+    return str(failure)

@@ -1,0 +1,257 @@
+"""Write memories as files for other tools, and keep a folder that others use: JSON Lines, Markdown,
+OKF bundles.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+
+from ..files.replace import refuse_exit
+from ..format.frontmatter import emit_entry
+from ..model.entries import Entry, Memory, Value
+from ..model.errors import Refused, Unwritable
+from ..model.ids import file_stem, numbered_names
+from ..model.values import CREATES, iso, record, replace
+from ..state.changes import RELATED
+from ..state.facets import IMPORTED
+from ..text.clean import one_line
+from ..text.prose import sentences
+from .json_stores import OWN_FORMAT
+from .memory_page import link_text
+from .notes import RESERVED_FILES
+
+# Write files into a folder that others use; a hidden list of hashes shows which files are ours and
+# unchanged.
+
+LIST_NAME = ".rawkomem-export.json"
+MAX_NAMES_SHOWN = 5  # names in a message
+
+
+@record
+class ExportedFiles:
+    """The result of an export: names of files below the folder."""
+
+    written: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    removed: tuple[str, ...]  # files of an earlier export whose memories are no longer exported
+
+
+def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
+    """Write these texts (name below the folder → text), and remove our files that are no longer needed.
+
+    Raise Refused, before anything is written, if a file is not ours or was changed. Raise Unwritable on an I/O error.
+    """
+    before = _read_list(folder)
+    found = {name: _file_hash(os.path.join(folder, *name.split("/"))) for name in {*files, *before}}
+    theirs = [
+        name
+        for name in files
+        if found[name] and found[name] not in (before.get(name), _text_hash(files[name]))
+    ]
+    if theirs:
+        names = ", ".join(sorted(theirs)[:MAX_NAMES_SHOWN])
+        raise Refused(
+            f"not written by rawkomem, or changed since: {names}",
+            "name another folder, or move them away",
+        )
+    gone = sorted(name for name in before if name not in files and found[name] == before[name])
+    written = sorted(name for name in files if found[name] != _text_hash(files[name]))
+    for name in [*written, *gone, LIST_NAME]:
+        refuse_exit(os.path.join(folder, *name.split("/")), folder)
+    try:
+        for name in written:
+            write_text_file(os.path.join(folder, *name.split("/")), files[name], folder)
+        for name in gone:
+            os.unlink(os.path.join(folder, *name.split("/")))
+        hashes = {name: _text_hash(text) for name, text in sorted(files.items())}
+        if hashes != before:
+            write_text_file(os.path.join(folder, LIST_NAME), json.dumps(hashes, indent=1) + "\n")
+    except OSError as failure:
+        raise Unwritable(
+            f"cannot write {folder}: {failure.strerror}", "check permissions and free space"
+        ) from None
+    return ExportedFiles(tuple(written), tuple(sorted(set(files) - set(written))), tuple(gone))
+
+
+def write_text_file(file: str, text: str, within: str = "") -> None:
+    """Write a file atomically; `within` is a folder that no link may lead out of."""
+    if within:
+        refuse_exit(file, within)
+    os.makedirs(os.path.dirname(file) or ".", exist_ok=True)
+    temporary = os.path.join(
+        os.path.dirname(file), f".{os.path.basename(file)}.{os.urandom(4).hex()}"
+    )
+    with open(temporary, "x", encoding="utf-8", newline="") as stream:
+        stream.write(text)
+    os.replace(temporary, file)
+
+
+def _read_list(folder: str) -> dict[str, str]:
+    """Return name → hash of each file that we wrote; skip names that lead out of the folder."""
+    try:
+        with open(os.path.join(folder, LIST_NAME), encoding="utf-8") as stream:
+            known = json.load(stream)
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(known, dict):
+        return {}
+    return {
+        name: str(hash)
+        for name, hash in known.items()
+        if not os.path.isabs(name) and ".." not in name.replace("\\", "/").split("/")
+    }
+
+
+def _text_hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def _file_hash(file: str) -> str:
+    """Return the hash of a file; empty if it does not exist. Links and unreadable files get a text that is no hash."""
+    if os.path.islink(file):
+        return "a link"
+    try:
+        with open(file, "rb") as stream:
+            return sha256(stream.read()).hexdigest()
+    except FileNotFoundError:
+        return ""
+    except OSError:
+        return "unreadable"
+
+
+# Write memories for other tools: as JSON Lines, as Markdown files, as an OKF bundle; see also
+# neolata/ and yamo/.
+
+DESCRIPTION_LENGTH = 200  # characters of a memory that an index shows
+SHARED_FIELDS = (
+    "kind",
+    "id",
+    "title",
+    "when",
+    "tags",
+    "importance",
+    "by",
+    "found_in",
+    "source",
+    "related",
+    "body",
+)
+KIND_FOLDERS = {kind: row.folder.rpartition("/")[2] for kind, row in CREATES.items()}
+
+
+def json_lines(memories: Iterable[Memory]) -> str:
+    """Return one memory per line: the keys of its file, and its status, votes and links under `state`."""
+    return "".join(
+        json.dumps(_memory_object(memory), ensure_ascii=False) + "\n" for memory in memories
+    )
+
+
+def json_lines_files(memories: Iterable[Memory], project: str = "") -> dict[str, str]:
+    """Return the JSON Lines of memories as the one file of an export."""
+    return {"memories.jsonl": json_lines(memories)}
+
+
+def _memory_object(memory: Memory) -> dict[str, object]:
+    state = {
+        "status": memory.status, "updated": iso(memory.updated), "helpful": memory.helpful, "harmful": memory.harmful,
+        "reinforcements": memory.reinforcements, "corroborations": memory.corroborations, "disputes": memory.disputes,
+        "validFrom": iso(memory.valid_from), "validUntil": iso(memory.valid_until),
+        "supersedes": [*memory.supersedes], "supersededBy": memory.superseded_by,
+        "links": [{"type": type, "to": id} for type, id in memory.links], "path": memory.path,
+    }  # fmt: skip
+    return {
+        "format": OWN_FORMAT, "id": memory.id, "kind": memory.kind, "title": memory.title, "whenToUse": [*memory.when],
+        "tags": [*memory.tags], "importance": memory.importance, "discoveredAt": iso(memory.created),
+        "discoveredBy": memory.by, "discoveredIn": memory.found_in, "source": memory.source,
+        "relatedMemories": [*memory.related], "extra": dict(memory.extra), "body": memory.body, "state": state,
+    }  # fmt: skip
+
+
+def markdown_files(memories: Iterable[Memory], project: str = "") -> dict[str, str]:
+    """Return a file for each memory in its current state, without its history."""
+    return {
+        name: emit_entry(entry_of_memory(memory))
+        for name, memory in _named_files(memories, lambda memory: "").items()
+    }
+
+
+def entry_of_memory(memory: Memory) -> Entry:
+    """Return a memory as a single entry with its current values."""
+    windows = {"validFrom": memory.valid_from, "validUntil": memory.valid_until}
+    extra = {key: value for key, value in memory.extra.items() if key not in (*windows, IMPORTED)}
+    extra |= {key: iso(at) for key, at in windows.items() if at}
+    fields = {name: getattr(memory, name) for name in SHARED_FIELDS}
+    linked = [end for type, end in memory.links if type == RELATED]
+    related = tuple(dict.fromkeys((*memory.related, *linked)))
+    return Entry(**{**fields, "related": related}, at=memory.created, extra=extra)
+
+
+def okf_files(memories: Sequence[Memory], project: str) -> dict[str, str]:
+    """Return an Open Knowledge Format bundle: typed concepts in folders by kind, an index of each folder, and a log."""
+    named = _named_files(memories, lambda memory: f"{KIND_FOLDERS[memory.kind]}/")
+    files = {path: emit_entry(_okf_entry(memory)) for path, memory in named.items()}
+    folders: dict[str, dict[str, Memory]] = {}
+    for path, memory in named.items():
+        folders.setdefault(path.partition("/")[0], {})[path.partition("/")[2]] = memory
+    root = "".join(
+        f"* [{folder}]({folder}/index.md) - {len(held)} concepts\n"
+        for folder, held in folders.items()
+    )
+    files["index.md"] = f"# {link_text(project or 'Memories')}\n\n{root}"
+    for folder, held in folders.items():
+        lines = "".join(
+            f"* [{link_text(m.title)}]({path}) - {first_sentence(m)}\n" for path, m in held.items()
+        )
+        files[f"{folder}/index.md"] = f"# {folder.capitalize()}\n\n{lines}"
+    files["log.md"] = _okf_log(named)
+    return files
+
+
+def _okf_entry(memory: Memory) -> Entry:
+    """Return our entry plus the keys that OKF requires; OKF readers keep unknown keys."""
+    entry = entry_of_memory(memory)
+    said: dict[str, Value] = {
+        "type": str(memory.extra.get("type") or memory.kind),
+        "description": str(memory.extra.get("description") or first_sentence(memory)),
+        "timestamp": iso(memory.updated or memory.created),
+    }
+    if memory.source.startswith(("http://", "https://")):
+        said["resource"] = memory.source
+    return replace(
+        entry, extra={**entry.extra, **{key: value for key, value in said.items() if value}}
+    )
+
+
+def first_sentence(memory: Memory) -> str:
+    """Return the first sentence of a memory, on one line."""
+    return one_line(next(iter(sentences(memory.body)), memory.title), DESCRIPTION_LENGTH)
+
+
+def _okf_log(named: Mapping[str, Memory]) -> str:
+    """Return a log of new memories by day, newest first."""
+    days: dict[str, list[str]] = {}
+    for path, memory in sorted(named.items(), key=lambda item: (-item[1].created, item[0])):
+        line = f"* **Creation**: [{link_text(memory.title)}]({path})\n"
+        days.setdefault(iso(memory.created)[:10] or "undated", []).append(line)
+    return "# Log\n" + "".join(f"\n## {day}\n\n{''.join(lines)}" for day, lines in days.items())
+
+
+def _named_files(
+    memories: Iterable[Memory], folder_of: Callable[[Memory], str]
+) -> dict[str, Memory]:
+    """Return file name → memory, sorted; if titles are equal, later memories get a number."""
+    taken: dict[str, Memory] = {}
+    for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
+        folder = folder_of(memory)
+        names = (f"{stem}.md" for stem in numbered_names(file_stem(memory.title or memory.id)))
+        taken[
+            next(
+                folder + name
+                for name in names
+                if folder + name not in taken and name not in RESERVED_FILES
+            )
+        ] = memory
+    return dict(sorted(taken.items()))

@@ -1,1 +1,0 @@
-"""Read and write databases of YAMO's memory-mesh: LanceDB folders with the tables of RFC-0011."""

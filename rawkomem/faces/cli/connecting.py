@@ -1,0 +1,308 @@
+"""Implement `rawkomem connect` and `uninstall`: connect coding agents and git, and remove what
+rawkomem wrote.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import sys
+from importlib.util import find_spec
+
+import click
+
+from ...files.installation import plan_uninstall, uninstall
+from ...files.layout import find_layout
+from ...git.connection import Connection, Wanted, plan_git_removal
+from ...git.connection import carry_out_connection as carry_out_git
+from ...git.connection import plan_git_connection as plan_git
+from ...hosts.connect import (
+    Change,
+    carry_out,
+    connectable,
+    files_to_remove,
+    has_our_server,
+    is_connected,
+    plan_connect,
+    plan_remove,
+    plugin_folder,
+    servers_file,
+)
+from ...hosts.known_hosts import HOSTS
+from ...hosts.our_entries import PROGRAM_NAMES
+from ...model.errors import RawkoError
+from ...model.installed import how_to_add, how_to_reach
+from .checks import CHECK_NAMES
+from .declarations import Verbs
+from .options import DRY_RUN, JSON, YES
+from .overview import connected_hosts
+from .terminal import note, paint, say, say_json, say_rows
+
+# Implement `rawkomem connect git`: set up the merge driver, ignored files, and a hook that checks
+# commits.
+
+
+@click.command("git")
+@DRY_RUN
+@click.option("--remove", is_flag=True, help="Disconnect: restore the files byte by byte.")
+@click.option(
+    "--without",
+    multiple=True,
+    type=click.Choice(CHECK_NAMES),
+    help="Leave this check out of the hook; may be repeated.",
+)
+@click.option("--post-merge", is_flag=True, help="Also update the index after each merge.")
+@JSON
+@click.pass_obj
+def connect_git(
+    folder: str,
+    /,
+    dry_run: bool,
+    remove: bool,
+    without: tuple[str, ...],
+    post_merge: bool,
+    as_json: bool,
+) -> None:
+    """Merge memories with git entry by entry, and check them before each commit.
+
+    The command sets the merge driver of this clone, adds missing lines to .rawko/.gitattributes and .gitignore, and
+    adds hooks that check commits and merges. If pre-commit, lefthook or husky manages your hooks, it prints the lines
+    to add there. A second run changes nothing.
+    """
+    layout = find_layout(folder)
+    connection = (
+        plan_git_removal(layout)
+        if remove
+        else plan_git(layout, Wanted(git_program(), without, post_merge))
+    )
+    if not dry_run:
+        carry_out_git(connection)
+    if as_json:
+        say_json(_git_json(connection))
+    else:
+        _tell_git(connection, dry_run)
+
+
+def git_program() -> list[str]:
+    """Return the command with which git calls this program; it depends neither on PATH nor on the work tree (-P)."""
+    started = shutil.which(sys.argv[0]) or ""
+    if os.path.splitext(os.path.basename(started))[0] in PROGRAM_NAMES:
+        return [os.path.abspath(started)]
+    return [sys.executable, "-P", "-m", "rawkomem"]
+
+
+def _tell_git(connection: Connection, dry_run: bool) -> None:
+    for file in connection.files:
+        sign = "remove" if file.after is None else "write " if file.before is None else "change"
+        say(f"{paint(sign, 'green')}  {os.path.relpath(file.path)}  {paint(file.why, 'dim')}")
+    for setting in connection.settings:
+        value = "(unset)" if setting.after is None else setting.after
+        say(f"{paint('config', 'green')}  {setting.key} = {value}  {paint(setting.why, 'dim')}")
+    for text in connection.advice:
+        say(f"{paint('to do ', 'yellow')}  {text}")
+    if not connection.files and not connection.settings:
+        note("nothing to change")
+    elif dry_run:
+        note("nothing was changed (--dry-run)")
+
+
+def _git_json(connection: Connection) -> dict[str, object]:
+    files = [
+        {"file": file.path, "removed": file.after is None, "why": file.why}
+        for file in connection.files
+    ]
+    settings = [
+        {"key": item.key, "value": item.after, "why": item.why} for item in connection.settings
+    ]
+    return {"files": files, "settings": settings, "to_do": list(connection.advice)}
+
+
+# Implement `rawkomem connect`: connect coding agents and git to the memories, and disconnect them.
+
+
+@click.group("connect", cls=Verbs, bare="list")
+def connect_command() -> None:
+    """Connect coding agents and git to the memories.
+
+    Connecting an agent adds hooks to its settings file; everything else in that file stays as it is. --remove restores
+    the file byte by byte. See 'rawkomem docs hosts' and 'rawkomem docs git'.
+    """
+
+
+@connect_command.command("list")
+@JSON
+@click.pass_obj
+def connect_list(folder: str, /, as_json: bool) -> None:
+    """List coding agents and whether they are connected."""
+    hosts = connected_hosts(find_layout(folder).project)
+    rows = [(name, name in hosts, HOSTS[name].about) for name in connectable()]
+    say_rows(
+        as_json,
+        rows,
+        lambda row: dict(zip(("host", "connected", "about"), row, strict=True)),
+        lambda row: (
+            f"{paint('connected', 'green') if row[1] else '-':10} {row[0]:9} {paint(row[2], 'dim')}"
+        ),
+    )
+
+
+def host_command(name: str) -> click.Command:
+    """Return the command that connects one agent host."""
+    host = HOSTS[name]
+    help = host.about
+
+    @click.command(name, help=help, short_help=help)
+    @DRY_RUN
+    @click.option("--remove", is_flag=True, help="Disconnect: restore the file byte by byte.")
+    @click.option("--user", is_flag=True, help="Change your own settings, for all your projects.")
+    @click.option(
+        "--mcp",
+        is_flag=True,
+        help="Also set up the MCP server.",
+        hidden=not (host.mcp and host.has_hooks),
+    )
+    @JSON
+    @click.pass_obj
+    def command(
+        folder: str, /, dry_run: bool, remove: bool, user: bool, mcp: bool, as_json: bool
+    ) -> None:
+        project = "" if user else find_layout(folder).project
+        plan = plan_remove(name, project) if remove else plan_connect(name, project, mcp)
+        changes = [change for change in plan if not change.is_none]
+        if not dry_run:
+            carry_out(changes, project)
+        if as_json:
+            told = [
+                {"path": change.path, "what": _change_word(change).strip()} for change in changes
+            ]
+            say_json({"host": name, "dry_run": dry_run, "changes": told})
+        else:
+            _tell_changes(changes, dry_run)
+        kept = [change for change in plan if change.kept]
+        for change in kept:
+            note(f"{os.path.relpath(change.path)} stays as it is: {change.kept}")
+        if not changes and not kept and not as_json:
+            note(f"{name} is not connected" if remove else f"{name} is already connected")
+        if not remove:
+            _warn_about_host(name, project, user)
+            if not dry_run and not as_json:
+                _tell_next(name, project)
+
+    if host.marketplace:
+        shown = "Print the folder that '/plugin marketplace add' takes; write nothing."
+        command.params.append(
+            click.Option(
+                ["--plugin"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=_tell_plugin,
+                help=shown,
+            )
+        )
+    return command
+
+
+def _tell_plugin(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        say(plugin_folder(str(context.info_name)))
+        context.exit()
+
+
+connect_command.add_command(connect_git)
+for _name in connectable():
+    connect_command.add_command(host_command(_name))
+
+
+def _tell_next(name: str, project: str) -> None:
+    """Print the next step, and how to add the MCP server if the host supports it besides hooks."""
+    host = HOSTS[name]
+    if host.has_hooks and servers_file(name, project) and not has_our_server(name, project):
+        command = f"rawkomem connect {name}" + ("" if project else " --user")
+        note(f"optional: '{command} --mcp' gives the agent tools to search")
+    note(f'next: {host.first_step}, and ask: "What does this project\'s memory say?"')
+
+
+def _tell_changes(changes: list[Change], dry_run: bool) -> None:
+    for change in changes:
+        say(f"{paint(_change_word(change), 'green')}  {os.path.relpath(change.path)}")
+        if dry_run:
+            say("".join(_difference(change)).rstrip("\n"))
+    if changes and dry_run:
+        note("nothing was written")
+
+
+def _change_word(change: Change) -> str:
+    return "new    " if change.before is None else "removed" if change.after is None else "changed"
+
+
+def _difference(change: Change) -> list[str]:
+    before, after = _text_lines(change.before), _text_lines(change.after)
+    return [
+        line if line.endswith("\n") else line + "\n"
+        for line in difflib.unified_diff(before, after, n=1)
+    ][2:]
+
+
+def _text_lines(data: bytes | None) -> list[str]:
+    return (data or b"").decode("utf-8", "replace").splitlines(True)
+
+
+def _warn_about_host(name: str, project: str, user: bool) -> None:
+    """Print a warning if the hooks cannot work or would run twice."""
+    if not shutil.which("rawkomem"):
+        note(f"'rawkomem' is not on your PATH, where hosts look for it: {how_to_reach()}")
+    if has_our_server(name, project) and not find_spec("mcp"):
+        note(f"the MCP server needs a package that is not installed; run: {how_to_add('mcp')}")
+    try:
+        if not user and is_connected(name, ""):
+            note(f"{name} is also connected in your own settings: one connection is enough")
+    except RawkoError:
+        pass  # unreadable user settings do not matter here
+
+
+# Implement `rawkomem uninstall`: remove what rawkomem wrote, except memories.
+
+
+@click.command("uninstall")
+@DRY_RUN
+@YES
+@click.pass_obj
+def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
+    """Remove everything that rawkomem wrote, except your memories.
+
+    In this project it removes the index, the usage counts and the ledger in .rawko/local, files of 'init' that you
+    never changed, and a generated MEMORY.md. On this machine it removes the caches. Your memories and your own
+    settings stay. It lists files of other programs that still name rawkomem; 'rawkomem connect HOST --remove'
+    cleans them.
+    """
+    layout = find_layout(folder)
+    leaving = plan_uninstall(layout, files_to_remove(layout.project))
+    for path, what in leaving.gone:
+        say(f"{paint('remove', 'red')}   {_short_path(path)}  {paint(what, 'dim')}")
+    for path, what in leaving.stays:
+        say(f"{paint('stays', 'green')}    {_short_path(path)}  {paint(what, 'dim')}")
+    for path in leaving.mentions:
+        say(
+            f"{paint('mentions', 'yellow')} {_short_path(path)}  {paint('still names rawkomem', 'dim')}"
+        )
+    if dry_run:
+        note("nothing was removed (--dry-run)")
+        return
+    if not yes:
+        click.confirm(
+            "Remove these files for good? Usage counts and the ledger have no other copy",
+            abort=True,
+        )
+    uninstall(leaving)
+    if leaving.mentions:
+        note(
+            "clean files that mention rawkomem with 'rawkomem connect HOST --remove' before you remove the program"
+        )
+    note("done; 'pip uninstall rawkomem' removes the program")
+
+
+def _short_path(path: str) -> str:
+    short = os.path.relpath(path)
+    return path if short.startswith("..") else short

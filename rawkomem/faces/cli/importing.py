@@ -1,0 +1,330 @@
+"""Implement `rawkomem import`, `export` and `project`: exchange memories with files and other tools."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections import Counter
+from typing import Any
+
+import click
+
+from ...exchange.formats import readable_formats, writable_formats
+from ...exchange.import_plan import HELD_REVIEW, HELD_WHY, ImportDecision
+from ...exchange.sources import ALSO_IN, place_of
+from ...model.errors import BadInput
+from ...model.filters import INCLUDE_EXPIRED
+from ...model.values import STATUSES, as_dict
+from ...recall.signals import filter_of
+from ...repository import Repository
+from ...repository.transfer import Import
+from ...text.chunks import counted
+from ...text.clean import one_line
+from .commands import pass_repository
+from .declarations import Verbs
+from .opening import open_repository
+from .options import DRY_RUN, FILTERS, JSON, together
+from .terminal import note, paint, say, say_json, wide
+
+# Implement `rawkomem import` and `rawkomem export`.
+
+FORMS = list(writable_formats())
+MAX_FIELDS_SHOWN = 20  # names of kept fields in the summary; --json has all
+EVERY_STATUS = (*(status for status in STATUSES if status != "deleted"), INCLUDE_EXPIRED)
+DELETED_HERE = "{} deleted here earlier, so not added again: 'rawkomem restore ID' brings one back"
+OUTCOME_COLORS = {"added": "green", "changed": "yellow", "known": "dim"}
+
+
+IMPORT_HELP = """Import memories from CLAUDE.md, AGENTS.md and other tools.
+
+SOURCE is a file or a folder: {}. Without SOURCE, the command lists the files of this project that it can import. A
+second import adds nothing; a changed section is added as a newer version. Imported memories are not used until you run
+'rawkomem review --all-from SOURCE --activate'. See 'rawkomem docs exchange'.
+"""
+
+
+@click.command(
+    "import", help=IMPORT_HELP.format(", ".join(row.what for row in readable_formats().values()))
+)
+@click.argument("sources", metavar="[SOURCE]...", nargs=-1)
+@click.option(
+    "--from",
+    "kind",
+    type=click.Choice(list(readable_formats())),
+    help="The format of the sources. Default: detected.",
+)
+@DRY_RUN
+@JSON
+@pass_repository
+def import_command(
+    repository: Repository, sources: tuple[str, ...], kind: str | None, dry_run: bool, as_json: bool
+) -> None:
+    if not sources:
+        _list_sources(repository, as_json)
+        return
+    done = repository.exchange.import_all(sources, kind or "", dry_run)
+    if not dry_run and any(item.news for item in done):
+        repository.core.follow()
+    if as_json:
+        say_json({"dry_run": dry_run, "sources": [_import_json(item) for item in done]})
+    for item in () if as_json else done:
+        _tell_import(item, dry_run)
+    failed = [shown_path(item.path) for item in done if not item.decided and item.unreadable]
+    if failed:
+        raise BadInput(
+            f"nothing was added from {', '.join(failed)}",
+            "fix or remove the files listed as skipped",
+        )
+
+
+@click.command("export")
+@click.option(
+    "--format",
+    "-f",
+    "form",
+    type=click.Choice(FORMS),
+    default=FORMS[0],
+    show_default=True,
+    help="The format.",
+)
+@click.option(
+    "--out",
+    "-o",
+    default="",
+    help="The file (jsonl; default: standard output) or the folder to write.",
+)
+@together(*FILTERS, JSON)
+@click.pass_obj
+def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: Any) -> None:
+    """Export memories for other tools.
+
+    Formats: jsonl writes one memory per line; markdown writes one clean file per memory; okf writes a folder in the
+    Open Knowledge Format; neolata and yamo write the storage of these systems. The command exports what 'rawkomem
+    list' shows with the same filters; neolata without --include exports all memories except deleted ones. Files
+    that rawkomem did not write are never replaced.
+    """
+    if writable_formats()[form].whole and not which.get("include"):
+        which["include"] = EVERY_STATUS
+    repository, only = open_repository(folder), filter_of(**which)
+    if writable_formats()[form].one_file:
+        if not out or out == "-":
+            text = repository.exchange.export_text(only)
+            sys.stdout.write(text)
+            if not text:
+                note("nothing was exported: no memory matches")
+            return
+        told: dict[str, Any] = {"file": out, "memories": repository.exchange.export_file(out, only)}
+        line = f"{counted(told['memories'], 'memory')} written to {out}"
+    elif not out:
+        raise BadInput(
+            f"the format {form} writes a folder, and no folder is named", "add --out FOLDER"
+        )
+    else:
+        done = repository.exchange.export_folder(out, form, only)
+        told = {"folder": out, **{name: [*names] for name, names in as_dict(done).items()}}
+        line = f"{out}: " + ", ".join(
+            f"{len(names)} {name}" for name, names in as_dict(done).items()
+        )
+    if as_json:
+        say_json(told)
+    else:
+        note(line)
+
+
+def _list_sources(repository: Repository, as_json: bool) -> None:
+    found = repository.exchange.sources()
+    if as_json:
+        say_json([{"path": path, "kind": kind} for path, kind in found])
+        return
+    for path, kind in found:
+        say(f"{paint(f'{kind:14}', 'cyan')} {shown_path(path)}")
+    if found:
+        note("'rawkomem import PATH --dry-run' shows what an import would add")
+    else:
+        note("nothing to import was found here: name a file or a folder")
+
+
+def shown_path(path: str) -> str:
+    """Return a path as a person would type it."""
+    home = os.path.expanduser("~")
+    short = os.path.relpath(path)
+    if short.startswith(".."):
+        return path.replace(home, "~", 1) if path.startswith(home + os.sep) else path
+    return short
+
+
+def _tell_import(done: Import, dry_run: bool) -> None:
+    for item in done.decided:
+        _tell_decided(item, dry_run)
+    for place, why in done.skipped:
+        say(f"{paint('skipped', 'dim')}  {one_line(place, 80)}: {one_line(why, 100)}")
+    news = len(done.news)
+    known = len(done.decided) - news
+    what = "would be added" if dry_run else "added"
+    total = f"{shown_path(done.path)} ({done.kind}): {len(done.decided)} read, {news} {what}, {known} known"
+    note(f"{total}, {len(done.skipped)} skipped")
+    deleted = sum(item.is_deleted for item in done.decided)
+    if deleted:
+        note(DELETED_HERE.format(deleted))
+    for code, number in done.held.items():
+        if code != HELD_REVIEW:
+            note(f"{number} held back: {HELD_WHY[code]}")
+    if done.kept_fields:
+        names = [f"{name} ({number})" for name, number in done.kept_fields.items()]
+        note(
+            f"fields that were kept but are not used: {', '.join(names[:MAX_FIELDS_SHOWN])}{_and_more(names)}"
+        )
+    redacted = sum(item.redacted for item in done.news)
+    if redacted:
+        would = "would be" if dry_run else "were"
+        note(f"secrets and personal data in {counted(redacted, 'memory')} {would} redacted")
+    left_out = sum(item.left_out for item in done.news)
+    if left_out:
+        note(f"left out {counted(left_out, 'condition')} that cannot be used")
+    if done.blocks:
+        note(f"{counted(done.blocks, 'block')} added to the ledger: see 'rawkomem ledger show'")
+    if done.held.get(HELD_REVIEW) and not dry_run:
+        _tell_waiting(done)
+
+
+def _tell_waiting(done: Import) -> None:
+    """Print how to read and activate the memories of this import."""
+    name = shlex.quote(_name_of(done))
+    waiting = done.held[HELD_REVIEW]
+    note(f"{counted(waiting, 'memory')} {'waits' if waiting == 1 else 'wait'} for your review")
+    note(f"read them: rawkomem quarantine list --from {name}, then rawkomem show ID")
+    note(f"use them: rawkomem review --all-from {name} --activate")
+
+
+def _and_more(names: list[str]) -> str:
+    return f" and {len(names) - MAX_FIELDS_SHOWN} more" if len(names) > MAX_FIELDS_SHOWN else ""
+
+
+def _name_of(done: Import) -> str:
+    """Return the value for --from and --all-from: the common file or folder of an import, or its format."""
+    files = [place_of(item.entry.extra).partition(":")[2].partition("#")[0] for item in done.news]
+    return os.path.commonpath(files).replace(os.sep, "/") or done.kind
+
+
+def _tell_decided(item: ImportDecision, dry_run: bool) -> None:
+    entry = item.entry
+    word = paint(f"{item.what:8}", OUTCOME_COLORS[item.what])
+    place = place_of(entry.extra).partition(":")[2]
+    same = f" (the same as {item.other})" if item.what == "known" and item.other != entry.id else ""
+    same = f" (deleted here: {item.other})" if item.is_deleted else same
+    say(
+        f"{word} {one_line(entry.title, max(30, wide() - 50))}  {paint(one_line(place, 60) + same, 'dim')}"
+    )
+    if dry_run and item.plan.entries and entry.when:
+        say(f"         {paint(one_line('use: ' + '; '.join(entry.when), wide() - 12), 'dim')}")
+
+
+def _import_json(done: Import) -> dict[str, Any]:
+    skipped = [{"place": place, "why": why} for place, why in done.skipped]
+    memories = [_decided_json(item) for item in done.decided]
+    counts = Counter(item.what for item in done.decided)
+    summary = {
+        "read": len(memories), **{what: counts[what] for what in OUTCOME_COLORS}, "skipped": len(skipped),
+        "unreadable": done.unreadable,
+        "deleted": sum(item.is_deleted for item in done.decided), "held": done.held,
+        "redacted": sum(item.redacted for item in done.news),
+        "kept_fields": done.kept_fields, "blocks": done.blocks,
+    }  # fmt: skip
+    return {
+        "path": done.path,
+        "kind": done.kind,
+        "memories": memories,
+        "skipped": skipped,
+        "summary": summary,
+    }
+
+
+def _decided_json(item: ImportDecision) -> dict[str, Any]:
+    entry = item.entry
+    id, older = (entry.id, item.other) if item.plan.entries else (item.other, "")
+    lists = {"whenToUse": [*entry.when], "tags": [*entry.tags]}
+    said = {
+        "title": entry.title,
+        **lists,
+        "importance": entry.importance,
+        "from": place_of(entry.extra),
+    }
+    text = {"also_in": entry.extra.get(ALSO_IN, []), "text": entry.body}
+    return {
+        "what": item.what,
+        "id": id,
+        "newer_than": older,
+        **said,
+        **text,
+        "redacted": item.redacted,
+        "held": item.held,
+    }
+
+
+# Implement `rawkomem project`: exchange memories with projects of LLMos.
+
+
+@click.group("project", cls=Verbs)
+def project_command() -> None:
+    """Exchange memories with LLMos projects."""
+
+
+@project_command.command("import")
+@click.argument("source", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@DRY_RUN
+@JSON
+@pass_repository
+def project_import(repository: Repository, source: str, dry_run: bool, as_json: bool) -> None:
+    """Import the memory folders of LLMos projects.
+
+    DIR is a folder with projects/*/memory, or the memory folder of one project. The command imports traces, the
+    experience log, context.md, and the sections of learnings.md, patterns.md and decisions.md. Caches and tool
+    outputs go to the archive. A second import adds nothing.
+    """
+    done = repository.exchange.import_llmos(source, dry_run)
+    repository.core.follow()
+    if as_json:
+        told = [
+            {"kind": entry.kind, "id": entry.id, "title": entry.title} for entry in done.entries
+        ]
+        skipped = [{"place": place, "why": why} for place, why in done.skipped]
+        counts = {"known": done.known, "deleted": [*done.deleted]}
+        say_json({"dry_run": dry_run, "entries": told, **counts, "skipped": skipped})
+        return
+    for entry in done.entries:
+        say(
+            f"{paint('+', 'green')} {entry.kind:10} {one_line(entry.title, 100)}  {paint(entry.id, 'dim')}"
+        )
+    for place, why in done.skipped:
+        say(f"{paint('skipped', 'dim')}  {one_line(place, 80)}: {one_line(why, 100)}")
+    stored = f"{len(done.entries)} {'would be stored' if dry_run else 'stored'}"
+    note(
+        f"{len(done.entries) + done.known} read, {stored}, {done.known} known, {len(done.skipped)} skipped"
+    )
+    for id in done.deleted:
+        say(f"{paint('known', 'dim')}  {id} (deleted here)")
+    if done.deleted:
+        note(DELETED_HERE.format(len(done.deleted)))
+
+
+@project_command.command("export")
+@click.argument("target", metavar="DIR", type=click.Path(file_okay=False))
+@click.option(
+    "--name", default="", help="The name of the project. Default: the name of this folder."
+)
+@JSON
+@pass_repository
+def project_export(repository: Repository, target: str, name: str, as_json: bool) -> None:
+    """Write traces, learnings, decisions and the log as an LLMos project.
+
+    Memories that came from LLMos are written unchanged. The command appends to existing files and never replaces
+    them. A second export adds nothing.
+    """
+    written = repository.exchange.export_llmos(target, name)
+    if as_json:
+        say_json(sorted(set(written)))
+        return
+    for file in dict.fromkeys(written):
+        say(f"{paint('written', 'green')}  {file}")
+    note(f"{counted(len(written), 'memory')} exported")

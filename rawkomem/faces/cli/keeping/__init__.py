@@ -1,1 +1,0 @@
-"""Implement the commands that keep a repository in order: check, index, lifecycle, ledger."""

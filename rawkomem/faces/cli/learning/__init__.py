@@ -1,1 +1,0 @@
-"""Implement the commands that learn from work: sessions, lessons, traces, skills; import and export."""

@@ -1,0 +1,479 @@
+"""Measure and test rawkomem on this machine: `rawkomem bench` and `self-check`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
+from typing import Any
+
+import click
+
+from ... import __version__
+from ...bench.gold import measure_learning, measure_replay
+from ...bench.recall import measure_recall, replay_here
+from ...bench.secrets import DEFAULT_CORPUS, Figures, measure_secrets, read_corpus
+from ...bench.speed import Measure, measure_speed
+from ...model.installed import how_to_add, how_to_install, how_to_reach, installer
+from ...model.values import as_dict, record
+from .declarations import Verbs
+from .manual import apart_environment
+from .options import JSON, PROFILE
+from .terminal import note, paint, say, say_json
+
+# Implement `rawkomem bench`: measure speed and quality on this machine.
+
+
+@click.group("bench", cls=Verbs)
+def bench_command() -> None:
+    """Measure speed, recall, learning and redaction."""
+
+
+@bench_command.command("speed")
+@click.option(
+    "--files", multiple=True, default=(2_000,), show_default=True, type=click.IntRange(1, 200_000),
+    help="The number of memories; may be repeated to compare sizes.",
+)  # fmt: skip
+@click.option(
+    "--changes", default=0, show_default=True, type=click.IntRange(0, 1_000_000),
+    help="The number of entries that change memories: votes, amendments, links, …",
+)  # fmt: skip
+@JSON
+def bench_speed(files: tuple[int, ...], changes: int, as_json: bool) -> None:
+    """Measure how long commands take, in milliseconds and in Python starts.
+
+    One start is the median of 'python -c pass' in the same run.
+    """
+
+    measured = [measure_speed(count, note, changes) for count in files]
+    if as_json:
+        rows = zip(files, measured, strict=True)
+        say_json(
+            [
+                {"files": count, "measures": [as_dict(measure) for measure in row]}
+                for count, row in rows
+            ]
+        )
+        return
+    say(f"{'':40}" + "".join(f"{count:>16,} files" for count in files))
+    for row in zip(*measured, strict=True):
+        say(f"{row[0].name:40}" + "".join(f"{_measure_text(measure):>22}" for measure in row))
+
+
+def _measure_text(measure: Measure) -> str:
+    return (
+        f"{measure.mb:.1f} MB" if measure.mb else f"{measure.ms:.0f} ms {measure.starts:7.1f} st."
+    )
+
+
+@bench_command.command("recall")
+@click.argument("files", nargs=-1, type=click.Path())
+@PROFILE
+@click.option(
+    "--deep", is_flag=True, help="Compute contextual vectors first, a dozen memories per second."
+)
+@click.option(
+    "--sessions", multiple=True, type=click.Path(),
+    help="Also replay these recorded sessions (JSON, or .xz) against FILES or a copy of this repository.",
+)  # fmt: skip
+@JSON
+@click.pass_obj
+def bench_recall(
+    folder: str,
+    files: tuple[str, ...],
+    profile: str,
+    deep: bool,
+    sessions: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Measure how well search and injection find the right memories.
+
+    Each of FILES is JSON with memories and queries; see 'rawkomem docs recall'. Figures are means with 95 %
+    intervals. Prompts and recorded sessions run through the prompt hook; see 'rawkomem docs bench'.
+    """
+
+    if not files and not sessions:
+        raise click.UsageError("Missing argument 'FILES...', or option '--sessions'.")
+    reports = [measure_recall(file, profile, note, deep, sessions=sessions) for file in files]
+    if not files:
+        reports = [replay_here(folder, sessions, note, deep)]
+    if as_json:
+        say_json(reports)
+        return
+    for report in reports:
+        _print_recall(report)
+
+
+def _print_recall(report: dict[str, Any]) -> None:
+    if "questions" in report:
+        say(
+            f"{report['file']}, {report['questions']} questions, profile {report['profile']}, {report['embedder']}"
+        )
+        for name, value in report["all"].items():
+            say(f"  {name:10} {value['mean']:.3f}  [{value['low']:.3f}, {value['high']:.3f}]")
+        say(f"  injected within 2,000 tokens: {report['within_budget']}")
+    else:
+        say(report["file"])
+    if "unanswerable" in report:
+        say(f"  unanswerable: {report['unanswerable']}")
+    if "injected" in report:
+        _print_injected(report["injected"])
+    if "sessions" in report:
+        for name, value in report["sessions"].items():
+            say(f"  {name.replace('_', ' '):18} {value:>9,}")
+
+
+def _print_injected(injected: dict[str, Any]) -> None:
+    """Print the figures of the prompt hook as a table, a row for each category."""
+    rows = {"all": injected, **injected["categories"]}
+    names = [name for name in injected if name != "categories"]
+    say(f"  {'injected by the hook':20}" + "".join(f"{name:>{len(name) + 4}}" for name in names))
+    for category, row in rows.items():
+        cells = (f"{'–' if row[name] is None else row[name]:>{len(name) + 4}}" for name in names)
+        say(f"  {category or '(none)':20}" + "".join(cells))
+
+
+@bench_command.command("learn")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@JSON
+def bench_learn(files: tuple[str, ...], as_json: bool) -> None:
+    """Measure how many drafts are worth keeping.
+
+    Each of FILES is JSON (or .xz) with sessions: records of Claude Code, and the expected memories with verbatim
+    quotes. See 'rawkomem docs bench'.
+    """
+
+    report = measure_learning(files, note)
+    if as_json:
+        say_json(report)
+        return
+    names = (
+        "drafts",
+        "stored",
+        "touching_gold",
+        "gold",
+        "found",
+        "requests",
+        "precision",
+        "recall",
+    )
+    say(f"{'session':24}" + "".join(f"{name.replace('_', ' '):>{len(name) + 3}}" for name in names))
+    for session, row in {**report["each"], "all": report}.items():
+        say(
+            f"{session[:24]:24}"
+            + "".join(f"{_cell_text(row[name]):>{len(name) + 3}}" for name in names)
+        )
+    say("")
+    say("  min score  drafts  per session  precision  recall")
+    for point in report["curve"]:
+        row = (point["drafts"], point["per_session"], point["precision"], point["recall"])
+        say(
+            f"{point['least']:>11}"
+            + "".join(
+                f"{_cell_text(value):>{width}}"
+                for value, width in zip(row, (8, 13, 11, 8), strict=True)
+            )
+        )
+
+
+@bench_command.command("replay")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@JSON
+def bench_replay(files: tuple[str, ...], as_json: bool) -> None:
+    """Measure how many corrections in recorded sessions the expected memories cover.
+
+    FILES are the same as for 'rawkomem bench learn'. The command stores the expected memories in a temporary
+    repository and replays each session. See 'rawkomem docs learning'.
+    """
+
+    report = measure_replay(files, note)
+    if as_json:
+        say_json(report)
+        return
+    names = ("prompts", "corrections", "covered", "before", "not_injected", "not_covered")
+    say(f"{'':24}" + "".join(f"{name.replace('_', ' '):>{len(name) + 3}}" for name in names))
+    for name, row in {**report["each"], **report["kinds"], "all": report}.items():
+        say(
+            f"{name[:24]:24}"
+            + "".join(f"{_cell_text(row.get(name)):>{len(name) + 3}}" for name in names)
+        )
+    gold = report["with_gold"]
+    say(
+        f"of {gold['corrections']} corrections that an expected memory quotes, {gold['covered']} are covered"
+    )
+    pairs = "{quoted} pairs of correction and memory match by quotes, {found} by words and vectors, {both} by both"
+    say(pairs.format(**report["pairs"]))
+
+
+def _cell_text(value: object) -> str:
+    return "–" if value is None else str(value)
+
+
+@bench_command.command("secrets")
+@click.option(
+    "--file",
+    default="",
+    type=click.Path(),
+    help="A corpus of labeled texts. Default: the project's own.",
+)
+@click.option("--kinds", is_flag=True, help="Also show the recall of each kind.")
+@JSON
+def bench_secrets(file: str, kinds: bool, as_json: bool) -> None:
+    """Measure how many secrets and how many harmless texts are redacted.
+
+    A corpus is JSON with base64 texts. See 'rawkomem docs redaction'.
+    """
+
+    figures = measure_secrets(read_corpus(file or DEFAULT_CORPUS))
+    if as_json:
+        say_json(as_dict(figures))
+        return
+    _print_figures(figures)
+    for kind, rows, recall in figures.by_kind if kinds else ():
+        say(f"  {kind:44} {recall:6.3f}  of {rows:,}")
+
+
+def _print_figures(figures: Figures) -> None:
+    for name, value, rows in (
+        ("secrets: recall", f"{figures.secret_recall:.3f}", f"of {figures.secrets:,} texts"),
+        (
+            "personal data: recall",
+            f"{figures.personal_recall:.3f}",
+            f"of {figures.personal:,} texts",
+        ),
+        (
+            "false positives per 1,000",
+            f"{figures.false_positives:.1f}",
+            f"in {figures.benign:,} harmless texts",
+        ),
+        (
+            "lookalikes redacted",
+            f"{figures.lookalikes_touched:.3f}",
+            f"of {figures.lookalikes:,} texts",
+        ),
+        ("labeled secret removed", f"{figures.spans_removed:.3f}", f"of {figures.spans:,} found"),
+        ("whole private key removed", f"{figures.pem_whole:.3f}", f"of {figures.pem_blocks:,}"),
+        ("a second run changes nothing", f"{figures.idempotent:.3f}", "of all texts"),
+        ("ms for 4 kB", f"{figures.ms_per_4kb:.2f}", "warm, one core"),
+    ):
+        say(f"{name:28} {value:>7}  {rows}")
+
+
+@bench_command.command("scale")
+@click.option(
+    "--memories", multiple=True, default=(10_000,), show_default=True, type=click.IntRange(1, 1_000_000),
+    help="The number of memories of 4 kB; may be repeated to compare sizes.",
+)  # fmt: skip
+@click.option(
+    "--store", "stores", multiple=True, default=("sqlite", "memory"), show_default=True,
+    help="A store to measure; may be repeated. Set RAWKOMEM_<STORE>_URL to the URL of a database "
+    "that exists only for this measurement.",
+)  # fmt: skip
+@click.option(
+    "--vectors", default=0, type=click.IntRange(0, 10_000_000),
+    help="Instead, store this many vectors of short texts and search for nearest neighbors.",
+)  # fmt: skip
+@click.option(
+    "--texts",
+    default="",
+    help="With --vectors: a text file, plain or .xz, whose pieces are embedded.",
+)
+@click.option(
+    "--keep", default="", metavar="FOLDER",
+    help="Keep the filled stores in this folder. The next run with the same folder only measures searches.",
+)  # fmt: skip
+@JSON
+def bench_scale(
+    memories: tuple[int, ...],
+    stores: tuple[str, ...],
+    vectors: int,
+    texts: str,
+    keep: str,
+    as_json: bool,
+) -> None:
+    """Compare databases: time to fill them, warm searches, size.
+
+    The command runs in a temporary folder. A warm search is a search in a process that stays open.
+    """
+    from ...bench.scale import measure_stores, measure_vectors
+
+    if vectors:
+        rows = [measure_vectors(vectors, store, note, texts, keep) for store in stores]
+    else:
+        rows = [row for count in memories for row in measure_stores(count, stores, note, keep)]
+    if as_json:
+        say_json([as_dict(row) for row in rows])
+        return
+    heads = (
+        "store",
+        "memories",
+        "passages",
+        "fill, s",
+        "fill CPU, s",
+        "search p50, ms",
+        "p95, ms",
+        "CPU, ms",
+    )
+    say(f"| {' | '.join(heads)} | size, MB | load | recall |")
+    say("|" + "---|" * (len(heads) + 3))
+    for row in rows:
+        recall = f"{row.recall:.3f}" if row.recall else ""
+        fill = f"{row.fill_s:.0f} | {row.fill_cpu_s:.0f}"
+        times = f"{row.p50_ms:.0f} | {row.p95_ms:.0f} | {row.cpu_ms:.0f}"
+        sizes = f"{row.mb:.0f} | {row.load:.1f}"
+        say(
+            f"| {row.store} | {row.memories:,} | {row.passages:,} | {fill} | {times} | {sizes} | {recall} |"
+        )
+
+
+# Implement `rawkomem self-check`: test every part of rawkomem in a temporary folder.
+
+TITLE, BODY, TASK = (
+    "Use pnpm",
+    "The lock file is pnpm's; npm breaks the build.",
+    "install a package with npm",
+)
+STEP_LIMIT_S = 120.0  # the first start on a slow disk takes seconds
+REPORT_HINT = "run 'rawkomem doctor' and report what it prints"
+
+
+@record
+class Checked:
+    """One check: its name, whether it passed, its result, and what to do if it failed."""
+
+    name: str
+    ok: bool
+    text: str
+    hint: str = ""
+
+
+class Machine:
+    """Runs rawkomem in a temporary project, without the user's settings."""
+
+    def __init__(self, home: str):
+        self.project = os.path.join(home, "project")
+        os.mkdir(self.project)
+        self.environment = apart_environment(home)
+
+    def rawkomem(self, *words: str, told: str = "") -> str:
+        """Return the output of a command; raise RuntimeError with the last line of stderr if it fails."""
+        command = [sys.executable, "-P", "-m", "rawkomem", *words]
+        try:
+            done = subprocess.run(
+                command, cwd=self.project, env=self.environment, input=told, capture_output=True, encoding="utf-8",
+                check=False, timeout=STEP_LIMIT_S,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as failure:
+            raise RuntimeError(str(failure)) from None
+        if done.returncode:
+            raise RuntimeError((done.stderr.strip().splitlines() or ["no output"])[-1])
+        return done.stdout
+
+
+@click.command("self-check")
+@JSON
+def self_check_command(as_json: bool) -> int:
+    """Test every part of rawkomem once, in a temporary folder.
+
+    The command creates a repository, adds a memory, searches, injects and runs a hook. It looks for git and for
+    rawkomem on the PATH. It prints a line for each part, and what to do if the part fails. The exit code is 1 if a
+    part fails.
+    """
+    passed = True
+    shown = []
+    with tempfile.TemporaryDirectory(prefix="rawkomem-check-", ignore_cleanup_errors=True) as home:
+        for one in check_all(Machine(home)):
+            passed = passed and one.ok
+            shown.append(as_dict(one))
+            if not as_json:
+                mark = paint("ok", "green") if one.ok else paint("!!", "red")
+                say(f"{mark}  {one.name:12} {one.text}" + (f" ({one.hint})" if one.hint else ""))
+    if as_json:
+        say_json(shown)
+    return 0 if passed else 1
+
+
+def check_all(machine: Machine) -> Iterator[Checked]:
+    """Run the checks and yield each result."""
+    yield Checked(
+        "version",
+        True,
+        f"rawkomem {__version__}, Python {sys.version.split()[0]}, installed by {installer()}",
+    )
+    for name, step in CHECK_STEPS.items():
+        try:
+            yield Checked(name, True, step(machine))
+        except (RuntimeError, ValueError, KeyError) as failure:
+            yield Checked(name, False, str(failure), REPORT_HINT)
+    yield _check_path()
+    yield _check_git()
+    yield _check_package("browse", "nh3", "the page", how_to_install("markdown-it-py", "nh3"))
+    yield _check_package("lsp", "pygls", "the language server", how_to_install("pygls"))
+    yield _check_package("mcp", "mcp", "the MCP server (optional)", how_to_add("mcp"), needed=False)
+
+
+def _check_init(machine: Machine) -> str:
+    machine.rawkomem("init")
+    return "a repository can be created"
+
+
+def _check_add(machine: Machine) -> str:
+    machine.rawkomem("add", "--title", TITLE, "--when", "npm", "--body", BODY)
+    return "a memory can be stored"
+
+
+def _check_search(machine: Machine) -> str:
+    return _expect(
+        TITLE, machine.rawkomem("search", "which package manager"), "search finds the memory"
+    )
+
+
+def _check_inject(machine: Machine) -> str:
+    return _expect(BODY, machine.rawkomem("inject", TASK), "inject prints the memory")
+
+
+def _check_hook(machine: Machine) -> str:
+    told = json.dumps({"session_id": "self-check", "cwd": machine.project, "prompt": TASK})
+    answer = machine.rawkomem("hook", "claude", "prompt", told=told)
+    context = json.loads(answer or "{}").get("hookSpecificOutput", {}).get("additionalContext", "")
+    return _expect(BODY, context, "a hook answers")
+
+
+def _expect(wanted: str, said: str, text: str) -> str:
+    if wanted not in said:
+        raise RuntimeError(f"the memory is missing in the answer: {said.strip()[:80]!r}")
+    return text
+
+
+CHECK_STEPS: Mapping[str, Callable[[Machine], str]] = {
+    "init": _check_init, "add": _check_add, "search": _check_search, "inject": _check_inject, "hook": _check_hook,
+}  # fmt: skip
+
+
+def _check_path() -> Checked:
+    found = shutil.which("rawkomem")
+    return Checked(
+        "PATH", bool(found), found or "rawkomem is not on the PATH", "" if found else how_to_reach()
+    )
+
+
+def _check_git() -> Checked:
+    found = shutil.which("git")
+    return Checked(
+        "git",
+        bool(found),
+        found or "git is missing",
+        "" if found else "install git, with which teams share memories",
+    )
+
+
+def _check_package(name: str, module: str, what: str, command: str, needed: bool = True) -> Checked:
+
+    found = find_spec(module) is not None
+    return Checked(name, found or not needed, f"{what}: {'ready' if found else 'not installed'}",
+                   "" if found else f"run: {command}")  # fmt: skip

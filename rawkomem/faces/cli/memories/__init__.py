@@ -1,1 +1,0 @@
-"""Implement the commands about memories: write, read, find, judge and connect them."""

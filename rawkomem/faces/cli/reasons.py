@@ -1,0 +1,387 @@
+"""Explain memories: `rawkomem why`, `why-not`, `context`, `tokens`, `history` and `explain`."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import click
+
+from ...files.session_records import uses
+from ...model.entries import Memory, Task
+from ...model.values import iso, replace
+from ...recall.excerpt import in_brackets, layer_label
+from ...recall.inject import injection_json
+from ...recall.relevance import explain_score, votes_against, why_fired
+from ...recall.render import FORMS, GROUPED, NOTHING_FOUND
+from ...recall.scoring import Scored
+from ...recall.signals import filter_of
+from ...repository import Repository
+from ...state.changes import how_settled
+from ...state.history import Explained, Replaced, Step
+from ...state.trust import Trust
+from ...text.chunks import counted
+from ...text.clean import one_line
+from .commands import pass_layers, pass_repository
+from .frequent import tell_injection
+from .listing import trust_json, trust_line
+from .options import (
+    AGENT,
+    ALL,
+    AS_OF,
+    BUDGET,
+    EXPLAIN,
+    JSON,
+    LIMIT,
+    PROFILE,
+    SESSION,
+    STRICT,
+    WHICH,
+    together,
+)
+from .terminal import fields_of, note, paint, say, say_json, say_rows, shortened
+
+# Implement `rawkomem why`, `why-not`, `context` and `tokens`: explain what is injected and what it
+# costs.
+
+
+@click.command("why")
+@click.argument("id")
+@click.argument("task", nargs=-1, required=True)
+@PROFILE
+@AGENT
+@SESSION
+@AS_OF
+@JSON
+@pass_layers
+def why_command(
+    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Explain how a memory scores for a task.
+
+    The command prints each factor with its value, its weight and the reason. The exit code is 0 if the memory is
+    injected, else 1.
+    """
+    only = filter_of(as_of=as_of)
+    item, inside = repository.explain(
+        id, Task(" ".join(task), agent, session=session), profile, only
+    )
+    trust = _trust_of(repository, item)
+    if as_json:
+        factors = [fields_of(factor, "name", "value", "weight", "why") for factor in item.factors]
+        named = {"layer": item.memory.layer} if item.memory.layer else {}
+        say_json({"id": item.memory.id, **named, "injected": inside, "score": item.score,
+                  "why_not": item.why_not, "why_not_code": item.out.code if item.out else "",
+                  "relevance": item.signals.relevance, "fired": why_fired(item), "factors": factors,
+                  "trust": trust_json(trust)})  # fmt: skip
+        return 0 if inside else 1
+    layer = in_brackets(layer_label(item.memory.layer))
+    say(f"{layer}{paint(one_line(item.memory.title), 'bold')}  score {item.score:.3f}")
+    for line in explain_score(item):
+        say(f"  {line}")
+    say(f"  {'trust':16} {trust.value:7.3f}       {trust_line(trust)}")
+    say(
+        paint("injected", "green")
+        if inside
+        else f"{paint('not injected', 'yellow')}: {item.why_not}"
+    )
+    _tell_next_step(item, inside)
+    return 0 if inside else 1
+
+
+def _trust_of(repository: Repository, item: Scored) -> Trust:
+    """Return the trust of a memory in the layer that holds it."""
+    owner, id = repository.layers.owner(item.memory.id)
+    return owner.beliefs.trust(replace(item.memory, id=id))
+
+
+@click.command("why-not")
+@click.argument("id")
+@click.argument("task", nargs=-1, required=True)
+@PROFILE
+@AGENT
+@SESSION
+@AS_OF
+@JSON
+@pass_layers
+def why_not_command(
+    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Explain why a memory is not injected for a task."""
+    only = filter_of(as_of=as_of)
+    item, inside = repository.explain(
+        id, Task(" ".join(task), agent, session=session), profile, only
+    )
+    if as_json:
+        code = item.out.code if item.out else ""
+        say_json(
+            {
+                "id": item.memory.id,
+                "injected": inside,
+                "why_not": item.why_not,
+                "why_not_code": code,
+            }
+        )
+        return
+    say("the memory is injected" if inside else item.why_not)
+    _tell_next_step(item, inside)
+
+
+def _tell_next_step(item: Scored, inside: bool) -> None:
+    """Suggest a new condition if no condition of the memory matched and nobody voted against it."""
+    if (
+        inside
+        or (item.out and item.out.code == "told")
+        or item.signals.fired
+        or not item.factors
+        or votes_against(item.memory) > 0
+    ):
+        return
+    kept = "".join(
+        f" --when {shlex.quote(old)}" for old in item.memory.when
+    )  # 'amend' replaces all conditions
+    note(
+        f"to inject it for similar tasks, add a condition: rawkomem amend {item.memory.id}{kept} --when '…'"
+    )
+
+
+@click.command("context")
+@click.argument("query", nargs=-1, required=True)
+@BUDGET
+@LIMIT.but(default=20, least=1, help="Maximum number of memories.")
+@click.option("--format", "-f", "form", default="plain", show_default=True, type=click.Choice((*FORMS,)),
+              help="The output format; grouped sorts by category.")  # fmt: skip
+@EXPLAIN
+@together(STRICT, *WHICH, JSON)
+@pass_layers
+def context_command(
+    repository: Repository, query: tuple[str, ...], budget: int, limit: int, form: str, explain: bool, strict: bool,
+    as_json: bool, **which: Any,
+) -> None:  # fmt: skip
+    """Print what is known about a subject, within a token budget."""
+    task, only = Task(" ".join(query)), filter_of(**which)
+    injection = repository.inject(
+        task, form=form, limit=limit, budget=budget, only=only, strict=strict
+    )
+    if as_json:
+        say_json(injection_json(injection))
+        return
+    say(injection.text.rstrip("\n") or (NOTHING_FOUND if form == GROUPED else ""))
+    if explain:
+        tell_injection(injection)
+
+
+@click.command("tokens")
+@ALL.but(help="Only show this many of the last sessions. Default: all.")
+@JSON
+@pass_repository
+def tokens_command(repository: Repository, limit: int, as_json: bool) -> None:
+    """Show how many tokens were injected, per session.
+
+    The command also shows the tokens saved by not repeating memories in a session.
+    """
+    totals: dict[str, list[int]] = {}
+    for use in uses(repository.layout):
+        added = (bool(use.ids), len(use.ids), use.tokens, use.saved)
+        total = totals.setdefault(use.session or "(no session)", [0] * len(added))
+        totals[use.session or "(no session)"] = [
+            old + new for old, new in zip(total, added, strict=True)
+        ]
+    totals = dict(reversed(shortened(as_json, [*totals.items()][::-1], limit)))
+    if as_json:
+        names = ("injections", "memories", "tokens", "saved")
+        say_json(
+            [
+                {"session": session, **dict(zip(names, total, strict=True))}
+                for session, total in totals.items()
+            ]
+        )
+        return
+    for session, (injections, memories, tokens, saved) in totals.items():
+        kept = f"  {saved:8} saved by not repeating" if saved else ""
+        say(
+            f"{tokens:8} tokens  {counted(injections, 'injection'):>16}  {counted(memories, 'memory'):>14}{kept}  {session}"
+        )
+    if not totals:
+        note("nothing was injected yet")
+
+
+# Implement `rawkomem history` and `explain`: show the changes of a memory and the parts of its
+# trust.
+
+MAX_VALUE_CHARS = 60  # characters of a value in a line of history
+
+
+@click.command("history")
+@click.argument("id")
+@ALL.but(help="Only show this many of the last entries. Default: all.")
+@JSON
+@pass_repository
+def history_command(repository: Repository, id: str, limit: int, as_json: bool) -> None:
+    """Show every change of a memory, oldest first.
+
+    Each entry is shown with the fields that it changed.
+    """
+    say_rows(as_json, repository.history(id)[-limit:], _step_json, _step_lines)
+
+
+def _step_lines(step: Step) -> str:
+    entry = step.entry
+    by = f"  by {one_line(entry.by, 64)}" if entry.by else ""
+    place = paint(f"{entry.path}:{entry.line}", "dim")
+    reason = entry.extra.get("reason")
+    because = f", because {one_line(reason, 200)}" if isinstance(reason, str) and reason else ""
+    changes = [
+        f"    {name}: {_short_value(name, before)} → {_short_value(name, now)}"
+        for name, before, now in step.changes
+    ]
+    head = f"{iso(entry.at) or 'unknown time':20}  {paint(entry.kind, 'bold')}{by}  {place}"
+    return "\n".join([head, f"    {one_line(step.told, 200)}{because}", *changes])
+
+
+def _short_value(name: str, value: object) -> str:
+    return one_line(_value_text(name, value), MAX_VALUE_CHARS) or "(none)"
+
+
+def _value_text(name: str, value: object) -> str:
+    """Return a value of a memory as a person reads it; a link is a pair of its type and an id."""
+    if name == "links" and isinstance(value, (list, tuple)):
+        return ", ".join(f"{type} {id}" for type, id in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_value_text(key, item)}" for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_value_text("", item) for item in value)
+    return "" if value is None else str(value)
+
+
+def _step_json(step: Step) -> dict[str, Any]:
+    entry = step.entry
+    changes = [
+        {"field": name, "before": before, "after": now} for name, before, now in step.changes
+    ]
+    written = {
+        **fields_of(entry, "id", "kind"),
+        "at": iso(entry.at),
+        **fields_of(entry, "by", "path", "line"),
+    }
+    return {**written, "told": step.told, "said": dict(entry.extra), "changes": changes}
+
+
+@click.command("explain")
+@click.argument("id")
+@click.option("--supersession", is_flag=True, help="Only show which memory superseded it, and why.")
+@JSON
+@pass_repository
+def explain_command(repository: Repository, id: str, supersession: bool, as_json: bool) -> None:
+    """Explain how much a memory is trusted, and why.
+
+    The command prints the parts of the trust, the sources, the links, the contradictions and every entry of the
+    memory.
+    """
+    if supersession:
+        _say_supersession(repository, id, as_json)
+        return
+    explained = repository.beliefs.explain(id)
+    if as_json:
+        say_json(_explained_json(explained))
+    else:
+        _print_explained(explained)
+
+
+def _print_explained(explained: Explained) -> None:
+    memory = explained.memory
+    say(
+        f"{paint(one_line(memory.title) or memory.id, 'bold')}  {memory.status}  {paint(memory.id, 'dim')}"
+    )
+    if explained.standing:
+        say(f"not in use: {one_line(explained.standing, 200)}")
+    vouched = "" if explained.trust.standing.verified else "  unverified"
+    say(f"trust {explained.trust.value:.2f}{vouched}")
+    for name, amount, why in explained.trust.parts:
+        say(f"  {name:12} {amount:+.3f}  {why}")
+    say(_observed_line(memory))
+    say(f"votes: {memory.helpful} helpful, {memory.harmful} harmful")
+    for edge in explained.edges:
+        arrow = "→" if edge.source == memory.id else "←"
+        say(f"{arrow} {one_line(edge.type, 32)}  {edge.other(memory.id)}")
+    for source in explained.weak:
+        say(f"{paint('made from', 'yellow')}  {source.id}, which is {source.why}")
+    for other in explained.conflicts:
+        settled = how_settled(memory, other)
+        word = paint("conflicted with", "dim") if settled else paint("conflicts with", "yellow")
+        ended = f"  settled: {settled}" if settled else ""
+        say(f"{word}  {one_line(other.title, 80)}  {paint(other.id, 'dim')}{ended}")
+    for step in explained.steps:
+        say(
+            f"{iso(step.entry.at) or 'unknown time':20}  {step.entry.kind}  {one_line(step.told, 200)}"
+        )
+
+
+def _observed_line(memory: Memory) -> str:
+    """Return how often and when a memory was observed, as a line."""
+    first, last = iso(memory.first_observed), iso(memory.last_observed)
+    when = (
+        f", first {first}, last {last}"
+        if first and first != last
+        else f", {first}"
+        if first
+        else ""
+    )
+    return f"observed {counted(memory.times_observed, 'time')}{when or ', at an unknown time'}"
+
+
+def _explained_json(explained: Explained) -> dict[str, Any]:
+    memory = explained.memory
+    edges = [fields_of(edge, "source", "target", "type") for edge in explained.edges]
+    observed = {
+        "times": memory.times_observed,
+        "first": iso(memory.first_observed),
+        "last": iso(memory.last_observed),
+    }
+    return {
+        **fields_of(memory, "id", "title", "status", "reason"),
+        "standing": explained.standing,
+        "trust": trust_json(explained.trust),
+        "claim": memory.extra.get("claim"),
+        "provenance": memory.extra.get("provenance"),
+        "observed": observed,
+        "feedback": fields_of(memory, "helpful", "harmful"),
+        "links": edges,
+        "weak_sources": [fields_of(source, "id", "why", "holds_back") for source in explained.weak],
+        "conflicts": [other.id for other in explained.conflicts],
+        "settled": {
+            other.id: how for other in explained.conflicts if (how := how_settled(memory, other))
+        },
+        "entries": [_step_json(step) for step in explained.steps],
+    }
+
+
+def _say_supersession(repository: Repository, id: str, as_json: bool) -> None:
+    steps = repository.beliefs.explain_supersession(id)
+    if as_json:
+        superseded = [_replaced_json(step) for step in steps]
+        say_json({"id": repository.get(id).id, "superseded": bool(steps), "chain": superseded})
+        return
+    for step in steps:
+        say(
+            f"{one_line(step.old.title, 80)}  {paint(step.old.id, 'dim')}  trust {step.old_trust:.2f}"
+        )
+        say(
+            f"  superseded by {one_line(step.new.title, 80)}  {paint(step.new.id, 'dim')}  trust {step.new_trust:.2f}"
+        )
+        say(f"  reason: {one_line(step.old.reason, 200) or 'not recorded'}")
+    if not steps:
+        note("no memory superseded it")
+
+
+def _replaced_json(step: Replaced) -> dict[str, Any]:
+    trusts = {"original": round(step.old_trust, 4), "superseding": round(step.new_trust, 4),
+              "delta": round(step.new_trust - step.old_trust, 4)}  # fmt: skip
+    return {
+        "id": step.old.id,
+        "superseded_by": step.new.id,
+        "reason": step.old.reason,
+        "trustComparison": trusts,
+    }

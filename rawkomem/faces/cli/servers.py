@@ -1,0 +1,141 @@
+"""Run the servers: `rawkomem browse`, `mcp` and `lsp`."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import sys
+import webbrowser
+from typing import TYPE_CHECKING
+
+import click
+
+from ... import __version__
+from ...model.errors import BadInput, NotFound
+from ...model.installed import how_to_add, how_to_install
+from ...repository import Repository
+from ..web.page_server import PageServer, open_for_page
+from .opening import arrival
+from .terminal import note, say
+
+if TYPE_CHECKING:
+    from ..mcp.agent_server import MemoryServer
+
+
+# Implement `rawkomem browse`: show memories as a page in a browser.
+
+
+@click.command("browse")
+@click.option(
+    "--port",
+    default=0,
+    type=click.IntRange(0, 65_535),
+    help="The port to listen on. Default: a free one.",
+)
+@click.option("--no-open", is_flag=True, help="Only print the address.")
+@click.pass_obj
+def browse_command(folder: str, /, port: int, no_open: bool) -> None:
+    """Open the memories in a web browser.
+
+    The command prints an address that works only on this machine and while the command runs. The address contains a
+    token: do not share it. Stop with Ctrl-C.
+    """
+    repository = open_for_page(folder, arrival())
+    repository.sync()
+    with PageServer(repository, port) as server:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        say(server.door.address)
+        sys.stdout.flush()
+        note("stop with Ctrl-C")
+        if not no_open:
+            webbrowser.open(server.new_entrance())
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            note("stopped")
+    repository.close()
+
+
+# Implement `rawkomem mcp`: serve memories to agents over the Model Context Protocol.
+
+TOKEN_VARIABLE = "RAWKOMEM_MCP_TOKEN"
+MIN_TOKEN_CHARS = 16  # shorter tokens can be guessed
+
+
+@click.command("mcp")
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Serve HTTP; 0 takes a free port.",
+)
+@click.pass_obj
+def mcp_command(folder: str, port: int | None) -> None:
+    """Run the MCP server for agents.
+
+    The server talks over standard input and output. With --http it serves streamable HTTP on 127.0.0.1 and prints a
+    token once, unless RAWKOMEM_MCP_TOKEN sets the token. It needs the extra 'mcp'. See 'rawkomem docs mcp'.
+    """
+    server = _open_mcp_server(folder)
+    if port is None:
+        import anyio
+
+        anyio.run(server.serve_stdio)
+        return
+    from ..mcp.http_door import HTTP_PATH, listen_on_loopback, serve_http
+
+    token = _mcp_token()
+    listening = listen_on_loopback(port)
+    note(f"serving http://127.0.0.1:{listening.getsockname()[1]}{HTTP_PATH}; stop with Ctrl-C")
+    if TOKEN_VARIABLE not in os.environ:
+        note(f"token, shown only once: {token}")
+    serve_http(server, listening, token)
+
+
+def _open_mcp_server(folder: str) -> MemoryServer:
+    """Return the server on the repository; its writes count as written by an agent."""
+    repository = Repository.open(folder, via="agent", layers=True)
+    try:
+        from ..mcp.agent_server import MemoryServer
+    except ImportError as failure:
+        raise NotFound(f"the MCP server needs a package that is not installed: {failure.name}",
+                       f"run: {how_to_add('mcp')}") from None  # fmt: skip
+    return MemoryServer(repository, __version__)
+
+
+def _mcp_token() -> str:
+    token = os.environ.get(TOKEN_VARIABLE)
+    if token is None:
+        return secrets.token_urlsafe(32)
+    if (
+        len(token) < MIN_TOKEN_CHARS
+        or not token.isascii()
+        or not token.isprintable()
+        or " " in token
+    ):
+        raise BadInput(
+            f"{TOKEN_VARIABLE} is not a valid token",
+            f"set it to at least {MIN_TOKEN_CHARS} printable ASCII characters without spaces",
+        )
+    return token
+
+
+# Implement `rawkomem lsp`: serve memories to editors over the Language Server Protocol.
+
+
+@click.command("lsp")
+@click.pass_obj
+def lsp_command(folder: str) -> int:
+    """Run the language server for editors.
+
+    The server talks over standard input and output; editors start it. See 'rawkomem docs editors' for VS Code, Neovim,
+    Helix and Zed.
+    """
+    try:
+        from ..lsp.editor_server import EditorServer
+    except ImportError as failure:
+        raise NotFound(f"the language server needs a package that is not installed: {failure.name}",
+                       f"run: {how_to_install('pygls>=2.1,<3')}") from None  # fmt: skip
+    return EditorServer(folder, __version__).serve()

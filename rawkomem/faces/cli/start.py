@@ -1,0 +1,596 @@
+"""Implement `rawkomem init`: look at a project, show a plan, ask before each step, and suggest what to
+try next.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+
+import click
+
+from ...exchange.formats import FORMATS
+from ...exchange.import_plan import INSTRUCTIONS_FORMAT
+from ...exchange.sources import place_of
+from ...files.installation import StartFile, make_personal_folder, plan_start, write_start
+from ...files.layout import FOLDER, Layout, find_layout, personal_root
+from ...files.session_records import Told
+from ...git.connection import Wanted, carry_out_connection
+from ...git.connection import plan_git_connection as plan_git
+from ...git.runner import GitFailed, work_tree
+from ...hosts import person
+from ...hosts.connect import installed_hosts, is_connected, plan_connect
+from ...hosts.hook_prompt import rehearsed
+from ...hosts.known_hosts import HOSTS
+from ...hosts.replay import Past, find_sessions, replay
+from ...index.catalogue import Row
+from ...model.entries import Memory
+from ...model.errors import NotFound, RawkoError
+from ...model.filters import Filter
+from ...model.values import ACTIVE, record, replace
+from ...repository import Repository
+from ...repository.transfer import Import, preview_import
+from ...text.chunks import counted
+from ...text.clean import one_line
+from ...text.prose import scan_for_injection
+from . import opening
+from .connecting import connect_command, git_program
+from .importing import shown_path
+from .opening import author, open_repository
+from .options import DRY_RUN, PERSONAL, YES
+from .past_sessions import last_sessions, sum_up, tell_session
+from .terminal import note, paint, say, wide
+
+Ask = Callable[["GuideStep", str], bool]
+
+
+# Find what `rawkomem init` can import, connect and replay. Writes nothing.
+
+
+@record
+class Survey:
+    """What `rawkomem init` can do in a project."""
+
+    layout: Layout
+    is_started: bool  # whether the project has a repository of its own
+    files: tuple[StartFile, ...]  # files of a repository that do not exist yet
+    parent: str  # the folder above that has a repository; empty if the project has its own
+    imports: tuple[Import, ...]  # one for each source, even if it has nothing new
+    waiting: tuple[str, ...]  # formats of imported memories that wait for a review
+    skipped: tuple[tuple[str, str], ...]  # sources that cannot be read, and why
+    hosts: tuple[str, ...]  # installed and not connected
+    is_git: bool  # whether git can be connected
+    wants_git: bool  # whether git cannot be connected because there is no git repository
+    sessions: tuple[str, ...]  # transcripts, latest first
+
+    def kinds(self) -> list[str]:
+        """Return the formats with new memories or with memories that wait for a review, each once."""
+        return [*dict.fromkeys((*(item.kind for item in self.imports if item.news), *self.waiting))]
+
+
+def survey(place: str, imports: bool, connect: bool) -> Survey:
+    """Return what can be done in a project; `imports` and `connect` are False to leave these parts out."""
+    project = os.path.abspath(place)
+    layout = Layout(os.path.join(project, FOLDER))
+    above = _repository_around(project)
+    is_started, is_git = above == project, _is_git(project)
+    found = _preview_imports(layout, is_started) if imports else []
+    return Survey(
+        layout,
+        is_started,
+        tuple(step for step in plan_start(project) if not _is_written(step, is_started)),
+        "" if is_started else above,
+        tuple(found),
+        _formats_waiting(project) if is_started and imports else (),
+        tuple(pair for item in found if item.unreadable for pair in item.skipped),
+        tuple(name for name in installed_hosts() if not _is_connected(name, project))
+        if connect
+        else (),
+        connect and is_git,
+        connect and not is_git,
+        tuple(find_sessions(layout)),
+    )
+
+
+def _is_written(step: StartFile, is_started: bool) -> bool:
+    """Return whether a file need not be written: it exists, or it is an empty file in a folder that exists."""
+    return step.exists or (
+        is_started and not step.text and os.path.isdir(os.path.dirname(step.path))
+    )
+
+
+def _preview_imports(layout: Layout, is_started: bool) -> list[Import]:
+    if not is_started:
+        return preview_import(layout.project)
+    with open_repository(layout.project) as repository:
+        return preview_import(layout.project, repository.core.reading.all())
+
+
+def _formats_waiting(project: str) -> tuple[str, ...]:
+    with open_repository(project) as repository:
+        places = [place_of(memory.extra) for memory in repository.beliefs.waiting()]
+    return tuple(dict.fromkeys(place.partition(":")[0] for place in places))
+
+
+def _repository_around(project: str) -> str:
+    """Return the nearest folder with a repository, this one or one above it; empty if there is none."""
+    try:
+        return find_layout(project).project
+    except NotFound:
+        return ""
+
+
+def _is_connected(name: str, project: str) -> bool:
+    """Return whether a host is connected to this project or to all; False if its settings cannot be read."""
+    try:
+        return is_connected(name, project) or is_connected(name, "")
+    except RawkoError:
+        return False
+
+
+def _is_git(project: str) -> bool:
+    try:
+        work_tree(project)
+    except (GitFailed, NotFound):
+        return False
+    return True
+
+
+# Guide a person through `rawkomem init`: show a plan, ask before each step, and suggest what to
+# try next.
+
+READ_BY_AGENTS = (INSTRUCTIONS_FORMAT, "cursor")  # formats of files that people write for agents
+MAX_PATHS_SHOWN = 3
+MAX_TITLES_SHOWN = 8
+MAX_TITLES_TRIED = 5  # as the task in the last suggestion
+MAX_SESSIONS = 3
+MAX_PROMPTS = 100  # of a session that is replayed
+MAX_PROMPTS_SHOWN = 6
+REPLAY_LIMIT_S = 10
+ADD = "add --title 'Why we chose X' --when 'choosing|changing X'"
+
+
+@record
+class GuideStep:
+    """One step: its line in the plan, its question (empty if there is nothing to do), and its action."""
+
+    what: str
+    question: Callable[[], str]
+    run: Callable[[], None]
+    default: bool = True
+    show: Callable[[], None] | None = None  # prints the texts that the question is about
+
+
+class Stopped(Exception):
+    """The user does not want a repository here."""
+
+
+def ask_person(step: GuideStep, question: str) -> bool:
+    """Ask at the terminal and return the answer. Enter takes the default, `s` shows the texts in question."""
+    choices = ("Y/n" if step.default else "y/N") + ("/s" if step.show else "")
+    while True:
+        answer = click.prompt(
+            f"{question} [{choices}]", default="", show_default=False, prompt_suffix=" "
+        )
+        word = answer.strip().lower()
+        if word in ("", "y", "yes", "n", "no"):
+            return step.default if not word else word.startswith("y")
+        if step.show and word in ("s", "show"):
+            step.show()
+        else:
+            say("Answer y for yes, n for no" + (", s to see the texts." if step.show else "."))
+
+
+def take_default(step: GuideStep, question: str) -> bool:
+    """Print a question with its default answer, and return that answer."""
+    say(f"{question} {'yes' if step.default else 'no'}")
+    return step.default
+
+
+class Guide:
+    """A guided start in one project. `steps` is the plan; `run` asks for each step and carries it out."""
+
+    def __init__(self, context: click.Context, found: Survey, is_person: bool):
+        self.context, self.found, self.is_person = context, found, is_person
+        self.project = found.layout.project
+        self.command = f"rawkomem -C {shlex.quote(context.obj)}" if context.obj else "rawkomem"
+        self.undo: list[tuple[str, str]] = []  # (command, what it undoes), last step first
+        self.connected: list[str] = []
+        self.is_started = found.is_started
+        context.obj = self.project  # the commands that a step runs work in this folder
+
+    @cached_property
+    def repository(self) -> Repository:
+        """The repository, opened when the first step needs it."""
+        return open_repository(self.project, layers=True)
+
+    def close(self) -> None:
+        """Close the repository if it was opened."""
+        if "repository" in self.__dict__:
+            self.repository.close()
+
+    def steps(self) -> list[GuideStep]:
+        """Return the steps that have something to do."""
+        return [*self._start(), *self._imports(), *self._hosts(), *self._git(), *self._replay()]
+
+    def run(self, ask: Ask) -> None:
+        """Ask for each step and carry it out. Report a step that fails, and continue with the next one.
+
+        Raise Stopped if the user does not want a repository.
+        """
+        steps = self.steps()
+        for number, step in enumerate(steps, 1):
+            try:
+                question = step.question()
+                if question and ask(
+                    step, paint(f"[{number}/{len(steps)}]", "cyan") + f" {question}"
+                ):
+                    sys.stdout.flush()  # notes go to stderr
+                    step.run()
+            except RawkoError as failure:
+                note(f"this step failed: {failure.message} ({failure.hint})")
+        self._refuse_without_files()
+
+    # The files of the repository
+
+    def _start(self) -> Iterator[GuideStep]:
+        if not self.found.files:
+            return
+        names = ", ".join(shown_path(step.path) for step in self.found.files)
+        above = self.found.parent
+        question = f"Write {'it' if len(self.found.files) == 1 else 'these files'}?"
+        if above:
+            question = f"{shown_path(above)} has a repository, which is also used here. Start another one here?"
+        yield GuideStep(f"Write {names}", lambda: question, self._write_files, not above)
+
+    def _write_files(self) -> None:
+        write_start(self.found.files)
+        self.is_started = True
+        self.undo.insert(
+            0,
+            (f"{self.command} uninstall", "removes what rawkomem wrote; your Markdown files stay"),
+        )
+
+    def _refuse_without_files(self) -> None:
+        """Raise Stopped if the user did not want the files of the repository."""
+        if not self.is_started:
+            raise Stopped
+
+    # Imports and their review
+
+    def _imports(self) -> Iterator[GuideStep]:
+        for kind in self.found.kinds():
+            sources = [item for item in self.found.imports if item.kind == kind]
+            if any(item.news for item in sources):
+                yield self._import(sources)
+            if self.is_person:
+                yield self._review(kind, sources)
+
+    def _import(self, sources: Sequence[Import]) -> GuideStep:
+        number = sum(len(item.news) for item in sources)
+        copies = sum(
+            item.other != item.entry.id
+            for one in sources
+            for item in one.decided
+            if item.what == "known"
+        )
+        same = (
+            f" ({counted(copies, 'section')} that another file also holds will not be stored again)"
+            if copies
+            else ""
+        )
+        what = f"Import {counted(number, 'memory')} from {_paths_of(sources)}{same}"
+        return GuideStep(what, lambda: self._asked(f"{what}?"), lambda: self._import_all(sources))
+
+    def _asked(self, question: str) -> str:
+        self._refuse_without_files()
+        return question
+
+    def _import_all(self, sources: Sequence[Import]) -> None:
+        done = self.repository.exchange.import_all([item.path for item in sources])
+        self.repository.core.follow()
+        self._note_change(f"the import from {_paths_of(sources)}")
+        number = counted(sum(len(item.news) for item in done), "memory")
+        if self.is_person:
+            say(f"  {number} imported")
+        else:
+            say(f"  {number} imported. Agents get nothing from this import until a person runs:")
+            say(f"  {self.command} review --all-from {shlex.quote(sources[0].kind)} --activate")
+
+    def _review(self, kind: str, sources: Sequence[Import]) -> GuideStep:
+        """Return the step in which a person vouches for an import. The default is no if agents may have written it."""
+        where = _paths_of(sources) if sources else FORMATS[kind].what
+        is_odd = any(
+            scan_for_injection(item.entry.body).score for one in sources for item in one.news
+        )
+        return GuideStep(
+            f"Review the memories from {where}: agents get only memories that a person vouches for",
+            lambda: self._review_question(kind),
+            lambda: self._activate(kind, where),
+            kind in READ_BY_AGENTS and not is_odd,
+            lambda: self._show_texts(kind),
+        )
+
+    def _review_question(self, kind: str) -> str:
+        """Print the memories that wait, and return the question; empty if none waits."""
+        self._refuse_without_files()
+        waiting = self._waiting(kind)
+        if not waiting:
+            return ""
+        for memory in waiting[:MAX_TITLES_SHOWN]:
+            place = place_of(memory.extra).partition(":")[2].partition("#")[0]
+            say(
+                f"      {one_line(memory.title, max(30, wide() - 50))}  {paint(one_line(place, 40), 'dim')}"
+            )
+        if len(waiting) > MAX_TITLES_SHOWN:
+            say(paint(f"      and {len(waiting) - MAX_TITLES_SHOWN} more", "dim"))
+        odd = sum(bool(scan_for_injection(memory.body).score) for memory in waiting)
+        if odd:
+            say(
+                paint(
+                    f"      {counted(odd, 'text')} may try to give orders to agents: press s to read before you agree",
+                    "yellow",
+                )
+            )
+        what = "this memory" if len(waiting) == 1 else f"these {len(waiting)} memories"
+        return (
+            f"Do you vouch for {what}, so that agents get {'it' if len(waiting) == 1 else 'them'}?"
+        )
+
+    def _waiting(self, kind: str = "") -> list[Memory]:
+        """Return the imported memories that wait for a review, of one format or of all, in import order."""
+        return self.repository.beliefs.waiting(kind)[::-1]
+
+    def _show_texts(self, kind: str) -> None:
+        for memory in self._waiting(kind):
+            say(
+                f"\n{paint(one_line(memory.title, wide()), 'bold')}  {paint(memory.id, 'dim')}\n{memory.body.strip()}"
+            )
+        say()
+
+    def _activate(self, kind: str, where: str) -> None:
+        done = self.repository.beliefs.review_all(kind, "activate", by=author(""))
+        self._note_change(f"the review of {where}")
+        say(f"  {counted(sum(memory.status == ACTIVE for memory in done), 'memory')} in use")
+
+    def _note_change(self, what: str) -> None:
+        """Record the command that undoes the last change of memories."""
+        ((change, _),) = self.repository.undoing.changes(1)
+        self.undo.insert(0, (f"{self.command} undo {change.name} --all", what))
+
+    # Connections
+
+    def _hosts(self) -> Iterator[GuideStep]:
+        for name in self.found.hosts:
+            yield self._host(name)
+
+    def _host(self, name: str) -> GuideStep:
+        title = HOSTS[name].about.partition(":")[0]
+        what = f"Connect {title}, so that each prompt gets the memories that fit it"
+
+        def question() -> str:
+            self._refuse_without_files()
+            files = [
+                shown_path(change.path)
+                for change in plan_connect(name, self.project)
+                if not change.is_none
+            ]
+            return f"Connect {title}? It writes {' and '.join(files)}." if files else ""
+
+        def run() -> None:
+            self.context.invoke(connect_command.commands[name])
+            self.connected.append(title)
+            self.undo.insert(0, (f"{self.command} connect {name} --remove", title))
+
+        return GuideStep(what, question, run)
+
+    def _git(self) -> Iterator[GuideStep]:
+        if not self.found.is_git or (self.found.is_started and not self._git_changes()):
+            return
+        what = "Connect git, so that it merges memories entry by entry and checks them before each commit"
+        yield GuideStep(what, lambda: self._asked(f"{what}?"), self._connect_git)
+
+    def _git_changes(self) -> bool:
+        plan = plan_git(self.found.layout, Wanted(git_program()))
+        return bool(plan.files or plan.settings)
+
+    def _connect_git(self) -> None:
+        plan = plan_git(self.found.layout, Wanted(git_program()))
+        carry_out_connection(plan)
+        for file in plan.files:
+            say(f"  wrote {shown_path(file.path)}")
+        for advice in plan.advice:
+            say(f"  {paint('to do', 'yellow')}: {advice}")
+        self.undo.insert(0, (f"{self.command} connect git --remove", "git"))
+
+    # Replay
+
+    def _replay(self) -> Iterator[GuideStep]:
+        number = min(MAX_SESSIONS, len(self.found.sessions))
+        if number:
+            what = (
+                f"Replay your last {counted(number, 'session')}"
+                if number > 1
+                else "Replay your last session"
+            )
+            what += " with an agent here, to see which memories it would get now"
+            yield GuideStep(what, lambda: self._replay_question(what), self._replay_all)
+
+    def _replay_question(self, what: str) -> str:
+        self._refuse_without_files()
+        return f"{what}?" if self.in_use() else ""
+
+    def in_use(self) -> Sequence[Row]:
+        """Return the memories that agents can get, most recently changed first."""
+        return self.repository.list(Filter(statuses=(ACTIVE,), current=True))
+
+    def _replay_all(self) -> None:
+        ends, replayed = time.monotonic() + REPLAY_LIMIT_S, []
+        for past in last_sessions(self.repository, MAX_SESSIONS):
+            replayed.append(replay(self.repository, _first_prompts(past)))
+            tell_session(replayed[-1], MAX_PROMPTS_SHOWN)
+            if time.monotonic() > ends:
+                break
+        answers = [answer for session in replayed for answer in session.answers]
+        given = sum(bool(answer.memories) for answer in answers)
+        say(
+            f"  {given} of {counted(len(answers), 'prompt')} would get memories. 'rawkomem replay' shows all prompts."
+        )
+        if any(session.corrections for session in replayed):
+            sum_up(replayed, False)
+
+    # The end
+
+    def tell_end(self) -> None:
+        """Print how to undo each step, and one thing to try next."""
+        if self.undo:
+            say(f"\n{paint('To undo a step:', 'bold')}")
+            width = max(len(command) for command, _ in self.undo)
+            for command, what in self.undo:
+                say(f"  {command:{width}}  {paint(what, 'dim')}")
+        say(f"\n{paint('Next:', 'bold')} {self._next()}")
+
+    def _next(self) -> str:
+        used = self.in_use()
+        waiting = [place_of(memory.extra) for memory in self._waiting()]
+        if not used and waiting:
+            kind = shlex.quote(waiting[0].partition(":")[0])
+            return f"let agents use the imported memories: {self.command} review --all-from {kind} --activate"
+        if not used:
+            return f"store your first memory: {self.command} {ADD}"
+        titles = [row.title for row in used[:MAX_TITLES_TRIED]]
+        task = next((title for title in titles if self._is_injected(title)), "")
+        shown = f"{self.command} {'inject' if task else 'search'} {shlex.quote(task or titles[0])}"
+        if self.connected:
+            return f"start {self.connected[0]} here and work as usual. To see what it gets for a task: {shown}"
+        return f"see what an agent gets for a task: {shown}"
+
+    def _is_injected(self, task: str) -> bool:
+        return bool(
+            rehearsed(self.repository, task, b"", Told(), HOSTS["claude"].max_context_bytes).items
+        )
+
+
+def _paths_of(sources: Sequence[Import]) -> str:
+    """Return the paths of an import; if there are many, a few of them or their common name."""
+    paths = [shown_path(item.path) for item in sources]
+    names = {os.path.basename(path) for path in paths}
+    if len(paths) <= MAX_PATHS_SHOWN:
+        return ", ".join(paths)
+    if len(names) == 1:
+        return f"{len(paths)} files named {names.pop()}"
+    return f"{', '.join(paths[: MAX_PATHS_SHOWN - 1])} and {len(paths) - MAX_PATHS_SHOWN + 1} more"
+
+
+def _first_prompts(past: Past) -> Past:
+    """Return a session with at most MAX_PROMPTS prompts."""
+    if len(past.moments) <= MAX_PROMPTS:
+        return past
+    end = past.moments[MAX_PROMPTS].turn - 1
+    return replace(past, moments=past.moments[:MAX_PROMPTS], turns=past.turns[:end])
+
+
+# Implement `rawkomem init`: start a repository. At a terminal, also offer to import, connect and
+# replay.
+
+WHAT_IT_IS = (
+    "rawkomem stores the memories of this project in .rawko, as Markdown files that you commit."
+)
+
+
+@click.command("init")
+@YES.but(help="Take the suggested answer to each question; do not ask.")
+@DRY_RUN
+@click.option(
+    "--no-import",
+    is_flag=True,
+    help="Do not import instructions, rules and memories of other tools.",
+)
+@click.option("--no-connect", is_flag=True, help="Do not connect agent hosts and git.")
+@PERSONAL.but(help="Start your personal repository; its memories are recalled in every project.")
+@click.pass_context
+def init_command(
+    context: click.Context,
+    /,
+    yes: bool,
+    dry_run: bool,
+    no_import: bool,
+    no_connect: bool,
+    personal: bool,
+) -> int:
+    """Start a memory repository in this project.
+
+    At a terminal, it shows a plan and asks before each step: write .rawko, import CLAUDE.md, AGENTS.md, rules and
+    memories of other tools, connect git and the installed agent hosts, replay your last sessions. Run it again later
+    to import and connect what is new. Without a terminal, it only writes the files in .rawko, unless you add --yes.
+    """
+    if personal or not (yes or person.arrival() == person.PERSON):
+        _start_plain(context.obj, dry_run, personal)
+        return 0
+
+    found = survey(context.obj or ".", not no_import, not no_connect)
+    guide = Guide(context, found, opening.arrival() == person.PERSON)
+    for place, why in found.skipped:
+        note(f"{place} is left out: {why}")
+    try:
+        return _guided(guide, yes, dry_run)
+    finally:
+        guide.close()
+
+
+def _start_plain(folder: str, dry_run: bool, personal: bool) -> None:
+    """Write and list the files of a repository."""
+    place = os.path.dirname(personal_root()) if personal else folder or "."
+    steps = plan_start(place)
+    for step in steps:
+        say(f"{paint('exists', 'dim') if step.exists else paint('write ', 'green')}  {step.path}")
+    if dry_run:
+        say("Nothing was written (--dry-run).")
+        return
+    if personal:
+        make_personal_folder(place)
+    write_start(steps)
+    option = " --personal" if personal else ""
+    say(
+        f"Ready. Store a memory with: rawkomem add{option} --title 'Why we chose X' --when 'choosing|changing X'"
+    )
+
+
+def _guided(guide: Guide, yes: bool, dry_run: bool) -> int:
+    """Print the plan, and carry it out unless it is a dry run. Return the exit code."""
+
+    steps = guide.steps()
+    if not steps:
+        say("Nothing new was found to import or to connect.")
+    else:
+        say(f"{WHAT_IT_IS}\n\n{paint('The plan:', 'bold')}")
+    for number, step in enumerate(steps, 1):
+        say(f"  {number}. {step.what}")
+    if guide.found.wants_git:
+        note(
+            "there is no git repository here; after 'git init', 'rawkomem init' offers to connect git"
+        )
+    if dry_run:
+        say("Nothing was written (--dry-run).")
+        return 0
+    if steps and not yes:
+        say(
+            "\nEnter takes the answer in capitals, s shows the texts. Ctrl-C stops; finished steps stay.\n"
+        )
+    try:
+        guide.run(take_default if yes else ask_person)
+    except Stopped:
+        note("stopped: nothing was written")
+        return 1
+    except (click.Abort, KeyboardInterrupt):
+        say()
+        note("stopped; run 'rawkomem init' again to continue")
+        if guide.undo:
+            guide.tell_end()
+        return 1
+    guide.tell_end()
+    return 0

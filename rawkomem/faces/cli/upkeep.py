@@ -1,0 +1,508 @@
+"""Implement `rawkomem status`, `index`, `store`, `sinks`, `ledger` and `doctor`: look after the index
+and the log.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from ...exchange.sinks import SinkStatus
+from ...files.kept_texts import unsaved_texts
+from ...files.ledger import Row, Verdict
+from ...files.watch import Watch
+from ...format.yamo import BLOCK_CHANGED, YAMO_OPERATIONS, read_yamo_block, text_hash
+from ...hosts.health import examine_hosts
+from ...index.status import Status
+from ...model.errors import NotFound
+from ...model.values import as_dict, iso
+from ...repository import Repository
+from ...repository.machine import StoreStatus, examine
+from ...text.chunks import counted
+from ...text.clean import clean, one_line
+from .commands import click_of, pass_layers, pass_repository
+from .declarations import Verbs
+from .frequent import say_sync_report, with_bar
+from .opening import open_repository
+from .options import JSON, LIMIT
+from .terminal import note, paint, say, say_either, say_json, say_rows, wide
+
+# Implement `rawkomem status` and `rebuild`: compare the index with the files, and rebuild it.
+
+
+@click.command("status")
+@JSON
+@pass_layers
+def status_command(repository: Repository, as_json: bool) -> int:
+    """Check that the search index matches the files.
+
+    The command hashes every file. The exit code is 1 if the index differs from the files.
+    """
+    status = repository.store.status()
+    layers = repository.layers.standings()
+    drafts = len(repository.drafts.all())
+    unsaved = unsaved_texts(repository.layout)
+    if as_json:
+        problems = [f"{problem.path}: {problem.message}" for problem in status.problems]
+        told = {"layers": [as_dict(layer) for layer in layers]} if layers else {}
+        say_json(
+            {
+                **as_dict(status),
+                "problems": problems,
+                "fresh": status.fresh,
+                "drafts": drafts,
+                "unsaved": unsaved,
+                **told,
+            }
+        )
+    else:
+        _print_status(status)
+        if drafts:
+            say(
+                f"drafts      {paint(counted(drafts, 'draft'), 'yellow')} on this machine: 'rawkomem drafts' shows them"
+            )
+        for path in unsaved:
+            say(f"unsaved     text not stored yet: {path}")
+        for layer in layers:
+            say(f"layer       {layer.told}")
+    return 0 if status.fresh else 1
+
+
+def _print_status(status: Status) -> None:
+    memories = ", ".join(f"{count} {name}" for name, count in status.memories.items()) or "none"
+    fresh = paint("yes", "green") if status.fresh else paint("NO", "red")
+    say(f"repository  {status.root}")
+    say(f"files       {status.files} ({status.quarantined} not usable)  hash {status.files_hash}")
+    say(
+        f"index       {counted(status.indexed, 'file')}, {counted(status.entries, 'entry')}  hash {status.index_hash}"
+    )
+    say(f"memories    {memories}")
+    if status.conflicts:
+        say(
+            f"conflicts   {paint(str(status.conflicts), 'yellow')} pending: 'rawkomem conflicts' shows them"
+        )
+    if status.proposals:
+        changed = paint(counted(status.proposals, "memory"), "yellow")
+        say(f"proposed    {changed} with proposed changes: 'rawkomem review' shows them")
+    say(f"fresh       {fresh}")
+    say(f"made with   {status.fingerprint}")
+    say(f"meaning     {status.tier}; contextual vectors: {_progress(status)}")
+    say(f"index file  {status.index} ({status.bytes / 1e6:.1f} MB)")
+    for path in status.stale:
+        note(f"{path} cannot be read: the index keeps its earlier content")
+    for problem in status.problems:
+        note(f"{problem.path}: {problem.message} ({problem.hint})")
+
+
+def _progress(status: Status) -> str:
+    """Return how many contextual vectors exist, and about how long the rest takes."""
+    said = f"{status.deep:,} of {status.documents:,}"
+    if status.deep_seconds_left:
+        minutes = -(-status.deep_seconds_left // 60)
+        said += f", about {counted(minutes, 'minute')}"
+    return f"{said}, waiting: {status.deep_waits}" if status.deep_waits else said
+
+
+@click.command("rebuild")
+@JSON
+@pass_repository
+def rebuild_command(repository: Repository, as_json: bool) -> None:
+    """Rebuild the index from the files.
+
+    A missing, corrupt or outdated index is rebuilt automatically.
+    """
+    say_sync_report(with_bar(repository.store.rebuild, "indexing"), as_json)
+
+
+# Implement `rawkomem index watch`: keep the index up to date while files change.
+
+
+@click.command("watch")
+@click.option("--once", is_flag=True, help="Update the index once and stop.")
+@pass_repository
+def watch_command(repository: Repository, once: bool) -> None:
+    """Update the index whenever files change.
+
+    The command runs until Ctrl-C or SIGTERM. You do not need it: every search updates the index automatically.
+    """
+    if once:
+        say_sync_report(repository.sync(), False)
+        return
+    watch = Watch(repository.layout, lambda: _sync_and_tell(repository), note)
+    for name in ("SIGTERM", "SIGINT"):
+        signal.signal(getattr(signal, name), lambda *_: watch.stop())
+    note(f"watching {repository.layout.root}; stop with Ctrl-C")
+    watch.run()
+
+
+def _sync_and_tell(repository: Repository) -> None:
+    report = repository.sync()
+    repository.core.deepen_in_background()
+    repository.core.wake_sinks()
+    repository.close()
+    if report.read:
+        say(f"{counted(report.read, 'file')} read, {report.seconds:.2f} s")
+        sys.stdout.flush()
+
+
+# Implement `rawkomem index`: update, watch or rebuild the search index.
+
+
+@click.group("index", cls=Verbs, bare="status")
+def index_command() -> None:
+    """Update, watch or rebuild the search index.
+
+    The index is derived from the memory files and can be deleted at any time. Every command updates it automatically.
+    """
+
+
+index_command.add_command(status_command, "status")
+index_command.add_command(click_of("sync"), "sync")
+index_command.add_command(watch_command, "watch")
+index_command.add_command(rebuild_command, "rebuild")
+
+
+# Implement `rawkomem store`: choose, list, fill and migrate the databases of the search index.
+
+
+@click.group("store", cls=Verbs, bare="status")
+def store_command() -> None:
+    """Choose the database of the search index.
+
+    The index is filled from the memory files and can be rebuilt at any time. 'rawkomem docs scale' explains which
+    database to choose.
+    """
+
+
+@store_command.command("use")
+@click.argument("name")
+@click.option(
+    "--url-env",
+    default="",
+    metavar="NAME",
+    help="The environment variable with the URL of the database.",
+)
+@JSON
+@pass_repository
+def store_use(repository: Repository, name: str, url_env: str, as_json: bool) -> None:
+    """Choose the database for this repository.
+
+    NAME is sqlite or another database that 'rawkomem store status' lists. The choice is stored in your own config
+    folder. The next command fills the database.
+    """
+    repository.store.use(name, url_env)
+    say_either(
+        as_json, {"store": name}, f"this repository now uses {name}; 'rawkomem index sync' fills it"
+    )
+
+
+@store_command.command("status")
+@JSON
+@pass_repository
+def store_status(repository: Repository, as_json: bool) -> int:
+    """List the databases and their state.
+
+    The exit code is 1 if the database in use has a problem.
+    """
+    statuses = repository.store.list()
+    return say_standings(as_json, statuses, _store_line)
+
+
+def say_standings(as_json: bool, statuses: Sequence[Any], line: Callable[[Any], str]) -> int:
+    """Print the state of stores or sinks and their problems; return 1 if there is a problem, else 0."""
+    say_rows(as_json, statuses, as_dict, line)
+    problems = [status for status in statuses if status.problem]
+    for status in () if as_json else problems:
+        note(f"{status.name}: {status.problem}")
+    return 1 if problems else 0
+
+
+def _store_line(status: StoreStatus) -> str:
+    filled = (
+        f"{counted(status.memories, 'memory')}, {status.bytes / 1e6:.1f} MB here"
+        if status.memories
+        else "empty"
+    )
+    missing = f"  ({status.install})" if status.install else ""
+    mark = paint("*", "green") if status.used else " "
+    return f"{mark} {status.name:9} {filled}  {status.where}{missing}".rstrip()
+
+
+@store_command.command("copy")
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@JSON
+@pass_repository
+def store_copy(repository: Repository, source: str, target: str, as_json: bool) -> None:
+    """Fill the database TO and compare it with FROM.
+
+    The content comes from the memory files, not from FROM.
+    """
+    copied = with_bar(lambda progress: repository.store.copy(source, target, progress), "filling")
+    said = f"{target} and {source} hold the same: {counted(copied.memories, 'memory')} ({copied.seconds:.1f} s)"
+    say_either(as_json, as_dict(copied), said)
+
+
+@store_command.command("publish")
+@JSON
+@pass_repository
+def store_publish(repository: Repository, as_json: bool) -> None:
+    """Fill the tables of RFC-0011 for other programs.
+
+    The tables hold the blocks of the ledger, the skills in use, and the full columns of memory_entries.
+    """
+    done = repository.store.publish()
+    parts = [
+        counted(done.memories, "memory"),
+        counted(done.blocks, "block"),
+        counted(done.skills, "skill"),
+    ]
+    say_either(
+        as_json, as_dict(done), f"other programs can read {parts[0]}, {parts[1]} and {parts[2]}"
+    )
+
+
+@store_command.command("migrate")
+@click.argument("place", default="")
+@JSON
+@pass_repository
+def store_migrate(repository: Repository, place: str, as_json: bool) -> None:
+    """Migrate tables of RFC-0011 from schema V1 to V2.
+
+    PLACE is the folder or the URL of the tables. Default: the tables of this repository. The old rows are kept as a
+    backup for 30 days.
+    """
+    done = repository.store.migrate(place)
+    said = (
+        f"migrated {counted(done.rows, 'memory')} to V2; 'rawkomem store rollback' can undo this for 30 days"
+        if done.done
+        else "the tables are already V2"
+    )
+    say_either(as_json, as_dict(done), said)
+    if done.removed_backup and not as_json:
+        say("removed an earlier backup that was older than 30 days")
+
+
+@store_command.command("rollback")
+@click.argument("place", default="")
+@click.option("--anyway", is_flag=True, help="Roll back even if newer memories are lost.")
+@JSON
+@pass_repository
+def store_rollback(repository: Repository, place: str, anyway: bool, as_json: bool) -> None:
+    """Undo 'rawkomem store migrate' while its backup exists."""
+    rows = repository.store.rollback(place, anyway)
+    say_either(as_json, {"rows": rows}, f"rolled back {counted(rows, 'memory')} to V1")
+
+
+# Implement `rawkomem sinks`: show the sinks, and send the events that wait.
+
+
+@click.group("sinks", cls=Verbs, bare="status")
+def sinks_command() -> None:
+    """Show and send events for the daily log and the webhook.
+
+    A sink receives an event for each write. You set up sinks in your own config, never in a repository. See 'rawkomem
+    docs sinks'.
+    """
+
+
+@sinks_command.command("status")
+@JSON
+@pass_repository
+def sinks_status(repository: Repository, as_json: bool) -> int:
+    """List the sinks and their state.
+
+    The exit code is 1 if a sink has a problem.
+    """
+    statuses = repository.sinks.list()
+    if not statuses and not as_json:
+        say("no sinks are set up ('rawkomem docs sinks' explains how)")
+    return say_standings(as_json, statuses, _sink_line)
+
+
+@sinks_command.command("flush")
+@click.option("--due", is_flag=True, help="Only send events whose retry time has come.")
+@JSON
+@pass_repository
+def sinks_flush(repository: Repository, due: bool, as_json: bool) -> int:
+    """Send the waiting events to the webhook now.
+
+    Every write does this in the background. The exit code is 1 if an event could not be sent.
+    """
+    flushed = repository.sinks.flush(due)
+    said = f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} dropped"
+    say_either(as_json, as_dict(flushed), said)
+    if flushed.failure and not as_json:
+        note(flushed.failure)
+    return 1 if flushed.failure else 0
+
+
+def _sink_line(status: SinkStatus) -> str:
+    waiting = (
+        f"\n  {status.waiting} waiting, {status.dropped} dropped (.rawko/local/sinks/dead.jsonl)"
+    )
+    more = waiting if status.waiting or status.dropped else ""
+    return f"{paint(status.name, 'bold')}  {status.where}  {', '.join(status.events)}{more}"
+
+
+# Implement `rawkomem ledger`: show the log of operations, and verify that nobody changed it.
+
+# Values that summarize a block; the first one that exists is shown.
+TELLING_KEYS = (
+    ("context", "query"),
+    ("output", "content_preview"),
+    ("output", "preventative_rule"),
+    ("output", "insight_preview"),
+    ("output", "skill_name"),
+    ("output", "memory_deleted"),
+)
+OPERATION = click.option(
+    "--op", "operation", type=click.Choice(YAMO_OPERATIONS), help="Only this operation."
+)
+
+
+@click.group("ledger", cls=Verbs, bare="show")
+def ledger_command() -> None:
+    """Show and verify the log of all operations.
+
+    Each store, search, reflection, synthesis, lesson and deletion is a block in .rawko/local/ledger. A SHA-256
+    chain protects the blocks. In your own config, 'ledger: writes' leaves out searches and 'ledger: off' turns the log
+    off. See 'rawkomem docs yamo'.
+    """
+
+
+@ledger_command.command("verify")
+@click.option(
+    "--database", default="", help="Verify the table yamo_blocks of this LanceDB folder instead."
+)
+@JSON
+@pass_repository
+def ledger_verify(repository: Repository, database: str, as_json: bool) -> int:
+    """Verify the hash chain from the first block to the last.
+
+    The exit code is 1 if the chain is broken. Keep a copy of the last hash in another place: comparing it shows
+    whether somebody replaced the whole ledger. --database verifies the blocks of a database by the rule of RFC-0011 or
+    by the anchors of memory-mesh.
+    """
+    if database:
+        return _verify_database(repository, database, as_json)
+    verdict = repository.ledger.verify()
+    if as_json:
+        problems = [as_dict(problem) for problem in verdict.problems]
+        told = {"problems": problems, "notes": list(verdict.notes), "since": iso(verdict.since)}
+        say_json({**as_dict(verdict), **told, "whole": not verdict.problems})
+    else:
+        _print_verdict(verdict)
+    return 1 if verdict.problems else 0
+
+
+def _verify_database(repository: Repository, folder: str, as_json: bool) -> int:
+    verdict = repository.ledger.verify_database(folder)
+    if as_json:
+        problems = [as_dict(problem) for problem in verdict.problems]
+        say_json({**as_dict(verdict), "problems": problems, "whole": not verdict.problems})
+    else:
+        for problem in verdict.problems:
+            say(f"{paint('broken', 'red')}  {problem.message} ({problem.hint})")
+        state = paint("broken", "red") if verdict.problems else paint("whole", "green")
+        bare = (
+            verdict.blocks
+            - verdict.by_rfc
+            - verdict.anchored
+            - sum(p.code == BLOCK_CHANGED for p in verdict.problems)
+        )
+        hashed = f"{verdict.by_rfc} hashed by RFC-0011, {verdict.anchored} by anchors, {bare} without a hash"
+        say(f"{state}  {verdict.blocks} blocks: {hashed}")
+    return 1 if verdict.problems else 0
+
+
+@ledger_command.command("show")
+@click.argument("id", default="")
+@LIMIT.but(default=20, help="Maximum number of blocks.")
+@OPERATION
+@JSON
+@pass_repository
+def ledger_show(
+    repository: Repository, id: str, limit: int, operation: str | None, as_json: bool
+) -> None:
+    """Show the last blocks, latest first.
+
+    With ID, the command prints the whole text of that block, or of all blocks that name that memory.
+    """
+    found = repository.ledger.blocks(operation or "", id)[::-1][:limit]
+    text = (lambda row: f"{_block_line(row)}\n{clean(row.yamo_text)}") if id else _block_line
+    say_rows(as_json, found, _block_json, text, "no block found")
+
+
+@ledger_command.command("export")
+@OPERATION
+@JSON
+@pass_repository
+def ledger_export(repository: Repository, operation: str | None, as_json: bool) -> None:
+    """Print every block, oldest first, as YAMO text or as JSON with hashes."""
+    found = repository.ledger.blocks(operation or "")
+    if as_json:
+        say_json([_block_json(row) for row in found])
+    elif found:
+        say("\n".join(row.yamo_text for row in found).removesuffix("\n"))
+
+
+def _block_json(row: Row) -> dict[str, Any]:
+    return {**as_dict(row), "timestamp": iso(row.timestamp), "text_hash": text_hash(row.yamo_text)}
+
+
+def _block_line(row: Row) -> str:
+    block, _ = read_yamo_block(row.yamo_text)
+    told = (block.value(section, key) for section, key in TELLING_KEYS) if block else ()
+    said = one_line(next((text for text in told if text), ""), max(20, wide() - 74))
+    return f"{iso(row.timestamp)}  {row.operation_type:10}  {said}  {paint(row.id, 'dim')}"
+
+
+def _print_verdict(verdict: Verdict) -> None:
+    for problem in verdict.problems:
+        say(f"{paint('broken', 'red')}  {problem.path}  {problem.message} ({problem.hint})")
+    for text in verdict.notes:
+        note(text)
+    if not verdict.blocks:
+        say("the ledger has no blocks: nothing was logged yet, or it was deleted")
+        return
+    state = paint("broken", "red") if verdict.problems else paint("whole", "green")
+    say(
+        f"{state}  {verdict.blocks} blocks since {iso(verdict.since)}, the last one {verdict.last_hash}"
+    )
+
+
+# Implement `rawkomem doctor`: look for problems on this machine.
+
+
+@click.command("doctor")
+@JSON
+@click.pass_obj
+def doctor_command(folder: str, as_json: bool) -> int:
+    """Look for problems on this machine.
+
+    The command checks versions, the file system, permissions, the index, the git setup, and when each connected agent
+    last called. The exit code is 1 if it finds a problem.
+    """
+
+    try:
+        repository = open_repository(folder, layers=True)
+    except NotFound:
+        repository = None
+    findings = examine(repository)
+    if repository:
+        findings += examine_hosts(repository.layout)
+    if as_json:
+        say_json([as_dict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            mark = paint("ok", "green") if finding.ok else paint("!!", "red")
+            say(
+                f"{mark}  {finding.name:12} {finding.text}"
+                + (f" ({finding.hint})" if finding.hint else "")
+            )
+    return 0 if all(finding.ok for finding in findings) else 1

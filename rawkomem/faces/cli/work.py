@@ -1,0 +1,576 @@
+"""Implement `rawkomem trace`, `brief` and `episode`: recorded tasks, what they teach, and periods of
+work.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from ...files.append import Written
+from ...files.layout import read_stdin
+from ...format.entries import entry_from_text
+from ...format.fields import EXPERIENCE_NUMBER
+from ...git.runner import user_name
+from ...learn.traces import ToldExperience, ToldTrace
+from ...model.entries import Memory
+from ...model.errors import BadInput
+from ...model.filters import READABLE, Filter
+from ...model.values import RECORDED, as_dict, iso, read_time
+from ...recall.earlier_tasks import MAX_BRIEF_TOKENS, NO_BRIEF
+from ...repository import Repository
+from ...state.digests import SUMMARY_WORDS, Episode
+from ...state.runs import OUTCOMES, first_value, outcome_of, tools_of
+from ...state.trust import sources_in
+from ...text.chunks import counted
+from ...text.clean import one_line
+from .commands import pass_repository
+from .declarations import Verbs
+from .frequent import result_json as found_json
+from .frequent import say_result as show_found
+from .opening import open_personal, open_repository
+from .options import ALL, BUDGET, JSON, LIMIT
+from .terminal import (
+    day,
+    fields_of,
+    name_of,
+    note,
+    paint,
+    say,
+    say_either,
+    say_json,
+    say_rows,
+    shortened,
+    wide,
+)
+
+# Implement `rawkomem trace`: record tasks and how they went.
+
+MAX_PROJECT_CHARS = 40
+STATUS = click.Choice(OUTCOMES)
+OUTCOME_COLORS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
+
+
+@click.group("trace", cls=Verbs, bare="list")
+def trace_command() -> None:
+    """Record tasks and how they went.
+
+    A trace is one file for one task. 'rawkomem brief' shows what earlier traces teach, 'rawkomem tidy consolidate
+    --apply' writes learnings from them. See 'rawkomem docs traces'.
+    """
+
+
+@trace_command.command("add")
+@click.option("--goal", required=True, help="The goal of the task.")
+@click.option("--status", type=STATUS, default=OUTCOMES[0], show_default=True, help="The outcome.")
+@click.option(
+    "--duration-ms", type=click.IntRange(0), default=0, help="The duration in milliseconds."
+)
+@click.option("--tool", "tools", multiple=True, help="A tool that was used; may be repeated.")
+@click.option("--file", "files", multiple=True, help="A file that was created; may be repeated.")
+@click.option("--agent", default="", help="Who did the task. Default: you.")
+@click.option("--error", default="", help="The error message.")
+@click.option("--plan", default="", help="The plan.")
+@click.option(
+    "--step",
+    "--steps",
+    "steps",
+    multiple=True,
+    help="A step, optionally followed by ' - status'; may be repeated.",
+)
+@click.option("--results", default="", help="The results.")
+@click.option(
+    "--learning",
+    "--learnings",
+    "learnings",
+    multiple=True,
+    help="What to repeat or to avoid next time; may be repeated.",
+)
+@click.option("--parent", default="", help="The trace of the parent task.")
+@click.option(
+    "--depends-on",
+    "depends_on",
+    multiple=True,
+    help="A trace that this task depends on; may be repeated.",
+)
+@JSON
+@pass_repository
+def trace_add(repository: Repository, as_json: bool, **given: Any) -> None:
+    """Record a task.
+
+    The text comes from --plan, --step, --results and --learning. Without these options, it comes from standard
+    input.
+    """
+    if not any(given[name] for name in ("plan", "steps", "results", "learnings")):
+        given["body"] = _piped_body()
+    told = ToldTrace(**{**given, "agent": given["agent"] or user_name()})
+    _report_recorded(repository.traces.add(told), as_json)
+    repository.core.follow()
+
+
+def _piped_body() -> str:
+    return "" if sys.stdin.isatty() else entry_from_text(read_stdin()).body
+
+
+@trace_command.command("list")
+@click.option(
+    "--status", type=STATUS, multiple=True, help="Only traces with this outcome; may be repeated."
+)
+@click.option("--archived", is_flag=True, help="Include archived traces.")
+@click.option(
+    "--in-order",
+    is_flag=True,
+    help="Sort by execution: a trace follows its parent and its dependencies.",
+)
+@ALL
+@JSON
+@pass_repository
+def trace_list(
+    repository: Repository,
+    status: tuple[str, ...],
+    archived: bool,
+    in_order: bool,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """List recorded tasks, latest first."""
+    statuses = (*READABLE, "archived") if archived else READABLE
+    found = repository.traces.list(statuses)
+    if not in_order:
+        found = sorted(found, key=lambda memory: (-memory.created, memory.id))
+    found = [memory for memory in found if not status or outcome_of(memory) in status]
+    say_rows(as_json, shortened(as_json, found, limit), _trace_json, _trace_line)
+    if not found and not as_json:
+        note("no trace found: 'rawkomem trace add' records one")
+
+
+def _trace_line(memory: Memory) -> str:
+    outcome = outcome_of(memory) or "unknown"
+    away = " [archived]" if memory.status == "archived" else ""
+    title = one_line(memory.title, max(20, wide() - len(memory.id) - len(away) - 36))
+    shown = paint(f"{outcome:21}", OUTCOME_COLORS.get(outcome, "red"))
+    return f"{day(memory.created)}  {shown} {title}  {paint(memory.id + away, 'dim')}"
+
+
+def _trace_json(memory: Memory) -> dict[str, Any]:
+    who = {
+        "trace_id": memory.id,
+        "timestamp": iso(memory.created),
+        "goal": memory.title,
+        "agent": memory.by,
+    }
+    how = {"status": outcome_of(memory), "tools_used": list(tools_of(memory))}
+    return {**who, **how, "path": memory.path, "archived": memory.status == "archived"}
+
+
+@trace_command.command("show")
+@click.argument("id")
+@JSON
+@pass_repository
+def trace_show(repository: Repository, id: str, as_json: bool) -> None:
+    """Show one recorded task and its dependencies."""
+    memory = repository.get(id)
+    if memory.kind not in RECORDED:
+        raise BadInput(
+            f"{memory.id} is a {memory.kind}, not a trace", f"'rawkomem show {memory.id}' shows it"
+        )
+    needed = repository.traces.needed_by(memory.id)
+    if as_json:
+        say_json(
+            {
+                **_trace_json(memory),
+                **memory.extra,
+                "depended_on": list(needed),
+                "body": memory.body,
+            }
+        )
+        return
+    say(_trace_line(memory))
+    for name, value in memory.extra.items():
+        text = ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
+        say(f"{paint(f'{name:13}', 'dim')} {one_line(text, 400)}")
+    if needed:
+        say(f"{paint('depended on  ', 'dim')} {', '.join(needed)}")
+    say(f"{paint('file         ', 'dim')} {memory.path}:{memory.line}")
+    say()
+    say(memory.body)
+
+
+@trace_command.group("log", invoke_without_command=True)
+@click.option(
+    "--personal", is_flag=True, help="Show the log of your personal repository: all your projects."
+)
+@LIMIT
+@JSON
+@click.pass_context
+def log_command(ctx: click.Context, personal: bool, limit: int, as_json: bool) -> None:
+    """Show the work log: one line for each task.
+
+    Hooks add an entry for each session in which files were written or commands were run. If you have a personal
+    repository ('rawkomem init --personal'), they also add the entry there.
+    """
+    if ctx.invoked_subcommand:
+        return
+    repository = open_personal() if personal else open_repository(ctx.obj)
+    found = repository.traces.experiences()[:limit]
+    say_rows(as_json, found, _log_json, _log_line)
+    if not found and not as_json:
+        note(
+            "the log is empty: hooks add an entry for each session, 'rawkomem trace log add' adds one by hand"
+        )
+
+
+def _log_json(memory: Memory) -> dict[str, Any]:
+    what = {
+        "id": memory.id,
+        "timestamp": iso(memory.created),
+        "goal": memory.title,
+        "agent": memory.by,
+    }
+    return {
+        **what,
+        "project": first_value(memory, ("project_name",)),
+        "outcome": outcome_of(memory),
+        "path": memory.path,
+    }
+
+
+def _log_line(memory: Memory) -> str:
+    project = first_value(memory, ("project_name",))
+    return _trace_line(memory) + (
+        paint(f"  in {one_line(project, MAX_PROJECT_CHARS)}", "dim") if project else ""
+    )
+
+
+@log_command.command("add")
+@click.option("--goal", required=True, help="The goal of the task.")
+@click.option("--outcome", type=STATUS, default=OUTCOMES[0], show_default=True, help="The outcome.")
+@click.option("--project", default="", help="The name of the project.")
+@click.option(
+    "--component",
+    "components",
+    multiple=True,
+    help="An agent or a tool that was used; may be repeated.",
+)
+@click.option(
+    "--files", type=click.IntRange(0), default=0, help="The number of files that were created."
+)
+@click.option("--summary", default="", help="A short summary of the results.")
+@click.option(
+    "--duration-ms", type=click.IntRange(0), default=0, help="The duration in milliseconds."
+)
+@click.option(
+    "--learnings", default="", help="What was learned or went wrong; '-' reads standard input."
+)
+@JSON
+@pass_repository
+def log_add(repository: Repository, as_json: bool, **given: Any) -> None:
+    """Add an entry to the work log.
+
+    The log keeps its last 1,000 entries. Older entries move to the archive; none is deleted.
+    """
+    if given["learnings"] == "-":
+        given["learnings"] = read_stdin().strip()
+    _report_recorded(repository.traces.log(ToldExperience(**given), user_name()), as_json)
+    repository.core.follow()
+
+
+def _report_recorded(written: Written, as_json: bool) -> None:
+    entry = written.entry
+    data = {"id": entry.id, "path": entry.path, "redacted": written.redacted}
+    number = f"exp_{entry.extra[EXPERIENCE_NUMBER]}  " if EXPERIENCE_NUMBER in entry.extra else ""
+    say_either(
+        as_json,
+        data,
+        f"{paint('recorded', 'green')}  {number}{entry.id}  {paint(entry.path, 'dim')}",
+    )
+    if written.redacted:
+        note("secrets in the text were redacted before it was written")
+
+
+# Implement `rawkomem brief`: print what earlier work teaches about a goal.
+
+
+@click.command("brief")
+@click.argument("goal", nargs=-1, required=True)
+@BUDGET.but(default=MAX_BRIEF_TOKENS, least=50)
+@JSON
+@pass_repository
+def brief_command(
+    repository: Repository, goal: tuple[str, ...], budget: int, as_json: bool
+) -> None:
+    """Show what earlier work teaches about a goal.
+
+    The command prints the recommended approach, anti-patterns, lessons, what worked and what failed, each with the
+    id of its source. If GOAL is '-', it is read from standard input.
+    """
+    text = read_stdin(strict=False) if goal == ("-",) else " ".join(goal)
+    found = repository.traces.brief(text, budget)
+    if as_json:
+        say_json({**as_dict(found), "points": [as_dict(point) for point in found.points]})
+        return
+    if found.points:
+        say(found.text.rstrip("\n"))
+    else:
+        note(
+            f"{found.left_out} points do not fit into the budget: raise --budget"
+            if found.left_out
+            else NO_BRIEF
+        )
+
+
+# Implement `rawkomem episode`: group memories that belong to one period of work.
+
+TAGS = click.option(
+    "--tag", "-t", "tags", multiple=True, help="A tag of the episode; may be repeated."
+)
+
+
+@click.group("episode", cls=Verbs, bare="list", old={"summarise": "summarize"})
+def episode_command() -> None:
+    """Group memories that belong to one period of work.
+
+    An episode is a file in memories/episodes/ that names its members. Search and list show episodes; injection uses
+    the members, not the episode. 'rawkomem delete' deletes an episode and keeps its members.
+    """
+
+
+@episode_command.command("create")
+@click.argument("name")
+@click.argument("ids", nargs=-1, required=True)
+@TAGS
+@click.option(
+    "--text",
+    default="",
+    help="A description. 'rawkomem episode summarize ID --keep' can write it later.",
+)
+@JSON
+@pass_repository
+def create_episode(
+    repository: Repository,
+    name: str,
+    ids: tuple[str, ...],
+    tags: tuple[str, ...],
+    text: str,
+    as_json: bool,
+) -> None:
+    """Create an episode from these memories."""
+    made = repository.episodes.create(name, ids, tags, text, user_name())
+    _tell_episode(made, "created", as_json)
+
+
+@episode_command.command("capture")
+@click.argument("name", required=False, default="")
+@click.option("--since", default="", help="Only memories from this time on (ISO 8601).")
+@click.option("--until", default="", help="Only memories before this time (ISO 8601).")
+@click.option(
+    "--by", "discoverer", default="", help="Only memories that this agent or person discovered."
+)
+@click.option("--kind", "-k", "kinds", multiple=True, help="Only this kind; may be repeated.")
+@click.option(
+    "--with-tag", "wanted", multiple=True, help="Only memories with this tag; may be repeated."
+)
+@TAGS
+@JSON
+@pass_repository
+def capture_episode(
+    repository: Repository, name: str, since: str, until: str, discoverer: str, kinds: tuple[str, ...],
+    wanted: tuple[str, ...], tags: tuple[str, ...], as_json: bool,
+) -> None:  # fmt: skip
+    """Create an episode from the memories of a time span or a filter.
+
+    At least two memories must match. Without NAME, the episode is named after its topic and its first day.
+    """
+    if not (since or until or discoverer or kinds or wanted):
+        raise BadInput("capture needs a filter", "add --since, --until, --by, --kind or --with-tag")
+    only = Filter(
+        kinds=kinds,
+        tags=wanted,
+        since=_time_given("--since", since),
+        until=_time_given("--until", until),
+    )
+    made = repository.episodes.capture(name, only, discoverer, tags, user_name())
+    _tell_episode(made, "captured", as_json)
+
+
+@episode_command.command("add")
+@click.argument("id")
+@click.argument("ids", nargs=-1, required=True)
+@JSON
+@pass_repository
+def add_members(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) -> None:
+    """Add memories to an episode."""
+    _tell_episode(repository.episodes.add(id, ids, user_name()), "extended", as_json)
+
+
+@episode_command.command("remove")
+@click.argument("id")
+@click.argument("ids", nargs=-1, required=True)
+@JSON
+@pass_repository
+def remove_members(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) -> None:
+    """Remove memories from an episode; the memories stay."""
+    _tell_episode(repository.episodes.remove(id, ids, user_name()), "reduced", as_json)
+
+
+@episode_command.command("list")
+@ALL
+@JSON
+@pass_repository
+def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
+    """List episodes, latest first."""
+    nothing = "no episodes yet: 'rawkomem episode capture --since 2026-01-23' creates one"
+    say_rows(
+        as_json,
+        shortened(as_json, repository.episodes.list(), limit),
+        _episode_json,
+        _episode_line,
+        nothing,
+    )
+
+
+@episode_command.command("show")
+@click.argument("id")
+@JSON
+@pass_repository
+def show_episode(repository: Repository, id: str, as_json: bool) -> None:
+    """Show an episode and its members, oldest first."""
+    episode = repository.episodes.get(id)
+    if as_json:
+        say_json(
+            {
+                **_episode_json(episode),
+                "memories": [_member_json(memory) for memory in episode.members],
+            }
+        )
+        return
+    say(_episode_line(episode))
+    if episode.memory.body:
+        say(f"\n{episode.memory.body}\n")
+    for memory in episode.members:
+        say(f"  {day(memory.created)}  {name_of(memory)}")
+    for name in episode.missing:
+        note(f"member {one_line(name, 60)!r} no longer exists")
+
+
+@episode_command.command("search")
+@click.argument("id")
+@click.argument("query", nargs=-1, required=True)
+@LIMIT
+@JSON
+@pass_repository
+def search_episode(
+    repository: Repository, id: str, query: tuple[str, ...], limit: int, as_json: bool
+) -> None:
+    """Find the members of an episode that match a question."""
+    found = repository.episodes.search(id, " ".join(query), limit)
+    if as_json:
+        say_json([found_json(item) for item in found])
+        return
+    for number, item in enumerate(found, 1):
+        show_found(number, item)
+    if not found:
+        note("no member matches")
+
+
+@episode_command.command("summarize")
+@click.argument("id")
+@click.option(
+    "--words",
+    default=SUMMARY_WORDS,
+    show_default=True,
+    type=click.IntRange(1, 2_000),
+    help="The maximum number of words.",
+)
+@click.option("--keep", is_flag=True, help="Store the summary as the text of the episode.")
+@JSON
+@pass_repository
+def summarize_episode(
+    repository: Repository, id: str, words: int, keep: bool, as_json: bool
+) -> None:
+    """Summarize an episode in sentences of its members.
+
+    No language model is used: the same members always give the same summary.
+    """
+    summary = repository.episodes.summarize(id, words)
+    if keep:
+        repository.episodes.keep_summary(id, summary, user_name())
+        repository.core.follow()
+    if as_json:
+        say_json({"id": repository.episodes.get(id).memory.id, "summary": summary, "kept": keep})
+        return
+    say(summary)
+    if not summary:
+        note("no active member has any text")
+
+
+@episode_command.command("compress")
+@click.argument("id")
+@click.option(
+    "--title",
+    default="",
+    help="The title of the digest. Default: 'Digest: ' and the name of the episode.",
+)
+@click.option("--archive", is_flag=True, help="Archive members that the digest covers completely.")
+@JSON
+@pass_repository
+def compress_episode(
+    repository: Repository, id: str, title: str, archive: bool, as_json: bool
+) -> None:
+    """Write one memory that sums up the members of an episode.
+
+    The digest names its sources in 'derivedFrom' and has their conditions and tags.
+    """
+    (digest, *archived), staying = repository.episodes.compress(id, title, archive, user_name())
+    repository.core.follow()
+    entry, sources = digest.entry, list(sources_in(digest.entry.extra))
+    if as_json:
+        say_json({"id": entry.id, "path": entry.path, "summary": entry.body, "derivedFrom": sources,
+                  "archived": len(archived)})  # fmt: skip
+        return
+    say(f"{paint('stored', 'green')}  {entry.id}  {paint(entry.path, 'dim')}")
+    say(f"from {counted(len(sources), 'memory')}, {len(archived)} of them archived")
+    for id, why in staying.items():
+        note(f"{id} stays active: {why}")
+
+
+def _time_given(option: str, text: str) -> int:
+    at = read_time(text)[0] if text else 0
+    if at is None:
+        raise BadInput(
+            f"{option} {text!r} is not an ISO 8601 time", "write 2026-01-23 or 2026-01-23T10:30:00Z"
+        )
+    return at
+
+
+def _episode_json(episode: Episode) -> dict[str, Any]:
+    memory = episode.memory
+    return {"id": memory.id, "name": memory.title, "summary": memory.body, "tags": list(memory.tags),
+            "start": iso(episode.start), "end": iso(episode.end), "by": list(episode.by), "path": memory.path,
+            "members": [member.id for member in episode.members], "missing": list(episode.missing)}  # fmt: skip
+
+
+def _member_json(memory: Memory) -> dict[str, Any]:
+    return {
+        **fields_of(memory, "id", "title", "status"),
+        "created": iso(memory.created),
+        "by": memory.by,
+    }
+
+
+def _episode_line(episode: Episode) -> str:
+    memory = episode.memory
+    span = (
+        day(episode.start)
+        if day(episode.start) == day(episode.end)
+        else f"{day(episode.start)}…{day(episode.end)}"
+    )
+    name = paint(one_line(memory.title, 80), "bold")
+    return f"{span}  {name}  {counted(len(episode.members), 'memory')}  {paint(memory.id, 'dim')}"
+
+
+def _tell_episode(episode: Episode, done: str, as_json: bool) -> None:
+    said = f"{paint(done, 'green')}  {_episode_line(episode)}  {paint(episode.memory.path, 'dim')}"
+    say_either(as_json, _episode_json(episode), said)

@@ -1,0 +1,190 @@
+"""Create and amend memories from the editor. New text is an edit: it is stored when the person saves
+the file.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.uris import to_fs_path
+
+from ...files.installation import fill_template
+from ...files.reading import decode_file
+from ...format.blocks import append_holds, join_entry
+from ...format.frontmatter import emit_entry
+from ...git.runner import user_name
+from ...model.entries import Entry, Memory
+from ...model.errors import BadInput, NotFound, Refused
+from ...model.ids import file_stem, new_id, numbered_names
+from ...model.values import CREATES, GROUPS, iso, now
+from ...redaction.entries import redact_entry
+from .documents import DELETED, Document, Documents, Shelf, line_start, uri_of
+from .positions import units
+
+NEW_COMMAND, AMEND_COMMAND, SHOW_COMMAND = "rawkomem.new", "rawkomem.amend", "rawkomem.show"
+ACTION_KIND = lsp.CodeActionKind.RefactorRewrite.value
+NEW_TITLE = "New memory"
+AMEND_TITLE = "Amend this memory"
+NEW_KINDS = [
+    kind for kind in CREATES if kind not in GROUPS
+]  # kinds of memories that have a text of their own
+
+
+def code_actions(
+    documents: Documents, params: lsp.CodeActionParams
+) -> list[lsp.Command | lsp.CodeAction] | None:
+    """Return the code actions at a position, of the kinds that the editor asks for; None if it is no memory file."""
+    uri = params.text_document.uri
+    if not documents.is_memory_file(uri):
+        return None
+    amends = lsp.Command(AMEND_TITLE, AMEND_COMMAND, arguments=[uri, params.range.start.line])
+    if not documents.client.takes_action_literals:
+        return [amends]
+    wanted = params.context.only or [""]
+    fits = any(
+        not kind or kind == ACTION_KIND or ACTION_KIND.startswith(f"{kind}.") for kind in wanted
+    )
+    return [lsp.CodeAction(AMEND_TITLE, kind=ACTION_KIND, command=amends)] if fits else []
+
+
+async def new_memory(documents: Documents, *given: Any) -> dict[str, str]:
+    """Create a file from the template of a kind and show it. Takes `title` and optionally `kind`.
+
+    The text is an unsaved edit if the editor supports that.
+    """
+    title, kind = (str(part).strip() for part in (*given, "", "")[:2])
+    kind = kind or "memory"
+    if not title:
+        raise BadInput("a new memory needs a title", f'run {NEW_COMMAND} with ["Why we chose X"]')
+    if kind not in NEW_KINDS:
+        raise BadInput(f"unknown kind {kind!r}", "one of " + ", ".join(NEW_KINDS))
+    id, uri, text = await documents.worker.run(_filled_template, documents, kind, title)
+    await _create_file(documents, uri, text)
+    await show_document(documents, uri)
+    return {"id": id, "uri": uri}
+
+
+def _filled_template(documents: Documents, kind: str, title: str) -> tuple[str, str, str]:
+    """Return the id, the URI and the text of a new memory in the first open folder that has memories."""
+    shelf = next(iter(documents.shelves()), None)
+    if shelf is None:
+        raise NotFound("no open folder has a .rawko/ folder", "run 'rawkomem init' in your project")
+    at = now()
+    id = new_id(kind, at)
+    said = {"title": title, "id": id, "kind": kind if kind != "memory" else "",
+            "discoveredAt": iso(at), "discoveredBy": user_name()}  # fmt: skip
+    return id, _free_uri(documents, shelf, kind, title), fill_template(shelf.layout, kind, said)
+
+
+async def _create_file(documents: Documents, uri: str, text: str) -> None:
+    """Create a file in the best way that the editor supports.
+
+    1. One edit creates the file and writes the text.
+    2. The server creates an empty file, which is no memory, and an edit writes the text.
+    3. The server writes the file with its text.
+    """
+    filling = lsp.TextEdit(line_start(1), text)
+    if documents.client.creates_files:
+        document = lsp.OptionalVersionedTextDocumentIdentifier(uri)
+        filled = lsp.TextDocumentEdit(document, [filling])
+        await _apply_edit(
+            documents, lsp.WorkspaceEdit(document_changes=[lsp.CreateFile(uri), filled]), NEW_TITLE
+        )
+        return
+    file = to_fs_path(uri) or ""
+    edits = documents.client.applies_edits
+    os.makedirs(os.path.dirname(file), exist_ok=True)
+    with open(file, "x", encoding="utf-8") as stream:
+        stream.write("" if edits else text)
+    if edits:
+        try:
+            await _apply_edit(documents, lsp.WorkspaceEdit(changes={uri: [filling]}), NEW_TITLE)
+        except Refused:
+            os.unlink(file)
+            raise
+
+
+def _free_uri(documents: Documents, shelf: Shelf, kind: str, title: str) -> str:
+    """Return the URI of a file that is named after a title and exists neither on disk nor in the editor."""
+    folder = CREATES[kind].folder
+    uris = (uri_of(shelf, f"{folder}/{name}.md") for name in numbered_names(file_stem(title)))
+    held = documents.open_uris()
+    return next(
+        uri for uri in uris if uri not in held and not os.path.lexists(to_fs_path(uri) or "")
+    )
+
+
+async def amend_memory(documents: Documents, *given: Any) -> dict[str, str]:
+    """Append an amendment with the memory's present text, for the person to edit and save.
+
+    Takes a URI and a line counted from 0.
+    """
+    uri, line = str(given[0]) if given else "", int(given[1]) if len(given) > 1 else 0
+    id, end, added = await documents.worker.run(_amendment, documents, uri, line)
+    await _apply_edit(
+        documents, lsp.WorkspaceEdit(changes={uri: [lsp.TextEdit(end, added)]}), AMEND_TITLE
+    )
+    return {"id": id, "uri": uri}
+
+
+def _amendment(documents: Documents, uri: str, line: int) -> tuple[str, lsp.Range, str]:
+    """Return the id of the memory at a line, the end of its document, and the text to append there."""
+    document = documents.get(uri)
+    memory = memory_at(document, line) if document else None
+    if document is None or memory is None:
+        raise BadInput(
+            "no memory to amend at the cursor",
+            "put the cursor into an entry whose frontmatter is valid",
+        )
+    if memory.status == DELETED:
+        raise Refused(f"{memory.id} is deleted", f"run 'rawkomem restore {memory.id}' first")
+    entry = Entry("amend", new_id("amend"), memory.id, at=now(), by=user_name(), body=memory.body)
+    added = _text_to_append(document.text, emit_entry(redact_entry(entry)))
+    last = len(document.lines) - 1
+    column = units(document.lines[last], documents.encoding)
+    return memory.id, lsp.Range(lsp.Position(last, column), lsp.Position(last, column)), added
+
+
+def memory_at(document: Document, line: int) -> Memory | None:
+    """Return the memory of the entry at a line, with the document's unsaved text; None if there is none."""
+    entries = document.entries
+    entry = next((one for one in reversed(entries) if one.line - 1 <= line), None)
+    if entry is None or entry.draft or not entry.target:
+        return None
+    return document.shelf.as_edited(entry.target, document.path, entries)
+
+
+def _text_to_append(text: str, entry: str) -> str:
+    """Return the text to append for an entry. Raises Refused if the result would not be read as that entry."""
+    if not append_holds(decode_file(text.encode("utf-8", "replace"))[0], entry):
+        raise Refused(
+            "an entry appended here would become part of the text above",
+            "close the code fence or comment",
+        )
+    return join_entry(text, entry)[len(text) :]
+
+
+async def show_document(documents: Documents, *given: Any) -> None:
+    """Ask the editor to show a file at a line counted from 1, if it supports that."""
+    uri, line = str(given[0]), int(given[1]) if len(given) > 1 else 1
+    if documents.client.shows_documents:
+        place = lsp.ShowDocumentParams(uri=uri, take_focus=True, selection=line_start(line))
+        await documents.editor.window_show_document_async(place)
+
+
+async def _apply_edit(documents: Documents, edit: lsp.WorkspaceEdit, label: str) -> None:
+    if not documents.client.applies_edits:
+        raise Refused(
+            "this editor does not apply edits of a language server",
+            "use 'rawkomem amend' in a terminal",
+        )
+    done = await documents.editor.workspace_apply_edit_async(
+        lsp.ApplyWorkspaceEditParams(edit=edit, label=label)
+    )
+    if not done.applied:
+        raise Refused(
+            f"the editor refused the edit: {done.failure_reason or 'it gives no reason'}",
+            "try again",
+        )

@@ -1,0 +1,244 @@
+"""Serve one editor over the Language Server Protocol: route requests, publish diagnostics, and watch
+files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+
+from ...files.check import check_text
+from ...model.errors import RawkoError
+from ...model.values import ERROR, WARNING, Problem
+from . import editing, features
+from .documents import Documents
+from .positions import locate_problem
+
+# Publish the problems that `rawkomem check` finds in a document, after every change.
+
+SEVERITY = {ERROR: lsp.DiagnosticSeverity.Error, WARNING: lsp.DiagnosticSeverity.Warning}
+
+
+async def check_edited(
+    documents: Documents, params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams
+) -> None:
+    """Check a document that was opened or changed."""
+    await _check_uris(documents, [params.text_document.uri])
+
+
+async def check_saved(documents: Documents, params: lsp.DidSaveTextDocumentParams) -> None:
+    """Check every open document again, because others may refer to the saved one."""
+    if documents.is_memory_file(params.text_document.uri):
+        await check_all(documents)
+
+
+async def check_all(documents: Documents) -> None:
+    """Check every open document, and ask the editor to refresh its code lenses."""
+    await _check_uris(documents, documents.open_uris())
+    if documents.client.refreshes_lenses:
+        await documents.editor.workspace_code_lens_refresh_async(None)
+
+
+async def forget_closed(documents: Documents, params: lsp.DidCloseTextDocumentParams) -> None:
+    """Clear the diagnostics of a closed document."""
+    documents.edits.pop(params.text_document.uri, None)
+    _publish(documents, params.text_document.uri, [])
+
+
+async def _check_uris(documents: Documents, uris: Iterable[str]) -> None:
+    """Check documents and publish the results. A result is dropped if the document was changed meanwhile."""
+    for uri in uris:
+        number = documents.edits[uri] = documents.edits.get(uri, 0) + 1
+        found = await documents.worker.run(_diagnostics, documents, uri, number)
+        if found is not None and documents.edits.get(uri) == number:
+            _publish(documents, uri, found)
+
+
+def _diagnostics(documents: Documents, uri: str, number: int) -> list[lsp.Diagnostic] | None:
+    document = documents.get(uri) if documents.edits.get(uri) == number else None
+    if document is None:
+        return None
+    checked = check_text(document.data, document.path, [*document.shelf.memories.values()])
+    return [_diagnostic(documents, document.lines, problem) for problem in checked.problems]
+
+
+def _diagnostic(documents: Documents, lines: Sequence[str], problem: Problem) -> lsp.Diagnostic:
+    span = locate_problem(lines, problem)
+    return lsp.Diagnostic(
+        range=documents.range(lines, span.line, span.start, span.end),
+        message=f"{problem.message} ({problem.hint})" if problem.hint else problem.message,
+        severity=SEVERITY.get(problem.level, lsp.DiagnosticSeverity.Information),
+        source="rawkomem",
+        code=problem.code,
+    )
+
+
+def _publish(documents: Documents, uri: str, diagnostics: list[lsp.Diagnostic]) -> None:
+    params = lsp.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics)
+    documents.editor.text_document_publish_diagnostics(params)
+
+
+# Notice files that change outside the editor: with the editor's file watcher, or else by polling.
+
+PATTERN = "**/.rawko/**/*.md"
+WATCHERS_ID = "rawkomem-files"
+INTERVAL_S = 2.0
+MAX_LOAD = 0.02  # share of the time that polling may take; a large repository is polled less often
+
+
+async def start_watching(documents: Documents, params: lsp.InitializedParams) -> None:
+    """Ask the editor to report changed files. If it cannot, poll for changes until the editor exits."""
+    if not documents.client.watches_files:
+        await _look_at_intervals(documents)
+        return
+    options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher(PATTERN)])
+    wanted = lsp.Registration(WATCHERS_ID, lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+    await documents.editor.client_register_capability_async(lsp.RegistrationParams([wanted]))
+
+
+async def files_changed(documents: Documents, params: lsp.DidChangeWatchedFilesParams) -> None:
+    """Check the open documents again after the editor reported changed files."""
+    await check_all(documents)
+
+
+async def _look_at_intervals(documents: Documents) -> None:
+    known, pause = 0, INTERVAL_S
+    while True:
+        await asyncio.sleep(pause)
+        version, cost = await documents.worker.run(_look_for_changes, documents)
+        pause = max(INTERVAL_S, cost / MAX_LOAD)
+        if version != known:
+            known = version
+            await check_all(documents)
+
+
+def _look_for_changes(documents: Documents) -> tuple[int, float]:
+    """Reload changed memories; return how often memories were loaded so far, and the CPU time of this call."""
+    started = time.thread_time()
+    return documents.refresh(), time.thread_time() - started
+
+
+# Route the requests of an editor and show failures to the person.
+
+NOTIFICATIONS: dict[str, Callable[[Documents, Any], Awaitable[None]]] = {
+    lsp.INITIALIZED: start_watching,
+    lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: files_changed,
+    lsp.TEXT_DOCUMENT_DID_OPEN: check_edited,
+    lsp.TEXT_DOCUMENT_DID_CHANGE: check_edited,
+    lsp.TEXT_DOCUMENT_DID_SAVE: check_saved,
+    lsp.TEXT_DOCUMENT_DID_CLOSE: forget_closed,
+}
+FEATURES: tuple[tuple[str, Callable[[Documents, Any], Any], Any], ...] = (
+    (
+        lsp.TEXT_DOCUMENT_COMPLETION,
+        features.complete,
+        lsp.CompletionOptions(trigger_characters=["[", ":", " ", ","]),
+    ),
+    (lsp.TEXT_DOCUMENT_HOVER, features.hover, None),
+    (lsp.TEXT_DOCUMENT_CODE_LENS, features.lenses, None),
+    (lsp.TEXT_DOCUMENT_DEFINITION, features.definitions, None),
+    (lsp.TEXT_DOCUMENT_REFERENCES, features.references_to, None),
+    (lsp.WORKSPACE_SYMBOL, features.workspace_symbols, None),
+    (
+        lsp.TEXT_DOCUMENT_CODE_ACTION,
+        editing.code_actions,
+        lsp.CodeActionOptions([editing.ACTION_KIND]),
+    ),
+)
+COMMANDS = {
+    editing.NEW_COMMAND: editing.new_memory,
+    editing.AMEND_COMMAND: editing.amend_memory,
+    editing.SHOW_COMMAND: editing.show_document,
+    features.SEARCH_COMMAND: features.search_memories,
+    features.WHY_COMMAND: features.why_recalled,
+}
+
+
+class EditorServer:
+    """Answers one editor."""
+
+    def __init__(self, folder: str = "", version: str = ""):
+        self.editor = LanguageServer(
+            "rawkomem", version, text_document_sync_kind=lsp.TextDocumentSyncKind.Full
+        )
+        self.documents = Documents(self.editor, folder)
+        self._background: set[asyncio.Task[None]] = set()
+        self._was_shut_down = False
+        self._exit_code = 0
+        for name, handler, options in FEATURES:
+            self.editor.feature(name, options)(self._answering(handler))
+        for name, noted in NOTIFICATIONS.items():
+            self.editor.feature(name)(self._noting(noted))
+        for name, command in COMMANDS.items():
+            self.editor.command(name)(self._obeying(command))
+        self.editor.feature(lsp.SHUTDOWN)(lambda params: self._shut_down())
+        self.editor.feature(lsp.EXIT)(lambda params: self._leave())
+
+    def serve(self) -> int:
+        """Answer on standard input and output until the editor disconnects; return the exit code.
+
+        The protocol library closes the stream that it writes to, so it gets a copy of stdout.
+        """
+        self.editor.start_io(stdout=os.fdopen(os.dup(sys.stdout.fileno()), "wb"))
+        self.documents.worker.end()
+        return self._exit_code
+
+    def _shut_down(self) -> None:
+        self._was_shut_down = True
+
+    def _leave(self) -> None:
+        """Set the exit code: the protocol requires 1 if the editor did not send `shutdown` first."""
+        self._exit_code = 0 if self._was_shut_down else 1
+
+    def _answering(self, handler: Callable[[Documents, Any], Any]) -> Callable[[Any], Any]:
+        """Wrap the handler of a request: a failure is shown as a message, and the request returns None."""
+
+        async def answer(params: Any) -> Any:
+            try:
+                return await self.documents.worker.run(handler, self.documents, params)
+            except RawkoError as failure:
+                return self._say(failure)
+
+        return answer
+
+    def _noting(
+        self, handler: Callable[[Documents, Any], Awaitable[None]]
+    ) -> Callable[[Any], None]:
+        """Wrap the handler of a notification: it runs in the background, because notifications have no answer."""
+
+        async def note(params: Any) -> None:
+            try:
+                await handler(self.documents, params)
+            except RawkoError as failure:
+                self._say(failure)
+
+        def start(params: Any) -> None:
+            task = asyncio.ensure_future(note(params))
+            self._background.add(task)
+            task.add_done_callback(self._background.discard)
+
+        return start
+
+    def _obeying(self, command: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap a command handler like a request handler; it may wait for answers of the editor."""
+
+        async def obey(*given: Any) -> Any:
+            try:
+                return await command(self.documents, *given)
+            except RawkoError as failure:
+                return self._say(failure)
+
+        return obey
+
+    def _say(self, failure: RawkoError) -> None:
+        text = failure.message + (f" ({failure.hint})" if failure.hint else "")
+        self.editor.window_show_message(
+            lsp.ShowMessageParams(type=lsp.MessageType.Error, message=text)
+        )

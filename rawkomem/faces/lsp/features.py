@@ -1,0 +1,449 @@
+"""Answer the requests of the editor: completions, hover cards, code lenses, definitions, symbols,
+search and why.
+
+The editor renders a card as Markdown, and anybody may have written the memory. So cards hold no
+invisible characters, no images, and no text of quarantined or deleted memories.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from lsprotocol import types as lsp
+
+from ...files.session_records import Access
+from ...git.citations import GONE, STALE, Citations
+from ...model.entries import Memory, Task
+from ...model.errors import BadInput
+from ...model.values import ACTIVE, IMPORTANCE, iso, record
+from ...recall.relevance import explain_score
+from ...recall.search import Found, snippet
+from ...state.plans import Key
+from ...state.schema import frontmatter_keys
+from ...text.chunks import counted
+from ...text.clean import clean, one_line
+from .documents import Documents, Shelf, line_start, uri_of
+from .editing import SHOW_COMMAND, memory_at
+from .positions import KEY_LINE, Front, Span, conditions_in, fronts, key_of, lines_of, names_in
+
+# Complete frontmatter keys, their fixed values, tags and ids of memories.
+
+TYPED_LINK = re.compile(r"\[\[([^\[\]|\n]*)$")
+TYPED_VALUE = re.compile(r"""[^\s,\[\]"'{}][^,\[\]"'{}]*$""")
+TAGS_KEY = "tags"
+MAX_MEMORIES = 50  # in one answer; typing more letters narrows the list
+ID_MARKS = str.maketrans("-_", "  ")  # so that "mem-1" also finds mem_1 and "Mem 1"
+ITEM_KINDS = {
+    "enum": lsp.CompletionItemKind.EnumMember,
+    "key": lsp.CompletionItemKind.Property,
+    "tag": lsp.CompletionItemKind.Keyword,
+    "memory": lsp.CompletionItemKind.Reference,
+}
+
+
+@record
+class Choice:
+    """One completion."""
+
+    text: str
+    says: str = ""  # its meaning, or the title of a memory
+    start: int = 0  # the column where the replaced text starts
+    found_by: str = ""  # text that the editor matches with the typed text; empty: `text`
+    sort: str = "enum"  # a key of ITEM_KINDS: the icon that the editor shows
+    snippet: str = ""  # the text with a cursor position, for editors that support it
+
+
+def complete(documents: Documents, params: lsp.CompletionParams) -> lsp.CompletionList | None:
+    """Return the completions at a position of the editor."""
+    place = documents.place(params)
+    if place is None:
+        return None
+    lines, line, column = place.document.lines, place.line, place.column
+    found = choices_at(place.document.shelf, lines, line, column)
+    memories = sum(choice.sort == "memory" for choice in found)
+    snippets = documents.client.takes_snippets
+    items = [
+        lsp.CompletionItem(
+            label=choice.text.removesuffix(": "), kind=ITEM_KINDS[choice.sort], detail=choice.says,
+            filter_text=choice.found_by or choice.text, sort_text=f"{number:06}",
+            insert_text_format=lsp.InsertTextFormat.Snippet if snippets and choice.snippet else None,
+            text_edit=lsp.TextEdit(documents.range(lines, line, choice.start, column),
+                                   choice.snippet if snippets and choice.snippet else choice.text),
+        )
+        for number, choice in enumerate(found)
+    ]  # fmt: skip
+    return lsp.CompletionList(is_incomplete=memories >= MAX_MEMORIES, items=items)
+
+
+def choices_at(shelf: Shelf, lines: Sequence[str], line: int, column: int) -> list[Choice]:
+    """Return the completions at a position of a memory file."""
+    typed = lines[line][:column] if line < len(lines) else ""
+    front = next((front for front in fronts(lines) if front.holds(line)), None)
+    if front is None:
+        link = TYPED_LINK.search(typed)
+        return _memory_choices(shelf, link.start(1), link[1]) if link else []
+    head = KEY_LINE.match(typed)
+    if not head and not typed.startswith((" ", "\t", "-")):
+        return _key_choices(lines, front, line)
+    key = key_of(lines, front, line)
+    start = _start_of_value(typed, head.end() if head else 0)
+    known = frontmatter_keys().get(key)
+    if known and known.refers:
+        return _memory_choices(shelf, start, typed[start:])
+    return _tag_choices(shelf, start) if key == TAGS_KEY else _value_choices(key, known, start)
+
+
+def _key_choices(lines: Sequence[str], front: Front, line: int) -> list[Choice]:
+    """Return the keys that the frontmatter does not use yet; a duplicate key would make it unreadable."""
+    others = (lines[at] for at in range(front.first + 1, front.last) if at != line)
+    used = {found[1] for found in map(KEY_LINE.match, others) if found}
+    free = {key: known for key, known in frontmatter_keys().items() if key not in used}
+    return [
+        Choice(
+            f"{key}: ", known.says, 0, key, "key", f"{key}: [$0]" if "anyOf" in known.values else ""
+        )
+        for key, known in free.items()
+    ]
+
+
+def _start_of_value(typed: str, after: int) -> int:
+    value = TYPED_VALUE.search(typed, after)
+    text = value[0] if value else ""
+    dash = len(text) - len(text.lstrip("- \t")) if not after else 0  # the "- " before a list item
+    return len(typed) - len(text) + dash
+
+
+def _value_choices(key: str, known: Key | None, start: int) -> list[Choice]:
+    """Return the allowed or usual values of a key."""
+    if known is None:
+        return []
+    words: Sequence[str] = known.values.get("enum", known.values.get("examples", ()))
+    words = IMPORTANCE if key == "importance" else words
+    described = known.values.get("enumDescriptions", [known.says] * len(words))
+    return [Choice(word, says, start) for word, says in zip(words, described, strict=True)]
+
+
+def _tag_choices(shelf: Shelf, start: int) -> list[Choice]:
+    counts = Counter(tag for memory in shelf.offered() for tag in memory.tags)
+    return [
+        Choice(tag, counted(number, "memory"), start, sort="tag")
+        for tag, number in counts.most_common()
+    ]
+
+
+def _memory_choices(shelf: Shelf, start: int, typed: str) -> list[Choice]:
+    """Return up to MAX_MEMORIES ids of memories whose id or title holds the typed text.
+
+    Ids and titles that begin with the text come first; within a rank, the last changed come first.
+    """
+    phrase = typed.strip().casefold()
+    words = phrase.split()
+    plain = phrase.translate(ID_MARKS)
+
+    def rank(memory: Memory) -> int:
+        text = f"{memory.id} {memory.title}".casefold()
+        if plain in (marked := text.translate(ID_MARKS)):
+            return (
+                0 if marked.startswith(plain) or memory.title.casefold().startswith(phrase) else 1
+            )
+        return 2 if all(word in text for word in words) else -1
+
+    ranked = [
+        (rank(memory), -memory.updated, memory.id, memory.title) for memory in shelf.offered()
+    ]
+    first = sorted(item for item in ranked if item[0] >= 0)[:MAX_MEMORIES]
+    # Neovim drops completions whose filter text does not begin with the typed text, so it is put in front.
+    return [
+        Choice(id, title, start, f"{typed} {id} {title}".strip(), "memory")
+        for _, _, id, title in first
+    ]
+
+
+# Find definitions, references and symbols.
+
+MAX_SYMBOLS = 500  # in one answer; typing more letters narrows the list
+
+
+def definitions(documents: Documents, params: lsp.DefinitionParams) -> list[lsp.Location] | None:
+    """Return where the memory that is named at the position begins; None if no memory is named there."""
+    place = documents.place(params)
+    span, memories = place.meant() if place else (None, [])
+    return (
+        [_location(place.document.shelf, memory) for memory in memories] if place and span else None
+    )
+
+
+def references_to(documents: Documents, params: lsp.ReferenceParams) -> list[lsp.Location] | None:
+    """Return every place that names a memory: the one named at the position, or else the one of its frontmatter."""
+    place = documents.place(params)
+    if place is None:
+        return None
+    shelf = place.document.shelf
+    _, wanted = place.meant()
+    found = [_location(shelf, memory) for memory in wanted if params.context.include_declaration]
+    return [
+        *found,
+        *(location for memory in wanted for location in _places_naming(documents, shelf, memory)),
+    ]
+
+
+def workspace_symbols(
+    documents: Documents, params: lsp.WorkspaceSymbolParams
+) -> list[lsp.SymbolInformation]:
+    """Return the memories whose title, id and tags together hold every typed word."""
+    words = params.query.casefold().split()
+    found = [
+        (shelf, memory)
+        for shelf in documents.shelves()
+        for memory in shelf.offered()
+        if all(
+            word in f"{memory.title} {memory.id} {' '.join(memory.tags)}".casefold()
+            for word in words
+        )
+    ]
+    return [
+        lsp.SymbolInformation(_location(shelf, memory), memory.title or memory.id, lsp.SymbolKind.String,
+                              container_name=memory.kind)
+        for shelf, memory in found[:MAX_SYMBOLS]
+    ]  # fmt: skip
+
+
+def _places_naming(documents: Documents, shelf: Shelf, memory: Memory) -> Iterator[lsp.Location]:
+    for path in shelf.files_naming(memory.id):
+        documents.worker.go_on()
+        uri = uri_of(shelf, path)
+        lines = lines_of(documents.text(uri))
+        for span in names_in(lines):
+            if memory.id in shelf.names.find(span.text):
+                yield lsp.Location(uri, documents.range(lines, span.line, span.start, span.end))
+
+
+def _location(shelf: Shelf, memory: Memory) -> lsp.Location:
+    return lsp.Location(uri_of(shelf, memory.path), line_start(memory.line))
+
+
+# Write the text of hover cards and code lenses.
+#
+# The editor renders a card as Markdown, and anybody may have written the memory. So cards hold no
+# invisible characters, no images, and no text of quarantined or deleted memories.
+
+PREVIEW_CHARS = 600  # of a body in a card
+MAX_TASKS_SHOWN = 5  # for one condition
+MAX_STALE_PLACES = 3  # in one remark
+HIDDEN_STATUSES = ("quarantined", "deleted")  # the text of these memories is not shown
+SUPERSEDED = "superseded by "
+CARD_MARKS = re.compile(r"^### |^---\n+|\*\*([^*\n]+)\*\*|`+([^`\n]+)`+", re.MULTILINE)
+
+
+class Teller:
+    """Describes the memories of one request. Counts uses once and reads each cited file once."""
+
+    def __init__(self, shelf: Shelf):
+        self.shelf = shelf
+        self.uses = shelf.repository.lifecycle.accesses()
+        self.citations = Citations(shelf.layout)
+
+    def card(self, memory: Memory) -> str:
+        """Return a memory as Markdown: status, trust and text."""
+        if memory.status in HIDDEN_STATUSES:
+            hint = "text not shown: open its file, then run 'rawkomem review' or 'rawkomem restore'"
+            return harmless(
+                f"### {_code(memory.id)}\n\n**{memory.status}** · {memory.kind}\n\n({hint})"
+            )
+        trust = self.shelf.repository.beliefs.trust(memory)
+        facts = [
+            f"**{memory.status}**"
+            + (f" ({one_line(memory.reason, 100)})" if memory.reason else ""),
+            memory.kind,
+            memory.importance,
+            f"trust {trust.value:.2f}" + ("" if trust.standing.verified else " (unverified)"),
+        ]
+        body = (
+            memory.body
+            if len(memory.body) <= PREVIEW_CHARS
+            else memory.body[:PREVIEW_CHARS].rstrip() + " …"
+        )
+        more = [*self.remarks(memory), _code(memory.id)]
+        title = f"### {one_line(memory.title or memory.id, 200)}"
+        return harmless("\n\n".join([title, " · ".join(facts), " · ".join(more), "---", body]))
+
+    def remarks(self, memory: Memory) -> list[str]:
+        """Return remarks about a memory: what supersedes it, its status, stale citations, votes, uses."""
+        said = []
+        if memory.superseded_by:
+            newer = self.shelf.memories.get(memory.superseded_by)
+            said.append(SUPERSEDED + one_line(newer.title if newer else memory.superseded_by, 80))
+        elif memory.status != ACTIVE:
+            said.append(memory.status)
+        stale = [
+            item
+            for item in self.citations.of(memory.extra, memory.updated)
+            if item.state in (STALE, GONE)
+        ]
+        if stale:
+            places = (
+                f"{item.citation.place} {'is gone' if item.state == GONE else 'changed'}"
+                for item in stale
+            )
+            said.append("stale: " + ", ".join([*places][:MAX_STALE_PLACES]))
+        if memory.helpful or memory.harmful:
+            said.append(
+                f"{memory.helpful} helpful"
+                + (f", {memory.harmful} harmful" if memory.harmful else "")
+            )
+        access = self.uses.get(memory.id, Access())
+        if access.count:
+            said.append(f"used {counted(access.count, 'time')}, last {iso(access.last)[:10]}")
+        return said
+
+
+def fired_card(condition: str, lately: Sequence[tuple[int, str]]) -> str:
+    """Return the tasks that a condition fired on recently, as Markdown."""
+    named = _code(one_line(condition, 200))
+    if not lately:
+        return harmless(f"{named} fired on none of the tasks in the ledger.")
+    tasks = "\n".join(
+        f"- {iso(at)[:16].replace('T', ' ')} {one_line(task, 120)}"
+        for at, task in lately[:MAX_TASKS_SHOWN]
+    )
+    more = (
+        f"\n- … and {len(lately) - MAX_TASKS_SHOWN} more" if len(lately) > MAX_TASKS_SHOWN else ""
+    )
+    return harmless(f"{named} fired recently on:\n\n{tasks}{more}")
+
+
+def harmless(text: str) -> str:
+    """Return Markdown without invisible characters and images; showing an image would contact a server."""
+    return clean(text).replace("![", "!\\[")
+
+
+def without_marks(card: str) -> str:
+    """Return a card without its Markdown marks, for an editor that shows plain text."""
+    return CARD_MARKS.sub(lambda found: found[1] or found[2] or "", card)
+
+
+def _code(text: str) -> str:
+    """Return a text as inline code, between more backticks than it holds in a row."""
+    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    blank = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{blank}{text}{blank}{ticks}"
+
+
+# Answer requests for hover cards and code lenses.
+
+
+def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
+    """Return a card for a position: the tasks on which its condition fired, or the memory it names."""
+    place = documents.place(params)
+    if place is None:
+        return None
+    lines, shelf = place.document.lines, place.document.shelf
+
+    def shown(text: str, span: Span | None) -> lsp.Hover:
+        where = documents.range(lines, span.line, span.start, span.end) if span else None
+        format = documents.client.hover_format
+        return lsp.Hover(
+            lsp.MarkupContent(
+                format, text if format == lsp.MarkupKind.Markdown else without_marks(text)
+            ),
+            where,
+        )
+
+    condition = place.on(conditions_in(lines))
+    if condition:
+        return shown(fired_card(condition.text, shelf.fired_lately(condition.text)), condition)
+    span, memories = place.meant()
+    if not memories:
+        return None
+    teller = Teller(shelf)
+    return shown("\n\n".join(teller.card(memory) for memory in memories), span)
+
+
+def lenses(documents: Documents, params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
+    """Return the remarks that the editor shows above each memory of a document."""
+    document = documents.get(params.text_document.uri)
+    if document is None:
+        return None
+    shelf, teller = document.shelf, Teller(document.shelf)
+    begun = [(entry, shelf.memories[entry.id]) for entry in document.entries
+             if entry.creates and entry.id in shelf.memories]  # fmt: skip
+    return [
+        lsp.CodeLens(line_start(entry.line), _lens_command(shelf, memory, remark))
+        for entry, memory in begun
+        for remark in teller.remarks(memory)
+    ]
+
+
+def _lens_command(shelf: Shelf, memory: Memory, remark: str) -> lsp.Command:
+    """Return the command of a lens: it opens the superseding memory, or does nothing for other remarks."""
+    newer = shelf.memories.get(memory.superseded_by)
+    if newer and remark.startswith(SUPERSEDED):
+        return lsp.Command(remark, SHOW_COMMAND, arguments=[uri_of(shelf, newer.path), newer.line])
+    return lsp.Command(remark, "")
+
+
+# Answer two commands of the editor: search memories, and explain whether a memory is recalled for
+# a task.
+
+SEARCH_COMMAND, WHY_COMMAND = "rawkomem.search", "rawkomem.why"
+MAX_RESULTS = 20
+MAX_SNIPPET_CHARS = 160
+
+
+async def search_memories(documents: Documents, *given: Any) -> list[dict[str, object]]:
+    """Return the memories of all open folders that fit a query. Takes `query`."""
+    query = str(given[0]).strip() if given else ""
+    if not query:
+        raise BadInput("a search needs a query", f'run {SEARCH_COMMAND} with ["how do we retry"]')
+    return await documents.worker.run(_search_shelves, documents, query)
+
+
+def _search_shelves(documents: Documents, query: str) -> list[dict[str, object]]:
+    found = [
+        (shelf, item)
+        for shelf in documents.shelves()
+        for item in shelf.repository.search(query, MAX_RESULTS)
+    ]
+    found.sort(key=lambda pair: -pair[1].score)
+    return [_search_result(*pair) for pair in found[:MAX_RESULTS]]
+
+
+def _search_result(shelf: Shelf, item: Found) -> dict[str, object]:
+    row = item.row
+    hidden = row.status in HIDDEN_STATUSES
+    return {
+        "id": row.id,
+        "title": one_line(row.title) if row.title and not hidden else row.id,
+        "status": row.status,
+        "fits": item.fits,
+        "text": "" if hidden else one_line(snippet(item, (), MAX_SNIPPET_CHARS)),
+        "uri": uri_of(shelf, row.path),
+        "line": row.line,
+    }
+
+
+async def why_recalled(documents: Documents, *given: Any) -> dict[str, object]:
+    """Return whether the memory at a line is recalled for a task, and why. Takes a URI, a line from 0, and a task."""
+    uri, line, task = given if len(given) == 3 else ("", 0, "")
+    if not str(task).strip():
+        raise BadInput(
+            f"{WHY_COMMAND} needs a document, a line and a task",
+            f'run {WHY_COMMAND} with [uri, line, "add a retry"]',
+        )
+    return await documents.worker.run(_why_at, documents, str(uri), int(line), str(task).strip())
+
+
+def _why_at(documents: Documents, uri: str, line: int, task: str) -> dict[str, object]:
+    document = documents.get(uri)
+    memory = memory_at(document, line) if document else None
+    if document is None or memory is None:
+        raise BadInput(
+            "no memory at the cursor", "put the cursor into an entry whose frontmatter is valid"
+        )
+    item, inside = document.shelf.repository.explain(memory.id, Task(task))
+    said = "recalled for this task" if inside else f"not recalled for this task: {item.why_not}"
+    text = "\n".join([f"{one_line(memory.title or memory.id)}: {said}", *explain_score(item)])
+    return {"id": memory.id, "recalled": inside, "text": text}

@@ -1,0 +1,329 @@
+"""Define the tools and prompts of the server. They are few and short, because the list costs every
+agent tokens.
+
+Each tool makes the library call of the command that its docstring names. What it writes counts as
+an agent's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...files.layout import PERSONAL
+from ...format.entries import compose_entry
+from ...model.entries import Entry, Task
+from ...model.errors import BadInput, NotFound
+from ...model.filters import FILTER_FIELDS
+from ...model.values import IMPORTANCE, record
+from ...recall.earlier_tasks import NO_BRIEF
+from ...recall.inject import Injection
+from ...recall.signals import cut_note, filter_of
+from ...repository import Repository
+from ...repository.writing import SAME_TITLE, doubts_about
+from ...state.changes import SIGNALS
+from ...text.safe import safe_item_id
+from .replies import (
+    found_list,
+    listed_drafts,
+    what_was_amended,
+    what_was_remembered,
+    what_was_stored,
+    whole_memory,
+)
+
+# Define the tools of the server. They are few and short, because the list costs every agent
+# tokens.
+#
+# Each tool makes the library call of the command that its docstring names. What it writes counts
+# as an agent's word.
+
+DEFAULT_AUTHOR = "agent"  # the author of a memory if the client does not send its name
+TEXT = {"type": "string"}
+TEXTS = {"type": "array", "items": TEXT}
+MAX_DRAFTS = 10  # in one list: the latest
+MAX_RESULTS = 50  # of one search
+FILTERS = {  # the filters of `search` that agents may use
+    field.word: {**TEXT, "description": field.agents} for field in FILTER_FIELDS if field.agents
+}
+
+
+@record
+class Caller:
+    """The client's name, and the session for which uses of memories are counted."""
+
+    name: str = DEFAULT_AUTHOR
+    session: str = ""
+
+
+@record
+class Verb:
+    """A tool of the server."""
+
+    says: str  # the description for the agent
+    takes: dict[str, Any]  # arguments: name → JSON Schema
+    needs: tuple[str, ...]  # required arguments
+    does: Callable[..., str]
+    reads: bool = True  # whether it changes no memory; counting a use in a local file is no change
+    again: bool = True  # whether a second call with the same arguments changes nothing more
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of all arguments."""
+        needed = {"required": [*self.needs]} if self.needs else {}
+        return {"type": "object", "properties": self.takes, **needed}
+
+
+def recall(repository: Repository, caller: Caller, task: str) -> str:
+    """Run `rawkomem inject` and count the injected memories as used."""
+    injection = repository.inject(Task(task, session=caller.session), form="xml")
+    repository.note_use(injection, caller.session)
+    repository.core.deepen_in_background()
+    return _cut_line(task) + (
+        _with_known_ids(injection) or "No memory is relevant to this task. 'search' may find more."
+    )
+
+
+def _cut_line(text: str) -> str:
+    """Return a line that says how much of a long text was used; empty if the whole text was used."""
+    said = cut_note([text])
+    return f"{said}.\n" if said else ""
+
+
+def _with_known_ids(injection: Injection) -> str:
+    """Return the injected text, and the ids of relevant memories that this session already got.
+
+    The host may have dropped those from its context; `get` returns them again.
+    """
+    told = [item.memory.id for item in injection.left_out if item.out and item.out.code == "told"]
+    ids = ", ".join(map(safe_item_id, told))
+    before = f"Already given in this session: {ids}. 'get' returns one again.\n" if told else ""
+    return f"{injection.text}{before}"
+
+
+def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: str) -> str:
+    """Run `rawkomem search`."""
+    found = repository.search(query, min(max(limit, 1), MAX_RESULTS), filter_of(**which))
+    if not found:
+        return _cut_line(query) + "Nothing found."
+    said = (
+        "" if any(item.fits for item in found) else "No memory fits the query. The nearest are:\n"
+    )
+    return _cut_line(query) + said + found_list(found, repository.layers.labels_of_found(found))
+
+
+def get(repository: Repository, caller: Caller, id: str) -> str:
+    """Run `rawkomem show`."""
+    owner, own = repository.layers.owner(id)
+    memory = owner.get(own)
+    return whole_memory(
+        memory, owner.beliefs.trust(memory), repository.layers.labels(owner, [memory])[memory.id]
+    )
+
+
+def remember(
+    repository: Repository,
+    caller: Caller,
+    text: str,
+    amends: str = "",
+    quote: str = "",
+    reason: str = "",
+    **flags: Any,
+) -> str:
+    """Run `rawkomem add`, or `rawkomem amend` if `amends` names a memory. `text` is a body without frontmatter."""
+    body = "\n\n".join(
+        part
+        for part in (text.strip("\n"), f"Reason: {reason.strip()}" if reason.strip() else "")
+        if part
+    )
+    entry = compose_entry(Entry(body=body), "amend" if amends else "memory", caller.name, **flags)
+    if amends:
+        owner, own = repository.layers.owner(amends)
+        if quote:
+            owner.remembering.check_quote(quote)
+        _refuse_doubtful(owner, entry, own)
+        written = owner.amend(own, entry)
+        return what_was_amended(written, owner.get(written.entry.about))
+    _refuse_doubtful(_project_only(repository), entry, says_so=bool(quote.strip()))
+    if quote.strip():
+        return what_was_remembered(
+            _project_only(repository).remembering.remember(entry, quote, caller.name)
+        )
+    _project_only(repository).remembering.refuse_planted(entry)
+    return what_was_stored(_project_only(repository).add(entry))
+
+
+def _refuse_doubtful(
+    repository: Repository, entry: Entry, about: str = "", says_so: bool = False
+) -> None:
+    """Raise BadInput if an entry should not be stored as it is.
+
+    With `says_so` (a person's quote) an existing title is allowed: a correction may have the title that it corrects.
+    """
+    for doubt in doubts_about(repository.core, entry, about):
+        if doubt.code == SAME_TITLE and not says_so:
+            hint = f"to change that memory, call 'remember' with amends: {doubt.concerns}; otherwise use another title"
+            raise BadInput(f"{doubt.message}: nothing was stored", hint)
+        if doubt.code != SAME_TITLE:
+            raise BadInput(f"{doubt.message}: nothing was stored", doubt.hint)
+
+
+def brief(repository: Repository, caller: Caller, goal: str) -> str:
+    """Run `rawkomem brief`."""
+    return repository.traces.brief(goal).text or "Nothing is known about this goal yet."
+
+
+def feedback(repository: Repository, caller: Caller, id: str, signal: str, reason: str = "") -> str:
+    """Run `rawkomem feedback`."""
+    owner, own = repository.layers.owner(id)
+    vote = owner.feedback(own, signal, reason, caller.name).entry
+    waits = vote.id in owner.get(vote.about).proposed
+    return f"noted: {signal}, for {vote.about}" + (
+        " (counts when a person accepts it)" if waits else ""
+    )
+
+
+def drafts(
+    repository: Repository, caller: Caller, action: str = "list", id: str = "", **given: Any
+) -> str:
+    """Run `rawkomem drafts` and its actions.
+
+    A draft that an agent keeps counts as a person's word only if its quote is found in a session.
+    """
+    wing = _project_only(repository).drafts
+    if action == "list":
+        waiting = wing.all()
+        older = (
+            f"{len(waiting) - MAX_DRAFTS} older drafts are not shown.\n"
+            if len(waiting) > MAX_DRAFTS
+            else ""
+        )
+        return older + listed_drafts(waiting[:MAX_DRAFTS]) if waiting else "No drafts are waiting."
+    if not id:
+        raise BadInput(
+            f"drafts: {action} needs an id", "call 'drafts' with action: list to see the ids"
+        )
+    changes = {key: given[key] for key in ("title", "text", "when") if given.get(key)}
+    if action == "keep":
+        return what_was_stored(repository.remembering.keep_draft(id, caller.name, **changes))
+    if action == "edit":
+        return f"edited {safe_item_id(wing.edit(id, **changes).id)}"
+    if action == "merge":
+        return f"merged into {safe_item_id(wing.merge(id, str(given.get('other', ''))).id)}"
+    return f"dropped {safe_item_id(wing.drop(id).id)}"
+
+
+def _project_only(repository: Repository) -> Repository:
+    """Return the repository. Raises NotFound if it is the user's own: agents store memories only in a project."""
+    if repository.layers.all[0].name == PERSONAL:
+        raise NotFound(
+            "there is no project here to store it in", "run 'rawkomem init' in the project"
+        )
+    return repository
+
+
+VERBS = {
+    "recall": Verb(
+        "Get project memories for a task. Call it before non-trivial work.",
+        {"task": TEXT},
+        ("task",),
+        recall,
+    ),
+    "brief": Verb(
+        "Get what worked and failed in earlier work with a similar goal.",
+        {"goal": TEXT},
+        ("goal",),
+        brief,
+    ),
+    "search": Verb(
+        f"Search memories by words and meaning. 'limit': 5 by default, at most {MAX_RESULTS}.",
+        {"query": TEXT, "limit": {"type": "integer"}, **FILTERS},
+        ("query",),
+        search,
+    ),
+    "get": Verb("Get one memory in full.", {"id": TEXT}, ("id",), get),
+    "remember": Verb(
+        "Store a decision, correction, finding or convention under a one-line title, with its reason. "
+        "'quote': the person's exact words that say this; they are checked. "
+        "'when': tasks it applies to, each as words, a|b or a sentence. "
+        "'amends': id of a memory whose title and text to replace.",
+        {
+            "title": TEXT,
+            "text": TEXT,
+            "reason": TEXT,
+            "quote": TEXT,
+            "when": TEXTS,
+            "tags": TEXTS,
+            "importance": {"enum": [*IMPORTANCE]},
+            "amends": TEXT,
+        },
+        ("title", "text"),
+        remember,
+        reads=False,
+        again=False,
+    ),
+    "feedback": Verb(
+        "Report that a memory helped or misled you.",
+        {"id": TEXT, "signal": {"enum": [*SIGNALS]}, "reason": TEXT},
+        ("id", "signal"),
+        feedback,
+        reads=False,
+        again=False,
+    ),
+    "drafts": Verb(
+        "Drafts: statements of people that are not stored yet. 'other': the draft to merge with.",
+        {
+            "action": {"enum": ["list", "keep", "edit", "merge", "drop"]},
+            "id": TEXT,
+            "other": TEXT,
+            "title": TEXT,
+            "text": TEXT,
+            "when": TEXTS,
+        },
+        (),
+        drafts,
+        reads=False,
+        again=False,
+    ),
+}
+
+
+# Define the prompts that a person picks in the host: memories for a task, a brief, the end of a
+# session.
+
+CLOSING = """\
+Look back over this session. For each decision, correction, convention, limit or cause of a fault that a later session
+needs, call `remember` once, with a title that states it, the reason, and the tasks it applies to. Call `search` first:
+if a memory on the subject exists, amend it instead of storing another. An amendment replaces title and text, so `get`
+the memory and send both in full, with your change. Store no secrets, and nothing that the code or the git history
+already shows. Then call `feedback` for each recalled memory that helped or misled you. If nothing is worth keeping, say
+so."""
+
+
+@record
+class Prompt:
+    """A prompt of the server."""
+
+    title: str
+    says: str  # the description
+    takes: str  # the name of its argument; empty: it has none
+    writes: Callable[[Repository, Caller, str], str]  # returns the text for the argument
+
+
+def _write_brief(repository: Repository, caller: Caller, goal: str) -> str:
+    return f"{repository.traces.brief(goal).text or NO_BRIEF}\nThe goal: {goal}"
+
+
+def _write_task(repository: Repository, caller: Caller, task: str) -> str:
+    return f"{recall(repository, caller, task)}\nThe task: {task}"
+
+
+PROMPTS = {
+    "recall": Prompt("Recall", "Start a task with the memories about it", "task", _write_task),
+    "brief": Prompt(
+        "Brief", "Start a task with what worked and failed in earlier runs", "goal", _write_brief
+    ),
+    "keep": Prompt(
+        "Keep", "Store what was decided or found out in this session", "", lambda *_: CLOSING
+    ),
+}

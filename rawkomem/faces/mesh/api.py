@@ -1,0 +1,801 @@
+"""Provide the memory mesh of RFC-0011 over a Repository: SyncMemoryMesh, MemoryMesh with `await`, and
+the context manager.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from threading import Lock
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+from ...files.append import Written
+from ...files.installation import plan_start, write_start
+from ...files.layout import FOLDER, Layout, find_layout, read_stream
+from ...files.session_records import accesses, note_use
+from ...format.mesh_fields import LessonContext as Lesson
+from ...format.mesh_fields import extra_from_metadata
+from ...model.entries import LESSON, Memory, Plan
+from ...model.errors import BadInput, NotFound, RawkoError, Refused
+from ...model.user_settings import LlmSettings
+from ...model.values import now, replace
+from ...recall.answer_cache import MAX_ANSWERS, TIME_TO_LIVE_S, AnswerCache
+from ...recall.excerpt import labels_by_id
+from ...recall.render import finish, held
+from ...recall.search import Found, best_results
+from ...recall.signals import filter_of
+from ...redaction.find import redact
+from ...repository import Repository
+from ...repository.experience import DRAFTED, WAITING
+from ...repository.settings import Settings
+from ...repository.writing import Writer
+from ...state.changes import MAX_LEVELS, plan_heritage
+from ...state.changes import HeritageChain as Heritage
+from ...state.fold import new_memory
+from ...text.clean import one_line
+from ...text.language import NEAR_DUPLICATE
+from ...text.safe import safe_line
+from . import records
+from .records import (
+    block_of,
+    checked_metadata,
+    entry_of,
+    format_results,
+    lesson_id_of,
+    name_of,
+    record_of,
+    reflection_of,
+    skill_record_of,
+    skill_result_of,
+)
+from .values import (
+    DEFAULT_AGENT,
+    CacheStats,
+    FormatOptions,
+    GetAllOptions,
+    HealthStatus,
+    HeritageChain,
+    InteractionContext,
+    LessonBlock,
+    LessonContext,
+    MemoryMeshOptions,
+    MemoryRecord,
+    MemoryStats,
+    PruneResult,
+    QueryOptions,
+    RecallOptions,
+    ReflectionResult,
+    ReflectOptions,
+    ReliabilityUpdate,
+    SearchOptions,
+    SearchResult,
+    SkillOptions,
+    SkillRecord,
+    SkillResult,
+    SynthesisOptions,
+    SynthesisResult,
+    checked_limit,
+    read_options,
+)
+
+# Read files that a user names, and name the file in every error.
+
+
+@contextmanager
+def naming_file(file: str) -> Iterator[None]:
+    """Add the file's name to any error; the hint stays."""
+    try:
+        yield
+    except RawkoError as failure:
+        raise BadInput(f"{file}: {failure.message}", failure.hint) from failure
+    except OSError as failure:
+        raise BadInput(f"{file}: {failure.strerror or failure}") from failure
+
+
+def read_text(file: str) -> str:
+    """Return the whole text of a file."""
+    with open(file, "rb") as stream:
+        return read_stream(stream, "the file")
+
+
+# Open a repository from the options of a mesh: its folder, its settings, and whether it may be
+# written.
+
+# OpenAI-compatible endpoints of the providers that the RFC names.
+PROVIDERS = {
+    "openai": "https://api.openai.com/v1",
+    "ollama": "http://localhost:11434/v1",
+    "cohere": "https://api.cohere.ai/compatibility/v1",
+}
+SKILL_FILES = (".yamo", ".md")
+
+
+class Unwritten(Writer):
+    """A repository that refuses every write, for a mesh with `enable_memory` off."""
+
+    def write_decided(
+        self, decide: Callable[[], Plan], via: str = "", may_be_retry: object = None
+    ) -> Sequence[Written]:
+        """Raise Refused."""
+        raise Refused("memory is switched off", "open the mesh with enable_memory=True")
+
+
+def checked_options(options: MemoryMeshOptions) -> MemoryMeshOptions:
+    """Validate and return the options."""
+    if options.llm_provider and options.llm_provider not in PROVIDERS:
+        raise BadInput(
+            f"unknown provider {options.llm_provider!r}", "one of " + ", ".join(PROVIDERS)
+        )
+    if options.max_heritage_depth < 1:
+        hint = "use at least 1; to store no heritage, leave enable_heritage_tracking off"
+        raise BadInput(f"max_heritage_depth is {options.max_heritage_depth}", hint)
+    return options
+
+
+def open_mesh_repository(options: MemoryMeshOptions) -> Repository:
+    """Return the repository with the options applied. On failure it is closed again."""
+    folders = _skill_folders(options)
+    repository = Repository(
+        _found_or_made(options),
+        via="agent",
+        adjust=lambda settings: _adjusted_settings(settings, options),
+    )
+    repository.core.agent = name_of(options.agent_id)
+    if not options.enable_memory:
+        repository.core.writer = Unwritten(repository.core)
+        return repository
+    try:
+        for folder in folders:
+            _ingest_folder(repository, folder)
+        if options.enable_wisdom_distillation:
+            _distill_lessons(repository)
+    except BaseException:
+        repository.close()
+        raise
+    return repository
+
+
+def _distill_lessons(repository: Repository) -> None:
+    """Distill lessons and store those with a rule, without a review: the option asks for this (RFC-0011 §8.2)."""
+    by = repository.core.agent
+    for proposal, what in repository.lessons.distill(by=by).found:
+        if LESSON in proposal.draft.tags and what in (DRAFTED, WAITING):
+            repository.drafts.keep(proposal.draft.id, by=by, via="distilled")
+
+
+def layout_of(options: MemoryMeshOptions) -> tuple[Layout, bool]:
+    """Return where the repository is or would be, and whether it exists."""
+    start = options.db_dir or os.getcwd()
+    try:
+        return find_layout(start), True
+    except NotFound:
+        return Layout(os.path.join(os.path.abspath(start), FOLDER)), False
+
+
+def _found_or_made(options: MemoryMeshOptions) -> Layout:
+    layout, there = layout_of(options)
+    if not there:
+        write_start(plan_start(layout.project))
+    return layout
+
+
+def _skill_folders(options: MemoryMeshOptions) -> Sequence[str]:
+    given = options.skill_directories
+    folders = [given] if isinstance(given, str) and given else [*given]
+    for folder in folders:
+        if not os.path.isdir(folder):
+            raise BadInput(f"no folder {folder}", "create it, or correct skill_directories")
+    return folders
+
+
+def _ingest_folder(repository: Repository, folder: str) -> None:
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if name.endswith(SKILL_FILES) and os.path.isfile(path):
+            with naming_file(path):
+                repository.skills.ingest(read_text(path), path, repository.core.agent, via="agent")
+
+
+def _adjusted_settings(settings: Settings, options: MemoryMeshOptions) -> Settings:
+    """Return the user's settings, overridden by the options."""
+    given = {
+        "min_lesson_confidence": options.lesson_min_confidence,
+        "lesson_days": options.lesson_retention_days,
+    }
+    ledger = settings.ledger if options.enable_yamo else "off"
+    settings = replace(settings, ledger=ledger, llm=_llm_settings(settings.llm, options))
+    return replace(settings, **{name: value for name, value in given.items() if value is not None})
+
+
+def _llm_settings(llm: LlmSettings, options: MemoryMeshOptions) -> LlmSettings:
+    if not options.enable_llm:
+        return LlmSettings()
+    if options.llm_provider:
+        llm = LlmSettings(endpoint=PROVIDERS[options.llm_provider], key_env="", timeout=llm.timeout)
+    given = {
+        "model": options.llm_model,
+        "key": options.llm_api_key,
+        "max_tokens": options.llm_max_tokens,
+    }
+    return replace(llm, **{name: value for name, value in given.items() if value})
+
+
+# Provide the public API of RFC-0011 §4.1 without `await`; awaitable.py adds `await`.
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Given = Mapping[str, Any]
+CANDIDATES_PER_RESULT = 2  # RFC-0011 §5.1: twice as many candidates as results
+LESSON_ORDER = "severity desc"  # the order of lessons that the RFC requires (§8.2)
+
+
+def _publishes(method: Callable[P, T]) -> Callable[P, T]:
+    """Wrap a method so that the tables of RFC-0011 hold its writes and recalls when it returns."""
+
+    @wraps(method)
+    def followed(*given: P.args, **named: P.kwargs) -> T:
+        answer = method(*given, **named)
+        mesh = given[0]
+        assert isinstance(mesh, SyncMemoryMesh)
+        if mesh.options.enable_memory:
+            mesh.repository.core.follow_tables(*mesh.recalled)
+            mesh.recalled = ()
+        return answer
+
+    return followed
+
+
+class SyncMemoryMesh:
+    """A memory mesh over the repository of a project. Options may be passed in every form that options.py reads."""
+
+    def __init__(self, options: MemoryMeshOptions | Given | None = None, **named: Any):
+        self.options = checked_options(read_options(MemoryMeshOptions, options, named))
+        self._repository: Repository | None = None
+        self.recalled: tuple[str, ...] = ()  # ids that the running search found, for _publishes
+
+    # Lifecycle
+
+    def init(self) -> None:
+        """Open the repository, or create one if there is none. Models are loaded when first needed."""
+        if self._repository is None:
+            self._repository = open_mesh_repository(self.options)
+
+    def close(self) -> None:
+        """Close the repository. Closing twice has no further effect; the next call opens the repository again."""
+        if self._repository is not None:
+            self._repository.close()
+            self._repository = None
+
+    @property
+    def repository(self) -> Repository:
+        """Return the repository, and open it on first use."""
+        self.init()
+        assert self._repository is not None
+        return self._repository
+
+    @property
+    def _by(self) -> str:
+        return name_of(self.options.agent_id)
+
+    # Memories
+
+    @_publishes
+    def add(self, content: str, metadata: Given | None = None) -> MemoryRecord:
+        """Store a memory and return it, or return the stored memory that already says the same."""
+        entry = entry_of(content, {} if metadata is None else metadata, self.options.agent_id)
+        chain = self._chain_in(metadata or {})
+        if chain:
+            plan_heritage(
+                new_memory(entry), chain
+            )  # raises errors of the chain before anything is written
+        if not self.options.enable_memory:
+            return record_of(new_memory(replace(entry, at=now())))
+        memory, new = records.store_unless_known(self.repository, entry)
+        if new and chain:
+            self.repository.lessons.inherit(
+                memory.id, chain.intents, chain.hypotheses, chain.rationales, self._by
+            )
+            memory = self.repository.get(memory.id)
+        return record_of(memory)
+
+    def ingest(self, content: str, metadata: Given | None = None) -> MemoryRecord:
+        """Store a memory, as `add` does."""
+        return self.add(content, metadata)
+
+    def get(self, id: str) -> MemoryRecord | None:
+        """Return one memory, or None if the id is unknown."""
+        memory = self._memory(id)
+        return self._records([memory])[0] if memory else None
+
+    def get_all(
+        self, /, options: GetAllOptions | Given | None = None, **named: Any
+    ) -> list[MemoryRecord]:
+        """Return all active memories, last changed first."""
+        limit = checked_limit(read_options(GetAllOptions, options, named).limit, least=0)
+        rows = self.repository.list()
+        return self._records(self.repository.get_many([row.id for row in rows[: limit or None]]))
+
+    def _records(self, memories: Sequence[Memory], counted: bool = True) -> list[MemoryRecord]:
+        """Return memories as records, with labels in repositories where people vouch for memories.
+
+        With `counted`, the records hold how often this machine used each memory.
+        """
+        labels = labels_by_id(self.repository.beliefs.all(), memories)
+        used = accesses(self.repository.layout) if counted else {}
+        return [
+            record_of(memory, labels.get(memory.id, ()), used.get(memory.id)) for memory in memories
+        ]
+
+    @_publishes
+    def delete(self, id: str) -> None:
+        """Delete a memory by appending a tombstone; its text stays in the file."""
+        memory = self._memory(id)
+        if memory is None:
+            raise NotFound(f"Record not found: {id}", "run 'memory-mesh search QUERY' to find ids")
+        self.repository.delete(memory.id, by=self._by)
+
+    @_publishes
+    def search(
+        self, /, query: str, options: SearchOptions | Given | None = None, **named: Any
+    ) -> list[SearchResult]:
+        """Return the memories that fit a question best, by reciprocal rank fusion of words and meaning (§5.1)."""
+        asked = read_options(SearchOptions, options, named)
+        limit = checked_limit(asked.limit)
+        only = filter_of(filter=asked.filter)
+        found = self.repository.core.look(
+            [query], CANDIDATES_PER_RESULT * limit, only, cached=asked.use_cache
+        )[0].found
+        ranked = best_results(
+            sorted(found, key=lambda item: item.row.id), limit, lambda item: item.signals.ranks
+        )
+        best = (ranked[0].signals.ranks, ranked[0].relevance) if ranked else (0.0, 0.0)
+        self.repository.core.note_recalls([(query, len(ranked), *best)], limit, asked.filter)
+        if ranked and self.options.enable_memory:
+            self.recalled = tuple(item.row.id for item in ranked)
+            note_use(self.repository.layout, now(), "", 0, self.recalled)
+        return self._results(ranked)
+
+    def likeness(self, content: str) -> float:
+        """Return how similar the closest memory is to a text, from 0 to 1. This is not counted as a recall."""
+        return records.closest_likeness(self.repository, content)
+
+    def _results(self, ranked: Sequence[Found]) -> list[SearchResult]:
+        """Return results whose scores are relative to the best one, which has 1.0."""
+        best = ranked[0].signals.ranks or 1.0 if ranked else 1.0
+        records = self._records(
+            self.repository.get_many([item.row.id for item in ranked]), counted=False
+        )
+        return [
+            SearchResult(
+                **vars(record),
+                score=round(item.signals.ranks / best, 2),
+                relevance=round(item.relevance, 4),
+            )
+            for item, record in zip(ranked, records, strict=True)
+        ]
+
+    def _memory(self, id: str) -> Memory | None:
+        """Return the memory with exactly this id, or the lesson with this memory id; None if deleted or unknown."""
+        for name in (id, lesson_id_of(id)):
+            try:
+                memory = self.repository.get(name)
+            except (NotFound, BadInput):
+                continue
+            if memory.id == name and memory.status != "deleted":
+                return memory
+        return None
+
+    # Reflection and synthesis
+
+    @_publishes
+    def reflect(
+        self, /, options: ReflectOptions | Given | None = None, **named: Any
+    ) -> ReflectionResult:
+        """Reflect on memories (§3.4). With a model, store and return a reflection; without, return its prompt."""
+        asked = read_options(ReflectOptions, options, named)
+        llm = asked.generate and self.repository.settings.llm.any
+        shape = self.repository.skills.reflect(
+            asked.topic, asked.lookback, llm, self._dry, self._by
+        )
+        return reflection_of(shape)
+
+    @_publishes
+    def synthesize(
+        self, /, options: SynthesisOptions | Given | None = None, **named: Any
+    ) -> SynthesisResult:
+        """Propose a skill from learnings. It is not used until a person reviews it."""
+        topic = read_options(SynthesisOptions, options, named).topic
+        made = self.repository.skills.synthesize(
+            topic, self.repository.settings.llm.any, self._dry, self._by
+        )[0]
+        return SynthesisResult(
+            made.status, made.analysis, made.skill_id, made.skill_name, made.yamo_text
+        )
+
+    @property
+    def _dry(self) -> bool:
+        """Tell whether results are only returned, not stored."""
+        return not self.options.enable_memory
+
+    # Lessons
+
+    @_publishes
+    def distill_lesson(self, context: LessonContext | Given) -> LessonBlock:
+        """Store a lesson (§8.3), or return the stored lesson of the same pattern if it is at least as confident."""
+        told = Lesson(**vars(read_options(LessonContext, context)))
+        lesson, _ = self.repository.lessons.learn(told, self._by, via="agent")
+        return block_of(lesson)
+
+    def query_lessons(
+        self, /, query: str = "", options: QueryOptions | Given | None = None, **named: Any
+    ) -> list[LessonBlock]:
+        """Return active lessons, most severe first."""
+        asked = read_options(QueryOptions, options, named)
+        if " ".join(asked.order_by.lower().split()) != LESSON_ORDER:
+            raise BadInput(
+                f"unknown order {asked.order_by!r}",
+                f"use {QueryOptions.order_by!r}, the only order",
+            )
+        return [
+            block_of(lesson)
+            for lesson in self.repository.lessons.search(query, checked_limit(asked.limit))
+        ]
+
+    @_publishes
+    def insert_heritage(self, memory_id: str, heritage: HeritageChain | Given) -> None:
+        """Record the chain of intents that led to a memory."""
+        chain, memory = self._chain(heritage), self._memory(memory_id)
+        id = memory.id if memory else memory_id
+        self.repository.lessons.inherit(
+            id, chain.intents, chain.hypotheses, chain.rationales, self._by
+        )
+
+    def get_memories_by_pattern(self, pattern_id: str) -> list[MemoryRecord]:
+        """Return the lessons of a pattern, then other memories whose metadata names it."""
+        ids = [lesson.id for lesson in self.repository.lessons.by_pattern(pattern_id)]
+        named = self.repository.list(
+            filter=f"lesson_pattern_id = '{pattern_id.replace(chr(39), chr(39) * 2)}'"
+        )
+        return self._records(
+            self.repository.get_many([*ids, *(row.id for row in named if row.id not in ids)])
+        )
+
+    def _chain_in(self, metadata: Given) -> Heritage | None:
+        """Return the heritage chain in a memory's metadata; None if there is none or chains are not stored."""
+        chain = metadata.get("heritage_chain") if self.options.enable_heritage_tracking else None
+        return self._chain(chain) if chain else None
+
+    def _chain(self, heritage: HeritageChain | Given) -> Heritage:
+        """Return the last levels of a chain, at most as many as are stored."""
+        chain = read_options(HeritageChain, heritage)
+        deepest = min(self.options.max_heritage_depth, MAX_LEVELS)
+        parts = (chain.intent_chain, chain.hypotheses, chain.rationales)
+        if not all(
+            isinstance(part, tuple) and all(isinstance(text, str) for text in part)
+            for part in parts
+        ):
+            raise BadInput(
+                "a heritage must consist of lists of texts",
+                'example: {"intentChain": ["ship weekly"]}',
+            )
+        return Heritage(*(part[-deepest:] for part in parts))
+
+    # Skills
+
+    @_publishes
+    def ingest_skill(
+        self, yamo_text: str, metadata: Given | None = None, source_file_path: str = ""
+    ) -> SkillRecord:
+        """Add a skill and return it, or return the identical stored skill."""
+        extra = extra_from_metadata(checked_metadata({} if metadata is None else metadata))
+        made = self.repository.skills.ingest(yamo_text, source_file_path, self._by, "agent", extra)
+        return skill_record_of(self.repository.skills.get(made.id))
+
+    def search_skills(
+        self, /, query: str, options: SkillOptions | Given | None = None, **named: Any
+    ) -> list[SkillResult]:
+        """Return the skills that fit a question best (§5.3)."""
+        limit = checked_limit(read_options(SkillOptions, options, named).limit)
+        return [
+            skill_result_of(match.skill, match.score)
+            for match in self.repository.skills.search(query, limit)
+        ]
+
+    def list_skills(
+        self, /, options: SkillOptions | Given | None = None, **named: Any
+    ) -> list[SkillResult]:
+        """Return skills, most reliable first."""
+        limit = checked_limit(read_options(SkillOptions, options, named).limit)
+        return [skill_result_of(skill) for skill in self.repository.skills.list(limit)]
+
+    @_publishes
+    def update_skill_reliability(self, id: str, success: bool) -> ReliabilityUpdate:
+        """Record whether a use of a skill succeeded; return its new reliability."""
+        skill = self.repository.skills.feedback(id, success, by=self._by)
+        return ReliabilityUpdate(skill.memory.id, skill.reliability, skill.uses)
+
+    @_publishes
+    def prune_skills(self, threshold: float = 0.3) -> PruneResult:
+        """Archive skills whose reliability is below a threshold; return how many."""
+        pruned = self.repository.skills.prune(threshold, self._dry, self._by)
+        return PruneResult(len(pruned.skills), pruned.remaining)
+
+    # Diagnostics
+
+    def stats(self) -> MemoryStats:
+        """Return counts. Creates no repository: if there is none, `is_connected` is False."""
+        layout, there = layout_of(self.options)
+        if self._repository is None and not there:
+            return MemoryStats(0, 0, layout.root, False)
+        rows = self.repository.list()
+        skills = sum(row.kind == "skill" for row in rows)
+        return MemoryStats(len(rows) - skills, skills, self.repository.layout.root, True)
+
+    def version(self) -> object:
+        """Return a value that changes whenever memories change."""
+        repository = self.repository
+        return repository.core.read(lambda: repository.core.index.catalogue.meta().get("listing"))
+
+    def clear_cache(self) -> None:
+        """Clear the cache of answers."""
+        if self._repository is not None:
+            self._repository.core.forget_answers()
+
+    def get_cache_stats(self) -> CacheStats:
+        """Return how many answers are cached."""
+        kept = self._repository.core.kept_answers if self._repository is not None else 0
+        return CacheStats(kept, MAX_ANSWERS, int(TIME_TO_LIVE_S * 1000))
+
+    def format_results(self, results: Sequence[SearchResult]) -> str:
+        """Return results as text for a prompt (§9.2)."""
+        return format_results(results)
+
+
+# Provide MemoryMesh: SyncMemoryMesh with awaitable methods, which run one after the other in one
+# thread.
+
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
+
+
+def _awaited(
+    call: Callable[Concatenate[SyncMemoryMesh, Params], Result],
+) -> Callable[Concatenate[MemoryMesh, Params], Coroutine[Any, Any, Result]]:
+    """Return a method of MemoryMesh that runs a method of SyncMemoryMesh in the thread of the mesh."""
+
+    @wraps(call)
+    async def method(
+        self: MemoryMesh, /, *arguments: Params.args, **named: Params.kwargs
+    ) -> Result:
+        return await asyncio.wrap_future(self._submit(lambda: call(self.sync, *arguments, **named)))
+
+    return method
+
+
+class MemoryMesh:
+    """A memory mesh over the repository of a project; see SyncMemoryMesh for each method."""
+
+    def __init__(self, options: MemoryMeshOptions | Mapping[str, Any] | None = None, **named: Any):
+        self.sync = SyncMemoryMesh(options, **named)
+        self._thread: ThreadPoolExecutor | None = (
+            None  # None before the first call and after `close`
+        )
+        self._one = (
+            Lock()
+        )  # after `close`, a call starts a new thread while the old thread may still be closing
+
+    def _submit(self, call: Callable[[], Result]) -> Future[Result]:
+        def alone() -> Result:
+            with self._one:
+                return call()
+
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memory-mesh")
+        return self._thread.submit(alone)
+
+    init = _awaited(SyncMemoryMesh.init)
+
+    async def close(self) -> None:
+        """Wait for all earlier calls, then close as SyncMemoryMesh.close does."""
+        if self._thread is not None:
+            await asyncio.shield(asyncio.wrap_future(self._close_behind()))
+
+    def dispose(self) -> None:
+        """Start closing, and return without waiting."""
+        if self._thread is not None:
+            self._close_behind()
+
+    def _close_behind(self) -> Future[None]:
+        closed = self._submit(self.sync.close)
+        assert self._thread is not None
+        self._thread.shutdown(wait=False)
+        self._thread = None
+        return closed
+
+    add = _awaited(SyncMemoryMesh.add)
+    ingest = _awaited(SyncMemoryMesh.ingest)
+    get = _awaited(SyncMemoryMesh.get)
+    get_all = _awaited(SyncMemoryMesh.get_all)
+    delete = _awaited(SyncMemoryMesh.delete)
+    search = _awaited(SyncMemoryMesh.search)
+    likeness = _awaited(SyncMemoryMesh.likeness)
+    reflect = _awaited(SyncMemoryMesh.reflect)
+    synthesize = _awaited(SyncMemoryMesh.synthesize)
+    distill_lesson = _awaited(SyncMemoryMesh.distill_lesson)
+    query_lessons = _awaited(SyncMemoryMesh.query_lessons)
+    insert_heritage = _awaited(SyncMemoryMesh.insert_heritage)
+    get_memories_by_pattern = _awaited(SyncMemoryMesh.get_memories_by_pattern)
+    ingest_skill = _awaited(SyncMemoryMesh.ingest_skill)
+    search_skills = _awaited(SyncMemoryMesh.search_skills)
+    list_skills = _awaited(SyncMemoryMesh.list_skills)
+    update_skill_reliability = _awaited(SyncMemoryMesh.update_skill_reliability)
+    prune_skills = _awaited(SyncMemoryMesh.prune_skills)
+    stats = _awaited(SyncMemoryMesh.stats)
+    version = _awaited(SyncMemoryMesh.version)
+
+    # Not awaitable (RFC-0011 §4.1): these three do not run in the thread.
+
+    def clear_cache(self) -> None:
+        """Clear the cache of answers."""
+        self.sync.clear_cache()
+
+    def get_cache_stats(self) -> CacheStats:
+        """Return how many answers are cached."""
+        return self.sync.get_cache_stats()
+
+    def format_results(self, results: Sequence[SearchResult]) -> str:
+        """Return results as text for a prompt (§9.2)."""
+        return format_results(results)
+
+
+# Provide MemoryContextManager (RFC-0011 §4.3): it stores exchanges of a conversation and recalls
+# memories.
+
+Options = Mapping[str, Any]
+MAX_RESPONSE_CHARS = 500  # of a response that are stored
+MAX_CACHED_RECALLS, CACHE_LIFE_S = 100, 120.0
+FULL_LENGTH_CHARS, MAX_LENGTH_SHARE = (
+    1000,
+    0.3,
+)  # importance by length: chars / FULL_LENGTH_CHARS, up to the share
+ACTION_SHARES = {
+    "tools_used": 0.1,
+    "files_involved": 0.1,
+}  # added to the importance if tools or files are named
+
+
+@dataclass(frozen=True)
+class ContextManagerConfig:
+    """Options of a context manager."""
+
+    min_importance: float = 0.1  # less important exchanges are not stored
+    mesh: MemoryMesh | None = None  # a mesh to share; None: open a new one
+    agent_id: str = DEFAULT_AGENT
+    db_dir: str = ""
+
+
+def importance_of(content: str, context: InteractionContext) -> float:
+    """Return the importance of an exchange from 0 to 1, by its length and by whether it names tools or files."""
+    done = sum(amount for name, amount in ACTION_SHARES.items() if getattr(context, name))
+    return round(min(MAX_LENGTH_SHARE, len(content) / FULL_LENGTH_CHARS) + done, 3)
+
+
+class MemoryContextManager:
+    """Stores exchanges of a conversation and recalls relevant memories."""
+
+    def __init__(
+        self,
+        config: ContextManagerConfig | Options | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        **named: Any,
+    ):
+        self.config = read_options(ContextManagerConfig, config, named)
+        own = {"agent_id": self.config.agent_id, "db_dir": self.config.db_dir}
+        self._mesh = self.config.mesh or MemoryMesh(own)
+        self._kept = AnswerCache(clock, MAX_CACHED_RECALLS, CACHE_LIFE_S)
+        self._disposed = False
+
+    @property
+    def mesh(self) -> MemoryMesh:
+        """Return the mesh. Raises Refused after dispose()."""
+        if self._disposed:
+            raise Refused("the context manager is disposed", "call initialize() to open it again")
+        return self._mesh
+
+    async def initialize(self) -> None:
+        """Open the mesh."""
+        self._disposed = False
+        await self.mesh.init()
+
+    async def capture_interaction(
+        self, prompt: str, response: str, context: InteractionContext | Options | None = None
+    ) -> MemoryRecord | None:
+        """Store an exchange. Returns None if it is not important enough, or nearly identical to a stored memory."""
+        known = read_options(InteractionContext, context)
+        content = f"[USER] {redact(prompt)}\n\n[ASSISTANT] {redact(response)[:MAX_RESPONSE_CHARS]}"
+        if importance_of(content, known) < self.config.min_importance:
+            return None
+        if await self.mesh.likeness(content) >= NEAR_DUPLICATE.min_cosine:
+            return None
+        told = {"interaction_type": known.interaction_type, "tools_used": list(known.tools_used)}
+        files = {"files_involved": list(known.files_involved)}
+        about = {"type": "event", "tags": list(known.tags), "session_id": known.session_id}
+        return await self.mesh.add(
+            content, {key: value for key, value in {**about, **told, **files}.items() if value}
+        )
+
+    async def recall_memories(
+        self, query: str, options: RecallOptions | Options | None = None
+    ) -> list[MemoryRecord]:
+        """Return the memories that are relevant to a question; with `include_lessons`, also lessons."""
+        wanted = read_options(RecallOptions, options)
+        key = (
+            query,
+            wanted,
+            await self.mesh.version(),
+        )  # a cached answer is valid until a memory changes
+        kept = self._kept.get(key)
+        if wanted.use_cache and kept is not None:
+            return [*cast("Sequence[MemoryRecord]", kept)]
+        found = await self.mesh.search(
+            query, limit=wanted.limit, filter=_condition(wanted), use_cache=wanted.use_cache
+        )
+        memories: list[MemoryRecord] = [*found]
+        if wanted.include_lessons:
+            memories += await self._lessons(query, wanted.limit, {memory.id for memory in memories})
+        self._kept.put(key, tuple(memories))
+        return memories
+
+    async def _lessons(self, query: str, limit: int, known: set[str]) -> list[MemoryRecord]:
+        blocks = await self.mesh.query_lessons(query, limit=limit)
+        found = [
+            await self.mesh.get(block.lesson_id) for block in blocks if block.lesson_id not in known
+        ]
+        return [record for record in found if record]
+
+    def format_memories_for_prompt(
+        self, memories: Sequence[MemoryRecord], options: FormatOptions | Options | None = None
+    ) -> str:
+        """Return memories as a list for a prompt, marked as data."""
+        longest = read_options(FormatOptions, options).max_length
+        if not memories:
+            return ""
+        lines = []
+        for memory in memories:
+            known = ", ".join((one_line(memory.created_at, 10), *memory.labels))
+            lines.append(f"- ({known}) {held(safe_line(memory.content, longest))}\n")
+        return finish("[MEMORY CONTEXT]\n" + "".join(lines))
+
+    async def health_check(self) -> HealthStatus:
+        """Return whether memories can be read. Creates no repository, and opens none after dispose()."""
+        cache = CacheStats(len(self._kept), MAX_CACHED_RECALLS, int(CACHE_LIFE_S * 1000))
+        try:
+            stats = await self.mesh.stats()
+        except RawkoError as failure:
+            return HealthStatus("unhealthy", 0, cache, failure.message)
+        if not stats.is_connected:
+            return HealthStatus("unhealthy", 0, cache, f"no repository at {stats.uri}")
+        return HealthStatus("healthy", stats.count, cache)
+
+    def dispose(self) -> None:
+        """Clear the cache, and close the mesh unless the caller passed it in."""
+        self._kept.clear()
+        self._disposed = True
+        if self.config.mesh is None:
+            self._mesh.dispose()
+
+
+def _condition(wanted: RecallOptions) -> str:
+    asked = {"memory_type": wanted.memory_type, "skill_name": wanted.skill_name}
+    return " AND ".join(f"{name} = '{_quoted(value)}'" for name, value in asked.items() if value)
+
+
+def _quoted(value: str) -> str:
+    return value.replace("'", "''")

@@ -1,0 +1,323 @@
+"""Declare the arguments and results of the API of RFC-0011.
+
+The fields have Python names; `RFC_NAMES` maps the RFC's names to them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, TypeVar
+
+from ...model.errors import BadInput
+
+# Read the options of RFC-0011 §4.2 and §4.3 from a dataclass, a mapping or keywords.
+#
+# The fields have Python names; `RFC_NAMES` maps the RFC's names to them.
+
+_NAMES = """
+    enableYamo enableLLM enableMemory agentId llmProvider llmModel llmApiKey llmMaxTokens skill_directories dbDir
+    enableWisdomDistillation lessonMinConfidence lessonRetentionDays enableHeritageTracking maxHeritageDepth useCache
+    orderBy memoryType skillName includeLessons errorPattern preventativeRule applicableScope inverseLesson intentChain
+    minImportance maxLength sessionId toolsUsed filesInvolved interactionType
+"""
+# The RFC's name → ours. Both are accepted everywhere.
+RFC_NAMES = {
+    name: re.sub("(?<=[a-z])[A-Z]+", lambda part: "_" + part[0].lower(), name)
+    for name in _NAMES.split()
+}
+DEFAULT_AGENT = "YAMO_AGENT"  # the agent id of callers that pass none
+DEFAULT_LIMIT = 10  # results
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class MemoryMeshOptions:
+    """Options of a mesh."""
+
+    enable_yamo: bool = True  # whether blocks are logged in the ledger
+    enable_llm: bool = True  # whether reflect and synthesize ask a model, if one is configured
+    enable_memory: bool = True  # whether anything is stored
+    agent_id: str = DEFAULT_AGENT
+    llm_provider: str = ""  # openai, ollama or cohere; empty: the user's setting
+    llm_model: str = ""
+    llm_api_key: str = field(default="", repr=False)
+    llm_max_tokens: int = 0
+    skill_directories: str | tuple[str, ...] = ()
+    db_dir: str = ""  # a folder of the project; empty: the current folder
+    enable_wisdom_distillation: bool = False  # whether `init` runs a distillation cycle
+    lesson_min_confidence: float | None = (
+        None  # None: the user's setting, by default 0.7 as in the RFC
+    )
+    lesson_retention_days: int | None = (
+        None  # None: the user's setting, by default 365 as in the RFC
+    )
+    enable_heritage_tracking: bool = (
+        False  # whether `add` stores the heritage chain in its metadata
+    )
+    max_heritage_depth: int = 5  # also the limit of the file format
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Options of a search."""
+
+    limit: int = DEFAULT_LIMIT
+    filter: str = ""  # a condition, see docs/recall.md
+    use_cache: bool = True
+
+
+@dataclass(frozen=True)
+class GetAllOptions:
+    """Options of get_all; a limit of 0 lists all memories."""
+
+    limit: int = 0
+
+
+@dataclass(frozen=True)
+class SkillOptions:
+    """Options of search_skills and list_skills."""
+
+    limit: int = DEFAULT_LIMIT
+
+
+@dataclass(frozen=True)
+class QueryOptions:
+    """Options of query_lessons."""
+
+    limit: int = DEFAULT_LIMIT
+    order_by: str = "severity DESC"  # the only order
+
+
+@dataclass(frozen=True)
+class ReflectOptions:
+    """Options of reflect."""
+
+    topic: str = ""
+    lookback: int = 10  # memories
+    generate: bool = True  # whether to ask a model, if one is configured
+
+
+@dataclass(frozen=True)
+class SynthesisOptions:
+    """Options of synthesize."""
+
+    topic: str = ""
+
+
+@dataclass(frozen=True)
+class InteractionContext:
+    """Facts about an exchange that capture_interaction stores."""
+
+    session_id: str = ""
+    tools_used: tuple[str, ...] = ()
+    files_involved: tuple[str, ...] = ()
+    interaction_type: str = "llm_response"
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RecallOptions:
+    """Options of recall_memories."""
+
+    limit: int = 5
+    use_cache: bool = True
+    memory_type: str = ""
+    skill_name: str = ""
+    include_lessons: bool = False
+
+
+@dataclass(frozen=True)
+class FormatOptions:
+    """Options of format_memories_for_prompt."""
+
+    max_length: int = 500  # characters of each memory
+
+
+def read_options(kind: type[T], given: object = None, named: Mapping[str, Any] | None = None) -> T:
+    """Return options from the RFC's names or ours. Raises BadInput for an unknown or missing option."""
+    known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
+    for key, value in {**_as_mapping(kind, given), **(named or {})}.items():
+        name = RFC_NAMES.get(key, key)
+        if name not in known:
+            raise BadInput(f"{kind.__name__}: unknown option {key!r}", "one of " + ", ".join(known))
+        if value is not None:
+            values[name] = tuple(value) if isinstance(value, list) else value
+    for name, one in known.items():
+        if name not in values and one.default is MISSING:
+            raise BadInput(f"{kind.__name__}: {name!r} is missing", "see 'rawkomem docs mesh'")
+    return kind(**values)
+
+
+def _as_mapping(kind: type, given: object) -> Mapping[str, Any]:
+    if given is None:
+        return {}
+    if isinstance(given, kind):
+        return vars(given)
+    if not isinstance(given, Mapping):
+        said = f"{kind.__name__} must be a mapping or keywords, not {type(given).__name__}"
+        raise BadInput(said, 'example: {"limit": 5}')
+    return given
+
+
+def checked_limit(limit: object, least: int = 1) -> int:
+    """Validate and return a number of results. Raises BadInput if it is not a whole number of at least `least`."""
+    if not isinstance(limit, int) or limit < least:
+        raise BadInput(f"limit must not be {limit!r}", f"use a whole number of at least {least}")
+    return limit
+
+
+# Define the types of RFC-0011 §4.2: results of the API, and two arguments (LessonContext,
+# HeritageChain).
+
+
+@dataclass(frozen=True)
+class MemoryRecord:
+    """A memory in the form of the RFC."""
+
+    id: str
+    content: str
+    metadata: dict[str, Any]
+    created_at: str
+    labels: tuple[str, ...] = field(
+        default=(), kw_only=True, compare=False
+    )  # set in repositories where people vouch
+
+
+@dataclass(frozen=True)
+class SearchResult(MemoryRecord):
+    """A search result. `score` is relative to the best result, which has 1.0; `relevance` is absolute."""
+
+    score: float = 0.0
+    relevance: float = 0.0
+
+
+@dataclass(frozen=True)
+class LessonContext:
+    """A lesson before it is stored: the failure, and the rule that prevents it."""
+
+    situation: str
+    error_pattern: str
+    oversight: str
+    fix: str
+    preventative_rule: str
+    severity: str  # critical, high, medium or low
+    applicable_scope: str
+    inverse_lesson: str = ""
+    confidence: float = 0.7
+
+
+@dataclass(frozen=True)
+class LessonBlock:
+    """A stored lesson and its wire block. `lesson_id` and `memory_id` differ only in their prefix."""
+
+    lesson_id: str
+    pattern_id: str
+    severity: str
+    preventative_rule: str
+    rule_confidence: float
+    applicable_scope: str
+    wire_format: str
+    memory_id: str
+
+
+@dataclass(frozen=True)
+class HeritageChain:
+    """The intents that led to a memory, the first cause first, with a hypothesis and a reason for each."""
+
+    intent_chain: tuple[str, ...] = ()
+    hypotheses: tuple[str, ...] = ()
+    rationales: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SkillRecord:
+    """A skill that was added."""
+
+    id: str
+    name: str
+    intent: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SkillResult(SkillRecord):
+    """A skill that was listed or found."""
+
+    score: float = 0.0
+    reliability: float = 0.5
+
+
+@dataclass(frozen=True)
+class ReliabilityUpdate:
+    """The reliability of a skill after feedback, and how often it was used."""
+
+    id: str
+    reliability: float
+    use_count: int
+
+
+@dataclass(frozen=True)
+class PruneResult:
+    """How many skills were archived, and how many remain."""
+
+    pruned_count: int
+    total_remaining: int
+
+
+@dataclass(frozen=True)
+class ReflectionResult:
+    """A reflection. Without a model: the prompt for a reflection, and no `id`."""
+
+    topic: str
+    source_memory_count: int
+    context: str = ""
+    prompt: str = ""
+    id: str = ""
+    reflection: str = ""
+    confidence: float = 0.0
+    yamo_block: str = ""
+    created_at: str = ""
+
+
+@dataclass(frozen=True)
+class SynthesisResult:
+    """A proposed skill, or the reason why none was proposed."""
+
+    status: str
+    analysis: str
+    skill_id: str = ""
+    skill_name: str = ""
+    yamo_text: str = ""
+
+
+@dataclass(frozen=True)
+class MemoryStats:
+    """Counts of memories and skills, and whether a repository is open."""
+
+    count: int
+    total_skills: int
+    uri: str
+    is_connected: bool
+
+
+@dataclass(frozen=True)
+class CacheStats:
+    """Size and limits of the cache."""
+
+    size: int
+    max_size: int
+    ttl_ms: int
+
+
+@dataclass(frozen=True)
+class HealthStatus:
+    """The result of a context manager's health check."""
+
+    status: str  # healthy or unhealthy
+    memories: int
+    cache: CacheStats
+    problem: str = ""

@@ -1,0 +1,525 @@
+"""Carry out what a person does on the page: add, edit, link, decide on memories and drafts, save
+searches, undo.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from difflib import SequenceMatcher
+from hashlib import sha256
+from typing import Any
+
+from ...files.machine_records import SavedSearches
+from ...git.runner import user_name
+from ...learn.drafts import exchange_of_draft
+from ...model.entries import Draft, Memory
+from ...model.errors import BadInput, RawkoError, Refused
+from ...model.values import CREATES, GROUPS
+from ...redaction.find import redact
+from ...repository import Repository
+from ...repository.core import warn_on_stderr
+from ...text.clean import clean, one_line
+from .page_markdown import Meant
+
+# Compare two texts word by word, so that a reviewer sees what changes.
+
+MAX_WORDS = 4_000  # of one text; longer texts are compared line by line
+MAX_LINES = 4_000  # of one text; longer texts are not compared: both are shown in full
+WORD_PATTERN = re.compile(r"\s+|\w+|[^\w\s]")
+LINE_PATTERN = re.compile(r"[^\n]*\n|[^\n]+")
+MIN_SHARED = 0.4  # least common share of the shorter text; below it, both texts are shown in full
+SAME, OLD, NEW = "same", "old", "new"
+
+
+def difference(old: str, new: str) -> list[tuple[str, str]]:
+    """Return the parts of both texts in reading order, each marked as SAME, OLD (removed) or NEW (added)."""
+    for pattern, most in ((WORD_PATTERN, MAX_WORDS), (LINE_PATTERN, MAX_LINES)):
+        one, other = pattern.findall(old), pattern.findall(new)
+        if max(len(one), len(other)) <= most:
+            parts = _joined(_compared(one, other))
+            shared = sum(len(text) for what, text in parts if what == SAME)
+            if shared >= MIN_SHARED * min(len(old), len(new)):
+                return parts
+            break
+    return [part for part in ((OLD, old), (NEW, new)) if part[1]]
+
+
+def _compared(one: list[str], other: list[str]) -> list[tuple[str, str]]:
+    parts: list[tuple[str, str]] = []
+    for what, i, j, k, m in SequenceMatcher(None, one, other).get_opcodes():
+        if what == "equal":
+            parts.append((SAME, "".join(one[i:j])))
+        else:
+            parts += [(OLD, "".join(one[i:j])), (NEW, "".join(other[k:m]))]
+    return parts
+
+
+def _joined(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Join changes that only white space separates: one replaced phrase is easier to read than several words."""
+    joined: list[tuple[str, str]] = []
+    old = new = ""
+    for number, (what, text) in enumerate(parts):
+        is_gap = (
+            what == SAME and text.isspace() and "\n" not in text and 0 < number < len(parts) - 1
+        )
+        if what == SAME and not (is_gap and (old or new)):
+            joined += [(OLD, old), (NEW, new), (SAME, text)]
+            old = new = ""
+            continue
+        old += text if what != NEW else ""
+        new += text if what != OLD else ""
+    joined += [(OLD, old), (NEW, new)]
+    return [part for part in joined if part[1]]
+
+
+# Carry out votes and reviews that a person makes on the page. Each function makes one library
+# call.
+
+MAX_REASON_CHARS = 500
+
+
+def vote(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Store a vote: helpful or harmful."""
+    id, signal, reason = (text_of(said, key) for key in ("id", "signal", "reason"))
+    return decided(repository, id, [repository.feedback(id, signal, reason, user_name()).entry.id])
+
+
+def review_memory(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Activate or reject a quarantined memory; `settle` says how its conflicts end."""
+    id, action, settle, reason = (
+        text_of(said, key) for key in ("id", "action", "settle", "reason")
+    )
+    written = repository.beliefs.review(id, action, settle, reason, user_name())
+    return decided(repository, id, [item.entry.id for item in written])
+
+
+def decide_proposal(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Accept or decline the proposed changes that the page showed."""
+    id, action, reason = (text_of(said, key) for key in ("id", "action", "reason"))
+    changes = said.get("changes")
+    if action not in ("accept", "decline") or not isinstance(changes, list) or not changes:
+        raise BadInput("the decision is missing", "accept or decline the changes that are shown")
+    written = repository.beliefs.decide(
+        id, action == "accept", [*map(str, changes)], reason, user_name()
+    )
+    return decided(repository, id, [item.entry.id for item in written])
+
+
+def decided(repository: Repository, id: str, entries: list[str]) -> dict[str, Any]:
+    """Return a memory's status after a decision, and the ids of the entries that the decision wrote."""
+    memory = repository.get(id)
+    return {"id": memory.id, "status": memory.status, "entries": entries}
+
+
+def text_of(said: Mapping[str, Any], key: str, most: int = MAX_REASON_CHARS) -> str:
+    """Return a field of a request, stripped. Raises BadInput if it is no text or too long, or if an id is missing."""
+    value = said.get(key, "")
+    if not isinstance(value, str) or len(value) > most:
+        raise BadInput(f"{key} must be a text of at most {most:,} characters", "shorten it")
+    if key in ("id", "other") and not value:
+        raise BadInput(f"{key} is missing", "choose a memory or a draft")
+    return value.strip()
+
+
+# Return the drafts that the page shows, and carry out a person's decisions about them.
+
+MAX_CARDS = 50  # drafts; the page loads the next ones after decisions
+MAX_TITLE_CHARS = 300
+MAX_TEXT_CHARS = 12_000  # fit into one request (MAX_DECISION_BYTES) in any script
+MAX_CONDITIONS = 20
+
+
+def waiting_drafts(repository: Repository, render: Callable[[str, Meant], str]) -> dict[str, Any]:
+    """Return the waiting drafts, the latest first."""
+    waiting = repository.drafts.all()
+    shown = [
+        _draft_card(repository, draft, lambda text: render(text, _no_links))
+        for draft in waiting[:MAX_CARDS]
+    ]
+    return {"total": len(waiting), "items": shown}
+
+
+def keep_draft(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Store a draft as a memory, with the title and text that the page showed."""
+    corrected = [
+        id
+        for id in repository.drafts.get(text_of(said, "id")).corrects
+        if repository.core.holds(id)
+    ]
+    stored = repository.drafts.keep(text_of(said, "id"), **_proposed_memory(said), by=user_name())
+    superseded = [repository.history(id)[-1].entry.id for id in corrected if id != stored.id]
+    entries = [item.entry.id for item in stored.written]
+    return {"id": stored.id, "what": stored.outcome.what, "entries": [*entries, *superseded]}
+
+
+def edit_draft(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Change title, text and conditions of a draft."""
+    return {"id": repository.drafts.edit(text_of(said, "id"), **_proposed_memory(said)).id}
+
+
+def merge_drafts(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge another draft into a draft."""
+    return {"id": repository.drafts.merge(text_of(said, "id"), text_of(said, "other")).id}
+
+
+def drop_draft(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Discard a draft."""
+    return {"id": repository.drafts.drop(text_of(said, "id")).id}
+
+
+def _proposed_memory(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return title, text and conditions of a request. All are required, so that exactly the shown draft is stored."""
+    title, text = text_of(said, "title", MAX_TITLE_CHARS), text_of(said, "text", MAX_TEXT_CHARS)
+    when = said.get("when")
+    if not title or not text:
+        raise BadInput("a memory needs a title and a text", "fill in both")
+    if (
+        not isinstance(when, list)
+        or len(when) > MAX_CONDITIONS
+        or not all(isinstance(one, str) for one in when)
+    ):
+        raise BadInput(
+            f"conditions must be a list of at most {MAX_CONDITIONS} texts", "write one on each line"
+        )
+    return {"title": title, "text": text, "when": [one.strip() for one in when if one.strip()]}
+
+
+def _draft_card(
+    repository: Repository, draft: Draft, shown: Callable[[str], str]
+) -> dict[str, Any]:
+    return {
+        "id": draft.id,
+        "kind": draft.kind,
+        "title": one_line(draft.title, MAX_TITLE_CHARS),
+        "text": clean(draft.text),
+        "html": shown(draft.text),
+        "when": [one_line(condition, MAX_TITLE_CHARS) for condition in draft.when],
+        "exchange": [
+            {"who": who, "words": clean(words)} for who, words in exchange_of_draft(draft)
+        ],
+        "corrects": [
+            _corrected_memory(repository, id, draft)
+            for id in draft.corrects
+            if repository.core.holds(id)
+        ],
+        "score": round(draft.score, 2),
+        "why": one_line(draft.why, 200),
+        "at": draft.at,
+        **{
+            name: one_line(getattr(draft, name), 120)
+            for name in ("host", "session", "task", "model")
+        },
+    }
+
+
+def _corrected_memory(repository: Repository, id: str, draft: Draft) -> dict[str, Any]:
+    memory = repository.get(id)
+    return {
+        "id": id,
+        "title": one_line(memory.title),
+        "parts": difference(clean(memory.body).strip(), clean(draft.text).strip()),
+    }
+
+
+def _no_links(name: str) -> tuple[str, str]:
+    """Resolve no link: a draft quotes a session and does not name memories."""
+    return "", ""
+
+
+# Save and remove the searches that the page lists below its filters.
+
+SEARCH_FIELDS = ("q", "kind", "type", "importance", "status", "tag")
+MAX_NAME_CHARS = 60
+
+
+def save_search(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Save the question and filters of the page under a name; return that search."""
+    asked = {key: text_of(said, key) for key in SEARCH_FIELDS}
+    return {
+        "searches": [
+            SavedSearches(repository.layout).save(text_of(said, "name", MAX_NAME_CHARS), asked)
+        ]
+    }
+
+
+def remove_search(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Remove a saved search; return the others."""
+    SavedSearches(repository.layout).remove(text_of(said, "name", MAX_NAME_CHARS))
+    return {"searches": SavedSearches(repository.layout).all()}
+
+
+# Carry out changes that a person makes on the page: add, edit, link, act on several memories,
+# undo.
+
+KINDS = [
+    kind for kind in CREATES if kind not in GROUPS
+]  # episodes are created with 'rawkomem episode'
+LINK_TYPES = (
+    "related",
+    "supports",
+    "refines",
+    "depends_on",
+    "contradicts",
+    "example_of",
+)  # suggestions
+MAX_TAGS = 30
+MAX_TAG_CHARS = 60
+MAX_CHOSEN = 200  # memories or drafts in one bulk action
+MAX_CHANGES = 500  # latest changes of this machine in which undo looks for those of the page
+
+Said = Mapping[str, Any]
+Facts = dict[str, Any]
+
+
+class Warnings:
+    """Prints warnings on stderr and collects them for the answer to the page."""
+
+    def __init__(self) -> None:
+        self._collected: list[str] = []
+
+    def __call__(self, message: str) -> None:
+        """Print and collect a warning."""
+        warn_on_stderr(message)
+        self._collected.append(one_line(redact(message, pii=False), 300))
+
+    def take(self) -> list[str]:
+        """Return and clear the warnings since the last call."""
+        told, self._collected = self._collected, []
+        return told
+
+
+def version_of(memory: Memory) -> str:
+    """Return a checksum of the fields of a memory that the form of the page shows."""
+    shown = (memory.title, memory.body, memory.when, memory.tags, memory.importance)
+    return sha256(repr(shown).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def add_memory(repository: Repository, said: Said) -> Facts:
+    """Store a new memory."""
+    form = _form_fields(said)
+    text = form.pop("body", "")
+    kind = text_of(said, "kind") or KINDS[0]
+    if kind not in KINDS:
+        raise BadInput(f"unknown kind {kind!r}", f"one of {', '.join(KINDS)}")
+    if not text and not form.get("title"):
+        raise BadInput("a memory needs a title or a text", "fill in one of them")
+    _take_warnings(repository)
+    stored = repository.add(
+        text, kind=kind, by=user_name(), **{key: value for key, value in form.items() if value}
+    )
+    written = {
+        "what": stored.outcome.what,
+        "redacted": stored.redacted,
+        "warnings": _take_warnings(repository),
+    }
+    return {**decided(repository, stored.id, [item.entry.id for item in stored.written]), **written}
+
+
+def amend_memory(repository: Repository, said: Said) -> Facts:
+    """Amend the passed fields of a memory. Raises Refused if the memory changed since the page loaded it."""
+    memory = repository.get(text_of(said, "id"))
+    if said.get("version") != version_of(memory):
+        hint = "copy your text from the form, open the memory again, and repeat the change"
+        raise Refused("the memory changed after you opened it", hint)
+    form = _form_fields(said)
+    if not form:
+        raise BadInput("nothing was changed", "change a field before you save")
+    if not form.get("body", memory.body):
+        raise BadInput("the text is empty", "write a text, or delete the memory")
+    _take_warnings(repository)
+    written = repository.amend(memory.id, by=user_name(), **form)
+    is_proposed = written.entry.id in repository.get(memory.id).proposed
+    told = {
+        "proposed": is_proposed,
+        "redacted": written.redacted,
+        "warnings": _take_warnings(repository),
+    }
+    return {**decided(repository, memory.id, [written.entry.id]), **told}
+
+
+def archive_memory(repository: Repository, said: Said) -> Facts:
+    """Archive a memory."""
+    return _act_on_one(repository, said, "archive")
+
+
+def restore_memory(repository: Repository, said: Said) -> Facts:
+    """Restore a memory."""
+    return _act_on_one(repository, said, "restore")
+
+
+def delete_memory(repository: Repository, said: Said) -> Facts:
+    """Delete a memory by appending a tombstone."""
+    return _act_on_one(repository, said, "delete")
+
+
+def confirm_citations(repository: Repository, said: Said) -> Facts:
+    """Confirm a memory whose cited code changed: cite the present code. Raises Refused if all cited code is gone."""
+    memory = repository.get(text_of(said, "id"))
+    places = [
+        item.citation.place for item in repository.citations.of(memory) if item.state != "gone"
+    ]
+    if not places:
+        raise Refused("all code that this memory cites is gone", "edit the memory or archive it")
+    return decided(
+        repository, memory.id, [repository.citations.add(memory.id, places, user_name()).entry.id]
+    )
+
+
+def link_memories(repository: Repository, said: Said) -> Facts:
+    """Link a memory to another one."""
+    id, other, type = (text_of(said, key) for key in ("id", "other", "type"))
+    written = repository.graph.link(id, other, type or LINK_TYPES[0], user_name())
+    return decided(repository, id, [item.entry.id for item in written])
+
+
+def unlink_memories(repository: Repository, said: Said) -> Facts:
+    """Remove the links between two memories."""
+    id, other, type = (text_of(said, key) for key in ("id", "other", "type"))
+    written = repository.graph.unlink(id, other, type, user_name())
+    return decided(repository, id, [item.entry.id for item in written])
+
+
+def act_on_many(repository: Repository, said: Said) -> Facts:
+    """Run one action on several memories or drafts. If it fails for one, the others are still processed."""
+    action, reason, items = text_of(said, "action"), text_of(said, "reason"), said.get("items")
+    if action not in ACTIONS:
+        raise BadInput(f"unknown action {action!r}", f"one of {', '.join(ACTIONS)}")
+    if (
+        not isinstance(items, list)
+        or not 0 < len(items) <= MAX_CHOSEN
+        or not all(isinstance(one, dict) for one in items)
+    ):
+        raise BadInput(f"choose 1 to {MAX_CHOSEN} items", "choose fewer of them")
+    entries: list[str] = []
+    finished, failed = 0, []
+    for item in items:
+        try:
+            entries += ACTIONS[action](repository, {**item, "reason": reason})
+            finished += 1
+        except RawkoError as failure:
+            told = redact(failure.message, pii=False)
+            failed.append(
+                {"id": str(item.get("id", ""))[:200], "error": told, "hint": failure.hint}
+            )
+    return {"done": finished, "failed": failed, "entries": entries}
+
+
+def can_undo(repository: Repository) -> bool:
+    """Tell whether this version of the library can undo changes."""
+    return hasattr(repository, "undoing")
+
+
+def undo_action(repository: Repository, said: Said) -> Facts:
+    """Undo an action of the page, the latest change first."""
+    entries = said.get("entries")
+    if (
+        not isinstance(entries, list)
+        or not entries
+        or not all(isinstance(one, str) for one in entries)
+    ):
+        raise BadInput("nothing to undo", "undo follows an action on this page")
+    if not can_undo(repository):
+        raise Refused(
+            "this version of rawkomem cannot undo", "restore a memory with 'rawkomem restore ID'"
+        )
+    undoing: Any = getattr(repository, "undoing")  # noqa: B009
+    changes = [
+        change for change, _ in undoing.changes(MAX_CHANGES) if not change.ids.isdisjoint(entries)
+    ]
+    if not changes:
+        raise Refused(
+            "this action can no longer be undone",
+            "run 'rawkomem undo --list' to see what can be undone",
+        )
+    for change in changes:
+        undoing.undo(change.name, everything=True, by=user_name())
+    return {"undone": len(changes)}
+
+
+def _archive_one(repository: Repository, item: Said) -> Sequence[str]:
+    return [
+        repository.beliefs.archive(
+            text_of(item, "id"), text_of(item, "reason"), user_name()
+        ).entry.id
+    ]
+
+
+def _restore_one(repository: Repository, item: Said) -> Sequence[str]:
+    id, settle, reason = (text_of(item, key) for key in ("id", "settle", "reason"))
+    return [
+        written.entry.id for written in repository.beliefs.restore(id, settle, reason, user_name())
+    ]
+
+
+def _delete_one(repository: Repository, item: Said) -> Sequence[str]:
+    return [repository.delete(text_of(item, "id"), text_of(item, "reason"), user_name()).entry.id]
+
+
+def _reviewing(action: str, of_proposal: str) -> Callable[[Repository, Said], Sequence[str]]:
+    def decide(repository: Repository, item: Said) -> Sequence[str]:
+        if item.get("changes"):
+            return [*decide_proposal(repository, {**item, "action": of_proposal})["entries"]]
+        return [*review_memory(repository, {**item, "action": action})["entries"]]
+
+    return decide
+
+
+def _keep_one(repository: Repository, item: Said) -> Sequence[str]:
+    return [*keep_draft(repository, item)["entries"]]
+
+
+def _drop_one(repository: Repository, item: Said) -> Sequence[str]:
+    drop_draft(repository, item)
+    return []
+
+
+ACTIONS: dict[str, Callable[[Repository, Said], Sequence[str]]] = {
+    "archive": _archive_one,
+    "restore": _restore_one,
+    "delete": _delete_one,
+    "activate": _reviewing("activate", "accept"),
+    "reject": _reviewing("reject", "decline"),
+    "keep": _keep_one,
+    "drop": _drop_one,
+}
+
+
+def _act_on_one(repository: Repository, said: Said, action: str) -> Facts:
+    id = repository.get(text_of(said, "id")).id
+    return decided(repository, id, [*ACTIONS[action](repository, {**said, "id": id})])
+
+
+def _form_fields(said: Said) -> Facts:
+    """Return the checked fields of a memory that a request holds; other fields stay unchanged."""
+    given: Facts = {}
+    for key, name, most in (("title", "title", MAX_TITLE_CHARS), ("text", "body", MAX_TEXT_CHARS)):
+        if key in said:
+            given[name] = text_of(said, key, most)
+    if "importance" in said:
+        given["importance"] = text_of(said, "importance")
+    for key, most, chars in (
+        ("tags", MAX_TAGS, MAX_TAG_CHARS),
+        ("when", MAX_CONDITIONS, MAX_TITLE_CHARS),
+    ):
+        if key in said:
+            given[key] = _list_of_texts(said, key, most, chars)
+    return given
+
+
+def _list_of_texts(said: Said, key: str, most: int, chars: int) -> tuple[str, ...]:
+    value = said[key]
+    if (
+        not isinstance(value, list)
+        or len(value) > most
+        or not all(isinstance(one, str) for one in value)
+    ):
+        raise BadInput(f"{key} must be a list of at most {most} texts", "remove some of them")
+    if any(len(one) > chars for one in value):
+        raise BadInput(f"{key}: a text has more than {chars} characters", "shorten it")
+    return tuple(one.strip() for one in value if one.strip())
+
+
+def _take_warnings(repository: Repository) -> list[str]:
+    """Return and clear the warnings since the last call."""
+    return repository.core.warn.take() if isinstance(repository.core.warn, Warnings) else []

@@ -1,0 +1,375 @@
+"""Serve the page on the loopback address, one repository call at a time.
+
+GET requests change nothing. The files of `page/` need no token; every answer about the repository
+needs it. A foreign page in the same browser can send requests to this server. It cannot read our
+token, send our origin, or set a custom header without a preflight. Other users of the machine can
+connect, but they do not know the token.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import secrets
+import socketserver
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from email.message import Message
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+from urllib.parse import parse_qsl
+
+from ...files.layout import find_layout
+from ...model.errors import BadInput, Busy, NotFound, RawkoError, Refused
+from ...model.values import record, replace
+from ...redaction.find import redact
+from ...repository import Repository
+from ...repository.settings import Settings
+from ...text.clean import one_line
+from . import page_changes, page_views
+from .page_markdown import open_renderer
+
+# Check the headers of every request before it is handled.
+#
+# A foreign page in the same browser can send requests to this server. It cannot read our token,
+# send our origin, or set a custom header without a preflight. Other users of the machine can
+# connect, but they do not know the token.
+
+HOST = "127.0.0.1"
+HOST_NAMES = (HOST, "localhost")
+WRITE_HEADER = (
+    "X-Rawkomem"  # required for a write: forms cannot set it, and other origins are not allowed to
+)
+JSON = "application/json"
+MISDIRECTED, FORBIDDEN, UNAUTHORIZED, UNSUPPORTED = 421, 403, 401, 415
+
+# Headers of every answer.
+SECURITY_HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types memory"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+@record
+class Door:
+    """The port and the token of a running server."""
+
+    port: int
+    token: str
+
+    @property
+    def address(self) -> str:
+        """Return the address of the page. The token follows #, so the browser does not send it and no log holds it."""
+        return f"http://{HOST}:{self.port}/#token={self.token}"
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Return the allowed Host headers."""
+        return tuple(f"{name}:{self.port}" for name in HOST_NAMES)
+
+    def refusal(self, headers: Message) -> tuple[int, str] | None:
+        """Return the status and reason of a refusal, or None if Host and Origin are right."""
+        if headers.get_all("Host") not in [[host] for host in self.hosts]:
+            return MISDIRECTED, f"wrong Host: this server is {self.hosts[0]}"
+        origins = headers.get_all("Origin", [])
+        if any(origin not in [f"http://{host}" for host in self.hosts] for origin in origins):
+            return FORBIDDEN, "wrong Origin: requests from other pages are refused"
+        return None
+
+    def refusal_of_data(self, headers: Message) -> tuple[int, str] | None:
+        """Return the status and reason why a request gets no repository data, or None if its token is right."""
+        scheme, _, given = headers.get("Authorization", "").partition(" ")
+        right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), self.token.encode())
+        if scheme != "Bearer" or not right:
+            return (
+                UNAUTHORIZED,
+                "the token is missing or wrong: open the address that 'rawkomem browse' printed",
+            )
+        return None
+
+    def refusal_of_write(self, headers: Message) -> tuple[int, str] | None:
+        """Return the status and reason why a write is refused, or None if it comes from the page itself."""
+        if headers.get_content_type() != JSON or "Content-Type" not in headers:
+            return UNSUPPORTED, f"a write needs the Content-Type {JSON}"
+        if headers.get(WRITE_HEADER) != "1":
+            return FORBIDDEN, f"a write needs the header '{WRITE_HEADER}: 1'"
+        return None
+
+
+def new_token() -> str:
+    """Return a new random token."""
+    return secrets.token_urlsafe(32)
+
+
+# Serve the page on the loopback address, one repository call at a time.
+#
+# GET requests change nothing. The files of `page/` need no token; every answer about the
+# repository needs it.
+
+PAGE_FOLDER = os.path.join(os.path.dirname(__file__), "page")
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+DECISIONS = {
+    "/api/feedback": page_changes.vote,
+    "/api/review": page_changes.review_memory,
+    "/api/decide": page_changes.decide_proposal,
+    "/api/add": page_changes.add_memory,
+    "/api/amend": page_changes.amend_memory,
+    "/api/archive": page_changes.archive_memory,
+    "/api/restore": page_changes.restore_memory,
+    "/api/delete": page_changes.delete_memory,
+    "/api/cite": page_changes.confirm_citations,
+    "/api/link": page_changes.link_memories,
+    "/api/unlink": page_changes.unlink_memories,
+    "/api/bulk": page_changes.act_on_many,
+    "/api/undo": page_changes.undo_action,
+    "/api/searches/save": page_changes.save_search,
+    "/api/searches/remove": page_changes.remove_search,
+    "/api/drafts/keep": page_changes.keep_draft,
+    "/api/drafts/edit": page_changes.edit_draft,
+    "/api/drafts/merge": page_changes.merge_drafts,
+    "/api/drafts/drop": page_changes.drop_draft,
+}
+STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
+MAX_DECISION_BYTES = 64 * 1024  # of the body of a POST request
+MAX_QUERY_FIELDS = 20  # of a GET request
+ENTRANCE_S = 60.0  # time for a browser to open the page
+IDLE_TIMEOUT_S = 30  # of a connection
+
+
+@record
+class Reply:
+    """An answer: status, content type and bytes."""
+
+    status: int
+    body: bytes
+    type: str = JSON
+
+
+def open_for_page(folder: str, via: str) -> Repository:
+    """Return a repository whose searches are not logged in the ledger."""
+
+    def quiet(settings: Settings) -> Settings:
+        return replace(settings, ledger="writes") if settings.ledger == "on" else settings
+
+    return Repository(find_layout(folder), page_changes.Warnings(), via, quiet)
+
+
+class PageServer(socketserver.ThreadingTCPServer):
+    """Listens on the loopback address; `door.address` is the address of the page."""
+
+    daemon_threads = True
+    allow_reuse_address = (
+        os.name != "nt"
+    )  # on Windows, the option would let another program take over the port
+
+    def __init__(self, repository: Repository, port: int = 0):
+        self.repository = repository
+        self.render = open_renderer()
+        self.files = _page_files()
+        self._one_at_a_time = threading.Lock()  # a repository is not thread-safe
+        try:
+            super().__init__((HOST, port), Handler)
+        except OSError as failure:
+            raise BadInput(
+                f"cannot listen on port {port}: {failure.strerror}",
+                "use another --port, or none for a free one",
+            ) from None
+        self.door = Door(self.server_address[1], new_token())
+        self._entrance = ("", 0.0)  # a code, and when it expires
+
+    def new_entrance(self) -> str:
+        """Return an address that works once, within ENTRANCE_S.
+
+        `browse` passes it to the browser: other users could read the token in the browser's command line.
+        """
+        self._entrance = (new_token(), time.monotonic() + ENTRANCE_S)
+        return f"http://{HOST}:{self.door.port}/#once={self._entrance[0]}"
+
+    def enter(self, said: Mapping[str, Any]) -> Reply:
+        """Return the token for the code of the last new_entrance(), once; else 401."""
+        with self._one_at_a_time:
+            code, until = self._entrance
+            given = str(said.get("code", "")).encode("utf-8", "replace")
+            if (
+                not code
+                or time.monotonic() > until
+                or not hmac.compare_digest(given, code.encode())
+            ):
+                message = "this address was used or has expired"
+                return _error_reply(
+                    UNAUTHORIZED, message, "open the address that 'rawkomem browse' printed"
+                )
+            self._entrance = ("", 0.0)
+        return Reply(200, json.dumps({"token": self.door.token}).encode())
+
+    def answer(self, path: str, asked: Mapping[str, str]) -> Reply:
+        """Answer a GET request about the repository."""
+        repository, render = self.repository, self.render
+        questions: dict[str, Callable[[], object]] = {
+            "/api/overview": lambda: page_views.overview_view(repository),
+            "/api/memories": lambda: page_views.memories_view(repository, asked),
+            "/api/memory": lambda: page_views.memory_view(repository, asked.get("id", ""), render),
+            "/api/why": lambda: page_views.why_view(
+                repository, asked.get("id", ""), asked.get("task", "")
+            ),
+            "/api/graph": lambda: page_views.graph_view(repository),
+            "/api/timeline": lambda: page_views.timeline_view(repository),
+            "/api/waiting": lambda: page_views.waiting_view(repository, render),
+            "/api/drafts": lambda: page_changes.waiting_drafts(repository, render),
+            "/api/health": lambda: page_views.health_view(repository),
+            "/api/sessions": lambda: page_views.sessions_view(repository),
+            "/api/replay": lambda: page_views.replay_view(repository, asked.get("id", "")),
+        }
+        return self._reply(questions.get(path))
+
+    def decide(self, path: str, said: Mapping[str, Any]) -> Reply:
+        """Carry out a POST request."""
+        wanted = DECISIONS.get(path)
+        return self._reply((lambda: wanted(self.repository, said)) if wanted else None)
+
+    def _reply(self, ask: Callable[[], object] | None) -> Reply:
+        if ask is None:
+            return _error_reply(404, "unknown address")
+        try:
+            with self._one_at_a_time:
+                return Reply(200, json.dumps(ask(), ensure_ascii=False).encode("utf-8", "replace"))
+        except RawkoError as failure:
+            return _error_reply(
+                STATUSES.get(type(failure), 500), redact(failure.message, pii=False), failure.hint
+            )
+        except Exception as failure:
+            return _error_reply(
+                500, _bug(failure), "please report this error; other views still work"
+            )
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Handles one connection: check the headers, then call the repository."""
+
+    server: PageServer
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "rawkomem", ""
+    timeout = IDLE_TIMEOUT_S
+
+    def do_GET(self) -> None:
+        """Serve the files of the page; answer requests with the token."""
+        path, _, query = self.path.partition("?")
+        file = self.server.files.get(path)
+        door = self.server.door
+        refused = door.refusal(self.headers) or (
+            None if file else door.refusal_of_data(self.headers)
+        )
+        if refused:
+            self._send(_error_reply(*refused))
+            return
+        self._send(file or self._answer(path, query))
+
+    def _answer(self, path: str, query: str) -> Reply:
+        try:
+            asked = dict(parse_qsl(query, max_num_fields=MAX_QUERY_FIELDS, errors="replace"))
+        except ValueError:
+            return _error_reply(400, f"a query may have at most {MAX_QUERY_FIELDS} fields")
+        return self.server.answer(path, asked)
+
+    def do_POST(self) -> None:
+        """Carry out a decision, or send the token to a browser that was opened with a code."""
+        door, entering = self.server.door, self.path == "/api/enter"
+        known = None if entering else door.refusal_of_data(self.headers)
+        refused = door.refusal(self.headers) or known or door.refusal_of_write(self.headers)
+        said = _error_reply(*refused) if refused else self._said()
+        if isinstance(said, Reply):
+            self._send(said)
+        else:
+            self._send(self.server.enter(said) if entering else self.server.decide(self.path, said))
+
+    def _said(self) -> dict[str, Any] | Reply:
+        """Return the parsed body, or a Reply with the error."""
+        length = self.headers.get("Content-Length", "")
+        if not length.isascii() or not length.isdecimal():
+            return _error_reply(411, "a write needs the header Content-Length")
+        if int(length) > MAX_DECISION_BYTES:
+            return _error_reply(413, f"a write may have at most {MAX_DECISION_BYTES:,} bytes")
+        try:
+            said = json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError):
+            return _error_reply(400, "the body is not JSON")
+        return (
+            said if isinstance(said, dict) else _error_reply(400, "the body must be a JSON object")
+        )
+
+    def handle(self) -> None:
+        """Serve the connection. If the browser closes it early, that is no error."""
+        try:
+            super().handle()
+        except (ConnectionError, TimeoutError):
+            self.close_connection = True
+
+    def finish(self) -> None:
+        """Close the connection. Output that a closed pipe did not take is dropped."""
+        try:
+            super().finish()
+        except (ConnectionError, TimeoutError):
+            pass
+
+    def _send(self, reply: Reply) -> None:
+        self.send_response(reply.status)
+        for name, value in SECURITY_HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", reply.type)
+        self.send_header("Content-Length", str(len(reply.body)))
+        if reply.status >= 400:  # the body of the request may be unread
+            self.send_header("Connection", "close")
+            self.close_connection = True
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answer errors that the standard library finds with our own text and headers."""
+        self.command = getattr(self, "command", None) or ""
+        self._send(_error_reply(405 if code == 501 else code, message or "refused"))
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Log nothing: searches are private."""
+
+
+def _error_reply(status: int, message: str, hint: str = "") -> Reply:
+    """Return a reply with an error message and a hint."""
+    return Reply(status, json.dumps({"error": message, "hint": hint}, ensure_ascii=False).encode())
+
+
+def _bug(failure: Exception) -> str:
+    """Print an internal error on stderr and return it as one line for the page."""
+    said = redact(
+        f"rawkomem failed here: {type(failure).__name__}: {one_line(str(failure), 200)}", pii=False
+    )
+    print(said, file=sys.stderr)
+    return said
+
+
+def _page_files() -> dict[str, Reply]:
+    """Return the files of the page by address. No other file is served."""
+    found: dict[str, Reply] = {}
+    for name in sorted(os.listdir(PAGE_FOLDER)):
+        type = TYPES.get(os.path.splitext(name)[1])
+        if type:
+            with open(os.path.join(PAGE_FOLDER, name), "rb") as stream:
+                found[f"/{name}"] = Reply(200, stream.read(), type)
+    return {**found, "/": found["/index.html"]}

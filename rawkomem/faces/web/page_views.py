@@ -1,0 +1,644 @@
+"""Answer the GET requests of the page: each function calls the repository and returns values for JSON."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+from ...files.machine_records import SavedSearches
+from ...git.citations import GONE, STALE, Cited
+from ...hosts.replay import Answer, Correction, Past, find_sessions, read_past, replay
+from ...index.catalogue import Row
+from ...model.entries import Memory, Task
+from ...model.errors import BadInput, NotFound
+from ...model.filters import FILTER_FIELDS, INCLUDE_ALL, INCLUDE_EXPIRED, READABLE, Filter
+from ...model.values import (
+    CREATES,
+    DAY,
+    GROUPS,
+    IMPORTANCE,
+    NEED_WHEN,
+    RECORDED,
+    STATUSES,
+    now,
+    replace,
+)
+from ...recall.relevance import why_fired
+from ...recall.scoring import Scored
+from ...recall.signals import filter_of
+from ...redaction.find import redact
+from ...repository import Repository
+from ...repository.beliefs import Proposal
+from ...state.changes import Names
+from ...state.claims import claim_of
+from ...state.facets import type_of
+from ...state.fold import reviewed_name
+from ...state.graph import Edge
+from ...state.history import Explained, Step
+from ...state.trust import Trust
+from ...text.clean import clean, one_line
+from .page_changes import KINDS, LINK_TYPES, can_undo, difference, version_of
+from .page_markdown import Meant
+
+# Answer the GET requests of the page: each function calls the repository and returns values for
+# JSON.
+
+Render = Callable[[str, Meant], str]
+MAX_LISTED = 200  # memories in a list; to see others, a person searches
+MAX_RESULTS = 40  # of a search
+MIN_SCORE_SHARE = 0.2  # results with less than this share of the best score are left out
+MAX_GRAPH_NODES = 2_000  # memories in the graph: the most connected
+MAX_TIMELINE_ITEMS = 1_500  # the newest memories, shown one by one; older ones are counted per day
+MAX_TAGS_OFFERED = 60  # tags in the filter: the most frequent
+MIN_SIMILARITY = 0.5  # least cosine for a line in the graph, as for `rawkomem link list`
+MAX_REVIEW_CARDS = 50  # the page loads the next cards after decisions
+MAX_QUESTION_CHARS = 4_000
+EXCERPT_CHARS = 220  # of a memory in a list
+EVERYTHING = "everything"  # a value of the status filter: all statuses except deleted
+HIDDEN_STATUS = "deleted"  # the page lists deleted memories without title and text
+
+# Markdown that lists leave out: marks at the beginning of a line, emphasis, code marks, brackets of links.
+MARKDOWN_MARKS = re.compile(
+    r"^\s*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+|\*\*|__|`+|\[\[|\]\]", re.MULTILINE
+)
+
+Facts = dict[str, Any]
+
+
+def overview_view(repository: Repository) -> Facts:
+    """Return counts, the values of the filters and forms, and saved searches."""
+    memories = [memory for memory in _all_memories(repository) if memory.status != HIDDEN_STATUS]
+    listed = {row.id for row in repository.list()}
+    in_use = [memory for memory in memories if memory.id in listed]
+    tags = Counter(
+        tag for memory in memories for tag in {one_line(tag.lower(), 40) for tag in memory.tags}
+    )
+    return {
+        "project": one_line(os.path.basename(repository.layout.project), 60),
+        "memories": len(in_use),  # the number that the list shows without a filter
+        "others": _counted(
+            (_unlisted_as(memory) for memory in memories if memory.id not in listed), STATUSES
+        ),
+        "kinds": _counted((memory.kind for memory in in_use), CREATES),
+        "filters": {
+            "kind": [*_counted((memory.kind for memory in memories), CREATES)],
+            "type": [*_counted(type_of(memory) for memory in memories if type_of(memory))],
+            "importance": [*IMPORTANCE[1:]],
+            "status": [*_counted((memory.status for memory in memories), STATUSES)],
+            "tag": sorted(tag for tag, _ in tags.most_common(MAX_TAGS_OFFERED)),
+        },
+        "waiting": len(_waiting_memories(repository)),
+        "drafts": len(repository.drafts.all()),
+        "writes_as": repository.core.via,
+        "can_undo": can_undo(repository),
+        "forms": {"kind": KINDS, "importance": [*IMPORTANCE], "link": [*LINK_TYPES]},
+        "searches": SavedSearches(repository.layout).all(),
+    }
+
+
+def _unlisted_as(memory: Memory) -> str:
+    """Return why a memory is not listed: its status, or EXPIRED because of its validity window."""
+    return INCLUDE_EXPIRED if memory.status in READABLE else memory.status
+
+
+def memories_view(repository: Repository, asked: Mapping[str, str]) -> Facts:
+    """Return the memories that pass the filters: results of a question, best first, or all, last changed first."""
+    only, question = _filter(asked), _question(asked.get("q", ""))
+    every = repository.list(only)
+    found = repository.search(question, MAX_RESULTS, only) if question else ()
+    texts = {
+        item.row.id: item.text for item in found if item.score >= MIN_SCORE_SHARE * found[0].score
+    }
+    rows = _found_rows(every, list(texts), question) if question else every
+    shown = repository.get_many([row.id for row in rows[:MAX_LISTED]])
+    return {
+        "total": len(rows),
+        "items": [memory_facts(memory, texts.get(memory.id, "")) for memory in shown],
+    }
+
+
+def _found_rows(every: Sequence[Row], ids: Sequence[str], question: str) -> list[Row]:
+    """Return memories whose title contains the question, then those that the search found."""
+    named = [row.id for row in every if question.lower() in row.title.lower()]
+    known = {row.id: row for row in every}
+    best_first = sorted(named, key=lambda id: ids.index(id) if id in ids else len(ids))
+    return [known[id] for id in dict.fromkeys((*best_first, *ids)) if id in known]
+
+
+def memory_view(repository: Repository, name: str, render: Render) -> Facts:
+    """Return one memory with its text, trust, citations, links, conflicts and history."""
+    explained = repository.beliefs.explain(_id_of(repository, name))
+    known = explained.memory
+    hidden = known.status == HIDDEN_STATUS
+    claim = claim_of(known)
+    return {
+        **memory_facts(known),
+        "html": "" if hidden else render(known.body, _meanings(repository)),
+        "text": "" if hidden else clean(known.body),
+        "version": version_of(known),
+        "when": [] if hidden else [one_line(part, 300) for part in known.when],
+        "found_in": one_line(known.found_in),
+        "source": one_line(known.source),
+        "path": one_line(known.path, 300),
+        "line": known.line,
+        "claim": one_line(f"{claim.subject} {claim.predicate} = {claim.value}", 200)
+        if claim and not hidden
+        else "",
+        "standing": one_line(explained.standing, 300),
+        **{
+            name: getattr(known, name)
+            for name in ("valid_from", "valid_until", "helpful", "harmful")
+        },
+        "observed": known.times_observed,
+        "trust": _trust_facts(explained.trust),
+        "citations": [_citation_facts(item) for item in repository.citations.of(known)],
+        "links": _link_facts(repository, explained),
+        "conflicts": [memory_facts(other) for other in explained.conflicts],
+        "history": [_step_facts(step, hidden) for step in explained.steps],
+    }
+
+
+def why_view(repository: Repository, name: str, task: str) -> Facts:
+    """Return how a memory scores for a task, whether it would be injected, and if not, why."""
+    task = _question(task)
+    if not task:
+        raise BadInput("the task is empty", "type a task as a person would ask an agent")
+    try:
+        item, inside = repository.explain(name, Task(task))
+    except NotFound as failure:
+        repository.get(name)  # raises NotFound if the name itself is unknown
+        return {
+            "injected": False,
+            "why_not": failure.message,
+            "score": 0.0,
+            "fired": "",
+            "factors": [],
+        }
+    return {
+        "injected": inside,
+        "why_not": one_line(item.why_not, 300),
+        "score": round(item.score, 4),
+        "fired": one_line(why_fired(item), 200),
+        "factors": _factor_facts(item),
+    }
+
+
+def graph_view(repository: Repository) -> Facts:
+    """Return active memories and their connections: at most MAX_GRAPH_NODES, the most connected ones."""
+    known = repository.graph.load(similar=MIN_SIMILARITY)
+    by_degree = sorted(
+        known.memories.values(), key=lambda memory: (-len(known.around[memory.id]), memory.id)
+    )
+    drawn = {memory.id: memory for memory in by_degree[:MAX_GRAPH_NODES]}
+    return {
+        "total": len(known.memories),
+        "nodes": [memory_facts(memory) for memory in drawn.values()],
+        "edges": [
+            _edge_facts(edge)
+            for edge in known.edges
+            if edge.source in drawn and edge.target in drawn
+        ],
+    }
+
+
+def timeline_view(repository: Repository) -> Facts:
+    """Return the newest MAX_TIMELINE_ITEMS dated memories, newest first, and counts per day of older ones."""
+    rows = repository.list(
+        Filter(statuses=tuple(status for status in STATUSES if status != HIDDEN_STATUS))
+    )
+    dated = sorted((row for row in rows if row.created), key=lambda row: (-row.created, row.id))
+    older = Counter(row.created - row.created % DAY for row in dated[MAX_TIMELINE_ITEMS:])
+    return {
+        "total": len(dated),
+        "undated": len(rows) - len(dated),
+        "items": [_row_facts(row) for row in dated[:MAX_TIMELINE_ITEMS]],
+        "older": sorted(older.items()),
+    }
+
+
+def waiting_view(repository: Repository, render: Render) -> Facts:
+    """Return the memories that wait for a review, each with the memories that it contradicts."""
+    meant = _meanings(repository)
+    held = _waiting_memories(repository)
+    items = [
+        _review_card(repository, memory, others, lambda body: render(body, meant))
+        for memory, others in held[:MAX_REVIEW_CARDS]
+    ]
+    return {"total": len(held), "items": items}
+
+
+def _waiting_memories(repository: Repository) -> list[tuple[Memory, list[Memory]]]:
+    """Return memories that are quarantined, contradicted or have proposed changes, each with those it contradicts."""
+    held = repository.get_many(
+        [row.id for row in repository.list(Filter(statuses=("quarantined",)))]
+    )
+    proposed = [proposal.memory for proposal in repository.beliefs.proposals()]
+    found: dict[str, tuple[Memory, list[Memory]]] = {
+        memory.id: (memory, []) for memory in (*held, *proposed)
+    }
+    for conflict in repository.beliefs.conflicts():
+        found.setdefault(conflict.memory.id, (conflict.memory, []))[1].append(conflict.other)
+    return [*found.values()]
+
+
+def _proposal_facts(proposal: Proposal) -> Facts:
+    """Return proposed changes with their authors and reasons, and the fields that would change."""
+    changes = [
+        {
+            "name": reviewed_name(
+                entry
+            ),  # with a digest, so that a decision applies only to the change that was shown
+            **{key: one_line(str(getattr(entry, key)), 100) for key in ("kind", "by")},
+            "reason": one_line(str(entry.extra.get("reason", "")), 200),
+        }
+        for entry in proposal.changes
+    ]
+    fields = [
+        {"field": field, "parts": difference(clean(_as_text(now)), clean(_as_text(then)))}
+        for field, now, then in proposal.differences
+    ]
+    return {"changes": changes, "fields": fields}
+
+
+def _as_text(value: object) -> str:
+    return "\n".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _review_card(
+    repository: Repository, memory: Memory, others: Sequence[Memory], shown: Callable[[str], str]
+) -> Facts:
+    return {
+        **memory_facts(memory),
+        "html": shown(memory.body),
+        "reason": one_line(memory.reason.replace("_", " "), 200),
+        "trust": _trust_facts(repository.beliefs.trust(memory)),
+        "proposal": _proposal_facts(repository.beliefs.proposal(memory.id))
+        if memory.proposed
+        else None,
+        "conflicts": [_rival_facts(repository, memory, other) for other in others],
+    }
+
+
+def _rival_facts(repository: Repository, memory: Memory, other: Memory) -> Facts:
+    """Return a contradicted memory, and how the two texts differ."""
+    parts = difference(clean(other.body).strip(), clean(memory.body).strip())
+    return {
+        **memory_facts(other),
+        "trust": _trust_facts(repository.beliefs.trust(other)),
+        "parts": parts,
+    }
+
+
+def _id_of(repository: Repository, name: str) -> str:
+    """Return the id of the memory that an address names. Names are resolved as in commands and links."""
+    if not name:
+        raise BadInput("the id of the memory is missing", "choose a memory in the list")
+    try:
+        return repository.get(name).id
+    except NotFound:
+        found = Names(_all_memories(repository)).find(name)
+        if len(found) != 1:
+            raise
+        return found[0]
+
+
+def _meanings(repository: Repository) -> Meant:
+    """Return a function that resolves links. It loads all names once, at the first link."""
+
+    @cache
+    def known() -> tuple[Names, dict[str, Memory]]:
+        every = _all_memories(repository)
+        return Names(every), {memory.id: memory for memory in every}
+
+    def meant(name: str) -> tuple[str, str]:
+        names, memories = known()
+        found = names.find(name)
+        if len(found) != 1:
+            return "", ""
+        memory = memories[found[0]]
+        return memory.id, one_line(memory.title) if memory.status != HIDDEN_STATUS else ""
+
+    return meant
+
+
+def _all_memories(repository: Repository) -> list[Memory]:
+    return [*repository.core.reading.all()]
+
+
+def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
+    """Return counts by name: first the names of a vocabulary in its order, then all others sorted."""
+    counts = Counter(one_line(name, 40) for name in names)
+    return {
+        name: counts[name]
+        for name in (*(n for n in order if n in counts), *sorted(set(counts) - set(order)))
+    }
+
+
+def _filter(asked: Mapping[str, str]) -> Filter:
+    """Return the filter for the fields of the page. Unlike on the command line, a type may be any word."""
+    words = {
+        field.word: asked[field.word]
+        for field in FILTER_FIELDS
+        if asked.get(field.word) and field.word != "type"
+    }
+    status = asked.get("status", "")
+    if status:
+        words["include"] = INCLUDE_ALL if status == EVERYTHING else status
+    only = filter_of(**words)
+    if status == EVERYTHING:
+        only = replace(only, statuses=tuple(name for name in STATUSES if name != HIDDEN_STATUS))
+    elif status:
+        only = replace(only, statuses=(status,), current=False)
+    return replace(only, types=(asked["type"],)) if asked.get("type") else only
+
+
+def _question(text: str) -> str:
+    if len(text) > MAX_QUESTION_CHARS:
+        said = f"the question has {len(text):,} characters, more than {MAX_QUESTION_CHARS:,}"
+        raise BadInput(said, "shorten it")
+    return clean(text).strip()
+
+
+def memory_facts(memory: Memory, text: str = "") -> Facts:
+    """Return the facts about a memory that every list shows; `text` replaces its body in the excerpt."""
+    hidden = memory.status == HIDDEN_STATUS
+    return {
+        **_row_facts(memory),
+        "type": one_line(type_of(memory), 40),
+        "tags": [one_line(tag, 40) for tag in memory.tags],
+        "excerpt": ""
+        if hidden
+        else one_line(MARKDOWN_MARKS.sub("", text or memory.body), EXCERPT_CHARS),
+    }
+
+
+def _row_facts(row: Row | Memory) -> Facts:
+    title = "(deleted)" if row.status == HIDDEN_STATUS else one_line(row.title or row.path)
+    known = {
+        name: getattr(row, name) for name in ("kind", "status", "importance", "created", "updated")
+    }
+    return {"id": row.id, "title": title, **known, "by": one_line(row.by, 64)}
+
+
+def _trust_facts(trust: Trust) -> Facts:
+    parts = [
+        {"name": name, "amount": round(amount, 4), "why": one_line(why, 200)}
+        for name, amount, why in trust.parts
+    ]
+    return {"value": round(trust.value, 4), "verified": trust.standing.verified, "parts": parts}
+
+
+def _citation_facts(item: Cited) -> Facts:
+    return {
+        "text": one_line(item.citation.text, 300),
+        "state": item.state,
+        "note": one_line(item.note, 200),
+    }
+
+
+def _link_facts(repository: Repository, explained: Explained) -> list[Facts]:
+    """Return the connections of a memory, each once per type and direction."""
+    id = explained.memory.id
+    others = {edge.other(id) for edge in explained.edges}
+    known = {memory.id: memory for memory in repository.get_many(sorted(others))}
+    ends = {**known, id: explained.memory}
+
+    def can_unlink(edge: Edge) -> bool:
+        """Tell whether `unlink` can remove the edge: a link entry made it, not a text or a decision."""
+        return (edge.type, edge.target) in ends[edge.source].links
+
+    return [
+        {
+            **_row_facts(known[edge.other(id)]),
+            "link": one_line(edge.type, 40),
+            "outward": edge.source == id,
+            "can_unlink": can_unlink(edge),
+        }
+        for edge in explained.edges
+    ]
+
+
+def _edge_facts(edge: Edge) -> Facts:
+    return {
+        "source": edge.source,
+        "target": edge.target,
+        "type": one_line(edge.type, 40),
+        "weight": edge.weight,
+    }
+
+
+def _factor_facts(item: Scored) -> list[Facts]:
+    return [
+        {
+            "name": f.name,
+            "value": round(f.value, 4),
+            "weight": round(f.weight, 4),
+            "why": one_line(f.why, 300),
+        }
+        for f in item.factors
+    ]
+
+
+def _step_facts(step: Step, hidden: bool) -> Facts:
+    """Return one entry of a history; if the memory is deleted, without the changes."""
+    reason = step.entry.extra.get("reason")
+    changes = [] if hidden else [_change_facts(*change) for change in _flat(step.changes)]
+    return {
+        "kind": step.entry.kind,
+        "at": step.entry.at,
+        "by": one_line(step.entry.by, 64),
+        "reason": one_line(reason, 300) if isinstance(reason, str) else "",
+        "signal": one_line(str(step.entry.extra.get("signal", "")), 20),
+        "changes": changes,
+    }
+
+
+def _flat(changes: Iterable[tuple[str, object, object]]) -> Iterable[tuple[str, object, object]]:
+    """Yield changes; of a nested mapping, one change for each key that differs."""
+    for name, before, after in changes:
+        if isinstance(before, dict) and isinstance(after, dict):
+            for key in (*before, *(key for key in after if key not in before)):
+                if before.get(key, "") != after.get(key, ""):
+                    yield key, before.get(key, ""), after.get(key, "")
+        else:
+            yield name, before, after
+
+
+def _change_facts(field: str, before: object, after: object) -> Facts:
+    return {
+        "field": one_line(field, 40),
+        "before": _value_text(before),
+        "after": _value_text(after),
+    }
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return one_line(", ".join(_value_text(part) for part in value), EXCERPT_CHARS)
+    return one_line(str(value), EXCERPT_CHARS)
+
+
+# Find the memories that a person should look at, by check, for the Health view of the page.
+
+MAX_FINDINGS = 100  # of one check; the page loads the next ones after decisions
+MIN_UNUSED_DAYS = 14  # a younger memory may not have had a chance to be used
+
+Finding = tuple[
+    Memory, str, dict[str, Any]
+]  # a memory, the finding in words, and more facts for the page
+
+
+def health_view(repository: Repository) -> dict[str, Any]:
+    """Return the findings of each check and their number."""
+    memories = [*repository.get_many([row.id for row in repository.list()])]
+    checks: dict[str, Callable[[], Iterable[Finding]]] = {
+        "stale": lambda: _find_stale(repository),
+        "contradicted": lambda: _find_contradicted(repository),
+        "weak": lambda: _find_weak(repository),
+        "unconditional": lambda: _find_unconditional(memories),
+        "unused": lambda: _find_unused(repository, memories),
+        "unverified": lambda: _find_unverified(repository, memories),
+    }
+    return {
+        "memories": len(memories),
+        "checks": [_check_facts(name, [*find()]) for name, find in checks.items()],
+    }
+
+
+def _check_facts(name: str, found: list[Finding]) -> dict[str, Any]:
+    items = [
+        {**memory_facts(memory), "found": one_line(told, 300), **more}
+        for memory, told, more in found[:MAX_FINDINGS]
+    ]
+    return {"name": name, "total": len(found), "items": items}
+
+
+def _find_stale(repository: Repository) -> Iterable[Finding]:
+    """Yield memories that cite code which changed or is gone."""
+    for memory, cited in repository.citations.all():
+        changed = [item for item in cited if item.state in (STALE, GONE)]
+        if changed:
+            told = "; ".join(f"{item.citation.place} is {item.state}" for item in changed)
+            yield memory, told, {"can_confirm": any(item.state == STALE for item in changed)}
+
+
+def _find_contradicted(repository: Repository) -> Iterable[Finding]:
+    """Yield memories that contradict another memory in use, by a claim or by a sentence."""
+    claims = [(one.memory, one.other) for one in repository.beliefs.conflicts()]
+    sentences = [(one.newer, one.older) for one in repository.beliefs.contradictions()]
+    for number, (memory, other) in enumerate([*claims, *sentences]):
+        parts = difference(one_line(other.body, 600), one_line(memory.body, 600))
+        facts = {"other": {"id": other.id, "title": one_line(other.title)}, "parts": parts}
+        yield (
+            memory,
+            f"contradicts “{one_line(other.title, 120)}”",
+            {**facts, "in_review": number < len(claims)},
+        )
+
+
+def _find_weak(repository: Repository) -> Iterable[Finding]:
+    """Yield memories whose sources no longer hold."""
+    for memory, sources in repository.beliefs.weakened():
+        yield memory, f"sources that no longer hold: {len(sources)}", {}
+
+
+def _find_unconditional(memories: Iterable[Memory]) -> Iterable[Finding]:
+    """Yield memories without a condition: only their words and meaning can bring them into a prompt."""
+    for memory in memories:
+        if memory.kind in NEED_WHEN and not memory.when:
+            yield memory, "has no condition", {}
+
+
+def _find_unused(repository: Repository, memories: Iterable[Memory]) -> Iterable[Finding]:
+    """Yield memories that were never injected into a prompt on this machine, the oldest first."""
+    used, at = repository.lifecycle.accesses(), now()
+    for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
+        days = (at - memory.created) // DAY
+        is_old = bool(memory.created) and days >= MIN_UNUSED_DAYS
+        if is_old and memory.kind not in (*GROUPS, *RECORDED) and memory.id not in used:
+            yield memory, f"not injected on this machine in {days} days", {}
+
+
+def _find_unverified(repository: Repository, memories: Iterable[Memory]) -> Iterable[Finding]:
+    """Yield memories that no person vouches for."""
+    memories = [*memories]
+    found = repository.beliefs.all().unverified(memories)
+    for memory in memories:
+        if memory.id in found:
+            yield memory, one_line(found[memory.id].why, 200), {"can_vouch": not memory.vouched}
+
+
+# List the past sessions of a project, and replay one, for the Replay view of the page.
+
+MAX_SESSIONS = 50  # in the list: the latest
+MAX_PROMPTS = 200  # that are replayed in one session: each prompt costs one recall
+
+
+def sessions_view(repository: Repository) -> dict[str, Any]:
+    """Return the transcripts of this project, the latest first. The id of one is a checksum of its path."""
+    files = find_sessions(repository.layout)
+    return {"total": len(files), "items": [_session_facts(file) for file in files[:MAX_SESSIONS]]}
+
+
+def replay_view(repository: Repository, name: str) -> dict[str, Any]:
+    """Return the memories that each prompt of a session would get now, and which corrections a memory covers."""
+    for file in find_sessions(repository.layout)[:MAX_SESSIONS]:
+        if _session_name(file) == name:
+            return {"items": [_replayed_facts(repository, past) for past in read_past(file)]}
+    raise NotFound(
+        "this session no longer exists", "reload the page to update the list of sessions"
+    )
+
+
+def _session_name(file: str) -> str:
+    return sha256(os.fsencode(file)).hexdigest()[:16]
+
+
+def _session_facts(file: str) -> dict[str, Any]:
+    stat = os.stat(file)
+    return {"id": _session_name(file), "file": one_line(os.path.basename(file), 80), "at": stat.st_mtime_ns // 1_000_000,
+            "bytes": stat.st_size}  # fmt: skip
+
+
+def _replayed_facts(repository: Repository, past: Past) -> dict[str, Any]:
+    done = replay(repository, replace(past, moments=past.moments[:MAX_PROMPTS]))
+    return {
+        "host": one_line(past.host or "text", 40),
+        "at": past.at,
+        "prompts": len(past.moments),
+        "answers": [_answer_facts(answer) for answer in done.answers],
+        "corrections": [_correction_facts(correction) for correction in done.corrections],
+    }
+
+
+def _answer_facts(answer: Answer) -> dict[str, Any]:
+    prompt = clean(answer.prompt)
+    return {
+        "number": answer.number,
+        "prompt": prompt,
+        "tokens": answer.tokens,
+        "memories": _memories_facts(answer.memories),
+    }
+
+
+def _correction_facts(correction: Correction) -> dict[str, Any]:
+    said = one_line(redact(correction.draft.said or correction.draft.text), 600)
+    memories = _memories_facts([correction.memory] if correction.memory else [])
+    return {
+        "said": said,
+        "prompt": correction.prompt,
+        "verdict": correction.verdict,
+        "memories": memories,
+    }
+
+
+def _memories_facts(memories: Iterable[Memory]) -> list[dict[str, str]]:
+    return [
+        {"id": memory.id, "title": one_line(memory.title), "kind": memory.kind}
+        for memory in memories
+    ]

@@ -1,0 +1,596 @@
+"""Move memory files to the archive, pack months into bundles, rotate the experience log, purge a
+memory.
+
+A bundle, `archive/2025-03.<hash>.tar.gz`, never changes: its name contains the hash of its bytes,
+so two clones that pack the same files make the same bundle, and a month is the union of its
+bundles. It is read back before the packed files are removed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import tarfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import pairwise
+
+from ..model.entries import Entry
+from ..model.errors import Refused, Unwritable
+from ..model.ids import holds_id
+from ..model.values import iso, record, replace
+from .append import FULL_FILE_BYTES, append_text
+from .layout import (
+    MAX_FILE_BYTES,
+    Layout,
+    is_memory_name,
+    is_plain_file,
+    is_text_path,
+    read_bytes,
+    stamps_in,
+    sweep,
+)
+from .private import lock
+from .reading import QUARANTINE, Reading, decode_file, implicit_id, read_data
+from .replace import (
+    Replacing,
+    make_folder,
+    refuse_links,
+    remove_temporary,
+    remove_unfinished,
+    sync_folder,
+    temporary_folder,
+)
+
+# Move memory files between the short-term folders and the archive, under the write lock, by atomic
+# renames.
+
+TRACES, ARCHIVE = "traces", "archive"
+
+
+@record
+class Move:
+    """A move of a file from one path to another, both below .rawko, and its reason."""
+
+    source: str
+    target: str
+    why: str = ""
+
+
+def to_archive(path: str, why: str = "") -> Move:
+    """Return the move of a trace to the same path below the archive, so that an id made from its path stays valid."""
+    return Move(path, f"{ARCHIVE}/{path.partition('/')[2]}", why)
+
+
+def from_archive(path: str) -> Move:
+    """Return the move of an archived trace back to the traces."""
+    return Move(path, f"{TRACES}/{path.partition('/')[2]}")
+
+
+def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
+    """Move files for a caller that holds the write lock, and return the moves that were made; skip missing files.
+
+    If the target's name is taken, add a number. Remove folders that become empty. Raise Unwritable on an I/O error.
+    """
+    try:
+        done = [moved for move in moves if (moved := _move(layout, move))]
+        for folder in sorted(
+            {os.path.dirname(path) for move in done for path in (move.target, move.source)}
+        ):
+            if os.path.isdir(layout.path(folder)):
+                sync_folder(layout.path(folder))
+        for folder in {os.path.dirname(move.source) for move in done}:
+            remove_empty(layout, folder)
+    except OSError as failure:
+        raise Unwritable(
+            f"cannot move {failure.filename}: {failure.strerror}", "check permissions and space"
+        ) from None
+    return done
+
+
+def _move(layout: Layout, move: Move) -> Move | None:
+    source = layout.path(move.source)
+    if not is_plain_file(source):
+        return None
+    target = _free_path(layout, move.target)
+    folder = os.path.dirname(layout.path(target))
+    make_folder(folder)
+    for end in (folder, os.path.dirname(source)):
+        refuse_links(layout, end)
+    os.rename(source, layout.path(target))
+    return replace(move, target=target)
+
+
+def _free_path(layout: Layout, path: str) -> str:
+    stem, number = path.removesuffix(".md"), 1
+    while os.path.lexists(layout.path(path)):
+        number += 1
+        path = f"{stem}-{number}.md"
+    return path
+
+
+def remove_empty(layout: Layout, folder: str) -> None:
+    """Remove a folder below an area if it is empty; ignore errors."""
+    place = layout.path(folder)
+    try:
+        if "/" in folder and os.path.isdir(place) and not os.listdir(place):
+            os.rmdir(place)
+            sync_folder(os.path.dirname(place))
+    except OSError:
+        pass
+
+
+# Pack months of the archive into compressed bundles, `archive/2025-03.<hash>.tar.gz`, and unpack
+# them.
+#
+# A bundle's name contains the hash of its bytes, and a bundle never changes. Two clones that pack
+# the same files make the same bundle. If their files differ, git keeps both bundles without a
+# conflict, and a month is the union of its bundles. A bundle is read back before the packed files
+# are removed. After a kill each file is in its folder, in a bundle or in both, and the next run
+# finishes. Bundles are not indexed.
+
+BUNDLE_SUFFIX = ".tar.gz"
+HASH_CHARS = 12  # hexadecimal digits of the hash in a bundle's name
+BUNDLE_NAME = re.compile(rf"(.+?)(?:\.[0-9a-f]{{{HASH_CHARS}}})?{re.escape(BUNDLE_SUFFIX)}")
+MAX_BUNDLE_BYTES = (
+    512 * 1024 * 1024
+)  # total size of the unpacked files; a larger bundle is rejected
+
+
+def is_bundle(path: str) -> bool:
+    """Tell whether a path below .rawko names a bundle."""
+    return path.startswith(f"{ARCHIVE}/") and path.endswith(BUNDLE_SUFFIX)
+
+
+def folder_of_bundle(bundle: str) -> str:
+    """Return the folder whose files a bundle holds."""
+    named = BUNDLE_NAME.fullmatch(bundle)
+    return named[1] if named else bundle
+
+
+def pack_folder(layout: Layout, folder: str) -> int:
+    """Move a folder's memory files into a bundle and return their number; the caller holds the write lock."""
+    reading = Replacing(layout)
+    paths = {name: layout.path(f"{folder}/{name}") for name in markdown_in(layout, folder)}
+    files = {name: data for name, path in paths.items() if (data := reading.read(path)) is not None}
+    held = [read_bundle(layout, bundle) for bundle in bundles_of(layout, folder)]
+    new = {
+        name: data for name, data in files.items() if all(some.get(name) != data for some in held)
+    }
+    if new:
+        _write_bundle(layout, folder, new)
+    for name in files:
+        reading.remove(paths[name])
+    if reading.finish():
+        return 0  # another program saved one of the files: the next run packs the new version
+    remove_empty(layout, folder)
+    return len(files)
+
+
+def unpack_folder(layout: Layout, folder: str) -> int:
+    """Move the files of a folder's bundles back into the folder and return the number of files written.
+
+    Existing files stay. Raise Refused if the folder changes meanwhile.
+    """
+    held = bundles_of(layout, folder)
+    files = Replacing(layout)
+    refuse_links(layout, layout.path(folder))
+    count = 0
+    for bundle in held:
+        files.read(layout.path(bundle))
+        for name, data in read_bundle(layout, bundle).items():
+            file = _free_place(layout, files, f"{folder}/{name}", data)
+            if file:
+                files.put(file, data)
+                count += 1
+        files.remove(layout.path(bundle))
+    if files.finish():
+        raise Refused(f"{folder} changed while it was unpacked", "try again")
+    return count
+
+
+def _free_place(layout: Layout, files: Replacing, path: str, data: bytes) -> str:
+    """Return a free file for these bytes, numbered if needed; empty if a file with the same bytes exists."""
+    stem, number = path.removesuffix(".md"), 1
+    while (known := files.read(layout.path(path))) is not None:
+        if known == data:
+            return ""
+        number += 1
+        path = f"{stem}-{number}.md"
+    return layout.path(path)
+
+
+def replace_bundle(layout: Layout, bundle: str, kept: Mapping[str, bytes]) -> None:
+    """Replace a bundle by one with only the `kept` files, for a purge; the caller holds the write lock."""
+    files = Replacing(layout)
+    files.read(layout.path(bundle))
+    if kept:
+        _write_bundle(layout, folder_of_bundle(bundle), kept)
+    files.remove(layout.path(bundle))
+    if files.finish():
+        raise Refused(f"{bundle} changed while it was rewritten", "try again")
+
+
+def bundles(layout: Layout) -> Iterator[str]:
+    """Yield the paths of all bundles, by name."""
+    for place, folders, names in os.walk(layout.path(ARCHIVE)):
+        folders.sort()
+        for name in sorted(names):
+            file = os.path.join(place, name)
+            if name.endswith(BUNDLE_SUFFIX) and not name.startswith(".") and is_plain_file(file):
+                yield layout.relative(file)
+
+
+def bundles_of(layout: Layout, folder: str) -> list[str]:
+    """Return the paths of the bundles that hold files of a folder."""
+    return [bundle for bundle in bundles(layout) if folder_of_bundle(bundle) == folder]
+
+
+def bundle_holding(layout: Layout, id: str) -> str:
+    """Return the path of the first bundle with a file that names this id; empty if there is none."""
+    for bundle in bundles(layout):
+        held = read_bundle(layout, bundle).values()
+        if any(holds_id(data.decode("utf-8", "replace"), id) for data in held):
+            return bundle
+    return ""
+
+
+def markdown_in(layout: Layout, folder: str) -> list[str]:
+    """Return the names of the memory files directly in a folder."""
+    place = layout.path(folder)
+    markdown = sorted(filter(is_memory_name, os.listdir(place)))
+    return [name for name in markdown if is_plain_file(os.path.join(place, name))]
+
+
+def read_bundle(layout: Layout, path: str) -> dict[str, bytes]:
+    """Return name → bytes of the files in a bundle; raise Refused if it cannot be read."""
+    try:
+        with open(layout.path(path), "rb") as stream:
+            return bundled_files(stream.read(), path)
+    except FileNotFoundError:
+        return {}
+    except OSError as failure:
+        raise Refused(
+            f"{path} cannot be read: {failure.strerror}", "check its permissions and the disk"
+        ) from None
+
+
+def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
+    """Return name → bytes of the regular files with plain names in a bundle's bytes; `path` names it in errors."""
+    held: dict[str, bytes] = {}
+    room = MAX_BUNDLE_BYTES
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
+            for member in archive:
+                if not member.isreg() or not _is_plain_name(member.name):
+                    continue
+                room -= member.size
+                if member.size > MAX_FILE_BYTES or room < 0:
+                    hint = "check where it comes from: 'tar -tzvf' lists its files"
+                    raise Refused(f"{path} is larger than any bundle that rawkomem reads", hint)
+                stream = archive.extractfile(member)
+                held[member.name] = stream.read() if stream else b""
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as failure:
+        raise Refused(
+            f"{path} cannot be read: {failure}", "restore it from git or a backup"
+        ) from None
+    return held
+
+
+def _is_plain_name(name: str) -> bool:
+    return is_memory_name(name) and "/" not in name and "\\" not in name
+
+
+def _bundle_bytes(files: Mapping[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name in sorted(files):
+            member = tarfile.TarInfo(name)
+            member.size, member.mode, member.mtime = len(files[name]), 0o644, 0
+            archive.addfile(member, io.BytesIO(files[name]))
+    return gzip.compress(stream.getvalue(), mtime=0)
+
+
+def _write_bundle(layout: Layout, folder: str, held: Mapping[str, bytes]) -> None:
+    """Write a bundle of these files; raise Unwritable unless the same files can be read back."""
+    data = _bundle_bytes(held)
+    path = f"{folder}.{sha256(data).hexdigest()[:HASH_CHARS]}{BUNDLE_SUFFIX}"
+    file = layout.path(path)
+    refuse_links(layout, os.path.dirname(file))
+    files = Replacing(layout)
+    if files.read(file) != data:
+        files.put(file, data)
+    if files.finish():
+        raise Refused(f"{path} changed while it was written", "try again")
+    if read_bundle(layout, path) != dict(held):
+        raise Unwritable(f"{path} could not be read back", "check the disk; nothing was removed")
+
+
+# Number the entries of the experience log, and move older entries to the archive.
+#
+# A number is only shown to people: two branches may use the same one. An entry that is already in
+# the archive is recognized by its text. Both functions read the files, not the index, because they
+# run under the write lock.
+
+LOG, ARCHIVED_LOG = "log", "archive/log"
+LOG_FILE = "memory_log.md"  # of the log, and of each month's log in the archive
+MAX_LOG_ENTRIES = 1_000  # entries of the log (LLMos); older ones are archived, never deleted
+UNDATED = "undated"  # the folder for entries without a time
+EXPERIENCE = "experience"
+EXPERIENCE_NUMBER = re.compile(
+    rb"experience_id\W{1,6}exp_(\d{1,12})\b|^id:[ \t]*\"?exp_(\d{1,12})\"?[ \t]*$"
+    rb"|^experience_number:[ \t]*(\d{1,12})[ \t]*\r?$",
+    re.MULTILINE,
+)
+OWN_ID = re.compile(rb"^(?:experience_id|id):[ \t]*\"?exp_\w+\"?[ \t]*\r?$", re.MULTILINE)
+LOG_SEPARATOR = re.compile(r"\n---[ \t]*\n\s*\Z")
+
+
+@record
+class Logged:
+    """An entry of the log, and its text without the separator after it."""
+
+    entry: Entry
+    text: str
+
+
+def next_experience_number(layout: Layout) -> int:
+    """Return one more than the highest number in the log or its archive."""
+    numbers = (
+        int(next(group for group in match.groups() if group))
+        for _, data in _log_files(layout, LOG, ARCHIVED_LOG)
+        for match in EXPERIENCE_NUMBER.finditer(data)
+    )
+    return max(numbers, default=0) + 1
+
+
+def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
+    """Move the oldest experiences above `keep` to the archive and return their ids; the caller holds the lock.
+
+    Each entry is on disk in the archive before it is removed from the log. After a kill in between it is in both, and
+    the next rotation removes it from the log. Logs in an older format are not changed.
+    """
+    ours = [(path, data) for path, data in _log_files(layout, LOG) if _is_our_log(data)]
+    if sum(len(OWN_ID.findall(data)) for _, data in ours) <= keep:
+        return []
+    known = [
+        (path, logged)
+        for path, data in ours
+        for logged in _logged(data, path)
+        if logged.entry.kind == EXPERIENCE
+    ]
+    known.sort(key=lambda pair: (pair[1].entry.at, *_as_number(pair[1].entry.id)))
+    leaving, staying = known[: max(0, len(known) - keep)], known[max(0, len(known) - keep) :]
+    ids = {logged.entry.id for _, logged in leaving} - {logged.entry.id for _, logged in staying}
+    for path in dict.fromkeys(path for path, _ in leaving):
+        _take_out(layout, path, {logged.text for place, logged in leaving if place == path}, ids)
+    return [logged.entry.id for _, logged in leaving]
+
+
+def _as_number(id: str) -> tuple[int, str]:
+    """Return a sort key for an id; ids of older logs, such as `exp_12`, sort by number."""
+    digits = id.removeprefix("exp_")
+    return (int(digits), id) if digits.isdecimal() else (0, id)
+
+
+def _take_out(layout: Layout, path: str, texts: set[str], ids: set[str]) -> None:
+    """Move experiences with these texts, and changes about these ids, from a log file to the archive."""
+    file = layout.path(path)
+    files = Replacing(layout)
+    leaving: list[Logged] = []
+    left: list[str] = []
+    for piece in _logged(files.read(file) or b"", path):
+        if piece.text in texts or piece.entry.about in ids:
+            leaving.append(piece)
+        else:
+            left.append(piece.text)
+    for month, some in _by_month(leaving).items():
+        files_there = _log_files(layout, f"{ARCHIVED_LOG}/{month}")
+        archived = {known.text for name, data in files_there for known in _logged(data, name)}
+        for text in _packed_texts(text for text in some if text not in archived):
+            append_text(layout, f"{ARCHIVED_LOG}/{month}/{LOG_FILE}", text)
+    if left:
+        files.put(file, _joined_texts(left).encode())
+    else:
+        files.remove(file)
+    if files.finish():
+        raise Refused(f"{path} changed while it was rotated", "try again")
+
+
+def _by_month(leaving: Sequence[Logged]) -> dict[str, list[str]]:
+    """Return month → texts to archive; a change goes to the month of its experience."""
+    months: dict[str, str] = {}
+    texts: dict[str, list[str]] = {}
+    for piece in leaving:
+        month = iso(piece.entry.at)[:7] or UNDATED
+        month = month if piece.entry.creates else months.get(piece.entry.target, month)
+        months.setdefault(piece.entry.target, month)
+        texts.setdefault(month, []).append(piece.text)
+    return texts
+
+
+def _packed_texts(texts: Iterable[str]) -> list[str]:
+    """Join short texts, up to half the size of a full file each."""
+    packed: list[str] = []
+    for text in texts:
+        if packed and len(packed[-1].encode()) + len(text.encode()) < FULL_FILE_BYTES // 2:
+            packed[-1] = _joined_texts([packed[-1], text])
+        else:
+            packed.append(text)
+    return packed
+
+
+def _logged(data: bytes, path: str) -> Iterator[Logged]:
+    entries = read_data(data, path, advice=False).entries
+    text, _, _ = decode_file(data)
+    lines = [
+        f"{line}\n" for line in text.split("\n")
+    ]  # splitlines() would also cut at a form feed in a body
+    starts = [*(entry.line - 1 for entry in entries), len(lines)]
+    for entry, (start, end) in zip(entries, pairwise(starts), strict=True):
+        piece = "".join(lines[start:end])
+        yield Logged(
+            entry,
+            (LOG_SEPARATOR.sub("\n", piece) if end < len(lines) else piece).rstrip("\n") + "\n",
+        )
+
+
+def _joined_texts(pieces: list[str]) -> str:
+    return "\n---\n\n".join(pieces)
+
+
+def _is_our_log(data: bytes) -> bool:
+    return data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"---")
+
+
+def _log_files(layout: Layout, *folders: str) -> Iterator[tuple[str, bytes]]:
+    """Yield (path, bytes) of every log file in some folders."""
+    for folder in folders:
+        for place, _, names in os.walk(layout.path(folder)):
+            for name in sorted(names):
+                file = os.path.join(place, name)
+                if is_memory_name(name) and is_plain_file(file):
+                    yield layout.relative(file), read_bytes(file)
+
+
+# Remove every entry about one memory from files and bundles, for example because it holds a leaked
+# secret.
+
+SEPARATOR_AT_END = re.compile(rb"\r?\n---[ \t]*(?:\r?\n)*\Z")
+
+
+@record
+class FoundFile:
+    """A file that may hold entries about a memory: its bytes, its reading, and its bundle, if it is in one."""
+
+    data: bytes
+    reading: Reading
+    bundle: str = ""
+
+    @property
+    def path(self) -> str:
+        """Return the file's path below .rawko; for a file in a bundle, its path before it was packed."""
+        return self.reading.path
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Return the file's entries."""
+        return self.reading.entries
+
+    def about(self, id: str) -> list[Entry]:
+        """Return the entries about a memory."""
+        return [entry for entry in self.entries if entry.target == id]
+
+
+def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
+    """Return every entry about a memory in files and bundles, and the unreadable files that name the memory.
+
+    Raise Refused if the entries cannot be removed.
+    """
+    found = [*_files_about(layout, id, Replacing(layout)), *_bundled_about(layout, id)]
+    for one in found:
+        if one.about(id):
+            _without_entries(one, id)
+    unread = [
+        one.bundle or one.path
+        for one in found
+        if one.reading.verdict == QUARANTINE and not one.about(id)
+    ]
+    return [entry for one in found for entry in one.about(id)], unread
+
+
+def purge_files(layout: Layout, id: str) -> list[str]:
+    """Remove the entries about `id` from every file and bundle, delete empty files, and return the changed paths.
+
+    If another program saved one of the files meanwhile, change no file and raise Refused. Raise OSError if a killed
+    writer's temporary file, which may hold the text, cannot be removed.
+    """
+    with lock(layout, "write"):
+        files = Replacing(layout)
+        found = [one for one in _files_about(layout, id, files) if one.about(id)]
+        for one in found:
+            new = _without_entries(one, id)
+            if new:
+                files.put(layout.path(one.path), new)
+            else:
+                files.remove(layout.path(one.path))
+        saved = files.finish()
+        if saved:
+            raise Refused(f"{layout.relative(min(saved))} changed while we read it", "try again")
+        cut = _purge_bundles(layout, id)
+        remove_temporary(temporary_folder(layout))
+        remove_unfinished(layout.root)
+    return sorted([*(one.path for one in found), *cut])
+
+
+def _purge_bundles(layout: Layout, id: str) -> list[str]:
+    changed = []
+    for bundle in dict.fromkeys(one.bundle for one in _bundled_about(layout, id) if one.about(id)):
+        kept = read_bundle(layout, bundle)
+        for one in _bundled_about(layout, id):
+            if one.bundle == bundle and one.about(id):
+                kept[one.path.rpartition("/")[2]] = _without_entries(one, id)
+        replace_bundle(layout, bundle, {name: data for name, data in kept.items() if data})
+        changed.append(bundle)
+    return changed
+
+
+def _files_about(layout: Layout, id: str, files: Replacing) -> Iterator[FoundFile]:
+    """Yield the files that may hold entries about a memory: those that contain its id or are named like it."""
+    for path in filter(is_text_path, stamps_in(sweep(layout).listing)):
+        data = files.read(layout.path(path)) or b""
+        if may_speak_of(data, path, id):
+            yield FoundFile(data, read_data(data, path, advice=False))
+
+
+def _bundled_about(layout: Layout, id: str) -> Iterator[FoundFile]:
+    for bundle in list(bundles(layout)):
+        for name, data in read_bundle(layout, bundle).items():
+            path = f"{folder_of_bundle(bundle)}/{name}"
+            if may_speak_of(data, path, id):
+                yield FoundFile(data, read_data(data, path, advice=False), bundle)
+
+
+def may_speak_of(data: bytes, path: str, id: str) -> bool:
+    """Tell whether a file's bytes may hold an entry about a memory."""
+    stem = implicit_id(path)
+    return id == stem or id.startswith(f"{stem}#") or holds_id(data.decode("utf-8", "replace"), id)
+
+
+def _without_entries(found: FoundFile, id: str) -> bytes:
+    """Return the file's bytes without the entries about `id`; empty if no other entry is left.
+
+    Other entries keep every byte. Raise Refused if the ids of entries without an `id:` line would change.
+    """
+    path, data, entries = found.path, found.data, found.entries
+    kept = [entry for entry in entries if entry.target != id]
+    if not kept:
+        return b""
+    new = _cut_out(data, entries, id)
+    stem = implicit_id(path)
+    nameless = any(entry.id.startswith(f"{stem}#") or entry.id == stem for entry in kept)
+    if nameless and [entry.id for entry in kept] != [
+        entry.id for entry in read_data(new, path).entries
+    ]:
+        hint = "give each of them an 'id:' line, or edit the file by hand"
+        raise Refused(
+            f"{path} holds entries without an 'id:' line, and their ids would change", hint
+        )
+    return new
+
+
+def _cut_out(data: bytes, entries: Sequence[Entry], id: str) -> bytes:
+    lines = data.splitlines(keepends=True)
+    starts = [entry.line - 1 for entry in entries] + [len(lines)]
+    pieces = [b"".join(lines[a:b]) for a, b in pairwise(starts)]
+    text = b"".join(lines[: starts[0]])
+    text += b"".join(
+        piece for piece, entry in zip(pieces, entries, strict=True) if entry.target != id
+    )
+    if entries[-1].target != id:
+        return text
+    trimmed = SEPARATOR_AT_END.sub(b"", text)  # the separator before the removed entry
+    return trimmed if trimmed.endswith(b"\n") else trimmed + b"\n"

@@ -1,0 +1,256 @@
+"""Write the files of a new repository, remove what rawkomem wrote, find templates and documentation."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ..format.fields import Unreadable
+from ..model.entries import Value
+from ..model.errors import BadInput, Refused, Unwritable
+from ..model.values import record
+from .layout import FOLDER, FOLDER_MODE, Layout, read_bytes, read_text_file, user_cache, user_config
+from .replace import PAGE, is_generated, leads_out
+
+# Write the files of a new repository.
+
+CONFIG_TEXT = """\
+# Settings of this repository; every line is optional. 'rawkomem docs settings' lists them all.
+# Endpoints, keys and commands belong in your own config, never here.
+
+# embedder: static        # the bundled vectors: no download, no server; minilm is better with code and much slower
+"""
+
+IGNORE_TEXT = """\
+# What belongs to this machine: the index, usage counts, the ledger, locks. Never to be committed.
+# The index is made again by itself; deleting the rest loses it: see 'rawkomem docs format'.
+/local/
+"""
+
+ATTRIBUTES_TEXT = """\
+# Memories have the same bytes on every system, and are merged entry by entry once 'rawkomem connect git' has run.
+*.md text eol=lf
+*.md merge=rawkomem
+# The generated page keeps the lines of both sides; the next write, or 'rawkomem toc', puts them in order.
+MEMORY.md merge=union
+"""
+
+
+@record
+class StartFile:
+    """One file that `init` writes; if the file exists, it is not changed."""
+
+    path: str
+    text: str
+    exists: bool
+
+
+def plan_start(project: str) -> list[StartFile]:
+    """Return the files that `init` would write into a project."""
+    root = os.path.join(project, FOLDER)
+    files = {
+        "config.yaml": CONFIG_TEXT,
+        ".gitignore": IGNORE_TEXT,
+        ".gitattributes": ATTRIBUTES_TEXT,
+        "memories/.gitkeep": "",
+    }
+    paths = {os.path.normpath(os.path.join(root, name)): text for name, text in files.items()}
+    return [StartFile(path, text, os.path.lexists(path)) for path, text in paths.items()]
+
+
+def make_personal_folder(folder: str) -> None:
+    """Create the folder of the user's own repository, readable only by the user."""
+    try:
+        os.makedirs(folder, FOLDER_MODE, exist_ok=True)
+        os.chmod(folder, FOLDER_MODE)
+    except OSError as failure:
+        hint = "check permissions, or set XDG_DATA_HOME to a folder that you can write"
+        raise Unwritable(f"cannot make {folder}: {failure.strerror}", hint) from None
+
+
+def write_start(steps: Iterable[StartFile]) -> None:
+    """Write the files that do not exist yet; raise Refused if a folder is a link."""
+    for step in steps:
+        if step.exists:
+            continue
+        folder = os.path.dirname(step.path)
+        root = folder.rpartition(FOLDER)[0] + FOLDER
+        if link := next((path for path in (root, folder) if os.path.islink(path)), ""):
+            raise Refused(f"{link} is a link", "remove it, then run the command again")
+        try:
+            os.makedirs(os.path.dirname(step.path), exist_ok=True)
+            with open(step.path, "x", encoding="utf-8", newline="\n") as stream:
+                stream.write(step.text)
+        except OSError as failure:
+            raise Unwritable(
+                f"cannot write {step.path}: {failure.strerror}", "check permissions"
+            ) from None
+
+
+# List and remove the files that rawkomem wrote, except the memories.
+
+COMMAND_NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings contain them
+# Files of git and other programs in a project that may call our commands.
+PROJECT_FILES = (
+    ".git/hooks", ".git/config", ".husky", "lefthook.yml", ".pre-commit-config.yaml", ".gitattributes", "AGENTS.md",
+)  # fmt: skip
+
+
+@record
+class Leaving:
+    """Paths to remove, paths that stay, and files of other programs that mention our commands."""
+
+    gone: tuple[tuple[str, str], ...]  # (path, what it is)
+    stays: tuple[tuple[str, str], ...]
+    mentions: tuple[
+        str, ...
+    ]  # files of other programs: `rawkomem connect --remove` removes our lines
+
+
+def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
+    """Return what `uninstall` would do; `of_hosts` are files of agent hosts that may mention our commands."""
+    gone = [
+        (layout.local, "index, usage counts, ledger, locks of this machine"),
+        (user_cache(), "caches"),
+    ]
+    stays = [(os.path.dirname(user_config()), "your own settings and keys, for all projects")]
+    for step in plan_start(layout.project):
+        inside = step.exists and not leads_out(os.path.dirname(step.path), layout.root)
+        ours = inside and _bytes_of_file(step.path) == step.text.encode()
+        (gone if ours else stays).append(
+            (step.path, "as init wrote it" if ours else "changed by you")
+        )
+    page = layout.path(PAGE)
+    if is_generated(_bytes_of_file(page).decode(errors="replace")):
+        gone.append((page, "generated"))
+    mentions = _mentions(
+        [*(os.path.join(layout.project, *name.split("/")) for name in PROJECT_FILES), *of_hosts]
+    )
+    present = [tuple(item for item in items if os.path.lexists(item[0])) for items in (gone, stays)]
+    return Leaving(present[0], present[1], tuple(dict.fromkeys(mentions)))
+
+
+def uninstall(leaving: Leaving) -> None:
+    """Remove the planned paths without following links; raise Unwritable if one cannot be removed."""
+    for path, _ in leaving.gone:
+        try:
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+        except FileNotFoundError:
+            continue
+        except OSError as failure:
+            raise Unwritable(
+                f"cannot remove {path}: {failure.strerror}", "remove it by hand"
+            ) from None
+
+
+def _mentions(paths: Sequence[str]) -> list[str]:
+    """Return the files among these paths, or directly in these folders, that name one of our commands."""
+    found = []
+    for path in paths:
+        files = (
+            [os.path.join(path, inner) for inner in sorted(os.listdir(path))]
+            if os.path.isdir(path)
+            else [path]
+        )
+        found += [
+            file for file in files if any(ours in _bytes_of_file(file) for ours in COMMAND_NAMES)
+        ]
+    return found
+
+
+def _bytes_of_file(file: str) -> bytes:
+    try:
+        return read_bytes(file)
+    except OSError:
+        return b""
+
+
+# Find and fill templates for new memories: the project's own in .rawko/templates/, else the
+# shipped ones.
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SHIPPED_TEMPLATES = (
+    os.path.join(PACKAGE, "templates"),
+    os.path.join(os.path.dirname(PACKAGE), "templates"),
+)  # wheel, checkout
+
+
+def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str:
+    """Return the template of a kind with these frontmatter values, ready for an editor."""
+    import frontmatter  # slow to import, and only editors need it
+
+    from ..format.handler import RawkoHandler
+
+    file = find_template(layout, kind)
+    handler = RawkoHandler()
+    try:
+        post = frontmatter.loads(read_text_file(file), handler=handler)
+    except Unreadable as failure:
+        raise BadInput(
+            f"template {file}: {failure.problem.message}", failure.problem.hint
+        ) from None
+    post.metadata.update({key: value for key, value in values.items() if value})
+    return str(frontmatter.dumps(post, handler=handler)) + "\n"
+
+
+def find_template(layout: Layout, kind: str) -> str:
+    """Return the file of a kind's template; raise BadInput if there is none."""
+    for _, file in _templates(layout, kind):
+        return file
+    raise BadInput(f"no template for kind {kind!r}", f"put {kind}.md into {layout.templates}")
+
+
+def read_templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:
+    """Yield (is shipped, text) for each template of a kind; skip templates that cannot be read."""
+    for is_shipped, file in _templates(layout, kind):
+        try:
+            yield is_shipped, read_text_file(file)
+        except BadInput:
+            continue
+
+
+def _templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:
+    for folder in (layout.templates, *SHIPPED_TEMPLATES):
+        file = os.path.join(folder, f"{kind}.md")
+        if os.path.isfile(file) and not leads_out(file, layout.root):
+            yield folder != layout.templates, file
+
+
+# Find the documentation pages in the installed package or in the checkout.
+
+SHIPPED_DOCS = (
+    os.path.join(PACKAGE, "docs"),
+    os.path.join(os.path.dirname(PACKAGE), "docs"),
+)  # wheel, checkout
+MIGRATE = "migrate"  # folder of the pages about other systems
+OVERVIEW = "README"  # the page that lists all others
+
+
+def list_docs_pages() -> list[tuple[str, str]]:
+    """Return (name, description) of every page, in the order of the overview."""
+    rows = [
+        line.strip("| ").split(" | ", 1)
+        for line in read_docs_page(OVERVIEW).split("\n")
+        if line.startswith("| [")
+    ]
+    return [
+        (link.partition("](")[2].removesuffix(".md)"), description) for link, description in rows
+    ]
+
+
+def read_docs_page(name: str) -> str:
+    """Return the text of a page, or raise BadInput; `hosts`, `hosts.md` and `docs/hosts.md` name the same page."""
+    *folders, last = name.split("/")
+    file = os.path.basename(last).removesuffix(".md") + ".md"
+    places = (MIGRATE,) if MIGRATE in folders else ("", MIGRATE)
+    for folder in (os.path.join(shipped, place) for place in places for shipped in SHIPPED_DOCS):
+        try:
+            with open(os.path.join(folder, file), encoding="utf-8") as stream:
+                return stream.read()
+        except OSError:
+            continue
+    raise BadInput(f"there is no page {name!r}", "run 'rawkomem docs' for a list")

@@ -1,0 +1,301 @@
+"""Note recalls and open purges on this machine, and start rawkomem in the background."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+
+from ..model.errors import RawkoError, Unwritable
+from ..model.values import iso, now
+from .layout import Layout
+from .private import (
+    LineFile,
+    Lock,
+    append_to_spool,
+    local_path,
+    open_local,
+    open_private,
+    replace_local,
+    spool_line,
+)
+
+# Keep the ledger: operations on memories as a chain of YAMO blocks in local append-only files.
+#
+# spool.py      appends operations to a file in microseconds, one line each seal.py       turns
+# these lines into blocks of the chain chain.py      reads and writes the files: blocks, and the
+# head that records where they end latest.py     reads the last operations trim.py       removes
+# the oldest files of blocks verify.py     finds the places where the chain is broken written.py
+# turns a written entry into an operation recalled.py   turns a recall into an operation forget.py
+# removes a purged memory's text
+
+LEDGER_KEEP_DAYS = 400  # default age at which blocks are removed: more than a year
+
+
+# Record a recall in the ledger: the query, without secrets, and the quality of the answer.
+
+MAX_SPOOL_BYTES = (
+    256 * 1024
+)  # about a thousand recalls; the process that exceeds it seals the spool
+MAX_SCANNED_CHARS = 4_000  # of a query, searched for secrets
+MAX_KEPT_CHARS = 500  # of a query: the ledger does not store long prompts
+MIN_KEY_CHARS = 20  # a shorter word of letters only is not a key
+
+
+def recall_line(
+    at: int,
+    agent: str,
+    query: str,
+    limit: int,
+    filter: str,
+    found: int,
+    score: float,
+    confidence: float,
+) -> str:
+    """Return a spool line with a query and the quality of its answer."""
+    values = {
+        "query": _without_secrets(query)[:MAX_KEPT_CHARS],
+        "limit": str(limit),
+        "filter": _without_secrets(filter)[:MAX_KEPT_CHARS],
+        "found": str(found),
+        "score": f"{score:.4f}",
+        "confidence": f"{confidence:.4f}",
+    }
+    return spool_line("recall", at, agent, values)
+
+
+def note_recalls(layout: Layout, lines: Iterable[str], keep_days: int = 0) -> None:
+    """Append recalls; if many are waiting, seal them and remove blocks older than `keep_days`."""
+    if append_to_spool(layout, lines) > MAX_SPOOL_BYTES:
+        from .ledger import seal_and_trim  # imports hashlib, and runs once in a thousand recalls
+
+        try:
+            seal_and_trim(layout, keep_days)
+        except RawkoError:
+            pass  # a later recall seals them
+
+
+def _without_secrets(text: str) -> str:
+    """Redact a text. Plain words contain no key, number or address, so only other texts load the rules."""
+    text = text[:MAX_SCANNED_CHARS]
+    if all(len(word) < MIN_KEY_CHARS and word.strip(".,?!").isalpha() for word in text.split()):
+        return text
+    from ..redaction.find import redact  # takes a quarter of a command's start time
+
+    return redact(text)
+
+
+# Record which memories are being purged, one file each, so that the next command can finish a
+# purge after a crash.
+#
+# An intent contains only the memory's id. It is on disk before the first text is removed, and is
+# removed last.
+
+INTENTS_FOLDER = "purge"  # below .rawko/local
+MAX_ID_BYTES = 4_096
+
+
+def any_intents(layout: Layout) -> bool:
+    """Tell whether there may be an intent; one stat call, because every command asks."""
+    return os.path.isdir(os.path.join(layout.local, INTENTS_FOLDER))
+
+
+def note_intent(layout: Layout, id: str) -> None:
+    """Write an intent to disk; raise Unwritable if that fails."""
+    from .replace import make_folder, sync_folder
+
+    try:
+        folder = os.path.dirname(local_path(layout, _intent_name(id)))
+        make_folder(folder)
+        replace_local(layout, _intent_name(id), id.encode(), durable=True)
+        sync_folder(folder)
+    except OSError as failure:
+        hint = "nothing was removed; check permissions and free space"
+        raise Unwritable(f"cannot record the purge of {id}: {failure.strerror}", hint) from None
+
+
+def open_intents(layout: Layout) -> list[str]:
+    """Return the ids of memories whose purge has not finished."""
+    try:
+        names = sorted(os.listdir(os.path.dirname(local_path(layout, f"{INTENTS_FOLDER}/x"))))
+    except FileNotFoundError:
+        return []
+    except OSError as failure:
+        raise Unwritable(
+            f"cannot read the intents of purges: {failure.strerror}", "check permissions"
+        ) from None
+    return [
+        id
+        for name in names
+        if (id := _read_intent(layout, f"{INTENTS_FOLDER}/{name}"))
+        and _intent_name(id) == f"{INTENTS_FOLDER}/{name}"
+    ]
+
+
+def close_intent(layout: Layout, id: str) -> None:
+    """Remove the intent of a finished purge."""
+    path = local_path(layout, _intent_name(id))
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except OSError as failure:
+        raise Unwritable(f"cannot remove {path}: {failure.strerror}", "check permissions") from None
+
+
+def clear_intents(layout: Layout) -> None:
+    """Remove killed writers' temporary files from the folder, and the folder itself if no intent is in it."""
+    folder = os.path.dirname(local_path(layout, f"{INTENTS_FOLDER}/x"))
+    try:
+        for name in os.listdir(folder):
+            if name.endswith(".writing"):
+                os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
+    except OSError:
+        pass  # the next command tries again
+
+
+def _intent_name(id: str) -> str:
+    from hashlib import (
+        sha256,  # hashed because an id may be a path; imported here because most commands have no intent
+    )
+
+    return f"{INTENTS_FOLDER}/{sha256(id.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"
+
+
+def _read_intent(layout: Layout, name: str) -> str:
+    try:
+        with open_local(layout, name, "r") as stream:
+            return stream.read(MAX_ID_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+# Start rawkomem as a detached process. A lock allows one process per job; its errors go to a log
+# next to the lock.
+
+MAX_LOG_BYTES = 256 * 1024
+BACKGROUND_VARIABLE = (
+    "RAWKOMEM_BACKGROUND"  # a user sets it to EAGER to run jobs at once, even on a busy machine
+)
+MARK, EAGER = (
+    "started ",
+    "eager",
+)  # MARK is the prefix of the variable's value in a process that `start` started
+# One core at the lowest priority, for every library that does arithmetic.
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+# Python gets -P, so that it imports no module from the current folder, which is an untrusted project.
+WORK = (
+    "import os, sys; getattr(os, 'nice', int)(19); os.chdir(os.sep); "
+    f"os.environ.update(dict.fromkeys({THREADS!r}, '1')); "
+    f"os.environ[{BACKGROUND_VARIABLE!r}] = {MARK!r} + os.environ.get({BACKGROUND_VARIABLE!r}, ''); "
+    "from rawkomem.faces.cli import run; sys.exit(run(sys.argv[1:]))"
+)
+WINDOWS_FLAGS = (
+    0x00000008 | 0x00000200 | 0x00000040
+)  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP, IDLE_PRIORITY_CLASS
+IOPRIO_SET = {"x86_64": 251, "aarch64": 30}  # the number of the system call
+IOPRIO_WHO_PROCESS, IOPRIO_CLASS_IDLE = 1, 3 << 13
+_children: list[int] = []  # started processes: a long-running parent must reap those that ended
+
+
+def is_background() -> bool:
+    """Return whether `start` started this process, so that nobody waits for it."""
+    return os.environ.get(BACKGROUND_VARIABLE, "").startswith(MARK)
+
+
+def steps_aside() -> bool:
+    """Return whether this process should wait while others need the machine."""
+    return is_background() and not os.environ[BACKGROUND_VARIABLE].endswith(EAGER)
+
+
+def yield_disk() -> None:
+    """Give this process the idle I/O priority, on Linux."""
+    number = IOPRIO_SET.get(os.uname().machine) if sys.platform == "linux" else None
+    if number is None:
+        return
+    from ctypes import CDLL  # slow to import; only background processes need it
+
+    CDLL(None).syscall(number, IOPRIO_WHO_PROCESS, 0, IOPRIO_CLASS_IDLE)
+
+
+def do_unwaited(work: Callable[[], None]) -> None:
+    """Do short work in a forked process, so that no host waits for it; without fork, or with threads, do it here."""
+    if (
+        not hasattr(os, "fork") or "threading" in sys.modules
+    ):  # a fork copies one thread but all locks
+        work()
+    elif not os.fork():
+        try:
+            os.setsid()  # a host may kill its child together with the child's process group
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for stream in range(3):
+                os.dup2(nothing, stream)  # a host reads until the last writer closes the pipe
+            work()
+        finally:
+            os._exit(0)
+
+
+def start_background(
+    layout: Layout, job: Lock, *arguments: str, stdin: int = -1, queue: bool = False
+) -> bool:
+    """Start rawkomem in the background; return False if the job is already running. Raises OSError or RawkoError.
+
+    With `queue`, always start the process; it waits for the job's lock itself.
+    """
+    if not queue:
+        if not job.acquire(0.0):
+            return False
+        job.release()
+    if not sys.executable:
+        raise OSError(0, "the path of the Python interpreter is unknown")
+    log = f"{job.path.removesuffix('.lock')}.log"
+    LineFile(log, MAX_LOG_BYTES).append(f"{iso(now())} start: {' '.join(arguments)}")
+    command = [sys.executable, "-P", "-c", WORK, "-C", layout.root, *arguments]
+    with open_private(log, "a") as errors:
+        (_spawn if hasattr(os, "posix_spawn") else _popen)(command, stdin, errors.fileno())
+    return True
+
+
+def _spawn(command: list[str], stdin: int, stderr: int) -> None:
+    """Start a process without `subprocess`, because its import takes longer than answering a prompt."""
+    _children[:] = [child for child in _children if not _has_ended(child)]
+    given = (
+        (os.POSIX_SPAWN_DUP2, stdin, 0)
+        if stdin >= 0
+        else (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    )
+    actions = [
+        (os.POSIX_SPAWN_DUP2, stderr, 2),
+        given,
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+    ]
+    try:
+        child = os.posix_spawn(
+            sys.executable, command, os.environ, file_actions=actions, setsid=True
+        )
+    except NotImplementedError:  # the system's posix_spawn cannot start a session
+        _popen(command, stdin, stderr)
+    else:
+        _children.append(child)
+
+
+def _has_ended(child: int) -> bool:
+    try:
+        return os.waitpid(child, os.WNOHANG)[0] == child
+    except ChildProcessError:
+        return True
+
+
+def _popen(command: list[str], stdin: int, stderr: int) -> None:
+    import subprocess
+
+    windows = os.name == "nt"
+    subprocess.Popen(
+        command,
+        stdin=stdin if stdin >= 0 else subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=stderr,
+        creationflags=WINDOWS_FLAGS if windows else 0,
+        start_new_session=not windows,
+    ).returncode = 0  # so that Popen does not warn about a process that still runs

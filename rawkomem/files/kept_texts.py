@@ -1,0 +1,234 @@
+"""Keep texts that would be lost: unsaved texts of an editor, and edited files before they are
+replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Collection, Iterable, Mapping
+from hashlib import sha256
+from io import FileIO
+from shutil import rmtree
+from stat import S_ISREG
+
+from ..model.errors import BadInput, NotFound, RawkoError, Unwritable
+from ..model.ids import file_stem, numbered_names
+from ..model.values import DAY, iso, now
+from .archive import may_speak_of
+from .layout import EDITS, Layout, is_own, read_bytes
+from .private import local_path, open_private, replace_local, replace_private, write_all
+
+# Keep each text that a person writes in an editor as a file in `.rawko/local/unsaved`, until it is
+# stored.
+#
+# The editor works on that file, so a killed command loses no text. If the folder cannot be
+# written, the file is in the system's temporary folder.
+
+UNSAVED_FOLDER = "unsaved"
+STAMP_CHARS = 19  # length of the time at the start of a name
+TEMPORARY_PREFIX = "rawkomem-unsaved-"
+ROOT_DIGITS = 12  # hexadecimal digits of the hash of a repository's path
+REMARK, REMARK_END = "<!-- rawkomem: not stored: ", "-->\n"
+REMARK_HINT = "Line numbers do not count this comment. It will be removed."
+MIN_LINE_CHARS = 8  # a shorter line says nothing about where a text comes from
+
+
+def keep_text(layout: Layout, what: str, text: str) -> str:
+    """Write a text to a new file, named after the time and its purpose; return its path or raise Unwritable."""
+    stem = f"{iso(now())[:STAMP_CHARS].replace(':', '-')}-{file_stem(what)}"
+    try:
+        path, stream = _new_file(layout, stem)
+    except (OSError, RawkoError):
+        try:
+            descriptor, path = tempfile.mkstemp(".md", f"{_temporary_prefix(layout)}{stem}-")
+        except OSError as failure:
+            where = tempfile.gettempdir()
+            hint = "check permissions and free space"
+            raise Unwritable(f"cannot keep a text in {where}: {failure.strerror}", hint) from None
+        stream = open(descriptor, "wb", buffering=0)  # noqa: SIM115
+    with stream:
+        write_all(stream, text.encode("utf-8", "replace"))
+    return path
+
+
+def _new_file(layout: Layout, stem: str) -> tuple[str, FileIO]:
+    """Create a file in the folder of unsaved texts. Raises OSError or a RawkoError."""
+    for name in numbered_names(stem):
+        path = local_path(layout, f"{UNSAVED_FOLDER}/{name}.md")
+        try:
+            return path, open_private(path, "x")
+        except FileExistsError:
+            continue
+    raise AssertionError("numbers do not end")
+
+
+def unsaved_texts(layout: Layout, what: str = "") -> list[str]:
+    """Return the paths of unsaved texts, latest last; `what` is a prefix of their purpose.
+
+    Texts of this repository in the system's temporary folder are included.
+    """
+    found: list[tuple[str, str]] = []
+    try:
+        found += _texts_in(os.path.dirname(local_path(layout, f"{UNSAVED_FOLDER}/x")), "")
+    except (OSError, RawkoError):
+        pass
+    try:
+        found += _texts_in(tempfile.gettempdir(), _temporary_prefix(layout))
+    except OSError:
+        pass
+    paths = [path for name, path in sorted(found) if name[STAMP_CHARS + 1 :].startswith(what)]
+    return [path for path in paths if _is_own_file(path)]
+
+
+def _texts_in(folder: str, prefix: str) -> list[tuple[str, str]]:
+    """Return (name without the prefix, path) of the texts in a folder whose names begin with a prefix."""
+    names = [
+        name for name in os.listdir(folder) if name.startswith(prefix) and name.endswith(".md")
+    ]
+    return [(name.removeprefix(prefix), os.path.join(folder, name)) for name in names]
+
+
+def _temporary_prefix(layout: Layout) -> str:
+    """Return how the names of this repository's texts in the temporary folder begin."""
+    root = os.path.realpath(layout.root)
+    return f"{TEMPORARY_PREFIX}{sha256(os.fsencode(root)).hexdigest()[:ROOT_DIGITS]}-"
+
+
+def _is_own_file(path: str) -> bool:
+    """Tell whether a path is a plain file of this user: a link could lead to any text."""
+    try:
+        seen = os.lstat(path)
+    except OSError:
+        return False
+    return S_ISREG(seen.st_mode) and is_own(seen)
+
+
+def find_unsaved(layout: Layout, path: str, what: str = "") -> str:
+    """Return the path of an unsaved text: `path` after a check, or without it the latest text for `what`.
+
+    Raise NotFound if there is none, BadInput if the file is not an unsaved text of this repository.
+    """
+    if not path:
+        kept = unsaved_texts(layout, what)
+        if not kept:
+            raise NotFound("there is no unsaved text", "write one with 'rawkomem add --edit'")
+        return kept[-1]
+    path = os.path.abspath(path)
+    folder, name = os.path.split(path)
+    is_ours = folder == os.path.join(os.path.abspath(layout.local), UNSAVED_FOLDER) or (
+        folder == os.path.abspath(tempfile.gettempdir()) and name.startswith(TEMPORARY_PREFIX)
+    )
+    if not os.path.lexists(path):
+        raise NotFound(
+            f"there is no file {path}", "run 'rawkomem status' for a list of unsaved texts"
+        )
+    if not is_ours or not _is_own_file(path):
+        raise BadInput(
+            f"{path} is not an unsaved text of this repository",
+            "store a file of your own with --file",
+        )
+    return path
+
+
+def remark_on(path: str, text: str, problem: str) -> None:
+    """Write a problem as a comment above an unsaved text; on an I/O error, leave the file unchanged."""
+    said = " ".join(problem.split()).replace("--", "- -")
+    try:
+        replace_private(
+            path, f"{REMARK}{said}\n{REMARK_HINT} {REMARK_END}{text}".encode("utf-8", "replace")
+        )
+    except OSError:
+        pass
+
+
+def without_remark(text: str) -> str:
+    """Return a text without the comment that `remark_on` wrote above it."""
+    head, found, rest = text.partition(REMARK_END)
+    return rest if found and head.startswith(REMARK) else text
+
+
+def discard_text(path: str) -> None:
+    """Remove an unsaved text that was stored or is empty; ignore errors."""
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+def forget_unsaved(layout: Layout, texts: Collection[str]) -> list[str]:
+    """Remove each unsaved text that shares a line with purged texts; return the removed paths."""
+    gone = []
+    for path in unsaved_texts(layout):
+        text = read_bytes(path).decode(
+            "utf-8", "replace"
+        )  # an editor may have changed its permissions
+        if shares_line(text, texts):
+            os.unlink(path)
+            gone.append(path)
+    return gone
+
+
+def shares_line(text: str, others: Iterable[str]) -> bool:
+    """Tell whether a text contains a line of other texts that has at least MIN_LINE_CHARS characters."""
+    lines = {line.strip() for other in others for line in other.split("\n")}
+    return any(len(line) >= MIN_LINE_CHARS and line in text for line in lines)
+
+
+# Keep copies of edited files in `.rawko/local/edits` before `rawkomem check --staged --as-
+# amendment` replaces them.
+
+MAX_EDIT_DAYS = 30  # after which copies are removed
+
+
+def keep_edited(layout: Layout, files: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Copy files under their paths below `.rawko`, and remove old copies.
+
+    Return the copies' paths below `.rawko`, or raise Unwritable.
+    """
+    folder = f"{EDITS}/{_edits_name(now())}"
+    try:
+        for path, data in files.items():
+            replace_local(layout, f"{folder}/{path}", data, durable=True)
+    except OSError as failure:
+        raise Unwritable(
+            f"cannot keep a copy in local/{folder}: {failure.strerror}", "check free space"
+        ) from None
+    remove_old_edited(layout)
+    return tuple(f"local/{folder}/{path}" for path in files)
+
+
+def _edits_name(at: int) -> str:
+    return iso(at).replace(":", "")
+
+
+def remove_old_edited(layout: Layout) -> list[str]:
+    """Remove copies older than MAX_AGE_DAYS, except the newest; return their folders. What cannot be removed stays."""
+    try:
+        kept = local_path(layout, EDITS)
+        *older, _ = sorted(os.listdir(kept))
+    except (OSError, RawkoError, ValueError):
+        return []
+    oldest = _edits_name(now() - MAX_EDIT_DAYS * DAY)
+    gone = [os.path.join(kept, name) for name in older if name < oldest]
+    for folder in gone:
+        rmtree(folder, ignore_errors=True)
+    return gone
+
+
+def forget_edited(layout: Layout, id: str, texts: Collection[str]) -> list[str]:
+    """Remove each copy that may hold a purged memory or shares a line with its texts; return the removed paths."""
+    kept = local_path(layout, EDITS)
+    gone = []
+    for folder, _, names in os.walk(kept):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open_private(path, "r") as stream:
+                data = stream.readall()
+            original = os.path.relpath(path, kept).replace(os.sep, "/").partition("/")[2]
+            if may_speak_of(data, original, id) or shares_line(
+                data.decode("utf-8", "replace"), texts
+            ):
+                os.unlink(path)
+                gone.append(path)
+    return gone

@@ -1,1 +1,0 @@
-"""Keep records of this machine below `.rawko/local/`."""

@@ -1,0 +1,449 @@
+"""Record prompts, transcripts, finished learning, changes, arrivals and saved searches of this
+machine.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from io import FileIO
+from typing import IO
+
+from ..model.entries import Change, Entry
+from ..model.errors import BadInput, NotFound, RawkoError
+from ..model.values import now, record
+from ..state.trust import sources_in
+from .layout import Layout
+from .private import LineFile, local_path, open_local, replace_local, seal_of
+from .session_records import checksum, is_number
+
+# Store the recent prompts of people: lines in `.rawko/local/said.tsv`, the latest last.
+#
+#     time, session, words      a prompt without pasted text, on one line
+#
+# Quotes are checked against this file, so that an agent cannot invent one. Sessions are checksums.
+# Errors are ignored.
+
+PROMPTS_FILE = "said.tsv"
+MAX_PROMPTS_BYTES = 256 * 1024  # the older half is dropped
+MAX_PROMPT_CHARS = 4_000  # of one prompt
+LIVE_MS = 12 * 3_600_000  # older prompts are not part of the current session
+ESCAPES = (("\\", "\\\\"), ("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r"))
+
+
+@record
+class TypedPrompt:
+    """One prompt that a person typed."""
+
+    at: int
+    session: str  # its checksum
+    text: str
+
+
+def note_prompt(layout: Layout, session: str, text: str) -> None:
+    """Store a prompt, which the caller has redacted; ignore errors."""
+    text = text.strip()[:MAX_PROMPT_CHARS]
+    if not text:
+        return
+    for sign, escape in ESCAPES:
+        text = text.replace(sign, escape)
+    try:
+        line = "\t".join((str(now()), checksum(session), text))
+        LineFile(local_path(layout, PROMPTS_FILE), MAX_PROMPTS_BYTES).append(line)
+    except RawkoError:
+        pass
+
+
+def recent_prompts(layout: Layout) -> list[TypedPrompt]:
+    """Return the prompts of the last LIVE_MS, oldest first."""
+    try:
+        found, _ = LineFile(local_path(layout, PROMPTS_FILE)).read(_parsed_prompt)
+    except RawkoError:
+        return []
+    return [one for one in found if 0 <= now() - one.at < LIVE_MS]
+
+
+def forget_prompts(layout: Layout) -> None:
+    """Remove all prompts after a purge, because they may contain the purged text."""
+    LineFile(local_path(layout, PROMPTS_FILE)).replace()
+
+
+def _parsed_prompt(line: str) -> TypedPrompt | None:
+    at, _, rest = line.partition("\t")
+    session, tab, text = rest.partition("\t")
+    if not is_number(at) or not tab:
+        return None
+    parts = text.split("\\\\")
+    for sign, escape in ESCAPES[1:]:
+        parts = [part.replace(escape, sign) for part in parts]
+    return TypedPrompt(int(at), session, "\\".join(parts))
+
+
+# Record the path of each session's transcript, and read it: hosts store transcripts outside the
+# repository.
+
+SESSIONS = "transcripts.tsv"  # session → transcript
+RECORDED = "recorded.tsv"  # transcript → its size in bytes when the session's work was recorded
+TALKS = "talks"  # folder of talk files: one per session, for hosts without transcripts
+LINE_ENDING = ".jsonl"  # of a transcript that grows line by line; others are read as a whole
+MAX_READ_BYTES = 32 * 2**20  # of a longer transcript, only its end is read
+MAX_FIRST_LINE_BYTES = 2**20  # of the first line, which names the session
+MAX_TRANSCRIPTS = 100  # paths that are recorded
+MAX_TALKS = 5  # files that are kept, for the current sessions
+
+
+def open_transcript(transcript: str) -> IO[bytes]:
+    """Return a transcript up to its last complete line; for a long one, its first line and its end."""
+    if not transcript.endswith(LINE_ENDING):
+        return open(transcript, "rb")
+    with open(transcript, "rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        first = stream.readline(MAX_FIRST_LINE_BYTES) if size > MAX_READ_BYTES else b""
+        stream.seek(max(0, size - MAX_READ_BYTES))
+        if first:
+            stream.readline()  # skip the rest of an incomplete line
+        read = stream.read(MAX_READ_BYTES)
+    return io.BytesIO(first + read[: read.rfind(b"\n") + 1])
+
+
+def note_transcript(layout: Layout, session: str, transcript: str) -> None:
+    """Record a session's transcript, because some hosts do not name it when the session ends. Ignore errors."""
+    try:
+        if session and transcript_of(layout, session) != transcript:
+            _put(layout, SESSIONS, session, transcript)
+    except RawkoError:
+        pass
+
+
+def transcript_of(layout: Layout, session: str) -> str:
+    """Return the last recorded transcript of a session; empty if there is none."""
+    return _pairs(layout, SESSIONS).get(session, "") if session else ""
+
+
+def transcript_of_mark(layout: Layout, mark: str) -> str:
+    """Return the transcript or the talk file of a session with this checksum; empty if there is none."""
+    named = (
+        file for session, file in _pairs(layout, SESSIONS).items() if checksum(session) == mark
+    )
+    return next(named, "") or next(
+        (file for file in _talks(layout) if os.path.basename(file) == f"{mark}.json"), ""
+    )
+
+
+def known_transcripts(layout: Layout) -> list[str]:
+    """Return the transcripts of all recorded sessions, latest first, then the talk files."""
+    return [*dict.fromkeys(reversed([*_pairs(layout, SESSIONS).values()])), *_talks(layout)]
+
+
+def keep_talk(layout: Layout, session: str, talk: bytes) -> None:
+    """Write the talk file of a session, whose host has no transcripts; replace an earlier one."""
+    replace_local(layout, f"{TALKS}/{checksum(session)}.json", talk)
+    for file in _talks(layout)[MAX_TALKS:]:
+        os.remove(file)
+
+
+def forget_talks(layout: Layout) -> None:
+    """Remove all talk files after a purge, because they may contain the purged text."""
+    for file in _talks(layout):
+        os.remove(file)
+
+
+def _talks(layout: Layout) -> list[str]:
+    """Return the talk files, latest first; ignore links and folders."""
+    try:
+        with os.scandir(local_path(layout, TALKS)) as found:
+            own = (file for file in found if file.is_file(follow_symlinks=False))
+            files = sorted(
+                ((file.stat(follow_symlinks=False).st_mtime, file.path) for file in own),
+                reverse=True,
+            )
+    except (OSError, RawkoError):
+        return []
+    return [file for _, file in files]
+
+
+def note_recorded(layout: Layout, transcript: str, size: int) -> None:
+    """Record the size of a transcript whose work is in a trace; the caller holds the learner's lock."""
+    _put(layout, RECORDED, transcript, str(size))
+
+
+def unrecorded(layout: Layout) -> dict[str, str]:
+    """Return transcript → session for transcripts that changed since their work was recorded, latest first."""
+    known = _pairs(layout, RECORDED)
+    sessions = {transcript: session for session, transcript in _pairs(layout, SESSIONS).items()}
+    grown = (
+        one
+        for one in sessions
+        if os.path.isfile(one) and known.get(one) != str(os.stat(one).st_size)
+    )
+    return {transcript: sessions[transcript] for transcript in reversed([*grown])}
+
+
+def _put(layout: Layout, name: str, key: str, value: str) -> None:
+    known = _pairs(layout, name)
+    known.pop(key, None)  # so that the key becomes the latest
+    known[key] = value
+    lines = [f"{value}\t{key}" for key, value in known.items()]
+    LineFile(local_path(layout, name)).replace(*lines[-MAX_TRANSCRIPTS:])
+
+
+def _pairs(layout: Layout, name: str) -> dict[str, str]:
+    """Return key → value of a file's lines; empty if it cannot be read. Skip lines that cannot be parsed."""
+    try:
+        return dict(LineFile(local_path(layout, name)).read(_pair)[0])
+    except RawkoError:
+        return {}
+
+
+def _pair(line: str) -> tuple[str, str] | None:
+    value, _, key = line.partition("\t")
+    return (key, value) if key and value else None
+
+
+# Record which transcripts were learned from, in `.rawko/local/learned.tsv`, so that a later run
+# can continue.
+#
+#     time, source, part      this part of a transcript is done
+#
+# Sources are stored as checksums; no text of a session is written here.
+
+LEARNED_FILE = "learned.tsv"
+MAX_LEARNED_BYTES = 4 * 2**20  # some 50,000 parts; the older half is dropped
+
+
+class LearnedParts:
+    """The finished parts of each source; lines that other processes append later are not seen."""
+
+    def __init__(self, layout: Layout):
+        self._file = LineFile(local_path(layout, LEARNED_FILE), MAX_LEARNED_BYTES)
+        self._done: set[tuple[str, str]] = set()
+        for line in self._file.lines():
+            _, source, what = (*line.split("\t", 2), "", "")[:3]
+            self._done.add((source, what))
+
+    def has(self, source: str, what: str) -> bool:
+        """Tell whether a part of a source is done."""
+        return (checksum(source), what) in self._done
+
+    def add(self, source: str, what: str) -> None:
+        """Record that a part of a source is done."""
+        self._file.append(f"{now()}\t{checksum(source)}\t{what}")
+        self._done.add((checksum(source), what))
+
+    def forget(self, sources: Iterable[str]) -> None:
+        """Remove the records of some sources, so that they are processed again."""
+        gone = {checksum(source) for source in sources}
+        self._file.replace(
+            *(line for line in self._file.lines() if gone.isdisjoint(line.split("\t")[1:2]))
+        )
+        self._done = {pair for pair in self._done if pair[0] not in gone}
+
+
+# Record the changes that this machine made, one line each, for `rawkomem undo`.
+#
+# A line contains the change's name, the name of the change that it undoes, and pairs of an entry's
+# id and its memory's id. It contains no text. The writer appends lines while it holds the write
+# lock.
+
+CHANGES_FILE = "changes.tsv"
+MAX_CHANGES_BYTES = 1 << 20  # some ten thousand changes; then the older half is dropped
+NO_NAME = "-"
+PURGED = "purged"  # the second field of a purge, and the prefix of its name
+
+
+def note_change(
+    layout: Layout, entries: Sequence[Entry], undoes: str = "", part_of: str = ""
+) -> str:
+    """Append a change and return its name; `part_of` names the change that the entries continue."""
+    name = part_of or entries[0].id
+    pairs = (id for entry in entries for id in (entry.id, entry.target))
+    _changes_file(layout).append("\t".join((name, undoes or NO_NAME, *pairs)))
+    return name
+
+
+def note_purge(layout: Layout, id: str) -> None:
+    """Append a line that says that a memory was purged."""
+    _changes_file(layout).append("\t".join((f"{PURGED}:{id}", PURGED, "", id)))
+
+
+def read_changes(layout: Layout) -> list[Change]:
+    """Return the changes, oldest first; skip lines that cannot be parsed."""
+    found: dict[str, Change] = {}
+    for line in _changes_file(layout).lines():
+        name, _, rest = line.partition("\t")
+        undoes, *ids = rest.split("\t")
+        if len(ids) % 2 or not ids:
+            continue
+        if undoes == PURGED:
+            found.pop(name, None)
+            found[name] = Change(name, (), purged=ids[1])
+            continue
+        before = found.pop(name).entries if name in found else ()
+        pairs = tuple(zip(ids[::2], ids[1::2], strict=True))
+        found[name] = Change(name, (*before, *pairs), undoes="" if undoes == NO_NAME else undoes)
+    return [*found.values()]
+
+
+def _changes_file(layout: Layout) -> LineFile:
+    return LineFile(local_path(layout, CHANGES_FILE), MAX_CHANGES_BYTES)
+
+
+# Record how entries arrived on this machine: one line per entry in `.rawko/local/arrivals.tsv`.
+#
+# An entry can claim any source, but it cannot write this file. A line contains the digest of the
+# entry, so it becomes invalid when somebody edits the entry. The first line contains the file's
+# inode, so a file that was copied from a clone or an archive is ignored.
+
+ARRIVALS_FILE = "arrivals.tsv"
+MAX_ARRIVALS_HEAD_BYTES = 200  # of the file's first line
+PERSON = "person"
+
+
+def note_arrivals(layout: Layout, arrived: Iterable[tuple[str, str, str]]) -> None:
+    """Append a line for each (id, digest, how). Ignore errors: an entry without a line is trusted less."""
+    try:
+        if not _arrivals_data(layout, MAX_ARRIVALS_HEAD_BYTES):
+            _start_arrivals(layout)
+        lines = (f"{id}\t{how}\t{digest}" for id, digest, how in arrived if id.isprintable())
+        LineFile(local_path(layout, ARRIVALS_FILE)).append(*lines)
+    except (OSError, RawkoError):
+        pass
+
+
+class Arrivals:
+    """Looks up entries by searching the file without parsing it: callers ask about few of many entries."""
+
+    def __init__(self, layout: Layout):
+        self._data = _arrivals_data(layout)
+        self._lines: frozenset[bytes] = frozenset()
+
+    def knows(self, id: str) -> bool:
+        """Return whether the file has a line for an entry; it has none for entries that came with a commit."""
+        return f"\n{id}\t".encode() in self._data
+
+    def of(self, id: str, digest: str) -> str:
+        """Return how an entry with this digest first arrived; empty if there is no line for it."""
+        begin = f"\n{id}\t".encode()
+        end = f"\t{digest}".encode()
+        at = self._data.find(begin)
+        while at >= 0:
+            stop = self._data.find(b"\n", at + 1)
+            line = self._data[at + len(begin) : stop if stop >= 0 else None]
+            if digest and stop >= 0 and line.endswith(end):
+                return line[: -len(end)].decode("utf-8", "replace")
+            at = self._data.find(begin, at + 1)
+        return ""
+
+    def by_person(self, id: str, digest: str) -> bool:
+        """Return whether a person typed an entry. All lines are split once, because a sync asks about many entries."""
+        if not self._lines:
+            self._lines = frozenset(self._data.split(b"\n")[:-1])
+        return bool(digest) and f"{id}\t{PERSON}\t{digest}".encode() in self._lines
+
+
+def _arrivals_data(layout: Layout, max_bytes: int = -1) -> bytes:
+    """Return the file's first `max_bytes` bytes, or all; empty if its first line names another inode."""
+    try:
+        with open_local(layout, ARRIVALS_FILE, "r") as stream:
+            data = stream.read(max_bytes)
+            return data if data.startswith(_arrivals_head(layout, stream)) else b""
+    except OSError:
+        return b""
+
+
+def _start_arrivals(layout: Layout) -> None:
+    """Create the file with its first line; remove a file that was not made here."""
+    path = local_path(layout, ARRIVALS_FILE)
+    if os.path.lexists(path):
+        os.unlink(path)
+    with open_local(layout, ARRIVALS_FILE, "x") as stream:
+        stream.write(_arrivals_head(layout, stream))
+
+
+def _arrivals_head(layout: Layout, stream: FileIO) -> bytes:
+    seal = seal_of(local_path(layout, ARRIVALS_FILE), os.fstat(stream.fileno()).st_ino)
+    return f"arrivals of the file {seal}\n".encode()
+
+
+# Map a written entry to its operation in the ledger.
+
+
+def operation_of(entry: Entry) -> str:
+    """Return the entry's operation; empty for entries that change no content, such as votes."""
+    if entry.kind == "lesson" and "patternId" in entry.extra:
+        return "lesson"
+    if entry.kind == "skill" and _is_derived(entry):
+        return "synthesize"
+    if entry.kind == "reflection":
+        return "reflect"
+    if entry.kind == "delete":
+        return "delete"
+    return "retain" if entry.creates or entry.kind == "amend" else ""
+
+
+def _is_derived(entry: Entry) -> bool:
+
+    return bool(sources_in(entry.extra))
+
+
+# Keep the searches that a user saved on this machine: lines of JSON in
+# `.rawko/local/searches.jsonl`.
+
+SEARCHES_FILE = "searches.jsonl"
+MAX_SEARCHES = 50
+
+SavedSearch = dict[str, str]  # its name, words and filters
+
+
+class SavedSearches:
+    """Reads and writes the saved searches of a repository."""
+
+    def __init__(self, layout: Layout):
+        self._file = LineFile(local_path(layout, SEARCHES_FILE))
+
+    def all(self) -> list[SavedSearch]:
+        """Return the saved searches, oldest first; skip lines that cannot be parsed."""
+        return self._file.read(_parsed_search)[0]
+
+    def save(self, name: str, asked: Mapping[str, str]) -> SavedSearch:
+        """Save a search and return it; replace one of this name. Raise BadInput if it is empty or too many exist."""
+        if not name or not any(asked.values()):
+            raise BadInput(
+                "a saved search needs a name and something to search for",
+                "type words or choose a filter",
+            )
+        others = [one for one in self.all() if one["name"] != name]
+        if len(others) >= MAX_SEARCHES:
+            raise BadInput(f"{MAX_SEARCHES} searches are saved already", "remove one of them first")
+        saved = {"name": name, **{key: value for key, value in asked.items() if value}}
+        self._write([*others, saved])
+        return saved
+
+    def remove(self, name: str) -> None:
+        """Remove a saved search; raise NotFound if there is none of this name."""
+        known = self.all()
+        others = [one for one in known if one["name"] != name]
+        if len(others) == len(known):
+            raise NotFound(
+                f"there is no saved search {name!r}", "reload the page to see which ones there are"
+            )
+        self._write(others)
+
+    def _write(self, searches: list[SavedSearch]) -> None:
+        self._file.replace(*(json.dumps(one, ensure_ascii=False) for one in searches))
+
+
+def _parsed_search(line: str) -> SavedSearch | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if (
+        not isinstance(found, dict)
+        or not found.get("name")
+        or not all(isinstance(one, str) for one in found.values())
+    ):
+        return None
+    return found

@@ -1,0 +1,337 @@
+"""Split a file into blocks, one frontmatter and its body each, and join texts of entries to a file.
+
+A new entry starts at a `---` line that is outside code fences and HTML comments and opens a YAML
+mapping. The mapping has one of the ENTRY_KEYS and ends with another `---` line or YAML's `...`. Any
+other `---` is a rule or a separator.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from itertools import pairwise
+
+from ..model.values import Problem, error, record, warning
+from .fields import LLMOS_MARKS, Field, Unreadable
+from .frontmatter import MAX_FRONTMATTER_BYTES, read_frontmatter
+
+# Split a file into blocks: one frontmatter and its body each.
+#
+# A new entry starts at a `---` line that is outside code fences and HTML comments and opens a YAML
+# mapping. The mapping has one of the ENTRY_KEYS and ends with another `---` line or YAML's `...`.
+# Any other `---` is a rule or a separator.
+
+# The only lines that can change the state: delimiters, code fences, HTML comment starts.
+STATE_LINES = re.compile(
+    r"^(?:(---)[ \t]*$| {0,3}(`{3,}|~{3,})([^\n]*)$| {0,3}(<!--))", re.MULTILINE
+)
+DELIMITER = re.compile(r"^---[ \t]*$", re.MULTILINE)
+CLOSING = re.compile(
+    r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE
+)  # `...` ends a document in YAML and for pandoc
+ENTRY_KEYS = ("title", "kind", *LLMOS_MARKS)
+ENTRY_KEY = "|".join(ENTRY_KEYS)
+LOOKS_LIKE_ENTRY = re.compile(
+    rf"^(?:{ENTRY_KEY})[ \t]*:|\A\s*\{{[^\n]*\"(?:{ENTRY_KEY})\"", re.MULTILINE
+)
+TRAILING_SEPARATOR = re.compile(r"(?:\A|\n)[ \t]*\n?---[ \t]*\n*\Z")
+NOT_AN_ENTRY = error("rule", "a rule, not an entry")  # `_open` returns this for any other `---`
+SEPARATOR = "\n---\n\n"  # SPEC-0009: a rule separates entries
+NO_ID = "~"
+MAX_ENTRIES = (
+    5_000  # ten times as many as our writer puts into a file; limits the work on hostile files
+)
+
+
+@record
+class Block:
+    """A frontmatter (None if it is missing or unreadable) and a body, with their first lines."""
+
+    fields: Mapping[str, Field] | None
+    body: str
+    line: int
+    body_line: int
+    last_line: int
+    problems: tuple[Problem, ...] = ()
+
+
+def split_blocks(text: str) -> list[Block]:
+    r"""Return the blocks of a text with \n line ends.
+
+    A text that does not start with frontmatter is one block without fields.
+    """
+    start = len(text) - len(text.lstrip(" \t\n"))
+    opening = DELIMITER.match(text, text.rfind("\n", 0, start) + 1)
+    if not opening:
+        return [_draft_block(text, _missing_frontmatter(text))] if text.strip() else []
+    odd = warning("blank-lines", "blank lines before the frontmatter", "start the file with ---")
+    blank = [] if start == 0 else [odd]
+    lines = _Lines(text)
+    first = _open_block(text, lines, opening, blank, first=True)
+    if isinstance(first, Problem):
+        return [_draft_block(text, first)]
+    return _split_rest(text, lines, first)
+
+
+def append_holds(text: str, entry: str) -> bool:
+    """Tell whether split(text + entry) == split(text) + split(entry), by splitting the last block only."""
+    tail = _last_block(text)
+    return tail is not None and _contents(split_blocks(join_entry(tail, entry))) == _contents(
+        split_blocks(tail)
+    ) + _contents(split_blocks(entry))
+
+
+def _last_block(text: str) -> str | None:
+    """Return the text of the last block; None if the file already has MAX_ENTRIES blocks."""
+    lines = _Lines(text)
+    opening = DELIMITER.match(text)
+    following = _open_block(text, lines, opening, [], first=True) if opening else None
+    start = count = 0
+    while isinstance(following, _Opened):
+        start, count = following.start, count + 1
+        _, following = _body_end(text, lines, following.body)
+    return text[start:] if count < MAX_ENTRIES else None
+
+
+def _contents(blocks: list[Block]) -> list[tuple[object, str]]:
+    return [
+        (block.fields and {k: f.value for k, f in block.fields.items()}, block.body)
+        for block in blocks
+    ]
+
+
+def digest_of(block: Block) -> str:
+    """Return a digest of a block's fields and body, independent of line ends; it starts with ~ if there is no id."""
+    ((fields, body),) = _contents([block])
+    own = block.fields.get("id") if block.fields else None
+    return ("" if own and str(own.value).strip() else NO_ID) + _hash(repr((fields, body)))
+
+
+def digest_at(digest: str, path: str) -> str:
+    """Return the digest of a block in a file. Without an id in the block, the path is part of its digest."""
+    return _hash(f"{digest} {path}") if digest.startswith(NO_ID) and path else digest
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def join_entry(text: str, entry: str) -> str:
+    """Return the text with an entry appended after a separator; the text itself does not change."""
+    if not text.strip():
+        return text + entry
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if text.endswith(("\n", "\r")) else newline
+    return text + gap + (SEPARATOR + entry).replace("\n", newline)
+
+
+class _Lines:
+    """A counter of line numbers that continues from the last position, so that a file is counted only once."""
+
+    def __init__(self, text: str):
+        self.text, self.position, self.line = text, 0, 1
+
+    def at(self, position: int) -> int:
+        if position < self.position:
+            self.line -= self.text.count("\n", position, self.position)
+        else:
+            self.line += self.text.count("\n", self.position, position)
+        self.position = position
+        return self.line
+
+
+class _Opened:
+    """A frontmatter that was found: its fields and the position of its body."""
+
+    def __init__(
+        self,
+        fields: Mapping[str, Field] | None,
+        start: int,
+        body: int,
+        line: int,
+        problems: list[Problem],
+    ):
+        self.fields, self.start, self.body, self.line, self.problems = (
+            fields,
+            start,
+            body,
+            line,
+            problems,
+        )
+
+
+def _open_block(
+    text: str, lines: _Lines, opening: re.Match[str], problems: list[Problem], first: bool
+) -> _Opened | Problem:
+    """Read the frontmatter that a `---` line opens. For later blocks, a Problem means that this is not an entry."""
+    begin = min(opening.end() + 1, len(text))
+    closing = CLOSING.search(text, begin, begin + 4 * MAX_FRONTMATTER_BYTES)
+    if not closing:
+        line = lines.at(opening.start())
+        return error(
+            "open-frontmatter", "frontmatter is never closed", "close it with a --- line", line
+        )
+    inside = text[begin : closing.start()]
+    if not first and not LOOKS_LIKE_ENTRY.search(inside):
+        return NOT_AN_ENTRY
+    line = lines.at(opening.start())
+    body = _body_start(text, closing)
+    try:
+        fields, odd = read_frontmatter(inside, line + 1)
+    except Unreadable as failure:
+        return _Opened(None, opening.start(), body, line, [*problems, failure.problem])
+    if not first and not any(key in fields for key in ENTRY_KEYS):
+        return NOT_AN_ENTRY
+    return _Opened(
+        fields, opening.start(), body, line, [*problems, *odd, *_second_document(text, lines, body)]
+    )
+
+
+def _body_start(text: str, closing: re.Match[str]) -> int:
+    """Return the position of the body: after `...`, and after a `---` line below it unless that opens an entry."""
+    start = min(closing.end() + 1, len(text))
+    rule = DELIMITER.match(text, start) if text.startswith("...", closing.start()) else None
+    if rule is None:
+        return start
+    inside = min(rule.end() + 1, len(text))
+    end = CLOSING.search(text, inside, inside + 4 * MAX_FRONTMATTER_BYTES)
+    return start if end and LOOKS_LIKE_ENTRY.search(text[inside : end.start()]) else inside
+
+
+def _second_document(text: str, lines: _Lines, body: int) -> list[Problem]:
+    """Return an error if a second closed mapping directly follows a frontmatter."""
+    if not LOOKS_LIKE_ENTRY.match(text, body):
+        return []
+    closing = CLOSING.search(text, body, body + MAX_FRONTMATTER_BYTES)
+    if not closing:
+        return []
+    try:
+        read_frontmatter(text[body : closing.start()])
+    except Unreadable:
+        return []
+    hint = "keep one, or separate the entries"
+    return [
+        error(
+            "second-document",
+            "a second YAML document right below the frontmatter",
+            hint,
+            lines.at(body),
+        )
+    ]
+
+
+def _split_rest(text: str, lines: _Lines, opened: _Opened) -> list[Block]:
+    blocks: list[Block] = []
+    while True:
+        end, following = _body_end(text, lines, opened.body)
+        blocks.append(_closed_block(text, lines, opened, end, last=following is None))
+        if following is None:
+            return blocks
+        if len(blocks) == MAX_ENTRIES:
+            message = f"more than {MAX_ENTRIES:,} entries: the rest is not read"
+            excess = error("too-many-entries", message, "split the file", following.line)
+            return [
+                *blocks,
+                Block(None, "", following.line, following.line, following.line, (excess,)),
+            ]
+        opened = following
+
+
+def _body_end(text: str, lines: _Lines, position: int) -> tuple[int, _Opened | None]:
+    """Return the end of the body that starts at `position`, and the entry that follows it, if any."""
+    fence = ""
+    while match := STATE_LINES.search(text, position):
+        position = match.end()
+        delimiter, marks, info, comment = match.groups()
+        if fence:
+            if marks and marks[0] == fence[0] and len(marks) >= len(fence) and not info.strip():
+                fence = ""
+        elif delimiter:
+            found = _open_block(text, lines, match, [], first=False)
+            if isinstance(found, _Opened):
+                return match.start(), found
+        elif marks:
+            fence = "" if marks[0] == "`" and "`" in info else marks
+        elif comment:
+            close = text.find("-->", match.end())
+            if close < 0:
+                return len(text), None
+            position = close + 3
+    return len(text), None
+
+
+def _closed_block(text: str, lines: _Lines, opened: _Opened, end: int, last: bool) -> Block:
+    body = text[opened.body : end]
+    if not last:
+        body = TRAILING_SEPARATOR.sub("", body)
+    lead = len(body) - len(body.lstrip("\n"))
+    first_line = lines.at(opened.body)
+    last_line = lines.at(end) - (1 if end and text[end - 1] == "\n" else 0)
+    said = body.strip("\n").rstrip()
+    return Block(
+        opened.fields, said, opened.line, first_line + lead, last_line, tuple(opened.problems)
+    )
+
+
+def _draft_block(text: str, problem: Problem) -> Block:
+    return Block(None, text.strip(), 1, 1, text.count("\n") + 1, (problem,))
+
+
+def _missing_frontmatter(text: str) -> Problem:
+    if text.lstrip().startswith("+++"):
+        return error(
+            "toml-frontmatter", "TOML frontmatter is not supported", "use YAML between --- lines"
+        )
+    if DELIMITER.search(text):
+        return error(
+            "text-before-frontmatter", "text before the frontmatter", "start the file with ---"
+        )
+    return error("no-frontmatter", "no frontmatter", "start the file with --- and a title")
+
+
+# Cut a file's text into pieces, one per entry and exact to the character, and join them again.
+
+# One separator with the blank lines around it; an earlier separator belongs to the body.
+SEPARATING_LINES = re.compile(r"(?<=\n)(?:[ \t]*\n)*---[ \t]*\n(?:[ \t]*\n)*\Z")
+BLANK = " \t\n"
+
+
+@record
+class Piece:
+    """The text of one entry, and the separator and blank lines after it."""
+
+    text: str
+    rest: str  # up to the next entry, or to the end of the file
+    last: bool
+
+
+def cut_pieces(text: str, lines: Sequence[int]) -> tuple[str, list[Piece]]:
+    """Return the text before the first entry, and the pieces; `lines` are the line numbers of the entries."""
+    rows = text.split("\n")
+    offsets = [0]
+    for row in rows:
+        offsets.append(offsets[-1] + len(row) + 1)
+    starts = [offsets[line - 1] for line in lines]
+    pieces = [
+        _piece(text[start:end], end == len(text)) for start, end in pairwise([*starts, len(text)])
+    ]
+    return text[: starts[0]] if starts else text, pieces
+
+
+def _piece(text: str, last: bool) -> Piece:
+    closing = CLOSING.search(text, text.find("\n") + 1)
+    body = closing.end() + 1 if closing else 0
+    gap = None if last else SEPARATING_LINES.search(text, min(body, len(text)))
+    said = text[: gap.start() if gap else len(text)].rstrip(BLANK)
+    return Piece(said, text[len(said) :], last)
+
+
+def glue_pieces(lead: str, pieces: Iterable[Piece]) -> str:
+    """Join pieces to a text. Each keeps the text after it, unless it became the last piece or no longer is."""
+    pieces = list(pieces)
+    between = "".join(
+        piece.text + ("\n" + SEPARATOR if piece.last else piece.rest) for piece in pieces[:-1]
+    )
+    end = "".join(piece.text + (piece.rest if piece.last else "\n") for piece in pieces[-1:])
+    return lead + between + end

@@ -1,0 +1,188 @@
+"""Parts of a memory that lead elsewhere or divide it: sections and list items of its body, wikilinks,
+and citations of the project's files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from ..model.entries import Value
+from ..model.values import record
+from ..text.prose import prose_lines, without_code
+
+# Split a Markdown body into sections by its headings, and a list into its items.
+
+BULLETS = "-*+"
+NOT_RECORDED = (
+    "None were recorded."  # a learning writes these texts below a heading without items …
+)
+NOT_SEEN = "None were seen."
+NOTHING_WORKED = "No execution has succeeded yet: there is nothing to recommend."
+NOTHING_SAID = "The executions do not say how they went about it."
+PLACEHOLDERS = (NOT_RECORDED, NOT_SEEN, NOTHING_WORKED, NOTHING_SAID)  # … and readers skip
+
+
+def sections_of(body: str) -> dict[str, str]:
+    """Return lower-case heading → text below it; the text before the first heading is under ''."""
+    found: dict[str, list[str]] = {}
+    title, fence = "", False
+    for line in body.split("\n"):
+        if line.lstrip().startswith(("```", "~~~")):
+            fence = not fence
+        if line.startswith("#") and not fence:
+            title = line.lstrip("#").strip().lower()
+        else:
+            found.setdefault(title, []).append(line)
+    return {title: "\n".join(lines).strip() for title, lines in found.items()}
+
+
+def list_items(text: str) -> list[str]:
+    """Return the items of a list, each on one line without its bullet or number; following lines belong to the item.
+
+    In a text without bullets, each paragraph is one item.
+    """
+    found: list[list[str]] = []
+    apart = True
+    for line in text.split("\n"):
+        said = _item_text(line)
+        if said is not None:
+            found.append([said])
+        elif not line.strip():
+            apart = True
+            continue
+        elif found and not apart:
+            found[-1].append(line)
+        else:
+            found.append([line])
+        apart = False
+    return [item for lines in found if (item := " ".join(" ".join(lines).split()))]
+
+
+def _item_text(line: str) -> str | None:
+    """Return the text after `- `, `3. ` or `3) `; None if the line does not start an item."""
+    bare = line.lstrip()
+    if bare[:1] in BULLETS and bare[1:2] == " ":
+        return bare[2:].strip()
+    digits = len(bare) - len(bare.lstrip("0123456789"))
+    if (
+        0 < digits < 5
+        and bare[digits : digits + 1] in (".", ")")
+        and bare[digits + 1 : digits + 2] == " "
+    ):
+        return bare[digits + 2 :].strip()
+    return None
+
+
+# Find wikilinks in a body, outside code: [[name]], [[name|label]], [[name#heading]].
+
+# No spaces at the edges, because `[[ -f file ]]` is a shell test. A name is at most as long as an id.
+WIKILINK = re.compile(r"\[\[(?=\S)([^\[\]|\n]{1,250})(?:\|[^\[\]\n]{0,250})?(?<=\S)\]\]")
+
+
+def wikilinks_in(body: str) -> tuple[str, ...]:
+    """Return the names that a body links to, in order, each once."""
+    if "[[" not in body:
+        return ()
+    found = (
+        name
+        for line in prose_lines(body)
+        if "[[" in line
+        for name in WIKILINK.findall(without_code(line))
+    )
+    return tuple(dict.fromkeys(name.strip() for name in found))
+
+
+# Read and write citations: `path#symbol@blob` and its shorter forms.
+
+CITES_KEY = "cites"
+MIN_BLOB_DIGITS, MAX_BLOB_DIGITS = 7, 40  # hex digits of a blob id, abbreviated by git and complete
+WRITTEN_BLOB_DIGITS = 12  # hex digits that we write: enough to be unique in any project
+SYMBOL_SIGNS = "_$.:?!~-"  # besides letters and digits; a symbol starts with a letter, `_` or `$`
+
+
+@record
+class Citation:
+    """A place in the project's files, and the blob id of its content if it is known."""
+
+    path: str
+    symbol: str = ""
+    lines: tuple[int, int] | None = None  # first and last, counted from 1
+    blob: str = ""
+
+    @property
+    def place(self) -> str:
+        """Return the citation without its blob id."""
+        if self.lines:
+            return f"{self.path}:{self.lines[0]}-{self.lines[1]}"
+        return f"{self.path}#{self.symbol}" if self.symbol else self.path
+
+    @property
+    def text(self) -> str:
+        """Return the citation as text, as it is stored in a memory."""
+        return f"{self.place}@{self.blob}" if self.blob else self.place
+
+
+def read_citation(text: str) -> Citation:
+    """Parse a citation in any form. Text that does not look like a blob id, a symbol or lines is part of the path."""
+    text = text.strip()
+    before, at, blob = text.rpartition("@")
+    if at and _is_blob(blob):
+        text = before
+    else:
+        blob = ""
+    path, sharp, symbol = text.rpartition("#")
+    if sharp and path and _is_symbol(symbol):
+        return Citation(path, symbol, None, blob.lower())
+    path, colon, numbers = text.rpartition(":")
+    lines = _line_range(numbers) if colon and path else None
+    return (
+        Citation(path, "", lines, blob.lower()) if lines else Citation(text, "", None, blob.lower())
+    )
+
+
+def _is_blob(text: str) -> bool:
+    return MIN_BLOB_DIGITS <= len(text) <= MAX_BLOB_DIGITS and all(
+        c in "0123456789abcdef" for c in text.lower()
+    )
+
+
+def _is_symbol(text: str) -> bool:
+    if not text or not (text[0].isalpha() or text[0] in "_$"):
+        return False
+    return all(c.isalnum() or c in SYMBOL_SIGNS for c in text)
+
+
+def _line_range(text: str) -> tuple[int, int] | None:
+    first, dash, last = text.partition("-")
+    if not first.isdecimal() or (dash and not last.isdecimal()) or len(text) > 16:
+        return None
+    start, end = int(first), int(last or first)
+    return (start, end) if 1 <= start <= end else None
+
+
+def citations_in(extra: Mapping[str, Value]) -> list[str]:
+    """Return a memory's citations as they are written: a list or a single text; ignore other values."""
+    value = extra.get(CITES_KEY, [])
+    items = value if isinstance(value, list) else [value]
+    return [item.strip() for item in items if isinstance(item, str) and item.strip()]
+
+
+def with_citations(known: Iterable[str], new: Iterable[Citation]) -> list[str]:
+    """Return the known citations plus the new ones; a new citation replaces a known one of the same place."""
+    added = {citation.place: citation.text for citation in new}
+    kept = [text for text in known if read_citation(text).place not in added]
+    return [*kept, *added.values()]
+
+
+def why_path_refused(path: str) -> str:
+    """Return why a path cannot be inside the project; empty if it can. Links on disk are not checked here."""
+    if not path or "\0" in path:
+        return "names no file"
+    if path.startswith(("/", "~")) or path[1:2] == ":":
+        return "is not relative to the project"
+    if "\\" in path:
+        return "has backslashes: write forward slashes"
+    if ".." in path.split("/"):
+        return "leads out of the project"
+    return ""

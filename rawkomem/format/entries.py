@@ -1,0 +1,704 @@
+"""Parse texts into entries, with a Problem for each error or oddity: files, older experience logs, and
+a person's text with flags.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ..model.entries import Entry, Value
+from ..model.errors import BadInput
+from ..model.ids import ID_LENGTH, is_id, safe_id
+from ..model.values import (
+    CHANGES,
+    CREATES,
+    DAY,
+    DEFAULT_IMPORTANCE,
+    ERROR,
+    IMPORTANCE,
+    KEY_NAMES,
+    NEED_WHEN,
+    Problem,
+    error,
+    is_empty_value,
+    now,
+    read_time,
+    replace,
+    style,
+    unchecked,
+    warning,
+)
+from ..redaction.entries import UNTOUCHED_KEYS, Leaf, are_bare, find_in_fields, leaves_of, map_value
+from ..redaction.rules import RULES
+from ..text.clean import clean, hidden_characters
+from ..text.conditions import condition_problems
+from ..text.scripts import confusable_with, mixed_script
+from .blocks import Block, digest_of, split_blocks
+from .fields import LLMOS_KEYS, Field, Unreadable, near_key, with_native_keys, with_prose_in_body
+from .frontmatter import CONFLICT_MARKER, read_frontmatter
+
+# Read older experience logs without frontmatter: YAML blocks, `- **key**: value` bullets, `##
+# [timestamp]` prose.
+
+EXPERIENCE_ID = "experience_id"
+YAML_FENCE = re.compile(r"```(?:ya?ml)?[ \t]*")
+RULE_LINE = re.compile(r"---[ \t]*")
+BULLET = re.compile(r"[-*][ \t]+\*\*([A-Za-z][\w ]*?):?\*\*[ \t]*:?[ \t]*(.*)")
+STAMPED = re.compile(r"(#{1,4})[ \t]+\[([^\]\n]{8,40})\][ \t]*[-–—:]?[ \t]*(.*)")
+HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
+LOG_LISTS = ("components_used", "tools_used")
+MAX_GOAL_CHARS = 120  # characters of a first line that becomes the goal
+
+
+class _Experience:
+    """An experience while its lines are collected."""
+
+    def __init__(self, line: int, level: int = 0):
+        self.line = line
+        self.level = level  # of the heading that started it; 0 if none did
+        self.fields: dict[str, Field] = {}
+        self.body: list[str] = []
+
+    def put(self, key: str, value: str, line: int) -> None:
+        listed = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
+        self.fields[key] = Field(list(listed) if key in LOG_LISTS else value, line)
+
+    def block(self, last: int) -> Block:
+        body = "\n".join(self.body).strip()
+        fields = dict(self.fields)
+        goal = LLMOS_KEYS["experience"]["title"]
+        if goal not in fields:
+            first = next((line.strip(" #-*") for line in self.body if line.strip(" #-*")), "")
+            fields[goal] = Field(first[:MAX_GOAL_CHARS], self.line)
+        kind = {} if EXPERIENCE_ID in fields else {"kind": Field("experience", self.line)}
+        return Block({**kind, **fields}, body, self.line, self.line, last)
+
+
+def read_log(text: str) -> tuple[list[Block], list[Problem]]:
+    """Return the experiences of a log, in order, and a warning; nothing if the text is not a log."""
+    goal = LLMOS_KEYS["experience"]["title"]
+    blocks = [
+        block
+        for block in _log_blocks(text)
+        if block.fields and str(block.fields[goal].value).strip()
+    ]
+    odd = warning(
+        "old-log",
+        "an older log format: read, but not written to",
+        "new entries go to a file next to it",
+    )
+    return (blocks, [odd]) if blocks else ([], [])
+
+
+def _log_blocks(text: str) -> Iterator[Block]:
+    lines = text.split("\n")
+    current: _Experience | None = None
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        end, fields = _yaml_in_log(lines, number)
+        bullet, stamped, heading = (
+            BULLET.fullmatch(line.strip()),
+            STAMPED.fullmatch(line),
+            HEADING.fullmatch(line),
+        )
+        opened: _Experience | None = None
+        if fields:
+            opened = _Experience(number + 1)
+            opened.fields = fields
+        elif stamped:
+            opened = _Experience(number + 1, len(stamped[1]))
+            opened.put(LLMOS_KEYS["experience"]["discoveredAt"], stamped[2], number + 1)
+            if stamped[3]:
+                opened.put(LLMOS_KEYS["experience"]["title"], stamped[3], number + 1)
+        elif bullet and _starts_experience(current, _bullet_key(bullet[1])):
+            opened = _Experience(number + 1)
+        elif heading and current and len(heading[1]) <= (current.level or len(heading[1])):
+            yield current.block(number)
+            current = None
+        if opened:
+            if current:
+                yield current.block(number)
+            current = opened
+        if current and bullet:
+            current.put(_bullet_key(bullet[1]), bullet[2].strip(), number + 1)
+        elif current and not opened and not RULE_LINE.fullmatch(line):
+            current.body.append(line)
+        number = end + 1 if fields else number + 1
+    if current:
+        yield current.block(len(lines))
+
+
+def _bullet_key(name: str) -> str:
+    return "_".join(name.lower().split())
+
+
+def _starts_experience(current: _Experience | None, key: str) -> bool:
+    """Tell whether a bullet starts another experience: with its id or, in a log without ids, with its goal."""
+    if key == EXPERIENCE_ID:
+        return current is None or bool(
+            current.fields.keys() - {LLMOS_KEYS["experience"]["discoveredAt"]}
+        )
+    return key == LLMOS_KEYS["experience"]["title"] and (
+        current is None or (not current.level and key in current.fields)
+    )
+
+
+def _yaml_in_log(lines: list[str], start: int) -> tuple[int, dict[str, Field]]:
+    """Return the last line and the mapping that a `---` line or a fence opens; empty if it is not an experience."""
+    fenced = YAML_FENCE.fullmatch(lines[start])
+    closing = re.compile(r"```[ \t]*") if fenced else RULE_LINE
+    if not fenced and not RULE_LINE.fullmatch(lines[start]):
+        return start, {}
+    end = next((n for n in range(start + 1, len(lines)) if closing.fullmatch(lines[n])), 0)
+    inside = lines[start + 1 : end]
+    if fenced and inside and RULE_LINE.fullmatch(inside[0]):
+        return (
+            start,
+            {},
+        )  # a block with its own --- lines inside a fence: read when its --- line comes
+    if not any(line.startswith(EXPERIENCE_ID) for line in inside):
+        return start, {}
+    try:
+        fields, _ = read_frontmatter("\n".join(inside), start + 2)
+    except Unreadable:
+        return start, {}
+    return end, dict(fields)
+
+
+# Parse a file's text into entries, with a Problem for each error or oddity.
+
+ENTRY_FIELD_KEYS = {
+    "id", "kind", "about", "title", "whenToUse", "tags", "importance", "discoveredAt", "at", "discoveredBy", "by",
+    "discoveredIn", "source", "relatedMemories",
+}  # fmt: skip
+FOREIGN_NAMES = {
+    name: ours for ours in sorted(ENTRY_FIELD_KEYS & KEY_NAMES.keys()) for name in KEY_NAMES[ours]
+}  # their name → our key
+SHORT_NAMES = {"discoveredAt": "at", "discoveredBy": "by"}  # other names of our keys
+CLAIM_KEYS = ("subject", "predicate", "value")  # required in a claim
+FORBIDDEN_KEYS = {"__proto__", "constructor", "prototype"}  # RFC-0011: never metadata keys
+MAX_TAGS = 64  # more tags do not describe a memory
+MAX_PATTERNS = 32  # each condition is matched against every task
+NO_TITLE = "no-title"  # a caller that has another title may ignore this Problem code
+SECRET_HINT = "remove it and change the secret; the index holds a redacted copy"
+KEPT_HINT = "choose another value: other entries refer to it, so the index does not redact it"
+PERSONAL_HINT = "remove it if others can read this repository; the index holds a redacted copy"
+LONG_VALUE_CHARS = 10_000  # characters; a longer value is kept, but belongs in the body
+FUTURE_SLACK_MS = DAY  # clocks and time zones differ
+LONG_TITLE_CHARS = 300
+
+
+def read_entries(
+    text: str, advice: bool = True, log: bool = False
+) -> tuple[list[Entry], list[Problem]]:
+    """Return all entries of a text with \\n line ends, with ids as written, and all Problems ordered by line.
+
+    Without `advice`, leave out warnings that do not change an entry. A `log` may have an older format.
+    """
+    entries: list[Entry] = []
+    blocks: list[Block] = []
+    problems: list[Problem] = []
+    if log and not text.lstrip().startswith("---"):
+        # few repositories have an older log
+
+        blocks, problems = read_log(text)
+    for block in blocks or split_blocks(text):
+        entry, odd = _read_block(block, advice)
+        entries.append(entry if blocks else replace(entry, digest=digest_of(block)))
+        problems.extend(odd)
+    return entries, sorted(problems, key=lambda problem: problem.line)
+
+
+def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
+    problems = list(block.problems)
+    body = (
+        clean(block.body).strip("\n").rstrip()
+    )  # removed characters may leave spaces at the edges
+    conflicted = bool(CONFLICT_MARKER.search(body))
+    problems += _body_problems(block, conflicted) if advice else []
+    secrets = _secret_problems(block)
+    if block.fields is None:
+        entry = unchecked(Entry, body=body, draft=True, line=block.line)
+    else:
+        entry = with_prose_in_body(
+            _FieldReader(
+                _with_our_names(with_native_keys(block.fields)), block.line, problems, advice
+            ).entry(body)
+        )
+    return replace(entry, conflicted=conflicted, leaks=bool(secrets)), problems + secrets
+
+
+def _with_our_names(fields: Mapping[str, Field]) -> Mapping[str, Field]:
+    """Add our key for each foreign key that has a value, unless our key is present; return all fields."""
+    foreign = [name for name in FOREIGN_NAMES if name in fields and not fields[name].missing]
+    if not foreign:
+        return fields
+    ours = {FOREIGN_NAMES[name]: fields[name] for name in reversed(foreign)}
+    return {
+        **{key: field for key, field in ours.items() if SHORT_NAMES.get(key) not in fields},
+        **fields,
+    }
+
+
+def _body_problems(block: Block, conflicted: bool) -> list[Problem]:
+    line = block.body_line
+    problems = [
+        warning(
+            "hidden-character",
+            f"{what} in the text",
+            "remove it; it is stripped before use",
+            line + at - 1,
+        )
+        for at, what in hidden_characters(block.body, harmless=False)
+    ]
+    if conflicted:
+        hint = "resolve it; not injected until then"
+        problems.append(
+            warning("conflict-markers", "merge conflict markers in the body", hint, line)
+        )
+    comment = block.body.find("<!--")
+    if comment >= 0 and "\n---" in block.body[comment:]:
+        at = line + block.body.count("\n", 0, comment)
+        message = "hidden content: an HTML comment holds a rule or an entry"
+        problems.append(warning("hidden-comment", message, "remove or show it", at))
+    return problems
+
+
+def _secret_problems(block: Block) -> list[Problem]:
+    """Return Problems for secrets and personal data in the frontmatter and the body, found in one pass."""
+    fields = block.fields or {}
+    leaves = [
+        (key, leaf) for key, field in fields.items() for leaf in _leaves_of_field(key, field.value)
+    ]
+    if not block.body and are_bare(leaf for _, leaf in leaves):
+        return []
+
+    problems = []
+    line, counted = block.body_line, 0
+    for found in find_in_fields([*(leaf for _, leaf in leaves), ("", block.body)]):
+        if found.leaf < len(leaves):
+            key = leaves[found.leaf][0]
+            problems.append(_secret_problem(found.rule, key, fields[key].line))
+        else:
+            line, counted = line + block.body.count("\n", counted, found.start), found.start
+            problems.append(_secret_problem(found.rule, "", line))
+    return problems
+
+
+def _leaves_of_field(key: str, value: Value) -> list[Leaf]:
+    return leaves_of(lambda note: map_value(key, value, note))
+
+
+def _secret_problem(rule: str, key: str, line: int) -> Problem:
+    """Return the Problem for a secret or personal data under a key of the frontmatter, or in the body."""
+
+    where = "frontmatter" if key else "body"
+    kept = KEPT_HINT if key in UNTOUCHED_KEYS else ""
+    if RULES[rule].pii:
+        return style(
+            "personal-data", f"personal data in the {where}: {rule}", kept or PERSONAL_HINT, line
+        )
+    return warning("secret", f"a secret in the {where}: {rule}", kept or SECRET_HINT, line)
+
+
+class _FieldReader:
+    """Reads the known keys of one frontmatter and collects Problems."""
+
+    def __init__(
+        self, fields: Mapping[str, Field], line: int, problems: list[Problem], advice: bool
+    ):
+        self.fields = fields
+        self.advice = advice
+        self.line = line
+        self.problems = problems
+
+    def entry(self, body: str) -> Entry:
+        kind = self._kind()
+        about = self._id("about")
+        creates = kind not in CHANGES
+        title = self._title(required=kind in CREATES)
+        if not creates and not about:
+            self._add(
+                error,
+                "no-about",
+                "about",
+                f"an entry of kind {kind} needs 'about: <id>'",
+                "name the memory it is about",
+            )
+        entry = unchecked(
+            Entry,
+            kind=kind,
+            id=self._id("id"),
+            about=about,
+            title=title,
+            when=self._when(),
+            tags=self._tags(),
+            importance=self._importance(),
+            at=self._time("discoveredAt") or self._time("at"),
+            by=self._text("discoveredBy") or self._text("by"),
+            found_in=self._text("discoveredIn"),
+            source=self._text("source"),
+            related=self._related(),
+            extra=self._extra(),
+            body=body,
+            given=tuple(key for key, field in self.fields.items() if not field.missing),
+            line=self.line,
+        )
+        if self.advice and kind in NEED_WHEN and not entry.when and not entry.draft:
+            self._warn(
+                "no-when",
+                "whenToUse",
+                "no whenToUse: found by its content only",
+                "say which tasks need it",
+            )
+        return replace(entry, draft=any(problem.level == ERROR for problem in self.problems))
+
+    def _line(self, key: str) -> int:
+        return self.fields[key].line if key in self.fields else self.line
+
+    def _add(
+        self, make: Callable[..., Problem], code: str, key: str, message: str, hint: str
+    ) -> None:
+        self.problems.append(make(code, message, hint, self._line(key)))
+
+    def _warn(self, code: str, key: str, message: str, hint: str) -> None:
+        self._add(warning, code, key, message, hint)
+
+    def _present(self, key: str) -> Field | None:
+        field = self.fields.get(key)
+        return None if field is None or field.missing else field
+
+    def _text(self, key: str) -> str:
+        field = self._present(key)
+        if field is None:
+            return ""
+        if not isinstance(field.value, str):
+            self._add(
+                error,
+                "not-text",
+                key,
+                f"{key} must be text",
+                "write it as one value, in quotes if need be",
+            )
+            return ""
+        self._refuse_nul(key, field.value)
+        text = clean(field.value)
+        if text != field.value:
+            hint = "remove them; \\b in double quotes is a backspace: use single quotes"
+            self._warn("hidden-character", key, f"invisible or control characters in {key}", hint)
+        return " ".join(text.split())
+
+    def _id(self, key: str) -> str:
+        id = unicodedata.normalize("NFC", self._text(key))
+        if len(id) > ID_LENGTH:
+            self._add(
+                error, "long-id", key, f"{key} is longer than {ID_LENGTH} characters", "shorten it"
+            )
+            return ""
+        if id and not is_id(id):
+            message = f"{key} {id[:40]!r} contains characters that an id must not have: read as {safe_id(id)}"
+            self._warn("odd-id", key, message, "use letters, digits, _ - and .")
+        return safe_id(id)
+
+    def _title(self, required: bool) -> str:
+        field = self._present("title")
+        title = self._text("title")
+        if not title:
+            if required and (
+                field is None or isinstance(field.value, str)
+            ):  # otherwise a Problem was reported already
+                self._add(error, NO_TITLE, "title", "no title", "add 'title: …'")
+            return ""
+        assert field is not None
+        if "\n" in str(field.value).strip():
+            message = "a title is one line: line breaks read as spaces"
+            self._warn("title-lines", "title", message, "write it on one line")
+        if len(title) > LONG_TITLE_CHARS:
+            self._warn(
+                "long-title",
+                "title",
+                f"title is longer than {LONG_TITLE_CHARS} characters",
+                "shorten it",
+            )
+        if mix := mixed_script(title):
+            self._warn(
+                "mixed-script",
+                "title",
+                f"title mixes look-alike letters ({mix})",
+                "retype it in one script",
+            )
+        return title
+
+    def _kind(self) -> str:
+        kind = self._text("kind") or "memory"
+        if kind not in CREATES and kind not in CHANGES:
+            hint = "use one of " + ", ".join([*CREATES, *CHANGES])
+            self._warn("unknown-kind", "kind", f"unknown kind {kind!r}: kept, but ignored", hint)
+        return kind
+
+    def _importance(self) -> str:
+        word = self._text("importance").lower()
+        if word in IMPORTANCE or not word:
+            return word or DEFAULT_IMPORTANCE
+        message = f"unknown importance {word!r}: taken as low"
+        self._warn("unknown-importance", "importance", message, "use low, medium, high or critical")
+        return "low"
+
+    def _time(self, key: str) -> int:
+        text = self._text(key)
+        if not text:
+            return 0
+        at, odd = read_time(text)
+        if odd:
+            self._warn("bad-time", key, f"{key} {text[:40]!r} {odd}", "write 2026-01-23T10:30:00Z")
+        if at is not None and at > now() + FUTURE_SLACK_MS:
+            self._warn(
+                "future-time", key, f"{key} is in the future: counts as now", "correct the date"
+            )
+        return at or 0
+
+    def _listed(self, key: str) -> list[Value]:
+        field = self._present(key)
+        if field is None:
+            return []
+        return field.value if isinstance(field.value, list) else [field.value]
+
+    def _items(self, key: str) -> list[str]:
+        items = self._listed(key)
+        if all(isinstance(item, str) for item in items):
+            return [str(item) for item in items]
+        self._add(
+            error,
+            "not-list",
+            key,
+            f"{key} must be a flat list of texts",
+            "remove the inner brackets",
+        )
+        return []
+
+    def _tags(self) -> tuple[str, ...]:
+        items = self._items("tags")
+        if len(items) > MAX_TAGS:
+            hint = "keep the most useful ones"
+            self._add(
+                error, "too-many-tags", "tags", f"{len(items)} tags: at most {MAX_TAGS}", hint
+            )
+            return ()
+        tags = [" ".join(clean(item).split()) for item in items]
+        if not all(tags):
+            self._warn("empty-tag", "tags", "empty tag dropped", "remove it")
+        if any(clean(item) != item for item in items):
+            self._warn(
+                "hidden-character", "tags", "invisible or control characters in tags", "remove them"
+            )
+        self._refuse_nul("tags", items)
+        return tuple(dict.fromkeys(tag for tag in tags if tag))
+
+    def _when(self) -> tuple[str, ...]:
+        patterns = self._patterns()
+        if len(patterns) > MAX_PATTERNS:
+            message = f"{len(patterns)} conditions: at most {MAX_PATTERNS}"
+            self._add(
+                error, "too-many-conditions", "whenToUse", message, "keep the most specific ones"
+            )
+            return ()
+        self._refuse_nul("whenToUse", patterns)
+        stripped = [pattern.strip() for pattern in patterns]
+        if any("\n" in pattern[len(pattern.rstrip("\n")) :] for pattern in patterns):
+            message = "line break at the end of a condition dropped"
+            self._warn("condition-lines", "whenToUse", message, "use '|-' or quotes")
+        cleaned = [clean(pattern) for pattern in stripped]
+        if cleaned != stripped:
+            hint = "\\b in double quotes is a backspace: use single quotes"
+            self._warn(
+                "hidden-character",
+                "whenToUse",
+                "control or invisible characters in a condition",
+                hint,
+            )
+        self.problems.extend(
+            condition_problems(cleaned, self._line("whenToUse")) if self.advice else ()
+        )
+        return tuple(pattern for pattern in cleaned if pattern)
+
+    def _patterns(self) -> list[str]:
+        """Return the conditions as texts; accept the objects `{pattern: …}` of older files."""
+        items = [
+            item.get("pattern", item) if isinstance(item, dict) else item
+            for item in self._listed("whenToUse")
+        ]
+        if all(isinstance(item, str) for item in items):
+            return [str(item) for item in items]
+        message = "whenToUse must be text or a list of texts"
+        self._add(error, "not-list", "whenToUse", message, "put each condition in quotes")
+        return []
+
+    def _related(self) -> tuple[str, ...]:
+        items = self._items("relatedMemories")
+        items = [item for item in items if not is_empty_value(item)]
+        inside = [item for item in items if is_inside_memories(item)]
+        if len(inside) < len(items):
+            message = "a related memory outside the memories folder is ignored"
+            self._warn(
+                "related-outside",
+                "relatedMemories",
+                message,
+                "name a memory by its id or file stem",
+            )
+        return tuple(dict.fromkeys(inside))
+
+    def _extra(self) -> dict[str, Value]:
+        extra: dict[str, Value] = {}
+        for key, field in self.fields.items():
+            if key in ENTRY_FIELD_KEYS:
+                continue
+            if key in FORBIDDEN_KEYS:
+                self._warn(
+                    "forbidden-key", key, f"key {key!r} is not allowed: dropped", "rename it"
+                )
+                continue
+            self._check_key(key, field)
+            extra[key] = field.value
+        return extra
+
+    def _check_key(self, key: str, field: Field) -> None:
+        if key == "claim" and not _is_claim(field.value):
+            message = "the claim is incomplete or not text: ignored"
+            self._warn(
+                "bad-claim", key, message, "give it subject, predicate and value, each as text"
+            )
+        if imitated := confusable_with(key, ENTRY_FIELD_KEYS):
+            message = f"key {clean(key)!r} looks like {imitated!r} but is not"
+            self._warn("look-alike-key", key, message, f"write {imitated}")
+        elif self.advice and (meant := _meant_key(key)):
+            self._warn(
+                "near-miss-key",
+                key,
+                f"unknown key {key!r}: did you mean {meant!r}?",
+                f"write {meant}",
+            )
+        elif not (key[:1].isalpha() or key.startswith(("_", "-", "."))) or key in (
+            "true",
+            "false",
+            "null",
+        ):
+            self._warn(
+                "odd-key", key, f"key {clean(key)[:40]!r} is not a name", "start keys with a letter"
+            )
+        if len(str(field.value)) > LONG_VALUE_CHARS:
+            self._warn(
+                "long-value",
+                key,
+                f"value of {clean(key)[:40]!r} is very long",
+                "move it into the body",
+            )
+        self._refuse_nul(key, field.value)
+
+    def _refuse_nul(self, key: str, value: object) -> None:
+        if _holds_nul(value):
+            self._add(error, "nul", key, f"NUL character in {clean(key)[:40]!r}", "remove it")
+
+
+def _meant_key(key: str) -> str:
+
+    return near_key(key)
+
+
+def _is_claim(value: object) -> bool:
+    said = [value.get(key) for key in CLAIM_KEYS] if isinstance(value, dict) else []
+    return bool(said) and all(isinstance(part, str) for part in said)
+
+
+def _holds_nul(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(_holds_nul(part) for pair in value.items() for part in pair)
+    if isinstance(value, list):
+        return any(_holds_nul(part) for part in value)
+    return "\0" in str(value)
+
+
+def is_inside_memories(reference: str) -> bool:
+    """Tell whether a reference to a memory is a plain name: no path out of the folder, no scheme, no escapes."""
+    if not reference or any(unicodedata.category(c) == "Cc" for c in reference):
+        return False
+    if reference.startswith(("/", "\\")) or any(c in reference for c in ("\\", "%", ":")):
+        return False
+    return ".." not in reference.split("/")
+
+
+# Make an Entry from a person's text, which may have frontmatter, and from flags, which override
+# the frontmatter.
+
+MAX_TITLE_CHARS = 120
+SENTENCE_END = re.compile(r"[.!?](?=\s)\s+|[。！？]")
+KEY_OF_FLAG = {
+    "title": "title",
+    "when": "whenToUse",
+    "tags": "tags",
+    "importance": "importance",
+    "found_in": "discoveredIn",
+    "source": "source",
+    "related": "relatedMemories",
+}
+
+
+def entry_from_text(text: str) -> Entry:
+    """Return the only entry of a text; plain text becomes its body.
+
+    Raise BadInput if the frontmatter cannot be read, or if the text holds several entries.
+    """
+    text = text.lstrip("\ufeff").replace("\r\n", "\n")
+    if not text.lstrip().startswith("---\n"):
+        return Entry(body=text.strip("\n"))
+    entries, problems = read_entries(text)
+    wrong = [problem for problem in problems if problem.level == ERROR and problem.code != NO_TITLE]
+    if wrong:
+        raise BadInput(f"line {wrong[0].line}: {wrong[0].message}", wrong[0].hint)
+    if len(entries) != 1:
+        raise BadInput(f"the text holds {len(entries)} entries", "store them one at a time")
+    return replace(entries[0], draft=False, line=0)
+
+
+def compose_entry(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
+    """Return the entry with `flags` instead of its own fields; without a title, the first heading becomes the title."""
+    fields = {
+        key: tuple(value) if isinstance(value, (list, tuple)) else value
+        for key, value in flags.items()
+    }
+    given = tuple(dict.fromkeys([*entry.given, *(KEY_OF_FLAG[key] for key in fields)]))
+    entry = replace(
+        entry, kind=kind if entry.kind == "memory" else entry.kind, by=entry.by or by, given=given
+    )
+    entry = replace(entry, **fields)
+    if kind != "amend" and not entry.title:
+        entry = replace(entry, title=first_heading(entry.body))
+    return entry
+
+
+def entry_from_note(text: str) -> Entry:
+    """Return the entry of a plain text: its first sentence or line is the title, the rest is the body.
+
+    If that is too long for a title, its start is the title and the whole text is the body.
+    """
+    text = text.strip()
+    line, _, rest = text.partition("\n")
+    end = SENTENCE_END.search(line)
+    if end:
+        line, rest = line[: end.start() + 1], f"{line[end.end() :]}\n{rest}"
+    title = line.lstrip("#").strip()
+    if len(title) > MAX_TITLE_CHARS:
+        title, rest = (
+            f"{title[:MAX_TITLE_CHARS].rpartition(' ')[0] or title[:MAX_TITLE_CHARS]} …",
+            text,
+        )
+    return Entry(title=title.removesuffix("."), body=rest.strip())
+
+
+def first_heading(body: str) -> str:
+    """Return the heading that a text starts with, or an empty string."""
+    first = body.strip().partition("\n")[0]
+    return first.lstrip("#").strip() if first.startswith("#") else ""

@@ -1,0 +1,167 @@
+"""The keys and values of a frontmatter: one field with its line, the keys of LLMos that mean ours, and
+the known key that a misspelled key probably means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..model.entries import Entry, Value
+from ..model.values import KEPT_KEYS, KEY_ALIASES, KEY_NAMES, Problem, record, replace
+
+# Define the values of a frontmatter, and the exception for unreadable ones.
+
+MAX_VALUES = 4_000  # limits the work on very long mappings
+NULLS = {"", "~", "null", "Null", "NULL"}
+
+
+@record
+class Field:
+    """A top-level value and its line; `plain` is False for a quoted text, so that `~` and `"~"` differ."""
+
+    value: Value
+    line: int
+    plain: bool = False
+
+    @property
+    def missing(self) -> bool:
+        """Tell whether the value is YAML's null."""
+        return self.plain and self.value in NULLS
+
+
+class Unreadable(Exception):
+    """Raised if a frontmatter cannot be read; `problem` says why and where."""
+
+    def __init__(self, problem: Problem):
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+# Map the keys of LLMos traces and experiences to ours, where ours are missing.
+
+# kind → our key → the key of LLMos, in the order of LLMos files
+LLMOS_KEYS = {
+    "trace": {
+        "id": "trace_id",
+        "discoveredAt": "timestamp",
+        "title": "goal",
+        "discoveredBy": "agent",
+    },
+    "experience": {"id": "experience_id", "discoveredAt": "timestamp", "title": "primary_goal"},
+}
+SHORT_KEYS = {"discoveredAt": "at", "discoveredBy": "by"}  # other names of our keys
+LLMOS_MARKS = {"trace_id": "trace", "experience_id": "experience"}  # key that only this kind has
+EXPERIENCE_NUMBER = (
+    "experience_number"  # of a log entry, for people: two branches may use the same number
+)
+NUMBER_KEYS = (
+    "duration_ms",
+    "execution_time_ms",
+    "files_created",
+    EXPERIENCE_NUMBER,
+)  # keys with bare numbers
+PROSE_KEYS = ("output_summary", "learnings_or_issues")  # fields of an experience that hold prose
+
+
+def with_native_keys(fields: Mapping[str, Field]) -> Mapping[str, Field]:
+    """Return the fields of a trace or an experience with our keys instead of LLMos keys; others unchanged."""
+    kind = _kind_of_fields(fields)
+    if not kind:
+        return fields
+    missing = {
+        ours: theirs
+        for ours, theirs in LLMOS_KEYS[kind].items()
+        if ours not in fields and SHORT_KEYS.get(ours) not in fields
+    }
+    renamed = {theirs: ours for ours, theirs in missing.items() if theirs in fields}
+    found = {renamed.get(key, key): field for key, field in fields.items()}
+    if "kind" not in found:
+        mark = next(field for key, field in fields.items() if key in LLMOS_MARKS)
+        found = {"kind": replace(mark, value=kind, plain=True), **found}
+    return found
+
+
+def _kind_of_fields(fields: Mapping[str, Field]) -> str:
+    if "kind" in fields:
+        said = str(fields["kind"].value)
+        return said if said in LLMOS_KEYS else ""
+    return next((kind for key, kind in LLMOS_MARKS.items() if key in fields), "")
+
+
+def with_prose_in_body(entry: Entry) -> Entry:
+    """Append the prose fields of an experience to its body, so that a search finds them; return other entries as is."""
+    if entry.kind != "experience":
+        return entry
+    parts = [
+        str(entry.extra[key]).strip() for key in PROSE_KEYS if isinstance(entry.extra.get(key), str)
+    ]
+    missing = [part for part in parts if part and part not in entry.body]
+    return replace(entry, body="\n\n".join([entry.body, *missing]).strip()) if missing else entry
+
+
+def llmos_keys_of(entry: Entry) -> Mapping[str, str]:
+    """Return our key → LLMos key for a trace or an experience; empty if another field already has such a key."""
+    names = LLMOS_KEYS.get(entry.kind, {})
+    return names if entry.id and not any(key in entry.extra for key in names.values()) else {}
+
+
+# Find the known key that a misspelled key probably means; only `rawkomem check` uses it.
+
+KNOWN_KEYS = (
+    "title", "whenToUse", "tags", "importance", "discoveredAt", "discoveredBy", "discoveredIn", "source",
+    "relatedMemories", "category", "provenance", "claim", "importedFrom", *KEY_NAMES, *KEY_ALIASES,
+)  # fmt: skip
+MIN_KEY_CHARS = 5  # shorter words differ by one letter from too many others
+MIN_TWO_EDITS_CHARS = 10  # of a key that may differ by two letters
+WITHOUT_SIGNS = str.maketrans("", "", "_- ")
+
+
+def near_key(key: str) -> str:
+    """Return the known key that a key misspells; empty if the key is known or unlike any known key."""
+    if key in KNOWN_KEYS or key in KEPT_KEYS or not key.isascii():
+        return ""
+    plain = _bare_key(key)
+    ordered = sorted(
+        KNOWN_KEYS, key=lambda name: ("_" in name) != ("_" in key)
+    )  # keys spelled like this one first
+    same = (name for name in ordered if _bare_key(name) == plain)
+    return next(same, "") or next(
+        (name for name in ordered if _is_slip(plain, _bare_key(name))), ""
+    )
+
+
+def _bare_key(key: str) -> str:
+    return key.translate(WITHOUT_SIGNS).lower()
+
+
+def _is_slip(typed: str, known: str) -> bool:
+    """Tell whether a word is a typing error of a known word, and not its plural or singular."""
+    if (
+        min(len(typed), len(known)) < MIN_KEY_CHARS
+        or typed[0] != known[0]
+        or typed in (f"{known}s", known[:-1])
+    ):
+        return False
+    if len(typed) == len(known) and sorted(typed) == sorted(known):
+        return _swapped(typed, known)
+    two = len(known) >= MIN_TWO_EDITS_CHARS and len(typed) != len(known)
+    return _distance(typed, known) <= (2 if two else 1)
+
+
+def _swapped(typed: str, known: str) -> bool:
+    """Tell whether the words differ only by two swapped neighboring letters."""
+    differing = [place for place, (a, b) in enumerate(zip(typed, known, strict=True)) if a != b]
+    return len(differing) == 2 and differing[1] == differing[0] + 1
+
+
+def _distance(one: str, other: str) -> int:
+    """Return the edit distance: how many letters must be added, removed or replaced."""
+    row = list(range(len(other) + 1))
+    for number, letter in enumerate(one, 1):
+        above, row[0] = row[0], number
+        for place, wanted in enumerate(other, 1):
+            above, row[place] = (
+                row[place],
+                min(row[place] + 1, row[place - 1] + 1, above + (letter != wanted)),
+            )
+    return row[-1]

@@ -1,0 +1,447 @@
+"""Connect a repository with git: the merge driver, ignored files, and a hook that checks commits.
+
+Connecting and removing start with a plan that lists every changed file and setting. If another
+program manages the hooks, they are not changed; the plan says what to add to that program's
+settings.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from ..files.layout import Layout
+from ..files.replace import PAGE, is_below, read_whole, refuse_exit, replace_whole
+from ..model.errors import NotFound, Refused, Unwritable
+from ..model.values import record, replace
+from ..text.marked import cut_block, put_block
+from .merge import CONFLICT_EXIT_CODE
+from .runner import GitFailed, WorkTree, work_tree
+
+# Write the lines to add if another program manages a project's hooks, in the format of its
+# settings file.
+#
+# These lines are committed, so they must succeed on machines without rawkomem.
+
+Commands = Mapping[str, str]  # event → command line
+
+LEFTHOOK = tuple(
+    f"{start}lefthook.{end}"
+    for start in ("", ".", ".config/")
+    for end in ("yml", "yaml", "toml", "json", "jsonc")
+)
+# manager → files that show that a project uses it; searched in this order
+MANAGERS = {
+    "pre-commit": (".pre-commit-config.yaml", ".pre-commit-config.yml", "prek.toml"),
+    "lefthook": LEFTHOOK,
+    "husky": (".husky",),
+}
+
+
+@record
+class Manager:
+    """A program that runs a project's hooks, and its settings file or folder."""
+
+    name: str
+    file: str
+
+
+def find_manager(top: str) -> Manager | None:
+    """Return the program that manages the hooks of a work tree; None if there is none."""
+    for name, files in MANAGERS.items():
+        for file in files:
+            if os.path.exists(os.path.join(top, *file.split("/"))):
+                return Manager(name, file)
+    return None
+
+
+def hook_advice(manager: Manager, commands: Commands) -> str:
+    """Return instructions for the user: which lines to add to which file."""
+    guarded = {
+        event: f"if command -v {shlex.split(command)[0]} >/dev/null 2>&1; then {command} || exit $?; fi"
+        for event, command in commands.items()
+    }
+    return f"{manager.name} runs this project's hooks: {ADVICE_BY_MANAGER[manager.name](manager.file, guarded)}"
+
+
+def _pre_commit(file: str, commands: Commands) -> str:
+    """Return the advice for pre-commit and prek: one hook for each command, with all its events as stages."""
+    events: dict[str, list[str]] = {}
+    for event, command in commands.items():
+        events.setdefault(command, []).append(event)
+    hooks = [_pre_commit_hook(command, stages) for command, stages in events.items()]
+    toml = file.endswith(".toml")
+    types = " ".join(f"--hook-type {event}" for event in commands)
+    install = f"then run '{'prek' if toml else 'pre-commit'} install {types}'"
+    if toml:
+        tables = "\n".join(
+            f"  {line}" for hook in hooks for line in ("[[repos.hooks]]", *_toml(hook))
+        )
+        return f'add to {file}:\n  [[repos]]\n  repo = "local"\n{tables}\n{install}'
+    lines = [line for hook in hooks for line in _yaml_item(hook, "      ")]
+    return "\n".join(
+        [f"add to the 'repos:' of {file}:", "  - repo: local", "    hooks:", *lines, install]
+    )
+
+
+def _pre_commit_hook(command: str, stages: list[str]) -> dict[str, object]:
+    what = "check" if "--staged" in command else "index sync"
+    ours = {
+        "id": f"rawkomem-{what.split()[-1]}",
+        "name": f"rawkomem {what}",
+        "entry": f"sh -c {shlex.quote(command)}",
+    }
+    return {
+        **ours,
+        "language": "system",
+        "pass_filenames": False,
+        "always_run": True,
+        "stages": stages,
+    }
+
+
+def _toml(values: Mapping[str, object]) -> list[str]:
+    return [
+        f"{key} = {json.dumps(value)}" for key, value in values.items()
+    ]  # these JSON values are valid TOML
+
+
+def _yaml_item(values: Mapping[str, object], indent: str) -> list[str]:
+    """Return the lines of a list item; JSON values are valid YAML."""
+    lines = [f"{key}: {json.dumps(value)}" for key, value in values.items()]
+    return [f"{indent}- {lines[0]}", *(f"{indent}  {line}" for line in lines[1:])]
+
+
+def _lefthook(file: str, commands: Commands) -> str:
+    lines: list[str] = []
+    for event, command in commands.items():
+        job = {"name": "rawkomem", "run": command}
+        if file.endswith((".json", ".jsonc")):
+            lines += [f"{json.dumps(event)}: {json.dumps({'jobs': [job]})},"]
+        elif file.endswith(".toml"):
+            lines += [f"[[{event}.jobs]]", *_toml(job)]
+        else:
+            lines += [f"{event}:", "  jobs:", *_yaml_item(job, "    ")]
+    return "\n".join(
+        [f"add to {file}:", *(f"  {line}" for line in lines), "then run 'lefthook install'"]
+    )
+
+
+def _husky(file: str, commands: Commands) -> str:
+    return "\n".join(
+        f"add a line to {file}/{event}:\n  {command}" for event, command in commands.items()
+    )
+
+
+ADVICE_BY_MANAGER: dict[str, Callable[[str, Commands], str]] = {
+    "pre-commit": _pre_commit,
+    "lefthook": _lefthook,
+    "husky": _husky,
+}
+
+
+# Connect a repository with git: the merge driver, ignored files, and a hook that checks commits.
+#
+# Connecting and removing start with a plan that lists every changed file and setting. If another
+# program manages the hooks, they are not changed; the plan says what to add to that program's
+# settings.
+
+T = TypeVar("T")
+
+DRIVER_SECTION = "merge.rawkomem"
+# A merge keeps the lines of both sides of the generated page; the next write sorts them.
+ATTRIBUTE_LINES = ("*.md merge=rawkomem", f"{PAGE} merge=union")
+IGNORED = "/local/"
+HOOK_CONFIG_VERSION = (2, 54)  # the first git that reads hooks from its settings, several per event
+CHECK, MERGE, SYNC = (
+    "pre-commit",
+    "pre-merge-commit",
+    "post-merge",
+)  # MERGE runs for merges without conflicts
+EVENTS = (CHECK, MERGE, SYNC)
+HOOKS = ("--git-path", "hooks")  # arguments of `git rev-parse` for the hooks folder
+SHELL_SCRIPT = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
+SCRIPT_START = "#!/bin/sh\n"
+
+
+@record
+class FileChange:
+    """A file that is written or changed, or removed if `after` is None."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    why: str
+    executable: bool = False
+
+
+@record
+class SettingChange:
+    """A change of a git setting of this clone; None means unset."""
+
+    key: str
+    before: str | None
+    after: str | None
+    why: str
+
+
+@record
+class Connection:
+    """The planned changes, and the steps that the user has to do."""
+
+    tree: WorkTree
+    files: tuple[FileChange, ...]
+    settings: tuple[SettingChange, ...]
+    advice: tuple[str, ...] = ()
+
+
+@record
+class Wanted:
+    """How to connect: the program to run, checks to skip, and whether to update the index after merges."""
+
+    program: Sequence[str]
+    skip: Sequence[str] = ()
+    sync: bool = False
+
+
+def plan_git_connection(layout: Layout, wanted: Wanted) -> Connection:
+    """Return the changes that connect the repository; none if it is already connected. Raise NotFound if git fails."""
+    return _asked(lambda: _Connecting(layout).plan(wanted))
+
+
+def plan_git_removal(layout: Layout) -> Connection:
+    """Return the changes that remove the connection. Raise NotFound if git fails."""
+    return _asked(lambda: _Connecting(layout).removal())
+
+
+def carry_out_connection(connection: Connection) -> None:
+    """Write the files, then the settings; raise Unwritable or NotFound on failure."""
+    for change in connection.files:
+        try:
+            if change.after is None:
+                os.unlink(change.path)
+            else:
+                replace_whole(
+                    change.path, change.after, change.executable, os.path.dirname(change.path)
+                )
+        except OSError as failure:
+            raise Unwritable(
+                f"cannot write {change.path}: {failure.strerror}", "check permissions"
+            ) from None
+    _asked(lambda: _set_all(connection))
+
+
+def _asked(ask: Callable[[], T]) -> T:
+    """Return what `ask` returns; raise NotFound if git fails."""
+    try:
+        return ask()
+    except GitFailed as failure:
+        raise NotFound(f"git: {failure}", failure.hint) from None
+
+
+def _set_all(connection: Connection) -> None:
+    for setting in connection.settings:
+        words = (
+            ("--unset-all", setting.key) if setting.after is None else (setting.key, setting.after)
+        )
+        connection.tree.git.run("config", "--local", *words)
+
+
+class _Connecting:
+    """One repository, its work tree and its hooks."""
+
+    def __init__(self, layout: Layout):
+        self.tree = work_tree(layout.project)
+        self.layout = layout
+        inside = self.tree.path(layout.project)
+        self.inside = "" if inside == "." else inside
+        if not self.inside.isprintable():
+            message = f"the name of the folder {self.inside!a} contains a character that is not allowed in a git hook"
+            raise Refused(message, "rename the folder")
+        self.name = f"rawkomem {self.inside}".strip()
+        common = self._folder("--git-common-dir")
+        refuse_exit(os.path.join(common, "config"), common)
+
+    def plan(self, wanted: Wanted) -> Connection:
+        """Return the plan; if this git reads hooks from its settings, remove our lines from hook files."""
+        wanted = replace(wanted, sync=wanted.sync or self._follows_merges())
+        settings = [*self._driver(wanted)]
+        manager = find_manager(self.tree.top)
+        if manager:
+            to_add = hook_advice(manager, self._commands(wanted))
+            return Connection(self.tree, tuple(self._attributes()), tuple(settings), (to_add,))
+        if self._git_version() >= HOOK_CONFIG_VERSION:
+            settings += self._config_hooks(wanted)
+            files = (*self._attributes(), *self._without(self._hook_paths()))
+            return Connection(self.tree, files, tuple(settings))
+        hooks, to_do = self._hook_files(wanted)
+        settings += self._unset(self._hook_sections())
+        return Connection(self.tree, (*self._attributes(), *hooks), tuple(settings), to_do)
+
+    def _follows_merges(self) -> bool:
+        """Return whether an earlier run set up the hook after merges, so that a later run updates its command."""
+        section = f"hook.{self._hook_name(SYNC)}.command"
+        files = [path for path in self._hook_paths() if os.path.basename(path) == SYNC]
+        return self._setting(section) is not None or any(self._without(files))
+
+    def removal(self) -> Connection:
+        files = self._without(
+            [self._own(".gitattributes"), self._own(".gitignore"), *self._hook_paths()]
+        )
+        return Connection(
+            self.tree, tuple(files), tuple(self._unset([DRIVER_SECTION, *self._hook_sections()]))
+        )
+
+    def _without(self, paths: Iterable[str]) -> Iterator[FileChange]:
+        for path in paths:
+            before = read_whole(path, os.path.dirname(path))
+            after = None if before is None else cut_block(before, self.name)
+            if before != after:
+                yield FileChange(path, before, after, "without our lines")
+
+    def _hook_paths(self) -> list[str]:
+        """Return the hook files that may contain our lines; none if their folder is outside the project and .git."""
+        folder = self._folder(*HOOKS)
+        return (
+            [os.path.join(folder, event) for event in EVENTS] if any(self._owners(folder)) else []
+        )
+
+    def _owners(self, folder: str) -> tuple[bool, bool]:
+        """Return (is inside git's own folder, is inside the work tree) for a hooks folder."""
+        real = os.path.realpath(folder)
+        own = is_below(real, os.path.realpath(self._folder("--git-common-dir")))
+        return own, not own and is_below(real, os.path.realpath(self.tree.top))
+
+    def _hook_sections(self) -> list[str]:
+        return [f"hook.{self._hook_name(event)}" for event in EVENTS]
+
+    def _unset(self, sections: Iterable[str]) -> Iterator[SettingChange]:
+        for section in sections:
+            for key in ("name", "driver", "command", "event"):
+                before = self._setting(f"{section}.{key}")
+                if before is not None:
+                    yield SettingChange(f"{section}.{key}", before, None, "set by 'connect git'")
+
+    def _attributes(self) -> Iterator[FileChange]:
+        """Yield changes of .gitattributes and .gitignore, which are committed: merge driver and ignored folder."""
+        attributes, ignore = self._own(".gitattributes"), self._own(".gitignore")
+        known = read_whole(attributes, self.layout.root)
+        others = cut_block(known, self.name) if known else b""
+        missing = [line for line in ATTRIBUTE_LINES if line.encode() not in (others or b"")]
+        after = (
+            put_block(known, self.name, "".join(f"{line}\n" for line in missing))
+            if missing
+            else known
+        )
+        if after and after != known:
+            yield FileChange(attributes, known, after, "memories are merged entry by entry")
+        probe = os.path.join(self.layout.local, "index.db")
+        if not self.tree.git.run("check-ignore", "--", self.tree.path(probe), fine=(0, 1)):
+            known = read_whole(ignore, self.layout.root)
+            yield FileChange(
+                ignore,
+                known,
+                put_block(known, self.name, f"{IGNORED}\n"),
+                "the index is not committed",
+            )
+
+    def _driver(self, wanted: Wanted) -> Iterator[SettingChange]:
+        """Yield settings of the merge driver; if our program fails, git merges by lines instead.
+
+        Otherwise git would use our side as the result, and the other side's memories would be lost silently.
+        """
+        ours = f"{shlex.join(wanted.program).replace('%', '%%')} merge-driver --marker-size %L %O %A %B %P"
+        lines = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
+        driver = f"{ours}; case $? in 0) ;; {CONFLICT_EXIT_CODE}) exit 1 ;; *) {lines} ;; esac"
+        yield from self._set(
+            f"{DRIVER_SECTION}.name",
+            "rawkomem: memory files, entry by entry",
+            "merges memory files",
+        )
+        yield from self._set(f"{DRIVER_SECTION}.driver", driver, "merges memory files")
+
+    def _config_hooks(self, wanted: Wanted) -> Iterator[SettingChange]:
+        for event, script in self._scripts(wanted.program, wanted).items():
+            why = f"runs on {event}"
+            yield from self._set(f"hook.{self._hook_name(event)}.event", event, why)
+            yield from self._set(f"hook.{self._hook_name(event)}.command", script, why)
+
+    def _hook_files(self, wanted: Wanted) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
+        folder = self._folder(*HOOKS)
+        own, shared = self._owners(folder)
+        commands = self._commands(wanted)
+        if not shared and not own:
+            to_add = "; ".join(f"'{command}' to its {event}" for event, command in commands.items())
+            return (), (f"core.hooksPath is {folder}, which other projects use: add {to_add}",)
+        program = (
+            ["rawkomem"] if shared else wanted.program
+        )  # a committed hook runs on every machine
+        files, to_do = [], []
+        for event, script in self._scripts(program, wanted).items():
+            path = os.path.join(folder, event)
+            before = read_whole(path, os.path.dirname(path))
+            if before is not None and not SHELL_SCRIPT.match(before):
+                to_do.append(f"{path} is not a shell script: make it run '{commands[event]}'")
+                continue
+            after = put_block(before, self.name, f"{script}\n", SCRIPT_START, below_first_line=True)
+            if after != before:
+                files.append(
+                    FileChange(path, before, after, f"runs on {event}", executable=before is None)
+                )
+            if before is not None and not os.access(path, os.X_OK):
+                to_do.append(f"git does not run {path}: make it executable")
+        return tuple(files), tuple(to_do)
+
+    def _scripts(self, program: Sequence[str], wanted: Wanted) -> dict[str, str]:
+        """Return event → shell code that runs in the top folder; if rawkomem is not installed, commits still work."""
+        folder = shlex.quote(f"{self.inside}/.rawko".lstrip("/"))
+        found = f"{_is_there(program)} >/dev/null 2>&1"
+        absent = "echo 'rawkomem is not installed here: memories are not checked' >&2"
+        scripts = {}
+        for event, command in self._commands(wanted, program).items():
+            check = f"if {found}; then {command} || exit $?; else {absent}; fi"
+            run = f"{command} >/dev/null 2>&1 || :" if event == SYNC else check
+            scripts[event] = f"if [ -d {folder} ]; then {run}; fi"
+        return scripts
+
+    def _commands(self, wanted: Wanted, program: Sequence[str] = ("rawkomem",)) -> dict[str, str]:
+        """Return event → command line."""
+        where = ["-C", self.inside] if self.inside else []
+        check = shlex.join(
+            [*program, *where, "check", "--staged", *(f"--no-{name}" for name in wanted.skip)]
+        )
+        sync = {SYNC: shlex.join([*program, *where, "index", "sync"])} if wanted.sync else {}
+        return {CHECK: check, MERGE: check, **sync}
+
+    def _folder(self, *words: str) -> str:
+        return os.path.normpath(os.path.join(self.tree.top, self.tree.ask("rev-parse", *words)))
+
+    def _git_version(self) -> tuple[int, ...]:
+        numbers = re.search(r"(\d+)\.(\d+)", self.tree.ask("version"))
+        return tuple(map(int, numbers.groups())) if numbers else (0, 0)
+
+    def _hook_name(self, event: str) -> str:
+        return self.name.replace(" ", "-") + ("" if event == CHECK else f"-{event}")
+
+    def _own(self, name: str) -> str:
+        return os.path.join(self.layout.root, name)
+
+    def _set(self, key: str, value: str, why: str) -> Iterator[SettingChange]:
+        before = self._setting(key)
+        if before != value:
+            yield SettingChange(key, before, value, why)
+
+    def _setting(self, key: str) -> str | None:
+        return self.tree.ask("config", "--local", "--get", key) or None
+
+
+def _is_there(program: Sequence[str]) -> str:
+    """Return shell code that succeeds if the program (or, for `python -m`, the module) is installed."""
+    python, module = program[:-2], program[-1]
+    return shlex.join(
+        [*python, "-c", f"import {module}"] if python else ["command", "-v", program[0]]
+    )

@@ -1,0 +1,469 @@
+"""Merge memory files entry by entry, as git's merge driver; else by lines with `git merge-file`.
+
+New entries of both sides are kept. If one side changed an entry, its version is used. If both did,
+the result has conflict markers. The result does not depend on which side is ours.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from typing import TypeVar
+
+from ..files.layout import AREAS, FOLDER, MAX_FILE_BYTES
+from ..files.reading import decode_file, read_data
+from ..files.replace import replace_whole
+from ..format.blocks import CLOSING, Piece, cut_pieces, glue_pieces
+from ..format.frontmatter import emit_fields
+from ..model.entries import Entry
+from ..model.errors import Refused, Unwritable
+from ..model.ids import holds_id, order_key
+from ..model.values import record, replace
+
+# Read one version of a memory file for a merge, entry by entry; an entry has the same key in all
+# versions.
+
+Rank = tuple[tuple[int, str, int], str]
+
+BOM = b"\xef\xbb\xbf"
+
+
+@record
+class Item:
+    """An entry of one version, with its text."""
+
+    entry: Entry
+    piece: Piece
+    named: bool  # whether the file states its id; else the id comes from the position in the file
+
+    @property
+    def text(self) -> str:
+        """Return the exact text of the entry."""
+        return self.piece.text
+
+    @property
+    def rank(self) -> Rank:
+        """Return a sort key for entries whose order no version states: the fold's order, then the text."""
+        return order_key(self.entry.at, self.entry.id if self.named else ""), self.text
+
+
+@record
+class Version:
+    """One of the three versions, as entries."""
+
+    items: Mapping[str, Item] = {}  # by key, in the order of the file
+    lead: str = ""
+    newline: str = ""  # line end of the whole file; empty if it has none
+    bom: bool = False
+
+    def text(self, key: str) -> str | None:
+        """Return the text of the entry with a key; None if there is none."""
+        return self.items[key].text if key in self.items else None
+
+
+def below_root(path: str) -> str:
+    """Return a path relative to `.rawko`, because ids of entries without an `id:` line are made from it."""
+    inside = f"/{path}".replace("\\", "/").rpartition(f"/{FOLDER}/")[2].lstrip("/")
+    return inside if inside.partition("/")[0] in AREAS else inside.rpartition("/")[2]
+
+
+def read_version(data: bytes, path: str, base: Version) -> Version | None:
+    """Return a version as entries; None if a part is not an entry, an id is duplicate, or line ends are mixed."""
+    text, refused, odd = decode_file(data)
+    if refused or odd or data.count(b"\r\n") not in (0, data.count(b"\n")):
+        return None
+    entries = read_data(data, path, advice=False).entries
+    if entries and (
+        not text.lstrip().startswith("---") or any(e.draft and not e.given for e in entries)
+    ):
+        return None
+    lead, pieces = cut_pieces(text, [entry.line for entry in entries])
+    items = [
+        Item(entry, piece, "id" in entry.given)
+        for entry, piece in zip(entries, pieces, strict=True)
+    ]
+    keyed = _keyed(items, base)
+    newline = "\r\n" if b"\r\n" in data else "\n" if b"\n" in data else ""
+    return Version(keyed, lead, newline, data.startswith(BOM)) if len(keyed) == len(items) else None
+
+
+def _keyed(items: Sequence[Item], base: Version) -> dict[str, Item]:
+    """Return key → entry; the key is the same in all versions: the id, else the text or the position."""
+    nameless = {key: item for key, item in base.items.items() if not item.named}
+    same = {item.text: key for key, item in nameless.items()}
+    unchanged = {same[item.text] for item in items if item.text in same}
+    places = {item.entry.id: key for key, item in nameless.items() if key not in unchanged}
+    return {
+        f"id {item.entry.id}"
+        if item.named
+        else same.get(item.text) or places.get(item.entry.id) or _new_key(item): item
+        for item in items
+    }
+
+
+def _new_key(item: Item) -> str:
+    """Return the key of a new entry: its kind and title, or its text if it has no title."""
+    return f"{item.entry.kind} {item.entry.title or item.text}"
+
+
+# Renumber experiences that two branches logged under the same number: the later one gets the next
+# free number.
+#
+# If another new entry of the same side mentions the number, it is kept and becomes a conflict, so
+# that a mention of `exp_5` never refers to another task.
+
+NUMBERED = re.compile(r"exp_(\d{1,12})")
+OWN_NUMBER = r"^((?:experience_)?id:[ \t]*\"?){}(\"?[ \t]*)$"
+
+
+def renumbered(base: Version, ours: Version, theirs: Version) -> tuple[Version, Version]:
+    """Return both sides, with new numbers for experiences that share a number, where renumbering is safe."""
+    free = max(
+        (_experience_number(item) for side in (base, ours, theirs) for item in side.items.values()),
+        default=0,
+    )
+    new: dict[int, dict[str, Item]] = {0: {}, 1: {}}
+    twice = [
+        key
+        for key in ours.items
+        if key not in base.items and _collide(ours.items[key], theirs.items.get(key))
+    ]
+    for key in sorted(twice, key=lambda key: _experience_number(ours.items[key])):
+        late = int(theirs.items[key].rank > ours.items[key].rank)
+        side = (ours, theirs)[late]
+        if not _is_mentioned(key, side, base):
+            free += 1
+            new[late][key] = _with_number(side.items[key], free)
+    return _with_items(ours, new[0]), _with_items(theirs, new[1])
+
+
+def _collide(ours: Item, theirs: Item | None) -> bool:
+    return (
+        theirs is not None
+        and ours.text != theirs.text
+        and ours.entry.kind == "experience"
+        and _experience_number(ours) > 0
+    )
+
+
+def _experience_number(item: Item) -> int:
+    found = NUMBERED.fullmatch(item.entry.id)
+    return int(found[1]) if found else 0
+
+
+def _is_mentioned(key: str, side: Version, base: Version) -> bool:
+    id = side.items[key].entry.id
+    others = (
+        item.text for other, item in side.items.items() if other != key and other not in base.items
+    )
+    return any(holds_id(text, id) for text in others)
+
+
+def _with_number(item: Item, number: int) -> Item:
+    id = f"exp_{number}"
+    own = re.compile(OWN_NUMBER.format(re.escape(item.entry.id)), re.MULTILINE)
+    text = own.sub(lambda match: f"{match[1]}{id}{match[2]}", item.text, count=1)
+    return replace(item, entry=replace(item.entry, id=id), piece=replace(item.piece, text=text))
+
+
+def _with_items(side: Version, new: Mapping[str, Item]) -> Version:
+    items = {
+        f"id {new[key].entry.id}" if key in new else key: new.get(key, item)
+        for key, item in side.items.items()
+    }
+    return replace(side, items=items)
+
+
+# Merge the tags of an entry that both sides changed; tags cannot contradict each other.
+
+Tagged = tuple[str, Sequence[str]]  # an entry's text and its tags
+
+TAGS = re.compile(r"^tags[ \t]*:.*\n(?:(?:[ \t-].*)?\n)*?(?=[^ \t\n-]|---)", re.MULTILINE)
+
+
+@record
+class _Apart:
+    """An entry without the lines of its tags, their position, and these lines."""
+
+    text: str
+    at: int
+    lines: str
+
+
+def unite_tags(base: Tagged | None, ours: Tagged, theirs: Tagged) -> str | None:
+    """Return the entry with the tags of both sides; None if both sides changed something else, too."""
+    mine, other = _apart_tags(ours[0]), _apart_tags(theirs[0])
+    origin = _apart_tags(base[0]) if base else None
+    if mine is None or other is None or (base and origin is None):
+        return None
+    before = origin.text if origin else None
+    if mine.text != other.text and before not in (mine.text, other.text):
+        return None
+    kept = other if mine.text == before and mine.text != other.text else mine
+    if mine.text == other.text:
+        kept = min(
+            (side for side in (mine, other) if side.lines), key=lambda side: side.at, default=mine
+        )
+    tags = _united_tags(base[1] if base else (), ours[1], theirs[1])
+    lines = emit_fields({"tags": list(tags)}) if tags else ""
+    return kept.text[: kept.at] + lines + kept.text[kept.at :]
+
+
+def _united_tags(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str]:
+    """Return tags of the base that neither side removed, then tags that either side added."""
+    kept = [tag for tag in base if tag in ours and tag in theirs]
+    return kept + sorted({*ours, *theirs} - set(base))
+
+
+def _apart_tags(text: str) -> _Apart | None:
+    """Split an entry into its text and the lines of its tags; return None if these lines are ambiguous."""
+    closing = CLOSING.search(text, text.find("\n") + 1)
+    if closing is None:
+        return None
+    found = list(TAGS.finditer(text, 0, closing.end()))
+    if len(found) > 1 or (not found and "tags" in text[: closing.start()]):
+        return None
+    if not found:
+        return _Apart(text, closing.start(), "")
+    start, end = found[0].span()
+    return _Apart(text[:start] + text[end:], start, text[start:end])
+
+
+# Merge three versions of a memory file by entry id; new entries of both sides are kept.
+#
+# If one side changed an entry, its version is used. If both did, the result has conflict markers.
+# The result does not depend on which side is ours. Files that cannot be read entry by entry are
+# not merged here (None).
+
+T = TypeVar("T", str, bool)
+
+MARKER_LENGTH = 7  # characters of a conflict marker, unless git asks for more
+
+
+@record
+class Merged:
+    """A merged file; `conflicts` are the ids of entries that both sides changed and that have conflict markers."""
+
+    data: bytes
+    conflicts: tuple[str, ...] = ()
+
+
+def merge_entries(
+    base: bytes, ours: bytes, theirs: bytes, path: str, marker: int = MARKER_LENGTH
+) -> Merged | None:
+    """Merge two versions of `base` (empty if both are new); return None if that is not possible entry by entry."""
+    path = below_root(path)
+    origin = read_version(base, path, Version())
+    sides = [origin and read_version(data, path, origin) for data in (ours, theirs)]
+    if origin is None or sides[0] is None or sides[1] is None:
+        return None
+    return _Merge(origin, *renumbered(origin, sides[0], sides[1])).result(path, marker)
+
+
+class _Merge:
+    """Three versions, and the merged pieces."""
+
+    def __init__(self, base: Version, ours: Version, theirs: Version):
+        self.base, self.ours, self.theirs = base, ours, theirs
+        self.pieces: dict[str, Piece] = {}
+        self.conflicts: list[str] = []
+
+    def result(self, path: str, marker: int) -> Merged | None:
+        """Return the merged file; None if it would not read back as the merged entries."""
+        for key in dict.fromkeys([*self.ours.items, *self.theirs.items]):
+            self._decide(key, marker)
+        order = _ordered(self._sequence(self.ours), self._sequence(self.theirs), self._rank)
+        lead = _pick(self.base.lead, self.ours.lead, self.theirs.lead)
+        text = glue_pieces(lead, [self.pieces[key] for key in order])
+        newline = _pick(self.base.newline, self.ours.newline, self.theirs.newline)
+        data = text.replace("\n", newline or "\n").encode()
+        if _pick(self.base.bom, self.ours.bom, self.theirs.bom):
+            data = BOM + data
+        if not self.conflicts and not self._holds(data, path, order):
+            return None
+        return Merged(data, tuple(self.conflicts))
+
+    def _decide(self, key: str, marker: int) -> None:
+        base, ours, theirs = self.base.text(key), self.ours.text(key), self.theirs.text(key)
+        if ours == theirs or theirs == base:
+            text = ours
+        elif ours == base:
+            text = theirs
+        else:
+            text = self._united(key)
+            if text is None:
+                text = _marked(ours or "", theirs or "", marker)
+                self.conflicts.append(self._item(key).entry.id)
+        if text is not None:
+            self.pieces[key] = self._surrounded(key, text)
+
+    def _united(self, key: str) -> str | None:
+        """Return the merged text if both sides only added or removed tags; else None."""
+        ours, theirs = self.ours.items.get(key), self.theirs.items.get(key)
+        if ours is None or theirs is None:
+            return None
+        known = self.base.items.get(key)
+        base = (known.text, known.entry.tags) if known else None
+        return unite_tags(base, (ours.text, ours.entry.tags), (theirs.text, theirs.entry.tags))
+
+    def _surrounded(self, key: str, text: str) -> Piece:
+        """Return the text with the separator after it; prefer one from inside a file to one from its end."""
+        for last in (False, True):
+            base, ours, theirs = (
+                _rest(side, key, last) for side in (self.base, self.ours, self.theirs)
+            )
+            rest = _pick(base, ours or theirs, theirs or ours)
+            if rest:
+                return Piece(text, rest, last)
+        return Piece(text, "", last=True)
+
+    def _item(self, key: str) -> Item:
+        return self.ours.items.get(key) or self.theirs.items[key]
+
+    def _rank(self, key: str) -> Rank:
+        return min(side.items[key].rank for side in (self.ours, self.theirs) if key in side.items)
+
+    def _sequence(self, version: Version) -> list[str]:
+        return [key for key in version.items if key in self.pieces]
+
+    def _holds(self, data: bytes, path: str, order: Sequence[str]) -> bool:
+        """Tell whether the merged file reads back as these entries, with their ids and times, in this order."""
+        read = read_data(data, path, advice=False).entries
+        if len(read) != len(order):
+            return False
+        _, pieces = cut_pieces(decode_file(data)[0], [entry.line for entry in read])
+        abouts = {
+            item.entry.about for side in (self.ours, self.theirs) for item in side.items.values()
+        }
+        return all(
+            piece.text == self.pieces[key].text and self._is_same(key, entry, abouts)
+            for key, entry, piece in zip(order, read, pieces, strict=True)
+        )
+
+    def _is_same(self, key: str, entry: Entry, abouts: set[str]) -> bool:
+        """Tell whether an entry kept its time, and its id if an entry is about that id."""
+        known = [side.items[key] for side in (self.ours, self.theirs) if key in side.items]
+        names = {item.entry.id for item in known}
+        return entry.at in {item.entry.at for item in known} and (
+            names == {entry.id} or not names & abouts
+        )
+
+
+def _rest(version: Version, key: str, last: bool) -> str:
+    item = version.items.get(key)
+    return item.piece.rest if item and item.piece.last == last else ""
+
+
+def _pick(base: T, ours: T, theirs: T) -> T:
+    """Return the changed value; if both sides differ, choose independently of which side is ours."""
+    if ours in (base, theirs):
+        return theirs
+    return ours if theirs == base else min(ours, theirs)
+
+
+def _ordered(ours: Sequence[str], theirs: Sequence[str], rank: Callable[[str], Rank]) -> list[str]:
+    """Return all keys so that the order of both sides is kept; use the rank where it is open or they disagree."""
+    above: dict[str, set[str]] = {key: set() for key in (*ours, *theirs)}
+    below: dict[str, set[str]] = {key: set() for key in above}
+    for first, second in (*pairwise(ours), *pairwise(theirs)):
+        above[second].add(first)
+        below[first].add(second)
+    ready = [(rank(key), key) for key, waits in above.items() if not waits]
+    heapify(ready)
+    order: list[str] = []
+    while above:
+        _, key = heappop(ready) if ready else min((rank(key), key) for key in above)
+        del above[key]
+        order.append(key)
+        for other in below[key]:
+            if other in above:
+                above[other].discard(key)
+                if not above[other]:
+                    heappush(ready, (rank(other), other))
+    return order
+
+
+def _marked(ours: str, theirs: str, size: int) -> str:
+    """Return both texts as one, with conflict markers around the lines that differ."""
+    mine, other = ours.split("\n") if ours else [], theirs.split("\n") if theirs else []
+    head = _alike(mine, other)
+    tail = _alike(mine[head:][::-1], other[head:][::-1])
+    middle = [
+        "<" * size + " ours", *mine[head : len(mine) - tail],
+        "=" * size, *other[head : len(other) - tail],
+        ">" * size + " theirs",
+    ]  # fmt: skip
+    return "\n".join([*mine[:head], *middle, *mine[len(mine) - tail :]])
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many lines at the start are equal."""
+    same = 0
+    while same < min(len(one), len(other)) and one[same] == other[same]:
+        same += 1
+    return same
+
+
+# Merge one memory file for git: entry by entry if possible, else by lines with `git merge-file`.
+
+CONFLICT_EXIT_CODE = 3  # unlike 1 and 127, a program that could not start does not return it
+LABELS = ("ours", "base", "theirs")  # in the order of `git merge-file`
+
+
+class Conflicting(Refused):
+    """Both sides changed the same entry; the file contains conflict markers."""
+
+    exit_code = CONFLICT_EXIT_CODE
+
+
+def merge_files(
+    base: str, ours: str, theirs: str, path: str = "", marker: int = MARKER_LENGTH
+) -> None:
+    """Merge three files into `ours`; if both sides changed the same entry, write markers and raise Conflicting."""
+    name = path or ours
+    versions = (_read_side(base), _read_side(ours), _read_side(theirs))
+    try:
+        merged = merge_entries(*versions, name, marker)
+    except Exception:
+        merged = None  # on any error: lines can always be merged
+    if merged is None:
+        return _merge_lines(base, ours, theirs, name, marker)
+    try:
+        replace_whole(ours, merged.data)
+    except OSError as failure:
+        raise Unwritable(
+            f"cannot write {ours}: {failure.strerror}", "check permissions and free space"
+        ) from None
+    if merged.conflicts:
+        changed = ", ".join(merged.conflicts)
+        raise Conflicting(
+            f"{name}: both sides changed {changed}",
+            "keep one side between the markers, then git add",
+        )
+    return None
+
+
+def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> None:
+    labels = [word for label in LABELS for word in ("-L", label)]
+    command = ["git", "merge-file", f"--marker-size={marker}", *labels, ours, base, theirs]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        told = done.stderr.strip().partition("\n")[0]
+        why = f": {told}" if told and "conflict" not in told else ""
+        raise Conflicting(
+            f"{name} cannot be merged entry by entry{why}", "fix it by hand, then git add"
+        )
+
+
+def _read_side(file: str) -> bytes:
+    """Return the first MAX_FILE_BYTES + 1 bytes of a file; raise Unwritable if it cannot be read."""
+    try:
+        with open(file, "rb") as stream:
+            return stream.read(MAX_FILE_BYTES + 1)
+    except OSError as failure:
+        raise Unwritable(
+            f"cannot read {file}: {failure.strerror}", "run 'git merge', which calls this command"
+        ) from None

@@ -1,1 +1,0 @@
-"""Merge memory files entry by entry, as git's merge driver."""

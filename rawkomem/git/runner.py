@@ -1,0 +1,363 @@
+"""Run git in an untrusted repository; find the work tree, tracked files, ids of repository and clone,
+the user.
+
+Git gets a clean environment, no prompts, no network and a time limit. A hook may run with another
+index (`git commit FILE`), in a linked work tree, in a submodule, or for a bare repository.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from hashlib import sha256
+from secrets import token_hex
+
+from ..files.layout import Layout, read_bytes
+from ..files.private import local_path, open_local
+from ..model.values import record
+from ..redaction.anonymize import Person, person
+from .head import find_git
+
+# Run git in an untrusted repository: a clean environment, no prompts, no network, a time limit.
+
+NO_VARIABLES: Mapping[str, str] = {}  # shared, never changed
+GIT_TIMEOUT_S = (
+    60.0  # for all calls of one Git object; a history that takes longer to read gives an error
+)
+# Variables that the user sets, not a hook.
+KEPT_VARIABLES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
+ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",  # read the history as it was committed
+    "GIT_NO_LAZY_FETCH": "1",  # a partial clone must not fetch …
+    "GIT_ALLOW_PROTOCOL": "none",  # … also with a git that does not know the variable above
+    "LC_ALL": "C",
+}
+# Override settings of the repository that could run programs or hide data.
+SETTINGS = (
+    "core.fsmonitor=false",
+    "log.showSignature=false",
+    "log.showRoot=true",
+    "i18n.logOutputEncoding=UTF-8",
+)
+# part of git's message → hint
+HINTS = {
+    "not a git repository": "run the command inside a git work tree ('git init' creates one)",
+    "must be run in a work tree": "run the command inside a git work tree, not in a bare repository",
+    "dubious ownership": "tell git that you trust this folder: git config --global --add safe.directory FOLDER",
+    "could not lock": "check that no other git is running and that you can write to .git, then run the command again",
+}
+
+
+class GitFailed(Exception):
+    """Raised if git fails: the reason, and a hint what to do next."""
+
+    def __init__(
+        self, message: str, hint: str = "this is git's own message: fix the cause, then try again"
+    ):
+        super().__init__(message)
+        self.hint = hint
+
+
+class Git:
+    """Runs git in one folder, with one time limit for all calls; `given` is added to its environment."""
+
+    def __init__(
+        self, folder: str, seconds: float = GIT_TIMEOUT_S, given: Mapping[str, str] = NO_VARIABLES
+    ):
+        self.folder = folder
+        self.given = given
+        self.program = shutil.which("git") or ""
+        self.until = time.monotonic() + seconds
+        if not self.program or os.path.realpath(self.program).startswith(
+            os.path.realpath(folder) + os.sep
+        ):
+            raise GitFailed("git is not installed", "install git, or put it on your PATH")
+
+    def run(self, *words: str, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
+        """Return git's output; raise GitFailed with git's message if the exit code is not in `fine`.
+
+        `given` is the standard input.
+        """
+        settings = [word for setting in SETTINGS for word in ("-c", setting)]
+        try:
+            done = subprocess.run(
+                [self.program, "--no-pager", *settings, *words],
+                cwd=self.folder,
+                env={**_clean_environment(), **self.given},
+                input=given,
+                capture_output=True,
+                timeout=max(0.1, self.until - time.monotonic()),
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise GitFailed(
+                "git took too long", "try again when the machine is less busy"
+            ) from None
+        except OSError as failure:
+            raise GitFailed(f"git cannot be run: {failure.strerror}") from None
+        if done.returncode not in fine:
+            said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+            hints = [hint for words_of_git, hint in HINTS.items() if words_of_git in said.lower()]
+            raise GitFailed(said.removeprefix("fatal: ") or f"git {words[0]} failed", *hints[:1])
+        return done.stdout
+
+
+def _clean_environment() -> dict[str, str]:
+    """Return our environment without the variables that a hook, an editor or another git set for a repository."""
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith("GIT_") or key in KEPT_VARIABLES
+    }
+    return {**kept, **ENVIRONMENT}
+
+
+# Find the work tree, the index and the objects that a hook's environment names.
+#
+# A hook may run with another index (`git commit FILE`), in a linked work tree, in a submodule, or
+# for a bare repository. Paths in the environment are relative to the folder where the hook was
+# started, so they are made absolute.
+
+PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
+ALTERNATES = "GIT_ALTERNATE_OBJECT_DIRECTORIES"  # a list of paths
+
+
+@record
+class WorkTree:
+    """A work tree, and the git runner for it."""
+
+    top: str
+    git: Git
+
+    def path(self, file: str) -> str:
+        """Return the path of a file or folder relative to the top of the work tree, with forward slashes."""
+        return os.path.relpath(os.path.realpath(file), os.path.realpath(self.top)).replace(
+            os.sep, "/"
+        )
+
+    def ask(self, *words: str) -> str:
+        """Return the first line of git's output; empty if git exits with 1 or 128."""
+        return (
+            self.git.run(*words, fine=(0, 1, 128))
+            .decode("utf-8", "surrogateescape")
+            .partition("\n")[0]
+        )
+
+
+def work_tree(folder: str) -> WorkTree:
+    """Return the work tree around a folder; raise GitFailed if there is none."""
+    given = {name: os.path.abspath(os.environ[name]) for name in PLACES if os.environ.get(name)}
+    given |= {ALTERNATES: os.environ[ALTERNATES]} if os.environ.get(ALTERNATES) else {}
+    if "GIT_DIR" in given:
+        top = _top_folder(Git(os.getcwd(), given=given))
+        if _is_in_tree(folder, top):
+            return WorkTree(top, Git(top, given={**given, "GIT_WORK_TREE": top}))
+        given = {}  # the hook belongs to another repository
+    elif given and find_git(os.getcwd()) != find_git(folder):
+        given = {}
+    top = _top_folder(Git(folder, given=given))
+    return WorkTree(top, Git(top, given=given))
+
+
+def _top_folder(git: Git) -> str:
+    return os.fsdecode(git.run("rev-parse", "--show-toplevel")).rstrip("\n")
+
+
+def _is_in_tree(folder: str, top: str) -> bool:
+    """Tell whether a folder is in a work tree, and not in another one inside it, such as a submodule."""
+    inside, around = os.path.realpath(folder), os.path.realpath(top)
+    innermost = find_git(inside)
+    below = around.rstrip(os.sep) + os.sep
+    nested = innermost is not None and innermost.tree.startswith(below)
+    return (inside == around or inside.startswith(below)) and not nested
+
+
+# List the memory files that git tracks, or that HEAD contains, with one call of git.
+
+MAX_NAMED = 100  # files that are named in the git command; for more files, their areas are listed
+
+
+def tracked_files(layout: Layout, paths: Collection[str]) -> set[str]:
+    """Return the given paths (below .rawko) that are in git's index; empty without git or if git fails."""
+    if not paths or find_git(layout.root) is None:
+        return set()
+    # not needed in a repository without git
+
+    asked = (
+        sorted(paths)
+        if len(paths) <= MAX_NAMED
+        else sorted({path.partition("/")[0] for path in paths})
+    )
+    try:
+        listed = Git(layout.root).run("--literal-pathspecs", "ls-files", "-z", "--", *asked)
+    except GitFailed:
+        return set()
+    return {*listed.decode("utf-8", "surrogateescape").split("\0")} & {*paths}
+
+
+def committed_files(layout: Layout, area: str) -> set[str] | None:
+    """Return the paths of an area in HEAD; None without git, empty if git fails."""
+    if find_git(layout.root) is None:
+        return None
+
+    try:
+        listed = Git(layout.root).run(
+            "ls-tree", "-r", "-z", "--name-only", "HEAD", "--", f"{area}/"
+        )
+    except GitFailed:
+        return set()
+    return {*listed.decode("utf-8", "surrogateescape").split("\0")}
+
+
+# Name a repository and a clone of it in a shared store.
+#
+# A repository's id is made from its first commit and the path of `.rawko`; without history it is
+# the clone's name. A clone has a random name in its local folder, bound to the file's inode, so
+# that a copied folder is another clone.
+
+CLONE_FILE = "clone"
+NAME_DIGITS = 16  # hexadecimal digits: enough to be unique among a team's repositories
+
+
+def repository_id(layout: Layout) -> str:
+    """Return an id that is the same in every full clone; shallow clones need the setting `store.repository`."""
+    try:
+        git = Git(layout.project)
+        if git.run("rev-parse", "--is-shallow-repository").strip() == b"true":
+            return clone_id(layout)
+        roots = sorted(git.run("rev-list", "--max-parents=0", "HEAD").split())
+        top = (
+            git.run("rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").rstrip("\n")
+        )
+    except GitFailed:
+        return clone_id(layout)
+    inside = os.path.relpath(os.path.realpath(layout.root), os.path.realpath(top)).replace(
+        os.sep, "/"
+    )
+    said = b"\0".join([*roots[:1], inside.encode("utf-8", "surrogateescape")])
+    return sha256(said).hexdigest()[:NAME_DIGITS]
+
+
+def clone_id(layout: Layout) -> str:
+    """Return the name of this clone; create it on the first call."""
+    return _known_clone(layout) or _new_clone(layout)
+
+
+def _known_clone(layout: Layout) -> str:
+    try:
+        with open_local(layout, CLONE_FILE, "r") as stream:
+            inode, _, name = stream.read(100).decode("ascii").strip().partition(" ")
+            return name if inode == str(os.fstat(stream.fileno()).st_ino) else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _new_clone(layout: Layout) -> str:
+    path, name = local_path(layout, CLONE_FILE), token_hex(NAME_DIGITS // 2)
+    with open_local(layout, f"{CLONE_FILE}.{os.getpid()}", "w") as stream:
+        stream.write(f"{os.fstat(stream.fileno()).st_ino} {name}\n".encode())
+    os.replace(f"{path}.{os.getpid()}", path)
+    return name
+
+
+# Find the name of this machine's user, to sign entries and to anonymize texts.
+
+SETTINGS_TIMEOUT_S = 5.0  # for git to print its settings
+ROLES = ("AUTHOR", "COMMITTER")
+COMMIT_VARIABLES = tuple(f"GIT_{role}_{part}" for role in ROLES for part in ("NAME", "EMAIL"))
+USER_VARIABLES = ("USER", "LOGNAME", "USERNAME")
+
+
+def user_name() -> str:
+    """Return git's user name in this folder, else the account name, else an empty text."""
+    named = os.environ.get("GIT_AUTHOR_NAME", "").strip() or _name_in_settings()
+    if named:
+        return named
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return ""
+
+
+def _name_in_settings() -> str:
+    """Return `user.name` from git's settings files; run git only if a file includes others."""
+    for file in _settings_files():
+        try:
+            text = read_bytes(file).decode("utf-8", "replace")
+        except OSError:
+            continue
+        if "[include" in text.lower():
+            return next(iter(_known_to_git(os.curdir, "user.name")), "")
+        if name := _name_in(text):
+            return name
+    return ""
+
+
+def _settings_files() -> Iterator[str]:
+    """Yield git's settings files, highest priority first."""
+    git = find_git(os.curdir)
+    if git:
+        yield os.path.join(git.common, "config")
+    if "GIT_CONFIG_GLOBAL" in os.environ:
+        yield os.environ["GIT_CONFIG_GLOBAL"]
+        return
+    home = os.path.expanduser("~")
+    yield os.path.join(home, ".gitconfig")
+    yield os.path.join(
+        os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git", "config"
+    )
+
+
+def _name_in(settings: str) -> str:
+    """Return the last `user.name` in the text of a settings file."""
+    section, found = "", ""
+    for line in settings.splitlines():
+        line = line.strip()
+        if line.startswith("["):
+            section = line.partition("]")[0][1:].strip().lower()
+        key, _, value = line.partition("=")
+        if section == "user" and key.strip().lower() == "name":
+            found = value.strip().strip('"').strip()
+    return found
+
+
+def committing_people(folder: str) -> str:
+    """Return `author<tab>committer` of the commit that a hook runs for, each as `Name <e-mail>`; empty if git fails."""
+
+    given = {name: os.environ[name] for name in COMMIT_VARIABLES if os.environ.get(name)}
+    try:
+        git = Git(folder, SETTINGS_TIMEOUT_S, given)
+        idents = [
+            git.run("var", f"GIT_{role}_IDENT", fine=(0, 128)).decode("utf-8", "replace")
+            for role in ROLES
+        ]
+    except (GitFailed, OSError):
+        return ""
+    return "\t".join(f"{ident.rpartition('>')[0]}>" for ident in idents if ">" in ident)
+
+
+def people_here(project: str, others: Sequence[str]) -> list[Person]:
+    """Return the user, known by git's e-mail address and name and by account names, and the people in `others`."""
+
+    accounts = [os.environ.get(name, "") for name in USER_VARIABLES]
+    home = os.path.basename(os.path.expanduser("~").rstrip("/\\"))
+    known = _known_to_git(project, "user.email", "user.name")
+    everybody = [person([*known, *accounts, home]), *(person([name]) for name in others)]
+    return [somebody for somebody in everybody if somebody]
+
+
+def _known_to_git(folder: str, *keys: str) -> list[str]:
+    # most commands do not run git
+
+    try:
+        git = Git(folder, SETTINGS_TIMEOUT_S)
+        told = [git.run("config", "--get", key, fine=(0, 1)) for key in keys]
+    except (GitFailed, OSError):
+        return []
+    return [name.decode("utf-8", "replace").strip() for name in told]

@@ -1,0 +1,436 @@
+"""Connect and disconnect agent hosts: find their settings files and the installed hosts, and plan all
+changes before anything is written. A file that belongs to us as a whole carries a checksum that
+shows whether a person edited it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+
+from ..files.installation import SHIPPED_TEMPLATES
+from ..files.replace import read_whole, replace_whole
+from ..model.errors import BadInput, Refused, Unwritable
+from ..model.values import record, replace
+from . import our_entries
+from .known_hosts import ALIASES, HOSTS, Mcp, time_limit_s
+from .our_entries import guarded
+
+# Find a host's settings files, and build the entries that call us.
+
+SKILL = "rawkomem/SKILL.md"  # below a folder of skills
+
+
+def connectable() -> list[str]:
+    """Return the names of the hosts that can be connected."""
+    return [name for name, host in HOSTS.items() if host.about]
+
+
+def settings_file(name: str, project: str) -> str:
+    """Return the path of a host's settings, in a project or (if `project` is empty) of the user; empty if none."""
+    host = HOSTS[name]
+    return _file_below(name, project, host.project if project else host.user)
+
+
+def servers_file(name: str, project: str) -> str:
+    """Return the path of the file with a host's MCP servers, in a project or of the user; empty if there is none."""
+    mcp = HOSTS[name].mcp
+    return _file_below(name, project, mcp.project if project else mcp.user) if mcp else ""
+
+
+def _file_below(name: str, project: str, file: str) -> str:
+    variable, default = HOSTS[name].home
+    folder = project or os.environ.get(variable) or os.path.expanduser(default)
+    return os.path.join(folder, *file.split("/")) if file else ""
+
+
+def hooks_file(name: str, project: str) -> str:
+    """Return the path of the second file from which a host reads hooks, next to its settings; empty if none."""
+    beside = HOSTS[name].hooks_beside
+    return os.path.join(os.path.dirname(settings_file(name, project)), beside) if beside else ""
+
+
+def skill_file(name: str, project: str) -> str:
+    """Return the path of our skill for a host in a project; empty if the host has no skills."""
+    skills = HOSTS[name].skills
+    return os.path.join(project, *skills.split("/"), *SKILL.split("/")) if skills else ""
+
+
+def files_to_remove(project: str) -> list[str]:
+    """Return all files of hosts that may name rawkomem: those that `connect` writes, and those that people edit."""
+    files = [skill_file(name, project) for name in connectable()]
+    for place in (project, ""):
+        files += [
+            file(name, place)
+            for name in connectable()
+            for file in (settings_file, hooks_file, servers_file)
+        ]
+    files += [_mentioned(path, project) for host in HOSTS.values() for path in host.mentions]
+    return [file for file in files if file]
+
+
+def _mentioned(path: str, project: str) -> str:
+    return (
+        os.path.expanduser(path)
+        if path.startswith("~/")
+        else os.path.join(project, *path.split("/"))
+    )
+
+
+def hook_handlers(name: str) -> dict[str, Mapping[str, object]]:
+    """Return event → the handler that calls us. Changing a command line makes Codex ask the person for trust again."""
+    return {event: _hook_handler(name, ours) for event, ours in HOSTS[name].events}
+
+
+def _hook_handler(name: str, event: str) -> Mapping[str, object]:
+    host, call = HOSTS[name], f"rawkomem hook {name} {event}"
+    handler = host.handler(event, guarded(call), time_limit_s(name, event))
+    return {**handler, host.cmd_key: guarded(call, host.cmd_key)} if host.cmd_key else handler
+
+
+def hook_items(name: str) -> dict[str, object]:
+    """Return event → our item in its list: a handler, or a group that holds one."""
+    grouped = HOSTS[name].grouped
+    return {
+        event: {"hooks": [dict(one)]} if grouped else dict(one)
+        for event, one in hook_handlers(name).items()
+    }
+
+
+# Find the agent hosts that are installed on this machine.
+
+SHARED_HOMES = (
+    "~",
+    "~/.config",
+)  # folders that many programs share; the host's own folder is inside
+
+
+def installed_hosts() -> list[str]:
+    """Return the hosts whose program is on the PATH or whose user folder exists, in the order of the records."""
+    return [name for name in connectable() if _has_program(name) or _has_folder(name)]
+
+
+def _has_program(name: str) -> bool:
+    names = (name, *(alias for alias, host in ALIASES.items() if host == name))
+    return any(shutil.which(one) for one in names)
+
+
+def _has_folder(name: str) -> bool:
+    variable, default = HOSTS[name].home
+    own, inside, _ = HOSTS[name].user.partition("/")
+    below = (own,) if default in SHARED_HOMES and inside else ()
+    if default in SHARED_HOMES and not below:
+        return False
+    return os.path.isdir(
+        os.path.join(os.environ.get(variable) or os.path.expanduser(default), *below)
+    )
+
+
+# Add a checksum to a file that belongs to us, to find out later whether a person edited it.
+#
+# The first line that names 'rawkomem connect' ends in a checksum of the rest of the file. Line
+# endings are ignored, because git may change them.
+
+CHECKSUM_CHARS = 16  # hexadecimal digits: detects edits, does not prevent forgery
+SEAL = rb"(?P<seal> \(checksum (?P<sum>[0-9a-f]{%d})\))?" % CHECKSUM_CHARS
+SEALED_LINE = re.compile(rb"^[^\n]*rawkomem connect[^\n]*?%s$" % SEAL, re.M)
+
+
+def sealed(text: bytes) -> bytes:
+    """Return a text with a checksum at the end of its first line that names 'rawkomem connect'."""
+    line = SEALED_LINE.search(text)
+    if line is None:
+        raise ValueError("no line names 'rawkomem connect'")
+    return text[: line.end()] + b" (checksum %s)" % _checksum(text) + text[line.end() :]
+
+
+def is_as_written(data: bytes, shipped: bytes) -> bool:
+    """Tell whether a file is unedited: its checksum is right or, without a checksum, it equals the shipped text."""
+    plain = data.replace(b"\r\n", b"\n")
+    line = SEALED_LINE.search(plain)
+    if line is None or line["seal"] is None:
+        return plain == shipped
+    return line["sum"] == _checksum(plain[: line.start("seal")] + plain[line.end("seal") :])
+
+
+def _checksum(text: bytes) -> bytes:
+    return sha256(text).hexdigest()[:CHECKSUM_CHARS].encode()
+
+
+# Plan the file changes that connect or disconnect a host, before anything is written.
+
+MARK = "rawkomem connect"  # in files that belong to us as a whole
+Edit = Callable[[str | None], str | None]
+
+
+@record
+class Change:
+    """The content of a file before and after a change; None: the file does not exist."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    kept: str = ""  # a note for the person about what was not changed, and why
+
+    @property
+    def is_none(self) -> bool:
+        """Tell whether the file does not change."""
+        return self.before == self.after
+
+
+def plan_connect(name: str, project: str, mcp: bool = False) -> list[Change]:
+    """Return the changes that connect a host in a project, or for the user if `project` is empty.
+
+    With `mcp` they also add our MCP server. For a host without hooks they always do.
+    """
+    mcp = mcp or not HOSTS[name].has_hooks
+    if mcp and not servers_file(name, project):
+        where = "the project" if project else "your user settings"
+        raise Refused(f"{name} has no file for MCP servers in {where} that rawkomem can edit",
+                      f"run: {_server_of(name).otherwise}")  # fmt: skip
+    edits = [
+        *_hook_edits(name, project, True, mcp),
+        *(_server_edits(name, project, True) if mcp else ()),
+    ]
+    return [
+        *_owned_plugin(name, project, True),
+        *_changes(edits, project),
+        *_skill_changes(name, project, True),
+    ]
+
+
+def plan_remove(name: str, project: str) -> list[Change]:
+    """Return the changes that disconnect a host."""
+    edits = [*_server_edits(name, project, False), *_hook_edits(name, project, False)]
+    changes = [_with_note(change, name, project) for change in _changes(edits, project)]
+    return [*_owned_plugin(name, project, False), *changes, *_skill_changes(name, project, False)]
+
+
+def is_connected(name: str, project: str) -> bool:
+    """Tell whether a host's settings call our hooks or, if it has no hooks, start our MCP server."""
+    edits = _hook_edits if HOSTS[name].has_hooks else _server_edits
+    found = [*_owned_plugin(name, project, False), *_changes(edits(name, project, False), project)]
+    return any(not change.is_none or change.kept for change in found)
+
+
+def has_our_server(name: str, project: str) -> bool:
+    """Tell whether a server with our name is among the MCP servers of a host."""
+    file = servers_file(name, project)
+    text = _decoded(read_whole(file, project)) if file else None
+    return _names_server(name, text)
+
+
+def carry_out(changes: list[Change], project: str) -> None:
+    """Write the files, and remove folders of the project that become empty."""
+    for change in changes:
+        if not change.is_none:
+            _write(change, project)
+            if change.after is None and project:
+                _remove_empty(os.path.dirname(change.path), project)
+
+
+def _owned_plugin(name: str, project: str, connect: bool) -> list[Change]:
+    """Return the change of a settings file that belongs to us as a whole; empty if the host has none."""
+    template = HOSTS[name].template
+    return (
+        [_owned_change(settings_file(name, project), _template(template), connect, project)]
+        if template
+        else []
+    )
+
+
+def _hook_edits(
+    name: str, project: str, connect: bool, mcp: bool = False
+) -> list[tuple[str, Edit]]:
+    """Return the edits of a host's settings files that add or remove our hooks."""
+    file, host = settings_file(name, project), HOSTS[name]
+    if host.template or not file:
+        return []
+    wanted, beside = hook_items(name), hooks_file(name, project)
+    if not beside:
+        return [
+            (
+                file,
+                (lambda text: our_entries.with_hooks(text, wanted, host.version))
+                if connect
+                else our_entries.without_hooks,
+            )
+        ]
+    apart = os.path.exists(
+        beside
+    )  # if so, our hooks go there: Codex warns about hooks in both files
+    entry = _server_of(name).entry if mcp else None
+    block = (
+        (
+            lambda text: our_entries.with_toml_block(
+                text, {} if apart else hook_handlers(name), entry
+            )
+        )
+        if connect
+        else our_entries.without_toml_block
+    )
+    hooks = (
+        (lambda text: our_entries.with_hooks(text, wanted))
+        if connect and apart
+        else our_entries.without_hooks
+    )
+    return [(file, block), (beside, hooks)]
+
+
+def _server_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edit]]:
+    """Return the edits that add or remove our MCP server. For Codex, the edits of the hooks do that."""
+    file, mcp = servers_file(name, project), HOSTS[name].mcp
+    if not file or not mcp or HOSTS[name].hooks_beside:
+        return []
+    if connect:
+        return [(file, lambda text: our_entries.with_server(text, mcp.key, mcp.entry))]
+    shared = [
+        other for other in connectable() if other != name and servers_file(other, project) == file
+    ]
+    if any(_may_be_connected(other, project) for other in shared):
+        return []
+    return [(file, lambda text: our_entries.without_server(text, mcp.key, mcp.entry))]
+
+
+def _server_of(name: str) -> Mcp:
+    mcp = HOSTS[name].mcp
+    if mcp is None:
+        raise Refused(
+            f"rawkomem cannot add an MCP server to {name}", f"run: rawkomem connect {name}"
+        )
+    return mcp
+
+
+def _changes(edits: list[tuple[str, Edit]], project: str) -> list[Change]:
+    """Return one change for each file, with all its edits."""
+    by_file: dict[str, list[Edit]] = {}
+    for file, edit in edits:
+        by_file.setdefault(file, []).append(edit)
+    return [_edited(file, one, project) for file, one in by_file.items()]
+
+
+def _with_note(change: Change, name: str, project: str) -> Change:
+    """Return the change, with a note if a server with our name stays because a person edited it."""
+    if change.path != servers_file(name, project) or not _names_server(
+        name, _decoded(change.after)
+    ):
+        return change
+    return replace(
+        change, kept=f"its server 'rawkomem' differs from what '{MARK}' writes: remove it yourself"
+    )
+
+
+def _names_server(name: str, text: str | None) -> bool:
+    if HOSTS[name].hooks_beside:
+        return our_entries.has_toml_server(text)
+    return bool(HOSTS[name].mcp) and our_entries.has_server(text, _server_of(name).key)
+
+
+def _skill_changes(name: str, project: str, connect: bool) -> list[Change]:
+    """Return the change of a host's skill file. If connected hosts share the file, only the last one removes it."""
+    folder = HOSTS[name].skills
+    if not folder or not project:
+        return []
+    sharing = [other for other in connectable() if HOSTS[other].skills == folder and other != name]
+    if not connect and any(_may_be_connected(other, project) for other in sharing):
+        return []
+    return [
+        _owned_change(skill_file(name, project), _template("skills/" + SKILL), connect, project)
+    ]
+
+
+def _may_be_connected(name: str, project: str) -> bool:
+    """Tell whether a host is connected; True if its settings cannot be parsed."""
+    try:
+        return is_connected(name, project)
+    except BadInput:
+        return True
+
+
+def _edited(file: str, edits: Sequence[Edit], project: str) -> Change:
+    """Return the change of a settings file that also holds other settings. Raises BadInput if it cannot be edited."""
+    before = read_whole(file, project)
+    try:
+        after = _decoded(before)
+        for edit in edits:
+            after = edit(after)
+    except ValueError as failure:
+        what = "it is not UTF-8" if isinstance(failure, UnicodeDecodeError) else str(failure)
+        raise BadInput(
+            f"cannot edit {file}: {what}", "fix the file first; nothing was changed"
+        ) from None
+    return Change(file, before, None if after is None else after.encode("utf-8"))
+
+
+def _decoded(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8")
+
+
+def _owned_change(file: str, text: bytes, connect: bool, project: str) -> Change:
+    """Return the change of a file that belongs to us as a whole.
+
+    A file that a person edited is not changed. A file of somebody else is not changed; connecting raises Refused.
+    """
+    before = read_whole(file, project)
+    if before is None:
+        return Change(file, None, sealed(text) if connect else None)
+    if MARK.encode() not in before:
+        if connect:
+            raise Refused(
+                f"{file} exists, and rawkomem did not write it",
+                "move it away first; nothing was changed",
+            )
+        return Change(file, before, before)
+    if not is_as_written(before, text):
+        return Change(
+            file, before, before, "it was edited by hand: delete it yourself if you do not want it"
+        )
+    return Change(file, before, sealed(text) if connect else None)
+
+
+def plugin_folder(name: str) -> str:
+    """Return the folder of this installation that a host can add as a plugin marketplace."""
+    return os.path.dirname(os.path.dirname(_shipped(HOSTS[name].marketplace)))
+
+
+def _template(name: str) -> bytes:
+    with open(_shipped(name), "rb") as stream:
+        return stream.read()
+
+
+def _shipped(name: str) -> str:
+    for folder in SHIPPED_TEMPLATES:
+        file = os.path.join(folder, "agents", *name.split("/"))
+        if os.path.isfile(file):
+            return file
+    raise BadInput(f"the template {name} is missing in this installation", "install rawkomem again")
+
+
+def _write(change: Change, project: str) -> None:
+    """Write or delete a file, following links that stay in the project. Raises Refused if it changed meanwhile."""
+    file = os.path.realpath(change.path)
+    if read_whole(change.path, project) != change.before:
+        raise Refused(
+            f"{change.path} was changed meanwhile by another program", "run the command again"
+        )
+    try:
+        if change.after is None:
+            os.unlink(file)
+        else:
+            replace_whole(change.path, change.after, within=project)
+    except OSError as failure:
+        raise Unwritable(
+            f"cannot write {change.path}: {failure.strerror}", "check permissions"
+        ) from None
+
+
+def _remove_empty(folder: str, project: str) -> None:
+    while folder.startswith(project + os.sep):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            return  # not empty
+        folder = os.path.dirname(folder)

@@ -1,1 +1,0 @@
-"""Add calls of rawkomem to the settings of agent hosts, and remove them again."""

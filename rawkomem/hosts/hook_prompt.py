@@ -1,0 +1,329 @@
+"""Find the memories for a prompt: the last exchange and touched files of the transcript, the memories
+that the session has in its context already, and the injection within the host's size limit.
+
+The formats of transcripts differ and change, so the reader looks only for roles, texts and tool
+calls. A prompt waits for this file, so it reads a limited number of bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+
+from ..files.layout import Layout
+from ..files.session_records import (
+    Told,
+    checksum,
+    note_asked,
+    note_fresh,
+    note_lost,
+    note_told,
+    told_to,
+)
+from ..model.entries import Task
+from ..model.values import now, record, replace
+from ..recall.inject import Injection
+from ..recall.render import render
+from ..repository import Repository
+from ..text.chunks import count_tokens
+from ..text.paths import path_below
+from .known_hosts import HOSTS, Call
+
+# Read the end of a session's transcript: the last exchange, and the files that were touched
+# recently.
+#
+# The formats of hosts differ and change, so the reader looks only for roles, texts and tool calls
+# in a record, and skips everything else. A prompt waits for this module, so it reads a limited
+# number of bytes and imports few modules.
+
+MAX_TAIL_BYTES = 256 * 1024
+MAX_SAID_CHARS = 1_200  # of the agent's last message: its end, because people answer the end
+MAX_ASKED_CHARS = 600  # of the prompt before it: its beginning
+MAX_TOUCHED = 12
+MAX_PATH_CHARS = 300
+USER, ASSISTANT, DID = "user", "assistant", "tool"
+WORDS = ("text", "input_text", "output_text")  # types of content parts with a text
+CALLS = (
+    "tool_use",
+    "function_call",
+    "custom_tool_call",
+)  # types of parts and payloads that call a tool
+PATHS = (
+    "file_path",
+    "notebook_path",
+    "filePath",
+    "path",
+)  # inputs of tools that name a file; `path` may be a folder
+PATCHED = (
+    "*** Update File: ",
+    "*** Add File: ",
+    "*** Delete File: ",
+    "*** Move to: ",
+)  # lines of apply_patch
+ROLES = {"human": USER, "ai": ASSISTANT, "model": ASSISTANT, "gemini": ASSISTANT}
+CALL_MARKS = tuple(kind.encode() for kind in CALLS)  # every line with a tool call has one of these
+AGENT_MARKS = (
+    b'"assistant',
+    b'"ai',
+    b'"model',
+    b'"gemini',
+    b'"agent_message',
+)  # every line of an agent has one
+HOSTS_OWN = (
+    "<",
+    "[Request interrupted",
+    "Caveat: ",
+    "This session is being continued from",
+)  # texts of the host
+
+
+@record
+class Lately:
+    """The last exchange and recently touched files of a session; fields that the transcript does not show are empty."""
+
+    said: str = ""  # the agent's last message
+    asked: str = ""  # the person's prompt before it
+    touched: tuple[str, ...] = ()  # files, relative to the project, the latest first
+
+    @property
+    def exchange(self) -> str:
+        """Return the person's prompt, then the agent's message."""
+        return "\n\n".join(part for part in (self.asked, self.said) if part)
+
+
+def lately(transcript: str, project: str, prompt: str = "") -> Lately:
+    """Return the last exchange and touched files of a transcript.
+
+    `prompt` is the present one. It is skipped if the transcript already holds it.
+    """
+    return lately_in(transcript_tail(transcript), project, prompt)
+
+
+def lately_in(end: bytes, project: str, prompt: str = "") -> Lately:
+    """Return the last exchange and touched files from the last bytes of a transcript."""
+    said = asked = ""
+    touched: dict[str, None] = {}
+    for line in reversed(end.split(b"\n")):
+        if asked and not _has_mark(line, CALL_MARKS) and (said or not _has_mark(line, AGENT_MARKS)):
+            continue  # parsing the line would take ten times as long
+        for who, what in reversed([*_parts_of_line(_read_line(line))]):
+            if who == DID:
+                touched.update(
+                    dict.fromkeys(
+                        filter(None, (_in_project(path, project) for path in _paths_in(what)))
+                    )
+                )
+            elif who == ASSISTANT:
+                said = said or str(what).strip()
+            elif (
+                not asked
+                and str(what).strip() != prompt.strip()
+                and not str(what).lstrip().startswith(HOSTS_OWN)
+            ):
+                asked = str(what).strip()
+        if said and asked and len(touched) >= MAX_TOUCHED:
+            break
+    return Lately(said[-MAX_SAID_CHARS:], asked[:MAX_ASKED_CHARS], tuple(touched)[:MAX_TOUCHED])
+
+
+def transcript_tail(transcript: str, start: int = 0) -> bytes:
+    """Return the last bytes of a transcript, at most MAX_TAIL_BYTES and from `start` on; empty if it is unreadable."""
+    try:
+        if not os.path.isfile(transcript):
+            return b""
+        with open(transcript, "rb", buffering=0) as stream:
+            stream.seek(max(start, stream.seek(0, os.SEEK_END) - MAX_TAIL_BYTES))
+            return stream.read(MAX_TAIL_BYTES)
+    except OSError:
+        return b""
+
+
+def _has_mark(line: bytes, marks: tuple[bytes, ...]) -> bool:
+    return any(map(line.__contains__, marks))
+
+
+def _read_line(line: bytes) -> dict[str, object]:
+    """Return the record of a line; empty if the line is not JSON, or is incomplete."""
+    try:
+        return (
+            json.loads(line.decode("utf-8", "replace"), strict=False)
+            if line.startswith(b"{")
+            else {}
+        )
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _parts_of_line(line: dict[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield (role, text) and (DID, tool input) for the parts of a record, without sub-agents and notes of the host."""
+    if line.get("isSidechain") or line.get("isMeta") or line.get("isCompactSummary"):
+        return
+    body = next(
+        (line[key] for key in ("message", "payload", "data") if isinstance(line.get(key), dict)),
+        line,
+    )
+    if not isinstance(body, dict):
+        return
+    kind = str(body.get("type"))
+    if kind in CALLS:
+        yield DID, body.get("arguments", body.get("input"))
+    elif kind in ("user_message", "agent_message"):
+        yield (USER if kind == "user_message" else ASSISTANT), body.get("message")
+    else:
+        role = str(body.get("role") or line.get("role") or line.get("type")).partition(".")[0]
+        yield from _said_in(ROLES.get(role, role), body.get("content"))
+
+
+def _said_in(role: str, content: object) -> Iterator[tuple[str, object]]:
+    if role not in (USER, ASSISTANT):
+        return
+    for part in content if isinstance(content, list) else [{"type": "text", "text": content}]:
+        if not isinstance(part, dict):
+            continue
+        if part.get("type") in CALLS:
+            yield DID, part.get("input")
+        elif part.get("type") in WORDS and str(part.get("text") or "").strip():
+            yield role, part["text"]
+
+
+def _paths_in(given: object) -> list[str]:
+    """Return the files that the input of a tool names. Codex passes the input as a text."""
+    if isinstance(given, str):
+        if "*** Begin Patch" in given:
+            return _patched(given.replace("\\n", "\n"))
+        try:
+            given = json.loads(given, strict=False)
+        except (ValueError, RecursionError):
+            return []
+    if not isinstance(given, dict):
+        return []
+    named = [
+        str(given[key])
+        for key in PATHS
+        if isinstance(given.get(key), str) and _is_file(key, given[key])
+    ]
+    return named[:1] or [
+        path for value in given.values() if isinstance(value, str) for path in _patched(value)
+    ]
+
+
+def _is_file(key: str, path: str) -> bool:
+    """Tell whether an input names a file. Search tools also have a `path`, which is mostly a folder."""
+    return key != PATHS[-1] or "." in path.replace("\\", "/").rpartition("/")[2]
+
+
+def _patched(patch: str) -> list[str]:
+    return [
+        line.removeprefix(mark).strip()
+        for line in patch.split("\n")
+        for mark in PATCHED
+        if line.startswith(mark)
+    ]
+
+
+def _in_project(path: str, project: str) -> str:
+    """Return a path relative to the project; empty for a folder and for a path outside the project."""
+    path = path_below(path, project)
+    return path if path.rpartition("/")[2].strip(".") and len(path) <= MAX_PATH_CHARS else ""
+
+
+# Track which memories a session has in its context: a compaction removes all, a cancelled prompt
+# removes its own.
+
+RESUMED = "resume"
+REBUILT = (
+    "compact",
+    "clear",
+    RESUMED,
+)  # reasons for a start after which the old context may be gone
+OPENING = "opening"  # the key of the text at the start of a session
+MAX_CANCEL_MS = 120_000  # after this time, a repeated prompt counts as new, not as a cancelled one
+HEAD_CHARS = (
+    40  # prompts with the same beginning count as the same: people edit what they cancelled
+)
+# Text that a transcript holds once the agent began to answer: Claude Code, Cursor and Copilot; Codex; Gemini CLI
+ANSWERED = (
+    b'"assistant',
+    b'"agent_message"',
+    b'"reasoning"',
+    b'"function_call"',
+    b'"custom_tool_call"',
+    b'"gemini"',
+)
+
+
+def begin_session(layout: Layout, call: Call) -> bool:
+    """Record that a session starts; return whether it needs an opening. A resumed session may still have one."""
+    has_opening = call.why == RESUMED and OPENING in told_to(layout, call.session).keys
+    if call.why in REBUILT:
+        note_fresh(layout, call.session)
+    note_told(layout, call.session, 0, [OPENING])
+    return not has_opening
+
+
+def hear_prompt(layout: Layout, call: Call) -> None:
+    """Record a prompt. If the prompt before was cancelled, its memories no longer count as injected."""
+    if not HOSTS[call.host].keeps_context:
+        note_fresh(layout, call.session)
+        return
+    told = told_to(layout, call.session)
+    head = checksum(call.prompt.strip()[:HEAD_CHARS])
+    if told.prompt == head and _is_unanswered(told, call.transcript):
+        note_lost(layout, call.session)
+    note_asked(layout, call.session, head, _transcript_size(call.transcript))
+
+
+def _is_unanswered(told: Told, transcript: str) -> bool:
+    """Tell whether the last prompt is recent and the transcript shows no answer to it."""
+    if not 0 <= now() - told.at < MAX_CANCEL_MS:
+        return False
+    since = transcript_tail(transcript, max(0, told.heard)) if transcript else b""
+    return not any(mark in since for mark in ANSWERED)
+
+
+def _transcript_size(transcript: str) -> int:
+    """Return the size of a transcript in bytes; -1 if there is none."""
+    try:
+        return os.stat(transcript).st_size if transcript else -1
+    except OSError:
+        return -1
+
+
+# Find the memories to inject into a prompt, within the host's size limit.
+
+FORM = "xml"  # has an end tag, which separates memories from the person's text below
+
+
+def recalled(repository: Repository, call: Call, room: int) -> Injection:
+    """Record a prompt and return its injection, without the last memories if they exceed `room` bytes."""
+    hear_prompt(repository.layout, call)
+    return _fitting(repository.inject(_task(repository, call), form=FORM), room)
+
+
+def rehearsed(
+    repository: Repository, prompt: str, before: bytes, told: Told, room: int
+) -> Injection:
+    """Return the injection for a prompt that follows the end of a transcript. Records nothing."""
+
+    then = lately_in(before, repository.layout.project, prompt)
+    task = Task(prompt, lately=then.exchange, touched=then.touched)
+    return _fitting(repository.rehearse(task, told, FORM), room)
+
+
+def _fitting(injection: Injection, room: int) -> Injection:
+    """Return an injection without the last memories if they exceed `room` bytes."""
+    while len(injection.text.encode()) > room:
+        items = injection.items[:-1]
+        text = render(items, FORM, vouched=injection.vouched)
+        injection = replace(injection, items=items, text=text, tokens=count_tokens(text))
+    return injection
+
+
+def _task(repository: Repository, call: Call) -> Task:
+    """Return the task of a prompt, with the last exchange and touched files if there is a transcript."""
+    if not call.transcript:
+        return Task(call.prompt, session=call.session)
+
+    before = lately(call.transcript, repository.layout.project, call.prompt)
+    return Task(call.prompt, session=call.session, lately=before.exchange, touched=before.touched)

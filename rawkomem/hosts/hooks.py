@@ -1,0 +1,399 @@
+"""Implement `rawkomem hook HOST EVENT`: read the host's JSON on stdin as a Call, and answer in the
+host's format.
+
+A host may run a hook that was set up for another host, so the names of all hosts are understood in
+every call. On any error the hook prints nothing and exits 0, so the host keeps working; the error
+is in `.rawko/local/hook.log`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from ..files.journal import do_unwaited
+from ..files.layout import Layout, find_layout, personal_root
+from ..files.private import local_path
+from ..files.session_records import DRAFTS_FILE, Drafts, note_fresh, prompts_since
+from ..model.entries import Draft
+from ..model.errors import BadInput, NotFound, RawkoError
+from ..model.user_settings import LEARNING_GUARD
+from ..recall.inject import Injection
+from ..recall.render import fence_lines, held, new_nonce
+from ..repository import Repository
+from ..text.clean import one_line
+from ..text.safe import FENCE_TAG, safe_title
+from .hook_calls import COPIES_S, WINDOW_S, is_first_call, note_begin, note_end, notice_of
+from .hook_prompt import begin_session, recalled
+from .known_hosts import (
+    ALIASES,
+    COMPACT,
+    END,
+    EVENTS,
+    HOSTS,
+    LEARN,
+    PROMPT,
+    START,
+    TALK,
+    TURN,
+    Call,
+    Fields,
+)
+
+# Read the JSON that a host passes to a hook on stdin as a Call. Hosts use different names for its
+# fields.
+#
+# A host may run a hook that was set up for another host (VS Code, Copilot and Cursor also read
+# Claude Code's settings), so the names of all hosts are understood in every call.
+
+FIELDS = (
+    ("session_id", "session"), ("prompt", "prompt"), ("cwd", "folder"), ("transcript_path", "transcript"),
+    ("last_assistant_message", "reply"), ("source", "why"), ("reason", "why"),
+    ("prompt_id", "prompt_id"),
+)  # fmt: skip  # Claude Code's names of fields → those of Call
+MAX_INPUT_BYTES = (
+    16 * 2**20
+)  # enough for a prompt with a pasted log, or for the messages of a long turn
+MAX_STDIN_BYTES = (
+    512 * 2**20
+)  # more input is read and dropped up to this, so that the host does not get a closed pipe
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some Windows programs write it
+
+
+def read_call(name: str, event: str, data: bytes) -> Call:
+    """Return the call of a hook from its command line (host, event) and stdin. Raises BadInput if they are invalid."""
+    name = ALIASES.get(name, name)
+    if name not in HOSTS:
+        raise BadInput(f"unknown host {name!r}", "one of " + ", ".join(HOSTS))
+    known = _event_named(event)
+    if len(data) > MAX_INPUT_BYTES:
+        raise BadInput(f"more than {MAX_INPUT_BYTES >> 20} MB on stdin")
+    try:
+        fields = json.loads(data.removeprefix(BYTE_ORDER_MARK).decode(), strict=False)
+    except (ValueError, RecursionError) as failure:
+        raise BadInput(f"stdin is not JSON: {str(failure)[:80]}") from None
+    if not isinstance(fields, dict):
+        raise BadInput("stdin is not a JSON object")
+    said = _call_fields(fields)
+    if "transcript" not in said:
+        said["transcript"] = next(filter(None, _environment("transcript_variable")), "")
+    return Call(_speaker(name, fields), known, fields, **said)
+
+
+def _call_fields(fields: Fields) -> dict[str, str]:
+    """Return the fields of a Call that the host passes; of several names, the first with a text counts."""
+    said: dict[str, str] = {}
+    for theirs, ours in (*FIELDS, *(pair for host in HOSTS.values() for pair in host.fields)):
+        if ours not in said and theirs in fields and (text := _field_text(fields[theirs])):
+            said[ours] = text
+    return said
+
+
+def read_stdin(descriptor: int = 0) -> bytes:
+    """Return stdin up to about MAX_INPUT_BYTES; read and drop the rest. Return nothing if stdin is a terminal."""
+    if os.isatty(descriptor):
+        return b""
+    kept: list[bytes] = []
+    length = 0
+    while length < MAX_STDIN_BYTES:
+        piece = os.read(descriptor, 2**20)
+        if not piece:
+            break
+        if length <= MAX_INPUT_BYTES:
+            kept.append(piece)
+        length += len(piece)
+    return b"".join(kept)
+
+
+def likely_folders(call: Call | None) -> list[str]:
+    """Return the folders in which to look for the repository, the likeliest first."""
+    named = [
+        os.environ.get("RAWKOMEM_DIR", ""),
+        call.folder if call else "",
+        *_environment("project_variable"),
+    ]
+    return [*(folder for folder in named if folder), os.curdir]
+
+
+def _environment(kind: str) -> list[str]:
+    """Return the values of the environment variables that the hosts' field `kind` names."""
+    return [
+        os.environ.get(variable, "") for host in HOSTS.values() if (variable := getattr(host, kind))
+    ]
+
+
+def _event_named(name: str) -> str:
+    """Return our name of an event. Accepts any host's name for it and ignores case and punctuation."""
+    if name in EVENTS:
+        return name
+    names = [pair for host in HOSTS.values() for pair in (*host.events, *host.more_events)]
+    for theirs, ours in (
+        *names,
+        *zip(EVENTS, EVENTS, strict=True),
+        ("start", EVENTS[0]),
+        ("end", EVENTS[-1]),
+    ):
+        if _letters(theirs) == _letters(name):
+            return ours
+    raise BadInput(f"unknown event {name!r}", "one of " + ", ".join(EVENTS))
+
+
+def _letters(name: str) -> str:
+    return "".join(c for c in name.lower() if c.isalpha())
+
+
+def _speaker(name: str, fields: Fields) -> str:
+    """Return the host that really calls: Cursor marks its calls, even if it runs a hook of Claude Code's settings."""
+    return next((other for other, host in HOSTS.items() if host.mark and host.mark in fields), name)
+
+
+def _field_text(value: object) -> str:
+    """Return a text, or the first item of a list; empty for other values. Lone surrogates are replaced by `?`."""
+    if isinstance(value, list):
+        value = value[0] if value else ""
+    if not isinstance(value, str):
+        return ""
+    return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+
+
+# Ask the agent to store a statement of the person: one short request, at most once in five turns.
+
+MAX_QUOTE_CHARS = 400
+REQUEST_NOTE = "a request from rawkomem, not from the person"
+LEADS = {"correction": "The person corrected you", "agreed": "The person agreed with you"}
+OTHERWISE = "The person said"
+REQUEST_TEXT = """\
+{lead}: “{quote}”
+If this should hold in future sessions, store it with remember(title, text, reason, when, quote) or with
+`rawkomem add --title T --body B --when W --quote Q`. Quote the person's own words. Otherwise ignore this."""
+
+
+def request_for(layout: Layout, session: str) -> str:
+    """Return the request to add to a prompt, and record it; empty without a draft, or soon after the last request."""
+    if not session or not os.path.exists(local_path(layout, DRAFTS_FILE)):
+        return ""
+    from ..learn.requests import MIN_REQUEST_TURNS, next_request
+
+    store = Drafts(layout)
+    last = store.asked_at(session)
+    draft = next_request(
+        store.of_session(session),
+        prompts_since(layout, session, last) if last else MIN_REQUEST_TURNS,
+    )
+    if draft is None:
+        return ""
+    store.note_asked(draft)
+    return _request_text(draft)
+
+
+def _request_text(draft: Draft) -> str:
+
+    quote = held(one_line(safe_title(draft.said), MAX_QUOTE_CHARS))
+    lead = LEADS.get(draft.kind, OTHERWISE)
+    return fence_lines(
+        FENCE_TAG,
+        new_nonce(),
+        REQUEST_NOTE,
+        REQUEST_TEXT.format(lead=lead, quote=quote).split("\n"),
+    )
+
+
+# Implement `rawkomem hook HOST EVENT`: read the host's JSON on stdin, and answer in the host's
+# format.
+#
+# On any error the hook prints nothing and exits 0, so the host keeps working; the error is in
+# `.rawko/local/hook.log`. Modules that could fail to load are therefore imported where the failure
+# can be caught.
+
+
+def run_hook(folder: str, arguments: list[str]) -> None:
+    """Answer one call. Do nothing inside a model call of rawkomem itself: that would start an endless loop."""
+    host, event, transcript, session, last = [*arguments, "", "", "", "", ""][:5]
+    layout: Layout | None = None
+    try:
+        if event == LEARN:
+            layout = find_layout(folder)
+            _learn_now(layout, host, transcript, session, last == END)
+            return
+        data = read_stdin()
+        if os.environ.get(LEARNING_GUARD):
+            return
+        layout = _layout_of(folder, None)
+        call = read_call(host, event, data)
+        layout = _layout_of(folder, call)
+        if layout:
+            _timed(layout, call)
+    except Exception as failure:  # the host must keep working after any error
+        if layout:
+            said = (
+                failure.message
+                if isinstance(failure, RawkoError)
+                else f"{type(failure).__name__}: {failure}"
+            )
+            _note_failure(layout, host, event, said)
+
+
+def _layout_of(folder: str, call: Call | None) -> Layout | None:
+    """Return the repository of a call, or None if its folder has none.
+
+    Without one, prompts, starts and compactions use the user's own repository, if it exists.
+    """
+    for start in [folder] if folder else likely_folders(call):
+        try:
+            return find_layout(start)
+        except NotFound:
+            continue
+    if call and call.event in (PROMPT, START, COMPACT) and os.path.isdir(personal_root()):
+        return find_layout(os.path.dirname(personal_root()))
+    return None
+
+
+def _timed(layout: Layout, call: Call) -> None:
+    """Answer a call and log how long it took. If the log has no end of a call, the host stopped it."""
+
+    began = note_begin(layout, call.host, call.event)
+    try:
+        _answer(layout, call)
+    finally:
+        note_end(layout, call.host, call.event, began)
+
+
+def _answer(layout: Layout, call: Call) -> None:
+    """Answer a call, or start the learner. Do nothing if the host ignores the answer, or if it was given already."""
+    if call.event in (PROMPT, START):
+        if (
+            HOSTS[call.host].is_heard(call)
+            and (call.event == START or call.prompt.strip())
+            and _is_first(layout, call)
+        ):
+            (_inject if call.event == PROMPT else _open_session)(
+                _open_repository(layout, call), call
+            )
+    elif call.event == COMPACT:
+        note_fresh(layout, call.session)
+    elif call.event == TALK:
+        from .hook_sessions import keep_messages
+
+        keep_messages(layout, call)
+    elif call.event in (TURN, END) and _is_first(layout, call):
+        from .hook_sessions import leave_learner
+
+        leave_learner(layout, call)
+
+
+def _is_first(layout: Layout, call: Call) -> bool:
+    """Tell whether this is the first call for its moment of a session."""
+
+    if call.event in (PROMPT, START):
+        said = call.prompt if call.event == PROMPT else call.why
+        apart = call.host if HOSTS[call.host].is_apart(call) else ""
+        within_s = WINDOW_S if call.event == START or call.prompt_id else COPIES_S
+        return is_first_call(
+            layout, call.event, call.session, said, apart, call.prompt_id, within_s=within_s
+        )
+    return is_first_call(
+        layout,
+        call.event,
+        call.session,
+        call.prompt,
+        call.reply,
+        _transcript_state(call.transcript),
+        _last_message(call),
+    )
+
+
+def _inject(repository: Repository, call: Call) -> None:
+
+    request = request_for(repository.layout, call.session)
+    injection = recalled(
+        repository, call, HOSTS[call.host].max_context_bytes - len(request.encode())
+    )
+    _say(answer(call, injection.text + request, _notice(repository.layout, call, injection)))
+    repository.note_use(injection, call.session)
+    do_unwaited(lambda: _note_prompt(repository.layout, call))
+    repository.core.deepen_in_background()
+
+
+def _note_prompt(layout: Layout, call: Call) -> None:
+    from .hook_sessions import note_typed
+
+    note_typed(layout, call)
+
+
+def _open_session(repository: Repository, call: Call) -> None:
+    from .hook_sessions import opening
+
+    if begin_session(repository.layout, call) and repository.layout.root != personal_root():
+        _say(answer(call, opening(repository), _notice(repository.layout, call)))
+    repository.core.wake_sinks()
+
+
+def _notice(layout: Layout, call: Call, injection: Injection | None = None) -> str:
+    """Return the line that the host shows to the person; empty if the host shows none, so that news are kept."""
+    if not HOSTS[call.host].notice or call.is_subagents:
+        return ""
+
+    return notice_of(layout, injection)
+
+
+def answer(call: Call, context: str, notice: str = "") -> bytes:
+    """Return the answer in the host's format: context for the model, and a line for the person; empty if neither."""
+    host = HOSTS[call.host]
+    said = host.answer(call, context) if context else {}
+    if notice and isinstance(said, dict):
+        said = {**said, host.notice: notice}
+    if not said:
+        return b""
+    return (
+        said.encode("utf-8", "replace")
+        if isinstance(said, str)
+        else f"{json.dumps(said)}\n".encode()
+    )
+
+
+def _learn_now(layout: Layout, host: str, transcript: str, session: str, ended: bool) -> None:
+
+    from .hook_sessions import learn_behind
+
+    call = Call(host, LEARN, {}, session, transcript=transcript)
+    learn_behind(_open_repository(layout, call), call, sys.stdin.buffer, ended)
+
+
+def _open_repository(layout: Layout, call: Call) -> Repository:
+
+    return Repository(
+        layout,
+        lambda message: _note_failure(layout, call.host, call.event, message),
+        via="agent",
+        layers=True,
+    )
+
+
+def _say(data: bytes) -> None:
+    """Write all bytes to stdout without Python's buffers, which would raise an error at exit if stdout is closed."""
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _last_message(call: Call) -> str:
+    """Return the last message of the call; a different one means that another turn ended."""
+    messages = call.fields.get("messages")
+    return repr(messages[-1]) if isinstance(messages, list) and messages else ""
+
+
+def _transcript_state(transcript: str) -> str:
+    """Return a transcript's name and size; a different size means that another turn ended."""
+    try:
+        return f"{transcript} {os.stat(transcript).st_size}" if transcript else ""
+    except OSError:
+        return transcript
+
+
+def _note_failure(layout: Layout, host: str, event: str, message: str) -> None:
+    try:
+        from .hook_calls import note_failure
+
+        note_failure(layout, host, event, message)
+    except Exception:  # the log cannot be loaded, and there is no other place to report it
+        pass

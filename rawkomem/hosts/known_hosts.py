@@ -1,0 +1,409 @@
+"""Everything that differs between agent hosts: Host and Call, and the records of all known hosts.
+`rawkomem connect`, the hooks and `rawkomem uninstall` read them.
+
+A new host needs a record here and, for transcripts, a reader in learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ..model.values import record
+
+Fields = Mapping[str, object]
+Names = tuple[tuple[str, str], ...]
+
+
+# Define Host, which holds everything that differs between agent hosts, and Call, one call of a
+# hook by a host.
+#
+# records.py holds the records of all known hosts. `rawkomem connect`, the hooks and `rawkomem
+# uninstall` read them.
+
+START, PROMPT, COMPACT, TURN, END = "session-start", "prompt", "compact", "turn-end", "session-end"
+TALK = "talk"  # a host without transcripts passes the messages so far, before its agent stores a memory
+LEARN = "learn"  # the event of the background learner; no host sends it
+EVENTS = (START, PROMPT, COMPACT, TALK, TURN, END)
+CLAUDE_EVENTS = (
+    ("SessionStart", START),
+    ("UserPromptSubmit", PROMPT),
+    ("Stop", TURN),
+    ("SessionEnd", END),
+)
+MCP_ENTRY: Fields = {"command": "rawkomem", "args": ["mcp"]}
+STATUS_MESSAGES = {START: "Loading project memories", PROMPT: "Recalling project memories"}
+
+
+@record
+class Call:
+    """One call of a hook. Fields that the host does not pass are empty."""
+
+    host: str
+    event: str
+    fields: Fields
+    session: str = ""
+    prompt: str = ""
+    folder: str = ""  # where the agent works
+    transcript: str = ""  # path of the file
+    reply: str = ""  # the agent's last message
+    why: str = ""  # the reason why a session starts or ends
+    prompt_id: str = ""  # differs for each prompt, even if the text is the same
+
+    @property
+    def is_subagents(self) -> bool:
+        """Tell whether an agent wrote the prompts of this session (in OpenCode: the session has a parent)."""
+        info = self.fields.get("info")
+        return bool(
+            self.fields.get("agent_id") or (isinstance(info, dict) and info.get("parentID"))
+        )
+
+
+def claude_handler(event: str, command: str, seconds: int) -> dict[str, object]:
+    """Return a handler in Claude Code's format."""
+    status = {"statusMessage": STATUS_MESSAGES[event]} if event in STATUS_MESSAGES else {}
+    return {"type": "command", "command": command, "timeout": seconds, **status}
+
+
+def claude_answer(call: Call, context: str, prompt: str = "UserPromptSubmit") -> object:
+    """Return an answer in Claude Code's format. Codex rejects all keys except these and `systemMessage`."""
+    event = prompt if call.event == PROMPT else "SessionStart"
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
+
+
+@record
+class Mcp:
+    """Where a host stores its MCP servers. The file may be the one that holds its hooks."""
+
+    key: str  # the key of the servers in the file
+    project: str = ""  # path of the file in a project; empty: none
+    user: str = ""  # path of the file in the host's `home`; empty: none that we edit
+    entry: Fields = MCP_ENTRY  # our entry among the servers
+    otherwise: str = ""  # the command to add our server if there is no file
+
+
+@record
+class Host:
+    """An agent host. The defaults are those of Claude Code, which several hosts follow."""
+
+    about: str = ""  # one line of help; empty: the host reads another host's settings and cannot be connected
+    first_step: str = (
+        ""  # what a person must do once after connecting, so that the host uses the settings
+    )
+    # Settings
+    project: str = (
+        ""  # path of the settings file in a project; empty: the host has no hooks of its own
+    )
+    user: str = ""  # path of the settings file in `home`
+    home: tuple[str, str] = (
+        "",
+        "~",
+    )  # the environment variable that names the user's folder, and its default
+    template: str = ""  # if set, the settings file belongs to us as a whole: a copy of this file in templates/agents
+    hooks_beside: str = ""  # if set, settings are TOML; if this JSON file exists next to them, hooks go into it instead
+    version: int = 0  # the version that the settings file must contain; 0: none
+    events: Names = CLAUDE_EVENTS  # the host's name of an event → ours
+    handler: Callable[[str, str, int], Mapping[str, object]] = (
+        claude_handler  # event, command, seconds → settings
+    )
+    grouped: bool = True  # whether a handler is inside a group with a list of handlers
+    cmd_key: str = ""  # the handler's key for a command line that cmd.exe runs; empty: the host never uses cmd.exe
+    max_seconds: tuple[
+        tuple[str, int], ...
+    ] = ()  # event → the longest time limit that the host accepts
+    skills: str = ""  # folder of skills in a project
+    mcp: Mcp | None = None  # where the host stores MCP servers
+    marketplace: str = ""  # path in templates/agents of the marketplace file that lists our plugin
+    mentions: tuple[
+        str, ...
+    ] = ()  # other files, in a project or `~/`, into which people write our commands
+    # Calls of hooks
+    more_events: Names = ()  # other names of events that the host uses or used
+    fields: Names = ()  # the host's name of a field → the name in Call, where it differs from Claude Code's
+    mark: str = (
+        ""  # a field that only this host passes, even to hooks that were set up for another host
+    )
+    project_variable: str = ""  # the environment variable that names the project
+    transcript_variable: str = ""  # the environment variable that names the transcript
+    # Answers
+    max_context_bytes: int = (
+        9_500  # hosts cut longer answers, or put them into a file, from about 10,000
+    )
+    answer: Callable[[Call, str], object] = (
+        claude_answer  # call, context → JSON; a text is printed unchanged
+    )
+    notice: str = ""  # the key of an answer that the host shows to the person; empty: none
+    is_heard: Callable[[Call], bool] = lambda _: True  # whether the host uses the answer to a call
+    is_apart: Callable[[Call], bool] = lambda _: (
+        False
+    )  # whether to answer after another host's equal call
+    keeps_context: bool = (
+        True  # whether the answer to a prompt stays in the context of later prompts
+    )
+    # Transcripts
+    transcript: str = ""  # the reader in learn/turns.py; empty: calls pass the messages
+
+    @property
+    def has_hooks(self) -> bool:
+        """Tell whether the host has its own settings that can call our hooks."""
+        return bool(self.project)
+
+
+# List the records of agent hosts. A new host needs a record here and, for transcripts, a reader in
+# learn/session/.
+
+AGENTS_SKILLS = ".agents/skills"  # a folder that several hosts share
+MCP_SERVERS = "mcpServers"  # the key of MCP servers in most hosts
+SYSTEM_MESSAGE = (
+    "systemMessage"  # the key of a message to the person, in Claude Code and hosts that follow it
+)
+REWRITTEN = "transformedPrompt"  # the prompt that Copilot sends to the model; a hook may change it
+
+
+def _cursor_answer(call: Call, context: str) -> object:
+    said = {"additional_context": context}
+    return {"continue": True, **said} if call.event == PROMPT else said
+
+
+def _copilot_answer(call: Call, context: str) -> object:
+    if not _is_copilots(call):
+        return claude_answer(call, context)
+    if call.event != PROMPT:
+        return {"additionalContext": context}
+    return {"modifiedTransformedPrompt": f"{context}\n{call.fields[REWRITTEN]}"}
+
+
+def _is_copilots(call: Call) -> bool:
+    """Tell whether a call has Copilot's own format; calls in Claude Code's format have a `hook_event_name`."""
+    return "hook_event_name" not in call.fields
+
+
+def _copilot_hears(call: Call) -> bool:
+    """Tell whether Copilot uses the answer. It ignores answers to a prompt unless it passes the prompt to change."""
+    return (
+        not _is_copilots(call)
+        or call.event != PROMPT
+        or isinstance(call.fields.get(REWRITTEN), str)
+    )
+
+
+def _gemini_handler(event: str, command: str, seconds: int) -> dict[str, object]:
+    """Return a handler with a name and a time limit in milliseconds, as only Gemini CLI requires."""
+    return {
+        "name": f"rawkomem-{event}",
+        "type": "command",
+        "command": command,
+        "timeout": 1000 * seconds,
+    }
+
+
+HOSTS = {
+    "claude": Host(
+        about="Claude Code: .claude/settings.json (VS Code and Copilot read it too).",
+        first_step="start 'claude' here and trust the folder",
+        project=".claude/settings.json",
+        user="settings.json",
+        home=("CLAUDE_CONFIG_DIR", "~/.claude"),
+        skills=".claude/skills",
+        mcp=Mcp(
+            MCP_SERVERS,
+            ".mcp.json",
+            otherwise="claude mcp add --scope user rawkomem -- rawkomem mcp",
+        ),
+        marketplace="claude/.claude-plugin/marketplace.json",
+        mentions=(".claude/settings.local.json", ".mcp.json", "CLAUDE.md", "~/.claude.json"),
+        more_events=(("SubagentStop", TURN), ("PreCompact", COMPACT)),
+        project_variable="CLAUDE_PROJECT_DIR",
+        notice=SYSTEM_MESSAGE,
+        transcript="claude-code",
+    ),
+    "codex": Host(
+        about="Codex: .codex/config.toml, or hooks.json where there is one.",
+        first_step="start 'codex' here and trust the hooks when it asks",
+        project=".codex/config.toml",
+        user="config.toml",
+        home=("CODEX_HOME", "~/.codex"),
+        hooks_beside="hooks.json",
+        cmd_key="commandWindows",
+        max_seconds=((END, 3),),
+        mcp=Mcp("mcp_servers", ".codex/config.toml", "config.toml"),
+        skills=AGENTS_SKILLS,
+        fields=(("turn_id", "prompt_id"),),
+        max_context_bytes=8_000,  # Codex puts more than 2,500 tokens into a file
+        notice=SYSTEM_MESSAGE,
+        transcript="codex",
+    ),
+    "opencode": Host(
+        about="OpenCode: a plugin in .opencode/plugins/.",
+        first_step="start 'opencode' here again",
+        project=".opencode/plugins/rawkomem.js",
+        user="opencode/plugins/rawkomem.js",
+        home=("XDG_CONFIG_HOME", "~/.config"),
+        template="opencode/rawkomem.js",
+        mcp=Mcp(
+            "mcp",
+            "opencode.json",
+            "opencode/opencode.json",
+            {"type": "local", "command": ["rawkomem", "mcp"], "enabled": True},
+        ),
+        events=(),
+        skills=AGENTS_SKILLS,
+        mentions=(".opencode/plugins", "opencode.json"),
+        more_events=(("session.idle", TURN), ("session.deleted", END)),
+        fields=(("sessionID", "session"),),
+        answer=lambda _, context: context,  # our own plugin reads plain text
+    ),
+    "cursor": Host(
+        about="Cursor: .cursor/hooks.json.",
+        first_step="open the project in Cursor and trust the workspace",
+        project=".cursor/hooks.json",
+        user="hooks.json",
+        home=("", "~/.cursor"),
+        mcp=Mcp(MCP_SERVERS, ".cursor/mcp.json", "mcp.json"),
+        version=1,
+        events=(
+            ("sessionStart", START),
+            ("beforeSubmitPrompt", PROMPT),
+            ("preCompact", COMPACT),
+            ("stop", TURN),
+            ("sessionEnd", END),
+        ),
+        handler=lambda _, command, seconds: {"command": command, "timeout": seconds},
+        grouped=False,
+        mentions=(".cursor/mcp.json", "~/.cursor/mcp.json"),
+        more_events=(("afterAgentResponse", TURN),),
+        fields=(
+            ("conversation_id", "session"),
+            ("workspace_roots", "folder"),
+            ("text", "reply"),
+            ("generation_id", "prompt_id"),
+        ),
+        mark="cursor_version",
+        project_variable="CURSOR_PROJECT_DIR",
+        transcript_variable="CURSOR_TRANSCRIPT_PATH",
+        answer=_cursor_answer,
+        transcript="cursor",
+    ),
+    "copilot": Host(
+        about="Copilot CLI and cloud agent: .github/hooks/rawkomem.json.",
+        first_step="start 'copilot' here and trust the folder",
+        project=".github/hooks/rawkomem.json",
+        user="hooks/rawkomem.json",
+        home=("COPILOT_HOME", "~/.copilot"),
+        mcp=Mcp(MCP_SERVERS, ".mcp.json", "mcp-config.json"),
+        version=1,
+        events=(
+            ("sessionStart", START),
+            ("userPromptTransformed", PROMPT),
+            ("preCompact", COMPACT),
+            ("agentStop", TURN),
+            ("sessionEnd", END),
+        ),
+        handler=lambda _, line, seconds: {
+            "type": "command",
+            "bash": line,
+            "powershell": line,
+            "timeoutSec": seconds,
+        },
+        grouped=False,
+        mentions=(".github/hooks", "~/.copilot/mcp-config.json"),
+        more_events=(("userPromptSubmitted", PROMPT),),
+        fields=(("sessionId", "session"), ("transcriptPath", "transcript")),
+        answer=_copilot_answer,
+        is_heard=_copilot_hears,
+        is_apart=_is_copilots,  # Copilot also runs Claude Code's hooks, but drops their answers
+        transcript="copilot",
+    ),
+    "gemini": Host(
+        about="Gemini CLI: .gemini/settings.json.",
+        first_step="start 'gemini' here and trust the hooks when it asks",
+        project=".gemini/settings.json",
+        user="settings.json",
+        home=("", "~/.gemini"),
+        mcp=Mcp(
+            MCP_SERVERS, ".gemini/settings.json", "settings.json", {**MCP_ENTRY, "timeout": 60_000}
+        ),
+        events=(
+            ("SessionStart", START),
+            ("BeforeAgent", PROMPT),
+            ("AfterAgent", TURN),
+            ("SessionEnd", END),
+        ),
+        handler=_gemini_handler,
+        skills=AGENTS_SKILLS,
+        fields=(("prompt_response", "reply"),),
+        project_variable="GEMINI_PROJECT_DIR",
+        notice=SYSTEM_MESSAGE,
+        answer=lambda call, context: claude_answer(call, context, "BeforeAgent"),
+        keeps_context=False,  # the context that BeforeAgent adds applies to that turn only
+        transcript="gemini",
+    ),
+    "vscode": Host(
+        about="VS Code: an MCP server in .vscode/mcp.json; its agent also runs the hooks of 'connect claude'.",
+        first_step="open the project in VS Code and start the server 'rawkomem' with 'MCP: List Servers'",
+        mcp=Mcp(
+            "servers",
+            ".vscode/mcp.json",
+            entry={"type": "stdio", **MCP_ENTRY},
+            otherwise="""code --add-mcp '{"name": "rawkomem", "command": "rawkomem", "args": ["mcp"]}'""",
+        ),
+        notice=SYSTEM_MESSAGE,
+        transcript="claude-code",
+    ),
+    "windsurf": Host(
+        about="Windsurf: an MCP server in your own settings (--user); its hooks cannot add memories.",
+        first_step="open the project in Windsurf and refresh the MCP servers",
+        home=("", "~/.codeium"),
+        mcp=Mcp(
+            MCP_SERVERS,
+            user="windsurf/mcp_config.json",
+            otherwise="rawkomem connect windsurf --user",
+        ),
+    ),
+    "zed": Host(
+        about="Zed: an MCP server in .zed/settings.json.",
+        first_step="open the project in Zed and trust it",
+        home=("XDG_CONFIG_HOME", "~/.config"),
+        mcp=Mcp(
+            "context_servers", ".zed/settings.json", "zed/settings.json", {**MCP_ENTRY, "env": {}}
+        ),
+    ),
+}
+
+TIME_LIMITS_S = {
+    START: 10,
+    PROMPT: 5,
+    COMPACT: 5,
+    TURN: 10,
+    END: 5,
+}  # the last two start a background process
+
+
+def time_limit_s(name: str, event: str) -> int:
+    """Return how many seconds a host waits for the answer to one of our events."""
+    return {**TIME_LIMITS_S, **dict(HOSTS[name].max_seconds)}.get(event, TIME_LIMITS_S[PROMPT])
+
+
+ALIASES = {  # other names of a host (its program or its package) → the name of its record
+    "claude-code": "claude", "codex-cli": "codex", "opencode-ai": "opencode", "cursor-agent": "cursor",
+    "copilot-cli": "copilot", "gemini-cli": "gemini",
+}  # fmt: skip
+
+# Programs that run commands for a model. Includes editors with a built-in agent: in their terminals, commands of an
+# agent and of a person look the same.
+AGENT_PROGRAMS = frozenset(
+    {
+        *HOSTS, *ALIASES, "copilot-agent",
+        "aider", "amp", "antigravity", "auggie", "augment", "cline", "continue", "crush", "devin", "droid", "forge",
+        "goose", "goosed", "kilocode", "kimi", "kiro", "kiro-cli", "openhands", "plandex", "qwen", "qwen-code", "roo",
+        "trae", "windsurf",
+    }
+    - {"vscode", "zed"}
+)  # fmt: skip
+# Variables that agent hosts set for the commands they run. Variables with which people configure a host are not listed.
+AGENT_VARIABLES = (
+    "AGENT", "AI_AGENT", "AMP_CURRENT_THREAD_ID", "ANTIGRAVITY_AGENT", "AUGMENT_AGENT", "CLAUDECODE", "CLAUDE_CODE",
+    "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR", "CLINE_ACTIVE", "CODEX_CI",
+    "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "COPILOT_AGENT", "COPILOT_CLI",
+    "CURSOR_AGENT", "CURSOR_TRACE_ID", "GEMINI_CLI", "GOOSE_TERMINAL", "OPENCODE", "OPENCODE_CLIENT", "OPENCODE_PID",
+    "QWEN_CODE", "ROO_ACTIVE", "TRAE_AI_SHELL_ID",
+)  # fmt: skip

@@ -1,0 +1,343 @@
+"""Replay past sessions of a project: find them, read each prompt with the transcript before it, recall
+memories for it now, and tell which of the person's corrections a memory covers.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from glob import escape, glob
+from hashlib import sha256
+from itertools import islice
+from typing import IO, Any
+
+from ..files.layout import Layout
+from ..files.machine_records import SESSIONS, known_transcripts
+from ..files.private import local_path
+from ..files.session_records import Told
+from ..learn.drafts import choose_drafts, drafts_of_exchanges
+from ..learn.exchanges import exchanges
+from ..learn.repetitions import covering_memories
+from ..learn.requests import ASKED_KINDS
+from ..learn.transcripts import (
+    COMPACTED,
+    MARKDOWN,
+    Transcript,
+    holds_sessions,
+    read_recorded_sessions,
+    with_file_paths,
+)
+from ..learn.turns import ASSISTANT, SYSTEM, USER, Run, Turn
+from ..model.entries import Draft, Memory
+from ..model.filters import Filter
+from ..model.values import ACTIVE, record
+from ..recall.inject import received_key, tokens_spent
+from ..redaction.find import redact
+from ..repository import Repository
+from .hook_prompt import MAX_TAIL_BYTES, rehearsed
+from .known_hosts import HOSTS, Host
+
+# Find the past sessions of a project: those that hooks recorded, and those that hosts store for
+# its folder.
+
+NOT_IN_NAMES = re.compile(
+    r"[^a-zA-Z0-9]"
+)  # characters that Claude Code replaces by a dash in a project's folder name
+MAX_ROLLOUTS = 1_000  # latest sessions of Codex; it stores those of all projects together, and each names its folder
+MAX_FIRST_LINE_BYTES = 2**20
+KEEPERS = (
+    "claude",
+    "codex",
+    "gemini",
+    "specstory",
+)  # programs that store sessions in a known place
+PROJECT_ROOT = ".project_root"  # the file that names the project, if Gemini's folder is not named by a checksum
+
+
+def session_places(layout: Layout) -> dict[str, str]:
+    """Return the files and folders in which sessions of a project are searched: name of the source → path."""
+    project = os.path.realpath(layout.project)
+    claude = os.path.join(_home_of("claude"), "projects", NOT_IN_NAMES.sub("-", project))
+    return {
+        "hooks": local_path(layout, SESSIONS),
+        "claude": claude,
+        "codex": os.path.join(_home_of("codex"), "sessions"),
+        "gemini": os.path.join(_home_of("gemini"), "tmp"),
+        "specstory": os.path.join(project, ".specstory", "history"),
+    }
+
+
+def find_sessions(layout: Layout) -> list[str]:
+    """Return the transcripts of a project, the latest first, without duplicates."""
+    found = [
+        *known_transcripts(layout),
+        *(file for name in KEEPERS for file in sessions_of(layout, name)),
+    ]
+    return _latest_first({os.path.realpath(file) for file in found if os.path.isfile(file)})
+
+
+def sessions_of(layout: Layout, name: str) -> list[str]:
+    """Return the transcripts of a project that a host or SpecStory stores; empty for other hosts."""
+    project, where = os.path.realpath(layout.project), session_places(layout)
+    if name == "claude":
+        return _files_like(where[name], "*.jsonl")
+    if name == "codex":
+        return [*_rollouts(where[name], project)]
+    if name == "gemini":
+        return [*_chats(where[name], project)]
+    return _files_like(where[name], "*.md") if name == "specstory" else []
+
+
+def _home_of(host: str) -> str:
+    variable, default = HOSTS[host].home
+    return os.environ.get(variable) or os.path.expanduser(default)
+
+
+def _latest_first(files: Iterable[str]) -> list[str]:
+    return sorted(files, key=lambda file: (-os.path.getmtime(file), file))
+
+
+def _files_like(folder: str, pattern: str) -> list[str]:
+    return glob(os.path.join(escape(folder), pattern))
+
+
+def _rollouts(folder: str, project: str) -> Iterator[str]:
+    """Yield the session files of Codex that ran in a project."""
+    files = glob(os.path.join(escape(folder), "**", "rollout-*.jsonl"), recursive=True)
+    return (file for file in islice(_latest_first(files), MAX_ROLLOUTS) if _ran_in(file, project))
+
+
+def _ran_in(file: str, project: str) -> bool:
+    try:
+        with open(file, "rb") as stream:
+            payload = json.loads(stream.readline(MAX_FIRST_LINE_BYTES))["payload"]
+        folder = os.path.realpath(str(payload["cwd"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return folder == project or folder.startswith(project + os.sep)
+
+
+def _chats(folder: str, project: str) -> Iterator[str]:
+    """Yield the chats of a project that Gemini CLI stores.
+
+    Their folder has a checksum of the project's path as its name, or a file PROJECT_ROOT that holds the path.
+    """
+    checksum = sha256(project.encode()).hexdigest()
+    for own in _files_like(folder, "*"):
+        if (
+            os.path.basename(own) == checksum
+            or _project_named_in(os.path.join(own, PROJECT_ROOT)) == project
+        ):
+            yield from _files_like(own, "chats/*.json*")
+
+
+def _project_named_in(file: str) -> str:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as stream:
+            return os.path.realpath(stream.read(4096).strip())
+    except OSError:
+        return ""
+
+
+# Read past sessions: each prompt, with the end of the transcript at the time of the prompt.
+
+
+@record
+class Moment:
+    """A prompt of a session."""
+
+    turn: int  # number of the turn, from 1
+    prompt: str
+    end: int  # size of the transcript before the prompt, in bytes
+    is_fresh: bool = False  # whether the host compacted the session just before
+
+
+@record
+class Past:
+    """A past session."""
+
+    name: str  # the file name, or the id in a file of recorded sessions
+    host: str  # empty if the format belongs to no host
+    session: str
+    turns: tuple[Turn, ...]
+    moments: tuple[Moment, ...]  # the prompts
+    written: bytes = b""  # the transcript, as lines that hooks can read
+
+    @property
+    def at(self) -> int:
+        """Return when the session began, in milliseconds since 1970; 0 if the record does not say."""
+        return next((turn.at for turn in self.turns if turn.at), 0)
+
+    def before(self, moment: Moment) -> bytes:
+        """Return the end of the transcript before a prompt."""
+        return self.written[max(0, moment.end - MAX_TAIL_BYTES) : moment.end]
+
+
+def read_past(file: str) -> Iterator[Past]:
+    """Yield the sessions of a file: one of a transcript, several of a file of recorded sessions."""
+    if holds_sessions(file):
+        for number, one in enumerate(read_recorded_sessions(file), 1):
+            lines = (
+                json.dumps(with_file_paths(line)) + "\n"
+                for line in one["records"]
+                if isinstance(line, dict)
+            )
+            yield _past_session(io.BytesIO("".join(lines).encode()), str(one.get("id") or number))
+        return
+    with open(file, "rb") as stream:
+        yield _past_session(stream, os.path.basename(file))
+
+
+def _past_session(stream: IO[bytes], name: str) -> Past:
+    transcript = Transcript(stream)
+    turns: list[Turn] = []
+    moments: list[Moment] = []
+    written, line, is_fresh = bytearray(), b"", False
+    for turn in transcript.turns():
+        turns.append(turn)
+        if turn.role in (USER, SYSTEM) and turn.text.startswith(COMPACTED):
+            is_fresh = True
+        elif turn.role == USER:
+            moments.append(Moment(len(turns), turn.text, len(written), is_fresh))
+            is_fresh = False
+        if not transcript.line:
+            written += _turn_line(turn)
+        elif transcript.line is not line:
+            line = transcript.line
+            written += line
+    host = "" if transcript.host == MARKDOWN else transcript.host
+    return Past(name, host, transcript.session, tuple(turns), tuple(moments), bytes(written))
+
+
+def _turn_line(turn: Turn) -> bytes:
+    """Return a turn as a line that hooks can read, for formats that do not consist of JSON lines."""
+    content: list[dict[str, Any]] = []
+    if turn.did and turn.did.file:
+        content = [{"type": "tool_use", "input": {"file_path": turn.did.file}}]
+    elif turn.role in (USER, ASSISTANT):
+        content = [{"type": "text", "text": turn.text}]
+    role = USER if turn.role == USER else ASSISTANT
+    return json.dumps({"role": role, "content": content}).encode() + b"\n" if content else b""
+
+
+# Replay a session: recall memories at each prompt, and find which of the person's corrections a
+# memory covers.
+
+COVERED = "covered"  # a memory states the correction and is injected before the person says it
+SILENT = (
+    "not injected"  # a memory states the correction but is not injected before the person says it
+)
+MISSING = "not covered"  # no memory states the correction
+MAX_PROMPT_CHARS = 2_000  # of a prompt in an answer
+MAX_NEAR = 20  # memories that are compared with a correction, in addition to the injected ones
+
+
+@record
+class Answer:
+    """A prompt, and the memories that it would get now."""
+
+    number: int  # of the prompt, from 1
+    turn: int
+    prompt: str  # its beginning, redacted
+    memories: tuple[Memory, ...]
+    tokens: int
+
+
+@record
+class Correction:
+    """A correction by the person, and the memory that covers it now."""
+
+    draft: Draft
+    prompt: int  # number of the prompt that holds the correction
+    verdict: str  # COVERED, SILENT or MISSING
+    memory: Memory | None = None
+    since: int = 0  # number of the first prompt that gets the memory; 0: none
+
+
+@record
+class Replayed:
+    """The result of replaying a session."""
+
+    past: Past
+    answers: tuple[Answer, ...]
+    corrections: tuple[Correction, ...]
+
+
+def replay(repository: Repository, past: Past) -> Replayed:
+    """Replay a session with the present memories. Nothing is counted, recorded or logged."""
+    answers = tuple(_answers(repository, past))
+    return Replayed(past, answers, tuple(_corrections(repository, past, answers)))
+
+
+def _answers(repository: Repository, past: Past) -> Iterator[Answer]:
+    host, told = _host_of_reader(past.host), Told()
+    for number, moment in enumerate(past.moments, 1):
+        told = Told() if moment.is_fresh or not host.keeps_context else told
+        injection = rehearsed(
+            repository, moment.prompt, past.before(moment), told, host.max_context_bytes
+        )
+        told = Told(
+            told.keys | {*map(received_key, injection.items)}, told.tokens + tokens_spent(injection)
+        )
+        memories = tuple(item.memory for item in injection.items)
+        yield Answer(
+            number,
+            moment.turn,
+            redact(moment.prompt[:MAX_PROMPT_CHARS]),
+            memories,
+            injection.tokens,
+        )
+
+
+def _host_of_reader(reader: str) -> Host:
+    """Return the host whose transcripts a reader reads; Claude Code for all other formats."""
+    return next(
+        (host for host in HOSTS.values() if reader and host.transcript == reader), HOSTS["claude"]
+    )
+
+
+def _corrections(
+    repository: Repository, past: Past, answers: Iterable[Answer]
+) -> Iterator[Correction]:
+    run = Run(past.host)
+    turns = _turns_by_draft(past, run)
+    for draft in sorted(choose_drafts(past.turns, run), key=lambda draft: turns.get(draft.id, 0)):
+        if draft.kind in ASKED_KINDS and draft.id in turns:
+            yield _judged(
+                repository, draft, [answer for answer in answers if answer.turn <= turns[draft.id]]
+            )
+
+
+def _turns_by_draft(past: Past, run: Run) -> dict[str, int]:
+    """Return the turn of each exchange, by the id of its draft."""
+    spoken = exchanges(past.turns)
+    session = next((turn.session for turn in past.turns if turn.session), "")
+    return {
+        draft.id: one.number
+        for one, draft in zip(spoken, drafts_of_exchanges(spoken, session, run), strict=True)
+    }
+
+
+def _judged(repository: Repository, draft: Draft, before: list[Answer]) -> Correction:
+    """Return the verdict on a correction; `before` are the answers up to its prompt."""
+    since = {memory.id: answer.number for answer in reversed(before) for memory in answer.memories}
+    injected = {memory.id: memory for answer in before for memory in answer.memories}
+    near = (memory for memory in _near_draft(repository, draft) if memory.id not in injected)
+    found = covering_memories(draft, [*injected.values(), *near])
+    prompt = before[-1].number if before else 0
+    memory = next((one for one in found if one.id in injected), found[0] if found else None)
+    if memory is None:
+        return Correction(draft, prompt, MISSING)
+    return Correction(
+        draft, prompt, COVERED if memory.id in since else SILENT, memory, since.get(memory.id, 0)
+    )
+
+
+def _near_draft(repository: Repository, draft: Draft) -> list[Memory]:
+    """Return the memories in use that are closest to a draft."""
+    in_use = Filter(statuses=(ACTIVE,), current=True)
+    found = repository.core.look([draft.text], MAX_NEAR, in_use)[0].found
+    return [*repository.get_many([item.row.id for item in found])]

@@ -1,1 +1,0 @@
-"""The second tier of vectors, filled in the background."""

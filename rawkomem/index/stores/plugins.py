@@ -1,0 +1,150 @@
+"""The stores of this package as plug-ins: LanceDB (extra `lancedb`) and PostgreSQL (extra `postgres`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from ...model.errors import BadInput, IndexBroken
+from .database import StoreHome
+from .protocol import (
+    Migrated,
+    Missing,
+    OneLineErrors,
+    OutsideStore,
+    Row,
+    StorePlugin,
+    lance_message,
+)
+
+# The LanceDB store as a plug-in, which needs the extra `lancedb`.
+
+
+class LancePlugin(StorePlugin):
+    """LanceDB in a folder beside the index, or in an object store."""
+
+    package = "lancedb"
+    extra = "lancedb"
+    takes_url = True
+    rfc_tables = True
+
+    def place(self, home: StoreHome) -> str:
+        """Return the folder beside the index, or this clone's folder below the user's url."""
+        return f"{home.url.rstrip('/')}/{home.repository}/{home.clone}" if home.url else home.folder
+
+    def open(self, home: StoreHome, dims: int) -> OutsideStore:
+        """Open the store. Errors of LanceDB become IndexBroken errors of one line."""
+        from .lance.store import LanceStore
+
+        place = self.place(home)
+        return cast("OutsideStore", OneLineErrors(LanceStore(place, dims), place))
+
+    def publish(
+        self,
+        home: StoreHome,
+        dims: int,
+        memories: Mapping[str, Row],
+        blocks: Sequence[Row],
+        skills: Sequence[Row],
+    ) -> int:
+        """Fill the tables of RFC-0011 with the data that the search store does not hold."""
+        from .lance.tables import publish
+
+        with self._writing(self.place(home)) as place:
+            return publish(place, dims, memories, blocks, skills)
+
+    def publish_new(
+        self,
+        home: StoreHome,
+        dims: int,
+        memories: Mapping[str, Row],
+        missing: Missing,
+        skills: Sequence[Row] | None,
+    ) -> bool:
+        """Add new rows to the tables of RFC-0011; StorePlugin documents the parameters."""
+        from .lance.tables import publish_new
+
+        with self._writing(self.place(home)) as place:
+            return publish_new(place, dims, memories, missing, skills)
+
+    @contextmanager
+    def _writing(self, place: str) -> Iterator[str]:
+        """Turn errors of LanceDB into IndexBroken."""
+        try:
+            yield place
+        except (ValueError, OSError, RuntimeError) as failure:
+            message = f"the LanceDB tables cannot be written: {lance_message(failure, place)}"
+            raise IndexBroken(message, "check the folder or url, then try again") from None
+
+    def migrate(self, place: str) -> Migrated:
+        """Migrate memory_entries from V1 to V2."""
+        with self._connected(place) as db:
+            from .lance.tables import migrate_entries
+
+            return migrate_entries(db, datetime.now(UTC))
+
+    def rollback(self, place: str, anyway: bool) -> int:
+        """Undo `migrate`, while its backup exists."""
+        with self._connected(place) as db:
+            from .lance.tables import rollback_entries
+
+            return rollback_entries(db, anyway)
+
+    @contextmanager
+    def _connected(self, place: str) -> Iterator[Any]:
+        """Open a database; turn errors of LanceDB into BadInput."""
+        try:
+            import lancedb
+        except ModuleNotFoundError:
+            raise BadInput(
+                "this needs the package lancedb", f"run: {self.how_to_install()}"
+            ) from None
+        try:
+            yield lancedb.connect(place)
+        except (ValueError, OSError, RuntimeError) as failure:
+            raise BadInput(
+                f"the LanceDB cannot be used: {lance_message(failure, place)}",
+                "check its folder or url",
+            ) from None
+
+
+LANCEDB = LancePlugin()
+
+
+# The PostgreSQL store as a plug-in, which needs the extra `postgres`.
+
+
+class PostgresPlugin(StorePlugin):
+    """PostgreSQL with pgvector, shared by a team."""
+
+    package = "psycopg"
+    extra = "postgres"
+    local = False
+    takes_url = True
+
+    def open(self, home: StoreHome, dims: int) -> OutsideStore:
+        """Open the store of this clone of the repository in the user's database."""
+        if not home.url:
+            raise BadInput(
+                "the postgres store has no url", "run 'rawkomem store use postgres --url-env NAME'"
+            )
+        return open_postgres(home.url, home.repository, home.clone, dims)
+
+
+def open_postgres(url: str, repository: str, clone: str, dims: int) -> OutsideStore:
+    """Open the store of one clone of a repository in the database of a URL, for vectors of `dims` dimensions."""
+    try:
+        from .postgres.server import Connections, configure_session, prepare_database
+        from .postgres.store import PostgresStore
+    except ImportError:
+        raise BadInput(
+            "the postgres store needs psycopg", f"run: {POSTGRES.how_to_install()}"
+        ) from None
+    return PostgresStore(
+        Connections(url, prepare_database, configure_session), repository, clone, dims
+    )
+
+
+POSTGRES = PostgresPlugin()

@@ -1,0 +1,555 @@
+"""Talks to a PostgreSQL server: a pool of connections, retries, the schema (sql/), and the rows that
+it keeps.
+
+The driver's messages are not shown if they could quote the URL, because libpq may take a part of a
+password for a host.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from hashlib import blake2b, sha256
+from importlib.resources import files
+from struct import pack as packed
+from struct import unpack
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import Connection, errors, sql
+from psycopg.adapt import Buffer, Dumper, Loader
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import Format
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from ....model.errors import BadInput, Busy, RawkoError, Unwritable
+from ....text.scripts import SPREADING
+from ..protocol import BREAK, row_terms, token_count
+from ..sqlite import Document, Passage, head_of, pack_all
+
+AnyConnection = psycopg.Connection[Any]
+Work = Callable[[AnyConnection], Any]
+
+
+# Connections to PostgreSQL: a pool, retries after a lost connection, and errors that say what to
+# do.
+#
+# The driver's messages are not shown if they could quote the URL, because libpq may take a part of
+# a password for a host.
+
+T = TypeVar("T")
+
+MAX_CONNECTIONS = 4  # per process: few questions run at once, and servers limit connections
+POOL_WAIT_S = 3.0  # wait for a connection of the pool, before the server is probed
+CONNECT_TIMEOUT_S = 10  # if the URL has no connect_timeout
+RETRY_PAUSES_S = (0.2, 0.8, 3.2)  # pauses between tries: a server restarts in a few seconds
+LOST_ERRORS = (
+    errors.SerializationFailure,
+    errors.DeadlockDetected,
+    errors.AdminShutdown,
+    errors.CrashShutdown,
+    errors.CannotConnectNow,
+    errors.IdleInTransactionSessionTimeout,
+    errors.UndefinedTable,  # the database was created again meanwhile
+    errors.InvalidSchemaName,
+    psycopg.InterfaceError,
+)
+FILES_ARE_FINE = "the files are untouched; the next sync brings the index up to date"
+
+logging.getLogger("psycopg.pool").addHandler(
+    logging.NullHandler()
+)  # else the pool prints its retries
+
+
+class StoreFailed(RawkoError):
+    """Raised when the database cannot be used."""
+
+
+class Connections:
+    """The connections to one database. `prepare` makes the database usable; `configure` sets up a session."""
+
+    def __init__(self, url: str, prepare: Work, configure: Work):
+        self.url = url
+        self.place = database_place(url)
+        self._prepare = prepare
+        self._options: dict[str, Any] = {
+            "autocommit": True,
+            "prepare_threshold": None,  # a plan for one filter does not suit the next
+            "fallback_application_name": "rawkomem",
+        }
+        if "connect_timeout" not in conninfo_to_dict(url):
+            self._options["connect_timeout"] = CONNECT_TIMEOUT_S
+        self._pool: ConnectionPool[AnyConnection] = ConnectionPool(
+            url,
+            kwargs=self._options,
+            min_size=0,
+            max_size=MAX_CONNECTIONS,
+            open=False,
+            configure=configure,
+            num_workers=1,
+        )
+        self.probe()
+        self._pool.open()
+
+    def probe(self) -> None:
+        """Connect and make the database usable; raise an error with the reason if that fails."""
+        self.alone(self._prepare)
+
+    def run(self, work: Callable[[AnyConnection], T]) -> T:
+        """Return what `work` returns on a connection of the pool; retry if the connection is lost."""
+
+        def once() -> T:
+            connection = self.take()
+            try:
+                return work(connection)
+            finally:
+                self.give_back(connection)
+
+        return self.retried(once)
+
+    def retried(self, work: Callable[[], T], undo: Callable[[], None] | None = None) -> T:
+        """Return what `work` returns. On an error call `undo`; retry after a pause if the connection was lost."""
+        for pause in (*RETRY_PAUSES_S, None):
+            try:
+                return work()
+            except (psycopg.Error, PoolTimeout) as failure:
+                if undo:
+                    undo()
+                if pause is None or not _is_lost(failure):
+                    raise store_error(failure, self.place) from None
+            time.sleep(
+                pause * random.uniform(0.8, 1.2)
+            )  # random: many clones must not reconnect at once
+            self._reach_again(pause == RETRY_PAUSES_S[-1])
+        raise AssertionError("the last pause is None")
+
+    def _reach_again(self, is_last: bool) -> None:
+        try:
+            self.probe()
+            self._pool.check()
+        except RawkoError:
+            if is_last:
+                raise
+
+    def take(self) -> AnyConnection:
+        """Take a connection from the pool; pass it to `give_back` afterwards."""
+        return self._pool.getconn(POOL_WAIT_S)
+
+    def give_back(self, connection: AnyConnection) -> None:
+        """Return a connection to the pool; roll back changes that it did not commit."""
+        try:
+            connection.rollback()
+        except psycopg.Error:
+            connection.close()  # it is lost: the pool replaces it
+        self._pool.putconn(connection)
+
+    def alone(self, work: Callable[[AnyConnection], T]) -> T:
+        """Return what `work` returns on a connection of its own, outside the pool."""
+        try:
+            with psycopg.connect(self.url, **self._options) as connection:
+                return work(connection)
+        except psycopg.Error as failure:
+            raise store_error(failure, self.place) from None
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._pool.close()
+
+
+def database_place(url: str) -> str:
+    """Return `database on host:port` of a URL, without secrets; raise BadInput if the URL cannot be read."""
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.Error:
+        parts = {"port": "unreadable"}
+    port = str(parts.get("port") or "")
+    if _is_ambiguous(url) or (
+        port and not port.replace(",", "").isdecimal()
+    ):  # a password, and no host
+        hint = "it looks like postgresql://user:password@host:5432/database; percent-encode @ : / ? # % in the password"
+        raise BadInput("the database URL cannot be read", hint)
+    port = f":{port}" if port else ""
+    return f"{parts.get('dbname') or 'the default database'} on {parts.get('host') or 'this machine'}{port}"
+
+
+def _is_ambiguous(url: str) -> bool:
+    """Tell whether a part of the password could be taken for a host, a port or a database."""
+    _, found, rest = url.partition("://")
+    if not found:
+        return False
+    server = rest.partition("?")[0].partition("/")[0]
+    return server.count("@") > 1 or ("@" not in server and ":" in server and "@" in rest)
+
+
+def _is_lost(failure: Exception) -> bool:
+    if isinstance(failure, (*LOST_ERRORS, PoolTimeout)):
+        return True
+    return isinstance(failure, psycopg.OperationalError) and (failure.sqlstate or "08")[:2] == "08"
+
+
+def store_error(failure: Exception, place: str) -> RawkoError:
+    """Return an error with one line and a hint for an error of the driver."""
+    state = getattr(failure, "sqlstate", None) or ""
+    said = str(failure) if not state else ""  # libpq's message, if there was no connection
+    database = f"PostgreSQL ({place})"
+    if (
+        state in ("28P01", "28000")
+        or "authentication failed" in said
+        or "no password supplied" in said
+    ):
+        return StoreFailed(f"{database} refuses this user or password", "check both in the URL")
+    if state == "3D000" or ("database" in said and "does not exist" in said):
+        return StoreFailed(
+            f"{database}: there is no such database", "create it, or name another in the URL"
+        )
+    if "SSL" in said or "certificate" in said:
+        return StoreFailed(
+            f"no secure connection to {database}", "check sslmode and sslrootcert in the URL"
+        )
+    if state in ("55P03", "57014", "53300", "40001", "40P01"):
+        return Busy(f"{database} is busy: it did not answer in time", "try again in a moment")
+    if _is_lost(failure):
+        return StoreFailed(
+            f"cannot reach {database}", f"start it, or check host and port; {FILES_ARE_FINE}"
+        )
+    if state == "42501":
+        hint = "let the owner of the schema rawkomem connect first, and grant this user membership in that role"
+        return StoreFailed(f"{database}: this user lacks rights", hint)
+    if state in ("53100", "53200"):
+        return Unwritable(
+            f"{database}: the server is out of space or memory",
+            f"free some there; {FILES_ARE_FINE}",
+        )
+    why = failure.diag.message_primary if isinstance(failure, psycopg.Error) else ""
+    return StoreFailed(f"{database}: {why or type(failure).__name__}", FILES_ARE_FINE)
+
+
+# Turns documents into the rows that PostgreSQL keeps: hashes, words as numbers, vectors as whole
+# numbers.
+
+BIGINT, BIGINTS, VARBIT, JSONB = 20, 1016, 1562, 3802  # oids
+HALVES = [
+    packed(">e", number) for number in (*range(128), *range(-128, 0))
+]  # by the byte of an int8
+HIGH, LOW = (bytes(half[at] for half in HALVES) for at in (0, 1))
+
+
+HASHED = (
+    "told"  # part of every hash, so that versions from before the column `told` are written again
+)
+
+# The facets that the table `versions` has (sql/0001_index.sql): a filter on another facet is passed as ids.
+COLUMNS = (
+    "id",
+    "kind",
+    "status",
+    "importance",
+    "created",
+    "tags",
+    "by",
+    "type",
+    "category",
+    "entities",
+    "session",
+    "vouched",
+)
+RENAMED = {"by": "agent"}  # facet → its column, if that has another name
+
+
+class Vector(bytes):
+    """Whole numbers from -127 to 127, a byte for each dimension, as the SQLite store packs them; and their bits."""
+
+    bits: BitString
+
+
+class BitString(bytes):
+    """One bit for each dimension."""
+
+
+def packed_vector(fine: bytes, bits: bytes) -> Vector:
+    """Return a vector with its bits."""
+    vector = Vector(fine)
+    vector.bits = BitString(bits)
+    return vector
+
+
+class Tokens(bytes):
+    """A bigint[] in the server's binary format."""
+
+
+class JsonText(bytes):
+    """JSON in the server's encoding."""
+
+
+class _TokensDumper(Dumper):
+    format = Format.BINARY
+    oid = BIGINTS
+
+    def dump(self, obj: Tokens) -> Buffer:
+        return obj
+
+
+class _BitsDumper(Dumper):
+    format = Format.BINARY
+    oid = VARBIT
+
+    def dump(self, obj: BitString) -> Buffer:
+        return packed(">i", 8 * len(obj)) + obj
+
+
+class _JsonDumper(Dumper):
+    format = Format.BINARY
+    oid = JSONB
+
+    def dump(self, obj: JsonText) -> Buffer:
+        return b"\x01" + obj
+
+
+class _VectorDumper(Dumper):
+    format = Format.BINARY
+
+    def dump(self, obj: Vector) -> Buffer:
+        halves = bytearray(2 * len(obj))
+        halves[0::2], halves[1::2] = obj.translate(HIGH), obj.translate(LOW)
+        return packed(">hh", len(obj), 0) + halves
+
+
+class _VectorLoader(Loader):
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> bytes:
+        numbers = unpack(f">{(len(data) - 4) // 2}e", bytes(data)[4:])
+        return packed(f"{len(numbers)}b", *map(int, numbers))
+
+
+def speak_vectors(connection: Connection[Any], oid: int) -> None:
+    """Make a connection send and read our types. The oid of `halfvec` differs between databases."""
+    connection.adapters.register_dumper(
+        Vector, type("VectorDumper", (_VectorDumper,), {"oid": oid})
+    )
+    connection.adapters.register_dumper(Tokens, _TokensDumper)
+    connection.adapters.register_dumper(BitString, _BitsDumper)
+    connection.adapters.register_dumper(JsonText, _JsonDumper)
+    connection.adapters.register_loader(oid, _VectorLoader)
+
+
+class Version:
+    """One version of a memory. Its words are split on demand, because the database knows most versions."""
+
+    def __init__(self, document: Document, vectors: Sequence[Vector]):
+        self.document = document
+        self.vectors = vectors
+        self.hash = _version_hash(document, vectors)
+
+    def columns(
+        self, words: Sequence[Sequence[str]], arounds: Sequence[Sequence[str]]
+    ) -> tuple[object, ...]:
+        """Return the row of `versions`, without number and repository, from the terms of its passages."""
+        d = self.document.facets
+        sizes = (
+            len(words),
+            sum(map(token_count, words)),
+            len(arounds),
+            sum(map(token_count, arounds)),
+        )
+        plain = (d.kind, d.status, storable(self.document.title), d.importance, d.created)
+        lower = (
+            *lower_names([d.by]),
+            lower_names(d.tags),
+            *lower_names([d.type, d.category]),
+            lower_names(d.entities),
+            storable(d.session),
+        )
+        said = (storable(d.by), [storable(tag) for tag in d.tags], storable(d.category))
+        told = JsonText((self.document.told or "{}").replace("\\u0000", "\\ufffd").encode())
+        return (storable(d.id), self.hash, *plain, *lower, *said, *sizes, d.vouched, told)
+
+
+def versions_of(documents: Sequence[Document]) -> list[Version]:
+    """Return documents as versions; all vectors are packed in one call."""
+    fine = iter(
+        pack_all([passage.vector for document in documents for passage in document.passages])
+    )
+    return [
+        Version(document, [packed_vector(*next(fine)) for _ in document.passages])
+        for document in documents
+    ]
+
+
+def _version_hash(document: Document, vectors: Sequence[Vector]) -> bytes:
+    """Return a hash of a version with its vectors, so that clones with other models or terms do not share it."""
+    passages = [(p.text, p.field, p.heading, p.line, p.around) for p in document.passages]
+    said = (HASHED, SPREADING, document.title, document.facets, passages, document.told)
+    return sha256(repr(said).encode() + b"".join(vectors)).digest()
+
+
+def hash_of_vectors(vectors: Sequence[Vector]) -> bytes:
+    """Return a hash of a set of vectors."""
+    return sha256(b"".join(vectors)).digest()
+
+
+def terms_of(document: Document, passage: Passage) -> tuple[list[str], list[str]]:
+    """Return the terms of a passage, and of its surroundings; an empty list if it has none."""
+    head = head_of(document, passage)
+    return row_terms(head, passage.text), row_terms(head, passage.around) if passage.around else []
+
+
+def tokens_of(repository: int, terms: Sequence[str]) -> Tokens:
+    """Return the numbers of terms as an array for the server."""
+    head = packed(">iiIii", 1, 0, BIGINT, len(terms), 1)
+    return Tokens(head + b"".join([_token(repository, term) for term in terms]))
+
+
+def number_of(repository: int, term: str) -> int:
+    """Return the number of a term."""
+    return int.from_bytes(_token(repository, term)[4:], "big", signed=True)
+
+
+@lru_cache(200_000)  # more than the words of most repositories
+def _token(repository: int, term: str) -> bytes:
+    """Return a term as an array's element: a 64-bit hash, keyed by repository, so that repositories share none."""
+    if term == BREAK:
+        return packed(">iq", 8, 0)
+    return (
+        packed(">i", 8)
+        + blake2b(term.encode(), digest_size=8, key=repository.to_bytes(8, "big")).digest()
+    )
+
+
+def lower_names(given: Sequence[str]) -> list[str]:
+    """Return names in the form that filters compare: lower case."""
+    return [storable(name.lower()) for name in given]
+
+
+def storable(text: str) -> str:
+    """Return a text without the one character that PostgreSQL's text cannot hold."""
+    return text.replace("\0", "\ufffd")
+
+
+# Creates and migrates the tables in PostgreSQL (the files in sql/, in one transaction), and
+# configures sessions.
+
+SCHEMA = "rawkomem"
+MIGRATION_LOCK = 7_306_921_544  # number of the advisory lock, chosen freely
+MIN_SERVER_VERSION = (
+    150_000  # the first version with security_invoker: views use the reader's rights
+)
+MIN_VECTOR_VERSION = (0, 7)  # the first version with halfvec
+
+# Timeouts in milliseconds. A person or an agent waits for a statement; a writer may wait for another clone's batch; a
+# client that hangs within a transaction must not block the others.
+SETTINGS = {
+    "statement_timeout": "30000",
+    "lock_timeout": "60000",
+    "idle_in_transaction_session_timeout": "60000",
+    "jit": "off",  # compiling takes longer than our statements
+    "random_page_cost": "1.1",  # pages are in memory or on an SSD
+    "parallel_setup_cost": "10000",  # starting processes takes longer than most of our statements
+}
+
+
+def prepare_database(connection: Connection[Any]) -> None:
+    """Check that the server can be used, and migrate the tables; raise StoreFailed if that is impossible."""
+    _check_server(connection)
+    if _schema_version(connection) < len(migrations()):
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
+            _migrate(connection)
+
+
+def migrations() -> list[tuple[str, str]]:
+    """Return (name, SQL) of every migration, in order."""
+    found = (
+        item for item in files(__package__).joinpath("sql").iterdir() if item.name.endswith(".sql")
+    )
+    return sorted((item.name, item.read_text(encoding="utf-8")) for item in found)
+
+
+def _check_server(connection: Connection[Any]) -> None:
+    server = connection.info
+    if server.server_version < MIN_SERVER_VERSION:
+        raise StoreFailed(
+            f"PostgreSQL {server.server_version // 10_000} is too old", "upgrade it to 15 or newer"
+        )
+    encoding = server.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise StoreFailed(
+            f"the database is encoded in {encoding}", "create one with ENCODING 'UTF8'"
+        )
+
+
+def _schema_version(connection: Connection[Any]) -> int:
+    """Return how many migrations the database has had."""
+    (known,) = _one_row(connection, "SELECT to_regclass(%s) IS NOT NULL", (f"{SCHEMA}.migrations",))
+    (version,) = (
+        _one_row(connection, f"SELECT count(*) FROM {SCHEMA}.migrations") if known else (0,)
+    )
+    if version > len(migrations()):
+        raise StoreFailed(
+            "the database was migrated by a newer rawkomem", "upgrade rawkomem on this machine"
+        )
+    return int(version)
+
+
+def _migrate(connection: Connection[Any]) -> None:
+    where = _extension(connection)
+    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+    connection.execute("SELECT set_config('search_path', %s, true)", (_search_path(where),))
+    columns = "name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now()"
+    connection.execute(f"CREATE TABLE IF NOT EXISTS migrations ({columns})")
+    for name, statements in migrations()[_schema_version(connection) :]:
+        connection.execute(statements.encode())
+        connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
+
+
+def _extension(connection: Connection[Any]) -> str:
+    """Return the schema that pgvector is in; create the extension in `public` if it is missing."""
+    hint = "let an administrator of the database run: CREATE EXTENSION vector;"
+    try:
+        with connection.transaction():
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+    except (errors.FeatureNotSupported, errors.UndefinedFile):
+        raise StoreFailed(
+            "the server has no pgvector", "install pgvector 0.7 or newer on the server"
+        ) from None
+    except errors.InsufficientPrivilege:
+        raise StoreFailed(
+            "pgvector is not switched on, and this user may not switch it on", hint
+        ) from None
+    found = "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
+    where, version = _one_row(connection, found + " WHERE e.extname = 'vector'")
+    if tuple(int(part) for part in version.split(".")[:2]) < MIN_VECTOR_VERSION:
+        raise StoreFailed(
+            f"pgvector {version} is too old",
+            "install 0.7, then run: ALTER EXTENSION vector UPDATE;",
+        )
+    return str(where)
+
+
+def configure_session(connection: Connection[Any]) -> None:
+    """Configure a session: the search path, timeouts, and the type of vectors."""
+    found = (
+        "SELECT n.nspname, t.oid::int FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace"
+    )
+    where, oid = _one_row(connection, found + " WHERE t.typname = 'halfvec'")
+    settings = {**SETTINGS, "search_path": _search_path(where)}
+    calls = sql.SQL(", ").join(
+        sql.SQL("set_config({}, {}, false)").format(*pair) for pair in settings.items()
+    )
+    connection.execute(sql.SQL("SELECT {}").format(calls))
+    speak_vectors(connection, oid)
+
+
+def _search_path(where: str) -> str:
+    return f'{SCHEMA}, "{where}"'
+
+
+def _one_row(
+    connection: Connection[Any], statement: str, values: tuple[object, ...] = ()
+) -> tuple[Any, ...]:
+    row = connection.execute(statement.encode(), values).fetchone()
+    assert row is not None
+    return tuple(row)

@@ -1,0 +1,219 @@
+"""Cues in a person's words, one module for each language, and the `whenToUse` conditions that a text
+suggests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+from ..model.entries import (
+    AGREED,
+    CORRECTION,
+    DECISION,
+    FIX,
+    FOUND,
+    INSTRUCTION,
+    PREFERENCE,
+    REQUEST,
+    RULE,
+    Entry,
+)
+from ..model.values import record, replace
+from ..text.conditions import LANGUAGE, everyday_hits, read_condition, specific_stems
+from ..text.language import DEFAULT_LANGUAGE, language, word_set
+from ..text.prose import subjects_of
+
+# Cues that show whether a person's words are worth a draft: weights and patterns, one module per
+# language.
+
+
+@record
+class Cue:
+    """A pattern in a person's words, the score that a match adds, and the kind of draft that it suggests."""
+
+    name: str
+    weight: float
+    pattern: re.Pattern[str]
+    kind: str = ""  # empty: any kind
+
+
+@record
+class Filing:
+    """The fields that a memory gets from the kind of its draft."""
+
+    type: str  # as in Memory Lane
+    category: str  # as in neolata
+    importance: str
+    tag: str
+
+
+FILED = {
+    CORRECTION: Filing("correction", "preference", "high", "correction"),
+    RULE: Filing("pattern_seed", "fact", "high", "convention"),
+    PREFERENCE: Filing("commitment", "preference", "medium", "preference"),
+    DECISION: Filing("decision", "decision", "medium", "decision"),
+    REQUEST: Filing("learning", "fact", "high", "remembered"),
+    AGREED: Filing("decision", "decision", "medium", "decision"),
+    FIX: Filing("insight", "finding", "medium", "error"),
+    INSTRUCTION: Filing("pattern_seed", "fact", "medium", "convention"),
+    FOUND: Filing("learning", "fact", "medium", "found"),
+}
+
+
+def any_of(*patterns: str) -> re.Pattern[str]:
+    """Return one pattern that matches any of the patterns, in upper or lower case."""
+    return re.compile(
+        "|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE | re.MULTILINE
+    )
+
+
+_cues: dict[str, ModuleType] = {}  # language code → module
+
+
+def cues() -> Any:
+    """Return the cues of the language in use, or the English ones. Every module has the same names as `en.py`."""
+    code = language().code
+    if code not in _cues:
+        has_own = find_spec(f"{__name__}_{code}") is not None
+        _cues[code] = import_module(f"{__name__}_{code if has_own else DEFAULT_LANGUAGE}")
+    return _cues[code]
+
+
+# Propose `whenToUse` conditions from a memory's text: the names in it, and its subject if that is
+# a few words.
+
+MAX_NAMES = 5  # per condition: with more, it would fire on unrelated tasks
+MAX_SHARED_CONDITION = (
+    3  # memories of one import or session with the same condition; a more common one is useless
+)
+MIN_ASK_WORDS, MAX_ASK_WORDS = 3, 14  # of a request that becomes the condition of its correction
+MAX_SUBJECT_WORDS = (
+    4  # specific words of a text that make a condition; a text with more has no clear subject
+)
+CODE_SPAN = re.compile(r"`([^`]{2,40})`")
+PATH_RUN = re.compile(r"[\w@./-]+")  # characters that a path consists of
+MAX_RUN_CHARS = 200  # longer runs are not searched for paths: quadratic time
+PATH = re.compile(r"\b[\w@.-]+/[\w@./-]*\w")
+# CamelCase, snake_case, ALLCAPS, dotted or dashed names, capitals inside a sentence: never ordinary words.
+WRITTEN_NAME = re.compile(
+    r"\b[A-Za-z]+[a-z0-9][A-Z]\w*|\b[A-Za-z]\w*_\w+|\b[A-Z]{2,}[0-9]*\b|\b[A-Za-z]+[0-9]\w*"
+    r"|(?<=[a-z,;:] )[A-Z][a-z]+\w*",
+    re.ASCII,
+)
+# Names that occur in very many tasks, so they select nothing.
+COMMON_NAMES = word_set(
+    """
+    api apis app apps http https json yaml xml html css sql url urls cli ci cd git id ids ui ux db pr prs todo ok utc mb
+    gb kb ms test tests null none true false ascii utf readme github english index main init mod lib util utils server
+    src standard
+    """
+)
+# Words of headings that very many pages have.
+HEADING_WORDS = word_set(
+    """
+    about agent agents architecture background basics changelog claude command commands concept concepts consideration
+    considerations contributing convention conventions development docs documentation features folder folders getting
+    guide guideline guidelines install installation instruction instructions introduction key layout license notes
+    overview pitfall pitfalls practice practices principle principles quick quickstart reference repository rule rules
+    setup standards started strategy structure style summary testing tips usage workflow
+    """
+)
+NAMELESS = COMMON_NAMES | HEADING_WORDS
+
+
+def propose_conditions(text: str) -> tuple[str, ...]:
+    """Return the conditions under which to recall a memory with this text; none if its words are too common."""
+    names = list(_names_in(text))[:MAX_NAMES]
+    vague = NAMELESS | cues().ANNOUNCING
+    about = list(dict.fromkeys(word for word in subjects_of(text) if word not in vague))
+    more = 1 < len(about) <= MAX_SUBJECT_WORDS and not set(about) <= set(" ".join(names).split())
+    conditions = (
+        _naming_condition(names),
+        f"{cues().WORKING_ON} {' '.join(about)}" if more else "",
+    )
+    return tuple(condition for condition in conditions if condition and _is_usable(condition))
+
+
+def propose_asked_condition(ask: str) -> tuple[str, ...]:
+    """Return a condition that fires when somebody repeats the request that was corrected; none for a long request.
+
+    It may fire on everyday tasks such as "run the tests": the correction says how this project does them.
+    """
+    words = ask.split()
+    condition = f"{cues().ASKED} {' '.join(words).rstrip('.!?')}"
+    short = MIN_ASK_WORDS <= len(words) <= MAX_ASK_WORDS and "\n" not in ask.strip()
+    read = read_condition(condition) if short else None
+    return (condition,) if read and read.form == LANGUAGE and len(specific_stems(ask)) > 1 else ()
+
+
+def without_shared_conditions(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries without the plain-language conditions that more than MAX_SHARED texts have."""
+    times = Counter(
+        condition for _, condition in {(entry.body, one) for entry in entries for one in entry.when}
+    )
+    return [
+        replace(entry, when=tuple(one for one in entry.when if _is_rare(one, times)))
+        for entry in entries
+    ]
+
+
+def _is_rare(condition: str, times: Counter[str]) -> bool:
+    return times[condition] <= MAX_SHARED_CONDITION or read_condition(condition).form != LANGUAGE
+
+
+def _names_in(text: str) -> Iterator[str]:
+    """Yield each name in a text once, as words; of a path, the file name."""
+    seen: set[str] = set()
+    for found in _written_names(text):
+        name = " ".join(language().words(found))
+        known = set(specific_stems(name))
+        if (
+            known
+            and not seen & known
+            and name not in NAMELESS
+            and not language().is_stop(name)
+            and not name.isdecimal()
+        ):
+            seen |= known
+            yield name
+
+
+def _written_names(text: str) -> Iterator[str]:
+    """Yield names as they are written: pairs like "pnpm, not npm", then code spans, other names, and paths."""
+    plain = PATH_RUN.sub(
+        lambda run: PATH.sub(" ", run[0]) if _may_be_path(run[0]) else run[0], text
+    )
+    for pair in cues().PAIR.finditer(plain):
+        if not language().stop_words.intersection(map(str.lower, pair.groups())):
+            yield from pair.groups()
+    for span in CODE_SPAN.findall(text):
+        if " " not in span and "/" not in span:
+            yield span
+    yield from WRITTEN_NAME.findall(plain)
+    for path in (
+        path for run in PATH_RUN.findall(text) if _may_be_path(run) for path in PATH.findall(run)
+    ):
+        yield path.rstrip("/").rpartition("/")[2].partition(".")[0]
+
+
+def _may_be_path(run: str) -> bool:
+    return "/" in run and len(run) <= MAX_RUN_CHARS
+
+
+def _naming_condition(names: list[str]) -> str:
+    """Return `When working with a, b or c`; empty without names."""
+    if not names:
+        return ""
+    parts = (", ".join(names[:-1]), names[-1])
+    return f"{cues().WORKING_WITH} {f' {language().alternative} '.join(part for part in parts if part)}"
+
+
+def _is_usable(condition: str) -> bool:
+    read = read_condition(condition)
+    return read.form == LANGUAGE and not everyday_hits(read)

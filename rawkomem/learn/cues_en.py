@@ -1,0 +1,228 @@
+"""English cues. No pattern has nested repetition, and all are applied to texts of limited length only."""
+
+from __future__ import annotations
+
+import re
+
+from ..model.entries import CORRECTION, DECISION, PREFERENCE, RULE
+from ..text.language import word_set
+from .cues import Cue, any_of
+
+NEGATED = r"(?:n't|nt| not)"
+CUES = (
+    Cue(
+        "never or always",
+        1.2,
+        any_of(
+            r"\b(?:never|always|must(?: not|n't)|avoid)\b",
+            rf"\bdo{NEGATED}\b(?! \w+ (?:yet|now)\b)(?! (?:know|understand|see|remember|care|think|have|need))",
+        ),
+        RULE,
+    ),
+    Cue(
+        "for the future",
+        1.3,
+        any_of(
+            r"\b(?:remember(?! to\b)|note that|from (?:now|here) on|next time|in (?:the )?future|going forward)\b",
+            r"\b(?:rule|convention|policy|every time)\b",
+            r"\b(?:no longer|any ?more)\b",
+            r"\bmake sure (?:you|to|that|we|it)\b",
+            r"\bwe (?:moved|switched|migrated|went) (?:back )?(?:from|to|away)\b",
+        ),
+        RULE,
+    ),
+    Cue(
+        "prefers",
+        1.0,
+        any_of(
+            r"\b(?:prefer|rather|instead|should be|supposed to|should have|should (?:only|just))\b"
+        ),
+        PREFERENCE,
+    ),
+    Cue(
+        "decides",
+        1.0,
+        any_of(
+            r"\blet'?s (?:just |only |also |then )?(?:use|keep|not|disallow|allow|remove|drop|do|make|go|rename|move"
+            r"|switch"
+            r"|stick|add|put|update|combine|have|skip)\b",
+            r"\b(?:we'll|we will|i'll|we are going to) (?:use|keep|go with|stick)\b",
+            r"\b(?:go|going|stick) with\b",
+            r"\bdecided\b",
+        ),
+        DECISION,
+    ),
+    Cue(
+        "corrects",
+        1.0,
+        any_of(
+            r"\b(?:wrong|incorrect|not (?:true|right|correct)|actually|you (?:forgot|missed|broke|should have|keep"
+            r"|still))\b",
+            rf"\b(?:why (?:did|do|are|would) (?:you|we)|should{NEGATED} (?:we|you|it|this)|is{NEGATED} (?:that|it"
+            rf"|this))\b",
+            r"^(?:no|nope)\b(?! (?:problem|worries|idea|need|rush))",
+            r"(?-i:\bNO\b|\bNOT\b)",
+            r"\b(?:stop|quit) \w+ing\b",
+            rf"\bi (?:did|do){NEGATED} (?:ask|want|think|mean|say|like|love)\b|\bi (?:said|told|asked|meant)\b",
+            r"\b(?:undo|undoing|revert|put (?:it|that) back|not what i)\b",
+            r"\bdo(?:n't|es ?n't| not) think\b",
+        ),
+        CORRECTION,
+    ),
+    Cue(
+        "we",
+        0.9,
+        any_of(
+            r"\bwe (?:use|want|need|never|keep|should|always|do(?:n't| not)|have to|must|can)\b"
+        ),
+        DECISION,
+    ),
+    Cue("wants", 0.8, any_of(r"\bi(?:'d| would)? (?:want|like|expect|need)\b"), PREFERENCE),
+    Cue(
+        "gives a reason",
+        0.6,
+        any_of(r"\b(?:because|'?cause|cuz|so that|otherwise|since|the reason)\b"),
+    ),
+    Cue(
+        "documents",
+        0.5,
+        any_of(
+            r"\b(?:claude|agents|gemini)\.md\b|\b(?:memory|docs|documentation|readme"
+            "|changelog)\b"
+        ),
+    ),
+    Cue(
+        "contrasts",
+        1.0,
+        any_of(r"\buse \S+(?: \w+){0,3},? not \S", r"\bnot (?:in|on|with|from|at|to) \S+\W*$"),
+        RULE,
+    ),
+    Cue(
+        "restricts",
+        0.4,
+        any_of(r"\b(?:only|just)\b|, not\b|\ball (?:\w+ ){0,2}\w+s\b|\b(?:each|every)\b"),
+    ),
+    Cue(
+        "shouts",
+        0.4,
+        re.compile(r"\b[A-Z]{2,}(?: [A-Z]{2,}){1,5}\b|\b(?:MUST|NEVER|ALWAYS|DON'?T|ALL|ONLY)\b"),
+    ),
+)
+
+# A request to remember something: "Remember that …". "Remember to push" is only a task of this session.
+REMEMBER = (
+    r"(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
+    r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
+)
+REQUEST = re.compile(
+    r"(?:^|(?<=[.!?;] ))(?:(?:and|also|but|so|please|ok(?:ay)?|now|then|oh)[, ]+)*(?:please )?"
+    rf"{REMEMBER}(?: that |[:,] (?:that )?| (?=to (?:always|never)\b))(\S.{{11,}})",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+AGREES = re.compile(
+    r"^(?:ok(?:ay)?\W+)?(?:yes|yep|yup|yeah|agreed|exactly|good (?:idea|call|point)|sounds (?:good|great|right)"
+    r"|makes sense"
+    r"|that'?s (?:right|fine|good|it|correct)|do (?:it|that|so)|go (?:ahead|for it|with)|ship it|lgtm|please do"
+    r"|love it|i agree"
+    r"|you'?re right|implement (?:it|that|this|option)|option \w\b|the (?:first|second|third|latter|former)\b)",
+    re.IGNORECASE,
+)
+NODS = re.compile(  # an agreement, unless a word after it starts the next request
+    r"^(?:ok(?:ay)?|sure|fine|great|perfect|right|correct|good|cool|nice)\b(?!\W+(?:now|let|next|so|then|what|can)\b)",
+    re.IGNORECASE,
+)
+OBJECTS = re.compile(
+    r"^(?:no|nope|nah|wait|stop|hmm|hold on|wrong|actually|but|not (?:quite|really|that|yet)|don'?t|that'?s (?:not"
+    r"|wrong)"
+    r"|why|isn'?t|shouldn'?t|are you sure|really\?)\b|\b(?:disagree|that'?s wrong|undo|revert|don'?t think)\b",
+    re.IGNORECASE,
+)
+QUALIFIES = re.compile(  # restricts or takes back an agreement
+    r"\b(?:no(?! (?:problem|worries|need|rush))|nope|not|but|stop|wait|except|never|don'?t|isn'?t|won'?t|doesn'?t)\b",
+    re.IGNORECASE,
+)
+SENTENCE_END = re.compile(r"[.!?]\s|\n")
+# A negation in the sentence of a quote, before and after the quote. "No, …" at its start is an answer, not a negation.
+REVERSING = (
+    r"(?:no|not|never|nor|neither|nobody|without|cannot|avoid|stop|quit|forbid"
+    r"|(?:do|does|did|is|are|was|were|wo|would|ca|could|should|must|need|have|has|had)n'?t)\b"
+)
+NEGATED_BEFORE = re.compile(
+    rf"\b(?!no(?:pe)?[,!–—-]){REVERSING}(?:(?!\bbecause\b)[^.!?;:]|[.!?;:](?! ))*$|\b(?:instead of|rather than)\W*$",
+    re.IGNORECASE,
+)
+NEGATED_AFTER = re.compile(
+    rf"^(?! ?,? ?(?:not|never)\b)(?:(?!\b(?:because|since|so|and|but|or)\b)[^.!?;:,])*?\b{REVERSING}",
+    re.IGNORECASE,
+)
+# An agent's statement that becomes a draft if the person agrees to it.
+PROPOSES = re.compile(
+    r"\b(?:recommend\w*|propos\w*|suggest\w*|option|approach|should|instead|rather|because|always|never|only|so that"
+    r"|fix"
+    r"|cause|window|default|prefer\w*|convention|alongside|would)\b",
+    re.IGNORECASE,
+)
+OFFERS = re.compile(
+    r"\b(?:want me to|shall i|should i|would you like|do you want|let me know|say the word|if you'?d (?:like|rather)"
+    r"|does that (?:sound|work)|ready to|i can|i'?ll)\b",
+    re.IGNORECASE,
+)
+EXPLAINS = re.compile(
+    r"\b(?:because|caused by|root cause|the (?:issue|problem|cause|bug|culprit|fix|reason) (?:is|was)|due to"
+    r"|turns? out"
+    r"|turned out|came from|stems? from|which is why)\b",
+    re.IGNORECASE,
+)
+# A line before somebody else's words: "The README says:".
+LEADS_IN = re.compile(
+    r"\b(?:says?|said|suggest(?:s|ed)?|wr(?:ites?|ote)|report(?:s|ed)?|prints?|printed|returns?|complains?|shows?"
+    r"|told me|sent"
+    r"|got|get|getting|see|seeing|output|log|error|trace|readme|vendor|documentation|ticket|e-?mail|slack|article"
+    r"|page"
+    r"|comments?|reviewer|review|copilot|coderabbit|reply|replied|message|transcript|summari[sz]e|translate"
+    r"|proofread|explain"
+    r"|address|from the|quote|snippet|paste|below|following)\b[^:]{0,80}:\s*$|\b(?:this|these):\s*$",
+    re.IGNORECASE,
+)
+SHORT_ASK = re.compile(
+    r"^(?:please )?(?:check|look|show|explain|tell|describe|list|what|where|how|who|which|can you|could you|do you"
+    r"|is there)\b",
+    re.IGNORECASE,
+)
+
+# Lead-ins of a sentence, which are left out of a title.
+MARKERS = re.compile(
+    r"^(?:(?:actually|please|and|but|so|also|from now on|going forward|as agreed|hey|ah|oh|hmm)[,:.!\s]+"
+    r"|(?:ok(?:ay)?|agreed|decision|decided|no|nope|wrong|yes|yep|yup|yeah)(?:[,:;.!]+| [–—-])\s*"
+    rf"|{REMEMBER}(?:[:,]? that\b|[:,]| to\b)\s*)+",
+    re.IGNORECASE,
+)
+
+CHOOSING = re.compile(
+    r"^(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for| that)? |^let's ",
+    re.I,
+)
+REASONS = re.compile(
+    r" because | since | so that |, so |, which |; | [-–—] "
+)  # a title ends before these
+
+# Pairs of a choice and its alternative: "pnpm, not npm", "Postgres instead of MySQL", "apsw over sqlite3".
+PAIR = re.compile(
+    r"([\w.@-]{2,30})(?:, (?:not|never)|,? (?:instead of|rather than|over|in favou?r of))(?: in| to| the"
+    r"| an?)? ([\w.@-]{2,30})"
+)
+
+# Words that introduce a statement and do not name its subject.
+ANNOUNCING = word_set(
+    """
+    actually agreed always bug called cause caused chose chosen decide decided decision defined fixed holds live
+    lives never nope opted picked prefer preference promised rather reason registered repo settled settles
+    solved standardised standardized team told turned turns undo wrong
+    """
+)
+WORKING_WITH, WORKING_ON, ASKED = (
+    "When working with",
+    "When working on",
+    "When asked:",
+)  # start of conditions

@@ -1,0 +1,373 @@
+"""Drafts of memories from a session: statements that a person made or agreed to, failures that were
+fixed, and edited instructions. A draft that somebody keeps becomes an entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..files.session_records import draft_id
+from ..model.entries import (
+    AGREED,
+    CORRECTION,
+    DECISION,
+    FIX,
+    FOUND,
+    INSTRUCTION,
+    LESSON,
+    PREFERENCE,
+    REQUEST,
+    RULE,
+    Draft,
+    Entry,
+    Value,
+)
+from ..model.values import now, record, replace
+from ..redaction.find import redact
+from ..text.clean import one_line
+from ..text.prose import sentences
+from .cues import FILED, cues, propose_asked_condition, propose_conditions
+from .exchanges import AGREES, OBJECTS, Exchange, agreed_statement, answer_to_agent, exchanges
+from .turns import ASSISTANT, TOOL, Run, Turn
+
+# Make drafts from a session's tool calls: commands that failed and later passed, and edits of
+# instruction files.
+
+INSTRUCTION_FILES = ("claude.md", "agents.md", "gemini.md", "copilot-instructions.md", ".cursorrules", ".windsurfrules",
+                     ".clinerules", "conventions.md")  # fmt: skip
+INSTRUCTION_FOLDERS = (
+    ".cursor/rules/",
+    ".claude/rules/",
+    ".windsurf/rules/",
+    ".github/instructions/",
+)
+FIX_SCORE, INSTRUCTION_SCORE = 1.0, 1.5
+MAX_FIXES, MAX_EDITS = 2, 3  # of one session
+MIN_EDIT_WORDS = 4
+MAX_EDIT_CHARS = 1_500
+MAX_COMMAND_CHARS, MAX_ERROR_CHARS, MAX_CAUSE_CHARS = 120, 200, 400
+ERROR_WORDS = (
+    "error",
+    "fail",
+    "exception",
+    "cannot",
+    "not found",
+    "undefined",
+    "panic",
+    "denied",
+    "refused",
+    "missing",
+)
+
+
+def drafts_of_fixes(turns: Sequence[Turn], session: str, run: Run) -> Iterator[Draft]:
+    """Yield at most MAX_FIXES drafts: commands that failed, that the agent then explained, and that later passed."""
+    failed: dict[
+        str, tuple[int, str]
+    ] = {}  # command → turn in which it failed first, and its error
+    calls: dict[str, str] = {}  # id of a call → its command
+    found = 0
+    for number, turn in enumerate(turns):
+        did = turn.did
+        if turn.role != TOOL or did is None:
+            continue
+        command = " ".join((did.command or calls.get(did.id, "")).split())
+        if did.id and did.command:
+            calls[did.id] = did.command
+        if not command or did.failed is None:
+            continue
+        if did.failed:
+            failed.setdefault(command, (number, _error_in(turn.text)))
+        elif command in failed:
+            begun, error = failed.pop(command)
+            cause = _explanation_in(turns[begun + 1 : number])
+            if error and cause and found < MAX_FIXES:
+                found += 1
+                yield _fix_draft(command, error, cause, turn, session, run)
+
+
+def drafts_of_instructions(turns: Sequence[Turn], session: str, run: Run) -> Iterator[Draft]:
+    """Yield a draft for each of the last MAX_EDITS edits of instruction files."""
+    written: dict[str, tuple[str, Turn]] = {}
+    for turn in turns:
+        did = turn.did
+        if turn.role == TOOL and did is not None and is_instruction_file(did.file):
+            text = redact(did.written.strip())[:MAX_EDIT_CHARS]
+            if len(text.split()) >= MIN_EDIT_WORDS:
+                written[text] = (did.file.replace("\\", "/").rpartition("/")[2], turn)
+    for text, (name, turn) in [*written.items()][-MAX_EDITS:]:
+        yield Draft(
+            id=draft_id(session, text),
+            kind=INSTRUCTION,
+            said=text,
+            title=_first_heading(text),
+            text=text,
+            when=propose_conditions(text),
+            tags=(FILED[INSTRUCTION].tag,),
+            score=INSTRUCTION_SCORE,
+            why=f"was written into {name}",
+            session=session,
+            host=run.agent,
+            task=run.task,
+            at=turn.at,
+        )
+
+
+def is_instruction_file(file: str) -> bool:
+    """Tell whether a file holds instructions for agents."""
+    path = file.replace("\\", "/").lower()
+    return path.rpartition("/")[2] in INSTRUCTION_FILES or any(
+        folder in f"/{path}" for folder in INSTRUCTION_FOLDERS
+    )
+
+
+def _fix_draft(command: str, error: str, cause: str, turn: Turn, session: str, run: Run) -> Draft:
+    shown = one_line(redact(command), MAX_COMMAND_CHARS)
+    text = f"`{shown}` failed: {error}\n\n{cause}"
+    return Draft(
+        id=draft_id(session, f"{command} {error}"),
+        kind=FIX,
+        said=f"{shown}: {error}",
+        before=cause,
+        title=one_line(cause, 90),
+        text=text,
+        when=propose_conditions(f"{cause} {error}"),
+        tags=(FILED[FIX].tag,),
+        score=FIX_SCORE,
+        why="the same command failed, then passed",
+        session=session,
+        host=run.agent,
+        task=run.task,
+        at=turn.at,
+    )
+
+
+def _error_in(output: str) -> str:
+    """Return the first line of an output that contains one of ERROR_WORDS; empty if none does."""
+    lines = [line.strip() for line in output.split("\n")]
+    named = [line for line in lines if any(word in line.lower() for word in ERROR_WORDS)]
+    return one_line(redact(named[0]), MAX_ERROR_CHARS) if named else ""
+
+
+def _explanation_in(between: Sequence[Turn]) -> str:
+    """Return the agent's last sentence that explains a failure; empty if there is none."""
+    said = [one for turn in between if turn.role == ASSISTANT for one in sentences(turn.text)]
+    found = next((one for one in reversed(said) if cues().EXPLAINS.search(one)), "")
+    return one_line(redact(found), MAX_CAUSE_CHARS)
+
+
+def _first_heading(text: str) -> str:
+    first = next((line.strip(" #-*\t") for line in text.split("\n") if line.strip(" #-*\t")), text)
+    return one_line(first, 90)
+
+
+# Choose drafts: human turns that contain cues like "always", and agent statements that a person
+# agreed to.
+#
+# The weights are set by hand. Fitted weights learned the project of the test sessions instead
+# (docs/learning.md).
+
+MIN_DRAFT_SCORE = 0.9  # that a turn needs to become a draft
+MAX_DRAFTS = 6  # of one session: those with the highest scores
+SHORT_WORDS, SHORT_SCORE = 6, -0.8  # a turn with fewer words says little by itself …
+SHORT_RULE_WORDS, SHORT_RULE_SCORE = (
+    3,
+    -0.1,
+)  # … unless it states a rule, a preference or a correction: "I prefer tabs"
+LONG_WORDS, LONG_SCORE = 150, -0.6  # a longer turn is usually a task
+QUESTION_WORDS, QUESTION_SCORE = (
+    15,
+    -0.5,
+)  # a short question states nothing, unless it corrects the agent
+TASK_SCORE = -0.6  # a turn that asks the agent to look at something
+FIRST_SCORE = -0.4  # the first turn is usually the task of the session
+OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
+AGREED_SCORE = 1.0  # a statement that a person agreed to
+SHORT_KINDS = (RULE, PREFERENCE, CORRECTION)
+MAX_SAID_CHARS = 2_000  # of a person's words in a draft
+MAX_TASK_CHARS = 120
+MAX_TITLE_CHARS = 90
+MIN_TITLE_WORDS = 4
+MAX_DRAFT_BEFORE_CHARS = 600  # of the agent's words in a draft: the end of them
+
+
+@record
+class Scored:
+    """The score of a person's words, the kind of draft they make, and the cues that were found as a text."""
+
+    score: float
+    kind: str
+    why: str
+
+
+def choose_drafts(
+    turns: Sequence[Turn], run: Run, least: float = MIN_DRAFT_SCORE, most: int = MAX_DRAFTS
+) -> list[Draft]:
+    """Return at most `most` drafts of a session, highest score first. Drafts of spoken words score at least `least`."""
+    session = run.session or next((turn.session for turn in turns if turn.session), "")
+    spoken = exchanges(turns)
+    run = (
+        run
+        if run.task or not spoken
+        else replace(run, task=one_line(redact(spoken[0].said), MAX_TASK_CHARS))
+    )
+    said = (draft for draft in drafts_of_exchanges(spoken, session, run) if draft.score >= least)
+    found = {
+        draft.id: draft
+        for draft in (
+            *said,
+            *drafts_of_instructions(turns, session, run),
+            *drafts_of_fixes(turns, session, run),
+        )
+    }
+    return sorted(found.values(), key=lambda draft: (-draft.score, draft.at))[:most]
+
+
+def drafts_of_exchanges(spoken: Iterable[Exchange], session: str, run: Run) -> Iterable[Draft]:
+    """Yield a draft for each exchange, also for those with a low score."""
+    asked = ""  # the person's last turn that was not a correction
+    for number, exchange in enumerate(spoken):
+        said = redact(exchange.said)[:MAX_SAID_CHARS].strip()
+        scored = score_of(exchange, first=number == 0)
+        statement = redact(agreed_statement(exchange.before)) if scored.kind == AGREED else ""
+        when = propose_conditions(f"{statement}\n{said}" if statement else said)
+        if scored.kind == CORRECTION:
+            when = (*when, *propose_asked_condition(redact(asked)))
+        else:
+            asked = exchange.said
+        yield Draft(
+            id=draft_id(session, said),
+            kind=scored.kind,
+            said=said,
+            before=_end_of_message(redact(exchange.before).strip()),
+            title=draft_title(statement or said),
+            text=f"{statement}\n\nThe person agreed: “{said}”" if statement else said,
+            when=when,
+            tags=(FILED[scored.kind].tag,),
+            score=round(scored.score, 2),
+            why=scored.why,
+            session=session,
+            host=run.agent,
+            task=run.task,
+            at=exchange.at,
+        )
+
+
+def score_of(exchange: Exchange, first: bool = False) -> Scored:
+    """Return the score, the kind and the reasons for what a person said in an exchange."""
+    said, words = exchange.said, len(exchange.said.split())
+    if cues().REQUEST.search(said):
+        return Scored(9.0, REQUEST, "asks to remember it")
+    answer = answer_to_agent(said) if exchange.before else ""
+    hits = [cue for cue in cues().CUES if cue.pattern.search(said)]
+    parts = [(cue.name, cue.weight) for cue in hits]
+    corrects = any(cue.kind == CORRECTION for cue in hits) or answer == OBJECTS
+    if answer == OBJECTS:
+        parts.append(("objects to the agent", OBJECTION_SCORE))
+    agreed = answer == AGREES and bool(agreed_statement(exchange.before))
+    if agreed:
+        parts.append(("agrees with the agent", AGREED_SCORE))
+    elif words < SHORT_WORDS:
+        rules = words >= SHORT_RULE_WORDS and any(cue.kind in SHORT_KINDS for cue in hits)
+        parts.append(("is short", SHORT_RULE_SCORE if rules else SHORT_SCORE))
+    if words > LONG_WORDS:
+        parts.append(("is long", LONG_SCORE))
+    if said.endswith("?") and words < QUESTION_WORDS and not corrects:
+        parts.append(("is a question", QUESTION_SCORE))
+    if cues().SHORT_ASK.search(said):
+        parts.append(("asks to look", TASK_SCORE))
+    if first:
+        parts.append(("is the first turn", FIRST_SCORE))
+    named = max((cue for cue in hits if cue.kind), key=lambda cue: cue.weight, default=None)
+    kind = CORRECTION if corrects else named.kind if named else AGREED if agreed else DECISION
+    why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)
+    return Scored(sum(weight for _, weight in parts), kind, why)
+
+
+def draft_title(text: str) -> str:
+    """Return the sentence with the strongest cues as a title, without lead-ins ("ok,", "from now on") and reasons."""
+    spoken = [one for one in sentences(text) if len(one.split()) >= MIN_TITLE_WORDS] or [text]
+    best = max(
+        spoken, key=lambda one: sum(cue.weight for cue in cues().CUES if cue.pattern.search(one))
+    )
+    bare = cues().CHOOSING.sub(
+        "", cues().MARKERS.sub("", one_line(best, 2 * len(best) + 1)).strip()
+    )
+    head = cues().REASONS.split(bare, maxsplit=1)[0]
+    title = (head if len(head.split()) >= MIN_TITLE_WORDS else bare).rstrip(".,:;! ")
+    return one_line(title[:1].upper() + title[1:], MAX_TITLE_CHARS)
+
+
+def _end_of_message(before: str) -> str:
+    """Return the last MAX_BEFORE_CHARS of the agent's words, cut at a space, with an ellipsis for the rest."""
+    if len(before) <= MAX_DRAFT_BEFORE_CHARS:
+        return before
+    cut = before[-MAX_DRAFT_BEFORE_CHARS:]
+    return f"…{cut.partition(' ')[2] or cut}"
+
+
+# Turn a draft that somebody keeps into the entry of a memory.
+
+LEARNED_TAG = "learned"  # tag of memories that were found in a session
+QUOTE_KEY = "quote"  # key of a memory that holds the person's words
+BY_PERSON = (
+    CORRECTION,
+    RULE,
+    PREFERENCE,
+    DECISION,
+    REQUEST,
+    AGREED,
+    FOUND,
+)  # kinds in which a person speaks
+MAX_QUOTE_CHARS = 600
+AGENT_LABEL, PERSON_LABEL, EVIDENCE_LABEL = (
+    "agent",
+    "person",
+    "evidence",
+)  # labels of the parts of an exchange
+
+
+def entry_of_draft(draft: Draft) -> Entry:
+    """Return a draft as an entry with its text, its source, and the person's words as a quote."""
+    filed = FILED.get(draft.kind, FILED[DECISION])
+    extra: dict[str, Value] = {"type": filed.type, "category": filed.category}
+    if _holds_persons_words(draft):
+        extra[QUOTE_KEY] = one_line(draft.said, MAX_QUOTE_CHARS)
+    return Entry(
+        title=draft.title,
+        when=draft.when,
+        tags=tuple(dict.fromkeys((*(draft.tags or (filed.tag,)), LEARNED_TAG))),
+        importance=filed.importance,
+        at=draft.at if 0 < draft.at <= now() else now(),
+        by=draft.host,
+        found_in=draft.task,
+        source=source_of_draft(draft),
+        extra=extra,
+        body=draft.text,
+    )
+
+
+def exchange_of_draft(draft: Draft) -> list[tuple[str, str]]:
+    """Return the exchange that a draft comes from as (label, words) pairs, without empty parts."""
+    answer = PERSON_LABEL if _holds_persons_words(draft) else EVIDENCE_LABEL
+    return [
+        (who, words) for who, words in ((AGENT_LABEL, draft.before), (answer, draft.said)) if words
+    ]
+
+
+def _holds_persons_words(draft: Draft) -> bool:
+    """Tell whether `draft.said` holds a person's words. A draft made from failures lists the failures there."""
+    return draft.kind in BY_PERSON and LESSON not in draft.tags
+
+
+def source_of_draft(draft: Draft) -> str:
+    """Return the host and the session that a draft comes from, as a text."""
+    host = f"{draft.host} session" if draft.host else "session"
+    return f"{host} {draft.session}" if draft.session else draft.host and host
+
+
+def entry_of_request(draft: Draft) -> Entry:
+    """Return the entry for what a person asked to remember, without words like "Remember that"."""
+    asked = cues().REQUEST.search(draft.said)
+    text = asked[1].strip() if asked else draft.said
+    return replace(entry_of_draft(draft), body=text)

@@ -1,0 +1,384 @@
+"""Consolidate the traces of one goal into a learning. Pure: returns a Plan.
+
+A trace whose goal resembles that of a learning is added to it by an amendment. The other traces are
+grouped by the earliest goal that they resemble, which becomes the new learning's `goal`. No trace
+is counted twice, so you can repeat a run that was interrupted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ..format.body import (
+    NOT_RECORDED,
+    NOT_SEEN,
+    NOTHING_SAID,
+    NOTHING_WORKED,
+    PLACEHOLDERS,
+    list_items,
+    sections_of,
+)
+from ..model.entries import Entry, Memory, Plan
+from ..model.values import ACTIVE, DAY, record
+from ..state.changes import superseding
+from ..state.digests import by_time
+from ..state.housekeeping import Census
+from ..state.plans import entry_about, plan_add
+from ..state.runs import TRACE, Run, first_list, goal_of, run_of, step_of
+from ..state.trust import derived_from, memory_by_source, with_sources
+from ..text.clean import one_line
+from ..text.conditions import specific_stems
+from ..text.language import NEAR_DUPLICATE, Statement, says_same, statement_of
+from .repetitions import plain_words
+
+Wording = Callable[["LearnedGoal"], str]
+
+
+Leaders = Callable[[Sequence[str], float], list[int]]
+
+
+# Write a learning from several runs of one goal, in the format of LLMos. It selects sentences; it
+# uses no model.
+
+MAX_ITEMS = 7  # per list
+MAX_STEPS = 12
+MAX_TOOLS = 6
+MAX_COMPARED = 60  # distinct items that are compared with each other: the most common ones
+ITEM_LENGTH = 300  # characters
+WARNING_STARTS = (
+    "avoid",
+    "never",
+    "do not",
+    "don't",
+    "dont ",
+    "must not",
+    "should not",
+    "stop using",
+    "beware",
+)
+
+
+@record
+class LearnedGoal:
+    """The facts about one goal: the numbers of runs and failures, and the runs that can still be read."""
+
+    name: str
+    executions: int
+    failures: int
+    runs: tuple[Run, ...]
+
+    @property
+    def rate(self) -> int:
+        """Return the success rate in percent."""
+        return round(100 * (self.executions - self.failures) / max(1, self.executions))
+
+
+def learning_text(learned: LearnedGoal) -> str:
+    """Return the learning as Markdown: Context, Key Insights, Recommended Approach, Anti-Patterns."""
+    insights = _numbered(key_insights(learned.runs)) or NOT_RECORDED
+    avoid = "\n".join(f"- {item}" for item in anti_patterns(learned.runs)) or f"- {NOT_SEEN}"
+    return f"""# Learning: {learned.name}
+
+## Context
+- Observed in {learned.executions} executions
+- Success rate: {learned.rate}%
+- Common tools: {", ".join(common_tools(learned.runs)) or "none were recorded"}
+
+## Key Insights
+{insights}
+
+## Recommended Approach
+{recommended_steps(learned.runs)}
+
+## Anti-Patterns
+{avoid}"""
+
+
+def earlier_runs(learning: Memory) -> list[Run]:
+    """Return the text of a learning as runs, to replace sources that no longer exist."""
+    parts = sections_of(learning.body)
+    id, goal = learning.id, learning.title
+    steps, learnings = (
+        _items_under(parts, "recommended approach"),
+        _items_under(parts, "key insights"),
+    )
+    told = Run(id, goal, "success", steps=steps, learnings=learnings, at=learning.created)
+    failed = [Run(id, goal, "failure", error=item) for item in _items_under(parts, "anti-patterns")]
+    return [told, *failed]
+
+
+def _items_under(parts: dict[str, str], title: str) -> tuple[str, ...]:
+    return tuple(item for item in list_items(parts.get(title, "")) if item not in PLACEHOLDERS)
+
+
+def common_tools(runs: Sequence[Run]) -> list[str]:
+    """Return the MAX_TOOLS most common tools of the runs, most common first."""
+    counts = Counter(one_line(tool, 60) for run in runs for tool in dict.fromkeys(run.tools))
+    return sorted(counts, key=lambda tool: (-counts[tool], tool))[:MAX_TOOLS]
+
+
+def key_insights(runs: Sequence[Run]) -> list[str]:
+    """Return the most common learnings of the runs, or the results of successful runs if there are no learnings."""
+    ordered = sorted(runs, key=lambda run: not run.succeeded)
+    said = [item for run in ordered for item in run.learnings if not _warns(item)]
+    return most_common_items(said) or most_common_items(
+        [item for run in ordered if run.succeeded for item in list_items(run.results)]
+    )
+
+
+def recommended_steps(runs: Sequence[Run]) -> str:
+    """Return the steps of the most typical successful run, or a plan if no run lists steps."""
+    good = [run for run in runs if run.succeeded]
+    if not good:
+        return NOTHING_WORKED
+    steps = _typical(
+        good, lambda run: [step for step, failed in map(step_of, run.steps) if not failed]
+    )
+    steps = steps or _typical(good, lambda run: list_items(run.plan))
+    return _numbered([one_line(step, ITEM_LENGTH) for step in steps[:MAX_STEPS]]) or NOTHING_SAID
+
+
+def _typical(runs: Sequence[Run], steps_of: Callable[[Run], list[str]]) -> list[str]:
+    """Return the steps of the run that shares most steps with the others; if several do, of the latest."""
+    told = [(run, steps_of(run)) for run in runs]
+    said = [{statement_of(step) for step in steps} for _, steps in told]
+    counts = Counter(key for keys in said for key in keys)
+    shared = [sum(counts[key] for key in keys) for keys in said]
+    ranked = [
+        (share, run.at, run.id, steps) for share, (run, steps) in zip(shared, told, strict=True)
+    ]
+    return max(ranked, key=lambda ranked: ranked[:3], default=(0, 0, "", []))[3]
+
+
+def anti_patterns(runs: Sequence[Run]) -> list[str]:
+    """Return the most common warnings, errors of failed runs, and failed steps."""
+    failed = [run for run in runs if not run.succeeded]
+    wrong = [list_items(run.error)[0] for run in failed if list_items(run.error)]
+    steps = [f"Failed step: {step}" for run in runs for step, bad in map(step_of, run.steps) if bad]
+    warned = [item for run in runs for item in run.learnings if _warns(item)]
+    return most_common_items([*warned, *wrong, *steps], counted=True)
+
+
+def _warns(text: str) -> bool:
+    return text.lower().startswith(WARNING_STARTS)
+
+
+def most_common_items(said: Iterable[str], counted: bool = False) -> list[str]:
+    """Return the most common items, without near duplicates. With `counted`, append the number of times."""
+    first: dict[Statement, str] = {}
+    counts: Counter[Statement] = Counter()
+    for text in said:
+        if item := one_line(text, ITEM_LENGTH):
+            key = statement_of(item)
+            first.setdefault(key, item)
+            counts[key] += 1
+    kept: list[Statement] = []
+    for key in sorted(first, key=lambda key: -counts[key])[:MAX_COMPARED]:
+        same = next((other for other in kept if says_same(key, other, NEAR_DUPLICATE)), None)
+        if same is None:
+            kept.append(key)
+        else:
+            counts[same] += counts[key]
+    times = {key: f" ({counts[key]} times)" if counted and counts[key] > 1 else "" for key in kept}
+    return [first[key] + times[key] for key in kept[:MAX_ITEMS]]
+
+
+def _numbered(texts: Sequence[str]) -> str:
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
+
+
+# Consolidate the traces of one goal into a learning. Pure: returns a Plan.
+#
+# A trace whose goal resembles that of a learning is added to it by an amendment. The other traces
+# are grouped by the earliest goal that they resemble, which becomes the new learning's `goal`. No
+# trace is counted twice, so you can repeat a run that was interrupted.
+
+CONSOLIDATED = "consolidate"  # stored as the source of these learnings
+LEARNING_KIND = "learning"
+LEARNING_PREFIX = "Learning: "
+FAILED_KEY = "failed"  # key: ids of the sources that did not reach their goal
+MIN_TRACES = 2  # of a new learning
+MIN_GOAL_COSINE = 0.7  # of equal goals (static vectors): "create an FFT plot", "plot the spectrum of an audio file"
+MIN_OLD_GOAL_COSINE = 0.6  # … of learnings that nobody has changed for half a year
+OLD_DAYS = 182  # LLMos: long-term memory is consolidated after six months
+MAX_SOURCES = 1_000  # of a learning; their list fits into a frontmatter of 64 KiB
+MAX_CONDITIONS = 5
+NAME_LENGTH = 160  # characters of a goal in a title
+CONDITION_WORDS = 24
+
+
+def plan_learnings(
+    census: Census, leaders: Leaders, by: str = "", wording: Wording = learning_text
+) -> Plan:
+    """Plan learnings for all traces that are in none yet, and merge old learnings with similar goals."""
+    learnings = made_learnings(census)
+    entries: list[Entry] = []
+    for learning, new in _goal_groups(learnings, unlearned_traces(census), leaders):
+        if learning:
+            entries.append(_amended_learning(census, learning, new, (), by, wording))
+        elif len(new) >= MIN_TRACES:
+            entries.append(_new_learning(new, by, wording))
+    changed, before = {entry.target for entry in entries}, census.now - OLD_DAYS * DAY
+    old = [
+        learning
+        for learning in learnings
+        if learning.id not in changed and 0 < learning.updated <= before
+    ]
+    entries += _merged_learnings(census, old, leaders, by, wording)
+    made, amended = (
+        sum(entry.kind == kind for entry in entries) for kind in (LEARNING_KIND, "amend")
+    )
+    return Plan(tuple(entries), f"{made} new learnings, {amended} amended")
+
+
+def made_learnings(census: Census) -> tuple[Memory, ...]:
+    """Return the active learnings that were made from traces, oldest first."""
+    found = (
+        memory
+        for memory in census.memories.values()
+        if memory.kind == LEARNING_KIND and memory.source == CONSOLIDATED
+    )
+    return by_time(memory for memory in found if memory.status == ACTIVE and derived_from(memory))
+
+
+def unlearned_traces(census: Census) -> tuple[Memory, ...]:
+    """Return the active traces that are in no learning, oldest first. Deleting a learning frees its traces."""
+    known = memory_by_source(census.memories.values(), LEARNING_KIND)
+    traces = (
+        memory
+        for memory in census.memories.values()
+        if memory.kind == TRACE and memory.status == ACTIVE
+    )
+    return by_time(memory for memory in traces if memory.id not in known)
+
+
+def is_consolidation_due(
+    count: int, oldest: int, last: int, now: int, least: int, days: int = 7
+) -> bool:
+    """Tell whether consolidation is due: enough new traces, or at least one after a week without a run (LLMos)."""
+    return count >= least or (count > 0 and now - max(oldest, last) >= days * DAY)
+
+
+def most_of_one_goal(census: Census, leaders: Leaders) -> int:
+    """Return the number of new traces of the goal that has most of them."""
+    return max(
+        (
+            len(new)
+            for _, new in _goal_groups(made_learnings(census), unlearned_traces(census), leaders)
+        ),
+        default=0,
+    )
+
+
+def _goal_groups(
+    learnings: Sequence[Memory], new: Sequence[Memory], leaders: Leaders
+) -> Iterator[tuple[Memory | None, list[Memory]]]:
+    """Yield (learning, new traces) for each goal; the learning is None if the goal has none or it is full."""
+    room = [learning for learning in learnings if len(derived_from(learning)) < MAX_SOURCES]
+    leads = leaders([goal_of(memory) for memory in (*room, *new)], MIN_GOAL_COSINE)
+    members: dict[int, list[Memory]] = {}
+    for place, trace in enumerate(new, len(room)):
+        members.setdefault(leads[place], []).append(trace)
+    for lead, traces in sorted(members.items()):
+        learning = room[lead] if lead < len(room) else None
+        free = MAX_SOURCES - (len(derived_from(learning)) if learning else 0)
+        yield learning, traces[:free]
+        for start in range(free, len(traces), MAX_SOURCES):
+            yield None, traces[start : start + MAX_SOURCES]
+
+
+def _new_learning(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
+    runs = [run_of(trace) for trace in traces]
+    learned = LearnedGoal(
+        _most_common_goal(runs), len(runs), sum(not run.succeeded for run in runs), tuple(runs)
+    )
+    entry = Entry(
+        kind=LEARNING_KIND,
+        title=LEARNING_PREFIX + learned.name,
+        when=goal_conditions(run.goal for run in runs),
+        tags=(LEARNING_KIND,),
+        source=CONSOLIDATED,
+        by=by,
+        body=wording(learned),
+        extra={"goal": runs[0].goal, FAILED_KEY: [run.id for run in runs if not run.succeeded]},
+    )
+    return plan_add(with_sources(entry, [run.id for run in runs])).entries[0]
+
+
+def _amended_learning(
+    census: Census,
+    learning: Memory,
+    new: Sequence[Memory],
+    others: Sequence[Memory],
+    by: str,
+    wording: Wording,
+) -> Entry:
+    """Return the amendment that rewrites a learning from its own traces, new traces and those of other learnings."""
+    whole = (learning, *others)
+    ids = list(
+        dict.fromkeys(
+            [*(id for one in whole for id in derived_from(one)), *(trace.id for trace in new)]
+        )
+    )
+    runs = [run_of(census.memories[id]) for id in ids if id in census.memories]
+    known = {run.id for run in runs}
+    gone = [one for one in whole if any(id not in known for id in derived_from(one))]
+    runs += [run for one in gone for run in earlier_runs(one)]
+    failed = [id for one in whole for id in first_list(one, (FAILED_KEY,))]
+    failed = list(
+        dict.fromkeys([*failed, *(trace.id for trace in new if not run_of(trace).succeeded)])
+    )
+    learned = LearnedGoal(
+        learning.title.removeprefix(LEARNING_PREFIX), len(ids), len(failed), tuple(runs)
+    )
+    conditions = dict.fromkeys(
+        [*(one for other in whole for one in other.when), *goal_conditions(map(goal_of, new))]
+    )
+    when, extra = tuple(conditions)[:MAX_CONDITIONS], {FAILED_KEY: [*failed]}
+    change = Entry(
+        kind="amend", by=by, body=wording(learned), when=when, given=("whenToUse",), extra=extra
+    )
+    return entry_about(learning, with_sources(change, ids))
+
+
+def _merged_learnings(
+    census: Census, old: Sequence[Memory], leaders: Leaders, by: str, wording: Wording
+) -> list[Entry]:
+    """Return entries that merge old learnings with similar goals. The first one supersedes the others."""
+    groups: dict[int, list[Memory]] = {}
+    for place, lead in enumerate(
+        leaders([goal_of(learning) for learning in old], MIN_OLD_GOAL_COSINE)
+    ):
+        groups.setdefault(lead, []).append(old[place])
+    entries: list[Entry] = []
+    for first, *others in groups.values():
+        if others and sum(len(derived_from(one)) for one in (first, *others)) <= MAX_SOURCES:
+            entries.append(_amended_learning(census, first, (), others, by, wording))
+            entries += [
+                superseding(other, first.id, f"consolidated into {first.id}", by)
+                for other in others
+            ]
+    return entries
+
+
+def _most_common_goal(runs: Sequence[Run]) -> str:
+    """Return the goal in the wording that is most common; if several are, the first of them."""
+    chosen = Counter(plain_words(run.goal) for run in runs).most_common(1)[0][0]
+    return one_line(next(run.goal for run in runs if plain_words(run.goal) == chosen), NAME_LENGTH)
+
+
+def goal_conditions(goals: Iterable[str]) -> tuple[str, ...]:
+    """Return conditions like "When the task is to …", one for each goal with other specific words."""
+    found: dict[tuple[str, ...], str] = {}
+    for goal in goals:
+        task = " ".join(plain_words(goal).split()[:CONDITION_WORDS])
+        subject = tuple(sorted(set(specific_stems(task))))
+        if subject and len(found) < MAX_CONDITIONS:
+            found.setdefault(subject, f"When the task is to {task}")
+    return tuple(found.values())
+
+
+def learnings_by_trace(census: Census) -> dict[str, Memory]:
+    """Return trace id → the active learning that contains it."""
+    return {id: learning for learning in made_learnings(census) for id in derived_from(learning)}

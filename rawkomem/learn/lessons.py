@@ -1,0 +1,599 @@
+"""Lessons (RFC-0011): read and write wire blocks, decide whether a lesson is new, and distill failures
+into drafts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ..files.session_records import draft_id
+from ..format.body import list_items, sections_of
+from ..format.mesh_fields import (
+    LESSON_HEADINGS,
+    SEVERITIES,
+    LessonContext,
+    checked_lesson,
+    is_pattern_id,
+    lesson_body,
+    lesson_context,
+    lesson_keys,
+    lesson_pattern,
+    lesson_title,
+    lesson_wire_values,
+    pattern_id,
+)
+from ..format.yamo import (
+    AGENT_PREFIX,
+    UNNAMED_AGENT,
+    YamoBlock,
+    emit_yamo,
+    lesson_block,
+    read_yamo_block,
+    yamo_name,
+    yamo_value,
+)
+from ..model.entries import FIX, LESSON, RULE, Draft, Entry, Memory, Plan, Value
+from ..model.errors import BadInput
+from ..model.ids import new_id
+from ..model.values import ACTIVE, DAY, iso, now, read_time, record, replace
+from ..redaction.find import redact
+from ..state.changes import outweighs, superseding
+from ..state.fold import TRUST_INSUFFICIENT, new_memory, plan_quarantined
+from ..state.plans import plan_add
+from ..state.runs import EXPERIENCE, SUCCESS, TRACE, goal_of, outcome_of
+from ..state.trust import with_sources
+from ..text.clean import one_line
+from ..text.conditions import REFUSED, read_condition
+from ..text.language import language
+
+# Decide whether a lesson is new, better than a known one, or known; read and write its wire block
+# (RFC-0011).
+
+LESSON_TAG = "#lesson_learned"
+SCOPE_LENGTH = 200  # characters of a scope that go into a condition
+MADE_UP_RULE = ("Before you ", ": make sure that it does not end in ")
+LESSON_STORED, LESSON_KNOWN, LESSON_BETTER, LESSON_HELD = (
+    "stored",
+    "known",
+    "superseded",
+    "quarantined",
+)
+
+
+@record
+class Lesson:
+    """A stored lesson: the LessonBlock of RFC-0011, with author, time, status and file."""
+
+    id: str
+    pattern_id: str
+    context: LessonContext
+    by: str
+    at: int
+    status: str
+    path: str
+
+    @property
+    def wire(self) -> str:
+        """Return the lesson as a wire block for other programs."""
+        return emit_yamo(
+            lesson_block(
+                self.by, self.at, **lesson_wire_values(self.id, self.pattern_id, self.context)
+            )
+        )
+
+
+@record
+class LearnedLesson:
+    """The outcome of learning a lesson, and the plan to write it. For KNOWN, `id` is the id of the known lesson."""
+
+    id: str
+    what: str  # STORED, KNOWN, BETTER or HELD
+    plan: Plan
+
+
+@record
+class WireLesson:
+    """A lesson read from a wire block, with the id, pattern, time and agent in that block."""
+
+    context: LessonContext
+    id: str
+    pattern_id: str
+    at: int
+    by: str
+
+
+def lesson_of(memory: Memory) -> Lesson:
+    """Return a memory of kind `lesson` as a Lesson."""
+    context = lesson_context(memory.title, memory.importance, memory.extra, memory.body)
+    pattern = lesson_pattern(memory.extra)
+    return Lesson(
+        memory.id, pattern, context, memory.by, memory.created, memory.status, memory.path
+    )
+
+
+def by_severity(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """Return lessons sorted by severity, then confidence, then time; highest and latest first."""
+    order = {severity: -place for place, severity in enumerate(SEVERITIES)}
+    return sorted(
+        lessons,
+        key=lambda one: (order[one.context.severity], -one.context.confidence, -one.at, one.id),
+    )
+
+
+def same_pattern(lesson: Lesson, pattern: str, context: LessonContext) -> bool:
+    """Tell whether a lesson is about a pattern.
+
+    Pattern ids can collide, so name and scope are compared too. In a wire block, the id may replace the name.
+    """
+    known = lesson.context
+    names = known.error_pattern == context.error_pattern or pattern in (
+        known.error_pattern,
+        context.error_pattern,
+    )
+    same_scope = yamo_value(known.applicable_scope) == yamo_value(
+        context.applicable_scope
+    )  # as in a wire block
+    return lesson.pattern_id == pattern and names and same_scope
+
+
+def plan_lesson(
+    context: LessonContext,
+    known: Sequence[Memory],
+    trust: Callable[[Memory], float],
+    by: str = "",
+    sources: Sequence[str] = (),
+    wire: WireLesson | None = None,
+) -> LearnedLesson:
+    """Plan to store a lesson distilled from `sources`, unless a `known` lesson of its pattern is at least as confident.
+
+    A more confident lesson supersedes the known one. If it is trusted less, it is held for review instead.
+    """
+    context = checked_lesson(context)
+    pattern = (
+        wire.pattern_id if wire else pattern_id(context.error_pattern, context.applicable_scope)
+    )
+    same = [memory for memory in known if same_pattern(lesson_of(memory), pattern, context)]
+    best = max(same, key=lambda memory: lesson_of(memory).context.confidence, default=None)
+    if best and lesson_of(best).context.confidence >= context.confidence:
+        return LearnedLesson(best.id, LESSON_KNOWN, Plan((), f"{best.id} already says this"))
+    entry = _lesson_entry(context, pattern, by, sources, wire)
+    first = plan_add(entry).entries[0]
+    older = [memory for memory in same if memory.status == ACTIVE]
+    if not older:
+        return LearnedLesson(first.id, LESSON_STORED, Plan((first,), f"lesson {pattern}"))
+    if not outweighs(new_memory(first), older, trust):
+        held = plan_quarantined(first, TRUST_INSUFFICIENT, by, [memory.id for memory in older])
+        return LearnedLesson(
+            first.id,
+            LESSON_HELD,
+            replace(held, why=f"lesson {first.id} waits for a review: it is trusted less"),
+        )
+    taken = [
+        superseding(memory, first.id, "a more confident lesson of the same pattern", by)
+        for memory in older
+    ]
+    why = f"lesson {pattern}, which replaces {', '.join(memory.id for memory in older)}"
+    return LearnedLesson(first.id, LESSON_BETTER, Plan((first, *taken), why))
+
+
+def _lesson_entry(
+    context: LessonContext, pattern: str, by: str, sources: Sequence[str], wire: WireLesson | None
+) -> Entry:
+    at = wire.at if wire and wire.at else now()
+    entry = Entry(
+        kind="lesson",
+        id=wire.id if wire and wire.id else new_id("lesson", at),
+        at=at,
+        by=by,
+        title=lesson_title(context),
+        when=lesson_conditions(context.error_pattern, context.applicable_scope),
+        tags=(LESSON_TAG,),
+        importance=context.severity,
+        extra=lesson_keys(context, pattern),
+        body=lesson_body(context),
+    )
+    return with_sources(entry, sources) if sources else entry
+
+
+def lesson_conditions(error_pattern: str, applicable_scope: str) -> tuple[str, ...]:
+    """Return the conditions of a lesson: its scope, and the name of its error pattern."""
+    name = "" if is_pattern_id(error_pattern) else error_pattern
+    scope = one_line(applicable_scope, SCOPE_LENGTH)
+    proposed = (scope and f"When working on {scope}", " ".join(name.replace("_", " ").split()))
+    return tuple(text for text in proposed if text and read_condition(text).form != REFUSED)
+
+
+def lesson_of_draft(draft: Draft, by: str = "") -> Entry:
+    """Return the entry for a draft of a lesson that somebody keeps."""
+    fields: dict[str, Value] = dict(draft.fields)
+    if pattern := lesson_pattern(fields):
+        fields |= {"patternId": pattern, "preventativeRule": draft.title}
+    severity = str(fields.get("severity", ""))
+    return Entry(
+        kind="lesson",
+        by=by,
+        title=draft.title,
+        when=draft.when,
+        tags=(LESSON_TAG, *(tag for tag in draft.tags if tag != LESSON)),
+        importance=severity if severity in SEVERITIES else "medium",
+        extra=fields,
+        body=draft.text,
+    )
+
+
+def read_wire(text: str) -> WireLesson:
+    """Return the lesson in a wire block, in either form. BadInput names the first invalid line."""
+    block, problems = read_yamo_block(text)
+    wrong = next((problem for problem in problems if problem.level == "error"), None)
+    if block is None or wrong:
+        told = f"line {wrong.line}: {wrong.message}" if wrong else "no block"
+        raise BadInput(
+            f"not a lesson block: {told}", wrong.hint if wrong else "see 'rawkomem docs yamo'"
+        )
+    return _wire_of(block)
+
+
+def _wire_of(block: YamoBlock) -> WireLesson:
+    name, scope = (
+        block.value("context", "error_pattern"),
+        block.value("meta", "applicability_scope"),
+    )
+    context = LessonContext(
+        situation=block.value("context", "original_context"),
+        error_pattern=name,
+        oversight=block.value("output", "oversight_description"),
+        fix=block.value("meta", "rationale"),
+        preventative_rule=block.value("output", "preventative_rule"),
+        severity=block.value("context", "severity").lower(),
+        applicable_scope=scope,
+        inverse_lesson=block.value("meta", "inverse_lesson"),
+        confidence=_confidence_number(block.value("output", "rule_confidence")),
+    )
+    pattern = name if is_pattern_id(name) else pattern_id(name, scope)
+    at = read_time(block.value("context", "timestamp"))[0] or 0
+    agent = block.agent.removeprefix(AGENT_PREFIX)
+    return WireLesson(
+        checked_lesson(context),
+        _lesson_id(block),
+        pattern,
+        at,
+        "" if agent == UNNAMED_AGENT else agent,
+    )
+
+
+def _lesson_id(block: YamoBlock) -> str:
+    """Return a block's lesson id if it has our format; else empty, so that a block cannot take another memory's id."""
+    id = block.value("output", "lesson_id")
+    parts = id.split("_")
+    ours = (
+        len(parts) == 3
+        and parts[0] == "lesson"
+        and parts[1].isdecimal()
+        and yamo_name(id) == id
+        and len(id) < 60
+    )
+    return id if ours else ""
+
+
+def _confidence_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise BadInput(
+            f"rule_confidence {text!r} is no number", "give a number from 0 to 1"
+        ) from None
+
+
+def covers_failures(lesson: Lesson, error_pattern: str, scope: str) -> bool:
+    """Tell whether a lesson covers failures of a pattern. An empty scope, or "this project", matches any scope."""
+    anywhere = scope in (
+        "",
+        lesson.context.applicable_scope,
+    ) or lesson.context.applicable_scope in ("", "this project")
+    return lesson.context.error_pattern == error_pattern and anywhere and not is_made_up(lesson)
+
+
+def is_made_up(lesson: Lesson) -> bool:
+    """Tell whether an earlier version of `distill` generated the rule from a title and an error."""
+    start, middle = MADE_UP_RULE
+    rule = lesson.context.preventative_rule
+    return rule.startswith(start) and middle in rule
+
+
+def has_pattern_name(lesson: Lesson, name: str) -> bool:
+    """Tell whether a name is the lesson's pattern id or the readable name of its pattern."""
+    return name in (lesson.pattern_id, lesson.context.error_pattern)
+
+
+def with_known_name(wire: WireLesson, known: Sequence[Memory]) -> WireLesson:
+    """Return the lesson with the readable name of its pattern, if a known lesson has that name."""
+    for memory in known:
+        lesson = lesson_of(memory)
+        if same_pattern(lesson, wire.pattern_id, wire.context):
+            return replace(
+                wire, context=replace(wire.context, error_pattern=lesson.context.error_pattern)
+            )
+    return wire
+
+
+# Distill recent failures into drafts of lessons, one per error pattern (RFC-0011 §8.2). Pure.
+#
+# A draft repeats the rule, learning or fix that the failures contain. If they contain none, no
+# rule is invented: a repeated failure becomes a draft that says how often it happened, and a
+# single failure becomes no draft.
+
+RECENT_MS = DAY
+REPEATED_MS = 7 * DAY  # failures of one pattern within this time count together
+CANDIDATE_TAG = "#lesson_learned_candidate"
+DISTILL_SESSION = "distill"  # stored as the session of these drafts
+UNSOLVED = "unsolved"  # tag of a failure without a rule, learning or fix
+FAILED_STATUSES = ("failure", "failed", "error")
+PATTERN_KEYS = ("error_pattern", "errorPattern")
+SCOPE_KEYS = ("applicable_scope", "applicableScope")
+RULE_KEYS = ("preventativeRule", "preventative_rule", "rule")
+FIX_KEYS = ("fix", "resolution")
+BASE_SCORE = 0.5  # score of one failure
+SOLVED_SCORE = 0.2  # added if there is a rule, learning or fix
+REPEAT_SCORE = 0.1  # added for each further failure
+MAX_SCORE = 0.9
+HIGH_SEVERITY_FAILURES = 3  # from this many failures on, a pattern is of high severity
+PATTERN_WORDS = (
+    6  # of an error's first line that make its pattern; later words differ from run to run
+)
+MIN_SENTENCE_WORDS = 3  # of a rule, learning or fix; a shorter text is ignored
+MAX_TEXT_CHARS = 600  # of a rule, learning, fix or other text in a draft
+MAX_QUOTE_CHARS = 120  # of an error, a goal or a title in a sentence
+MAX_LISTED = 3  # days or goals that a sentence lists
+
+
+@record
+class LessonProposal:
+    """A draft made from failures, with their pattern and scope and the ids of those failures."""
+
+    draft: Draft
+    pattern: str
+    scope: str  # empty if unknown
+    sources: tuple[str, ...]
+
+    @property
+    def is_solved(self) -> bool:
+        """Tell whether the failures contain a rule, learning or fix."""
+        return LESSON in self.draft.tags
+
+    @property
+    def unsolved_id(self) -> str:
+        """Return the id that the draft of these failures has while they are unsolved."""
+        return draft_id(DISTILL_SESSION, f"{self.pattern} {self.scope}")
+
+
+def lesson_proposals(memories: Iterable[Memory], now: int) -> list[LessonProposal]:
+    """Return at most one proposal per error pattern, sorted by pattern."""
+    groups: dict[tuple[str, str], list[Memory]] = {}
+    succeeded: dict[str, int] = {}
+    for memory in memories:
+        if outcome_of(memory) in SUCCESS:
+            goal = goal_of(memory).lower()
+            succeeded[goal] = max(memory.created, succeeded.get(goal, 0))
+        if 0 <= now - memory.created < REPEATED_MS and (
+            is_failure(memory) or _names_pattern(memory)
+        ):
+            groups.setdefault(_pattern_and_scope(memory), []).append(memory)
+    found = []
+    for pattern, failures in sorted(groups.items()):
+        failures.sort(key=lambda memory: (memory.created, memory.id))
+        recent = any(is_failure(memory) and now - memory.created < RECENT_MS for memory in failures)
+        proposal = _proposal(pattern, failures, succeeded) if recent or len(failures) > 1 else None
+        if proposal and pattern[0]:
+            found.append(proposal)
+    return found
+
+
+def is_failure(memory: Memory) -> bool:
+    """Tell whether an active memory records a failure: its `status` key says so, or it has the candidate tag."""
+    marked = any(tag.lower().lstrip("#") == CANDIDATE_TAG[1:] for tag in memory.tags)
+    return _counts(memory) and (marked or _has_failed(memory))
+
+
+def _names_pattern(memory: Memory) -> bool:
+    return _counts(memory) and bool(_first_text(memory, *PATTERN_KEYS))
+
+
+def _counts(memory: Memory) -> bool:
+    return memory.status == ACTIVE and memory.kind != "lesson"
+
+
+def _has_failed(memory: Memory) -> bool:
+    return _first_text(memory, "status").lower() in FAILED_STATUSES
+
+
+def _proposal(
+    pattern: tuple[str, str], failures: Sequence[Memory], succeeded: Mapping[str, int]
+) -> LessonProposal | None:
+    """Return the proposal for the failures of one pattern; None if there is too little to say."""
+    name, scope = pattern
+    rule = _last_sentence(failures, *RULE_KEYS) or _last_learning(failures)
+    fix = _last_sentence(failures, *FIX_KEYS)
+    if rule or fix:
+        draft = _lesson_draft(pattern, failures, rule, fix)
+    elif len(failures) > 1 and not _has_succeeded(failures, succeeded):
+        draft = _unsolved_draft(pattern, failures)
+    else:
+        return None
+    return LessonProposal(draft, name, scope, tuple(memory.id for memory in failures))
+
+
+def _has_succeeded(failures: Sequence[Memory], succeeded: Mapping[str, int]) -> bool:
+    """Tell whether a run with one of these goals succeeded after the last failure."""
+    return any(
+        succeeded.get(goal_of(memory).lower(), 0) > failures[-1].created for memory in failures
+    )
+
+
+def _lesson_draft(
+    pattern: tuple[str, str], failures: Sequence[Memory], rule: str, fix: str
+) -> Draft:
+    name, scope = pattern
+    told = {
+        "situation": f"{_last_sentence(failures, 'situation')}\n\n{_story(failures)}.".strip(),
+        "fix": fix,
+        "inverse_lesson": _last_sentence(failures, "inverseLesson", "inverse_lesson"),
+    }
+    keys = {
+        "errorPattern": name,
+        "applicableScope": scope,
+        "oversight": _last_sentence(failures, "oversight"),
+        "severity": _severity(failures),
+        "ruleConfidence": _stated_confidence(failures),
+    }
+    return Draft(
+        id=draft_id(DISTILL_SESSION, f"{name} {scope} {rule or fix}"),
+        kind=RULE if rule else FIX,
+        title=one_line((rule or fix).removesuffix(".")),
+        text="\n\n".join(
+            f"{heading}\n\n{told[field]}"
+            for heading, field in LESSON_HEADINGS.items()
+            if told[field]
+        ),
+        when=lesson_conditions(name, scope),
+        tags=(LESSON,),
+        fields=tuple((key, value) for key, value in keys.items() if value),
+        **_evidence(failures, SOLVED_SCORE),
+    )
+
+
+def _unsolved_draft(pattern: tuple[str, str], failures: Sequence[Memory]) -> Draft:
+    return Draft(
+        id=draft_id(DISTILL_SESSION, f"{pattern[0]} {pattern[1]}"),
+        kind=FIX,
+        title=one_line(f"{_what_happened(failures)} {_times(failures)}; not solved yet"),
+        text=f"{_story(failures)}; it is not solved yet.",
+        when=lesson_conditions(*pattern),
+        tags=(UNSOLVED,),
+        **_evidence(failures, 0.0),
+    )
+
+
+def _evidence(failures: Sequence[Memory], more: float) -> dict[str, Any]:
+    """Return the fields of a draft that describe its failures; `more` is added to the score."""
+    lines = (
+        f"{iso(one.created)[:10]} {one.id}: {_quoted(_first_text(one, 'error') or one.title)}"
+        for one in failures
+    )
+    return {
+        "said": "\n".join(lines),
+        "score": round(min(MAX_SCORE, BASE_SCORE + more + REPEAT_SCORE * (len(failures) - 1)), 2),
+        "why": f"it happened {_times(failures)}",
+        "session": DISTILL_SESSION,
+        "task": next(iter(_goals(failures[-1:])), ""),
+        "at": failures[-1].created,
+    }
+
+
+def _story(failures: Sequence[Memory]) -> str:
+    """Return one sentence, without its full stop: what happened, how often, on which days, and for which goals."""
+    days = list(dict.fromkeys(iso(memory.created)[:10] for memory in failures))
+    when = ", ".join(days) if len(days) <= MAX_LISTED else f"{days[0]} to {days[-1]}"
+    what = _what_happened(failures)
+    goals = [
+        quoted for goal in _goals(failures)[-MAX_LISTED:] if (quoted := f'"{goal}"') not in what
+    ]
+    aim = (
+        f" while the goal was {goals[0]}"
+        if len(goals) == 1
+        else f" while the goals were {_joined_with_and(goals)}"
+    )
+    return f"{what} {_times(failures)} ({when}){aim if goals else ''}"
+
+
+def _what_happened(failures: Sequence[Memory]) -> str:
+    if error := _last_text(failures, "error"):
+        return f'"{_quoted(error)}" happened'
+    if name := _last_text(failures, *PATTERN_KEYS):
+        return f'The error "{_quoted(name)}" happened'
+    verb = "failed" if _has_failed(failures[-1]) else "was marked as something to learn from"
+    return f'"{_quoted(failures[-1].title)}" {verb}'
+
+
+def _times(failures: Sequence[Memory]) -> str:
+    return {1: "once", 2: "twice"}.get(len(failures), f"{len(failures)} times")
+
+
+def _goals(failures: Sequence[Memory]) -> list[str]:
+    """Return the goals that failures name, each once. The title counts as the goal only for runs."""
+    runs = (TRACE, EXPERIENCE)
+    given = (
+        _quoted(goal_of(one) if one.kind in runs else _first_text(one, "goal", "primary_goal"))
+        for one in failures
+    )
+    return list(dict.fromkeys(goal for goal in given if goal))
+
+
+def _joined_with_and(parts: Sequence[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
+
+
+def _quoted(text: str) -> str:
+    return (
+        one_line(redact(text).strip().partition("\n")[0].lstrip("# "), MAX_QUOTE_CHARS)
+        .replace('"', "'")
+        .rstrip(".")
+    )
+
+
+def _pattern_and_scope(memory: Memory) -> tuple[str, str]:
+    """Return (error name, scope). Without an error name, use the first words of the entry's error or title."""
+    name = _first_text(memory, *PATTERN_KEYS)
+    if not name:
+        line = (_first_text(memory, "error") or memory.title).strip().partition("\n")[0]
+        name = "_".join([word for word in language().words(line) if word.isalpha()][:PATTERN_WORDS])
+    return one_line(redact(name), 120), one_line(redact(_first_text(memory, *SCOPE_KEYS)), 200)
+
+
+def _severity(failures: Sequence[Memory]) -> str:
+    severity = _last_text(failures, "severity").lower()
+    if severity in SEVERITIES:
+        return severity
+    return "high" if len(failures) >= HIGH_SEVERITY_FAILURES else "medium"
+
+
+def _stated_confidence(failures: Sequence[Memory]) -> str:
+    """Return the last confidence that an entry states; empty unless it is a number from 0 to 1."""
+    given = _last_text(failures, "ruleConfidence", "rule_confidence")
+    try:
+        return given if 0 <= float(given) <= 1 else ""
+    except ValueError:
+        return ""
+
+
+def _last_text(failures: Sequence[Memory], *keys: str) -> str:
+    return next((text for memory in reversed(failures) if (text := _first_text(memory, *keys))), "")
+
+
+def _last_sentence(failures: Sequence[Memory], *keys: str) -> str:
+    found = (_sentence(_first_text(memory, *keys)) for memory in reversed(failures))
+    return next((text for text in found if text), "")
+
+
+def _last_learning(failures: Sequence[Memory]) -> str:
+    found = (
+        list_items(sections_of(memory.body).get("learnings", "")) for memory in reversed(failures)
+    )
+    return next((text for learnings in found for one in learnings if (text := _sentence(one))), "")
+
+
+def _first_text(memory: Memory, *keys: str) -> str:
+    found = (memory.extra.get(key, "") for key in keys)
+    return next((value.strip() for value in found if isinstance(value, str) and value.strip()), "")
+
+
+def _sentence(text: str) -> str:
+    """Return a text as one sentence: no heading marks, a capital, a full stop. Empty if the text is too short."""
+    said = one_line(
+        " ".join(line.lstrip("# ") for line in redact(text).split("\n")), MAX_TEXT_CHARS
+    )
+    if sum(any(c.isalpha() for c in word) for word in said.split()) < MIN_SENTENCE_WORDS:
+        return ""
+    first = said.split()[0]
+    capital = said[0].upper() + said[1:] if first.isalpha() and first.islower() else said
+    return capital if capital.endswith((".", "!", "?", "…", "。")) else f"{capital}."

@@ -1,1 +1,0 @@
-"""Create lessons from failures and from wire blocks."""

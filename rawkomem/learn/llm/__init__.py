@@ -1,1 +1,0 @@
-"""Ask the optional language model: prompts, and transports by HTTP or by a command."""

@@ -1,0 +1,134 @@
+"""Ask a language model a question whose answer is one JSON object.
+
+Models write prose around JSON, or put it in a code fence, so the object may start at any opening
+brace of the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..model.user_settings import LlmSettings
+from ..redaction.find import redact
+from ..text.clean import one_line
+from .llm import CommandLlm, Llm, LlmFailure
+from .llm_endpoint import EndpointLlm
+
+Schema = Mapping[str, Any]
+
+
+MAX_ANSWER_CHARS = 1_000_000  # of an answer that are read
+MAX_BRACES = 500  # opening braces that are tried as the start of an object: each try reads the rest of the text
+MAX_SHOWN_CHARS = 4_000  # of an unusable answer that are sent back to the model
+TYPES = {
+    "object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float),
+    "null": type(None),
+}  # fmt: skip
+DECODER = json.JSONDecoder(strict=False)  # not strict: models write raw line breaks in strings
+
+
+class UnfitAnswer(ValueError):
+    """An answer does not fit the schema. The message is sent back to the model."""
+
+
+def open_llm(settings: LlmSettings) -> Llm | None:
+    """Return the model that the user configured; None if none is configured."""
+    if settings.endpoint:
+        return Redacting(EndpointLlm(settings))
+    if settings.command:
+        return Redacting(CommandLlm(settings))
+    return None
+
+
+class Redacting:
+    """A model whose prompts are redacted first, so that no secret reaches its provider."""
+
+    def __init__(self, llm: Llm):
+        self._llm = llm
+        self.name = llm.name
+
+    def complete(self, prompt: str, system: str = "", schema: Schema | None = None) -> str:
+        """Return the answer, as Llm.complete does."""
+        return self._llm.complete(redact(prompt), redact(system), schema)
+
+
+def ask_for_json(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str, Any]:
+    """Return the model's answer as an object that fits the schema. Retry once; after that raise LlmFailure."""
+    wanted = f"Answer with one JSON object and nothing else. Its JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
+    system = f"{system}\n\n{wanted}".strip()
+    answer = llm.complete(prompt, system, schema)
+    try:
+        return read_json_object(answer, schema)
+    except UnfitAnswer as problem:
+        again = llm.complete(repair_prompt(prompt, answer, str(problem)), system, schema)
+    try:
+        return read_json_object(again, schema)
+    except UnfitAnswer as problem:
+        words = one_line(redact(again), 120)
+        hint = f"Its answer began: {words}" if words else "Try another model."
+        raise LlmFailure(f"{llm.name} gave no usable answer, twice: {problem}", hint) from None
+
+
+def repair_prompt(prompt: str, answer: str, problem: str) -> str:
+    """Return the prompt for the retry: the first prompt, the unusable answer and what is wrong with it."""
+    complaint = f"Your last answer could not be used ({problem}). It was:"
+    return f"{prompt}\n\n{complaint}\n\n{answer[:MAX_SHOWN_CHARS]}\n\nGive it again, as one JSON object only."
+
+
+def read_json_object(text: str, schema: Schema) -> dict[str, Any]:
+    """Return the first object in a text that fits the schema. Otherwise raise Unfit about the largest object."""
+    problem = UnfitAnswer("there is no JSON object in it")
+    largest = 0
+    for found, length in json_objects(text[:MAX_ANSWER_CHARS]):
+        try:
+            check_schema(found, schema)
+        except UnfitAnswer as unfit:
+            if length > largest:
+                problem, largest = unfit, length
+        else:
+            return found
+    raise problem
+
+
+def json_objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield every outermost JSON object in a text, with its length."""
+    at = text.find("{")
+    for _ in range(MAX_BRACES):
+        if at < 0:
+            return
+        try:
+            found, end = DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            yield found, end - at
+        at = text.find("{", end)
+
+
+def check_schema(value: Any, schema: Schema, path: str = "the answer") -> None:
+    """Raise Unfit unless a value fits a schema. Checks type, enum, required, properties and items."""
+    allowed = schema.get("type", ())
+    names = (allowed,) if isinstance(allowed, str) else tuple(allowed)
+    if names and not any(_has_json_type(value, name) for name in names):
+        raise UnfitAnswer(f"{path} must be {' or '.join(names)}")
+    if "enum" in schema and value not in schema["enum"]:
+        raise UnfitAnswer(f"{path} must be one of {', '.join(map(str, schema['enum']))}")
+    if isinstance(value, dict):
+        for name in schema.get("required", ()):
+            if name not in value:
+                raise UnfitAnswer(f"{path} lacks {name!r}")
+        for name, part in schema.get("properties", {}).items():
+            if name in value:
+                check_schema(value[name], part, name)
+    if isinstance(value, list) and "items" in schema:
+        for item in value:
+            check_schema(item, schema["items"], f"an item of {path}")
+
+
+def _has_json_type(value: Any, name: str) -> bool:
+    """Tell whether a value has a JSON type. In Python, bool is a subclass of int, so it is checked first."""
+    if isinstance(value, bool):
+        return name == "boolean"
+    return isinstance(value, TYPES[name])  # type: ignore[arg-type]

@@ -1,0 +1,213 @@
+"""Find out whether memories or other drafts already say what is about to be learned, or contradict it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+
+from ..embed.static import StaticEmbedder
+from ..model.entries import CORRECTION, DECISION, PREFERENCE, REQUEST, RULE, Draft, Entry, Memory
+from ..model.values import record, replace
+from ..state.contradictions import disagreement, has_comparable_prose, overrules, prose_of
+from ..text.language import NEAR_DUPLICATE, Statement, language, says_same, statement_of
+
+Near = Callable[[str], Sequence[tuple[Memory, float]]]
+
+
+# Find out whether a repository already has the memory that is about to be learned, in the same or
+# similar words.
+
+JUST_NOW = "this session"  # used as the id of an entry that was learned in the same session
+MIN_KNOWN_WORDS = 3  # of a body: a shorter text occurs in other bodies by chance
+
+
+class KnownTexts:
+    """All known texts, also those of rejected or deleted memories, so that these are not learned again."""
+
+    def __init__(self, memories: Iterable[Memory], near: Near):
+        self._texts = [
+            (memory.id, plain_words(memory.title), plain_words(memory.body)) for memory in memories
+        ]
+        self._near = near
+        self._new: list[Entry] = []
+
+    def __call__(self, entry: Entry) -> str:
+        """Return the id of the memory that says the same as an entry. If there is none, remember it and return ""."""
+        known = self._said(entry) or self._meant(entry)
+        if not known:
+            self._new.append(entry)
+            self._texts.append((JUST_NOW, plain_words(entry.title), plain_words(entry.body)))
+        return known
+
+    def _said(self, entry: Entry) -> str:
+        """Return the id of the memory that contains the words of an entry or has its title; empty if none does."""
+        title, words = plain_words(entry.title), plain_words(entry.body.partition("\n\n")[0])
+        telling = len(words.split()) >= MIN_KNOWN_WORDS
+        for id, other, body in self._texts:
+            if title == other or (telling and f" {words} " in f" {body} "):
+                return id
+        return ""
+
+    def _meant(self, entry: Entry) -> str:
+        """Return the id of the memory that says the same in other words; empty if none does."""
+        said = statement_of(entry.body)
+        for memory, cosine in self._near(f"{entry.title}\n{entry.body}"):
+            if says_same(said, statement_of(memory.body), NEAR_DUPLICATE, cosine):
+                return memory.id
+        return (
+            JUST_NOW
+            if any(says_same(said, statement_of(other.body), NEAR_DUPLICATE) for other in self._new)
+            else ""
+        )
+
+
+def plain_words(text: str) -> str:
+    """Return the words of a text, in lower case and without punctuation."""
+    return " ".join(language().words(text))
+
+
+# Find out whether a person said the same thing in two sessions, in different words. Such a draft
+# is worth keeping.
+
+PROMOTED_KINDS = (
+    CORRECTION,
+    RULE,
+    PREFERENCE,
+    DECISION,
+)  # kinds in which a person says something without being asked
+MIN_AGAIN_COSINE = 0.55  # of the vectors of two turns; their shared words decide (the limits below)
+MIN_AGAIN_SHARED = 0.5  # share of the shorter turn's specific words that both turns contain
+MIN_AGAIN_WORDS = 2
+
+
+def is_repeated(one: Draft, other: Draft) -> bool:
+    """Tell whether two drafts hold exactly the same words. A program sends such text, not a person."""
+    return plain_words(one.said) == plain_words(other.said)
+
+
+def is_said_again(one: Draft, other: Draft, cosine: float) -> bool:
+    """Tell whether two drafts of different sessions mean the same: shared words, equal numbers, negated alike."""
+    if one.session == other.session or is_repeated(one, other):
+        return False
+    if (
+        one.kind not in PROMOTED_KINDS
+        or other.kind not in PROMOTED_KINDS
+        or cosine < MIN_AGAIN_COSINE
+    ):
+        return False
+    first, second = statement_of(one.said), statement_of(other.said)
+    if first.numbers != second.numbers or bool(first.negations) != bool(second.negations):
+        return False
+    both, fewer = first.subject & second.subject, min(len(first.subject), len(second.subject))
+    return len(both) >= MIN_AGAIN_WORDS and len(both) >= MIN_AGAIN_SHARED * fewer
+
+
+def cosine_of(one: bytes, other: bytes) -> float:
+    """Return the cosine of two normalized vectors of 32-bit floats."""
+    return sum(a * b for a, b in zip(array("f", one), array("f", other), strict=True))
+
+
+# Find memories that already say what a person said in a session, even in other words.
+#
+# The limits were set on 12 real sessions with the bundled vectors (docs/learning.md), so this
+# module always uses those vectors, whichever model the index uses. The limits are strict: missing
+# a match is better than claiming a false one.
+
+MIN_COVER_WORDS = 2
+MIN_COVER_SHARED, MIN_COVER_COSINE = (
+    0.3,
+    0.5,
+)  # whole text: share of the shorter text's specific words, and cosine
+MIN_KEY_SHARED, MIN_KEY_COSINE = 0.5, 0.6  # key sentence: share of its specific words, and cosine
+
+
+@record
+class Meaning:
+    """The words of a text and its vector."""
+
+    said: Statement
+    vector: bytes
+
+
+def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
+    """Return the memories that say what a draft says and do not contradict it, closest first."""
+    texts = [draft.text, draft.title, *map(_memory_text, memories)]
+    vectors = _embedder().embed(texts)
+    whole, key, *others = (
+        Meaning(statement_of(text), vector) for text, vector in zip(texts, vectors, strict=True)
+    )
+    close = [
+        (cosine_of(whole.vector, one.vector), number)
+        for number, one in enumerate(others)
+        if covers(whole, key, one)
+    ]
+    found = [memories[number] for _, number in sorted(close, reverse=True)]
+    return [memory for memory in found if not _contradicts(draft, memory)]
+
+
+@cache
+def _embedder() -> StaticEmbedder:
+    return StaticEmbedder()
+
+
+def _memory_text(memory: Memory) -> str:
+    return memory.body if memory.title in memory.body else f"{memory.title}\n{memory.body}"
+
+
+def covers(whole: Meaning, key: Meaning, memory: Meaning) -> bool:
+    """Tell whether a memory is close enough to all of a person's words, or to their key sentence."""
+    subject, numbers = memory.said.subject, memory.said.numbers
+    if key.said.numbers and numbers and not key.said.numbers & numbers:
+        return False
+    fewer = min(len(whole.said.subject), len(subject))
+    return _is_close(whole, memory, MIN_COVER_SHARED * fewer, MIN_COVER_COSINE) or _is_close(
+        key, memory, MIN_KEY_SHARED * len(key.said.subject), MIN_KEY_COSINE
+    )
+
+
+def _is_close(one: Meaning, other: Meaning, min_words: float, min_cosine: float) -> bool:
+    shared = len(one.said.subject & other.said.subject)
+    return (
+        shared >= max(MIN_COVER_WORDS, min_words)
+        and cosine_of(one.vector, other.vector) >= min_cosine
+    )
+
+
+def _contradicts(draft: Draft, memory: Memory) -> bool:
+    said = replace(memory, id=draft.id, body=draft.text)
+    return disagreement(prose_of(said), prose_of(memory)) is not None
+
+
+# Link a person's words to the memories that they contradict.
+
+CORRECTING = (CORRECTION, RULE, PREFERENCE, DECISION, REQUEST)  # kinds that may contradict a memory
+MAX_TIES = 3
+
+
+def contradicted_memories(entry: Entry, memories: Iterable[Memory]) -> list[Memory]:
+    """Return the first MAX_TIES memories that a new entry contradicts, in the order of `memories`."""
+    said = prose_of(Memory(id="new", title=entry.title, body=entry.body, when=entry.when))
+    found = (
+        memory
+        for memory in memories
+        if has_comparable_prose(memory) and overrules(said, prose_of(memory))
+    )
+    return [*found][:MAX_TIES]
+
+
+def tied_draft(draft: Draft, entry: Entry, memories: Sequence[Memory]) -> Draft:
+    """Return a draft with the ids of the memories that it contradicts, and with their conditions added to its own."""
+    if draft.kind not in CORRECTING:
+        return draft
+    found = contradicted_memories(entry, memories)
+    return replace(
+        draft,
+        corrects=tuple(memory.id for memory in found),
+        when=inherited_conditions(draft.when, found),
+    )
+
+
+def inherited_conditions(when: Iterable[str], memories: Iterable[Memory]) -> tuple[str, ...]:
+    """Return conditions plus those of the contradicted memories, so that the new memory is recalled where they were."""
+    return tuple(dict.fromkeys((*when, *(one for memory in memories for one in memory.when))))

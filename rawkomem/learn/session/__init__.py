@@ -1,1 +1,0 @@
-"""Read the transcripts of sessions."""

@@ -1,0 +1,477 @@
+"""Skills: read their files, rate and rank them, plan to add or archive them, and export them for agent
+hosts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+from ..files.replace import refuse_exit, replace_whole
+from ..format.entries import read_entries
+from ..format.fields import Unreadable
+from ..format.frontmatter import emit_fields, read_frontmatter
+from ..index.ingest import searchable_title
+from ..model.entries import EMPTY_EXTRA, Entry, Memory, Plan, Value
+from ..model.errors import BadInput, Refused, Unwritable
+from ..model.ids import kebab, slug
+from ..model.values import ACTIVE, record, replace
+from ..redaction.find import redact
+from ..state.changes import archiving, plan_amend
+from ..state.fold import new_memory, plan_quarantined
+from ..state.plans import Trust, plan_add
+from ..text.clean import clean, one_line
+from ..text.language import language
+from ..text.prose import prose_lines, sentences, summarize
+
+# Read the text of a skill file, and convert it to and from the body of a memory.
+#
+# Three forms are supported: `SKILL.md` with frontmatter, YAMO text (`name: X;` lines), and
+# Markdown under a heading.
+
+NO_INTENT = "general_procedure"  # RFC-0011: intent of a skill that names none
+NAME_LENGTH = 120  # characters
+DESCRIPTION_LENGTH = 1_024  # characters that agent hosts read
+CONDITION_LENGTH = 256  # characters, the limit of text/conditions.py
+FRONT_BLOCK = re.compile(
+    r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
+)
+FLAT_FIELD = re.compile(r"^[ \t]*([A-Za-z][\w-]*)[ \t]*[:;][ \t]*(.*?);?[ \t]*$", re.MULTILINE)
+DECLARED = re.compile(r"^(name|agent|intent|description)[ \t]*[:;][ \t]*([^;\n]+)", re.MULTILINE)
+REMARK = " ---"  # starts a remark after a name
+SKILL_FENCE = re.compile(r"\A(`{3,})skill\n(.*)\n\1\Z", re.DOTALL)
+TICKS = re.compile(r"`{3,}")
+
+
+@record
+class SkillText:
+    """The fields that a skill file declares, and its whole text."""
+
+    name: str
+    intent: str
+    description: str
+    tags: tuple[str, ...]
+    when: tuple[str, ...]
+    text: str
+
+
+def read_skill(text: str) -> SkillText:
+    """Return the fields and text of a skill file. A skill without a name is named after the hash of its text."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").strip("\n").rstrip()
+    fields, body = split_front(text)
+    said = {**_declared_fields(text), **{key: value for key, value in fields.items() if value}}
+    heading = "" if said.get("name") else _first_heading(body)
+    name = (
+        _plain_line(said.get("name")).partition(REMARK)[0]
+        or heading
+        or _plain_line(said.get("agent"))
+    )
+    opening = next(iter(sentences(body)), "") if heading else ""
+    return SkillText(
+        one_line(name, NAME_LENGTH)
+        or f"Unnamed_{sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}",
+        _plain_line(said.get("intent")) or NO_INTENT,
+        one_line(_plain_line(said.get("description")) or opening, DESCRIPTION_LENGTH),
+        _skill_tags(fields.get("tags")),
+        tuple(
+            condition
+            for condition in _skill_conditions(fields)
+            if 0 < len(condition) <= CONDITION_LENGTH
+        ),
+        text,
+    )
+
+
+def split_front(text: str) -> tuple[dict[str, Value], str]:
+    """Return the frontmatter of a skill file and the text below it. Invalid YAML is read line by line."""
+    found = FRONT_BLOCK.match(text)
+    if not found:
+        return {}, text
+    try:
+        fields: dict[str, Value] = {
+            key: field.value for key, field in read_frontmatter(found[1])[0].items()
+        }
+    except Unreadable:
+        fields = {key: value.strip().strip("\"'") for key, value in FLAT_FIELD.findall(found[1])}
+    return fields, text[found.end() :].strip("\n")
+
+
+def skill_body(text: str) -> str:
+    """Return a skill's text as a memory's body. It is put into a fence if it would not read back as one entry."""
+    entries, _ = read_entries(f"---\nkind: skill\ntitle: x\n---\n\n{text}\n", advice=False)
+    if len(entries) == 1 and entries[0].body == clean(text).strip("\n").rstrip():
+        return text
+    return in_fence(text, "skill")
+
+
+def in_fence(text: str, language: str) -> str:
+    """Return a text in a code fence that is longer than any run of backticks in the text."""
+    fence = "`" * (max((len(run) for run in TICKS.findall(text)), default=2) + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def skill_text_in(body: str) -> str:
+    """Return the skill's text from a memory's body."""
+    fenced = SKILL_FENCE.match(body)
+    return fenced[2] if fenced else body
+
+
+def as_read_back(text: str) -> str:
+    """Return a text as it is read back from a file: redacted, and without invisible characters."""
+    return clean(redact(text)).strip("\n").rstrip()
+
+
+def _declared_fields(text: str) -> dict[str, str]:
+    """Return the fields that YAMO text declares at the start of lines; the first declaration of a field counts."""
+    found: dict[str, str] = {}
+    for key, value in DECLARED.findall("\n".join(prose_lines(text))):
+        found.setdefault(key, value.strip())
+    return found
+
+
+def _plain_line(value: Value | None) -> str:
+    return " ".join(clean(value).split()) if isinstance(value, str) else ""
+
+
+def _first_heading(body: str) -> str:
+    """Return the heading that a text begins with; empty if it begins with something else."""
+    first = next((line for line in body.split("\n") if line.strip()), "")
+    return _plain_line(first.lstrip("#")) if first.startswith("#") else ""
+
+
+def _skill_tags(value: Value | None) -> tuple[str, ...]:
+    items = value if isinstance(value, list) else str(value or "").strip("[]").split(",")
+    return tuple(
+        dict.fromkeys(tag for item in items if (tag := _plain_line(str(item).strip(" \"'"))))
+    )
+
+
+def _skill_conditions(fields: Mapping[str, Value]) -> list[str]:
+    """Return the conditions under our key `whenToUse`, or under Claude Code's `when_to_use`."""
+    value = fields.get("whenToUse") or fields.get("when_to_use") or []
+    return [_plain_line(item) for item in (value if isinstance(value, list) else [value])]
+
+
+# Rate skills, find those that fit a task, and plan to add or to archive them. Pure.
+
+SKILL_KIND = "skill"
+# Reliability in RFC-0011: its start value and what each use adds, in tenths so that sums are exact.
+START_TENTHS, SUCCESS_TENTHS, FAILURE_TENTHS, MAX_TENTHS = 5, 1, -2, 10
+PRUNED_BELOW = 0.3  # reliability (RFC-0011)
+KEYWORD_SHARE, MEANING_SHARE = 0.7, 0.3  # RFC-0011: shares of a skill's score
+FIELD_POINTS = {
+    "name": 3,
+    "intent": 2,
+    "tags": 1,
+    "description": 1,
+}  # RFC-0011: points for a word in each field
+MIN_SKILL_COSINE = (
+    0.3  # with at least this, a skill matches even if it shares no word with the question
+)
+
+
+@record
+class Skill:
+    """A skill: its memory, its reliability, and how often it was used.
+
+    `uses` counts the votes in its file. `injected` and `last_used` come from this machine's own records.
+    """
+
+    memory: Memory
+    reliability: float
+    uses: int
+    injected: int = 0
+    last_used: int = 0
+
+    def field(self, name: str) -> str:
+        """Return the skill's name, intent, tags or description as text."""
+        if name == "name":
+            return self.memory.title
+        return (
+            " ".join(self.memory.tags) if name == "tags" else str(self.memory.extra.get(name, ""))
+        )
+
+
+@record
+class Match:
+    """A skill that fits a question, its score, and the parts (name, amount, why) that add up to it."""
+
+    skill: Skill
+    score: float
+    parts: tuple[tuple[str, float, str], ...]
+
+
+def reliability_after(votes: str) -> float:
+    """Return the reliability of a skill, from 0 to 1, after these votes (`+`, `-`) in their order."""
+    tenths = START_TENTHS
+    for vote in votes:
+        tenths = max(
+            0, min(MAX_TENTHS, tenths + (SUCCESS_TENTHS if vote == "+" else FAILURE_TENTHS))
+        )
+    return tenths / MAX_TENTHS
+
+
+def skill_of(memory: Memory, injected: int = 0, last_used: int = 0) -> Skill:
+    """Return a memory of kind `skill` as a Skill, with the reliability that its votes give."""
+    return Skill(memory, reliability_after(memory.votes), len(memory.votes), injected, last_used)
+
+
+# Search
+
+
+def rank_skills(question: str, skills: Sequence[Skill], cosine: Mapping[str, float]) -> list[Match]:
+    """Return the skills that fit a question, best first. `cosine` maps a skill's id to its similarity in meaning."""
+    named = called_skill(question, skills)
+    if named:
+        return [Match(named, 1.0, (("called", 1.0, "the question names the skill"),))]
+    matches = [
+        _match_of(_stems(question), skill, max(0.0, cosine.get(skill.memory.id, 0.0)))
+        for skill in skills
+    ]
+    fitting = [match for match in matches if match.parts]
+    return sorted(
+        fitting, key=lambda match: (-match.score, -match.skill.reliability, match.skill.memory.id)
+    )
+
+
+def called_skill(question: str, skills: Sequence[Skill]) -> Skill | None:
+    """Return the skill that a question names (`Name: X` or `X: do this`). If names are equal, the most reliable one."""
+    head, colon, rest = question.strip().partition(":")
+    name = rest if head.strip().casefold() == "name" else head
+    wanted = name.strip().casefold() if colon else ""
+    found = [skill for skill in skills if wanted and skill.memory.title.casefold() == wanted]
+    return max(found, key=lambda skill: (skill.reliability, skill.memory.id), default=None)
+
+
+def _match_of(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
+    """Return the score of a skill. A word gets the points of all fields that contain it, at most those of `name`."""
+    held = {name: _stems(skill.field(name)) for name in FIELD_POINTS}
+    parts: list[tuple[str, float, str]] = []
+    shared = [
+        (word, [name for name in FIELD_POINTS if root in held[name]])
+        for root, word in asked.items()
+    ]
+    most = max(FIELD_POINTS.values())
+    points = sum(min(most, sum(FIELD_POINTS[name] for name in names)) for _, names in shared)
+    if points:
+        said = "; ".join(f"{word} in {', '.join(names)}" for word, names in shared if names)
+        parts.append(("keywords", KEYWORD_SHARE * points / (most * len(asked)), said))
+    if cosine >= MIN_SKILL_COSINE or (points and cosine):
+        parts.append(("meaning", MEANING_SHARE * cosine, f"cosine {cosine:.2f}"))
+    return Match(skill, sum(amount for _, amount, _ in parts), tuple(parts))
+
+
+def _stems(text: str) -> dict[str, str]:
+    """Return stem → word for a text's content words, or for all its words if none is specific. Names are split."""
+    title = searchable_title(text)
+    words = language().content_words(title) or language().words(title)
+    return dict(zip(language().stemmer(words), words, strict=True))
+
+
+# Adding
+
+
+def known_skill(skill: SkillText, known: Sequence[Memory]) -> Memory | None:
+    """Return the known skill with exactly this text, in any status except deleted; None if there is none."""
+    body = as_read_back(skill_body(skill.text))
+    return next(
+        (memory for memory in known if memory.status != "deleted" and memory.body == body), None
+    )
+
+
+def plan_skill(
+    skill: SkillText,
+    source: str,
+    by: str,
+    known: Sequence[Memory],
+    trust: Trust,
+    extra: Mapping[str, Value] = EMPTY_EXTRA,
+) -> Plan:
+    """Plan to add a skill, or to amend the active skill of that name. If it is trusted less, hold it for review."""
+    entry = _skill_entry(skill, source, by, extra)
+    (new,) = plan_add(entry).entries
+    name = skill.name.casefold()
+    old = next(
+        (memory for memory in known if memory.status == ACTIVE and memory.title.casefold() == name),
+        None,
+    )
+    if old is None:
+        return Plan((new,), f"add skill {skill.name!r}")
+    if trust(new_memory(new)) >= trust(old):
+        return _amended_skill(old, entry)
+    return plan_quarantined(
+        new, f"trusted less than the skill of this name: {old.id}", by, (old.id,)
+    )
+
+
+def _skill_entry(skill: SkillText, source: str, by: str, extra: Mapping[str, Value]) -> Entry:
+    intent = (
+        "" if skill.intent == NO_INTENT else skill.intent
+    )  # the placeholder must not be searched
+    said = {"intent": intent, "description": skill.description}
+    return Entry(
+        kind=SKILL_KIND,
+        title=skill.name,
+        when=skill.when,
+        tags=skill.tags,
+        source=source,
+        by=by,
+        body=skill_body(skill.text),
+        extra={**extra, **{key: value for key, value in said.items() if value}},
+    )
+
+
+def _amended_skill(old: Memory, entry: Entry) -> Plan:
+    given = {
+        "title": entry.title,
+        "whenToUse": entry.when,
+        "tags": entry.tags,
+        "source": entry.source,
+    }
+    extra = {"intent": "", "description": "", **entry.extra}
+    named = tuple(key for key, value in given.items() if value)
+    return plan_amend(old, replace(entry, kind="amend", given=named, extra=extra))
+
+
+# Archiving
+
+
+def plan_skill_prune(skills: Sequence[Skill], threshold: float, by: str) -> Plan:
+    """Plan to archive the active skills below a reliability. `rawkomem restore` brings one back."""
+    if not 0 <= threshold <= 1:
+        raise BadInput(f"{threshold:g} is no reliability", "give a number from 0 to 1, like 0.3")
+    weak = [
+        skill for skill in skills if skill.memory.status == ACTIVE and skill.reliability < threshold
+    ]
+    below = f"is below {threshold:g}"
+    archived = [
+        archiving(one.memory, f"pruned: reliability {one.reliability:g} {below}", by)
+        for one in weak
+    ]
+    return Plan(tuple(archived), f"prune {len(archived)} skills")
+
+
+# Export a skill as a folder that agent hosts load: `<name>/SKILL.md` in the format of Agent
+# Skills.
+#
+# Each exported file carries a checksum of its own text. A file without one, or with a wrong one,
+# is never overwritten.
+
+SKILL_FILE = "SKILL.md"
+KEPT_KEYS = (
+    "license",
+    "compatibility",
+)  # `allowed-tools` is not exported: a person must grant tools
+COMPATIBILITY_LENGTH = 500  # characters (Agent Skills)
+DESCRIPTION_WORDS = 40  # of a description that is summarized from the text
+EXPORT_STAMP = re.compile(r"^  rawkomem: (\S+) ([0-9a-f]{16})\n", re.MULTILINE)
+
+
+@record
+class ExportedSkill:
+    """The file of an exported skill, and whether the export changed it."""
+
+    path: str
+    changed: bool
+
+
+def export_skill(memory: Memory, folder: str, inside: str) -> ExportedSkill:
+    """Write a skill's folder below `folder`, which must be outside of `inside`, the .rawko folder.
+
+    Raise Refused if the skill is not active or the file is not ours, and Unwritable if it cannot be written.
+    """
+    if memory.status != ACTIVE:
+        raise Refused(
+            f"{memory.id} is {memory.status}: only active skills are exported",
+            "review or restore it first",
+        )
+    name = portable_name(memory.title)
+    target = os.path.join(folder, name)
+    if (os.path.realpath(target) + os.sep).startswith(os.path.realpath(inside) + os.sep):
+        raise Refused(
+            f"a skill is not exported into the memories: {target}",
+            "name a folder like .claude/skills",
+        )
+    refuse_exit(target, os.path.dirname(inside))
+    file, text = os.path.join(target, SKILL_FILE), portable_text(memory, name)
+    before = _read_own(file, target, memory.id)
+    if before != text:
+        try:
+            replace_whole(file, text.encode())
+        except OSError as failure:
+            raise Unwritable(
+                f"cannot write {file}: {failure.strerror}", "check permissions and free space"
+            ) from None
+    return ExportedSkill(file, before != text)
+
+
+def portable_name(title: str) -> str:
+    """Return a name for skill and folder that every host accepts: at most 64 lower-case letters, digits and hyphens."""
+    return slug(kebab(title) or title)
+
+
+def portable_text(memory: Memory, name: str) -> str:
+    """Return the text of a skill's SKILL.md, with its checksum."""
+    front, body = split_front(skill_text_in(memory.body))
+    fields: dict[str, Value] = {"name": name, "description": _portable_description(memory, body)}
+    kept = {key: front[key] for key in KEPT_KEYS if isinstance(front.get(key), str)}
+    fields |= {key: one_line(str(value), COMPATIBILITY_LENGTH) for key, value in kept.items()}
+    head = f"---\n{emit_fields(fields)}metadata:\n"
+    rest = f"---\n\n{_portable_body(memory, body)}\n"
+    return f"{head}  rawkomem: {memory.id} {_checksum(head + rest)}\n{rest}"
+
+
+def _portable_description(memory: Memory, body: str) -> str:
+    said = (
+        str(memory.extra.get("description", ""))
+        or summarize([(body, 1.0)], DESCRIPTION_WORDS)
+        or memory.title
+    )
+    return one_line(said, DESCRIPTION_LENGTH)
+
+
+def _portable_body(memory: Memory, body: str) -> str:
+    """Return the text below the frontmatter. YAMO text is put into a code fence, since it is not Markdown."""
+    if not body:
+        return f"# {one_line(memory.title)}"
+    first = body.split("\n", 1)[0]
+    return (
+        f"# {one_line(memory.title)}\n\n```yamo\n{body}\n```"
+        if first.rstrip().endswith(";")
+        else body
+    )
+
+
+def _checksum(text: str) -> str:
+    return sha256(clean(text).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _read_own(file: str, folder: str, id: str) -> str:
+    """Return the text of this skill's earlier export; empty if there is no file. Refuse any other file or a link."""
+    if os.path.islink(folder) or os.path.islink(file):
+        raise Refused(f"{file} is a link", "name another folder, or remove the link")
+    try:
+        with open(file, encoding="utf-8", newline="") as stream:
+            text = stream.read()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    stamp = EXPORT_STAMP.search(text)
+    if not stamp:
+        raise Refused(
+            f"{file} was not written by rawkomem", "name another folder, or move that file away"
+        )
+    if stamp[2] != _checksum(EXPORT_STAMP.sub("", text, count=1)):
+        raise Refused(
+            f"{file} was changed since it was exported",
+            "store it with 'rawkomem skill add', or move it away",
+        )
+    if stamp[1] != id:
+        raise Refused(
+            f"{file} is an export of {stamp[1]}",
+            "rename one of the two skills, or name another folder",
+        )
+    return text

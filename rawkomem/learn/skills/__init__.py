@@ -1,1 +1,0 @@
-"""Read, rate, export and propose skills."""

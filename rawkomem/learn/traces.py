@@ -1,0 +1,461 @@
+"""Traces of runs, with the keys, headings and file names of LLMos: recorded by a caller, or made from
+a session.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+
+from ..format.body import list_items
+from ..format.fields import EXPERIENCE_NUMBER
+from ..model.entries import Entry, Memory, Plan, Value
+from ..model.errors import BadInput
+from ..model.ids import file_stem
+from ..model.values import iso, now, record, replace
+from ..state.plans import plan_add
+from ..state.runs import OUTCOMES, first_value, run_of, step_of, tools_of
+from ..text.clean import one_line
+from ..text.paths import path_below
+from ..text.prompts import read_prompt
+from .turns import TOOL, USER, Turn
+
+# Plan new traces and log entries, with the keys, headings and file names of LLMos.
+
+UNNAMED_AGENT = "agent"  # in the file name of a trace that names no agent
+LOG_FILE = "log/memory_log.md"
+SESSION_KEY = "session"  # key: the session that hooks recorded
+
+
+@record
+class ToldTrace:
+    """The contents of a trace: its outcome, duration, tools and files, and the text of its sections."""
+
+    goal: str
+    status: str = "success"
+    duration_ms: int = 0
+    tools: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    agent: str = ""
+    error: str = ""
+    plan: str = ""
+    steps: tuple[str, ...] = ()
+    results: str = ""
+    learnings: tuple[str, ...] = ()
+    body: str = ""  # replaces the sections
+    parent: str = ""
+    depends_on: tuple[str, ...] = ()
+    session: str = ""  # id of the host session that hooks recorded
+    at: int = 0  # time of its end; 0: now
+
+
+def plan_trace(told: ToldTrace, taken: Callable[[str], bool]) -> Plan:
+    """Plan to store a trace in its own file; `taken` returns whether a path is in use."""
+    _check_run(told.goal, told.status)
+    extra: dict[str, Value] = {
+        **_trace_facts(told),
+        "parent": told.parent,
+        "depends_on": list(told.depends_on),
+        SESSION_KEY: told.session,
+    }
+    at = min(told.at or now(), now())
+    entry = Entry(
+        kind="trace",
+        title=" ".join(told.goal.split()),
+        by=told.agent,
+        at=at,
+        body=told.body.strip() or trace_body(told),
+        extra={key: value for key, value in extra.items() if value},
+        path=_free_path(trace_path(at, told.agent), taken),
+    )
+    return replace(plan_add(entry), why=f"trace of {told.goal!r}")
+
+
+def trace_change(told: ToldTrace) -> Entry:
+    """Return the amendment that updates the stored trace of a session."""
+    return Entry(kind="amend", by=told.agent, body=trace_body(told), extra=_trace_facts(told))
+
+
+def _trace_facts(told: ToldTrace) -> dict[str, Value]:
+    return {
+        "status": told.status,
+        "duration_ms": str(told.duration_ms),
+        "tools_used": list(told.tools),
+        "files_created": list(told.files),
+        "error": told.error,
+    }
+
+
+def _check_run(goal: str, status: str) -> None:
+    if not goal.strip():
+        raise BadInput("a trace needs a goal", "name the goal of the run with --goal")
+    if status not in OUTCOMES:
+        raise BadInput(f"unknown status {status!r}", "one of " + ", ".join(OUTCOMES))
+
+
+def trace_body(told: ToldTrace) -> str:
+    """Return the sections of a trace under the headings of LLMos, without empty sections."""
+    parts = {
+        "Plan": told.plan.strip(),
+        "Steps Executed": "\n".join(
+            f"{number}. {step}" for number, step in enumerate(_listed_items(told.steps), 1)
+        ),
+        "Results": told.results.strip(),
+        "Learnings": "\n".join(f"- {line}" for line in _listed_items(told.learnings)),
+    }
+    sections = [f"## {title}\n{text}" for title, text in parts.items() if text]
+    return "\n\n".join([f"# Execution Trace: {' '.join(told.goal.split())}", *sections])
+
+
+def _listed_items(texts: Sequence[str]) -> list[str]:
+    """Return the items of texts without their list marks."""
+    return [item for text in texts for item in list_items(text)]
+
+
+def trace_path(at: int, agent: str) -> str:
+    """Return a path like `traces/2026-01/2026-01-23T10-30-00-000Z_planner.md`, from the time and the agent."""
+    stamp = iso(at)
+    stamp = stamp if "." in stamp else stamp.replace("Z", ".000Z")
+    name = (
+        "".join(c if c.isalnum() or c in "-_" else "-" for c in agent).strip("-")[:64]
+        or UNNAMED_AGENT
+    )
+    name = name if name.isascii() else file_stem(agent)
+    return f"traces/{stamp[:7]}/{stamp.replace(':', '-').replace('.', '-')}_{name}.md"
+
+
+def _free_path(path: str, taken: Callable[[str], bool]) -> str:
+    stem, number = path.removesuffix(".md"), 1
+    while taken(path):
+        number += 1
+        path = f"{stem}-{number}.md"
+    return path
+
+
+@record
+class ToldExperience:
+    """The contents of an entry in the experience log."""
+
+    goal: str
+    outcome: str = "success"
+    project: str = ""
+    components: tuple[str, ...] = ()
+    files: int = 0
+    summary: str = ""
+    duration_ms: int = 0
+    learnings: str = ""
+    session: str = ""  # id of the host session that hooks recorded
+
+
+def plan_experience(told: ToldExperience, number: int, by: str = "") -> Plan:
+    """Plan to append an entry to the experience log. The number is for people; the entry has its own id."""
+    _check_run(told.goal, told.outcome)
+    extra: dict[str, Value] = {
+        EXPERIENCE_NUMBER: str(number),
+        "project_name": told.project,
+        "final_outcome": told.outcome,
+        "components_used": list(told.components),
+        "files_created": str(told.files),
+        "output_summary": told.summary,
+        "execution_time_ms": str(told.duration_ms) if told.duration_ms else "",
+        "learnings_or_issues": told.learnings,
+        SESSION_KEY: told.session,
+    }
+    entry = Entry(
+        kind="experience",
+        title=" ".join(told.goal.split()),
+        by=by,
+        extra={key: value for key, value in extra.items() if value},
+        path=LOG_FILE,
+    )
+    return replace(plan_add(entry), why=f"experience {number}: {told.goal!r}")
+
+
+# Recognize whether a person is content with the agent's work, and whether a command runs tests or
+# only reads.
+
+MAX_REACTION_WORDS = 40  # first words that are read; later words describe the next task
+OBJECTION = re.compile(
+    r"^(?:no(?:pe)?(?:[,.!;:]|\s+(?:that|this|it|you|don['’]?t|not)\b|$))"
+    r"|^(?:wrong|revert|undo|stop|roll (?:it )?back)\b"
+    r"|\bstill (?:fail|broken|wrong|crash|not\b|doesn|does not|the same|getting|see|there|an? error|red\b)"
+    r"|\b(?:doesn|didn|isn|don)['’]?t (?:work|help|compile|build|run|right)"
+    r"|\b(?:does|did|is|are) not (?:work|right|what)|\bnot working\b"
+    r"|\b(?:that|this|it)(?:['’]s| is| was) (?:all |completely |just )?(?:wrong|broken|worse|not\b)"
+    r"|\b(?:you|it) broke\b|\b(?:revert|undo) (?:that|this|it|all|your|the)\b|\btests? (?:still )?(?:fail|are red)",
+    re.IGNORECASE,
+)
+APPROVAL = re.compile(
+    r"^(?:yes|yep|yeah|ok(?:ay)?|good|nice|great|cool|perfect|awesome|excellent|amazing|done|super|lgtm)\b"
+    r"|\b(?:thanks|thank you|thx|perfect|lgtm|well done|good job|great job|awesome|excellent)\b"
+    r"|\blooks? (?:good|great|right)\b|\b(?:it|that|this|everything|all|now) works?\b|^works\b"
+    r"|\bworks (?:now|well|great|fine|perfectly|for me|as)\b|\b(?:fixed|solved) (?:it|now|the)\b"
+    r"|^(?:ship|merge|commit|push) (?:it|this|that)\b",
+    re.IGNORECASE,
+)
+COMMAND_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")  # separators of the commands of a line
+HIDES_EXIT_CODE = re.compile(
+    r"\|(?!\|)|\|\|\s*(?:true|:|echo)|;\s*\S"
+)  # hides the exit code of the command before it
+FAILED_TESTS = re.compile(
+    r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^(?:FAIL|FAILED)\b|result: FAILED",
+    re.MULTILINE,
+)
+PROGRAM_PREFIX = re.compile(  # may come before the name of a program
+    r"^(?:\w+=\S*\s+|(?:sudo|time|command|npx|bunx|exec|nice)\s+|timeout\s+\S+\s+"
+    r"|(?:uv|poetry|pdm|pipenv|hatch|rye) run\s+|(?:pnpm|yarn|bundle) exec\s+|python[\d.]*\s+(?:-m\s+)?|(?:\S*/)(?=\w))"
+)
+TEST_COMMAND = re.compile(
+    r"(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|pest|ctest|unittest|nextest|bats)\b"
+    r"|(?:npm|pnpm|yarn|bun|deno) (?:run )?(?:test|check)|npm t\b|cargo nextest\b|manage\.py test\b"
+    r"|(?:go|cargo|dotnet|swift|mix|rails|flutter|dart|zig build) test\b|(?:mvnw?|gradlew?) .*\b(?:test|verify|check)\b"
+    r"|(?:make|just|task|rake|sbt|lein|stack|cabal|bazel|ant) (?:\S+ )*?(?:test|check|spec)"
+    r"|(?:playwright|cypress|nx|turbo|ng) (?:run )?(?:test|run)\b"
+)
+SHELL_COMMAND = re.compile(
+    r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (?P<quote>['\"]?)(?P<line>.*?)(?P=quote)$", re.DOTALL
+)
+QUOTED_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
+READING_COMMAND = re.compile(  # commands that only read
+    r"(?:ls|ll|cat|cd|pwd|echo|head|tail|less|more|find|fd|tree|grep|rg|ag|wc|file|stat|du|df|which|type|env|printenv"
+    r"|whoami|date|sort|uniq|cut|jq|diff|cmp|ps|true|test|\[|sleep|history|man|bat|nl|tr|column)(?=\s|$)(?!.*(?<![\d&])>>?\s*(?!/dev/null)[^&\s])"
+    r"|sed -n\b|awk\b|git (?:-C \S+ )?(?:status|diff|log|show|branch|blame|remote|rev-parse|ls-files|grep)\b|rawkomem\b"
+    r"|\S+ (?:--version|-V|--help)$"
+)
+
+
+def is_content(ask: str) -> bool | None:
+    """Return whether a person is content with the work so far; None if the words do not show it."""
+    said = " ".join(ask.split()[:MAX_REACTION_WORDS])
+    if OBJECTION.search(said):
+        return False
+    return True if APPROVAL.search(said) else None
+
+
+def is_test(command: str) -> bool:
+    """Tell whether a command line runs tests."""
+    return any(TEST_COMMAND.match(part) for part in _programs(command))
+
+
+def only_looks(command: str) -> bool:
+    """Tell whether a line has only commands that read, like `ls` and `git status`."""
+    return all(READING_COMMAND.match(part) for part in _programs(command))
+
+
+def command_failed(command: str, failed: bool | None, output: str) -> bool | None:
+    """Return whether a command failed. If a pipe or a later command hides its exit code, its output decides."""
+    if failed or not HIDES_EXIT_CODE.search(command):
+        return failed
+    return bool(FAILED_TESTS.search(output)) or failed
+
+
+def _programs(command: str) -> list[str]:
+    """Return the commands of a line, without what may come before the program's name, like `sudo`."""
+    within = SHELL_COMMAND.match(command.strip())
+    bare = QUOTED_TEXT.sub("''", within["line"] if within else command)
+    parts = [" ".join(part.split()) for part in COMMAND_SEPARATOR.split(bare)]
+    return [_program(part) for part in parts if part]
+
+
+def _program(part: str) -> str:
+    while (shorter := PROGRAM_PREFIX.sub("", part, count=1)) != part:
+        part = shorter
+    return part
+
+
+# Make a trace of a session: what the person asked, what the agent did, and how it ended.
+#
+# No tool output is copied, because it may contain text of strangers. The goal comes from the
+# person. The steps are the agent's commands and the files that it wrote.
+
+MIN_GOAL_WORDS = 3  # shorter requests, like "hi", do not name a goal
+MAX_GOAL_CHARS, MAX_STEP_CHARS, MAX_NAME_CHARS, MAX_PATH_CHARS = 160, 120, 60, 200
+MAX_STEPS, MAX_TOOLS, MAX_FILES = 12, 20, 40
+MAX_PAUSE_MS = (
+    15 * 60_000
+)  # longer pauses between turns count as this much work: people leave sessions open
+FAILED_MARK, DONE_MARK = " - failed", " - done"
+SUCCESS, FAILURE, PARTIAL, RECOVERED = "success", "failure", "partial", "success_with_recovery"
+
+
+@record
+class SessionFacts:
+    """The agent, the id and the project folder of a session."""
+
+    agent: str = ""
+    id: str = ""
+    project: str = ""  # folder; paths are stored relative to it
+
+
+@record
+class Act:
+    """A command that was run or a file that was written; `place` is the index of its turn."""
+
+    place: int
+    command: str = ""
+    file: str = ""
+    failed: bool | None = None
+
+
+def trace_of(turns: Sequence[Turn], run: SessionFacts) -> ToldTrace | None:
+    """Return the trace of a session; None if it has no goal, or nothing was written or run."""
+    asks = _asks(turns)
+    acts = _acts(turns, run.project)
+    goal = _goal(turns, asks)
+    if not goal or not acts:
+        return None
+    status, why, error = _outcome(asks, acts)
+    return ToldTrace(
+        goal=goal,
+        status=status,
+        duration_ms=_duration(turn.at for turn in turns),
+        tools=_first_names(
+            [one_line(turn.tool, MAX_NAME_CHARS) for turn in turns if turn.role == TOOL], MAX_TOOLS
+        ),
+        files=_first_names([act.file for act in acts], MAX_FILES),
+        agent=run.agent,
+        error=error,
+        steps=_steps([_step(act) for act in acts]),
+        results=why,
+        session=run.id,
+        at=max((turn.at for turn in turns), default=0),
+    )
+
+
+def continued_trace(known: Memory, told: ToldTrace) -> ToldTrace:
+    """Return the new trace of a session merged with the stored one. The stored goal is kept."""
+    before = run_of(known)
+    files = known.extra.get("files_created")
+    earlier = [str(file) for file in files] if isinstance(files, list) else []
+    duration = first_value(known, ("duration_ms",))
+    return replace(
+        told,
+        goal=known.title,
+        duration_ms=max(told.duration_ms, int(duration) if duration.isdecimal() else 0),
+        tools=_first_names([*tools_of(known), *told.tools], MAX_TOOLS),
+        files=_first_names([*earlier, *told.files], MAX_FILES),
+        steps=_steps([*before.steps, *told.steps]),
+    )
+
+
+def _asks(turns: Sequence[Turn]) -> dict[int, str]:
+    """Return index of a turn → what a person typed in it."""
+    read = {place: read_prompt(turn.text) for place, turn in enumerate(turns) if turn.role == USER}
+    return {
+        place: one.ask.strip() for place, one in read.items() if one.ask.strip() and not one.is_host
+    }
+
+
+def _goal(turns: Sequence[Turn], asks: dict[int, str]) -> str:
+    """Return the first request of at least MIN_GOAL_WORDS, else the first request, else the first slash command."""
+    told = [ask for ask in asks.values() if len(ask.split()) >= MIN_GOAL_WORDS] or list(
+        asks.values()
+    )
+    if told:
+        return one_line(told[0], MAX_GOAL_CHARS)
+    commands = (read_prompt(turn.text).command for turn in turns if turn.role == USER)
+    return next((f"/{one_line(name, MAX_NAME_CHARS)}" for name in commands if name), "")
+
+
+def _acts(turns: Sequence[Turn], project: str) -> list[Act]:
+    """Return the commands and file writes of a session, each with its result. Read-only commands are left out."""
+    results = {
+        turn.did.id: turn
+        for turn in turns
+        if turn.did and turn.did.id and turn.did.failed is not None
+    }
+    acts: list[Act] = []
+    for place, turn in enumerate(turns):
+        did = turn.did
+        if did is None or not (did.command or did.file):
+            continue
+        result = results.get(did.id, turn)
+        failed = result.did.failed if result.did else None
+        if did.command and not only_looks(did.command):
+            command = _in_project(did.command, project)
+            acts.append(
+                Act(place, command, failed=command_failed(did.command, failed, result.text))
+            )
+        elif did.file and (file := one_line(path_below(did.file, project), MAX_PATH_CHARS)):
+            acts.append(Act(place, file=file, failed=failed))
+    return acts
+
+
+def _outcome(asks: dict[int, str], acts: Sequence[Act]) -> tuple[str, str, str]:
+    """Return (status, reason for it, last error). The latest reaction or test run decides."""
+    felt = [
+        (place, mood)
+        for place, ask in list(asks.items())[1:]
+        if (mood := is_content(ask)) is not None
+    ]
+    tests = [act for act in acts if is_test(act.command) and act.failed is not None]
+    struggled = any(act.failed for act in tests) or any(not mood for _, mood in felt)
+    error = f"{_short(tests[-1].command)} failed" if tests and tests[-1].failed else ""
+    if felt and (not tests or felt[-1][0] > tests[-1].place):
+        return *_felt(felt[-1][1], felt[-1][0] < acts[-1].place, struggled, bool(error)), error
+    if error:
+        return (
+            (PARTIAL if felt and felt[-1][1] else FAILURE),
+            "The last run of the tests failed.",
+            error,
+        )
+    if tests:
+        return (RECOVERED if struggled else SUCCESS), "The last run of the tests passed.", ""
+    last = acts[-1]
+    if last.failed:
+        return (
+            PARTIAL,
+            "The last step failed, and nobody said how it went.",
+            f"{_short(last.command or last.file)} failed",
+        )
+    return SUCCESS, "Nobody objected; no test was run.", ""
+
+
+def _felt(content: bool, went_on: bool, struggled: bool, is_red: bool) -> tuple[str, str]:
+    """Return the status, and a sentence about it, for the person's last reaction."""
+    if not content:
+        return (
+            (PARTIAL, "The person objected, and the agent kept working.")
+            if went_on
+            else (FAILURE, "The person objected.")
+        )
+    if is_red:
+        return PARTIAL, "The person was content, although the last run of the tests failed."
+    return (RECOVERED if struggled else SUCCESS), "The person was content."
+
+
+def _step(act: Act) -> str:
+    what = f"`{_short(act.command)}`" if act.command else f"Write {act.file}"
+    return what + (FAILED_MARK if act.failed else DONE_MARK if act.failed is False else "")
+
+
+def _steps(steps: Iterable[str]) -> tuple[str, ...]:
+    """Return each step once, with its last result. Of more than MAX_STEPS, return the first and the last ones."""
+    latest: dict[str, str] = {}
+    for step in steps:
+        latest[step_of(step)[0]] = step
+    found = list(latest.values())
+    half = MAX_STEPS // 2
+    return tuple(found if len(found) <= MAX_STEPS else found[:half] + found[-half:])
+
+
+def _short(command: str) -> str:
+    return one_line(command.replace("`", "'"), MAX_STEP_CHARS)
+
+
+def _first_names(names: Iterable[str], most: int) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, names)))[:most]
+
+
+def _duration(times: Iterable[int]) -> int:
+    """Return the milliseconds of work. A pause counts as MAX_PAUSE_MS at most."""
+    known = sorted(at for at in times if at > 0)
+    return sum(min(later - earlier, MAX_PAUSE_MS) for earlier, later in pairwise(known))
+
+
+def _in_project(command: str, project: str) -> str:
+    """Return a command with paths relative to the project folder."""
+    if not project:
+        return command
+    return command.replace(f"cd {project} && ", "").replace(f"{project}/", "").replace(project, ".")

@@ -1,1 +1,0 @@
-"""Record execution traces, and consolidate them into learnings."""

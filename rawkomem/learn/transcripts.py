@@ -1,0 +1,579 @@
+"""Find transcripts and read a whole session from one: a stream of turns without injected text, repeats
+and sub-agents.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain, islice
+from typing import IO, Any
+
+from ..model.errors import BadInput, RawkoError
+from ..model.values import record, replace
+from ..redaction.find import redact
+from ..text.chunks import fence_after
+from ..text.clean import clean
+from ..text.prompts import is_notice, without_markup
+from ..text.safe import ATTENTION_DIRECTIVE, FENCE_TAG, GROUPED_HEADING, INJECTED_HEADING, JSON_KEYS
+from .turns import (
+    ASSISTANT,
+    NOBODY,
+    PEOPLE,
+    QUEUED,
+    SUBAGENT,
+    SYSTEM,
+    USER,
+    Did,
+    Run,
+    Turn,
+    host_of,
+    is_history,
+    is_subagents,
+    opens_subagent,
+    turns_of_history,
+    turns_of_log,
+    turns_of_record,
+)
+
+Record = dict[str, Any]
+RecordedLine = dict[str, Any]
+
+
+# Remove what rawkomem or the host put into a prompt, so that injected memories are not learned
+# again.
+#
+# Only the fenced format marks its end. Any other block is removed up to the next line that cannot
+# be part of it, or up to the end of the text. So some of a person's words may be lost, but no
+# injected text is taken for a person's.
+
+FENCE_OPENING = re.compile(rf"<{FENCE_TAG}([0-9a-f]{{4,64}})[ >]")
+PLAIN_ITEM = re.compile(
+    r"^.{1,200} \((?:low|medium|high|critical), .{1,200}\.md:\d+(?:, .*)?\)$", re.MULTILINE
+)
+JSON_LIST_START = re.compile(r"\[\s*\{")
+DECODER = json.JSONDecoder(strict=False)
+MAX_TRIES = 50  # places that are tried as the start of a JSON list
+# First line of a block → test for the first line after it. In the first format, items start with `###`, and memories
+# have no other unescaped heading. In the second, each item is one line. The third runs to the end of the text.
+INJECTED_BLOCKS: dict[str, Callable[[str], bool]] = {
+    INJECTED_HEADING: lambda line: line.startswith(("# ", "## ")),
+    GROUPED_HEADING: lambda line: bool(line) and line[:2] not in ("- ", "##"),
+    ATTENTION_DIRECTIVE.partition("\n")[0]: lambda line: False,
+}
+
+
+def without_injected(text: str) -> tuple[str, int]:
+    """Return a text without blocks of injected memories, and the number of blocks."""
+    blocks = 0
+    framed: list[Callable[[str], tuple[str, int]]] = [
+        partial(_without_block, opening=opening) for opening in INJECTED_BLOCKS
+    ]
+    for cut in (_without_fenced, *framed, _without_plain_items, _without_json_lists):
+        text, found = cut(text)
+        blocks += found
+    return text, blocks
+
+
+def without_scaffolding(text: str) -> str:
+    """Return a text without the host's markup; the arguments that a person typed after a command stay."""
+    bare, _, typed = without_markup(text)
+    return f"{bare.strip()}\n{typed}".strip() if typed else bare
+
+
+def _without_fenced(text: str) -> tuple[str, int]:
+    blocks = 0
+    while opening := FENCE_OPENING.search(text):
+        _, _, after = text[opening.end() :].partition(f"</{FENCE_TAG}{opening[1]}>")
+        text, blocks = text[: opening.start()] + after, blocks + 1
+    return text, blocks
+
+
+def _without_plain_items(text: str) -> tuple[str, int]:
+    item = PLAIN_ITEM.search(text)
+    return (text[: item.start()], 1) if item else (text, 0)
+
+
+def _without_block(text: str, opening: str) -> tuple[str, int]:
+    """Return a text without the blocks that start with the line `opening`, and the number of blocks."""
+    if opening not in text:
+        return text, 0
+    kept: list[str] = []
+    blocks, inside, fence = 0, False, ""
+    for line in text.split("\n"):
+        before, fence = fence, fence_after(fence, line)
+        first = line.startswith(opening)
+        if first and not inside:
+            inside, blocks, fence = True, blocks + 1, ""
+        elif inside and not before and not first and INJECTED_BLOCKS[opening](line):
+            inside = False
+        if not inside:
+            kept.append(line)
+    return "\n".join(kept), blocks
+
+
+def _without_json_lists(text: str) -> tuple[str, int]:
+    """Return a text without JSON lists of memories, and the number of lists."""
+    blocks = at = 0
+    for _ in range(MAX_TRIES):
+        opening = JSON_LIST_START.search(text, at)
+        if opening is None:
+            break
+        try:
+            items, end = DECODER.raw_decode(text, opening.start())
+        except (ValueError, RecursionError):
+            at = opening.end()
+            continue
+        at = end
+        if all(isinstance(item, dict) and set(JSON_KEYS) <= set(item) for item in items):
+            text, at, blocks = text[: opening.start()] + text[end:], opening.start(), blocks + 1
+    return text, blocks
+
+
+# Clean up a session's turns: mark templates of commands, drop repeated turns, and match results
+# with their calls.
+
+REPEAT_TURNS = (
+    8  # the same words of a speaker within this many turns are one turn that the host wrote twice
+)
+TEMPLATE_MILLISECONDS = (
+    2_000  # a turn this soon after a command is its template: nobody types that fast
+)
+COMMANDS = ("<command-name>", "<command-message>")  # how the record of a slash command begins
+SKILL_TOOLS = (
+    "Skill",
+    "SlashCommand",
+)  # after these tools, hosts record the text of the skill as a user turn
+LOCAL_OUTPUT = "<local-command-"  # how the output after a command without a template begins
+
+
+class Flow:
+    """The state that is needed to interpret the next turn of a session."""
+
+    def __init__(self) -> None:
+        self._recent: deque[tuple[str, str]] = deque(maxlen=REPEAT_TURNS)
+        self._queued: Counter[str] = (
+            Counter()
+        )  # a person's words that the host has not delivered yet
+        self._command: Turn | None = None  # a slash command or a skill that was the last turn
+        self._asked: set[int] = (
+            set()
+        )  # hashes of calls: some hosts write a message again when it grows longer
+        self._calls: dict[str, tuple[str, str]] = {}  # call id → tool and command
+        self._failed: dict[str, bool | None] = {}  # call id → whether the call failed
+
+    def follow(self, turns: Iterable[Turn]) -> Iterator[Turn]:
+        """Yield each turn of a session once, with its corrected role."""
+        for turn in turns:
+            if turn.did:
+                tool = self._tool(turn, turn.did)
+                if tool:
+                    yield tool
+                continue
+            turn = self._spoken(turn)
+            if turn.text and not self._is_repeated(turn):
+                yield turn
+
+    def _spoken(self, turn: Turn) -> Turn:
+        if turn.role == QUEUED:
+            self._queued[turn.text.strip()] += 1
+            return replace(turn, role=SYSTEM if is_notice(turn.text) else USER)
+        if turn.role == USER and self._queued[turn.text.strip()] > 0:
+            self._queued[turn.text.strip()] -= 1
+            return replace(turn, text="")
+        return self._addressed(turn)
+
+    def _addressed(self, turn: Turn) -> Turn:
+        """Return a turn with the role that follows from its text and from the turn before it."""
+        before, self._command = self._command, None
+        if turn.role != USER or not turn.text:
+            self._command = None if turn.text else before
+            return turn
+        if turn.text.lstrip().startswith(COMMANDS):
+            self._command = turn
+            return turn
+        if before and not turn.text.lstrip().startswith(LOCAL_OUTPUT):
+            is_timed = before.at and turn.at
+            if not is_timed or turn.at - before.at <= TEMPLATE_MILLISECONDS:
+                self._command = before if is_timed else None
+                return replace(turn, role=SYSTEM)
+        return replace(turn, role=SYSTEM) if is_notice(turn.text) else turn
+
+    def _tool(self, turn: Turn, did: Did) -> Turn | None:
+        """Return a call, or a result with the tool and the command of its call; None if it was recorded before."""
+        tool, command = self._calls.get(did.id, ("", "")) if did.id else ("", "")
+        self._command = turn if (turn.tool or tool) in SKILL_TOOLS else None
+        if not turn.text and did.failed is None:
+            if did.id and hash(did) in self._asked:
+                return None
+            self._asked.add(hash(did))
+            self._calls[did.id] = turn.tool, did.command
+            return turn
+        if (
+            did.id
+            and did.id in self._failed
+            and (did.failed is None or self._failed[did.id] is not None)
+        ):
+            return None
+        self._failed[did.id] = did.failed
+        return replace(
+            turn, tool=turn.tool or tool, did=replace(did, command=did.command or command)
+        )
+
+    def _is_repeated(self, turn: Turn) -> bool:
+        said = turn.role, turn.text
+        is_repeated = said in self._recent
+        if not is_repeated:
+            self._recent.append(said)
+        return is_repeated
+
+
+# Read a session's transcript as a stream of turns. Its content shows which host wrote it.
+#
+# Lines that cannot be parsed, lines that are too long, and records of an unknown kind are skipped
+# and counted.
+
+MAX_LINE_BYTES = 8 * 2**20  # longer records are screenshots
+SAMPLE_LINES = 15  # read to decide whether each line is a record
+MAX_DOCUMENT_BYTES = (
+    128 * 2**20
+)  # of a transcript that is one JSON document: all of it must be in memory
+MAX_TURN_CHARS = 200_000  # longer turns are cut
+BLANKS = b"\xef\xbb\xbf \t\r\n"  # may come before the first record: byte order mark and white space
+SAMPLE_BYTES = 4096  # searched for a zero byte, which shows a binary file
+MIN_TALK_CHARS = 20_000  # warn if a longer text names no speaker
+SUBAGENTS_FOLDER = "subagents"  # where Claude Code and Cursor keep the transcripts of sub-agents
+READABLE_FORMATS = "transcripts of agents, JSON lists of role and content, SpecStory histories, and texts with lines like `## User`"
+LIST_KEYS = (
+    "messages",
+    "turns",
+    "conversation",
+    "history",
+    "items",
+)  # keys under which a document keeps its records
+MARKDOWN = "text"
+UNPACKERS = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gunzip"}
+
+
+class Transcript:
+    """The turns of one session, with counts and warnings, which are complete after all turns are read."""
+
+    def __init__(self, stream: IO[bytes]):
+        self._stream = stream
+        self._ahead: list[bytes] = []
+        self._hosts: Counter[str] = Counter()
+        self.session = ""
+        self.line = b""  # the record that was read last; empty if records are not lines
+        self.counts: Counter[str] = Counter()  # broken, unknown, too long, injected, sub-agent
+        self.warnings: list[str] = []
+        name = getattr(stream, "name", "")
+        self._name = name if isinstance(name, str) else ""
+        self._is_subagents = SUBAGENTS_FOLDER in self._name.replace("\\", "/").split("/")[:-1]
+
+    @property
+    def host(self) -> str:
+        """Return the name of the host that wrote most of the records; MARKDOWN for a text."""
+        return self._hosts.most_common(1)[0][0] if self._hosts else MARKDOWN
+
+    def turns(self) -> Iterator[Turn]:
+        """Yield every turn in order, without injected text in the words of people and agents."""
+        talk = 0
+        for turn in Flow().follow(self._seen(self._raw())):
+            turn = replace(turn, text=self._spoken(turn.role, turn.text[:MAX_TURN_CHARS]))
+            talk = talk + len(turn.text) if turn.role == NOBODY and talk >= 0 else -1
+            if turn.text or turn.did:
+                yield turn
+        if talk > MIN_TALK_CHARS:
+            self.warnings.append(f"no speakers found; supported formats: {READABLE_FORMATS}")
+
+    def _seen(self, turns: Iterator[Turn]) -> Iterator[Turn]:
+        for turn in turns:
+            self.session = self.session or turn.session
+            yield turn
+
+    def _spoken(self, role: str, text: str) -> str:
+        if role in PEOPLE:
+            text, blocks = without_injected(without_scaffolding(clean(text)))
+            self.counts["injected"] += blocks
+        return text.strip()
+
+    def _raw(self) -> Iterator[Turn]:
+        start = self._look_ahead().lstrip(BLANKS)[:1]
+        if start not in (b"{", b"["):
+            read = (
+                turns_of_history
+                if is_history(_decoded_line(line) for line in self._ahead)
+                else turns_of_log
+            )
+            return self._own(read(_decoded_line(line) for line in self._lines()))
+        spread = start == b"[" or not any(_read_record(line) for line in self._ahead)
+        records = self._document() if spread else self._records()
+        return chain.from_iterable(self._turns_of(record) for record in records)
+
+    def _own(self, turns: Iterator[Turn]) -> Iterator[Turn]:
+        """Yield the turns that are not a sub-agent's; count the others."""
+        for turn in turns:
+            if self._is_subagents or turn.role == SUBAGENT:
+                self.counts["sub-agent"] += 1
+            else:
+                yield turn
+
+    def _look_ahead(self) -> bytes:
+        """Return the first line that is not blank, and keep SAMPLE_LINES more: the first record may be incomplete."""
+        line = self._stream.readline(MAX_LINE_BYTES)
+        _refuse_binary(line)
+        while line and not line.strip(BLANKS):
+            line = self._stream.readline(MAX_LINE_BYTES)
+        self._ahead = [
+            line,
+            *islice(iter(lambda: self._stream.readline(MAX_LINE_BYTES), b""), SAMPLE_LINES),
+        ]
+        return line
+
+    def _lines(self) -> Iterator[bytes]:
+        """Yield lines; skip and count those that are too long."""
+        for line in chain(self._ahead, iter(lambda: self._stream.readline(MAX_LINE_BYTES), b"")):
+            if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
+                yield line
+                continue
+            self.counts["too long"] += 1
+            while line and not line.endswith(b"\n"):
+                line = self._stream.readline(MAX_LINE_BYTES)
+
+    def _records(self) -> Iterator[Record]:
+        for line in self._lines():
+            self.line = line
+            if not line.strip():
+                continue
+            record = _read_record(line)
+            if record is None:
+                self.counts["broken"] += 1
+            else:
+                yield from self._listed(record)
+
+    def _document(self) -> Iterator[Record]:
+        data = b"".join(self._ahead) + self._stream.read(MAX_DOCUMENT_BYTES)
+        if len(data) > MAX_DOCUMENT_BYTES:
+            size = f"more than {MAX_DOCUMENT_BYTES >> 20} MB"
+            raise BadInput(
+                f"{self._name or 'the transcript'} is one JSON document of {size}", "split the file"
+            )
+        try:
+            value = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
+        except (ValueError, RecursionError) as failure:
+            what = f"{self._name or 'the transcript'} is not valid JSON: {failure}"
+            raise BadInput(
+                what, "check that the file is complete, and export the session again"
+            ) from None
+        return self._listed(value)
+
+    def _listed(self, value: Any) -> Iterator[Record]:
+        """Yield the records in a value: the items of the list that it is or contains, or the value itself."""
+        if isinstance(value, dict):
+            self._is_subagents = self._is_subagents or opens_subagent(value)
+            within = next(
+                (value[name] for name in LIST_KEYS if isinstance(value.get(name), list)), None
+            )
+            if within is None:
+                yield value
+                return
+            self.session = self.session or _session_id_of(value)
+            self.line = b""
+            value = within
+        for item in value:
+            if isinstance(item, dict):
+                yield item
+            else:
+                self.counts["unknown"] += 1
+
+    def _turns_of(self, record: Record) -> Iterator[Turn]:
+        host = host_of(record)
+        if not host:
+            self.counts["unknown"] += 1
+            return iter(())
+        self._hosts[host] += 1
+        if self._is_subagents or is_subagents(record):
+            self.counts["sub-agent"] += 1
+            return iter(())
+        return turns_of_record(record, host)
+
+
+def _refuse_binary(data: bytes) -> None:
+    for magic, command in UNPACKERS.items():
+        if data.startswith(magic):
+            raise BadInput("the transcript is compressed", f"unpack it first, with: {command}")
+    if b"\0" in data[:SAMPLE_BYTES]:
+        raise BadInput("the transcript is a binary file", "give a .jsonl, .json, .md or .txt file")
+
+
+def _decoded_line(line: bytes) -> str:
+    return line.decode("utf-8", "replace").rstrip("\r\n")
+
+
+def _read_record(line: bytes) -> Record | None:
+    try:
+        record = json.loads(line.decode("utf-8-sig", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _session_id_of(document: Record) -> str:
+    info = document.get("info")
+    id = info.get("id") if isinstance(info, dict) else None
+    named = id or document.get("sessionId") or document.get("session_id")
+    return named if isinstance(named, str) else ""
+
+
+# Read a whole session: its turns, its host, and the counts of skipped records.
+
+
+@record
+class Heard:
+    """A session that was read."""
+
+    run: Run
+    turns: tuple[Turn, ...]
+    host: str
+    session: str
+    counts: dict[str, int]  # reason → records: broken, unknown, too long, injected, sub-agent
+    warnings: tuple[str, ...] = ()  # about the file
+
+    @property
+    def has_speakers(self) -> bool:
+        """Tell whether the transcript names speakers. Without them, no text counts as a person's words."""
+        return any(turn.role in (USER, ASSISTANT) for turn in self.turns)
+
+
+def read_session(stream: IO[bytes], run: Run) -> Heard:
+    """Return a session. Agent and session id of `run` are filled from the transcript if they are empty."""
+    transcript = Transcript(stream)
+    turns = tuple(transcript.turns())
+    host = "" if transcript.host == MARKDOWN else transcript.host
+    source = (
+        f"{host} session {transcript.session}" if transcript.session else host and f"{host} session"
+    )
+    session = run.session or transcript.session
+    told = replace(
+        run, agent=run.agent or host, task=redact(run.task), error=redact(run.error), source=source
+    )
+    counts = {name: count for name, count in transcript.counts.items() if count}
+    told = replace(told, session=session)
+    return Heard(told, turns, transcript.host, session, counts, tuple(transcript.warnings))
+
+
+# Find transcripts in files and folders, and find out when each session began.
+
+TRANSCRIPT_SUFFIXES = (
+    ".jsonl",
+    ".json",
+    ".md",
+    ".markdown",
+    ".txt",
+    ".log",
+)  # of files in a folder that are read
+DATED_TURNS = 20  # first turns that are searched for a session's date
+
+
+def transcripts_in(paths: Iterable[str]) -> list[str]:
+    """Return each file among the paths and in their folders once, those of the oldest sessions first."""
+    found = dict.fromkeys(
+        os.path.abspath(file) for path in paths for file in _transcript_files(path)
+    )
+    return sorted(found, key=session_began)
+
+
+def session_began(path: str) -> int:
+    """Return when a session began, in milliseconds since 1970, by its first turns or else by the file's time.
+
+    0 if the path is not a regular file or cannot be read.
+    """
+    if not os.path.isfile(path):
+        return 0  # a pipe can be read only once
+    try:
+        with open(path, "rb") as stream:
+            turns = islice(Transcript(stream).turns(), DATED_TURNS)
+            return next((turn.at for turn in turns if turn.at), 0) or int(
+                os.stat(path).st_mtime * 1000
+            )
+    except (RawkoError, OSError):
+        return 0
+
+
+def _transcript_files(path: str) -> Iterator[str]:
+    """Yield a file; of a folder, all files below it that may be transcripts and are not hidden."""
+    if not os.path.isdir(path):
+        yield path
+        return
+    for folder, names, files in os.walk(path):
+        names[:] = [name for name in names if not name.startswith(".")]
+        for name in files:
+            file = os.path.join(folder, name)
+            if (
+                name.endswith(TRANSCRIPT_SUFFIXES)
+                and not name.startswith(".")
+                and os.path.isfile(file)
+            ):
+                yield file
+
+
+# Read files of recorded sessions: JSON, plain or compressed with xz, with Claude Code's records of
+# each session.
+
+COMPACTED = "This session is being continued from a previous conversation"  # start of the prompt after a compaction
+XZ_SUFFIX = ".xz"
+SHORTENED_KEY = (
+    "x"  # only input key of a tool call in published histories; it holds the call as Markdown
+)
+NAMED_FILE = re.compile(r"</summary>\s*`([^`\n]+)`|The file (\S+) has been")
+
+
+def read_recorded_sessions(file: str) -> list[RecordedLine]:
+    """Return the sessions in a JSON file. Raise BadInput if it cannot be read or has no sessions."""
+    hint = "name a JSON file with sessions, each with an id and Claude Code's records; see 'rawkomem docs bench'"
+    try:
+        with lzma.open(file) if file.endswith(XZ_SUFFIX) else open(file, "rb") as stream:
+            found = json.load(stream)["sessions"]
+    except (OSError, ValueError, KeyError, TypeError, lzma.LZMAError) as failure:
+        why = getattr(failure, "strerror", None) or failure
+        raise BadInput(f"cannot read sessions from {file}: {why}", hint) from None
+    if not isinstance(found, list) or not all(
+        isinstance(one, dict) and "records" in one for one in found
+    ):
+        raise BadInput(f"{file} holds no sessions", hint)
+    return found
+
+
+def holds_sessions(file: str) -> bool:
+    """Tell whether a file holds recorded sessions instead of a transcript."""
+    if not file.endswith(".json"):
+        return file.endswith(XZ_SUFFIX)
+    try:
+        with open(file, "rb") as stream:
+            found = json.load(stream)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and isinstance(found.get("sessions"), list)
+
+
+def with_file_paths(line: RecordedLine) -> RecordedLine:
+    """Return a record in which shortened tool calls have a `file_path`, as the host writes it."""
+    message = line.get("message")
+    if not isinstance(message, dict) or not isinstance(message.get("content"), list):
+        return line
+    content = [
+        _call_with_path(part) if isinstance(part, dict) else part for part in message["content"]
+    ]
+    return {**line, "message": {**message, "content": content}}
+
+
+def _call_with_path(part: RecordedLine) -> RecordedLine:
+    given = part.get("input") if part.get("type") == "tool_use" else None
+    said = str(given.get(SHORTENED_KEY, "")) if isinstance(given, dict) else ""
+    found = NAMED_FILE.search(said) if part.get("name") in ("Read", "Edit", "Write") else None
+    return {**part, "input": {"file_path": found[1] or found[2]}} if found else part

@@ -1,0 +1,766 @@
+"""A session as turns, the same for all hosts: the records of each host, and Markdown logs that name
+speakers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ..model.values import read_time, record
+from ..text.chunks import fence_after
+
+Record = dict[str, Any]
+
+
+# Define a turn of a session in a form that is the same for all hosts.
+
+USER, ASSISTANT, TOOL, SYSTEM, NOBODY = "user", "assistant", "tool", "system", ""
+QUEUED = "queued"  # what a person typed while the agent worked, not delivered yet; Flow turns it into USER
+SUBAGENT = "sub-agent"  # from or to a sub-agent; Transcript drops it
+PEOPLE = (
+    USER,
+    ASSISTANT,
+    NOBODY,
+)  # roles whose words may be learned from; NOBODY: a text without roles
+
+
+@record
+class Did:
+    """What a tool was asked to do, or its result. Unknown fields are empty."""
+
+    id: str = ""  # the same for a call and its result
+    command: str = ""  # shell command
+    file: str = ""  # that the tool writes
+    written: str = ""  # the text that is new in that file
+    failed: bool | None = None  # only in results
+
+
+@record
+class Turn:
+    """One turn of a person, an agent, a tool or the host. Text of tools and hosts never counts as a person's words."""
+
+    role: str
+    text: str
+    at: int = 0  # milliseconds since 1970; 0: unknown
+    tool: str = ""  # name of the tool
+    session: str = ""  # empty if the record does not name it
+    did: Did | None = None  # only in turns of tools
+
+
+# Describe the run of an agent that a transcript records.
+
+RUN_RESULTS = ("success", "failure", "partial")
+
+
+@record
+class Run:
+    """What the caller knows about a run. Empty fields are filled from the transcript."""
+
+    agent: str = ""
+    task: str = ""
+    result: str = ""  # one of RESULTS, or unknown
+    error: str = ""
+    source: str = ""  # host and session, for people
+    session: str = ""  # the host's id of the session
+
+
+# Read from a host's tool calls and results what a tool was asked to do, and whether it failed.
+
+COMMAND_KEYS = ("command", "cmd")
+FILE_KEYS = ("file_path", "filePath", "path", "notebook_path", "absolute_path")
+NEW_KEYS = ("new_string", "newString", "new_str", "new_source", "content", "contents", "file_text")
+OLD_KEYS = ("old_string", "oldString", "old_str")
+PATCH_KEYS = ("input", "patch", "patchText")
+SHELL_FLAGS = ("-c", "-lc", "-ic", "-Command")  # the next word is the command
+PATCH_START = "*** Begin Patch"
+PATCHED_FILES = ("*** Add File: ", "*** Update File: ", "*** Move to: ")
+EXIT_CODE = re.compile(
+    r"(?im)^(?:exit|process exited with|<exited with exit) code:? (\d{1,3})>?[ \t]*$"
+)
+EXIT_CHARS = 400  # from the start and from the end of an output, where hosts state the exit code
+
+
+def calls_asked(id: str, given: object) -> Iterator[Did]:
+    """Yield what a call asks for: one command, or each file that it writes. If it has neither, yield an empty Did."""
+    input = given if isinstance(given, dict) else {}
+    command = (
+        "" if _first_value(input, FILE_KEYS) else command_of(_first_value(input, COMMAND_KEYS))
+    )
+    patch = (
+        given
+        if isinstance(given, str)
+        else next((text for text in map(input.get, PATCH_KEYS) if text), command)
+    )
+    if isinstance(patch, str) and PATCH_START in patch:
+        yield from _patched_files(id, patch)
+    elif command:
+        yield Did(id, command)
+    else:
+        yield _edit_of(id, input)
+
+
+def command_of(value: object) -> str:
+    """Return a command as a person would type it, without `bash -c` before it."""
+    if isinstance(value, str):
+        return value.strip()
+    words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
+    return words[2].strip() if len(words) == 3 and words[1] in SHELL_FLAGS else " ".join(words)
+
+
+def exit_failed(output: str) -> bool | None:
+    """Return whether an output states an exit code other than 0; None if it states no exit code."""
+    found = EXIT_CODE.search(output[:EXIT_CHARS]) or EXIT_CODE.search(output[-EXIT_CHARS:])
+    return found[1] != "0" if found else None
+
+
+def _edit_of(id: str, input: dict[str, Any]) -> Did:
+    file = _first_value(input, FILE_KEYS)
+    edits = input.get("edits")
+    parts = (
+        [part for part in edits if isinstance(part, dict)] if isinstance(edits, list) else [input]
+    )
+    written = [_added(part) for part in parts if any(key in part for key in NEW_KEYS)]
+    return (
+        Did(id, file=file, written="\n".join(written))
+        if isinstance(file, str) and written
+        else Did(id)
+    )
+
+
+def _added(part: dict[str, Any]) -> str:
+    """Return the lines that an edit adds, without those that were in the old text."""
+    new, old = _first_value(part, NEW_KEYS), _first_value(part, OLD_KEYS)
+    before = set(old.split("\n")) if isinstance(old, str) else set()
+    lines = new.split("\n") if isinstance(new, str) else []
+    return "\n".join(line for line in lines if line not in before or not line).strip("\n")
+
+
+def _patched_files(id: str, patch: str) -> Iterator[Did]:
+    """Yield each file of an apply_patch patch, with the lines that the patch adds to it."""
+    file, added = "", list[str]()
+    for line in [*patch.partition(PATCH_START)[2].split("\n"), PATCHED_FILES[0]]:
+        name = next(
+            (line.removeprefix(mark) for mark in PATCHED_FILES if line.startswith(mark)), None
+        )
+        if name is not None and (added or not line.startswith(PATCHED_FILES[2])):
+            if file:
+                yield Did(id, file=file, written="\n".join(added).strip("\n"))
+            added = []
+        if name is not None:
+            file = name.strip()
+        elif line.startswith("+"):
+            added.append(line[1:])
+
+
+def _first_value(values: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((values[key] for key in keys if values.get(key)), "")
+
+
+# Read the transcript records of each host. The keys of a record show which host wrote it.
+
+ROLES = {  # every other role becomes SYSTEM
+    **dict.fromkeys(("user", "human"), USER),
+    **dict.fromkeys(("assistant", "ai", "model", "gemini"), ASSISTANT),
+    **dict.fromkeys(("tool", "function"), TOOL),
+}
+CLAUDE_IDS = {"sessionId", "uuid", "leafUuid"}  # Claude Code's records have at least one
+CLAUDE_TYPES = ("attachment", "queue-operation")  # … or one of these types
+CLAUDE_REFUSED = "User rejected tool use"
+CLAUDE_REFUSAL = "To tell you how to proceed, the user said:\n"
+GEMINI_HINTS = ("User steering update:", "User hints:")
+GEMINI_FILES = "--- Content from referenced files ---"
+CHAT = "chat"  # name of the reader of role-and-content lists, which many programs write
+TEXT_PARTS = ("text", "input_text", "output_text")  # types of content parts that hold text
+MAX_SECONDS = (
+    10_000_000_000  # a time above this is in milliseconds: in seconds it would be the year 2286
+)
+
+
+def host_of(record: Record) -> str:
+    """Return the name of the reader that recognizes a record; empty if none does."""
+    return next((name for name, (knows, _) in READERS.items() if knows(record)), "")
+
+
+def turns_of_record(record: Record, host: str) -> Iterator[Turn]:
+    """Yield the turns in a record of a host."""
+    return READERS[host][1](record)
+
+
+def is_subagents(record: Record) -> bool:
+    """Return whether a record is from or to a sub-agent. Claude Code and Copilot mix these with the session's own."""
+    data = record.get("data")
+    spawned = isinstance(data, dict) and data.get("parentToolCallId") and "parentId" in record
+    return bool(record.get("isSidechain") or record.get("agentId") or spawned)
+
+
+def opens_subagent(record: Record) -> bool:
+    """Return whether a record says that the whole transcript is a sub-agent's (Codex, Gemini, OpenCode)."""
+    payload, info = record.get("payload"), record.get("info")
+    if record.get("type") == "session_meta" and isinstance(payload, dict):
+        source = payload.get("source")
+        spawned = isinstance(source, dict) and not {"subagent", "subAgent"}.isdisjoint(source)
+        return bool(
+            spawned or payload.get("agent_role") or payload.get("thread_source") == "subagent"
+        )
+    if isinstance(info, dict) and "messages" in record:
+        return bool(info.get("parentID"))  # in the info of a message, parentID is another message
+    return record.get("kind") == "subagent" and "projectHash" in record
+
+
+def _is_claude(record: Record) -> bool:
+    return record.get("type") in CLAUDE_TYPES or (
+        "type" in record and not CLAUDE_IDS.isdisjoint(record)
+    )
+
+
+def _claude(record: Record) -> Iterator[Turn]:
+    """Yield the turns of Claude Code. Meta records, summaries and text of the host or other programs become SYSTEM."""
+    message, role = record.get("message"), record.get("type")
+    at, session = time_of(record.get("timestamp")), _text(record.get("sessionId"))
+    if role in ("attachment", "queue-operation"):
+        yield from _claude_queued(record, at, session)
+    if not isinstance(message, dict) or role not in (USER, ASSISTANT):
+        return
+    own = any(record.get(mark) for mark in ("isMeta", "isCompactSummary", "isApiErrorMessage"))
+    own = own or message.get("model") == "<synthetic>" or not _is_typed(record)
+    for part in _parts(message.get("content")):
+        kind = part.get("type")
+        if kind in TEXT_PARTS:
+            yield Turn(SYSTEM if own else role, _text(part.get("text")), at, "", session)
+        elif kind == "tool_use":
+            yield from _call_turns(part.get("id"), part.get("name"), part.get("input"), at, session)
+        elif kind == "tool_result":
+            yield from _claude_result(record, part, at, session)
+
+
+def _is_typed(record: Record) -> bool:
+    """Return whether a person typed a prompt; true if the record does not say. Other programs send prompts too."""
+    origin, mode = record.get("origin"), record.get("commandMode", "prompt")
+    return mode == "prompt" and (
+        not isinstance(origin, dict) or origin.get("kind", "human") == "human"
+    )
+
+
+def _claude_queued(record: Record, at: int, session: str) -> Iterator[Turn]:
+    """Yield what a person typed while the agent worked. It is recorded when it is queued and when it is delivered."""
+    attached = record.get("attachment")
+    if (
+        isinstance(attached, dict)
+        and attached.get("type") == "queued_command"
+        and _is_typed(attached)
+    ):
+        yield Turn(USER, _joined(attached.get("prompt")), at, "", session)
+    elif record.get("operation") == "enqueue":
+        yield Turn(QUEUED, _joined(record.get("content")), at, "", session)
+
+
+def _claude_result(record: Record, part: Record, at: int, session: str) -> Iterator[Turn]:
+    """Yield the result of a tool, and what a person typed when they refused the call.
+
+    Only fields outside the message prove that a person refused: a tool can print the same words.
+    """
+    output, told = _joined(part.get("content")), record.get("toolUseResult")
+    refused = record.get("toolDenialKind") == "user-rejected" or told == CLAUDE_REFUSED
+    stopped = refused or (isinstance(told, dict) and told.get("interrupted"))
+    yield _result_turn(
+        part.get("tool_use_id"),
+        "",
+        output,
+        None if stopped else bool(part.get("is_error")),
+        at,
+        session,
+    )
+    reason = output.partition(CLAUDE_REFUSAL)[2] if refused and part.get("is_error") else ""
+    if reason.strip():
+        yield Turn(USER, reason, at, "", session)
+
+
+def _codex(record: Record) -> Iterator[Turn]:
+    """Yield the turns of a Codex rollout. It records each message twice, as item and as event; Flow drops one."""
+    payload, at = record["payload"], time_of(record.get("timestamp"))
+    kind, id = payload.get("type"), payload.get("call_id")
+    if record["type"] == "session_meta":
+        yield Turn(SYSTEM, "", at, "", _text(payload.get("id") or payload.get("session_id")))
+    elif kind == "message":
+        yield Turn(_role(payload.get("role")), _joined(payload.get("content")), at)
+    elif kind in ("user_message", "agent_message"):
+        yield Turn(USER if kind == "user_message" else ASSISTANT, _text(payload.get("message")), at)
+    elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
+        asked = payload.get("arguments") or payload.get("input") or payload.get("action")
+        yield from _call_turns(id, payload.get("name") or "shell", _unpacked(asked), at)
+    elif kind in ("function_call_output", "custom_tool_call_output"):
+        output, failed = _codex_output(_unpacked(payload.get("output")))
+        yield _result_turn(id, "", output, failed, at)
+    elif kind == "exec_command_end":
+        code, ran = payload.get("exit_code"), command_of(payload.get("command"))
+        failed = code != 0 if isinstance(code, int) else None
+        yield Turn(
+            TOOL,
+            _text(payload.get("aggregated_output")),
+            at,
+            did=Did(_text(id), ran, failed=failed),
+        )
+
+
+def _codex_output(output: Any) -> tuple[str, bool | None]:
+    if not isinstance(output, dict):
+        said = output if isinstance(output, str) else _joined(output)
+        return said, exit_failed(said)
+    facts, said = output.get("metadata"), _joined(output.get("output") or output.get("content"))
+    code = facts.get("exit_code") if isinstance(facts, dict) else None
+    if isinstance(code, int):
+        return said, code != 0
+    success = output.get("success")
+    return said, not success if isinstance(success, bool) else exit_failed(said)
+
+
+def _opencode(record: Record) -> Iterator[Turn]:
+    """Yield the turns of an OpenCode message. A plugin or the host inserted its synthetic parts."""
+    info = record["info"]
+    times = info.get("time")
+    at = time_of(times.get("created")) if isinstance(times, dict) else 0
+    session = _text(info.get("sessionID"))
+    summary = (
+        info.get("summary") is True
+    )  # true in the summary of a compaction; a person's message has an object there
+    for part in _parts(record["parts"]):
+        if part.get("type") == "tool":
+            yield from _opencode_tool(part, at, session)
+        elif part.get("type") == "text":
+            own = summary or part.get("synthetic") or part.get("ignored")
+            yield Turn(
+                SYSTEM if own else _role(info.get("role")), _text(part.get("text")), at, "", session
+            )
+
+
+def _opencode_tool(part: Record, at: int, session: str) -> Iterator[Turn]:
+    state = part.get("state")
+    if not isinstance(state, dict):
+        return
+    id, name, status = part.get("callID"), part.get("tool"), state.get("status")
+    if isinstance(state.get("input"), dict):
+        yield from _call_turns(id, name, state["input"], at, session)
+    facts = state.get("metadata")
+    code = facts.get("exit") if isinstance(facts, dict) else None
+    if status in ("completed", "error"):
+        failed = status == "error" or (isinstance(code, int) and code != 0)
+        yield _result_turn(
+            id,
+            name,
+            _text(state.get("error" if status == "error" else "output")),
+            failed,
+            at,
+            session,
+        )
+
+
+def _is_gemini(record: Record) -> bool:
+    named = (
+        record.get("type") in ("user", "gemini", "info", "error", "warning") and "content" in record
+    )
+    return named or "projectHash" in record or "$set" in record
+
+
+def _gemini(record: Record) -> Iterator[Turn]:
+    """Yield the turns of Gemini CLI: messages of type user or gemini, and the tool calls of a message."""
+    at, session = time_of(record.get("timestamp")), _text(record.get("sessionId"))
+    said = _joined(record.get("displayContent") or record.get("content"))
+    if record.get("type") == USER:
+        said = _gemini_typed(said)
+    yield Turn(_role(record.get("type")), said, at, "", session)
+    for call in _parts(record.get("toolCalls")):
+        if call.get("agentId"):
+            continue
+        if isinstance(call.get("args"), dict):
+            yield from _call_turns(call.get("id"), call.get("name"), call["args"], at, session)
+        output, failed = _gemini_output(call)
+        if (
+            output or failed is not None
+        ):  # else the call is not done; its message is written again later
+            yield _result_turn(call.get("id"), call.get("name"), output, failed, at, session)
+
+
+def _gemini_typed(said: str) -> str:
+    """Return what a person typed, without the wrapper of hints and without the files that Gemini appends."""
+    if said.lstrip().startswith(GEMINI_HINTS):
+        return said.partition("<user_input>")[2].rpartition("</user_input>")[0]
+    return said.partition(GEMINI_FILES)[0]
+
+
+def _gemini_output(call: Record) -> tuple[str, bool | None]:
+    answers = [part.get("functionResponse") for part in _parts(call.get("result"))]
+    responses = [
+        answer["response"]
+        for answer in answers
+        if isinstance(answer, dict) and _holds(answer, response=dict)
+    ]
+    told = "\n".join(
+        _text(response.get("output") or response.get("error")) for response in responses
+    )
+    failed = {"error": True, "success": exit_failed(told) or False}.get(_text(call.get("status")))
+    return _joined(call.get("resultDisplay")) or told, failed
+
+
+def _cursor(record: Record) -> Iterator[Turn]:
+    """Yield the turns of Cursor's agent. A tag separates a person's words from those that the host adds."""
+    content = record["message"].get("content")
+    text = _joined(content)
+    _, tag, asked = text.partition("<user_query>")
+    yield Turn(_role(record["role"]), asked.partition("</user_query>")[0] if tag else text)
+    for part in _parts(content):
+        if part.get("type") == "tool_use":
+            yield from _call_turns(part.get("id"), part.get("name"), part.get("input"), 0)
+
+
+def _copilot(record: Record) -> Iterator[Turn]:
+    """Yield the turns of an event of Copilot CLI. A user message with another source is from a skill or a command."""
+    data, at, kind = record["data"], time_of(record.get("timestamp")), str(record["type"])
+    who, _, what = kind.partition(".")
+    id, name = data.get("toolCallId"), data.get("toolName")
+    if what == "message" and who in (USER, ASSISTANT):
+        own = who == USER and data.get("source") not in (None, "", USER)
+        yield Turn(SYSTEM if own else who, _text(data.get("content")), at)
+    elif kind == "tool.execution_start":
+        yield from _call_turns(id, name, data.get("arguments"), at)
+    elif kind == "tool.execution_complete":
+        told = (
+            data.get("result") if data.get("success") else data.get("result") or data.get("error")
+        )
+        output = (
+            _text(told.get("content") or told.get("message"))
+            if isinstance(told, dict)
+            else _text(told)
+        )
+        failed = (
+            exit_failed(output) or not data["success"]
+            if isinstance(data.get("success"), bool)
+            else None
+        )
+        yield _result_turn(id, name, output, failed, at)
+    else:
+        yield Turn(SYSTEM, "", at, "", _text(data.get("sessionId")))
+
+
+def _call_turns(
+    id: object, name: object, given: object, at: int, session: str = ""
+) -> Iterator[Turn]:
+    return (Turn(TOOL, "", at, _text(name), session, did) for did in calls_asked(_text(id), given))
+
+
+def _result_turn(
+    id: object, name: object, output: str, failed: bool | None, at: int, session: str = ""
+) -> Turn:
+    return Turn(TOOL, output, at, _text(name), session, Did(_text(id), failed=failed))
+
+
+def _is_generic(record: Record) -> bool:
+    return isinstance(record.get("role", record.get("from")), str) and bool(
+        {"content", "text", "value"} & set(record)
+    )
+
+
+def _generic(record: Record) -> Iterator[Turn]:
+    """Yield the turn of a record with role and content, as most programs write it."""
+    said = next(record[key] for key in ("content", "text", "value") if key in record)
+    at = time_of(record.get("timestamp") or record.get("created_at"))
+    yield Turn(_role(record.get("role", record.get("from"))), _joined(said), at)
+
+
+# name → (test whether a record is of this host, reader of its turns); the first test that passes decides
+READERS: dict[str, tuple[Callable[[Record], bool], Callable[[Record], Iterator[Turn]]]] = {
+    "claude-code": (_is_claude, _claude),
+    "codex": (lambda record: _holds(record, payload=dict) and "type" in record, _codex),
+    "opencode": (lambda record: _holds(record, info=dict, parts=list), _opencode),
+    "gemini": (_is_gemini, _gemini),
+    "cursor": (lambda record: _holds(record, role=str, message=dict), _cursor),
+    "copilot": (
+        lambda record: _holds(record, data=dict) and "parentId" in record and "type" in record,
+        _copilot,
+    ),
+    CHAT: (_is_generic, _generic),
+}
+
+
+def _holds(record: Record, **types: type) -> bool:
+    """Tell whether a record has these keys with values of these types."""
+    return all(isinstance(record.get(key), type) for key, type in types.items())
+
+
+def _role(name: object) -> str:
+    return ROLES.get(str(name).lower(), SYSTEM)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _parts(content: object) -> list[Record]:
+    """Return the parts of a message's content; plain text becomes one part."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+
+def _joined(content: object) -> str:
+    """Return the text of a message's content; parts without a type count as text."""
+    if isinstance(content, dict):
+        content = [content]
+    return "\n".join(
+        _text(part.get("text"))
+        for part in _parts(content)
+        if part.get("type", "text") in TEXT_PARTS
+    )
+
+
+def _unpacked(value: object) -> Any:
+    """Return the object in a JSON text, like the arguments and outputs of Codex; any other value as it is."""
+    try:
+        held = json.loads(value) if isinstance(value, str) and value.lstrip()[:1] == "{" else None
+    except (ValueError, RecursionError):
+        held = None
+    return held if isinstance(held, dict) else value
+
+
+def time_of(value: object) -> int:
+    """Return a host's timestamp in milliseconds since 1970; 0 if it is not a time."""
+    if isinstance(value, str):
+        return read_time(value)[0] or 0
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e15:
+        return 0
+    return int(value if value > MAX_SECONDS else value * 1000)
+
+
+# Read chat logs in Markdown or plain text, in which lines name the speaker. A text without such
+# lines is one turn.
+
+SPEAKER_NAMES = {
+    **dict.fromkeys(("user", "human", "you", "prompt"), USER),
+    **dict.fromkeys(
+        ("assistant", "ai", "agent", "claude", "chatgpt", "gpt", "model", "bot", "response"),
+        ASSISTANT,
+    ),
+    **dict.fromkeys((name for name in READERS if name != CHAT), ASSISTANT),
+    **dict.fromkeys(("tool", "tool result", "tool call", "tool output", "function"), TOOL),
+    **dict.fromkeys(("system",), SYSTEM),
+}
+BRACKETED_TIME = re.compile(
+    r"\s*[(\[]([^()\[\]]{0,80})[)\]]"
+)  # in brackets, next to a speaker's name
+CLOCK_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}:\d\d"
+)
+EMPHASIS = ("**", "_**", "*__", "__")
+MAX_SPEAKER_CHARS = 200  # of a line that are searched for a speaker
+MAX_NAME_CHARS = (
+    30  # of a speaker's name with its markup; longer text is a sentence with a colon in it
+)
+MAX_TURN_CHARS = 1_000_000  # the rest of a longer turn is dropped
+
+
+def turns_of_log(lines: Iterable[str]) -> Iterator[Turn]:
+    """Yield the turns of a log, read line by line."""
+    role, at, said, length, fence = NOBODY, 0, list[str](), 0, ""
+    for line in lines:
+        before, fence = fence, fence_after(fence, line)
+        speaker = None if before or fence else _named_speaker(line)
+        if speaker:
+            if said:
+                yield Turn(role, "\n".join(said).strip("\n"), at)
+            (role, at, line), said, length = speaker, [], 0
+        if length < MAX_TURN_CHARS:
+            said.append(line)
+            length += len(line) + 1
+    if said:
+        yield Turn(role, "\n".join(said).strip("\n"), at)
+
+
+def _named_speaker(line: str) -> tuple[str, int, str] | None:
+    """Return (role, time, rest of the line) if a line names a speaker; else None. These forms are recognized:
+
+    `## User`, `**User:** …`, `User (10:31): …`, `**User** (2026-01-23 14:20)`, `**[10:31] Claude:** …`
+    """
+    if line[:1] in (" ", "\t", ">", "-", "|", ""):
+        return None
+    start = line[:MAX_SPEAKER_CHARS]
+    beside = BRACKETED_TIME.search(start, 0, MAX_NAME_CHARS * 2)
+    clock = CLOCK_TIME.search(beside[1]) if beside else None
+    bare = line[: beside.start()] + line[beside.end() :] if beside else line
+    name, colon, rest = bare.lstrip("# ").partition(":")
+    role = SPEAKER_NAMES.get(name.strip(" *_[]").lower(), "") if len(name) <= MAX_NAME_CHARS else ""
+    is_named = colon or line.startswith("#") or (clock and line.startswith(EMPHASIS))
+    return (
+        (role, time_of(clock[0]) if clock else 0, rest.lstrip(" *_")) if role and is_named else None
+    )
+
+
+# Read SpecStory's Markdown histories of sessions with any agent.
+#
+# A history escapes nothing, so a tool may print a line that looks like a speaker line. Such a line
+# is ignored inside a tool's block, and when its time is older than that of the message before it.
+
+SPECSTORY_MARK = "<!-- Generated by SpecStory"
+SPECSTORY_SPEAKER = re.compile(
+    r"_\*\*(User|Agent|Assistant)( - sidechain)?(?: \(([^()]{1,200})\))?\*\*_[ \t]*$"
+)
+SESSION_COMMENT = re.compile(r"<!-- .{1,60} Session (\S{1,100}) \([^()]{1,60}\) -->")
+STAMPED_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)?$")
+TOOL_OPENS = re.compile(r'<tool-use data-tool-type="([^"]{0,60})" data-tool-name="([^"]{0,200})">')
+BLOCK_ENDS = {"<tool-use ": "</tool-use>", "<think>": "</think>"}  # start of a block → its end
+MESSAGE_COMMENT = "<!-- message-id:"
+SPEAKER_SEPARATOR = "---"  # line between two speakers
+CODE_FENCE = "```"
+SHELL_TOOL, WRITE_TOOL = "shell", "write"  # types of tools
+WRITTEN_FILE = re.compile(
+    r"(?:The file (\S{1,400}) has been|File created successfully at: (\S{1,400}))"
+)
+ERROR_STARTS = ("<tool_use_error>", "Error:")
+MAX_LATE_MILLISECONDS = (
+    120_000  # a queued message may be this much older than the message before it
+)
+MAX_MESSAGE_CHARS = 1_000_000  # the rest of a longer message is dropped
+
+
+def is_history(lines: Iterable[str]) -> bool:
+    """Return whether a text that starts with these lines is a SpecStory history."""
+    return any(line.startswith(SPECSTORY_MARK) or SPECSTORY_SPEAKER.match(line) for line in lines)
+
+
+def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
+    """Yield the turns of a history, line by line. Each tool block becomes a call and a result."""
+    message, session, tools = HistoryMessage("", 0), "", 0
+    for line in lines:
+        speaker = None if message.ends else _opened_message(line, message.at)
+        if speaker:
+            message.close(speaker.role)
+            yield from message.turns(session, tools)
+            message, tools = speaker, tools + len(message.tools)
+        elif message.role:
+            message.add(line)
+        else:
+            named = SESSION_COMMENT.match(line)
+            session = named[1] if named else session
+    yield from message.turns(session, tools)
+
+
+class HistoryMessage:
+    """A speaker's message, split into words and tool blocks."""
+
+    def __init__(self, role: str, at: int) -> None:
+        self.role, self.at = role, at
+        self.ends = ""  # end mark of the open block; empty outside of blocks
+        self.tools: list[list[str]] = []  # lines of each tool block
+        self._words: list[str] = []
+        self._length = 0
+        self._fence = self._before = ""
+
+    def add(self, line: str) -> None:
+        """Append a line to the words or to the open tool block; drop thoughts and comments."""
+        opens = (
+            next((start for start in BLOCK_ENDS if line.startswith(start)), "")
+            if not self.ends
+            else ""
+        )
+        if opens:
+            self.ends, self._fence = BLOCK_ENDS[opens], ""
+            self.tools += [[]] if opens != "<think>" else []
+        self._length += len(line) + 1
+        kept = (
+            None
+            if self.ends == BLOCK_ENDS["<think>"]
+            else self.tools[-1]
+            if self.ends
+            else self._words
+        )
+        if (
+            kept is not None
+            and self._length < MAX_MESSAGE_CHARS
+            and not line.startswith(MESSAGE_COMMENT)
+        ):
+            kept.append(line)
+        if self.ends:
+            self._fence = fence_after(self._fence, line)
+            if line.rstrip().endswith(self.ends) and (
+                not self._fence or self._before.startswith(CODE_FENCE)
+            ):
+                self.ends = ""
+            self._before = line
+
+    def close(self, following: str) -> None:
+        """Drop the separator at the end if another speaker follows."""
+        text = "\n".join(self._words).rstrip()
+        self._words = [
+            text.removesuffix(f"\n{SPEAKER_SEPARATOR}") if following != self.role else text
+        ]
+
+    def turns(self, session: str, tools: int) -> Iterator[Turn]:
+        """Yield the spoken turn, then each tool's call and result. `tools` counts the tools before this message."""
+        if self.role:
+            yield Turn(self.role, "\n".join(self._words).strip(), self.at, "", session)
+        for number, lines in enumerate(self.tools if self.role != SUBAGENT else (), tools + 1):
+            yield from _tool_turns(lines, self.at, session, f"tool-{number}")
+
+
+def _opened_message(line: str, before: int) -> HistoryMessage | None:
+    """Return the message that a speaker line opens; None for other lines and for lines older than time `before`."""
+    found = SPECSTORY_SPEAKER.match(line)
+    if not found:
+        return None
+    time = STAMPED_TIME.search(found[3] or "")
+    at = time_of(time[0]) if time else 0
+    if at and at < before - MAX_LATE_MILLISECONDS:
+        return None
+    role = SUBAGENT if found[2] else USER if found[1] == "User" else ASSISTANT
+    return HistoryMessage(role, max(at, before) if role == SUBAGENT else at or before)
+
+
+def _tool_turns(lines: list[str], at: int, session: str, id: str) -> Iterator[Turn]:
+    """Yield the call and the result in a tool block."""
+    opening = TOOL_OPENS.match(lines[0])
+    if not opening:
+        return
+    kind, name = opening[1], opening[2]
+    shown, blocks = _fenced_blocks(lines[2:-1])
+    output = blocks[-1] if blocks else "\n".join(shown).strip()
+    command = _inline_code(shown) if kind == SHELL_TOOL else ""
+    if kind == SHELL_TOOL and not command and len(blocks) > 1:
+        command = blocks[0]
+    file = _written_file(shown, output) if kind == WRITE_TOOL else ""
+    written = blocks[0] if file and len(blocks) > 1 else ""
+    yield Turn(TOOL, "", at, name, session, Did(id, command, file, written))
+    failed = (
+        output.startswith(ERROR_STARTS)
+        or "**Error:**" in shown
+        or bool(exit_failed(output.partition("\n")[0]))
+    )
+    yield Turn(TOOL, output, at, name, session, Did(id, command, failed=failed))
+
+
+def _fenced_blocks(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Return the lines outside of code fences, and the text inside each fence."""
+    shown, blocks = list[str](), list[list[str]]()
+    fence = ""
+    for line in lines:
+        before, fence = fence, fence_after(fence, line)
+        if fence and before:
+            blocks[-1].append(line)
+        elif fence:
+            blocks.append([])
+        elif not before:
+            shown.append(line)
+    return shown, ["\n".join(block) for block in blocks]
+
+
+def _inline_code(shown: list[str]) -> str:
+    """Return the first inline code that fills a whole line; empty if there is none."""
+    lines = (line.strip() for line in shown)
+    return next(
+        (line.strip("`") for line in lines if len(line) > 2 and line[0] == line[-1] == "`"), ""
+    )
+
+
+def _written_file(shown: list[str], output: str) -> str:
+    found = WRITTEN_FILE.match(output)
+    return (found[1] or found[2]) if found else _inline_code(shown)

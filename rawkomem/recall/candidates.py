@@ -1,0 +1,413 @@
+"""Gather the candidates for a task: memories that share words or meaning with it, or whose condition
+fired; order them and drop outdated ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..embed.static import is_embeddable
+from ..index.catalogue import Row
+from ..index.index import View
+from ..model.entries import Memory
+from ..model.filters import Filter
+from ..model.values import DAY, GROUPS, IMPORTANCE, record, replace
+from ..state.facets import claimed_about, claimed_for
+from ..state.trust import Standing, Weak, derived_from
+from ..text.conditions import (
+    PASTED,
+    RECENT,
+    SYMBOLS,
+    WORDS,
+    Fired,
+    Situation,
+    fires_on_subject,
+    read_condition,
+    situation_of,
+    subject_text,
+)
+from .relevance import CRITICAL, fired_beside, is_sure
+from .scoring import Profile, Reason, Scored, score_candidates
+from .signals import Question, Signals, Spaces, find_signals
+
+if TYPE_CHECKING:
+    from ..git.citations import Cited
+    from ..index.stores.protocol import SearchStore
+
+Candidate = tuple[Memory, Signals]
+
+
+# Order the memories that passed the gate, by score, importance and age, and drop outdated ones.
+
+MAX_RELEVANCE_GAP = (
+    0.1  # between equals; the cosines of two wordings of one rule differ by this much
+)
+MIN_ALIKE = 0.5  # share of the shorter title's or body's words that two memories on one subject have in common
+LOOKED_AT_CHARS = 1_000  # of a body that are compared with another body
+MAX_COMPARED = (
+    12  # items that are compared with each other: more than twice as many as are injected
+)
+
+
+def best_first(items: Iterable[Scored], margin: float) -> list[Scored]:
+    """Return the items, best first. Scores within the share `margin` of the best are equal: importance and age decide.
+
+    First the best item and its equals are sorted, then the best of the rest and its equals, and so on. Items that no
+    person vouches for come last, so that they do not change the order of the others.
+    """
+    groups: dict[bool, list[Scored]] = {False: [], True: []}
+    for item in items:
+        groups[bool(item.signals.unverified)].append(item)
+    return [item for group in groups.values() for item in _group_best_first(group, margin)]
+
+
+def _group_best_first(items: Iterable[Scored], margin: float) -> list[Scored]:
+    rest = sorted(items, key=lambda item: (-item.score, precedence(item)))
+    ordered: list[Scored] = []
+    while rest:
+        best = rest[0]
+        equals = [item for item in rest if _is_equal(item, best, margin)]
+        ordered += sorted(equals, key=precedence)
+        rest = [item for item in rest if not _is_equal(item, best, margin)]
+    return ordered
+
+
+def _is_equal(item: Scored, best: Scored, margin: float) -> bool:
+    """Return whether an item is as good as the best one: a similar score, or both fired and have a similar cosine.
+
+    Scores are relative to the worst result. Among a few good results, scores differ more than the memories do.
+    """
+    if item.score >= best.score * (1 - margin):
+        return True
+    gap = best.signals.relevance - item.signals.relevance
+    return (
+        bool(margin)
+        and is_sure(item.signals)
+        and is_sure(best.signals)
+        and gap <= MAX_RELEVANCE_GAP
+    )
+
+
+def precedence(item: Scored) -> tuple[int, int, float, str]:
+    """Return the sort key of equals: the most important first, then the newest day, the best score, and the id."""
+    memory = item.memory
+    return -IMPORTANCE.index(memory.importance), -(memory.worded // DAY), -item.score, memory.id
+
+
+def is_critical(item: Scored) -> bool:
+    """Return whether a memory has the importance `critical`."""
+    return item.memory.importance == CRITICAL
+
+
+def without_outdated(items: Sequence[Scored]) -> tuple[list[Scored], list[Scored]]:
+    """Return the current items, and the items that a newer one contradicts, with the reason.
+
+    The newer item takes the place of the older one in the order, if that place is better. A memory that no person
+    vouches for never makes a vouched one outdated.
+    """
+    newer = _newer_by_outdated(items[:MAX_COMPARED])
+    if not newer:
+        return [*items], []
+    by_id = {item.memory.id: item for item in items}
+    current: dict[str, Scored] = {}
+    for id in by_id:
+        while id in newer:
+            id = newer[id]
+        current.setdefault(id, by_id[id])
+    outdated = [replace(by_id[id], out=Reason("outdated", (other,))) for id, other in newer.items()]
+    return [*current.values()], outdated
+
+
+def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
+    """Return the items with a person's statement from a session moved before the older memory that it contradicts."""
+    ordered = [*items]
+    for item in [one for one in items if one.signals.unverified and one.signals.unverified.said]:
+        from ..state.contradictions import overrules, prose_of
+
+        said = prose_of(item.memory)
+        others = ordered[: ordered.index(item)]
+        older = (one for one in others if one.memory.worded <= item.memory.worded)
+        first = next((one for one in older if overrules(said, prose_of(one.memory))), None)
+        if first:
+            ordered.remove(item)
+            ordered.insert(ordered.index(first), item)
+    return tuple(ordered)
+
+
+def _any_alike(items: Sequence[Scored]) -> bool:
+    """Return whether any two items may be about the same subject: a cheap test before sentences are compared."""
+    conditions = [frozenset(item.memory.when) for item in items]
+    titles = [_word_set(item.memory.title) for item in items]
+    bodies = [_word_set(item.memory.body[:LOOKED_AT_CHARS]) for item in items]
+    pairs = [(one, other) for one in range(len(items)) for other in range(one)]
+    return any(
+        conditions[one] & conditions[other]
+        or _share_words(titles[one], titles[other])
+        or _share_words(bodies[one], bodies[other])
+        for one, other in pairs
+    )
+
+
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(text.lower().split())
+
+
+def _share_words(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= MIN_ALIKE * min(len(one), len(other))
+
+
+def _newer_by_outdated(items: Sequence[Scored]) -> dict[str, str]:
+    """Return id of an outdated memory → id of the newest memory that contradicts it."""
+    if not _any_alike(items):
+        return {}
+    from ..state.contradictions import (
+        disagreement,
+        has_comparable_prose,  # slow import, not needed for 0 or 1 items
+        prose_of,
+    )
+
+    found: dict[str, str] = {}
+    ordered = sorted(
+        (item for item in items if has_comparable_prose(item.memory)),
+        key=lambda item: -item.memory.worded,
+    )
+    said = [prose_of(item.memory) for item in ordered]
+    for place, item in enumerate(ordered):
+        for other in range(place):
+            older, newer = item.memory, ordered[other].memory
+            may = newer.worded > older.worded and (
+                item.signals.unverified or not ordered[other].signals.unverified
+            )
+            if may and disagreement(said[other], said[place]):
+                found[older.id] = newer.id
+                break
+    return found
+
+
+# Gather the candidates for a task: memories that share words or meaning with it, or whose
+# condition fired.
+
+MAX_FIRED = (
+    50  # memories kept because a condition fired; of more, those that the profile scores best
+)
+MAX_WEIGHED = (
+    1_000  # memories read to choose those (50 ms); of more, the most important and the last changed
+)
+MAX_CONSIDERED = (
+    30  # search hits that are scored: no profile moves a memory from a lower rank to the top
+)
+
+
+@record
+class Sources:
+    """The sources of an injection's facts. The repository fills them in."""
+
+    view: View
+    store: SearchStore
+    spaces: Spaces
+    fired: Callable[[Situation], Mapping[str, Fired]]
+    accessed: Callable[[], Mapping[str, int]]
+    cited: Callable[[Memory], tuple[Cited, ...]]
+    doubting: bool  # whether it matters if a person vouches for a memory
+    told: frozenset[str] = (
+        frozenset()
+    )  # keys of the texts that the session has received before (told.py)
+
+    def filters(self) -> dict[bool | None, Filter]:
+        """Return the filters for the store: one for vouched and one for other memories, or a single one under None."""
+        return self.view.groups() if self.doubting else {None: self.view.stored}
+
+    def sample(self, count: int) -> list[str]:
+        """Return ids of some memories, spread evenly; only vouched ones if vouching matters and others exist."""
+        return self.view.catalogue.sample(count, self._counts_vouched())
+
+    def count(self) -> int:
+        """Return the number of memories, at least 1; only vouched ones if vouching matters and others exist."""
+        return max(1, self.view.catalogue.count(self._counts_vouched()))
+
+    def _counts_vouched(self) -> bool:
+        return self.doubting and self.view.catalogue.has_unvouched()
+
+    def row(self, id: str) -> Row | None:
+        """Return the index row of a memory, also if the filter excludes it; None if it is unknown."""
+        return self.view.catalogue.row(id)
+
+    def may_be(self, id: str, vouched: bool | None) -> bool:
+        """Return whether a memory, before it is read, may have this value of `vouched`."""
+        return True
+
+    def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
+        """Return the standing of the memories that no person vouches for, by id; empty if vouching does not matter."""
+        return self.view.believed.unverified(memories) if self.doubting else {}
+
+    def successors(self, memory: Memory) -> list[str]:
+        """Return the ids of the memories that undecided proposals name as successors of a memory."""
+        if not memory.proposed:
+            return []
+        waiting = [
+            entry
+            for entry in self.view.past.entries_about(memory.id)
+            if entry.id in memory.proposed
+        ]
+        return [
+            str(entry.extra["supersededBy"]) for entry in waiting if "supersededBy" in entry.extra
+        ]
+
+
+def gather(sources: Sources, question: Question, profile: Profile) -> list[Candidate]:
+    """Return every memory worth scoring, with its signals."""
+    filters = sources.filters()
+    situation = question.situation or situation_of(question.text)
+    fired = {**sources.fired(situation)}
+    fired |= fired_beside(sources, question, fired)
+    candidates: list[Candidate] = []
+    answers = find_signals(sources.store, sources.spaces, [question], *filters.values())
+    for vouched, found in zip(filters, answers, strict=True):
+        usable = _with_facts(
+            sources, profile, _usable(sources, _with_fired(sources, found, fired), vouched)
+        )
+        candidates += _with_sources(sources, _cut_fired(usable, profile, question))
+    candidates = _in_session(candidates, question.session)
+    doubted = sources.unverified(memory for memory, _ in candidates)
+    return _with_doubts(candidates, doubted, situation) if doubted else candidates
+
+
+def _with_fired(
+    sources: Sources, found: list[Signals], fired: Mapping[str, Fired]
+) -> list[Signals]:
+    """Return the search hits, then other memories whose condition fired: patterns first, then sentences."""
+    least = min((signals.relevance for signals in found), default=0.0)
+    known = {signals.id for signals in found}
+    marked = [
+        _with_fired_part(signals, fired[signals.id]) if signals.id in fired else signals
+        for signals in found
+    ]
+    others = sorted((part.how == WORDS, id) for id, part in fired.items() if id not in known)
+    if len(others) > MAX_WEIGHED:
+        others.sort(key=lambda other: _row_weight(sources.row(other[1])))
+    return marked + [_with_fired_part(Signals(id, relevance=least), fired[id]) for _, id in others]
+
+
+def _row_weight(row: Row | None) -> tuple[int, int]:
+    """Return a sort key: the most important memories first, then the last changed."""
+    return (-IMPORTANCE.index(row.importance), -row.updated) if row else (1, 0)
+
+
+def _usable(sources: Sources, found: Iterable[Signals], vouched: bool | None) -> list[Candidate]:
+    """Return the best memories that may be injected, and those whose condition fired. `vouched` None: any."""
+    kept: list[Candidate] = []
+    found = [signals for signals in found if sources.may_be(signals.id, vouched)]
+    sources.view.expect([signals.id for signals in found[:MAX_CONSIDERED]])
+    for signals in found:
+        if len(kept) >= (MAX_WEIGHED if signals.fired else MAX_CONSIDERED):
+            continue
+        memory = sources.view.memory(signals.id)
+        if memory is None or vouched not in (None, memory.vouched):  # conditions fire for both
+            continue
+        if not memory.path.startswith("archive/") and memory.kind not in GROUPS:
+            kept.append((memory, signals))
+    return kept
+
+
+def _with_facts(sources: Sources, profile: Profile, candidates: list[Candidate]) -> list[Candidate]:
+    """Add the last access and the trust of each memory, if the profile uses them."""
+    if profile.uses("decay"):
+        accessed = sources.accessed()
+        candidates = [
+            (memory, replace(signals, accessed=accessed.get(memory.id, 0)))
+            for memory, signals in candidates
+        ]
+    if profile.uses("trust"):
+        trust = sources.view.believed.trust
+        candidates = [
+            (memory, replace(signals, trust=trust(memory))) for memory, signals in candidates
+        ]
+    return candidates
+
+
+def _with_fired_part(signals: Signals, part: Fired) -> Signals:
+    """Add the part that fired. A term that has no vector, as in scripts other than Latin, counts as a shared phrase."""
+    literal = part.how not in (WORDS, PASTED, RECENT) and _is_unknown(part.text)
+    return replace(signals, fired=part, shares_phrase=signals.shares_phrase or literal)
+
+
+def _is_unknown(term: str) -> bool:
+    """Return whether a term has no vector: it is in a script other than Latin, or consists of emoji."""
+    return bool(term) and (
+        not is_embeddable(term) or (term > SYMBOLS and not any(map(str.isalnum, term)))
+    )
+
+
+def _cut_fired(
+    candidates: list[Candidate], profile: Profile, question: Question
+) -> list[Candidate]:
+    """Return the candidates with at most MAX_FIRED whose condition fired: critical ones first, then by score.
+
+    The state of the cited code is not checked here, because that reads files.
+    """
+    fired = [candidate for candidate in candidates if candidate[1].fired]
+    if len(fired) <= MAX_FIRED:
+        return candidates
+    best = sorted(
+        best_first(score_candidates(fired, profile, question), profile.margin),
+        key=lambda item: not is_critical(item),
+    )
+    kept = {item.memory.id for item in best[:MAX_FIRED]}
+    return [
+        (memory, signals)
+        for memory, signals in candidates
+        if not signals.fired or memory.id in kept
+    ]
+
+
+def _with_sources(sources: Sources, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Add the state of the code that each memory cites, and the weak sources that it was made from."""
+    return [
+        (memory, replace(signals, cited=sources.cited(memory), weak=_weak_sources(sources, memory)))
+        for memory, signals in candidates
+    ]
+
+
+def _weak_sources(sources: Sources, memory: Memory) -> tuple[Weak, ...]:
+    return sources.view.believed.weak_sources(memory) if derived_from(memory) else ()
+
+
+def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:
+    """Drop claims of other sessions, and general claims that a claim of this session overrides."""
+    own: dict[
+        tuple[str, str] | None, bool
+    ] = {}  # subject of this session's claims → whether a person vouches
+    for memory, _ in candidates:
+        if session and claimed_for(memory) == session:
+            own[claimed_about(memory)] = own.get(claimed_about(memory), False) or memory.vouched
+
+    def is_overridden(memory: Memory) -> bool:
+        about = claimed_about(memory)
+        return about in own and (own[about] or not memory.vouched)
+
+    return [
+        (memory, signals)
+        for memory, signals in candidates
+        if claimed_for(memory) == session or (not claimed_for(memory) and not is_overridden(memory))
+    ]
+
+
+def _with_doubts(
+    candidates: list[Candidate], doubted: Mapping[str, Standing], situation: Situation
+) -> list[Candidate]:
+    """Mark the memories that no person vouches for. Their conditions must fire on the subject, not on stop words."""
+    situation = replace(situation, engine=situation.engine.apart())
+    about = situation_of(subject_text(situation.text), situation.engine)
+    marked = []
+    for memory, signals in candidates:
+        if memory.id in doubted:
+            firm = any(
+                fires_on_subject(read_condition(one), situation, about)
+                for one in memory.when
+                if signals.fired
+            )
+            faint = bool(signals.fired) and not firm
+            signals = replace(signals, unverified=doubted[memory.id], is_faint=faint)
+        marked.append((memory, signals))
+    return marked

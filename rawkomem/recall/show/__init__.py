@@ -1,1 +1,0 @@
-"""Write recalled memories as text: choose sentences, a frame and labels."""

@@ -1,0 +1,245 @@
+"""Redacts or anonymizes a whole entry: its fields as leaves, `key: text`, and its body. A key such as
+`password` makes its value a secret.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from ..model.entries import Entry, Value
+from ..model.values import CHANGES, CREATES, record, replace
+from .anonymize import Person, anonymize, user_id
+from .assigned import rule_of_value
+from .find import find_secrets
+from .rules import RULES
+
+Leaf = tuple[str, str]
+
+
+# Splits fields into leaves, `key: text`, and recognizes leaves without secrets before any rule is
+# loaded.
+
+MIN_SECRET_KEY_LENGTH = 12  # characters of a key that may itself be a secret or an address
+NAMING_KEYS = ("predicate", "name", "key", "variable")  # siblings of a `value` that name it
+GENERIC_NAMES = (
+    "is",
+    "equals",
+    "value",
+    "set to",
+    "has value",
+)  # predicates with which the subject names the value
+# Keys with texts that no rule can match: an empty text, one word, an id that starts with a kind of entry, or a time.
+EMPTY_KEYS = ("", "title", "discoveredIn", "source")
+WORD_KEYS, ID_KEYS, TIME_KEYS = (
+    ("by", "discoveredBy", "kind", "signal"),
+    ("id", "about"),
+    ("at", "discoveredAt"),
+)
+MAX_WORD_CHARS = 16
+ID_STARTS = frozenset([*(kind.prefix for kind in CREATES.values()), *CHANGES])
+ID_DIGITS, ID_HEX_DIGITS = 13, 6  # of an id that rawkomem made
+AS_ZEROS = str.maketrans("123456789", "000000000")
+TIMES = ("0000-00-00T00:00:00Z", "0000-00-00T00:00:00.000Z")  # with all digits as zeros
+
+
+def are_bare(leaves: Iterable[Leaf]) -> bool:
+    """Tell whether no field can hold a secret, as in a vote without a reason."""
+    return all(_is_bare(key, text) for key, text in leaves)
+
+
+def _is_bare(key: str, text: str) -> bool:
+    if key in ID_KEYS:
+        return _is_own_id(text)
+    if key in TIME_KEYS:
+        return text.translate(AS_ZEROS) in TIMES
+    return (not text and key in EMPTY_KEYS) or (key in WORD_KEYS and _is_word(text))
+
+
+def _is_own_id(text: str) -> bool:
+    start, _, rest = text.partition("_")
+    digits, _, hex_digits = rest.partition("_")
+    made = len(digits) == ID_DIGITS and digits.isdecimal() and len(hex_digits) == ID_HEX_DIGITS
+    return (
+        start in ID_STARTS
+        and text.isascii()
+        and (_is_word(rest) or (made and hex_digits.isalnum()))
+    )
+
+
+def _is_word(text: str) -> bool:
+    return text.isascii() and text.isalpha() and text.islower() and len(text) <= MAX_WORD_CHARS
+
+
+def leaves_of(visit: Callable[[Callable[[str, str], str]], object]) -> list[Leaf]:
+    """Call `visit` with a function; return each (key, text) that it passes to this function, in order."""
+    leaves: list[Leaf] = []
+
+    def note(key: str, text: str) -> str:
+        leaves.append((key, text))
+        return text
+
+    visit(note)
+    return leaves
+
+
+def map_value(key: str, value: Value, change: Callable[[str, str], str]) -> Value:
+    """Return the value with `change(path of keys, text)` for each of its texts."""
+    if isinstance(value, str):
+        return change(key, value)
+    if isinstance(value, dict):
+        return map_mapping(f"{key}.", value, change)
+    return [map_value(key, item, change) for item in value]
+
+
+def map_mapping(
+    prefix: str, mapping: Mapping[str, Value], change: Callable[[str, str], str]
+) -> dict[str, Value]:
+    """Return the mapping with each text changed, and each key that is long enough to be a secret itself."""
+    changed: dict[str, Value] = {}
+    for key, value in mapping.items():
+        kept = change("", key) if len(key) >= MIN_SECRET_KEY_LENGTH else key
+        kept = f"{kept}_{len(changed)}" if kept in changed else kept
+        changed[kept] = map_value(f"{prefix}{_name_of(key, mapping)}", value, change)
+    return changed
+
+
+def _name_of(key: str, mapping: Mapping[str, Value]) -> str:
+    """Return the name of a value: its key, or the name in a sibling, as in `name: DB_PASS, value: …`."""
+    if key != "value":
+        return key
+    names = [
+        str(mapping[name]).strip() for name in NAMING_KEYS if isinstance(mapping.get(name), str)
+    ]
+    if names and names[0].lower() in GENERIC_NAMES:
+        names = [str(mapping.get("subject", key))]
+    return names[0] if names else key
+
+
+# Finds and redacts secrets in fields, `key: value`: a key such as `password` makes its value a
+# secret.
+
+
+@record
+class FieldSecret:
+    """A secret in one field: which leaf holds it, where in the leaf's text, and which rule found it."""
+
+    leaf: int
+    start: int
+    end: int
+    rule: str
+
+
+def find_in_fields(leaves: Sequence[Leaf], pii: bool = True) -> list[FieldSecret]:
+    """Return every secret in the fields, in order. A leaf without a key, such as a body, is checked alone."""
+    starts, pieces, at = [], [], 0
+    for key, text in leaves:
+        head = f"{key}: " if key else ""
+        pieces.append(head + text)
+        starts.append(at + len(head))
+        at += len(head) + len(text) + 1
+    found = [
+        FieldSecret(number, *span)
+        for number, leaf in enumerate(leaves)
+        for span in _told_by_key(*leaf)
+    ]
+    whole = {item.leaf for item in found}
+    for secret in find_secrets("\n".join(pieces), pii):
+        for number in range(
+            max(0, bisect_right(starts, secret.start) - 1), bisect_right(starts, secret.end - 1)
+        ):
+            start, end = max(0, secret.start - starts[number]), secret.end - starts[number]
+            end = min(end, len(leaves[number][1]))
+            if number not in whole and start < end:
+                found.append(FieldSecret(number, start, end, secret.rule))
+    return sorted(found, key=lambda item: (item.leaf, item.start))
+
+
+def redact_fields(
+    leaves: Sequence[Leaf], stand_in: Mapping[str, Callable[[str], str]]
+) -> list[str]:
+    """Return the text of each leaf without secrets. `stand_in`: key → function that replaces its personal data."""
+    texts = [text for _, text in leaves]
+    keys = [key for key, _ in leaves]
+    while found := find_in_fields(
+        list(zip(keys, texts, strict=True))
+    ):  # ends: less text is left outside tags
+        inside: dict[int, list[FieldSecret]] = {}
+        for item in found:
+            inside.setdefault(item.leaf, []).append(item)
+        for number, items in inside.items():
+            texts[number] = _redacted_leaf(texts[number], items, stand_in.get(keys[number]))
+    return texts
+
+
+def _redacted_leaf(
+    text: str, found: Sequence[FieldSecret], stand_in: Callable[[str], str] | None
+) -> str:
+    pieces, at = [], 0
+    for item in found:
+        rule = RULES[item.rule]
+        said = stand_in(text[item.start : item.end]) if stand_in and rule.pii else rule.tag
+        pieces += [text[at : item.start], said]
+        at = item.end
+    return "".join([*pieces, text[at:]])
+
+
+def _told_by_key(key: str, text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the lines of a text that are secrets because of the text's key."""
+    at = 0
+    for line in text.split("\n") if key else ():
+        value = line.strip()
+        if value and (rule := rule_of_value(key, value)):
+            start = at + line.index(value)
+            yield start, start + len(value), rule
+        at += len(line) + 1
+
+
+# Redacts or anonymizes a whole entry, frontmatter and body: before a write, and before the index
+# keeps a copy.
+
+AUTHOR_KEY = "discoveredBy"
+UNTOUCHED_KEYS = frozenset(
+    ("id", "about", "kind", "importance", "discoveredAt", "at")
+)  # other entries refer to them
+
+
+def redact_entry(entry: Entry) -> Entry:
+    """Return the entry without secrets and personal data. Its author becomes an id, so that authors stay distinct.
+
+    A text is checked together with its key, as in a file: `db_password: …` holds a password.
+    """
+    leaves = leaves_of(lambda note: with_texts(entry, note))
+    if are_bare(leaves):
+        return with_texts(entry, lambda key, text: text)
+    # loads the rules, which most votes and links do not need
+
+    clean = iter(redact_fields(leaves, {AUTHOR_KEY: user_id}))
+    return with_texts(entry, lambda key, text: next(clean))
+
+
+def was_redacted(given: Entry, clean: Entry) -> bool:
+    """Return whether redaction changed a text of the entry; a list that became a tuple does not count."""
+    return with_texts(given, lambda key, text: text) != clean
+
+
+def anonymize_entry(entry: Entry, people: Sequence[Person]) -> Entry:
+    """Return the entry without names of people in frontmatter and body."""
+
+    return with_texts(entry, lambda key, text: anonymize(text, people))
+
+
+def with_texts(entry: Entry, change: Callable[[str, str], str]) -> Entry:
+    """Return the entry with `change(key, text)` for each of its texts; ids stay, because other entries use them."""
+    return replace(
+        entry,
+        title=change("title", entry.title),
+        when=tuple(change("whenToUse", text) for text in entry.when),
+        tags=tuple(change("tags", text) for text in entry.tags),
+        by=change(AUTHOR_KEY, entry.by),
+        found_in=change("discoveredIn", entry.found_in),
+        source=change("source", entry.source),
+        related=tuple(change("relatedMemories", text) for text in entry.related),
+        extra=map_mapping("", entry.extra, change),
+        body=change("", entry.body),
+    )

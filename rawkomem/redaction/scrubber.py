@@ -1,0 +1,548 @@
+"""The scrubber of RFC-0011 §6: redaction, then six stages that clean a text, cut it into chunks and
+check them. Callers must keep only text from `sanitize`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from ..model.errors import BadInput
+from ..model.ids import slug
+from ..model.values import record, replace
+from ..text.chunks import Chunk, count_tokens, cut_chunks, fence_after
+from ..text.clean import clean
+from ..text.prose import code_spans, scan_for_injection
+from .find import redact
+
+# The settings of the scrubber's stages. Overrides are merged deeply: other settings keep their
+# values.
+
+
+@record
+class Structural:
+    """Stage 1: removes markup, and corrects headings and blanks."""
+
+    enabled: bool = True
+    strip_html: bool = True
+    strip_markdown: bool = True
+    collapse_whitespace: bool = True
+
+
+@record
+class Semantic:
+    """Stage 2: removes paragraphs without content, and repeated ones."""
+
+    enabled: bool = True
+    deduplicate: bool = True
+    drop_boilerplate: bool = True
+    min_length: int = 10  # characters of a paragraph; like RFC-0011's scrubber, it drops "short" and keeps sentences
+    min_signal_ratio: float = 0.3  # share of letters and digits among all characters
+
+
+@record
+class Normalization:
+    """Stage 3: writes headings, lists and punctuation in one form."""
+
+    enabled: bool = True
+    headings: bool = True
+    lists: bool = True
+    punctuation: bool = True
+
+
+@record
+class Chunking:
+    """Stage 4: cuts the text into chunks that are small enough for one vector."""
+
+    enabled: bool = True
+    whole_lines: bool = False  # cut as the index does: by characters, and every line is kept
+    min_tokens: int = 10
+    max_tokens: int = 500
+    hard_max_tokens: int = 2_000  # a single paragraph of up to this size stays whole
+
+
+@record
+class Metadata:
+    """Stage 5: adds source, position, size and hash to each chunk."""
+
+    enabled: bool = True
+    scan_for_injection: bool = True
+
+
+@record
+class Validation:
+    """Stage 6: rejects chunks that are too short or too long, with a reason."""
+
+    enabled: bool = True
+    enforce_min_length: bool = True
+    min_length: int = 10  # characters
+    max_length: int = 10_000
+
+
+@record
+class ScrubberConfig:
+    """All six stages."""
+
+    enabled: bool = True
+    structural: Structural = Structural()
+    semantic: Semantic = Semantic()
+    normalization: Normalization = Normalization()
+    chunking: Chunking = Chunking()
+    metadata: Metadata = Metadata()
+    validation: Validation = Validation()
+
+
+DEFAULT_CONFIG = ScrubberConfig()
+
+
+def configure(*overrides: Mapping[str, Any]) -> ScrubberConfig:
+    """Return the defaults with all overrides; later ones win. Keys may be RFC-0011's (`minTokens`)."""
+    config = DEFAULT_CONFIG
+    for override in overrides:
+        config = _overridden(config, override, "")
+    return config
+
+
+def _overridden(section: Any, override: Mapping[str, Any], where: str) -> Any:
+    changes: dict[str, Any] = {}
+    for key, value in override.items():
+        name = "".join(f"_{c.lower()}" if c.isupper() else c for c in key)
+        if name not in vars(section):
+            names = ", ".join(map(_camel_case, vars(section)))
+            raise BadInput(f"the scrubber has no setting {where}{key}", f"use one of {names}")
+        known = getattr(section, name)
+        if isinstance(known, (bool, int, float)):
+            fits = isinstance(value, (int, float)) and isinstance(value, bool) == isinstance(
+                known, bool
+            )
+        else:
+            fits = isinstance(value, dict)
+        if fits:
+            changes[name] = (
+                _overridden(known, value, f"{where}{key}.") if isinstance(value, dict) else value
+            )
+        else:
+            raise BadInput(
+                f"scrubber setting {where}{key} cannot be {value!r}", f"the default is {known!r}"
+            )
+    return replace(section, **changes)
+
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(part.capitalize() for part in others)
+
+
+# RFC-0011 §6.2: short memories are kept.
+MESH_CONFIG = configure(
+    {"enabled": True, "chunking": {"minTokens": 1}, "validation": {"enforceMinLength": False}}
+)
+# The index keeps all words, so that each of them finds the memory. Recall is measured with these passages.
+INDEX_CONFIG = configure(
+    {
+        stage: {"enabled": False}
+        for stage in ("structural", "semantic", "normalization", "metadata", "validation")
+    },
+    {"chunking": {"wholeLines": True}},
+)
+PROFILES = {"default": DEFAULT_CONFIG, "mesh": MESH_CONFIG, "index": INDEX_CONFIG}
+
+
+# Separates prose from code in a text, so that a stage changes only prose.
+
+
+def in_prose(text: str, change: Callable[[str], str]) -> str:
+    """Return the text with its prose changed; repeat until nothing changes, because code may become prose."""
+    while (
+        changed := "".join(part if code else change(part) for part, code in _prose_and_code(text))
+    ) != text:
+        text = changed
+    return text
+
+
+def paragraphs(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield each paragraph of a text, without blank lines around it, and whether it starts with a code fence.
+
+    A fenced block belongs to one paragraph.
+    """
+    lines: list[str] = []
+    fence = ""
+    for line in [*text.split("\n"), ""]:
+        if line.strip() or fence:
+            fence = fence_after(fence, line)
+            lines.append(line)
+        elif lines:
+            yield "\n".join(lines), fence_after("", lines[0]) != ""
+            lines = []
+    if lines:
+        yield "\n".join(lines).rstrip("\n"), fence_after("", lines[0]) != ""
+
+
+def _prose_and_code(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield pieces of the text, each with whether it is code: fenced lines, or text between backticks in a line."""
+    pieces: list[tuple[str, bool]] = []
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        before, fence = fence, fence_after(fence, line.rstrip("\n"))
+        pieces += [(line, True)] if before or fence else code_spans(line)
+    for code, parts in groupby(pieces, key=itemgetter(1)):
+        yield "".join(part for part, _ in parts), code
+
+
+# Stage 1, structural cleaning: removes scripts, styles, tags and Markdown's signs; corrects
+# headings and blanks.
+
+HTML_BLOCKS = (
+    "p", "div", "section", "article", "header", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li",
+    "table", "tr", "blockquote", "pre",
+)  # fmt: skip
+HTML_TAG = re.compile(r"[/!]?[A-Za-z][^<>]*|!--[^<>]*--")
+SILENT_ELEMENT = re.compile(r"<(script|style)\b", re.IGNORECASE)  # elements whose text is not shown
+TIGHT_HEADING = re.compile(
+    r"^(#{1,6})(?=[^\W\d_][\w'-]*[ \t]+[^#\s])", re.MULTILINE
+)  # a line of #tags is not a heading
+LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
+EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|__)(?=[^\s*_])([^*_\n]*[^\s*_])\1(?![\w*])")
+HORIZONTAL_RULE = re.compile(r"^[ \t]*(?:[-*_][ \t]*){3,}$", re.MULTILINE)
+BLANKS = re.compile(r"[ \t\f\v]+")
+BLANKS_AT_LINE_END = re.compile(r" *\n *")
+BLANK_LINES = re.compile(r"\n{3,}")
+
+
+def clean_structure(text: str, config: Structural) -> str:
+    """Return the text without markup; code stays unchanged."""
+    return in_prose(
+        text.replace("\r\n", "\n").replace("\r", "\n"), lambda prose: _clean_prose(prose, config)
+    )
+
+
+def _clean_prose(prose: str, config: Structural) -> str:
+    if config.strip_html and "<" in prose:
+        prose = _without_tags(_without_silent(prose))
+    if config.strip_markdown:
+        prose = HORIZONTAL_RULE.sub("", EMPHASIS.sub(r"\2", LINK.sub(r"\1", prose)))
+    prose = TIGHT_HEADING.sub(r"\1 ", prose)
+    if config.collapse_whitespace:
+        prose = BLANK_LINES.sub("\n\n", BLANKS_AT_LINE_END.sub("\n", BLANKS.sub(" ", prose)))
+    return prose
+
+
+def _without_silent(text: str) -> str:
+    """Remove scripts and styles with their contents; without an end tag, remove the rest, as a browser does."""
+    out, at = [], 0
+    while found := SILENT_ELEMENT.search(text, at):
+        out.append(text[at : found.start()])
+        end = re.compile(rf"</{found[1]}[^<>]*>", re.IGNORECASE).search(text, found.end())
+        at = end.end() if end else len(text)
+    return "".join([*out, text[at:]])
+
+
+def _without_tags(text: str) -> str:
+    """Remove tags in one pass. After removing an inner tag, check the outer one again, so that no tag can hide."""
+    out: list[str] = []
+    opened: list[int] = []
+    for part in re.split(r"([<>])", text):
+        if part == "<":
+            opened.append(len(out))
+        elif part == ">" and opened:
+            inside = "".join(out[opened[-1] + 1 :])
+            if HTML_TAG.fullmatch(inside):
+                del out[opened.pop() :]
+                out.append(
+                    "\n\n" if _tag_name(inside) in HTML_BLOCKS and inside.startswith("/") else ""
+                )
+                continue
+            opened.clear()
+        out.append(part)
+    return "".join(out)
+
+
+def _tag_name(inside: str) -> str:
+    return re.split(r"[\s/]", inside.lstrip("/!"), maxsplit=1)[0].lower()
+
+
+# Stage 2, semantic filtering: removes paragraphs without content, and repeated paragraphs.
+
+MAX_BOILERPLATE_LENGTH = 120  # characters; a longer paragraph has content
+BOILERPLATE = re.compile(
+    r"(?:©|\(c\)|copyright\b)[^\n]*|all rights reserved\.?|(?:powered|generated) by \S+|(?:back to )?top"
+    r"|skip to (?:main )?content|(?:we|this (?:web)?site) uses? cookies[^\n]*|(?:accept|reject) all(?: cookies)?"
+    r"|subscribe to our newsletter[^\n]*"
+    r"|(?:\w+(?: \w+)?\s*[|»›·•]\s*){1,9}\w+(?: \w+)?",
+    re.IGNORECASE,
+)
+
+
+def filter_semantics(text: str, config: Semantic) -> str:
+    """Return the paragraphs that have content, each once, with a blank line between them."""
+    kept: list[str] = []
+    seen: set[str] = set()
+    for paragraph, code in paragraphs(text):
+        digest = _paragraph_digest(paragraph)
+        if (config.deduplicate and digest in seen) or (
+            not code and _is_noise(paragraph.strip(), config)
+        ):
+            continue
+        seen.add(digest)
+        kept.append(paragraph)
+    return "\n\n".join(kept)
+
+
+def _is_noise(paragraph: str, config: Semantic) -> bool:
+    if len(paragraph) < config.min_length:
+        return True
+    if (
+        config.drop_boilerplate
+        and len(paragraph) <= MAX_BOILERPLATE_LENGTH
+        and BOILERPLATE.fullmatch(paragraph)
+    ):
+        return True
+    return sum(c.isalnum() for c in paragraph) < config.min_signal_ratio * len(paragraph)
+
+
+def _paragraph_digest(paragraph: str) -> str:
+    return sha256(" ".join(paragraph.lower().split()).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# Stage 3, normalization: writes headings, lists and punctuation in one form. Backticks, `#tags`
+# and numbers stay.
+
+DEEP_HEADING = re.compile(r"^#{7,}(?=\s)", re.MULTILINE)
+ANY_HEADING = re.compile(r"^#{1,6} [^\n]*$", re.MULTILINE)
+BULLET = re.compile(r"^([ \t]*)[*+•‣◦](?=[ \t]+[^\s*])", re.MULTILINE)
+LIST_NUMBER = re.compile(r"^([ \t]*\d{1,9})\)(?=[ \t])", re.MULTILINE)
+MANY_DOTS = re.compile(r"\.{4,}")
+ASCII_PUNCTUATION = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "…": "...", "\u00a0": " ", "\u202f": " "}
+)
+
+
+def normalize_text(text: str, config: Normalization) -> str:
+    """Return the text with normalized prose; code stays unchanged."""
+    return in_prose(text, lambda prose: _normalize_prose(prose, config))
+
+
+def _without_closing_signs(heading: re.Match[str]) -> str:
+    """Return `## Title ##` without the signs at its end; `# C#` stays unchanged."""
+    line = heading[0].rstrip()
+    bare = line.rstrip("#")
+    return (
+        bare.rstrip() if bare != line and bare[-1:].isspace() and bare.strip("# ") else heading[0]
+    )
+
+
+def _normalize_prose(prose: str, config: Normalization) -> str:
+    if config.headings:
+        prose = ANY_HEADING.sub(_without_closing_signs, DEEP_HEADING.sub("######", prose))
+    if config.lists:
+        prose = LIST_NUMBER.sub(r"\1.", BULLET.sub(r"\1-", prose))
+    if config.punctuation:
+        prose = MANY_DOTS.sub("...", prose.translate(ASCII_PUNCTUATION))
+    return prose
+
+
+# Stage 4, chunking: collects paragraphs under their headings until a chunk is full.
+
+UNNAMED_SECTION = "unnamed-section"
+HEADING_SEPARATOR = " > "  # between the headings of a chunk, as in the index
+
+
+def segment_text(text: str, config: Chunking) -> list[Chunk]:
+    """Return the chunks of a text, in order."""
+    if config.whole_lines:
+        return cut_chunks(text)
+    gathered = _Chunker(config)
+    for paragraph, code in paragraphs(text):
+        level = 0 if code else _heading_level(paragraph)
+        if level:
+            gathered.open(level, paragraph.partition("\n")[0][level:].strip())
+        tokens = count_tokens(paragraph)
+        pieces = (
+            [paragraph]
+            if tokens <= config.hard_max_tokens
+            else _cut_paragraph(paragraph, config.max_tokens)
+        )
+        for piece in pieces:
+            gathered.take(piece, count_tokens(piece))
+    return gathered.closed()
+
+
+def index_chunks(body: str) -> list[Chunk]:
+    """Return the chunks that the index holds of a body, which is already cleaned and redacted: see `INDEX`."""
+    return segment_text(body, INDEX_CONFIG.chunking)
+
+
+class _Chunker:
+    """The finished chunks, and the open chunk, to which paragraphs are added."""
+
+    def __init__(self, config: Chunking):
+        self.config = config
+        self.chunks: list[tuple[Chunk, int]] = []
+        self.trail: list[str] = []
+        self.texts: list[str] = []
+        self.tokens = 0
+
+    def open(self, level: int, heading: str) -> None:
+        self._close()
+        self.trail = [*self.trail[: level - 1], heading]
+
+    def take(self, paragraph: str, tokens: int) -> None:
+        if self.texts and self.tokens + tokens > self.config.max_tokens:
+            self._close()
+        self.texts.append(paragraph)
+        self.tokens += tokens
+
+    def closed(self) -> list[Chunk]:
+        self._close()
+        return [made for made, tokens in self.chunks if tokens >= self.config.min_tokens]
+
+    def _close(self) -> None:
+        """Finish the open chunk; if it is too small, join it with the chunk before it, if that has room."""
+        if not self.texts:
+            return
+        text, tokens = "\n\n".join(self.texts), self.tokens
+        self.texts, self.tokens = [], 0
+        if (
+            self.chunks
+            and tokens < self.config.min_tokens
+            and self.chunks[-1][1] + tokens <= self.config.max_tokens
+        ):
+            before, already = self.chunks.pop()
+            self.chunks.append(
+                (Chunk(f"{before.text}\n\n{text}", before.heading), already + tokens)
+            )
+        else:
+            self.chunks.append(
+                (Chunk(text, HEADING_SEPARATOR.join(part for part in self.trail if part)), tokens)
+            )
+
+
+def _heading_level(paragraph: str) -> int:
+    level = len(paragraph) - len(paragraph.lstrip("#"))
+    return level if level <= 6 and paragraph[level : level + 1] in (" ", "\t") else 0
+
+
+def _cut_paragraph(paragraph: str, most: int) -> list[str]:
+    """Return a paragraph that is too long for a chunk in pieces of whole words."""
+    pieces: list[str] = []
+    words: list[str] = []
+    tokens = 0
+    for word in paragraph.split():
+        cost = count_tokens(word + " ")
+        if words and tokens + cost > most:
+            pieces.append(" ".join(words))
+            words, tokens = [], 0
+        words.append(word)
+        tokens += cost
+    return [*pieces, " ".join(words)]
+
+
+# Runs the scrubber over a text: redaction first, then its stages. Callers must keep only text from
+# `sanitize`.
+
+
+@record
+class Scrubbed:
+    """One chunk with its provenance. `heading` is the path of headings above it."""
+
+    text: str
+    heading: str = ""
+    section: str = UNNAMED_SECTION
+    source: str = ""
+    position: int = 0
+    tokens: int = 0
+    digest: str = ""  # SHA-256 of the text
+    suspicions: tuple[
+        str, ...
+    ] = ()  # patterns that look like instructions to a model; a hint for reviewers only
+    rejected: str = ""  # why the chunk is not indexed; empty if it is
+
+
+@record
+class ScrubStages:
+    """The text after each stage, and all chunks."""
+
+    redacted: str
+    structural: str
+    semantic: str
+    normalization: str
+    chunks: tuple[Scrubbed, ...]
+
+
+def scrub(text: str, config: ScrubberConfig = DEFAULT_CONFIG, source: str = "") -> list[Scrubbed]:
+    """Return the chunks of a text that are indexed, in order."""
+    return [chunk for chunk in scrub_stages(text, config, source).chunks if not chunk.rejected]
+
+
+def scrub_stages(
+    text: str, config: ScrubberConfig = DEFAULT_CONFIG, source: str = ""
+) -> ScrubStages:
+    """Return the text after each stage, and the chunks. A disabled stage does not change the text."""
+    redacted = sanitize(text)
+    structural = semantic = normal = redacted
+    if config.enabled and config.structural.enabled:
+        structural = semantic = normal = clean_structure(redacted, config.structural)
+    if config.enabled and config.semantic.enabled:
+        semantic = normal = filter_semantics(structural, config.semantic)
+    if config.enabled and config.normalization.enabled:
+        normal = normalize_text(semantic, config.normalization)
+    chunks = segment_text(normal, config.chunking) if config.chunking.enabled else []
+    annotated = annotate_chunks(chunks, config.metadata, source)
+    return ScrubStages(
+        redacted, structural, semantic, normal, tuple(validate_chunks(annotated, config.validation))
+    )
+
+
+def sanitize(text: str) -> str:
+    """Return the text without invisible characters, secrets, personal data and surrounding blanks."""
+    return redact(clean(text)).strip()
+
+
+def annotate_chunks(chunks: Sequence[Chunk], config: Metadata, source: str = "") -> list[Scrubbed]:
+    """Run stage 5, metadata: return each chunk with its source, position, size and hash."""
+    if not config.enabled:
+        return [Scrubbed(chunk.text, chunk.heading) for chunk in chunks]
+    return [
+        Scrubbed(
+            text=chunk.text,
+            heading=chunk.heading,
+            section=slug(chunk.heading.rpartition(HEADING_SEPARATOR)[2])
+            if chunk.heading
+            else UNNAMED_SECTION,
+            source=source,
+            position=position,
+            tokens=sum(count_tokens(part) for part in chunk.text.split("\n\n")),
+            digest=sha256(chunk.text.encode("utf-8", "surrogatepass")).hexdigest(),
+            suspicions=scan_for_injection(chunk.text).patterns if config.scan_for_injection else (),
+        )
+        for position, chunk in enumerate(chunks)
+    ]
+
+
+def validate_chunks(chunks: Sequence[Scrubbed], config: Validation) -> list[Scrubbed]:
+    """Run stage 6, validation: return each chunk, with the reason if it is rejected."""
+    if not config.enabled:
+        return list(chunks)
+    return [replace(chunk, rejected=_chunk_fault(chunk, config)) for chunk in chunks]
+
+
+def _chunk_fault(chunk: Scrubbed, config: Validation) -> str:
+    length = len(chunk.text.strip())
+    if not length:
+        return "empty"
+    if config.enforce_min_length and length < config.min_length:
+        return f"shorter than {config.min_length} characters"
+    return f"longer than {config.max_length} characters" if length > config.max_length else ""
+
+
+# Returns the text that is embedded for a memory of a mesh: the result of all six stages, or the
+# redacted text.
+
+
+def scrubbed_text(text: str) -> str:
+    """Return the scrubbed text; if nothing is left, return the redacted text."""
+    return "\n\n".join(chunk.text for chunk in scrub(text, MESH_CONFIG)) or sanitize(text)

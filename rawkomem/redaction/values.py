@@ -1,0 +1,413 @@
+"""Judges a value by itself: whether it looks like a secret, a placeholder, words or code, and whether
+it really is a card, an IBAN, a telephone number or an address.
+"""
+
+from __future__ import annotations
+
+# Judges whether a value looks like a secret, by the value alone: randomness, placeholders, words
+# and code.
+
+MIN_STRONG_LENGTH = 6  # a shorter value may be an abbreviation
+MIN_RANDOM_LENGTH = 10  # a shorter value may be a name
+MIN_LETTERS_LENGTH = 16  # of letters alone: a shorter value may be an abbreviation
+MIN_MIXED_LENGTH = 12  # of letters alone that often change their case
+MIN_ENTROPY_BITS = (
+    2.8  # bits per character: 16 random hex digits have about 3.4, `aaaaaaaaaa1111111111` has 1
+)
+MIN_DIGIT_ENTROPY_BITS = 2.2  # a random number of 16 digits has about 2.9
+LONG_NAME_LETTERS = 20  # letters: an attribute with a longer name is made of words
+LONG_NUMBER_DIGITS = 14  # digits: times in milliseconds have 13
+MIN_WORDY_SHARE = 0.55  # share of common letter pairs: English has about .85, random letters .25
+MIN_WORD_LETTERS = 4  # letters in a row before they can be a word
+PLACEHOLDER_SHARE = 0.6  # share of one filler character
+FILLERS = "xX*#.0-_ "
+
+MIN_BASE64_LENGTH = (
+    40  # characters of a key in base64: a shorter value that starts with a slash is a path
+)
+MIN_CHOSEN_LENGTH = 6  # letters and digits: a shorter value is a numbered name
+MIN_CHOSEN_LETTERS = 3
+MIN_KEYLIKE_LENGTH = 12
+MIN_SHORT_KEY_LENGTH = 8
+MIN_SPOKEN_LENGTH = 8  # of a password after the word password in a sentence
+KEY_PARTS = frozenset("api apikey key pat sk secret tok token live test prod auth pw sec".split())  # noqa: SIM905
+NOT_CHOSEN = "/\\(){}[]<>=|:,;\"'`"  # characters of paths, code and lists
+# Starts of names that look like passwords with digits: algorithms, versions, libraries, steps.
+TECHNICAL = tuple(
+    """
+    sha1 sha2 sha3 sha5 sha- md5 utf base64 base32 argon2 pbkdf bcrypt scrypt aes hmac hs256 rs256 es256 ed25519
+    x509 x25519 pkcs oauth http rfc cve- iso latin cp125 win32 python node v1 v2 v3 version issue ipv4 ipv6
+    http2 tls1 k8s s3- ec2- arn: us- eu- ap- 0x00 crc32 int32 int64 uint float x86 amd64 arm64 i18n rot13 ssh-
+    ecdsa rsa p256 secp step option phase level part chapter section 1password 2fa u2f fido2 web3 log4j h264 mp3
+    mp4 sqlite3 boto3 urllib3 jinja2
+    """.split()  # noqa: SIM905 - a list of quoted words reads worse
+)
+
+# The commonest letter pairs of English: enough to tell `getMasterUserPassword` from `qgsnaioxokrw`.
+PAIRS = frozenset(
+    """
+    th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne
+    ea ra ce li ch ll be ma si om ur ca el ta la ns di fo ho pe ec pr no ct us ac ot il tr ly nc et ut ss so rs un lo wa
+    ge ie wh ee wi em ad ol rt po we na ul ni ts mo ow pa im mi ai sh ir su id os iv ia am fi ci vi pl ig tu ev ld ry mp
+    fe bl ab gh ty op wo sa ay ex ke fr oo av ag if ap gr od bo sp rd do uc bu ei ov by rm ep tt oc fa ef cu rn sc gi da
+    yo cr cl du ga qu ue ff ba ey ls va um pp up lu go ht ru ug ds pi rc rr eg au ck ew mu br bi pt ak pu ui rg ib ki rk
+    """.split()  # noqa: SIM905 - a list of two hundred quoted pairs reads worse
+)
+
+TEMPLATES = (  # starts of values that are filled in later
+    "some-", "${", "{{", "<%", "$(", "%(", "#{", "@{", "%{", "<", "&lt;", "[", "(", "{", "#", "\\", "...", "/", "~/",
+)  # fmt: skip
+TEMPLATE_PARTS = (
+    "[REDACTED_",
+    "%s",
+    "…",
+    "********",
+    "://",
+    "process.env",
+    "os.environ",
+    "secrets.",
+    "ENV[",
+)
+FILLED_IN = (
+    "example", "placeholder", "changeme", "change_me", "change-me", "your", "insert", "redacted", "dummy", "fake",
+    "todo", "replace", "not-set", "not_set", "notset", "password_here", "key_here", "token_here", "my-token",
+    "sample", "jbswy3dpehpk3pxp",  # the last is the one-time password seed of every tutorial
+)  # fmt: skip
+# Words in the place of a value: types, states, prose, and names of keys.
+NO_VALUES = frozenset(
+    """
+    none null nil true false undefined required optional string str text bytes int integer number boolean bool any
+    object varchar char void self this default unknown empty is are was and or not for to the a an of in on with
+    from see use set get has have must should can will field fields input value values type name label param
+    parameter argument password passwd passwords pass pwd secret secrets token tokens key keys auth credentials
+    username user login email basic bearer digest oauth oauth2 disabled enabled hidden prompt ask env file vault
+    stdin
+    """.split()  # noqa: SIM905 - as above
+)
+
+
+def entropy(value: str) -> float:
+    """Return the entropy in bits per character, from the value's character counts."""
+    from math import log2
+
+    total = len(value)
+    return -sum(n / total * log2(n / total) for n in map(value.count, set(value))) if total else 0.0
+
+
+def is_placeholder(value: str) -> bool:
+    """Return whether a value is a template, a blank to fill in, or one character over and over."""
+    lower = value.lower()
+    if any(word in lower for word in FILLED_IN) or _holds_variable(value):
+        return True
+    if lower.startswith(TEMPLATES) and not (
+        value[0] == "/" and len(value) >= MIN_BASE64_LENGTH and is_random(value)
+    ):
+        return True  # a value that starts with a slash is a path, unless it is long and random (base64)
+    return any(part in value for part in TEMPLATE_PARTS) or is_filler(value)
+
+
+def is_filler(value: str) -> bool:
+    """Return whether most of a value is one filler character, as in `xxxxxxxx`."""
+    return (
+        any(value.count(c) >= max(4, PLACEHOLDER_SHARE * len(value)) for c in FILLERS)
+        or "EXAMPLE" in value
+    )
+
+
+def _holds_variable(value: str) -> bool:
+    """Tell whether a value holds `$NAME`, `%NAME%` or `${NAME}`."""
+    if (value.startswith("$") and value[1:2].isalpha()) or (
+        value.startswith("%") and value.endswith("%")
+    ):
+        return True
+    for opening, closing in (("${", "}"), ("{{", "}}"), ("#{", "}")):
+        inner, closed, _ = value.partition(opening)[2].partition(closing)
+        if closed and all(c.isalnum() or c in "_.- " for c in inner):
+            return True
+    return False
+
+
+def letter_runs(value: str) -> list[str]:
+    """Return the runs of letters in a value, in lower case; camelCase is split, too."""
+    runs, start, before = [], 0, ""
+    for at, c in enumerate(value):
+        if not c.isalpha() or (c.isupper() and before.islower()):
+            runs.append(value[start:at])
+            start = at + (not c.isalpha())
+        before = c
+    runs.append(value[start:])
+    return [run.lower() for run in runs if run]
+
+
+def is_wordy(value: str) -> bool:
+    """Return whether a value is made of words: at least half of it is in runs of letters that look like English."""
+    covered = 0
+    for run in letter_runs(value):
+        pairs = [run[at : at + 2] in PAIRS for at in range(len(run) - 1)]
+        if len(run) >= MIN_WORD_LETTERS and sum(pairs) >= MIN_WORDY_SHARE * len(pairs):
+            covered += len(run)
+    return covered >= 0.5 * len(value.replace("_", "").replace("-", "").replace(".", ""))
+
+
+def is_uuid(value: str) -> bool:
+    """Return whether a value is or ends with a UUID."""
+    groups = value.split("-")
+    sizes = [len(group) for group in groups][-5:]
+    return sizes == [8, 4, 4, 4, 12] and all(c in "0123456789abcdefABCDEF-" for c in value[-36:])
+
+
+def is_random(value: str) -> bool:
+    """Return whether a value looks like the output of a key generator: long, varied, and not made of words."""
+    if is_uuid(value):
+        return True
+    if len(value) < MIN_RANDOM_LENGTH or " " in value or is_wordy(value):
+        return False
+    digits = sum(c.isdigit() for c in value)
+    if digits == len(value):
+        return digits >= LONG_NUMBER_DIGITS and entropy(value) >= MIN_DIGIT_ENTROPY_BITS
+    if entropy(value) < MIN_ENTROPY_BITS:
+        return False
+    if digits:
+        return _alternations(value) >= 2
+    if len(value) >= MIN_LETTERS_LENGTH or any(not c.isalnum() and c not in "._-/" for c in value):
+        return True
+    switches = sum(value[at].isupper() != value[at - 1].isupper() for at in range(1, len(value)))
+    return len(value) >= MIN_MIXED_LENGTH and switches >= len(value) // 3
+
+
+def _alternations(value: str) -> int:
+    """Return how often letters and digits alternate, plus one for a long value; in versions and dates it is rare."""
+    kinds = "".join("d" if c.isdigit() else "l" for c in value if c.isalnum())
+    return kinds.count("dl") + kinds.count("ld") + (len(value) >= 20)
+
+
+def is_strong(value: str) -> bool:
+    """Tell whether a short value looks like a password: letters with digits or symbols, not a name or a path."""
+    letters = sum(c.isalpha() for c in value)
+    digits = sum(c.isdigit() for c in value)
+    symbols = sum(not c.isalnum() and c not in "._-/:,()[]" for c in value)
+    cases = value.lower() != value and value.upper() != value
+    if len(value) < MIN_STRONG_LENGTH or not letters or " " in value:
+        return False
+    return (digits > 0 and (symbols > 0 or not is_wordy(value))) or (symbols > 0 and cases)
+
+
+def is_chosen(value: str) -> bool:
+    """Tell whether a value is like `hunter2` or `blue-horse-42`. Use it only where a password is expected."""
+    letters, digits = sum(c.isalpha() for c in value), sum(c.isdigit() for c in value)
+    if (
+        len(value) < MIN_CHOSEN_LENGTH
+        or letters < MIN_CHOSEN_LETTERS
+        or not digits
+        or value[0] in "-."
+    ):
+        return False
+    return not any(c in NOT_CHOSEN for c in value) and not is_technical(value)
+
+
+def is_keylike(value: str) -> bool:
+    """Tell whether a value is like `myKeyValue12345`: words and digits, which are a secret only after a telling key."""
+    letters, digits = sum(c.isalpha() for c in value), sum(c.isdigit() for c in value)
+    cases = value.lower() != value and value.upper() != value
+    if (
+        len(value) < MIN_KEYLIKE_LENGTH
+        or digits < 2
+        or letters < MIN_CHOSEN_LETTERS
+        or not (cases or is_random(value))
+    ):
+        return False
+    return all(c.isalnum() or c in "_-+/=" for c in value) and not is_technical(value)
+
+
+def is_short_key(value: str) -> bool:
+    """Tell whether a value is like `zq81kkslw`: letters with digits among them, not a word or a numbered name."""
+    if not MIN_SHORT_KEY_LENGTH <= len(value) <= MIN_KEYLIKE_LENGTH or not (
+        value.isascii() and value.isalnum()
+    ):
+        return False
+    digits = sum(map(str.isdigit, value))
+    inside = value.strip("0123456789")
+    is_mixed = (
+        digits >= 2 and len(value) - digits >= MIN_WORD_LETTERS and any(map(str.isdigit, inside))
+    )
+    return is_mixed and not is_wordy(value) and not is_technical(value)
+
+
+def is_spoken(value: str) -> bool:
+    """Tell whether a word after the word password in a sentence is a password."""
+    symbols = any(c in "!@#$%^&*+~" for c in value[1:])
+    return (
+        is_chosen(value)
+        and (symbols or not value.isupper())
+        and (len(value) >= MIN_SPOKEN_LENGTH or symbols)
+    )
+
+
+def is_generated(value: str) -> bool:
+    """Tell whether `vendor_live_…` ends with a key: a part before is one of KEY_PARTS, and the last is random."""
+    *head, tail = value.split("_")
+    return not KEY_PARTS.isdisjoint(head) and is_random(tail) and not is_placeholder(value)
+
+
+def is_technical(value: str) -> bool:
+    """Tell whether a value names an algorithm, a version, a ticket or a date."""
+    lower = value.lower()
+    if lower.startswith(TECHNICAL) or lower.replace(".", "").replace("-", "").isdigit():
+        return True
+    head, dash, tail = value.partition("-")
+    return bool(dash) and head.isupper() and tail.isdigit()  # a ticket
+
+
+def is_code(value: str) -> bool:
+    """Return whether an unquoted value is an expression or a name, not a literal."""
+    name = 0
+    while name < len(value) and (value[name].isalnum() or value[name] in "_.$"):
+        name += 1
+    if value[name : name + 1] in ("(", "[") or any(
+        mark in value for mark in ("->", "::", "=>", "==", "()")
+    ):
+        return True
+    parts = value.rstrip(";,").split(".")
+    named = (
+        part.isidentifier() and (len(part) <= LONG_NAME_LETTERS or is_wordy(part)) for part in parts
+    )
+    return len(parts) > 1 and all(named)
+
+
+# Checks whether a match that looks like a card, an IBAN, a number or an address really is one.
+
+# Length of an IBAN by country, from the registry; a match of another length is not an IBAN.
+IBAN_LENGTHS = {
+    code: length
+    for length, codes in {
+        15: "NO", 16: "BE", 18: "DK FO FI GL NL SD FK", 19: "MK SI", 20: "AT BA EE KZ LT LU XK MN", 21: "CH HR LI LV",
+        22: "BH BG CR DE GB GE IE ME RS VA", 23: "AE GI IL IQ TL OM SO", 24: "AD CZ ES MD PK RO SA SE SK TN VG",
+        25: "LY PT ST", 26: "IS TR", 27: "BI DJ FR GR IT MC MR SM", 28: "AL AZ BY CY DO GT HN HU LB NI PL SV",
+        29: "BR EG PS QA UA", 30: "JO KW MU YE", 31: "MT SC", 32: "LC", 33: "RU",
+    }.items()
+    for code in codes.split()
+}  # fmt: skip
+
+# First digits and lengths of payment cards: Amex, Diners, JCB, Visa, Mastercard, Discover, UnionPay, Mir, Maestro.
+CARDS = (
+    ("34 37", (15,)),
+    ("300 301 302 303 304 305 36 38 39", (14,)),
+    ("352 353 354 355 356 357 358", (16,)),
+    ("4", (13, 16, 19)),
+    ("51 52 53 54 55 222 223 224 225 226 23 24 25 26 270 271 2720", (16,)),
+    ("6011 644 645 646 647 648 649 65", (16,)),
+    ("62", (16, 17, 18, 19)),
+    ("2200 2201 2202 2203 2204", (16,)),
+    ("5019 5610 637 638 639 6333 6334 6767 606282 508", (16,)),
+    ("5018 5020 5038 5893 6304 6331 6759 6761 6762 6763", (16, 18, 19)),
+)
+
+FILE_ENDINGS = (
+    "png",
+    "jpg",
+    "jpeg",
+    "gif",
+    "svg",
+    "webp",
+    "css",
+    "js",
+    "ts",
+    "json",
+    "html",
+    "md",
+    "py",
+    "service",
+)
+LOGINS = ("ssh", "sftp", "rsync", "mosh", "ssh-copy-id")  # `ssh deploy@host` names a machine
+PHONE_DIGITS = range(8, 16)  # E.164 allows 15; fewer than 8 are extensions or years
+OBJECT_IDS = ("1.3.", "2.5.")  # ISO object identifiers look like addresses
+MIN_ADDRESS_OCTET = 30  # four numbers all below this are a version, not an address
+
+
+def passes_check(check: str, value: str, before: str, after: str) -> bool:
+    """Return whether a match passes the check that its rule names; `before` and `after` are the text around it."""
+    if check == "email":
+        return _is_email(value, before, after)
+    if check == "card":
+        return is_card(value)
+    if check == "iban":
+        return iban_in(value) != ""
+    if check == "ssn":
+        return _is_ssn(value)
+    if check == "phone":
+        return phone_in(value) != ""
+    return _is_public_address(value, before) if check == "ip" else True
+
+
+def is_card(value: str) -> bool:
+    """Tell whether digits are a card number: a known issuer, the right length, and Luhn's checksum."""
+    digits = "".join(c for c in value if c.isdigit())
+    known = any(
+        len(digits) in lengths and digits.startswith(tuple(starts.split()))
+        for starts, lengths in CARDS
+    )
+    doubled = [int(d) * 2 for d in digits[-2::-2]]
+    return (
+        known and (sum(map(int, digits[-1::-2])) + sum(d - 9 * (d > 9) for d in doubled)) % 10 == 0
+    )
+
+
+def iban_in(value: str) -> str:
+    """Return the IBAN at the start of a match, with spaces and hyphens; empty if there is none."""
+    wanted = IBAN_LENGTHS.get(value[:2], 0)
+    end = seen = 0
+    while end < len(value) and seen < wanted:
+        seen += value[end] not in " -"
+        end += 1
+    found = value[:end]
+    plain = found.replace(" ", "").replace("-", "")
+    if not wanted or len(plain) != wanted or value[end : end + 1].isalnum():
+        return ""
+    return found if int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1 else ""
+
+
+def phone_in(value: str) -> str:
+    """Return the telephone number at the start of a match: whole groups, with as many digits as a number may have."""
+    while sum(c.isdigit() for c in value.partition("x")[0]) >= PHONE_DIGITS.stop:
+        value = (
+            value[: max(value.rfind(c) for c in " .-")] if any(c in value for c in " .-") else ""
+        )
+    return value if sum(c.isdigit() for c in value) in PHONE_DIGITS or "x" in value else ""
+
+
+def _is_email(value: str, before: str, after: str) -> bool:
+    local, _, domain = value.rpartition("@")
+    if domain.rpartition(".")[2].lower() in FILE_ENDINGS or local.strip(".") == "":
+        return False
+    remote = after[:1] == ":" and (
+        after[1:2].isalnum() or after[1:2] in "/~"
+    )  # an scp or git address
+    login = any(f"{word} " in before for word in LOGINS)
+    return not remote and not login and local.lower() != "git"
+
+
+def _is_ssn(value: str) -> bool:
+    digits = "".join(c for c in value if c.isdigit())
+    separators = {c for c in value if not c.isdigit()}
+    area, group, serial = digits[:3], digits[3:5], digits[5:]
+    never = area in ("000", "666") or area[0] == "9" or group == "00" or serial == "0000"
+    return (
+        len(separators) < 2 and not never and digits not in ("078051120", "219099999", "123456789")
+    )
+
+
+def _is_public_address(value: str, before: str) -> bool:
+    from ipaddress import ip_address
+
+    if before.rstrip(" =:").lower().endswith(("version", "v", "release")):
+        return False
+    try:
+        address = ip_address(value)
+    except ValueError:
+        return False
+    if value.startswith(OBJECT_IDS):
+        return False
+    version = address.version == 4 and all(
+        int(part) < MIN_ADDRESS_OCTET for part in value.split(".")
+    )
+    return address.is_global and not address.is_multicast and not version

@@ -1,0 +1,526 @@
+"""Decisions about memories: trust, disputes, quarantine and review, supersession, validity, claims and
+their conflicts; and undoing changes that this machine made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ..exchange.sources import is_from, places_of
+from ..files.append import Written
+from ..files.machine_records import PERSON, read_changes
+from ..index.ingest import vouching_of
+from ..index.memories import Believed, memories_claiming, pending_conflicts
+from ..model.entries import Change, Entry, Memory, Plan
+from ..model.errors import NotFound, Refused
+from ..model.filters import Filter
+from ..model.values import ACTIVE, now, record
+from ..state.changes import (
+    Conflict,
+    open_conflicts,
+    plan_archive,
+    plan_reinforce,
+    plan_supersede,
+    plan_validity,
+    replacement_chain,
+)
+from ..state.claims import Predicate, read_claim, read_registry, rivals_of
+from ..state.committers import UNKNOWN
+from ..state.contradictions import Contradiction, contradictions
+from ..state.fold import (
+    REJECT,
+    Review,
+    fold,
+    fold_proposed,
+    is_by_hand,
+    is_deciding,
+    plan_decide,
+    plan_dispute,
+    plan_quarantine,
+    plan_restore,
+    plan_review,
+    quarantining,
+    reviewed_name,
+)
+from ..state.history import (
+    Explained,
+    Replaced,
+    Step,
+    differences,
+    history,
+    is_present,
+    last_change,
+    plan_undo,
+    replacements,
+    why_not_in_use,
+)
+from ..state.trust import Trust, Weak, standing_of_entry, trust_of
+from .core import Wing
+
+# Trust in memories: disputes, quarantine and review, supersession, validity, claims and their
+# conflicts.
+
+REVIEWS_AT_ONCE = 200  # written under one lock
+
+PUT_AWAY = {
+    "delete": "deleted",
+    "archive": "archived",
+    "supersede": "superseded",
+}  # kind of change → status
+
+
+@record
+class Proposal:
+    """A memory, its proposed changes, and the memory as it would be with these changes."""
+
+    memory: Memory
+    proposed: Memory
+    changes: tuple[Entry, ...]
+
+    @property
+    def differences(self) -> tuple[tuple[str, object, object], ...]:
+        """Return (field, current value, proposed value) for each field that would change."""
+        return differences(self.memory, self.proposed)
+
+
+class Beliefs(Wing):
+    """Computes the trust in memories, and stores decisions that change it."""
+
+    def trust(self, memory: Memory) -> Trust:
+        """Return the trust in a memory: `value` from 0 to 1, and its parts."""
+        return self._core.read(lambda: self._core.view(None).believed.trust(memory))
+
+    def all(self) -> Believed:
+        """Return an object that computes standing and trust of many memories."""
+        return self._core.read(lambda: self._core.view(None).believed)
+
+    def weak_sources(self, memory: Memory) -> tuple[Weak, ...]:
+        """Return the sources of a memory that were withdrawn, superseded or disputed, or are no longer valid."""
+        return self._core.read(lambda: self._core.view(None).believed.weak_sources(memory))
+
+    def weakened(self) -> Sequence[tuple[Memory, tuple[Weak, ...]]]:
+        """Return the memories in use that have weak sources, with these sources."""
+
+        def read() -> list[tuple[Memory, tuple[Weak, ...]]]:
+            view = self._core.view(None)
+            memories = self._core.reading.whole(row.id for row in view.rows())
+            return [
+                (memory, weak)
+                for memory in memories
+                if (weak := view.believed.weak_sources(memory))
+            ]
+
+        return self._core.read(read)
+
+    # Decisions about one memory
+
+    def reinforce(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Append an entry that confirms a memory."""
+        return self._decide(lambda: plan_reinforce(self._repo.get(name), reason, by))[0]
+
+    def dispute(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Append an entry that disputes a memory; at low trust, or at the third dispute, it is no longer used."""
+        return self._decide(lambda: plan_dispute(self._repo.get(name), reason, by, self._value))[0]
+
+    def quarantine(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Hold a memory back until it is reviewed."""
+        return self._decide(lambda: plan_quarantine(self._repo.get(name), reason, by))[0]
+
+    def review(
+        self, name: str, action: str, settle: str = "", reason: str = "", by: str = ""
+    ) -> Sequence[Written]:
+        """Activate or reject a memory in quarantine; `settle` resolves its conflicts: supersede or keep_both."""
+
+        def decide() -> Plan:
+            memory, rivals = self._with_rivals(name)
+            return plan_review(self._to_review(memory, rivals, settle, reason, by), action)
+
+        return self._decide(decide)
+
+    def restore(
+        self, name: str, settle: str = "", reason: str = "", by: str = ""
+    ) -> Sequence[Written]:
+        """Bring back a memory that was deleted, archived, disputed, superseded, or quarantined by hand.
+
+        A memory that waited for a review when it was deleted, archived or superseded waits for it again.
+        """
+
+        def decide() -> Plan:
+            memory, rivals = self._with_rivals(name)
+            entries = [step.entry for step in self._repo.history(memory.id)]
+            held = [entry for entry in entries if entry.kind == "quarantine"]
+            by_hand = bool(held) and is_by_hand(held[-1])
+            before = fold([entry for entry in entries if entry.kind not in PUT_AWAY])
+            if (
+                memory.status in PUT_AWAY.values()
+                and before
+                and before.status == "quarantined"
+                and not by_hand
+            ):
+                again = quarantining(memory, before.reason or reason, by, before.conflicts_with)
+                return Plan((again,), f"hold {memory.id} for its review again")
+            review = self._to_review(memory, rivals, settle, reason, by)
+            return plan_restore(review, by_hand and memory.status == "quarantined")
+
+        return self._decide(decide)
+
+    def supersede(
+        self, old: str, new: str, reason: str = "", by: str = "", anyway: bool = False
+    ) -> Written:
+        """Replace the memory `old` by the memory `new`."""
+        get, said = self._repo.get, (self._core.reading.find, reason, by, self._value, anyway)
+        return self._decide(lambda: plan_supersede(get(old), get(new), *said))[0]
+
+    def validity(
+        self, name: str, start: str = "", end: str = "", reason: str = "", by: str = ""
+    ) -> Written:
+        """Set the time window in which a memory is valid; `none` removes a limit."""
+        return self._decide(lambda: plan_validity(self._repo.get(name), start, end, reason, by))[0]
+
+    def archive(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Take a memory out of use; `restore` brings it back."""
+        return self._decide(lambda: plan_archive(self._repo.get(name), reason, by))[0]
+
+    # Proposed changes: written by somebody who cannot vouch for the memory
+
+    def is_vouched(self, name: str) -> bool:
+        """Return whether a person vouches for a memory; False if it does not exist or nobody vouches for any memory."""
+        core = self._core
+        try:
+            memory = self._repo.get(name)
+        except NotFound:
+            return False
+        return (
+            memory.vouched
+            and core.read(lambda: vouching_of(core.layout, core.index.catalogue.db)) is not None
+        )
+
+    def proposal(self, name: str) -> Proposal:
+        """Return a memory with the changes that wait for a review."""
+        core = self._core
+
+        def read() -> Proposal:
+            id = core.resolve(name)
+            vouches = vouching_of(core.layout, core.index.catalogue.db)
+            memory = core.reading.whole([id])[0]
+            found = fold_proposed(core.reading.entries(id), vouches) if vouches else None
+            return (
+                Proposal(memory, found[0], found[1].proposed)
+                if found
+                else Proposal(memory, memory, ())
+            )
+
+        return core.read(read)
+
+    def proposals(self) -> Sequence[Proposal]:
+        """Return all proposals that wait for a review, last changed memory first."""
+        waiting = self._core.read(
+            lambda: [row.id for row in self._core.index.catalogue.with_proposals()]
+        )
+        return [self.proposal(id) for id in waiting]
+
+    def decide(
+        self, name: str, accept: bool, changes: Sequence[str] = (), reason: str = "", by: str = ""
+    ) -> Sequence[Written]:
+        """Accept or decline proposed changes of a memory: all, or those with the given `id` or `id@digest`."""
+
+        def decide() -> Plan:
+            proposal = self.proposal(name)
+            known = {
+                key: entry for entry in proposal.changes for key in (entry.id, reviewed_name(entry))
+            }
+            unknown = [key for key in changes if key not in known]
+            if unknown or not known:
+                missing = f"no change {', '.join(unknown)}".rstrip()
+                raise NotFound(
+                    f"{missing} waits for a review of {proposal.memory.id}", "run 'rawkomem review'"
+                )
+            chosen = [known[key] for key in changes] or list(proposal.changes)
+            return plan_decide(proposal.memory, chosen, accept, reason, by)
+
+        return self._decide(decide)
+
+    def _to_review(
+        self, memory: Memory, rivals: Sequence[Memory], settle: str, reason: str, by: str
+    ) -> Review:
+        return Review(memory, rivals, settle, reason, by, self._value, *self._words(memory))
+
+    def _words(self, memory: Memory) -> tuple[list[Entry], list[Entry]]:
+        """Return the entries that wrote a memory's text, and other changes that wait; a review entry lists both."""
+        core = self._core
+
+        def read() -> tuple[list[Entry], list[Entry]]:
+            vouches = vouching_of(core.layout, core.index.catalogue.db, strict=True)
+            said = (memory.id, *memory.amended_in)
+            entries = core.reading.entries(memory.id)
+            words = [entry for entry in entries if entry.id in said]
+            others = [entry for entry in entries if entry.id not in said and is_deciding(entry)]
+            return words, [entry for entry in others if not (vouches and vouches(entry))]
+
+        return core.read(read)
+
+    # Review of imports, one source at a time
+
+    def waiting(self, place: str = "") -> list[Memory]:
+        """Return the imported memories in quarantine, of all sources or of one kind, file, folder or section."""
+        held = self._core.reading.inside(Filter(statuses=("quarantined",)))
+        return [memory for memory in held if any(_is_from_place(memory, place))]
+
+    def review_all(
+        self, place: str, action: str, settle: str = "", reason: str = "", by: str = ""
+    ) -> Sequence[Memory]:
+        """Activate or reject all waiting memories of one source; return the memories after the review.
+
+        A memory that also comes from another source is not rejected, because the reviewer may trust that source.
+        """
+        held = [
+            memory
+            for memory in self.waiting(place)
+            if action != REJECT or all(_is_from_place(memory, place))
+        ]
+        if not held:
+            alone = f"nothing from {place!r}{' alone' if action == REJECT else ''}"
+            raise NotFound(
+                f"{alone} waits for a review", "run 'rawkomem quarantine list' to see what waits"
+            )
+        plain = [
+            memory.id
+            for memory in held
+            if not memory.conflicts_with and "claim" not in memory.extra
+        ]
+        with self._core.writer.as_one_change():
+            for start in range(0, len(plain), REVIEWS_AT_ONCE):
+                self._review_plain(
+                    plain[start : start + REVIEWS_AT_ONCE], action, settle, reason, by
+                )
+            for memory in held:
+                if (
+                    memory.id not in plain
+                ):  # an earlier review may have changed the memories that it contradicts
+                    self.review(memory.id, action, settle, reason, by)
+        return self._repo.get_many([memory.id for memory in held])
+
+    def _review_plain(
+        self, ids: Sequence[str], action: str, settle: str, reason: str, by: str
+    ) -> None:
+        """Review memories without conflicts in one write."""
+
+        def decide() -> Plan:
+            still = [
+                memory for memory in self._repo.get_many(ids) if memory.status == "quarantined"
+            ]
+            plans = [
+                plan_review(self._to_review(memory, (), settle, reason, by), action)
+                for memory in still
+            ]
+            return Plan(
+                tuple(entry for plan in plans for entry in plan.entries),
+                f"{action} {len(plans)} memories",
+            )
+
+        self._decide(decide)
+
+    # Claims and explanations
+
+    def conflicts(self) -> Sequence[Conflict]:
+        """Return the claims that contradict a memory in use and wait for a review."""
+        return self._core.read(lambda: pending_conflicts(self._core.index.catalogue))
+
+    def contradictions(self) -> Sequence[Contradiction]:
+        """Return pairs of memories in use whose sentences contradict each other."""
+        only = Filter(statuses=(ACTIVE,), current=True)
+        return contradictions(self._core.read(lambda: self._core.reading.inside(only)))
+
+    def explain(self, name: str) -> Explained:
+        """Return a memory's standing, trust, connections, conflicts, weak sources and history."""
+        memory = self._repo.get(name)
+        weak = self.weak_sources(memory)
+        return Explained(
+            memory,
+            why_not_in_use(memory, now(), weak),
+            self.trust(memory),
+            tuple(self._repo.graph.load(statuses=()).around[memory.id]),
+            tuple(self._rivals(memory)),
+            weak,
+            tuple(self._repo.history(memory.id)),
+        )
+
+    def explain_supersession(self, name: str) -> Sequence[Replaced]:
+        """Return the chain of memories that superseded a memory, with the trust of both sides at each step."""
+        core = self._core
+        return replacements(
+            core.read(lambda: replacement_chain(core.resolve(name), core.reading.find)), self._value
+        )
+
+    def predicates(self) -> Mapping[str, Predicate]:
+        """Return the rules for predicates of claims, from `predicates:` in config.yaml."""
+        return read_registry({name: dict(rules) for name, rules in self._core.settings.predicates})
+
+    def claiming(self, subject: str, predicate: str) -> Sequence[Memory]:
+        """Return the memories in use with a claim about this subject and predicate."""
+        return self._core.read(
+            lambda: memories_claiming(self._core.index.catalogue, subject, predicate)
+        )
+
+    def _with_rivals(self, name: str) -> tuple[Memory, Sequence[Memory]]:
+        memory = self._repo.get(name)
+        return memory, self._rivals(memory)
+
+    def _rivals(self, memory: Memory) -> Sequence[Memory]:
+        """Return the memories in use that a memory contradicts, by its claim or by an entry that says so."""
+        claim = read_claim(memory.extra)
+        ended = (
+            0 < memory.valid_until <= now()
+        )  # a memory that is no longer valid supersedes nothing
+        others = self.claiming(*claim.key) if claim and not ended else ()
+        named = [
+            one.other
+            for one in self._core.read(lambda: open_conflicts([memory], self._core.reading.find))
+        ]
+        rivals = {
+            other.id: other for other in (*rivals_of(memory, others, self.predicates()), *named)
+        }
+        return [rivals[id] for id in sorted(rivals)]
+
+    def trust_by(self, via: str) -> Callable[[Memory], float]:
+        """Return a function that computes trust; for a memory that is not stored yet, from how it arrives (`via`)."""
+
+        def trust(memory: Memory) -> float:
+            if self._core.index.catalogue.row(memory.id):
+                return self.trust(memory).value
+            arrival = self._core.writer.arrival(memory.extra, via)
+            return trust_of(memory, standing_of_entry(UNKNOWN, arrival), now())
+
+        return trust
+
+    def _value(self, memory: Memory) -> float:
+        return self.trust(memory).value
+
+    def _decide(self, decide: Callable[[], Plan]) -> Sequence[Written]:
+        return self._core.writer.write_decided(decide)
+
+
+def _is_from_place(memory: Memory, place: str) -> list[bool]:
+    """Return, for each place that a memory was imported from, whether it is inside `place`."""
+    return [not place or is_from(one, place) for one in places_of(memory.extra)]
+
+
+# Undo changes that this machine made: the last one, or the change that wrote an entry.
+
+MAX_UNDONE = 50  # memories; a larger change is undone only with `everything`
+
+
+@record
+class Undone:
+    """A change that was undone, or in a dry run would be: its steps, and the plan that undoes it."""
+
+    change: Change
+    steps: tuple[Step, ...]
+    plan: Plan
+    written: tuple[Written, ...] = ()
+
+
+class Undoing(Wing):
+    """Lists the changes that this machine made and undoes them by appending entries."""
+
+    def undo(
+        self, entry: str = "", everything: bool = False, by: str = "", dry_run: bool = False
+    ) -> Undone:
+        """Undo the last change, or the one that wrote an entry; raise NotFound if there is none.
+
+        Raise Refused if the change is already undone, is a purge, or is not in the files of this branch.
+
+        A change of more than 50 memories, such as a large import, needs `everything`.
+        """
+        found: list[Undone] = []
+
+        def decide() -> Plan:
+            found.append(self._decide(entry, everything, by))
+            return found[0].plan
+
+        if dry_run:
+            decide()
+            return found[0]
+        written = self._core.writer.write_decided(decide)
+        return Undone(found[0].change, found[0].steps, found[0].plan, tuple(written))
+
+    def changes(self, limit: int) -> list[tuple[Change, tuple[Step, ...]]]:
+        """Return the last changes that can be undone, with their steps, latest first."""
+        return self.steps(self.undoable()[:limit])
+
+    def undoable(self) -> list[Change]:
+        """Return every change that can be undone, latest first."""
+        done = read_changes(self._core.layout)
+        undone = {change.undoes for change in done}
+        return [
+            one for one in reversed(done) if not (one.undoes or one.purged or one.name in undone)
+        ]
+
+    def steps(self, changes: Sequence[Change]) -> list[tuple[Change, tuple[Step, ...]]]:
+        """Return each change with what it did."""
+        return self._core.read(
+            lambda: [(change, _steps_of_change(change, self._about(change))) for change in changes]
+        )
+
+    def known(self, ids: Iterable[str]) -> dict[str, Memory]:
+        """Return the memories that exist; the others were purged, or are on another branch."""
+        find = self._core.reading.find
+        return self._core.read(lambda: {id: memory for id in ids if (memory := find(id))})
+
+    def _about(self, change: Change) -> dict[str, Sequence[Entry]]:
+        return {id: self._core.reading.entries(id) for id in change.memories}
+
+    def _decide(self, entry: str, everything: bool, by: str) -> Undone:
+        changes = read_changes(self._core.layout)
+        change = _chosen_change(changes, entry)
+        if len(change.memories) > MAX_UNDONE and not everything:
+            message = f"the last change ({change.name}) wrote {len(change.memories)} memories"
+            raise Refused(message, "run 'rawkomem undo --all' to undo all of them")
+
+        def read() -> Undone:
+            about = self._about(change)
+            if not is_present(change, about):
+                message = f"no file here contains the change {change.name}"
+                raise Refused(
+                    message,
+                    "switch to its branch, or run 'rawkomem undo --list' to choose another change",
+                )
+            is_person = self._core.via == PERSON
+            vouches = vouching_of(self._core.layout, self._core.index.catalogue.db)
+            return Undone(
+                change,
+                _steps_of_change(change, about),
+                plan_undo(change, changes, about, vouches, by, is_person),
+            )
+
+        return self._core.read(read)
+
+
+def _chosen_change(changes: Sequence[Change], entry: str) -> Change:
+    if entry:
+        named = [change for change in changes if entry in change.ids]
+        if not named:
+            raise NotFound(
+                f"this machine made no change {entry!r}",
+                "run 'rawkomem undo --list' to see its changes",
+            )
+        if any(other.undoes == named[-1].name for other in changes):
+            raise Refused(f"the change {entry} is already undone", "nothing to do")
+        return named[-1]
+    change = last_change(changes)
+    if change is None:
+        raise NotFound(
+            "there is no change to undo", "run 'rawkomem history ID' to see the changes of a memory"
+        )
+    if change.purged:
+        hint = "run 'rawkomem undo --list' to see earlier changes, and 'rawkomem undo CHANGE' to undo one"
+        raise Refused(
+            f"the last change was the purge of {change.purged}, which cannot be undone", hint
+        )
+    return change
+
+
+def _steps_of_change(change: Change, about: Mapping[str, Sequence[Entry]]) -> tuple[Step, ...]:
+    return tuple(
+        step for said in about.values() for step in history(said) if step.entry.id in change.ids
+    )

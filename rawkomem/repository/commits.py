@@ -1,0 +1,361 @@
+"""Memories and git commits: manual edits of committed memories, staged memories compared with others,
+and changes moved into the files of their memories.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+from ..files.append import Gathered, KnownMemory, Written, change_path, gather_changes, with_gitkeep
+from ..files.kept_texts import keep_edited
+from ..files.layout import CHANGED, read_bytes
+from ..files.machine_records import read_changes
+from ..files.private import lock
+from ..files.replace import Replacing
+from ..git.runner import GitFailed, committed_files, committing_people
+from ..git.staged import (
+    LITERAL_PATHS,
+    AddedMemories,
+    Commit,
+    Edit,
+    Staged,
+    check_staged,
+    edits_of,
+    entries_by_memory,
+    is_memory,
+    plan_amendments,
+    restored_file,
+)
+from ..index.memories import memories_claiming
+from ..model.entries import Entry, Memory, Plan
+from ..model.errors import NotFound, Refused
+from ..model.values import Problem, record, replace
+from ..state.changes import kept_both, superseding
+from ..state.claims import claim_of, rivals_of
+from ..state.committers import AGENT, AGENTS, author_state
+from ..state.contradictions import contradictions
+from ..state.housekeeping import is_comparable, missing_fact, same_subject
+from ..text.clean import one_line
+from ..text.language import NEAR_DUPLICATE, identity, says_same, statement_of
+from .core import Wing
+
+# Manual edits of committed memories: check them before a commit, or turn them into amendments.
+
+
+@record
+class Amended:
+    """The result of `as_amendments`: the edits, the entries that replace them, and copies of the edited files."""
+
+    edits: tuple[Edit, ...]
+    written: tuple[Written, ...] = ()
+    copies: tuple[str, ...] = ()
+
+
+class Edits(Wing):
+    """Checks and converts manual changes of committed files."""
+
+    def check(
+        self, skip: Sequence[str], agent: bool, staged: Staged | None = None
+    ) -> dict[str, list[Problem]]:
+        """Return the problems of staged files. An agent must not edit committed entries, whatever the settings are."""
+        core = self._core
+        agent = agent or self.is_agents_commit()
+        purged = () if agent else self._purged()
+        registry = self._repo.beliefs.predicates()
+        return check_staged(
+            core.layout, registry, skip, agent or core.settings.append_only, purged, staged
+        )
+
+    def is_agents_commit(self) -> bool:
+        """Return whether the author or the committer of the next commit is an agent."""
+        settings = self._core.settings
+        if not settings.commits:
+            return False
+        who = committing_people(self._core.layout.project)
+        return bool(who) and author_state(who, (*AGENTS, *settings.identities)) == AGENT
+
+    def as_amendments(self, by: str = "") -> Amended:
+        """Restore the committed entries, append the edits as new entries, and stage the result.
+
+        Raise Refused and change nothing if a file has unstaged changes, during a merge, or if no entry can express an
+        edit. Copies of the edited files are kept in `.rawko/local/edits`.
+        """
+        try:
+            return self._amend(by)
+        except GitFailed as failure:
+            raise NotFound(f"git cannot tell what is staged: {failure}", failure.hint) from None
+
+    def _purged(self) -> set[str]:
+        return {change.purged for change in read_changes(self._core.layout) if change.purged}
+
+    def _amend(self, by: str) -> Amended:
+        core = self._core
+        commit = Commit(core.layout, Staged(core.layout), {}, purged=self._purged())
+        staged = commit.staged
+        if len(staged.parents) > 1 or staged.unmerged:
+            raise Refused("a merge is in progress", "finish the merge first, then edit memories")
+        edits = edits_of(commit)
+        if not edits:
+            return Amended(())
+        paths = sorted(
+            {
+                path
+                for edit in edits
+                for path in (edit.old.path, edit.new.path if edit.new else "")
+                if path
+            }
+        )
+        _refuse_unstaged(staged, core.layout.root, paths)
+        committed = commit.texts([path for path in paths if path in staged.head], staged.head)
+        edited = commit.texts([path for path in paths if path in staged.now])
+        files = {
+            path: restored_file(path, data, edited.get(path)) for path, data in committed.items()
+        }
+        wanted = commit.texts(filter(is_memory, staged.now))
+        before, after = entries_by_memory({**wanted, **files}), entries_by_memory(wanted)
+        plan = plan_amendments(
+            edits, lambda id: before.get(id, ()), lambda id: after.get(id, ()), by
+        )
+        plan = _in_change_files(plan, committed)
+        mine = {path: read_bytes(core.layout.path(path)) for path in edited if path in files}
+        files = {
+            path: _checked_out(data, mine.get(path), edited.get(path))
+            for path, data in files.items()
+        }
+        copies = keep_edited(core.layout, mine)
+        self._replace(files)
+        try:
+            written = core.writer.write(plan) if plan.entries else ()
+        except BaseException:
+            self._replace({path: mine.get(path) for path in files})
+            raise
+        places = [
+            *files,
+            *(path for item in written for path in with_gitkeep(core.layout, item.entry.path)),
+        ]
+        staged.tree.git.run(
+            LITERAL_PATHS, "add", "--", *(staged.name(path) for path in dict.fromkeys(places))
+        )
+        return Amended(tuple(edits), tuple(written), copies)
+
+    def _replace(self, files: Mapping[str, bytes | None]) -> None:
+        """Replace the files together under one lock; None removes a file."""
+        layout = self._core.layout
+        with lock(layout, "write"):
+            changing = Replacing(layout, self._core.warn)
+            for path, data in files.items():
+                file = layout.path(path)
+                changing.read(file)
+                os.makedirs(os.path.dirname(file), exist_ok=True)
+                changing.remove(file) if data is None else changing.put(file, data)
+            saved = changing.finish()
+        if saved:
+            raise Refused(
+                f"{layout.relative(min(saved))} changed while it was being restored",
+                "run the command again",
+            )
+
+
+def _in_change_files(plan: Plan, committed: Collection[str]) -> Plan:
+    """Return a plan whose changes of committed files go to files of their own, also where git's index lost the file."""
+    entries = (
+        replace(one, path=change_path(one)) if one.path in committed else one
+        for one in plan.entries
+    )
+    return replace(plan, entries=tuple(entries))
+
+
+def _checked_out(data: bytes, mine: bytes | None, staged: bytes | None) -> bytes:
+    """Return committed bytes as git checks them out: with Windows line ends if the edited file has them."""
+    if (
+        mine is None
+        or staged is None
+        or b"\r" in staged
+        or mine == staged
+        or mine.replace(b"\r\n", b"\n") != staged
+    ):
+        return data
+    return data.replace(b"\n", b"\r\n")
+
+
+def _refuse_unstaged(staged: Staged, root: str, paths: Sequence[str]) -> None:
+    """Raise Refused if a file has unstaged changes, which restoring it would destroy."""
+    names = [staged.name(path) for path in paths]
+    differing = staged.tree.git.run(
+        LITERAL_PATHS, "diff", "--name-only", "--no-ext-diff", "-z", "--", *names
+    )
+    unstaged = [name for name in differing.decode("utf-8", "surrogateescape").split("\0") if name]
+    unstaged += [
+        staged.name(path)
+        for path in paths
+        if path not in staged.now and os.path.lexists(f"{root}/{path}")
+    ]
+    if unstaged:
+        raise Refused(
+            f"{unstaged[0]} has unstaged changes", f"stage it first: git add {unstaged[0]}"
+        )
+
+
+# Compare the staged memories of a commit with others: near duplicates and contradictions become
+# proposals.
+
+NEAR, PROSE, CLAIM = "near-duplicate", "contradiction", "contradicting-claim"  # codes of proposals
+MAX_SEARCHED = 50  # staged memories that are compared; a larger import waits for `consolidate`
+MAX_RESULTS = 8  # of the search for one staged memory
+MAX_QUESTION_CHARS = 400
+SHOWN_CHARS = 60  # of a sentence that is quoted
+
+
+@record
+class StagedProposal:
+    """Two memories, one of which may be redundant or wrong: a message, and a hint with the command that keeps one."""
+
+    code: str
+    memory: Memory  # added or changed by the commit
+    other: Memory
+    message: str
+    hint: str
+
+
+class Staging(Wing):
+    """Compares staged memories with others. Only `settle` writes."""
+
+    def brought(self, staged: Staged | None = None) -> AddedMemories:
+        """Return the memories that the next commit adds or changes; raise NotFound without git."""
+        try:
+            return AddedMemories(staged or Staged(self._core.layout))
+        except GitFailed as failure:
+            raise NotFound(f"git cannot tell what is staged: {failure}", failure.hint) from None
+
+    def proposals(self, brought: AddedMemories) -> list[StagedProposal]:
+        """Return near duplicates and contradictions of the staged memories; exact duplicates are not included.
+
+        Only memories that the commit contains are compared.
+        """
+        memories = list(brought.memories.values())[:MAX_SEARCHED]
+        if not memories:
+            return []
+        questions = [f"{memory.title}\n{memory.body}"[:MAX_QUESTION_CHARS] for memory in memories]
+        answers = self._core.look(questions, MAX_RESULTS, cached=False)
+        found: dict[frozenset[str], StagedProposal] = {}
+        for memory, answer in zip(memories, answers, strict=True):
+            around = self._around(brought, memory, [item.row.id for item in answer.found])
+            for one in (
+                *_near(memory, around),
+                *_opposed(memory, around),
+                *self._claims(brought, memory),
+            ):
+                found.setdefault(frozenset((one.memory.id, one.other.id)), one)
+        return list(found.values())
+
+    def settle(self, brought: AddedMemories, by: str = "") -> Sequence[Written]:
+        """Supersede each added memory that duplicates another one; change no other memory."""
+        pairs = [(twins.memory, twins.other) for twins in brought.twins()]
+        pairs += [(one.memory, one.other) for one in self.proposals(brought) if one.code == NEAR]
+        entries: dict[str, Entry] = {}
+        for memory, other in pairs:
+            if (
+                memory.id in brought.created
+                and other.id not in entries
+                and not missing_fact(memory, other)
+            ):
+                entries.setdefault(
+                    memory.id, superseding(memory, other.id, f"duplicate of {other.id}", by)
+                )
+        plan = Plan(tuple(entries.values()), f"supersede {len(entries)} staged duplicates")
+        written = self._core.writer.write(plan) if entries else ()
+        if written:
+            self._core.follow()
+        return written
+
+    def _around(self, brought: AddedMemories, memory: Memory, ids: Sequence[str]) -> list[Memory]:
+        """Return the other memories with these ids that the commit contains, in their staged version."""
+        known = self._core.read(
+            lambda: self._core.reading.whole(id for id in ids if id != memory.id)
+        )
+        return [
+            brought.memories.get(other.id, other) for other in known if brought.holds(other.path)
+        ]
+
+    def _claims(self, brought: AddedMemories, memory: Memory) -> Iterator[StagedProposal]:
+        claim = claim_of(memory)
+        if claim is None:
+            return
+        said = self._core.read(lambda: memories_claiming(self._core.index.catalogue, *claim.key))
+        others = [other for other in said if other.id != memory.id and brought.holds(other.path)]
+        for rival in rivals_of(memory, others, self._repo.beliefs.predicates()):
+            if not kept_both(memory, rival):
+                what = f"{claim.subject} {claim.predicate} {claim.value}"
+                yield _staged_proposal(
+                    CLAIM, memory, rival, f"contradicts {rival.id}: {one_line(what, SHOWN_CHARS)}"
+                )
+
+
+def _near(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposal]:
+    own = statement_of(f"{memory.title} {memory.body}")
+    for other in around:
+        if not is_comparable(memory, other) or not same_subject(memory, other):
+            continue
+        exact = identity(f"{memory.title}\n{memory.body}") == identity(
+            f"{other.title}\n{other.body}"
+        )
+        if not exact and says_same(
+            own, statement_of(f"{other.title} {other.body}"), NEAR_DUPLICATE
+        ):
+            yield _staged_proposal(
+                NEAR,
+                memory,
+                other,
+                f"says nearly the same as {other.id}, {one_line(other.title, SHOWN_CHARS)!r}",
+            )
+
+
+def _opposed(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposal]:
+    for found in contradictions([memory, *around]):
+        if memory.id in (found.newer.id, found.older.id):
+            newer = found.newer.id == memory.id
+            other, one, two = (
+                (found.older, found.said.one, found.said.other)
+                if newer
+                else (found.newer, found.said.other, found.said.one)
+            )
+            quoted = f"{one_line(one, SHOWN_CHARS)!r} against {one_line(two, SHOWN_CHARS)!r}"
+            yield _staged_proposal(PROSE, memory, other, f"contradicts {other.id}: {quoted}")
+
+
+def _staged_proposal(code: str, memory: Memory, other: Memory, message: str) -> StagedProposal:
+    """Return a proposal. Its command keeps `other` for a duplicate, and `memory` for a contradiction."""
+    old, new = (memory, other) if code == NEAR else (other, memory)
+    return StagedProposal(
+        code,
+        memory,
+        other,
+        f"{memory.id} {message}",
+        f"'rawkomem supersede {old.id} {new.id}' keeps one",
+    )
+
+
+# Move changes from separate files into the files of their memories.
+
+
+class Gathering(Wing):
+    """Moves committed changes into the files of their memories. Run it on one branch only."""
+
+    def run(self, dry_run: bool = False) -> Gathered:
+        """Move every committed change; without git, every change."""
+        with lock(self._core.layout, "write"):
+            self._core.index.expect_changes()
+            committed = committed_files(self._core.layout, CHANGED)
+            done = gather_changes(self._core.layout, self._known, committed, dry_run=dry_run)
+        self._core.follow()
+        return done
+
+    def gather_locked(self, wanted: Callable[[Memory], bool]) -> Gathered:
+        """Move the changes of some memories, committed or not, for a caller that holds the lock."""
+        self._core.index.expect_changes()
+        return gather_changes(self._core.layout, self._known, wanted=wanted)
+
+    def _known(self, ids: Collection[str]) -> dict[str, KnownMemory]:
+        reading = self._core.reading
+        return self._core.read(lambda: {id: (reading.find(id), reading.entries(id)) for id in ids})

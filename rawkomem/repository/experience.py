@@ -1,0 +1,403 @@
+"""What earlier work taught: traces of runs, the experience log, a brief before the next task, and
+lessons from failures.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ..files.append import Written
+from ..files.archive import MAX_LOG_ENTRIES, next_experience_number, rotate_log
+from ..files.layout import Layout, personal_root
+from ..files.private import lock
+from ..files.session_records import DROPPED
+from ..format.mesh_fields import LessonContext
+from ..learn.lessons import (
+    LESSON_HELD,
+    LESSON_KNOWN,
+    LearnedLesson,
+    Lesson,
+    LessonProposal,
+    by_severity,
+    covers_failures,
+    has_pattern_name,
+    is_made_up,
+    lesson_of,
+    lesson_proposals,
+    plan_lesson,
+    read_wire,
+    with_known_name,
+)
+from ..learn.traces import (
+    SESSION_KEY,
+    SessionFacts,
+    ToldExperience,
+    ToldTrace,
+    continued_trace,
+    plan_experience,
+    plan_trace,
+    trace_change,
+    trace_of,
+)
+from ..learn.turns import Turn
+from ..model.entries import Entry, Memory, Plan
+from ..model.errors import BadInput, RawkoError
+from ..model.filters import DEFAULT_FILTER, READABLE, Filter
+from ..model.values import ACTIVE, RECORDED, now, record, replace
+from ..recall.earlier_tasks import (
+    MAX_BRIEF_TOKENS,
+    Brief,
+    PatternMatch,
+    match_patterns,
+    write_brief,
+)
+from ..recall.excerpt import labels_by_id
+from ..recall.relevance import lesson_held_back
+from ..recall.signals import MAX_SIMILAR, MIN_SIMILARITY
+from ..state.changes import HeritageChain, archiving, plan_heritage
+from ..state.committers import UNKNOWN
+from ..state.runs import EXPERIENCE, TRACE, dependency_chain, execution_order, outcome_of, tools_of
+from ..state.trust import standing_of_entry, trust_of
+from ..text.clean import one_line
+from .core import Wing
+
+# Records of runs: traces, the experience log, and a brief before the next task.
+
+BRIEF_RUNS, BRIEF_LEARNINGS, BRIEF_LESSONS = (
+    8,
+    3,
+    5,
+)  # searched for a brief; the budget decides which are used
+
+
+VIA_AGENT = "agent"  # origin of a session's trace, because no person read it
+MAX_SESSION_CHARS = 100
+
+
+class Traces(Wing):
+    """Writes and finds traces and experiences, and writes a brief before the next task."""
+
+    def add(self, goal: str | ToldTrace, via: str = "", **told: Any) -> Written:
+        """Write the trace of a run into a new file: `add("Deploy", status="failure", tools=("docker",))`."""
+        whole, path = (
+            ToldTrace(goal, **told) if isinstance(goal, str) else goal,
+            self._core.layout.path,
+        )
+        decide = partial(plan_trace, whole, lambda name: os.path.lexists(path(name)))
+        return self._core.writer.write_decided(decide, via)[0]
+
+    def log(
+        self,
+        goal: str | ToldExperience,
+        by: str = "",
+        via: str = "",
+        keep: int = MAX_LOG_ENTRIES,
+        **told: Any,
+    ) -> Written:
+        """Add an entry to the experience log; archive all but the last `keep` entries."""
+        whole = ToldExperience(goal, **told) if isinstance(goal, str) else goal
+
+        def decide() -> Plan:
+            plan = plan_experience(whole, next_experience_number(self._core.layout), by)
+            rotate_log(
+                self._core.layout, keep - len(plan.entries)
+            )  # under the same lock: others wait once
+            return plan
+
+        return self._core.writer.write_decided(decide, via)[0]
+
+    def record_session(self, turns: Sequence[Turn], host: str, session: str) -> Written | None:
+        """Record a session: a trace, and a line in this repository's experience log and in the user's own.
+
+        Pass the whole session. If the session already has a trace, it is amended. Return None if there is nothing new
+        to record, or if the session has no id.
+        """
+        id = one_line(
+            session or next((turn.session for turn in turns if turn.session), ""), MAX_SESSION_CHARS
+        )
+        told = trace_of(turns, SessionFacts(host, id, self._core.layout.project)) if id else None
+        if told is None:
+            return None
+        known = self._of_session(TRACE, id)
+        if known:
+            told = continued_trace(known, told)
+        written = self._continue(known, told) if known else self.add(told, via=VIA_AGENT)
+        self.log_session(told)
+        self._log_personally(told)
+        return written
+
+    def log_session(self, told: ToldTrace, project: str = "") -> None:
+        """Add a session to the experience log, or amend its line if the outcome changed."""
+        known = self._of_session(EXPERIENCE, told.session)
+        if known is None:
+            self.log(
+                experience_of(told, project or os.path.basename(self._core.layout.project)),
+                told.agent,
+                VIA_AGENT,
+            )
+        elif outcome_of(known) != told.status:
+            change = {"final_outcome": told.status, "output_summary": told.results}
+            self._repo.amend(
+                known.id,
+                Entry(kind="amend", by=told.agent, body=told.results, extra=change),
+                via=VIA_AGENT,
+            )
+
+    def experiences(self) -> Sequence[Memory]:
+        """Return the entries of the experience log, latest first."""
+        found = self._core.reading.inside(Filter(kinds=(EXPERIENCE,), statuses=READABLE))
+        return sorted(found, key=lambda memory: (-memory.created, memory.id))
+
+    def _continue(self, known: Memory, told: ToldTrace) -> Written | None:
+        """Amend the active trace of a session if tools or files were added or its outcome changed; else return None."""
+        files = known.extra.get("files_created") or []
+        same = (
+            outcome_of(known),
+            len(tools_of(known)),
+            len(files) if isinstance(files, list) else 1,
+        )
+        if known.status != ACTIVE or same == (told.status, len(told.tools), len(told.files)):
+            return None
+        return self._repo.amend(known.id, trace_change(told), via=VIA_AGENT)
+
+    def _log_personally(self, told: ToldTrace) -> None:
+        """Add the session to the log of the user's own repository, if it exists. A failure is a warning."""
+        core, root = self._core, personal_root()
+        if core.layout.root == root or not os.path.isdir(root):
+            return
+        try:
+            with type(self._repo)(Layout(root), core.warn, via=VIA_AGENT) as own:
+                own.traces.log_session(told, os.path.basename(core.layout.project))
+        except (RawkoError, OSError) as failure:
+            core.warn(f"could not write the log of your personal repository: {failure}")
+
+    def _of_session(self, kind: str, id: str) -> Memory | None:
+        found = self._core.reading.inside(Filter(kinds=(kind,)))
+        return next((memory for memory in found if memory.extra.get(SESSION_KEY) == id), None)
+
+    def by_id(self, statuses: Sequence[str] = ()) -> Mapping[str, Memory]:
+        """Return all traces by id, with these statuses or with any."""
+        only = Filter(kinds=(TRACE,), statuses=tuple(statuses))
+        return {memory.id: memory for memory in self._core.reading.inside(only)}
+
+    def needed_by(self, id: str) -> Sequence[str]:
+        """Return the ids of the traces that a trace depended on, directly or indirectly."""
+        return dependency_chain(self.by_id(), id)
+
+    def list(self, statuses: Sequence[str] = READABLE) -> Sequence[Memory]:
+        """Return traces in the order of execution: each after its parent and the traces that it depended on."""
+        found = self.by_id(statuses)
+        return [found[id] for id in execution_order(found.values())]
+
+    def search(
+        self,
+        text: str,
+        limit: int = MAX_SIMILAR,
+        min_similarity: float = MIN_SIMILARITY,
+        since: str = "",
+        until: str = "",
+        only: Filter | None = None,
+    ) -> Sequence[PatternMatch]:
+        """Return earlier runs that are similar to a task: traces and experiences, unless a filter names other kinds."""
+        core = self._core
+        window = {name: said for name, said in (("since", since), ("until", until)) if said}
+        inside = replace(only or replace(DEFAULT_FILTER, kinds=RECORDED), **window)
+        asked = (text, limit, min_similarity)
+        return core.read(
+            lambda: match_patterns(core.view(inside), core.index.store, core.spaces(), *asked),
+            ("query", *asked, inside),
+        )
+
+    def brief(self, goal: str, budget: int = MAX_BRIEF_TOKENS) -> Brief:
+        """Return what worked, what failed and what to avoid for a goal, from runs, learnings and lessons."""
+        if not goal.strip():
+            raise BadInput("a brief needs a goal", "describe the task")
+        past = replace(DEFAULT_FILTER, kinds=RECORDED, statuses=(*READABLE, "archived"))
+        taught = replace(DEFAULT_FILTER, kinds=("learning",), statuses=(ACTIVE,))
+        warned = replace(DEFAULT_FILTER, kinds=("lesson",), statuses=(ACTIVE,))
+        asked = ((past, BRIEF_RUNS), (taught, BRIEF_LEARNINGS), (warned, BRIEF_LESSONS))
+        matches = [self.search(goal, limit=most, only=only) for only, most in asked]
+        runs, learnings, lessons = (
+            self._repo.get_many([match.trace_id for match in some]) for some in matches
+        )
+        labels = labels_by_id(self._repo.beliefs.all(), [*runs, *learnings, *lessons])
+        return write_brief(goal, runs, learnings, lessons, budget, labels)
+
+
+def experience_of(told: ToldTrace, project: str) -> ToldExperience:
+    """Return the line of the experience log about a trace."""
+    return ToldExperience(
+        told.goal,
+        told.status,
+        project,
+        components=told.tools,
+        files=len(told.files),
+        summary=told.results,
+        duration_ms=told.duration_ms,
+        learnings=told.error,
+        session=told.session,
+    )
+
+
+# Lessons: store and find them, exchange them as wire blocks, draft them from failures, record
+# heritage.
+
+SPARE_FACTOR = 3  # search for this many times the limit, because some lessons may be unsure or old
+MAX_LESSONS = 10  # lessons at the start of a session (RFC-0011 §8.2)
+DRAFTED, WAITING, DECIDED = (
+    "drafted",
+    "waiting",
+    "decided",
+)  # besides KNOWN: a lesson has this pattern
+COMPARED_STATUSES = (
+    ACTIVE,
+    LESSON_HELD,
+)  # a new lesson is compared only with these: others may be learned again
+
+
+@record
+class Distilled:
+    """The result of `distill`: each proposal with its outcome, and the lessons for the next session."""
+
+    found: tuple[tuple[LessonProposal, str], ...]  # DRAFTED, WAITING, DECIDED or KNOWN
+    top: tuple[Lesson, ...]
+    written: bool
+    archived: tuple[str, ...] = ()  # lessons whose rule an earlier version invented
+
+
+class Lessons(Wing):
+    """Stores, finds and drafts lessons; records the intents that led to a memory."""
+
+    def learn(
+        self, context: LessonContext | None = None, by: str = "", via: str = "", **told: Any
+    ) -> tuple[Lesson, str]:
+        """Store a lesson, `learn(situation=…, fix=…)`, unless a known one is as confident; return it and the result."""
+        context = context or LessonContext(**told)
+        with lock(self._core.layout, "lessons"):
+            return self._carried_out(
+                plan_lesson(context, self._lessons(COMPARED_STATUSES), self._trust(via), by), via
+            )
+
+    def take_over(self, text: str, via: str = "import") -> tuple[Lesson, str]:
+        """Store the lesson of a wire block with the block's id, time and agent; return it and the outcome."""
+        wire = read_wire(text)
+        with lock(self._core.layout, "lessons"):
+            stored = next((memory for memory in self._lessons() if memory.id == wire.id), None)
+            if stored:
+                return lesson_of(stored), LESSON_KNOWN
+            known = self._lessons(COMPARED_STATUSES)
+            wire = with_known_name(wire, known)
+            learned = plan_lesson(wire.context, known, self._trust(via), wire.by, wire=wire)
+            return self._carried_out(learned, via)
+
+    def search(
+        self, question: str = "", limit: int = MAX_LESSONS, min_confidence: float | None = None
+    ) -> list[Lesson]:
+        """Return confident and recent lessons in use, most severe first: the best matches for a question, or all."""
+        limits = self._core.settings.limits("")
+        if min_confidence is not None:
+            limits = replace(limits, min_lesson_confidence=min_confidence)
+        memories: Sequence[Memory]
+        if question.strip():
+            only = Filter(kinds=("lesson",), statuses=(ACTIVE,), current=True)
+            memories = self._repo.get_many(
+                [item.row.id for item in self._repo.search(question, SPARE_FACTOR * limit, only)]
+            )
+        else:
+            memories = self._lessons((ACTIVE,))
+        at = now()
+        usable = [
+            lesson_of(memory) for memory in memories if not lesson_held_back(memory, limits, at)
+        ]
+        return by_severity(usable[:limit]) if question.strip() else by_severity(usable)[:limit]
+
+    def by_pattern(self, name: str) -> list[Lesson]:
+        """Return every lesson with a pattern id or name: first those in use, then by confidence."""
+        lessons = [
+            lesson for lesson in map(lesson_of, self._lessons()) if has_pattern_name(lesson, name)
+        ]
+        return sorted(
+            lessons,
+            key=lambda one: (one.status != ACTIVE, -one.context.confidence, -one.at, one.id),
+        )
+
+    def distill(self, dry_run: bool = False, by: str = "") -> Distilled:
+        """Draft lessons from the failures of the last day, and from failures repeated within a week.
+
+        A second run adds nothing. Lessons whose rule an earlier version invented, and that nobody vouches for, are
+        archived.
+        """
+        with lock(self._core.layout, "lessons"):
+            self._repo.sync()
+            found = [
+                self._propose(proposal, dry_run)
+                for proposal in lesson_proposals(self._core.reading.all(), now())
+            ]
+            made_up = [memory for memory in self._lessons((ACTIVE,)) if self._is_made_up(memory)]
+            entries = tuple(archiving(memory, "a rule that nobody wrote", by) for memory in made_up)
+            if entries and not dry_run:
+                self._core.writer.write(
+                    Plan(entries, f"archive {len(entries)} lessons without a rule")
+                )
+        return Distilled(
+            tuple(found), tuple(self.search()), not dry_run, tuple(memory.id for memory in made_up)
+        )
+
+    def _propose(self, proposal: LessonProposal, dry_run: bool) -> tuple[LessonProposal, str]:
+        """Store a draft and return the outcome. Skip it if it waits, was decided, or any lesson has its pattern."""
+        store, draft = self._repo.drafts.store, proposal.draft
+        waiting = {one.id: one for one in store.all()}
+        if any(
+            covers_failures(lesson_of(memory), proposal.pattern, proposal.scope)
+            for memory in self._lessons()
+        ):
+            return proposal, LESSON_KNOWN
+        if draft.id in store.decided():
+            return proposal, DECIDED
+        if draft.id in waiting and waiting[draft.id].text == draft.text:
+            return proposal, WAITING
+        if not dry_run:
+            if proposal.is_solved and proposal.unsolved_id in waiting:
+                store.decide(waiting[proposal.unsolved_id], DROPPED)
+            store.put([draft])
+        return proposal, DRAFTED
+
+    def _is_made_up(self, memory: Memory) -> bool:
+        return is_made_up(lesson_of(memory)) and not self._repo.beliefs.is_vouched(memory.id)
+
+    def inherit(
+        self,
+        name: str,
+        intents: Sequence[str],
+        hypotheses: Sequence[str] = (),
+        rationales: Sequence[str] = (),
+        by: str = "",
+    ) -> Written:
+        """Append the chain of intents that led to a memory, earliest first."""
+        chain = HeritageChain(tuple(intents), tuple(hypotheses), tuple(rationales))
+        return self._core.writer.write(plan_heritage(self._repo.get(name), chain, by))[0]
+
+    def _carried_out(self, learned: LearnedLesson, via: str) -> tuple[Lesson, str]:
+        if learned.plan.entries:
+            self._core.writer.write(learned.plan, via)
+        return lesson_of(self._repo.get(learned.id)), learned.what
+
+    def _lessons(self, statuses: Sequence[str] = ()) -> list[Memory]:
+        return [*self._core.reading.inside(Filter(kinds=("lesson",), statuses=tuple(statuses)))]
+
+    def _trust(self, via: str) -> Callable[[Memory], float]:
+        """Return a function that computes a lesson's trust; for a new lesson, from how it arrives."""
+        standing = standing_of_entry(UNKNOWN, via or self._core.via)
+
+        def trust(memory: Memory) -> float:
+            known = self._core.index.catalogue.row(memory.id)
+            return (
+                self._repo.beliefs.trust(memory).value
+                if known
+                else trust_of(memory, standing, now())
+            )
+
+        return trust

@@ -1,0 +1,704 @@
+"""Maintenance of memories: consolidate, digest, prune, purge, and retention in the archive. Before a
+memory leaves, the recall check makes sure that no search loses its content.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from ..files.archive import (
+    ARCHIVE,
+    ARCHIVED_LOG,
+    TRACES,
+    Move,
+    bundle_holding,
+    bundles,
+    bundles_of,
+    folder_of_bundle,
+    from_archive,
+    markdown_in,
+    move_files,
+    pack_folder,
+    to_archive,
+    unpack_folder,
+)
+from ..files.layout import Layout
+from ..files.private import lock, open_local, replace_local
+from ..files.session_records import Access, accesses
+from ..index.ingest import vouching_of
+from ..index.neighbors import Neighbors, group_leaders
+from ..learn.learnings import (
+    FAILED_KEY,
+    is_consolidation_due,
+    learnings_by_trace,
+    most_of_one_goal,
+    plan_learnings,
+    unlearned_traces,
+)
+from ..model.entries import Memory, Plan
+from ..model.errors import BadInput, NotFound, RawkoError, Refused
+from ..model.filters import DEFAULT_FILTER, READABLE, Filter
+from ..model.values import ACTIVE, CREATES, DAY, iso, now, read_time, record, replace
+from ..state.digests import (
+    Digesting,
+    digests_of,
+    plan_archive_sources,
+    plan_digests,
+    uncovered_part,
+    uncovered_sources,
+)
+from ..state.housekeeping import (
+    Census,
+    Outlook,
+    consolidation_steps,
+    decay_outlook,
+    linked_memories,
+    missing_fact,
+    plan_consolidate,
+    plan_prune,
+    questions_of,
+)
+from ..state.runs import TRACE, goal_of
+from ..state.strength import FADED_BELOW, Strength, strength_of
+from ..text.clean import one_line
+from .core import Core, Wing
+from .purging import purge_memory
+
+Progress = Callable[[int, int], None]
+
+
+# The recall check: before a memory is archived or superseded as a duplicate, check that no search
+# loses its content.
+#
+# Every question that finds the memory must find the same content elsewhere afterwards. The
+# questions are the memory's own (title, conditions, first sentence) and the latest questions in
+# this machine's ledger. Questions from the ledger can only keep a memory in use.
+
+FOUND_AMONG = 5  # the content must be among this many first results
+MAX_PAST_QUESTIONS = 100
+MAX_RESULTS = 100  # of a search, before the memories that leave are removed
+ASKED_AT_ONCE = 100  # questions per search
+SHOWN_CHARS = 80  # of a quoted question or sentence
+
+
+def reasons_to_stay(
+    core: Core,
+    memories: Mapping[str, Memory],
+    leaving: Collection[str],
+    holders: Mapping[str, str],
+    past: Sequence[str] = (),
+) -> dict[str, str]:
+    """Return id → the reason why a memory must stay; `holders` maps an id to the memory that says the same, if known.
+
+    A memory that searches do not show, because it is superseded or disputed, never has to stay.
+    """
+    found_by = {id: questions_of(memories[id]) for id in leaving if memories[id].status in READABLE}
+    questions = dict.fromkeys(
+        [*past, *(question for asked in found_by.values() for question in asked)]
+    )
+    answers = _ids_found(core, list(questions), min(MAX_RESULTS, FOUND_AMONG + len(leaving)))
+    reasons: dict[str, str] = {}
+    for id, asked in found_by.items():
+        finding = [
+            one for one in dict.fromkeys([*asked, *past]) if id in answers[one][:FOUND_AMONG]
+        ]
+        after = {
+            one: [other for other in answers[one] if other not in leaving][:FOUND_AMONG]
+            for one in finding
+        }
+        holder = memories.get(holders.get(id, ""))
+        reason = (
+            _lost_to(memories[id], holder, after)
+            if holder
+            else _lost_everywhere(memories[id], memories, after)
+        )
+        if reason:
+            reasons[id] = reason
+    return reasons
+
+
+def _ids_found(core: Core, questions: Sequence[str], limit: int) -> dict[str, list[str]]:
+    """Return question → the ids of the search results, best first."""
+    found: dict[str, list[str]] = {}
+    for start in range(0, len(questions), ASKED_AT_ONCE):
+        for answer in core.look(questions[start : start + ASKED_AT_ONCE], limit, DEFAULT_FILTER):
+            found[answer.question] = [item.row.id for item in answer.found]
+    return found
+
+
+def _lost_to(memory: Memory, holder: Memory, after: Mapping[str, Sequence[str]]) -> str:
+    """Return the reason why `holder` cannot replace `memory`; empty if it can."""
+    fact = missing_fact(memory, holder)
+    if fact:
+        return f"{holder.id} does not contain {fact!r}"
+    blind = next((question for question, ids in after.items() if holder.id not in ids), None)
+    return (
+        f"a search for {_quoted(blind)} would not find {holder.id} among the first {FOUND_AMONG}"
+        if blind is not None
+        else ""
+    )
+
+
+def _lost_everywhere(
+    memory: Memory, memories: Mapping[str, Memory], after: Mapping[str, Sequence[str]]
+) -> str:
+    """Return the reason why no memory that the same questions find can replace this one; empty if one can."""
+    if not after:
+        return "no question finds it, so the check cannot show that another memory says the same"
+    common: Iterable[str] = set.intersection(*(set(ids) for ids in after.values()))
+    holders = [memories[id] for id in common if id in memories]
+    if any(
+        not missing_fact(memory, holder) and not uncovered_part(memory, holder)
+        for holder in holders
+    ):
+        return ""
+    return f"no other memory that is found says {_quoted(next(iter(questions_of(memory)[::-1]), memory.id))}"
+
+
+def _quoted(text: str) -> str:
+    return repr(one_line(text, SHOWN_CHARS))
+
+
+# Maintenance of memories: consolidate, prune, digest, purge. A lock allows one run at a time.
+
+DUE_TRACES = 10  # new traces that make consolidation due (LLMos)
+DUE_OF_ONE_GOAL = 3  # new traces of one goal that make it due for the background learner
+MAX_TRACES_BEHIND = 1_000  # with more new traces the background learner does nothing; run `rawkomem tidy consolidate`
+LAST_RUN = "consolidated"  # below .rawko/local: the time of the last run; safe to delete
+ENTRIES_AT_ONCE = (
+    500  # entries per write; between writes, others may write and progress is reported
+)
+LEAVING = ("archive", "supersede")  # kinds of entries that hide a memory from search
+DISTILLED = "distilled"  # origin of learnings made from traces
+
+
+def _no_progress(done: int, total: int) -> None:
+    return None
+
+
+@record
+class Done:
+    """The changes of a run, or of a dry run: the plan, and the memories before it by id."""
+
+    plan: Plan
+    memories: dict[str, Memory]
+    written: bool
+    moves: tuple[Move, ...] = ()  # files of traces moved to the archive
+    unfound: tuple[
+        tuple[str, str], ...
+    ] = ()  # (learning, question that does not find it); its traces are not moved
+    staying: tuple[
+        tuple[str, str], ...
+    ] = ()  # (memory, the reason why it is not archived or superseded)
+
+
+@record
+class Due:
+    """Whether consolidation is due, with the numbers behind the answer."""
+
+    is_due: bool
+    new: int
+    least: int
+    last: int  # time of the last run on this machine; 0: never
+
+
+class Lifecycle(Wing):
+    """Handles duplicates, contradictions, digests, decayed memories and purges."""
+
+    def prune(
+        self,
+        dry_run: bool = False,
+        by: str = "",
+        progress: Progress = _no_progress,
+        agreed: Collection[str] | None = None,
+    ) -> tuple[Done, Outlook]:
+        """Archive memories that decayed or were superseded long ago, and remove dangling links; return the outlook.
+
+        `Done.staying` lists memories that the recall check keeps. With `agreed`, archive only these ids.
+        """
+        outlooks: list[Outlook] = []
+        staying: dict[str, str] = {}
+
+        def decide(census: Census) -> Plan:
+            outlooks.append(decay_outlook(census, FADED_BELOW))
+            return self.recallable(
+                census, _only_agreed(plan_prune(census, by), agreed), {}, staying
+            )
+
+        done = self._run(decide, dry_run, progress)
+        return replace(done, staying=tuple(staying.items())), outlooks[0]
+
+    def digest(
+        self,
+        how: Digesting | None = None,
+        archive: bool = False,
+        dry_run: bool = False,
+        by: str = "",
+        progress: Progress = _no_progress,
+        agreed: Collection[str] | None = None,
+    ) -> Done:
+        """Make digests of related memories that nobody changed for a while.
+
+        With `archive`, archive the sources of a digest that contains all their facts and that searches find; with
+        `agreed`, only these ids.
+        """
+        how = how or Digesting()
+        made = self._run(
+            lambda census: plan_digests(census, self._neighbors().pairs, how, by), dry_run, progress
+        )
+        if not archive:
+            return made
+        staying: dict[str, str] = {}
+
+        def decide(census: Census) -> Plan:
+            census = census.after(made.plan) if dry_run else census
+            plan = _only_agreed(plan_archive_sources(census, by), agreed)
+            staying.update(
+                {
+                    id: f"its digest does not contain {one_line(text, 80)!r}"
+                    for id, text in uncovered_sources(census).items()
+                }
+            )
+            return self.recallable(
+                census, plan, digests_of(census), staying, made.plan if dry_run else None
+            )
+
+        done = self._run(decide, dry_run, progress)
+        plan = Plan((*made.plan.entries, *done.plan.entries), f"{made.plan.why}; {done.plan.why}")
+        return replace(done, plan=plan, memories=made.memories, staying=tuple(staying.items()))
+
+    def consolidate(
+        self, dry_run: bool = False, by: str = "", progress: Progress = _no_progress
+    ) -> Done:
+        """Merge duplicates, resolve contradictions, and turn traces into learnings; archive those traces.
+
+        `Done.staying` lists duplicates that the recall check keeps.
+        """
+        staying: dict[str, str] = {}
+
+        def decide(census: Census) -> Plan:
+            dedupe, *others = consolidation_steps(
+                self._neighbors().later, self._repo.beliefs.predicates(), by
+            )
+
+            def checked(seen: Census) -> Plan:
+                plan = dedupe(seen)
+                return self.recallable(seen, plan, superseded_by(plan), staying)
+
+            return plan_consolidate(
+                census,
+                [checked, *others, lambda seen: plan_learnings(seen, group_leaders, by)],
+                progress,
+            )
+
+        return replace(
+            self._run(decide, dry_run, progress, put_away=True), staying=tuple(staying.items())
+        )
+
+    def recallable(
+        self,
+        census: Census,
+        plan: Plan,
+        holders: Mapping[str, str],
+        staying: dict[str, str],
+        unwritten: Plan | None = None,
+    ) -> Plan:
+        """Return a plan without the entries that would make a search lose an answer; add the reasons to `staying`.
+
+        `holders` maps a memory to the memory that says the same. If that one is in `unwritten`, no search is run: the
+        texts are compared instead.
+        """
+        new = {entry.target for entry in unwritten.entries} if unwritten else set()
+        leaving = {entry.about for entry in plan.entries if entry.kind in LEAVING}
+        known = {id for id in leaving if holders.get(id) not in new}
+        asked = (
+            [question for _, question in self._repo.ledger.asked(MAX_PAST_QUESTIONS)]
+            if known
+            else []
+        )
+        reasons = reasons_to_stay(self._core, census.memories, known, holders, asked)
+        for id in leaving - known:
+            fact = missing_fact(census.memories[id], census.memories[holders[id]])
+            reasons |= {id: f"its digest does not contain {fact!r}"} if fact else {}
+        staying.update(reasons)
+        kept = [
+            entry
+            for entry in plan.entries
+            if not (entry.kind in LEAVING and entry.about in reasons)
+        ]
+        return replace(plan, entries=tuple(kept))
+
+    def learn_traces(
+        self, dry_run: bool = False, by: str = "", progress: Progress = _no_progress
+    ) -> Done:
+        """Turn traces into learnings; do nothing else."""
+        return self._run(
+            lambda census: plan_learnings(census, group_leaders, by), dry_run, progress
+        )
+
+    def learn_when_due(self, by: str = "") -> Done | None:
+        """Turn traces into learnings if this is due, or if one goal has several new traces; archive no trace."""
+        census = self.census()
+        due = self._due(census)
+        if due.new > MAX_TRACES_BEHIND or not (
+            due.is_due or most_of_one_goal(census, group_leaders) >= DUE_OF_ONE_GOAL
+        ):
+            return None
+        done = self.learn_traces(by=by)
+        self._note_run()
+        return done
+
+    def due(self) -> Due:
+        """Return whether consolidation is due: enough new traces, or a week since the last run."""
+        return self._due(self.census())
+
+    def _due(self, census: Census) -> Due:
+        new, last = unlearned_traces(census), self._last_run()
+        oldest = min((trace.created for trace in new), default=0)
+        return Due(
+            is_consolidation_due(len(new), oldest, last, census.now, DUE_TRACES),
+            len(new),
+            DUE_TRACES,
+            last,
+        )
+
+    def strength(self, memory: Memory) -> Strength:
+        """Return the strength of a memory with its parts."""
+        census, access = self.census(), self.accesses().get(memory.id, Access())
+        return strength_of(
+            memory,
+            len(linked_memories(census).get(memory.id, ())),
+            census.now,
+            access.count,
+            access.last,
+        )
+
+    def accesses(self) -> Mapping[str, Access]:
+        """Return, for each memory, the number of injections on this machine and the time of the last one."""
+        return accesses(self._core.layout)
+
+    def purge(self, name: str) -> Sequence[str]:
+        """Remove every entry about a memory and every copy of its text; return the paths that changed.
+
+        If opening the repository has just finished an interrupted purge of this memory, return the paths of that purge.
+        """
+        finished = self._core.finished_purges.pop(name, None)
+        if finished is None and self._core.via == "agent" and self._repo.beliefs.is_vouched(name):
+            id = self._repo.get(name).id
+            hint = f"run 'rawkomem purge {id}' at a terminal, as a person"
+            raise Refused(f"a person vouches for {id}, so only a person may purge it", hint)
+        return purge_memory(self._core, name) if finished is None else finished
+
+    def census(self) -> Census:
+        """Return all memories with the current time, their trust, and the ids that a person vouches for."""
+        memories = {memory.id: memory for memory in self._core.reading.all()}
+        believed = self._repo.beliefs.all()
+        vouches = (
+            self._core.read(lambda: vouching_of(self._core.layout, self._core.index.catalogue.db))
+            is not None
+        )
+        vouched = frozenset(id for id, memory in memories.items() if vouches and memory.vouched)
+        return Census(memories, now(), lambda memory: believed.trust(memory).value, vouched)
+
+    def _neighbors(self) -> Neighbors:
+        return Neighbors(self._core.read(lambda: self._core.index.store.vectors(Filter())))
+
+    def _run(
+        self,
+        decide: Callable[[Census], Plan],
+        dry_run: bool,
+        progress: Progress,
+        put_away: bool = False,
+    ) -> Done:
+        if dry_run:
+            census = self.census()
+            plan = decide(census)
+            moves = learned_files(census.after(plan)) if put_away else {}
+            return Done(
+                plan,
+                dict(census.memories),
+                False,
+                tuple(move for some in moves.values() for move in some),
+            )
+        with lock(self._core.layout, "lifecycle"):
+            census = self.census()
+            plan = decide(census)
+            self._write(plan, progress)
+            done = Done(plan, dict(census.memories), written=True)
+            if put_away:
+                done = self._put_away(census.after(plan), done)
+                self._note_run()
+        return done
+
+    def _note_run(self) -> None:
+        """Record the time of this run. A failure is only a warning, because the work is on disk."""
+        try:
+            replace_local(self._core.layout, LAST_RUN, iso(now()).encode())
+        except (OSError, RawkoError) as failure:
+            self._core.warn(
+                f"could not record the time of this run, so the next run may come early: {failure}"
+            )
+
+    def _write(self, plan: Plan, progress: Progress) -> None:
+        """Write a plan in parts. After a kill, the next run continues, because each entry is valid on its own."""
+        with self._core.writer.as_one_change():
+            for start in range(0, len(plan.entries), ENTRIES_AT_ONCE):
+                part = plan.entries[start : start + ENTRIES_AT_ONCE]
+                for via, made_of_traces in ((DISTILLED, True), ("", False)):
+                    entries = tuple(
+                        entry for entry in part if (FAILED_KEY in entry.extra) == made_of_traces
+                    )
+                    if entries:
+                        self._core.writer.write(replace(plan, entries=entries), via)
+                progress(min(start + ENTRIES_AT_ONCE, len(plan.entries)), len(plan.entries))
+        if plan.entries:
+            self._core.follow()
+            self._core.written = ()  # more steps follow: if one fails, the command must fail
+
+    def _put_away(self, census: Census, done: Done) -> Done:
+        """Move traces with a learning to the archive, unless a search for a trace's goal misses the learning."""
+        leaving = learned_files(census)
+        unfound = self.unfound_by_goals(census, leaving)
+        moves = [move for id, some in leaving.items() if id not in unfound for move in some]
+        if moves:
+            with lock(self._core.layout, "write"):
+                moves = move_files(self._core.layout, moves)
+            self._core.follow()
+        return replace(done, moves=tuple(moves), unfound=tuple(unfound.items()))
+
+    def unfound_by_goals(
+        self, census: Census, leaving: Mapping[str, Sequence[Move]]
+    ) -> dict[str, str]:
+        """Return learning → a goal of one of its traces whose first search results do not contain the learning."""
+        by_path = {
+            memory.path: memory for memory in census.memories.values() if memory.kind == TRACE
+        }
+        asked: dict[str, set[str]] = {}
+        for id, moves in leaving.items():
+            for move in moves:
+                asked.setdefault(goal_of(by_path[move.source]), set()).add(id)
+        questions = sorted(asked)
+        only = replace(DEFAULT_FILTER, kinds=tuple(kind for kind in CREATES if kind != TRACE))
+        unfound: dict[str, str] = {}
+        for start in range(0, len(questions), ASKED_AT_ONCE):
+            for answer in self._core.look(
+                questions[start : start + ASKED_AT_ONCE], FOUND_AMONG, only
+            ):
+                for id in asked[answer.question] - {found.row.id for found in answer.found}:
+                    unfound.setdefault(id, answer.question)
+        return unfound
+
+    def _last_run(self) -> int:
+        try:
+            with open_local(self._core.layout, LAST_RUN, "r") as stream:
+                return read_time(stream.read(40).decode("ascii", "replace"))[0] or 0
+        except OSError:
+            return 0
+
+
+def trace_files(census: Census, wanted: Callable[[Memory], bool]) -> dict[str, list[Memory]]:
+    """Return the files of the traces folder that contain only active, wanted traces."""
+    files: dict[str, list[Memory]] = {}
+    for memory in census.memories.values():
+        if memory.path.startswith(f"{TRACES}/"):
+            files.setdefault(memory.path, []).append(memory)
+    return {
+        path: memories
+        for path, memories in sorted(files.items())
+        if all(
+            memory.kind == TRACE and memory.status == ACTIVE and wanted(memory)
+            for memory in memories
+        )
+    }
+
+
+def learned_files(
+    census: Census, wanted: Callable[[Memory], bool] = lambda memory: True
+) -> dict[str, list[Move]]:
+    """Return learning → archive moves, for files that contain only traces with a learning."""
+    learned = learnings_by_trace(census)
+    leaving: dict[str, list[Move]] = {}
+    for path, memories in trace_files(
+        census, lambda memory: memory.id in learned and wanted(memory)
+    ).items():
+        id = learned[memories[0].id].id
+        leaving.setdefault(id, []).append(to_archive(path, f"learned in {id}"))
+    return leaving
+
+
+def superseded_by(plan: Plan) -> dict[str, str]:
+    """Return memory → the memory that supersedes it."""
+    return {
+        entry.about: str(entry.extra["supersededBy"])
+        for entry in plan.entries
+        if entry.kind == "supersede"
+    }
+
+
+def _only_agreed(plan: Plan, agreed: Collection[str] | None) -> Plan:
+    """Return a plan without the archive entries that nobody agreed to."""
+    if agreed is None:
+        return plan
+    return replace(
+        plan, entries=tuple(e for e in plan.entries if e.kind != "archive" or e.about in agreed)
+    )
+
+
+# Retention: move idle traces with a learning to the archive, compress its old months into bundles;
+# restore both.
+
+IDLE_MS = DAY  # LLMos archives short-term memory after 24 hours without activity
+BUNDLED_AFTER_MS = 365 * DAY  # LLMos compresses the archive after a year
+
+
+@record
+class Retained:
+    """The result of a run, or of a dry run."""
+
+    plan: Plan
+    moves: tuple[Move, ...]
+    packed: tuple[str, ...]  # folders of the archive that became bundles
+    written: bool
+
+
+class Retention(Wing):
+    """Moves traces with a learning to the archive, compresses old months, and undoes both."""
+
+    def run(self, dry_run: bool = False, by: str = "") -> Retained:
+        """Turn traces into learnings, move those traces to the archive, then compress months that ended a year ago."""
+        learned = self._repo.lifecycle.learn_traces(dry_run, by)
+        census = self._repo.lifecycle.census()
+        census = census.after(learned.plan) if dry_run else census
+        leaving = plan_moves(census, self._core.settings.keep_days)
+        if not dry_run:
+            taught = {id: moves for id, moves in leaving.items() if id}
+            for id in self._repo.lifecycle.unfound_by_goals(census, taught):
+                del leaving[id]
+        moves = [move for some in leaving.values() for move in some]
+        if dry_run:
+            months = {
+                *months_in(self._core.layout),
+                *(os.path.dirname(move.target) for move in moves),
+            }
+            return Retained(
+                learned.plan, tuple(moves), tuple(old_months(months, now())), written=False
+            )
+        with lock(self._core.layout, "write"):
+            done = move_files(self._core.layout, moves)
+            packed = old_months(months_in(self._core.layout), now())
+            if packed:
+                self._repo.gathering.gather_locked(
+                    lambda memory: os.path.dirname(memory.path) in packed
+                )
+            for month in packed:
+                pack_folder(self._core.layout, month)
+        self._core.follow()
+        return Retained(learned.plan, tuple(done), tuple(packed), written=True)
+
+    def archived(self) -> dict[str, int]:
+        """Return the content of the archive: folder → number of files, bundle → 0; sorted by name."""
+        layout = self._core.layout
+        counts = dict.fromkeys(bundles(layout), 0)
+        for place, _, _ in os.walk(layout.path(ARCHIVE)):
+            folder = layout.relative(place)
+            count = len(markdown_in(layout, folder))
+            if count:
+                counts[folder] = count
+        return dict(sorted(counts.items()))
+
+    def restore(self, what: Sequence[str]) -> tuple[list[Move], list[str]]:
+        """Unpack bundled months, and move months or traces back; return the moves and the unpacked months."""
+        moves: list[Move] = []
+        unpacked: list[str] = []
+        for name in what:
+            folder = self._bundled(name)
+            if folder:
+                with lock(self._core.layout, "write"):
+                    unpack_folder(self._core.layout, folder)
+                unpacked.append(folder)
+                self._core.index.expect_changes()
+            if not folder or not _is_month(name.rpartition("/")[2]):
+                moves += self._back(name)
+        with lock(self._core.layout, "write"):
+            done = move_files(self._core.layout, moves)
+        self._core.follow()
+        return done, unpacked
+
+    def _bundled(self, name: str) -> str:
+        """Return the folder of the bundle for a month, or for a trace that is only in a bundle; "" if there is none."""
+        layout = self._core.layout
+        if _is_month(name.rpartition("/")[2]):
+            folder = name if name.startswith(f"{ARCHIVE}/") else f"{ARCHIVE}/{name}"
+            return folder if bundles_of(layout, folder) else ""
+        known = self._core.read(lambda: self._core.index.catalogue.resolve(name))
+        return "" if known else folder_of_bundle(bundle_holding(layout, name))
+
+    def _back(self, name: str) -> list[Move]:
+        if _is_month(name):
+            folder = f"{ARCHIVE}/{name}"
+            if not os.path.isdir(self._core.layout.path(folder)):
+                raise NotFound(
+                    f"the archive has no month {name}", "run 'rawkomem tidy retention list'"
+                )
+            return [
+                from_archive(f"{folder}/{file}") for file in markdown_in(self._core.layout, folder)
+            ]
+        memory = self._repo.get(name)
+        if not memory.path.startswith(f"{ARCHIVE}/"):
+            hint = f"to undo a change of its status, run 'rawkomem restore {memory.id}'"
+            raise BadInput(f"{memory.id} is in {memory.path}, not in the archive", hint)
+        if memory.path.startswith(f"{ARCHIVED_LOG}/"):
+            raise BadInput(
+                f"{memory.id} is an old entry of the experience log",
+                f"read it with 'rawkomem show {memory.id}'",
+            )
+        return [from_archive(memory.path)]
+
+
+def plan_moves(census: Census, keep_days: int) -> dict[str, list[Move]]:
+    """Return learning → the moves of its idle traces; '' → the moves of other traces that are idle for `keep_days`."""
+    leaving = learned_files(census, lambda memory: _idle(census, memory) >= IDLE_MS)
+    if keep_days:
+        known = {move.source for moves in leaving.values() for move in moves}
+        old = trace_files(census, lambda memory: _idle(census, memory) >= keep_days * DAY)
+        left = [
+            to_archive(path, f"idle for more than {keep_days} days")
+            for path in old
+            if path not in known
+        ]
+        leaving |= {"": left} if left else {}
+    return leaving
+
+
+def _idle(census: Census, memory: Memory) -> int:
+    """Return the milliseconds since the last change of a memory; 0 if its time is unknown."""
+    return census.now - census.touched(memory) if census.touched(memory) else 0
+
+
+def months_in(layout: Layout) -> list[str]:
+    """Return the folders of the archive that contain the files of one month."""
+    parents = [parent for parent in (ARCHIVE, ARCHIVED_LOG) if os.path.isdir(layout.path(parent))]
+    found = [
+        f"{parent}/{name}"
+        for parent in parents
+        for name in os.listdir(layout.path(parent))
+        if _is_month(name)
+    ]
+    return [
+        month for month in found if os.path.isdir(layout.path(month)) and markdown_in(layout, month)
+    ]
+
+
+def old_months(months: Iterable[str], at: int) -> list[str]:
+    """Return the folders whose month ended more than a year ago."""
+    last = iso(at - BUNDLED_AFTER_MS)[:7]
+    return sorted(
+        month
+        for month in months
+        if _is_month(os.path.basename(month)) and os.path.basename(month) < last
+    )
+
+
+def _is_month(name: str) -> bool:
+    return len(name) == 7 and name[4] == "-" and name[:4].isdecimal() and name[5:].isdecimal()

@@ -1,0 +1,211 @@
+"""Settings from config.yaml of the repository and of the user. They are cached, so that most commands
+parse no YAML.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..embed.providers import EmbedderSettings
+from ..files.journal import LEDGER_KEEP_DAYS
+from ..files.layout import Layout, user_cache, user_config, user_repository_config
+from ..index.stores.database import StoreSettings
+from ..model.errors import BadInput
+from ..model.user_settings import LlmSettings, SinkSettings
+from ..model.values import record, replace
+from ..recall.signals import (
+    LESSON_DAYS,
+    MAX_UNVERIFIED,
+    MIN_CONFIDENCE,
+    MIN_LESSON_CONFIDENCE,
+    SPECIALTIES,
+    Limits,
+)
+
+Given = tuple[int, str, tuple[str, ...], Any]
+
+
+# Numbers of the files; a later file overrides an earlier one.
+USERS, REPOSITORYS, USERS_FOR_REPOSITORY = range(3)
+TABLE = os.path.join(os.path.dirname(__file__), "settings_table.py")
+
+
+@record
+class Settings:
+    """All settings of one repository for this user."""
+
+    embedder: EmbedderSettings = EmbedderSettings()
+    agents: tuple[tuple[str, Limits], ...] = ()
+    sinks: SinkSettings = SinkSettings()
+    commits: bool = True  # whether a text that no person committed counts as written by an agent
+    identities: tuple[
+        str, ...
+    ] = ()  # commit authors that are agents, in addition to state/committers.py
+    predicates: tuple[
+        tuple[str, tuple[tuple[str, str], ...]], ...
+    ] = ()  # rules for claims, not checked yet
+    max_unverified: int = MAX_UNVERIFIED  # per injection: memories that no person vouches for
+    llm: LlmSettings = LlmSettings()
+    ledger: str = "on"
+    min_confidence: float = MIN_CONFIDENCE  # minimum confidence that an injected memory is relevant
+    min_lesson_confidence: float = MIN_LESSON_CONFIDENCE  # minimum confidence of an injected lesson
+    lesson_days: int = LESSON_DAYS  # maximum age of an injected lesson that nobody confirmed
+    names: tuple[
+        str, ...
+    ] = ()  # of people, besides the user, to replace by ids in recorded and distilled texts
+    ledger_days: int = (
+        LEDGER_KEEP_DAYS  # days after which blocks of the ledger are removed; 0: never
+    )
+    keep_days: int = 0  # days after which a trace without a learning is archived; 0: never
+    store: StoreSettings = StoreSettings()
+    sources: tuple[str, ...] = ()  # folders of shared repositories, which are read-only
+    append_only: bool = False  # whether commits that edit or remove committed memories are rejected
+    contents: bool = False  # whether every write updates MEMORY.md
+    profile: str = ""  # scoring profile for injections; empty: the default
+    others: tuple[tuple[str, Any], ...] = ()  # values of rows that have no field here
+
+    def limits(self, agent: str) -> Limits:
+        """Return the injection limits of an agent; raise BadInput for an unknown agent."""
+        known = {**dict.fromkeys(SPECIALTIES, Limits()), **dict(self.agents)}
+        if agent and agent not in known:
+            raise BadInput(
+                f"unknown agent {agent!r}",
+                f"use one of {', '.join(known)}; or add it to config.yaml",
+            )
+        found = known.get(agent, Limits())
+        return replace(
+            found,
+            max_unverified=self.max_unverified,
+            min_confidence=self.min_confidence,
+            min_lesson_confidence=self.min_lesson_confidence,
+            lesson_days=self.lesson_days,
+            profile=found.profile or self.profile,
+        )
+
+    def value(self, key: str) -> Any:
+        """Return the value of a setting that has no field here."""
+        from .settings_table import rows_by_key
+
+        return dict(self.others).get(key, rows_by_key()[key].default)
+
+
+def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
+    """Return the settings from the environment, the config files and the defaults; warn about wrong values."""
+    settings = _load(layout, warn)
+    embedder = os.environ.get("RAWKOMEM_EMBEDDER")
+    if embedder and "://" in embedder:
+        from .settings_table import embedder_fields  # only an address needs the table
+
+        settings = _filled(settings, embedder_fields(embedder))
+    elif embedder:
+        settings = replace(settings, embedder=replace(settings.embedder, provider=embedder))
+    store = os.environ.get("RAWKOMEM_STORE")
+    return replace(settings, store=settings.store.named(store)) if store else settings
+
+
+def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
+    own = "" if layout.elsewhere else layout.config  # a shared source cannot change settings
+    files = (user_config(), own, user_repository_config(layout))
+    stamps = [_stamp(file) for file in files]
+    if not any(stamps):
+        return Settings()
+    stamp = " ".join([*stamps, _stamp(TABLE)])
+    name = "".join(c if c.isalnum() else "-" for c in layout.root)[-150:]
+    cache = os.path.join(user_cache(), "settings", f"{name}.cache")
+    given, warnings = _cached(cache, stamp) or _read(files, cache, stamp)
+    for warning in warnings:
+        warn(warning)
+    return _settings(given) if given else Settings()
+
+
+def _stamp(file: str) -> str:
+    try:
+        stat = os.stat(file)
+    except OSError:
+        return ""
+    return f"{stat.st_size}.{stat.st_mtime_ns}.{stat.st_ino}.{stat.st_ctime_ns}"
+
+
+def _read(files: Iterable[str], cache: str, stamp: str) -> tuple[list[Given], list[str]]:
+    from .settings_table import read_settings  # YAML: only when a settings file changed
+
+    given: list[Given] = []
+    warnings: list[str] = []
+    for number, file in enumerate(files):
+        values, odd = read_settings(file, number == REPOSITORYS)
+        given += [(number, *value) for value in values]
+        warnings += odd
+    _keep(cache, (stamp, given, warnings))
+    return given, warnings
+
+
+def _cached(cache: str, stamp: str) -> tuple[list[Given], list[str]] | None:
+    try:
+        with open(cache, "rb") as stream:
+            known, given, warnings = marshal.load(stream)
+    except (OSError, EOFError, ValueError, TypeError):
+        return None
+    return (given, warnings) if known == stamp else None
+
+
+def _keep(cache: str, data: tuple[str, list[Given], list[str]]) -> None:
+    """Write the cache. Ignore a failure: the next command reads YAML again."""
+    temporary = f"{cache}.{os.getpid()}"
+    try:
+        os.makedirs(os.path.dirname(cache), mode=0o700, exist_ok=True)
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
+            stream.write(marshal.dumps(data))
+        os.replace(temporary, cache)
+    except OSError:
+        pass
+
+
+def _settings(given: Iterable[Given]) -> Settings:
+    """Return the settings from the files' values. Check again who may set a row, because the cache is not trusted."""
+    from .settings_table import BOTH, rows_by_key
+
+    rows = rows_by_key()
+    values: dict[str, Any] = {}
+    for number, key, path, value in given:
+        row = rows[key]
+        if number == REPOSITORYS and row.who != BOTH:
+            continue
+        if row.least and number != USERS_FOR_REPOSITORY:
+            value = min(value, values.get(key, row.default))
+        if path:
+            _put(values.setdefault(key, {}), path, value)
+        else:
+            values[key] = value
+    fields: dict[str, Any] = {}
+    for key, value in values.items():
+        fields |= rows[key].fields_of(value)
+    others = tuple((key, value) for key, value in values.items() if not rows[key].field)
+    filled = {path: value for path, value in fields.items() if path}
+    settings: Settings = _filled(replace(Settings(), others=others), filled)
+    return settings
+
+
+def _put(into: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    for name in path[:-1]:
+        into = into.setdefault(name, {})
+    into[path[-1]] = value
+
+
+def _filled(item: Any, fields: Mapping[str, Any]) -> Any:
+    """Return a copy of a record with values set at dotted paths."""
+    changes: dict[str, Any] = {}
+    inner: dict[str, dict[str, Any]] = {}
+    for path, value in fields.items():
+        name, dot, rest = path.partition(".")
+        if dot:
+            inner.setdefault(name, {})[rest] = value
+        else:
+            changes[name] = value
+    return replace(
+        item,
+        **changes,
+        **{name: _filled(getattr(item, name), more) for name, more in inner.items()},
+    )

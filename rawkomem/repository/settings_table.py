@@ -1,0 +1,581 @@
+"""The table of settings, one row each, the types of their values, and the reader of a settings file.
+Reading, checking, the cache and docs/settings.md use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from ..embed.providers import AUTO_PROVIDER, BUNDLED_PROVIDER, PROVIDERS
+from ..files.journal import LEDGER_KEEP_DAYS
+from ..files.layout import read_bytes, user_config
+from ..format.fields import Unreadable
+from ..format.frontmatter import MAX_FRONTMATTER_BYTES, read_frontmatter
+from ..index.stores.database import SQLITE, plugin_names
+from ..model.errors import BadInput
+from ..model.user_settings import SINK_EVENTS
+from ..model.values import IMPORTANCE, record
+from ..recall.scoring import DEFAULT_PROFILE, PROFILES, profile_of
+from ..recall.signals import (
+    BUDGET_TOKENS,
+    LESSON_DAYS,
+    MAX_INJECTED,
+    MAX_UNVERIFIED,
+    MIN_CONFIDENCE,
+    MIN_LESSON_CONFIDENCE,
+    Limits,
+)
+
+Path = tuple[str, ...]
+
+
+# Types of settings: each converts a value of a YAML file, where every scalar is text, or raises
+# ValueError.
+
+MAX_TEXT_CHARS = 2_000  # characters
+MAX_NAME_CHARS = 64  # characters of a name that the user chooses, such as an agent's
+MAX_ITEMS = 200
+YES, NO = ("on", "true", "yes"), ("off", "false", "no")
+
+
+@record
+class Type:
+    """A type: a description of the allowed values, and the function that converts a value."""
+
+    allowed: str
+    read: Callable[[Any], Any]
+    inner: Mapping[str, Type] | None = (
+        None  # for a mapping: the types of its keys; empty: any key with any text
+    )
+    names: bool = False  # whether a level of user-chosen names comes before these keys
+    skip: str = ""  # an optional level between a name and a key
+
+    def below(self, path: tuple[str, ...]) -> tuple[tuple[str, ...], Type] | None:
+        """Return the path and the type of a value below this setting; None for an unknown key."""
+        if self.inner is None:
+            return None if path else ((), self)
+        if self.names and len(path) == 3 and path[1] == self.skip:
+            path = (path[0], path[2])
+        if len(path) != 1 + self.names or not all(map(is_name, path)):
+            return None
+        type = self.inner.get(path[-1]) if self.inner else TEXT
+        return (path, type) if type else None
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text may be part of a key: letters, digits, - _ . and single spaces."""
+    plain = all(character.isalnum() or character in "-_. " for character in text)
+    return plain and 0 < len(text) <= MAX_NAME_CHARS and " ".join(text.split()) == text
+
+
+def _read_text(value: Any) -> str:
+    text = " ".join(value.split()) if isinstance(value, str) else None
+    if text is None or len(text) > MAX_TEXT_CHARS or not text.isprintable():
+        raise ValueError
+    return text
+
+
+def _read_texts(value: Any) -> tuple[str, ...]:
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list) or len(parts) > MAX_ITEMS:
+        raise ValueError
+    return tuple(text for part in parts if (text := _read_text(part)))
+
+
+def _read_number(value: Any, low: float, high: float) -> float:
+    read = float(_read_text(value))
+    if not low <= read <= high:  # also true for NaN
+        raise ValueError
+    return read
+
+
+def _read_whole(value: Any, low: int, high: int) -> int:
+    read = _read_number(value, low, high)
+    if read != int(read):
+        raise ValueError
+    return int(read)
+
+
+def _read_yes_no(value: Any) -> bool:
+    return _read_word(value, (*YES, *NO)) in YES
+
+
+def _read_word(value: Any, words: Iterable[str]) -> str:
+    word = _read_text(value).lower()
+    if word not in words:
+        raise ValueError
+    return word
+
+
+def _listed(words: Iterable[str]) -> str:
+    return "one of " + ", ".join(words)
+
+
+TEXT = Type("a text on one line", _read_text)
+TEXTS = Type("a list of texts", _read_texts)
+YES_NO = Type("on or off", _read_yes_no)
+
+
+def number(low: float, high: float) -> Type:
+    """Return the type of a number in a range."""
+    return Type(f"a number from {low:g} to {high:g}", lambda value: _read_number(value, low, high))
+
+
+def whole(low: int, high: int) -> Type:
+    """Return the type of a whole number in a range."""
+    return Type(f"a whole number from {low} to {high}", lambda value: _read_whole(value, low, high))
+
+
+def choice(*words: str) -> Type:
+    """Return a type that allows one of these words. `true` and `false` mean `on` and `off`, if those are allowed."""
+
+    def read(value: Any) -> str:
+        said = _read_text(value).lower()
+        said = (
+            "on"
+            if said in YES and "on" in words
+            else "off"
+            if said in NO and "off" in words
+            else said
+        )
+        return _read_word(said, words)
+
+    return Type(_listed(words), read)
+
+
+def some_of(*words: str) -> Type:
+    """Return a type that allows a list of these words."""
+
+    def read(value: Any) -> tuple[str, ...]:
+        parts = value.replace(",", " ").split() if isinstance(value, str) else value
+        return tuple(_read_word(part, words) for part in _read_texts(parts))
+
+    return Type("a list of " + ", ".join(words), read)
+
+
+def text_like(allowed: str, words: Iterable[str], fits: Callable[[str], bool]) -> Type:
+    """Return a type that allows one of these words, or a text for which `fits` returns True."""
+
+    def read(value: Any) -> str:
+        text = _read_text(value)
+        return text if fits(text) else _read_word(text, words)
+
+    return Type(f"{allowed} ({', '.join(words)})", read)
+
+
+def texts_or(word: str) -> Type:
+    """Return a type that allows a list of texts, or this word instead."""
+    return Type(
+        f"a list of texts, or {word}", lambda value: word if value == word else _read_texts(value)
+    )
+
+
+def group(types: Mapping[str, Type]) -> Type:
+    """Return the type of a mapping with these keys."""
+    return Type(
+        "; ".join(f"{key}: {type.allowed}" for key, type in types.items()), _read_text, types
+    )
+
+
+def named(types: Mapping[str, Type], skip: str = "") -> Type:
+    """Return the type of a mapping from names to mappings with these keys; between them, a level `skip` is allowed."""
+    return Type(
+        f"NAME: {{{group(types).allowed or 'key: text'}}}", _read_text, types, names=True, skip=skip
+    )
+
+
+# The table of settings, one row each. Reading, checking, the cache and docs/settings.md use it.
+
+USER, BOTH = (
+    "you",
+    "both",
+)  # who may set a row; a repository is untrusted, so it cannot set what could do harm
+LOCAL = (
+    AUTO_PROVIDER,
+    BUNDLED_PROVIDER,
+    "minilm",
+)  # embedders that a repository may choose: they send no data and load no foreign code
+LEDGER = ("on", "writes", "off")
+ENV = "env:"  # before the name of an environment variable
+MAX_DAYS = 36_500
+MAX_BUDGET = 1_000_000  # tokens
+
+KEY_FIELDS = {
+    "embedder": "embedder.key_env",
+    "llm": "llm.key_env",
+    "webhook": "sinks.webhook.key_env",
+}
+DAY_FIELDS = {"lessons": "lesson_days", "traces": "keep_days", "ledger": "ledger_days"}
+AGENT_FIELDS = {
+    "maxInjected": "max_injected", "minImportance": "min_importance", "budget": "budget", "profile": "profile",
+}  # fmt: skip
+
+
+@record
+class Row:
+    """One setting."""
+
+    key: str
+    type: Type
+    who: str
+    default: Any  # for the docs; the field of Settings has the same default
+    doc: str
+    field: str | Callable[[Any], Mapping[str, Any]] = (
+        ""  # of Settings, or a function to several; empty: Settings.value
+    )
+    short: str = ""  # a short name for the key
+    repository: Type | None = None  # the type in a repository's file, if narrower
+    broken: Any = None  # replaces a wrong value if the default would be less safe
+    least: bool = False  # the smaller value applies: a repository can lower it, not raise it
+
+    def type_for(self, repository: bool) -> Type:
+        """Return the type for a repository's file, or for the user's own."""
+        return self.repository if repository and self.repository else self.type
+
+    def fields_of(self, value: Any) -> Mapping[str, Any]:
+        """Return the fields that a value sets, as dotted paths below Settings."""
+        return {self.field: value} if isinstance(self.field, str) else self.field(value)
+
+
+def is_address(value: str) -> bool:
+    """Return whether a value is an http(s) address."""
+    return value.startswith(("http://", "https://"))
+
+
+def embedder_fields(value: str) -> Mapping[str, Any]:
+    """Return the fields for a provider's name, or for the address of an OpenAI-compatible API."""
+    return (
+        {"embedder.provider": "openai", "embedder.url": value}
+        if is_address(value)
+        else {"embedder.provider": value}
+    )
+
+
+def _model_fields(value: str) -> Mapping[str, Any]:
+    name, _, dims = value.rpartition("@")
+    sized = bool(name) and dims.isdecimal()
+    return (
+        {"embedder.model": name, "embedder.dims": int(dims)} if sized else {"embedder.model": value}
+    )
+
+
+def _llm_fields(value: str) -> Mapping[str, Any]:
+    return {"llm.endpoint" if is_address(value) else "llm.command": value}
+
+
+def _fields_by(names: Mapping[str, str]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+    return lambda value: {names[name]: inner for name, inner in value.items()}
+
+
+def _event_fields(value: tuple[str, ...]) -> Mapping[str, Any]:
+    return {"sinks.markdown.events": value, "sinks.webhook.events": value}
+
+
+def _agent_author_fields(value: Any) -> Mapping[str, Any]:
+    return {"commits": False} if value == "off" else {"identities": value}
+
+
+def _store_fields(value: Mapping[str, str]) -> Mapping[str, Any]:
+    url = value.get("url", "")
+    place = (
+        {"store.url_env": url.removeprefix(ENV)}
+        if url.startswith(ENV)
+        else {"store.url": url}
+        if url
+        else {}
+    )
+    return {**place, "store.repository": value.get("repository", "")}
+
+
+def _limit_fields(value: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+
+    known = (
+        (name, {AGENT_FIELDS[key]: said for key, said in given.items()})
+        for name, given in sorted(value.items())
+    )
+    return {"agents": tuple((name, Limits(**given)) for name, given in known)}
+
+
+def _predicate_fields(value: Mapping[str, Mapping[str, str]]) -> Mapping[str, Any]:
+    return {
+        "predicates": tuple((name, tuple(rules.items())) for name, rules in sorted(value.items()))
+    }
+
+
+def _read_store(value: Any) -> str:
+    name: str = TEXT.read(value)
+    if name != SQLITE and name not in plugin_names():
+        raise ValueError
+    return name
+
+
+def _read_profile(value: Any) -> str:
+    name: str = TEXT.read(value)
+    try:
+        profile_of(name)
+    except BadInput as failure:
+        raise ValueError from failure
+    return name
+
+
+PROFILE = Type(
+    f"one of {', '.join(PROFILES)}, optionally with other weights: composite:trust=0.4",
+    _read_profile,
+)
+EMBEDDERS = (AUTO_PROVIDER, BUNDLED_PROVIDER, *PROVIDERS)
+DAYS = whole(0, MAX_DAYS)
+AGENT_TYPES = {
+    "maxInjected": whole(0, 1_000), "minImportance": choice(*IMPORTANCE), "budget": whole(0, MAX_BUDGET),
+    "profile": PROFILE,
+}  # fmt: skip
+AGENT_DEFAULTS = {
+    "maxInjected": MAX_INJECTED, "minImportance": IMPORTANCE[0], "budget": BUDGET_TOKENS, "profile": "",
+}  # fmt: skip
+
+ROWS = (
+    Row("embedder.provider", text_like("an http(s) address", EMBEDDERS, is_address), BOTH, AUTO_PROVIDER,
+        "The embedding model: `auto` (`static` at first, `minilm` in the background), `static` or `minilm`. Your own"
+        " config may also name `sentence-transformers`, `openai`, `ollama`, `lmstudio`, `cohere`, or the base URL of an"
+        " OpenAI-compatible API, up to `/v1` ([recall](recall.md#two-tiers-of-vectors)).",
+        embedder_fields, short="embedder", repository=choice(*LOCAL)),
+    Row("embedder.model", TEXT, USER, "",
+        "The provider's model. `NAME@512` requests 512 dimensions. Default for `lmstudio`:"
+        " `mixedbread-ai/mxbai-embed-large-v1`.",
+        _model_fields),
+    Row("embedder.start", TEXT, USER, "",
+        "A command that starts the local embedding server if it is not running.",
+        "embedder.start"),
+    Row("llm.provider", TEXT, USER, "",
+        "The language model for `learn`, `reflect` and `skill synthesize` with `--llm`: the base URL of an"
+        " OpenAI-compatible API, or a command that reads the prompt on standard input, such as `claude -p`"
+        " ([learning](learning.md#with-a-language-model)).",
+        _llm_fields, short="llm"),
+    Row("llm.model", TEXT, USER, "",
+        "The model's name, if `llm.provider` is a URL.",
+        "llm.model"),
+    Row("keys", group(dict.fromkeys(KEY_FIELDS, TEXT)), USER, {},
+        "The **name** of the environment variable that holds the key of the `embedder`, the `llm` or the `webhook`.",
+        _fields_by(KEY_FIELDS)),
+    Row("sinks.folder", TEXT, USER, "",
+        "A folder for a log of all writes, one file per day ([sinks](sinks.md)).",
+        "sinks.markdown.folder"),
+    Row("sinks.webhook", TEXT, USER, "",
+        "The URL that each event is posted to.",
+        "sinks.webhook.url"),
+    Row("sinks.events", some_of(*SINK_EVENTS), USER, SINK_EVENTS,
+        "The events that are sent to the log and to the webhook.",
+        _event_fields, broken=()),
+    Row("sinks.allowLocal", YES_NO, USER, False,
+        "`on`: the webhook's server may be on this machine or its local network, and may use http.",
+        "sinks.webhook.allow_local"),
+    Row("trust.agents", texts_or("off"), USER, (),
+        "Patterns for the names and e-mail addresses of commit authors that are agents, in addition to the built-in"
+        " list. `off`: ignore who committed a memory ([belief](belief.md#trust)).",
+        _agent_author_fields),
+    Row("trust.maxUnverified", whole(0, 100), BOTH, MAX_UNVERIFIED,
+        "The maximum number of injected memories that no person vouches for, if a person has committed any memory. Your"
+        " config for all repositories and the repository's config can only lower the default; your config for one"
+        " repository can also raise it.",
+        "max_unverified", broken=0, least=True),
+    Row("minConfidence", number(0, 1), USER, MIN_CONFIDENCE,
+        "The minimum confidence that an injected memory is relevant. A higher value injects fewer but more relevant"
+        " memories ([recall](recall.md#who-is-relevant)).",
+        "min_confidence"),
+    Row("lessons.minConfidence", number(0, 1), BOTH, MIN_LESSON_CONFIDENCE,
+        "Lessons with a lower confidence are not injected ([lessons](lessons.md#what-is-injected)).",
+        "min_lesson_confidence"),
+    Row("keepDays", group(dict.fromkeys(DAY_FIELDS, DAYS)), BOTH,
+        {"lessons": LESSON_DAYS, "traces": 0, "ledger": LEDGER_KEEP_DAYS},
+        "`lessons`: days since the last confirmation after which a lesson is no longer injected. `traces`: days after"
+        " which [retention](traces.md#retention) archives a trace without a learning; 0: never."
+        " `ledger`, in your own config only: days after which blocks of the [ledger](yamo.md#the-ledger) are removed;"
+        " 0: never.",
+        _fields_by(DAY_FIELDS), repository=group({"lessons": DAYS, "traces": DAYS})),
+    Row("ledger", choice(*LEDGER), USER, LEDGER[0],
+        "`on`: record writes and recalls. `writes`: record writes only. `off`: record nothing"
+        " ([ledger](yamo.md#the-ledger)).",
+        "ledger"),
+    Row("appendOnly", YES_NO, BOTH, False,
+        "`on`: `check --staged` rejects a commit that edits or removes a committed memory by hand. It always rejects"
+        " such commits by agents ([git](git.md#editing-by-hand)).",
+        "append_only", broken=True),
+    Row("contents", YES_NO, BOTH, False,
+        "`on`: every write updates `.rawko/MEMORY.md` ([toc](exchange.md#memorymd)).",
+        "contents"),
+    Row("privacy.names", TEXTS, USER, (),
+        "Names of people to replace by ids in recorded and distilled texts ([redaction](redaction.md#anonymization)).",
+        "names"),
+    Row("sources", TEXTS, USER, (),
+        "Folders of shared repositories, such as a clone of your team's. Recall searches them together with the"
+        " project's memories and never writes to them ([layers](layers.md)).",
+        "sources", broken=()),
+    Row("store.name", Type("sqlite, or a store of an installed package", _read_store), USER, SQLITE,
+        "The search store: `sqlite`, or a store that an installed package provides, such as `lancedb` or `postgres`"
+        " ([scale](scale.md)).",
+        "store.name", short="store"),
+    Row("store", group({"url": TEXT, "repository": TEXT}), USER, {},
+        "`url`: the store's URL or folder; `env:NAME` reads it from the environment variable NAME. `repository`:"
+        " the repository's name in a shared database, instead of the id of its first commit.",
+        _store_fields),
+    Row("profile", PROFILE, BOTH, DEFAULT_PROFILE,
+        "The scoring profile for injections by commands, hooks, MCP and the library that do not name a profile"
+        " ([profiles](recall.md#profiles)).",
+        "profile"),
+    Row("agents", named(AGENT_TYPES, skip="memory"), BOTH, AGENT_DEFAULTS,
+        "Limits for `inject --agent NAME`: the maximum number of memories, the minimum importance, the maximum number"
+        " of tokens, and the scoring profile (default: the setting `profile`). `planner`, `developer`, `tester` and"
+        " `reviewer` are built in; add other names here.",
+        _limit_fields),
+    Row("predicates", named({}), BOTH, {},
+        "How claims with the predicate NAME are resolved: `cardinality`, `conflictPolicy`, `normalize`, `dedupPolicy`"
+        " ([belief](belief.md#predicates)).",
+        _predicate_fields),
+)  # fmt: skip
+
+REMOVED = {  # key of an earlier version → what replaces it
+    "embedder.url": "write the address as embedder.provider",
+    "embedder.dims": "write embedder.model as NAME@DIMENSIONS",
+    "embedder.timeout": "the timeout is fixed now",
+    "embedder.keyEnv": "use keys.embedder",
+    "llm.endpoint": "use llm.provider",
+    "llm.command": "use llm.provider",
+    "llm.keyEnv": "use keys.llm",
+    "llm.timeout": "the timeout is fixed now",
+    "sinks.markdown.folder": "use sinks.folder",
+    "sinks.markdown.events": "use sinks.events",
+    "sinks.webhook.url": "use sinks.webhook",
+    "sinks.webhook.events": "use sinks.events",
+    "sinks.webhook.keyEnv": "use keys.webhook",
+    "sinks.webhook.allowLocal": "use sinks.allowLocal",
+    "trust.commits": "use trust.agents: off",
+    "lessonMinConfidence": "use lessons.minConfidence",
+    "lessonRetentionDays": "use keepDays.lessons",
+    "traces.due": "consolidation is due after ten new traces",
+    "traces.keepDays": "use keepDays.traces",
+    "store.urlEnv": "use store.url: env:NAME",
+}
+
+
+def rows_by_key() -> dict[str, Row]:
+    """Return the rows by their keys."""
+    return {row.key: row for row in ROWS}
+
+
+# Read one settings file: the values that the table allows. Everything else causes a warning
+# without the value.
+
+MAX_WARNINGS = 10  # of one file
+MAX_KEY_CHARS = 60  # characters of a key in a warning
+
+
+def read_settings(file: str, repository: bool) -> tuple[list[tuple[str, Path, Any]], list[str]]:
+    """Return the allowed values of a file as (key of the row, path below it, value), and the warnings."""
+    try:
+        return read_values(read_bytes(file), file, repository)
+    except FileNotFoundError:
+        return [], []
+    except OSError as failure:
+        return [], [f"{file} cannot be read ({failure.strerror or failure}): the file is ignored"]
+
+
+def read_values(
+    data: bytes, file: str, repository: bool
+) -> tuple[list[tuple[str, Path, Any]], list[str]]:
+    """Return the same as read_settings, from the bytes of a file."""
+    try:
+        if len(data) > MAX_FRONTMATTER_BYTES:
+            return [], [
+                f"{file} is larger than {MAX_FRONTMATTER_BYTES >> 10} KiB: the file is ignored"
+            ]
+        fields, _ = read_frontmatter(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as failure:
+        return [], [
+            f"{file} is not UTF-8 text (byte {failure.start}): the file is ignored; save it as UTF-8"
+        ]
+    except Unreadable as failure:
+        problem = failure.problem
+        return [], [
+            f"{file}:{problem.line}: {problem.message}: the file is ignored; {problem.hint}"
+        ]
+    reader = _FileReader(file, repository)
+    for name, field in fields.items():
+        if not field.missing:
+            reader.read((name,), field.value, field.line)
+    return reader.values, reader.told()
+
+
+class _FileReader:
+    """Collects the values and warnings of one file."""
+
+    def __init__(self, file: str, repository: bool):
+        self.file = file
+        self.repository = repository
+        self.rows = rows_by_key()
+        self.short = {row.short: row for row in ROWS if row.short}
+        self.values: list[tuple[str, Path, Any]] = []
+        self.warnings: list[str] = []
+
+    def told(self) -> list[str]:
+        more = len(self.warnings) - MAX_WARNINGS
+        return [
+            *self.warnings[:MAX_WARNINGS],
+            *([f"{self.file}: and {more} more"] if more > 0 else []),
+        ]
+
+    def read(self, path: Path, value: Any, line: int) -> None:
+        """Read a value, or every value below it."""
+        if isinstance(value, dict):
+            for name, inner in value.items():
+                self.read((*path, name), inner, line)
+            return
+        found = self._find(path)
+        if found is None:
+            self._warn(line, path, self._why_unknown(path))
+        elif self.repository and found[0].who != BOTH:
+            self._warn(line, path, f"may be set in your own config only: {user_config()}")
+        else:
+            self._take(*found, path, value, line)
+
+    def _find(self, path: Path) -> tuple[Row, Path, Type] | None:
+        if len(path) == 1 and path[0] in self.short:
+            row = self.short[path[0]]
+            return row, (), row.type_for(self.repository)
+        for length in (1, len(path)):
+            row = self.rows.get(".".join(path[:length]))  # type: ignore[assignment]
+            place = row.type_for(self.repository).below(path[length:]) if row else None
+            if place:
+                return row, *place
+        return None
+
+    def _take(self, row: Row, below: Path, type: Type, path: Path, value: Any, line: int) -> None:
+        try:
+            self.values.append((row.key, below, type.read(value)))
+        except ValueError:
+            used = (
+                "the default"
+                if row.broken is None
+                else row.broken
+                if row.broken != ()
+                else "nothing"
+            )
+            instead = f"{used} is used"
+            self._warn(line, path, f"must be {type.allowed}: {instead}")
+            if row.broken is not None:
+                self.values.append((row.key, below, row.broken))
+
+    def _why_unknown(self, path: Path) -> str:
+        key = ".".join(path)
+        if key in REMOVED:
+            return f"is no longer a setting: {REMOVED[key]}"
+        names = (name for name in (*self.rows, *self.short) if not key.startswith(f"{name}."))
+        near = get_close_matches(key, names, 1)
+        return "is not a setting" + (
+            f"; did you mean {near[0]}?" if near else "; 'rawkomem docs settings' lists them"
+        )
+
+    def _warn(self, line: int, path: Path, why: str) -> None:
+        key = ".".join(path)
+        shown = key if all(map(is_name, path)) else ascii(key)
+        self.warnings.append(f"{self.file}:{line}: {shown[:MAX_KEY_CHARS]} {why}")

@@ -1,0 +1,368 @@
+"""What enters and leaves a repository: import and export in the formats of other tools, the ledger of
+writes and recalls, and sinks that receive changes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from ..exchange.formats import FORMATS, format_of, read_format, usual_sources, write_format
+from ..exchange.import_plan import (
+    ImportDecision,
+    MemoriesHere,
+    decide_import,
+    entries_to_write,
+    with_places,
+)
+from ..exchange.json_stores import OWN_FORMAT
+from ..exchange.llmos import origin_of, read_llmos, write_llmos
+from ..exchange.memory_mesh import BLOCK_ROWS, open_mesh
+from ..exchange.sinks import SinkStatus, sink_statuses
+from ..exchange.sources import ALSO_IN, Source
+from ..exchange.webhook import Flushed, open_webhook, send_queued
+from ..exchange.written_files import ExportedFiles, json_lines, write_folder, write_text_file
+from ..files import ledger as check
+from ..files.ledger import (
+    Row,
+    Verdict,
+    append_to_ledger,
+    latest_operations,
+    ledger_rows,
+    seal_ledger,
+)
+from ..files.private import lock
+from ..files.replace import leads_out, refuse_exit
+from ..format.yamo import BlocksVerdict, verify_blocks
+from ..model.entries import Entry, Memory, Plan
+from ..model.errors import BadInput, RawkoError, Refused, Unwritable
+from ..model.filters import Filter
+from ..model.values import ACTIVE, KEY_ALIASES, KEY_NAMES, record
+from ..state.facets import IMPORTED
+from ..state.plans import plan_add
+from .core import Wing
+from .mesh_tables import SEAL_WAIT_S, export_yamo
+
+# Import and export of memories in the formats of other tools.
+
+ENTRIES_AT_ONCE = 200  # entries written under one lock
+VIA_IMPORT = "import"
+READ_KEYS = {
+    *KEY_NAMES,
+    *KEY_ALIASES,
+    IMPORTED,
+    ALSO_IN,
+    "category",
+    "claim",
+    "provenance",
+    "quote",
+    "intent",
+    "topic",
+}
+YAMO = "yamo"  # this format is a database, not files
+LLMOS_KINDS = ("trace", "experience", "learning", "memory", "lesson")  # kinds that LLMos has
+
+
+@record
+class Import:
+    """The result of importing one source; for a dry run, the expected result."""
+
+    path: str
+    kind: str
+    decided: tuple[ImportDecision, ...]
+    skipped: tuple[tuple[str, str], ...]  # (place, why)
+    unreadable: int = 0  # number of skipped items that could not be read
+    blocks: int = 0  # operations that were added to the ledger
+
+    @property
+    def news(self) -> tuple[ImportDecision, ...]:
+        """Return the items that were written, or in a dry run would be."""
+        return tuple(item for item in self.decided if item.plan.entries)
+
+    @property
+    def held(self) -> dict[str, int]:
+        """Return the number of quarantined memories by the code of the reason."""
+        return dict(Counter(item.held for item in self.news if item.held))
+
+    @property
+    def kept_fields(self) -> dict[str, int]:
+        """Return the fields that are kept but have no effect, with the number of memories that have each."""
+        found = Counter(
+            key for item in self.news for key in item.entry.extra if key not in READ_KEYS
+        )
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+@record
+class LlmosImport:
+    """The result of importing LLMos projects; for a dry run, the expected result."""
+
+    entries: tuple[Entry, ...]
+    known: int  # number of memories that were already here
+    deleted: tuple[str, ...]  # ids of memories that were deleted here
+    skipped: tuple[tuple[str, str], ...]  # (place, why)
+
+
+class Exchange(Wing):
+    """Imports memories from other tools, and exports memories for them."""
+
+    def import_from(self, path: str, kind: str = "", dry_run: bool = False) -> Import:
+        """Import from a file or a folder. All imported memories wait for a review; earlier imports are not repeated."""
+        return self.import_all([path], kind, dry_run)[0]
+
+    def import_all(
+        self, paths: Sequence[str], kind: str = "", dry_run: bool = False
+    ) -> list[Import]:
+        """Import from several files and folders; store a memory once even if several of them contain it."""
+        read = [self._read_source(path, kind) for path in paths]
+        with lock(self._core.layout, "import"), self._core.writer.as_one_change():
+            decided = _decide_imports(read, self._core.reading.all())
+            for items in [] if dry_run else decided:
+                for plan in entries_to_write(items, ENTRIES_AT_ONCE):
+                    self._core.writer.write(plan, VIA_IMPORT)
+        blocks = [0 if dry_run else self._log(source, kind) for source, kind, _ in read]
+        found = zip(read, decided, blocks, strict=True)
+        return [
+            Import(
+                source.path, kind, tuple(items), tuple(source.skipped), source.unreadable, logged
+            )
+            for (source, kind, _), items, logged in found
+        ]
+
+    def _log(self, source: Source, kind: str) -> int:
+        """Add the operations from a source's log to the ledger; return the number of new blocks."""
+        read = FORMATS[kind].blocks
+        if read is None or self._core.settings.ledger == "off":
+            return 0
+        blocks, unusable = read(source)
+        if unusable:
+            source.skip("blocks", f"{unusable} have operations that the ledger does not support")
+        return append_to_ledger(self._core.layout, blocks, SEAL_WAIT_S) if blocks else 0
+
+    def _read_source(self, path: str, kind: str) -> tuple[Source, str, list[Entry]]:
+        source = Source(path, self._core.layout.project)
+        refuse_exit(source.path, self._core.layout.project)
+        if _is_inside(source.path, self._core.layout.root):
+            raise BadInput(f"{path} is this repository itself", "name another folder")
+        if os.path.realpath(source.path) == os.path.realpath(self._core.layout.project):
+            raise BadInput(
+                f"{path} is the whole project", "run 'rawkomem import' to list what can be imported"
+            )
+        kind = kind or format_of(source)
+        return source, kind, read_format(kind, source)
+
+    def sources(self) -> list[tuple[str, str]]:
+        """Return (path, kind) of the files and folders that this project can import."""
+        return find_sources(self._core.layout.project)
+
+    def export_text(self, only: Filter | None = None) -> str:
+        """Return the memories that pass a filter as JSON Lines, oldest first."""
+        return json_lines(self._chosen(only))
+
+    def export_file(self, file: str, only: Filter | None = None) -> int:
+        """Write JSON Lines to a file; return the number of memories. Raise Refused for a file that is not an export."""
+        self._refuse_inside(file)
+        memories = self._chosen(only)
+        if os.path.lexists(file) and not _is_export(file):
+            raise Refused(
+                f"{file} was not written by rawkomem", "name another file, or move it away"
+            )
+        try:
+            write_text_file(file, json_lines(memories))
+        except OSError as failure:
+            raise Unwritable(
+                f"cannot write {file}: {failure.strerror}", "check permissions and free space"
+            ) from None
+        return len(memories)
+
+    def export_folder(self, folder: str, form: str, only: Filter | None = None) -> ExportedFiles:
+        """Write the memories that pass a filter into a folder in a format; return what was written."""
+        self._refuse_inside(folder)
+        if form == YAMO:
+            return export_yamo(self._repo, folder, self._chosen(only))
+        name = os.path.basename(self._core.layout.project)
+        return write_folder(
+            folder, write_format(form, self._chosen(only), name, self._repo.beliefs.trust)
+        )
+
+    def _chosen(self, only: Filter | None) -> list[Memory]:
+        return sorted(
+            self._core.reading.inside(only), key=lambda memory: (memory.created, memory.id)
+        )
+
+    def _refuse_inside(self, path: str) -> None:
+        if _is_inside(path, self._core.layout.root):
+            raise Refused(
+                "memories are not exported into the repository itself",
+                "name a folder outside of .rawko",
+            )
+        refuse_exit(path, self._core.layout.project)
+
+    # Projects of LLMos
+
+    def import_llmos(self, folder: str, dry_run: bool = False) -> LlmosImport:
+        """Store the memories of a folder of LLMos projects that are not here yet; return the result."""
+        held = read_llmos(folder)
+        entries = held.entries
+        find = self._core.reading.find
+        known = self._core.read(
+            lambda: {entry.id: found for entry in entries if (found := find(entry.id))}
+        )
+        new = tuple(plan_add(entry).entries[0] for entry in entries if entry.id not in known)
+        why = f"import {len(new)} memories of LLMos"
+        with self._core.writer.as_one_change():
+            for start in range(0, 0 if dry_run else len(new), ENTRIES_AT_ONCE):
+                self._core.writer.write(Plan(new[start : start + ENTRIES_AT_ONCE], why), VIA_IMPORT)
+        deleted = tuple(id for id, memory in known.items() if memory.status == "deleted")
+        return LlmosImport(new, len(known), deleted, held.skipped)
+
+    def export_llmos(self, folder: str, project: str = "") -> Sequence[str]:
+        """Write active memories and archived traces as an LLMos project; return the paths of the files written."""
+        rename = bool(project)
+        project = project or os.path.basename(self._core.layout.project)
+        if not project or "/" in project or "\\" in project or project.startswith("."):
+            raise BadInput(
+                f"{project!r} is not a valid project name", "pass --name with a plain name"
+            )
+        self._refuse_inside(folder)
+        of_kind = [memory for memory in self._core.reading.all() if memory.kind in LLMOS_KINDS]
+        leaving = [one for one in of_kind if one.status == ACTIVE or _is_put_away(one)]
+        return write_llmos(folder, project, leaving, rename)
+
+    def write_contents(self, file: str = "") -> tuple[str, bool]:
+        """Write MEMORY.md, which links to every memory in use; return its path and whether it changed."""
+        return self._core.writer.write_contents(file)
+
+
+def find_sources(project: str) -> list[tuple[str, str]]:
+    """Return (path, kind) of the files and folders that a project can import."""
+    found = [
+        path
+        for path in usual_sources(project, os.path.expanduser("~"))
+        if not leads_out(path, project)
+    ]
+    return [(path, format_of(Source(path, project))) for path in found]
+
+
+def preview_import(project: str, memories: Iterable[Memory] = ()) -> list[Import]:
+    """Return what importing everything would store, if the project already has `memories`.
+
+    Write nothing, so that it works in a project without a repository. A source that cannot be read is skipped.
+    """
+    read = []
+    for path, kind in find_sources(project):
+        source = Source(path, project)
+        try:
+            read.append((source, kind, read_format(kind, source)))
+        except RawkoError as failure:
+            source.refuse(source.place(path), failure.message)
+            read.append((source, kind, []))
+    decided = _decide_imports(read, memories)
+    return [
+        Import(source.path, kind, tuple(items), tuple(source.skipped), source.unreadable)
+        for (source, kind, _), items in zip(read, decided, strict=True)
+    ]
+
+
+def _decide_imports(
+    read: Sequence[tuple[Source, str, list[Entry]]], memories: Iterable[Memory]
+) -> list[list[ImportDecision]]:
+    """Return the decision about each entry of each source; a memory of several sources is stored once."""
+    here = MemoriesHere(memories)
+    decided = [decide_import(entries, kind, here, source) for source, kind, entries in read]
+    everything = [item for items in decided for item in items]
+    return [with_places(items, everything) for items in decided]
+
+
+def _is_put_away(memory: Memory) -> bool:
+    """Return whether a memory is archived and exported: a trace, or a file below archive/ that came from LLMos."""
+    if memory.status != "archived":
+        return False
+    return memory.kind == "trace" or (
+        memory.path.startswith("archive/") and origin_of(memory.extra) is not None
+    )
+
+
+def _is_export(file: str) -> bool:
+    """Return whether a file is empty or an earlier export by rawkomem."""
+    if os.path.islink(file) or not os.path.isfile(file):
+        return False
+    with open(file, encoding="utf-8", errors="replace") as stream:
+        first = stream.readline(200)
+    return not first or first.startswith(f'{{"format": "{OWN_FORMAT}"')
+
+
+def _is_inside(path: str, root: str) -> bool:
+    inside, ours = os.path.realpath(path), os.path.realpath(root)
+    return inside == ours or inside.startswith(ours + os.sep)
+
+
+# The ledger: a tamper-evident log of writes and recalls.
+
+LEDGER_WAIT_S = 30.0  # for another process that seals the ledger
+
+
+class Ledger(Wing):
+    """Reads and verifies the ledger's chain, after sealing the waiting lines."""
+
+    def verify(self) -> Verdict:
+        """Return whether the chain is intact. Nothing is written to a broken chain."""
+        verdict = check.verify_ledger(self._core.layout)
+        if verdict.problems:
+            return verdict
+        self._seal()
+        return check.verify_ledger(self._core.layout)
+
+    def verify_database(self, folder: str) -> BlocksVerdict:
+        """Verify the blocks in a LanceDB folder by the rule of RFC-0011; raise BadInput if there are none."""
+
+        return verify_blocks([*open_mesh(folder).rows(BLOCK_ROWS)])
+
+    def blocks(self, operation: str = "", name: str = "") -> list[Row]:
+        """Return blocks in order, of one operation or all; with a name, only blocks with this id or this text."""
+        self._seal()
+        return [
+            row
+            for row in ledger_rows(self._core.layout)
+            if operation in ("", row.operation_type)
+            and (not name or row.id == name or name in row.yamo_text)
+        ]
+
+    def asked(self, limit: int) -> list[tuple[int, str]]:
+        """Return (time, question) of the last recalls, latest first. It does not seal, because a person is typing."""
+        found = [
+            (row.timestamp, _question_in(row.yamo_text))
+            for row in latest_operations(self._core.layout, "recall", limit)
+        ]
+        return [(at, question) for at, question in found if question]
+
+    def _seal(self) -> None:
+        """Seal the waiting lines; if that fails, warn."""
+        try:
+            seal_ledger(self._core.layout, LEDGER_WAIT_S)
+        except RawkoError as failure:
+            self._core.warn(failure.message)
+
+
+def _question_in(text: str) -> str:
+    line = next((line for line in text.split("\n") if line.startswith("  query;")), "")
+    return line.removeprefix("  query;").removesuffix(";")
+
+
+# Sinks: a daily log and a webhook that receive changes.
+
+
+class Sinks(Wing):
+    """The sinks in the user's settings."""
+
+    def list(self) -> Sequence[SinkStatus]:
+        """Return the state of each sink."""
+        return sink_statuses(self._core.layout, self._core.settings.sinks)
+
+    def flush(self, due_only: bool = False) -> Flushed:
+        """Send the queued events to the webhook, in this process; do nothing if no webhook is configured."""
+        webhook = self._core.settings.sinks.webhook
+        if not webhook.url:
+            return Flushed(0, 0, 0)
+        return send_queued(self._core.layout, open_webhook(webhook), self._core.warn, due_only)

@@ -1,1 +1,0 @@
-"""The wings of a Repository: one class per subject, loaded on first use."""

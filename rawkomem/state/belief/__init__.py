@@ -1,1 +1,0 @@
-"""Belief: claims, conflicts and trust of memories."""

@@ -1,0 +1,797 @@
+"""The kinds of change that need only the memory itself: how each is planned, how it changes a memory,
+and how it is told.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from ..format.body import CITES_KEY, Citation, citations_in, wikilinks_in, with_citations
+from ..format.entries import KEY_OF_FLAG
+from ..model.entries import Entry, Memory, Plan, Value
+from ..model.errors import BadInput, NotFound, Refused
+from ..model.ids import file_stem, slug
+from ..model.values import ACTIVE, KEPT_BOTH, iso, names_of_key, read_moment, record, replace
+from ..model.values import extra_value as said_under
+from .plans import (
+    ID,
+    REASON,
+    Change,
+    Fields,
+    Key,
+    Trust,
+    check_entry,
+    check_in_use,
+    check_window,
+    entry_about,
+    ids_in,
+    names_or_nothing,
+    plan_about,
+    plan_change,
+    texts_schema,
+    time_of,
+    with_status,
+)
+from .trust import BASE_TRUST, DERIVED, MAX_AGE_LOSS, claimed_source, sources_in
+
+Find = Callable[[str], Memory | None]
+
+
+# Resolve names in files to memories: an id, a file's path or stem, or a title.
+
+RELATED, MENTIONS, SUPERSEDES, HERITAGE = "related", "mentions", "supersedes", "heritage"
+MEMBER = "member"  # from an episode to a memory
+CORROBORATED = "corroboratedBy"  # from a memory to one that confirms it
+SIMILAR = "similar"  # computed from vectors, not in a file
+
+
+class Names:
+    """All names of some memories. The name of a file with several memories means the first one."""
+
+    def __init__(self, memories: Iterable[Memory]):
+        self.ids: set[str] = set()
+        self.files: dict[str, list[str]] = {}
+        self.titles: dict[str, list[str]] = {}
+        seen: set[str] = set()
+        for memory in sorted(memories, key=lambda memory: (memory.path, memory.line, memory.id)):
+            self.ids.add(memory.id)
+            self.titles.setdefault(_title_key(memory.title), []).append(memory.id)
+            if memory.path in seen:
+                continue
+            seen.add(memory.path)
+            below = unicodedata.normalize(
+                "NFC", memory.path.partition("/")[2].removesuffix(".md")
+            ).casefold()
+            for name in {below, below.rpartition("/")[2]}:
+                self.files.setdefault(name, []).append(memory.id)
+
+    def find(self, name: str) -> list[str]:
+        """Return the ids that match a name: none if it is broken, several if it is ambiguous."""
+        name = unicodedata.normalize("NFC", name.strip()).removesuffix(".md")
+        for candidate in dict.fromkeys(
+            (name, name.partition("#")[0].strip())
+        ):  # `name#heading`; an id may contain a #
+            if candidate in self.ids:
+                return [candidate]
+            if candidate and (found := self._of_file(candidate)):
+                return found
+        return []
+
+    def _of_file(self, name: str) -> list[str]:
+        """Return the memories for a file's name, else for a unique title, else for the file name made from a title."""
+        of_title = self.titles.get(_title_key(name), [])
+        stems = (file_stem(name), slug(name))  # older files have names made by slug
+        named = self.files.get(name.casefold()) or (of_title if len(of_title) == 1 else [])
+        return named or next((self.files[stem] for stem in stems if stem in self.files), [])
+
+
+def _title_key(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def references(memory: Memory) -> Iterator[tuple[str, str]]:
+    """Yield (type, name) of all references of a memory: links, related, mentions in the text, and its sources."""
+    yield from memory.links
+    yield from ((RELATED, name) for name in memory.related)
+    yield from ((MENTIONS, name) for name in wikilinks_in(memory.body))
+    yield from ((SUPERSEDES, name) for name in memory.supersedes)
+    yield from ((HERITAGE, name) for name in memory.heritage)
+    yield from ((DERIVED, name) for name in sources_in(memory.extra))
+
+
+# Conflicts between claims. They are not stored: a conflict is open until a memory leaves use or
+# both are kept.
+
+
+@record
+class Conflict:
+    """A memory that contradicts `other`, which is in use."""
+
+    memory: Memory
+    other: Memory
+
+
+def open_conflicts(memories: Iterable[Memory], find: Find) -> list[Conflict]:
+    """Return the open conflicts of memories; if the other memory was superseded, with its latest replacement."""
+    found: list[Conflict] = []
+    for memory in memories:
+        if memory.status in (ACTIVE, "quarantined"):
+            chains = (replacement_chain(id, find) for id in memory.conflicts_with)
+            others = {way[-1].id: way[-1] for way in chains if way and way[-1].status == ACTIVE}
+            standing = (
+                other
+                for id, other in others.items()
+                if id != memory.id and not kept_both(memory, other)
+            )
+            found += [Conflict(memory, other) for other in standing]
+    return found
+
+
+def kept_both(memory: Memory, other: Memory) -> bool:
+    """Return whether a link says that both of two contradicting memories are kept."""
+    return (KEPT_BOTH, other.id) in memory.links or (KEPT_BOTH, memory.id) in other.links
+
+
+def how_settled(memory: Memory, other: Memory) -> str:
+    """Return how the conflict between two memories was settled; empty while it is open."""
+    if kept_both(memory, other):
+        return "both hold"
+    for side, name in ((memory, "this one"), (other, "that one")):
+        if side.status not in (ACTIVE, "quarantined"):
+            return f"{name} is {side.status}"
+    return ""
+
+
+def replacement_chain(id: str, find: Find) -> tuple[Memory, ...]:
+    """Return a memory and its chain of replacements, in order; stop at a cycle."""
+    found: dict[str, Memory] = {}
+    while id and id not in found and (memory := find(id)):
+        found[id] = memory
+        id = memory.superseded_by
+    return tuple(found.values())
+
+
+# amend: change a memory. Only the keys that the entry has are changed, and the body if it is not
+# empty.
+
+# frontmatter key → field of Memory, for the keys an amend may change; other keys are merged into `extra`
+AMENDABLE = {key: field for field, key in KEY_OF_FLAG.items()}
+REMOVES, BODY = "removes", "body"
+FIXED_KEYS = ("claim", "provenance")  # a new claim or source needs a new memory
+
+
+def plan_amend(memory: Memory, entry: Entry) -> Plan:
+    """Plan to change a memory: the keys in `given`, and the body if it is not empty."""
+    check_in_use(memory)
+    if any(key in entry.extra for key in FIXED_KEYS):
+        raise Refused(
+            "a claim and its source cannot be amended",
+            "add the new claim; it supersedes the old one",
+        )
+    if not entry.given and not entry.body.strip() and not entry.extra:
+        raise BadInput(
+            "nothing to amend",
+            "name what to change, such as --title 'A better title' or --body, or add --edit",
+        )
+    check_entry(entry)
+    return plan_about(memory, replace(entry, kind="amend"), f"amend {memory.id}")
+
+
+def plan_cite(memory: Memory, citations: Sequence[Citation], by: str) -> Plan:
+    """Plan an amend with all citations of a memory, old and new, without duplicates."""
+    extra: Fields = {CITES_KEY: [*with_citations(citations_in(memory.extra), citations)]}
+    return replace(
+        plan_amend(memory, Entry(extra=extra, by=by)), why=f"cite {len(citations)} places"
+    )
+
+
+def _reduce_amend(fields: Fields, entry: Entry) -> Fields:
+    """Set the keys of the entry. Earlier reviews no longer count, because they approved other text."""
+    named = {
+        AMENDABLE[key]: getattr(entry, AMENDABLE[key]) for key in entry.given if key in AMENDABLE
+    }
+    removed = ids_in(entry, REMOVES)
+    body = {"body": entry.body} if entry.body else {"body": ""} if BODY in removed else {}
+    changed = {
+        key: value for key, value in entry.extra.items() if key not in (*FIXED_KEYS, REMOVES)
+    }
+    kept = {
+        key: value
+        for key, value in fields["extra"].items()
+        if key not in removed or key in FIXED_KEYS
+    }
+    amended = (*fields.get("amended_in", ()), entry.id)
+    at = (
+        {"amended": max(fields.get("amended", 0), entry.at)} if named or body else {}
+    )  # not for a citation
+    return {
+        **named,
+        **body,
+        **at,
+        "amended_in": amended,
+        "reviewed_in": (),
+        "extra": {**kept, **changed},
+    }
+
+
+def _tell_amend(entry: Entry) -> str:
+    named = tuple(key for key in entry.given if key in AMENDABLE)
+    extra = tuple(key for key in entry.extra if key not in (*FIXED_KEYS, REMOVES, *named))
+    removed = tuple("text" if key == BODY else key for key in ids_in(entry, REMOVES))
+    changed = (*named, *extra, *(("text",) if entry.body else ()))
+    said = [
+        f"{word} {names_or_nothing(keys)}"
+        for word, keys in (("changed", changed), ("removed", removed))
+        if keys
+    ]
+    return ", ".join(said) or "changed nothing"
+
+
+AMEND_KIND = Change(
+    _reduce_amend,
+    _tell_amend,
+    {REMOVES: Key("Keys that the memory no longer has; body: its text", texts_schema())},
+)
+
+
+# archive: take the memory out of use. `restore` undoes it.
+
+HOUSEKEEPING = "housekeeping"
+
+
+def plan_archive(memory: Memory, reason: str, by: str) -> Plan:
+    """Plan to archive a memory."""
+    if memory.status in ("archived", "deleted"):
+        raise Refused(f"{memory.id} is already {memory.status}", "nothing to do")
+    return plan_change(memory, "archive", by, f"archive {memory.id}", {"reason": reason})
+
+
+def archiving(memory: Memory, reason: str, by: str) -> Entry:
+    """Return the entry with which housekeeping archives a memory. Memories made from it stay in use."""
+    return entry_about(
+        memory, Entry(kind="archive", by=by, extra={"reason": reason, "cause": HOUSEKEEPING})
+    )
+
+
+def _reduce_archive(fields: Fields, entry: Entry) -> Fields:
+    return {
+        **with_status("archived")(fields, entry),
+        "retracted": entry.extra.get("cause") != HOUSEKEEPING,
+    }
+
+
+ARCHIVE_CAUSE = Key(
+    "housekeeping: nobody decided against it; it decayed, or another memory says the same"
+)
+ARCHIVE_KIND = Change(
+    _reduce_archive, lambda entry: "archived", {"cause": ARCHIVE_CAUSE, "reason": REASON}
+)
+
+
+# corroborate: another source says the same. No second memory is stored.
+
+
+def plan_corroborate(known: Memory, said: Entry) -> Plan:
+    """Plan to confirm a memory. The new text becomes the body of the confirmation."""
+    extra = {key: said.extra[key] for key in ("provenance",) if key in said.extra}
+    body = said.body if said.body.strip() else said.title
+    entry = Entry(
+        kind="corroborate",
+        by=said.by,
+        found_in=said.found_in,
+        source=said.source,
+        extra=extra,
+        body=body,
+    )
+    return plan_about(known, entry, f"corroborate {known.id}: it says the same")
+
+
+def confirming(memory: Memory, witness: Memory) -> Entry:
+    """Return the entry with which the memory `witness` confirms a memory."""
+    extra: Fields = {"with": witness.id, "reason": f"confirmed by {witness.id}"}
+    return entry_about(memory, Entry(kind="corroborate", by=witness.by, extra=extra))
+
+
+def _reduce_corroborate(fields: Fields, entry: Entry) -> Fields:
+    """Count each other source once, because repeating a statement adds no trust. Link a witness (`with`)."""
+    source, known = _said_by(entry.by, entry.extra), fields.get("confirmed_by", ())
+    links = fields.get("links", ())
+    witnesses = tuple((CORROBORATED, id) for id in ids_in(entry, "with"))
+    again = bool(witnesses) and all(link in links for link in witnesses)
+    counts = (
+        not again
+        and source not in known
+        and not (source and source == _said_by(fields["by"], fields["extra"]))
+    )
+    times = [at for at in (fields["first_observed"], entry.at) if at]  # 0: unknown time
+    return {
+        "corroborations": fields.get("corroborations", 0) + counts,
+        "confirmed_by": (*known, source) if counts else known,
+        "repeated": fields.get("repeated", 0) + 1,
+        "links": tuple(dict.fromkeys((*links, *witnesses))),
+        "first_observed": min(times, default=0),
+        "last_observed": max(fields["last_observed"], entry.at),
+    }
+
+
+def _said_by(by: str, extra: Mapping[str, Value]) -> str:
+    """Return the author's name, else the session."""
+    return by.strip().lower() or str(said_under(extra, "session"))
+
+
+def _tell_corroborate(entry: Entry) -> str:
+    witnesses = ids_in(entry, "with")
+    return f"confirmed by {names_or_nothing(witnesses)}" if witnesses else "said again"
+
+
+CORROBORATE_KIND = Change(
+    _reduce_corroborate,
+    _tell_corroborate,
+    {"with": Key("The memory that says the same", ID, refers=True), "reason": REASON},
+)
+
+
+# delete: hide the memory. Its text stays in the file.
+
+
+def plan_delete(memory: Memory, reason: str, by: str) -> Plan:
+    """Plan to hide a memory; its text stays in the file."""
+    if memory.status == "deleted":
+        raise Refused(
+            f"{memory.id} is already deleted",
+            f"to remove its text, run 'rawkomem purge {memory.id}'",
+        )
+    extra = {"reason": reason} if reason else {}
+    return plan_about(memory, Entry(kind="delete", extra=extra, by=by), f"delete {memory.id}")
+
+
+DELETE_KIND = Change(with_status("deleted"), lambda entry: "deleted", {"reason": REASON})
+
+
+# feedback: a vote that the memory was helpful or harmful. `signal: none` withdraws one vote or
+# confirmation.
+
+SIGNALS = HELPFUL, HARMFUL = ("helpful", "harmful")
+SIGNS = {HELPFUL: "+", HARMFUL: "-"}
+WITHDRAWAL = "none"  # the signal of an entry that withdraws a vote
+COUNTS = {
+    HELPFUL: "helpful",
+    HARMFUL: "harmful",
+    "reinforce": "reinforcements",
+    "dispute": "disputes",
+}  # → field
+CORROBORATE = "corroborate"
+WITHDRAWABLE = (*COUNTS, CORROBORATE)
+
+
+def plan_feedback(memory: Memory, signal: str, reason: str, by: str) -> Plan:
+    """Plan a vote on a memory: helpful or harmful."""
+    if signal not in SIGNALS:
+        raise BadInput(f"unknown feedback {signal!r}", "use one of " + ", ".join(SIGNALS))
+    return plan_change(
+        memory, "feedback", by, f"{signal}: {memory.id}", {"signal": signal, "reason": reason}
+    )
+
+
+def withdrawing(memory: Memory, what: str, by: str, whose: str | None = None) -> Entry:
+    """Return the entry that withdraws the last vote, reinforcement or dispute, or the corroboration of `whose`."""
+    assert what in WITHDRAWABLE
+    extra: Fields = {
+        "signal": WITHDRAWAL,
+        "withdraws": what,
+        **({} if whose is None else {"whose": whose}),
+    }
+    return entry_about(memory, Entry(kind="feedback", by=by, extra=extra))
+
+
+def _withdraw(fields: Fields, entry: Entry) -> Fields:
+    what = str(entry.extra.get("withdraws"))
+    if what == CORROBORATE:
+        return _withdraw_source(fields, entry)
+    field = COUNTS.get(what, "")
+    if not fields.get(field, 0):
+        return {}
+    before, _, later = fields.get("votes", "").rpartition(SIGNS.get(what, " "))
+    votes = {"votes": before + later} if what in SIGNS else {}
+    return {field: fields[field] - 1, **votes}
+
+
+def _withdraw_source(fields: Fields, entry: Entry) -> Fields:
+    known, whose = fields.get("confirmed_by", ()), entry.extra.get("whose")
+    left = tuple(source for source in known if source != whose)
+    fewer = len(known) - len(left)
+    count, repeated = fields.get("corroborations", 0), fields.get("repeated", 0)
+    return {
+        "confirmed_by": left,
+        "corroborations": max(0, count - fewer),
+        "repeated": max(0, repeated - 1),
+    }
+
+
+def _reduce_feedback(fields: Fields, entry: Entry) -> Fields:
+    signal = str(entry.extra.get("signal"))
+    if signal == WITHDRAWAL:
+        return _withdraw(fields, entry)
+    sign = SIGNS.get(signal)
+    return (
+        {signal: fields.get(signal, 0) + 1, "votes": fields.get("votes", "") + sign} if sign else {}
+    )
+
+
+def _tell_feedback(entry: Entry) -> str:
+    if entry.extra.get("signal") == WITHDRAWAL:
+        return f"took back: {entry.extra.get('withdraws', 'nothing')}"
+    return f"voted {entry.extra.get('signal', 'nothing')}"
+
+
+VOTE = Key(
+    "The vote; none: the entry withdraws a vote or a confirmation", {"enum": [*SIGNALS, WITHDRAWAL]}
+)
+WITHDRAWS = Key(
+    "The kind of vote or confirmation that the signal none withdraws", {"enum": [*WITHDRAWABLE]}
+)
+WHOSE = Key("The source of the corroboration that is withdrawn")
+FEEDBACK_KIND = Change(
+    _reduce_feedback,
+    _tell_feedback,
+    {"signal": VOTE, "withdraws": WITHDRAWS, "whose": WHOSE, "reason": REASON},
+)
+
+
+# heritage: the source memories of a memory, and the chain of intents that led to it (RFC-0011
+# §4.2).
+
+CHAIN = (
+    "intentChain",
+    "hypotheses",
+    "rationales",
+)  # RFC-0011: what led to a memory, level by level
+MAX_LEVELS = 5
+
+
+@record
+class HeritageChain:
+    """Intents, earliest first; hypotheses and reasons at each level."""
+
+    intents: tuple[str, ...] = ()
+    hypotheses: tuple[str, ...] = ()
+    rationales: tuple[str, ...] = ()
+
+
+def heritage_of(memory: Memory) -> HeritageChain:
+    """Return the current chain of a memory."""
+    return HeritageChain(*(_levels(memory.extra.get(key)) for key in CHAIN))
+
+
+def plan_heritage(memory: Memory, chain: HeritageChain, by: str = "") -> Plan:
+    """Plan to set the chain of a memory; it replaces the current one."""
+    check_in_use(memory)
+    parts = (chain.intents, chain.hypotheses, chain.rationales)
+    if not any(parts):
+        raise BadInput("the chain is empty", "pass at least one --intent")
+    if any(len(part) > MAX_LEVELS for part in parts):
+        raise BadInput(
+            f"the chain has more than {MAX_LEVELS} levels", f"keep the last {MAX_LEVELS}"
+        )
+    if any(not text.strip() for part in parts for text in part):
+        raise BadInput("the chain has an empty level", "leave it out")
+    extra: Fields = {key: list(part) for key, part in zip(CHAIN, parts, strict=True)}
+    return plan_about(
+        memory, Entry(kind="heritage", by=by, extra=extra), f"heritage of {memory.id}"
+    )
+
+
+def inheriting(memory: Memory, sources: Sequence[str], by: str, removed: bool = False) -> Entry:
+    """Return the entry that adds or removes source memories of a memory."""
+    extra: Fields = {"from": [*sources], **({"removed": "true"} if removed else {})}
+    return entry_about(memory, Entry(kind="heritage", by=by, extra=extra))
+
+
+def _levels(value: object) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def _reduce_heritage(fields: Fields, entry: Entry) -> Fields:
+    """Add or remove sources; a chain of intents replaces the current one."""
+    named, known = ids_in(entry, "from"), fields.get("heritage", ())
+    others = tuple(id for id in known if id not in named)
+    sources = others if _removes_sources(entry) else tuple(dict.fromkeys((*known, *named)))
+    if not any(key in entry.extra for key in CHAIN):
+        return {"heritage": sources}
+    chain = {key: list(ids_in(entry, key)[-MAX_LEVELS:]) for key in CHAIN}
+    return {"heritage": sources, "extra": {**fields["extra"], **chain}}
+
+
+def _removes_sources(entry: Entry) -> bool:
+    return entry.extra.get("removed") == "true"
+
+
+def _tell_heritage(entry: Entry) -> str:
+    sources, intents = ids_in(entry, "from"), ids_in(entry, CHAIN[0])
+    if _removes_sources(entry):
+        return f"does not come from {names_or_nothing(sources)}"
+    return (
+        f"comes from {names_or_nothing(sources)}"
+        if sources
+        else f"was led to by: {' → '.join(intents)}"
+    )
+
+
+HERITAGE_SOURCES = Key("The source memories", texts_schema(), refers=True)
+HERITAGE_LEVELS = Key(
+    "The intents that led to it, the hypotheses, or the reasons; earliest first", texts_schema()
+)
+HERITAGE_REMOVED = Key("true: the sources are removed")
+HERITAGE_KIND = Change(
+    _reduce_heritage,
+    _tell_heritage,
+    {
+        "from": HERITAGE_SOURCES,
+        "removed": HERITAGE_REMOVED,
+        **dict.fromkeys(CHAIN, HERITAGE_LEVELS),
+    },
+)
+
+
+# link: add or remove links from the memory to others.
+
+MAX_TYPE_CHARS = 32  # characters
+# Types that a link entry cannot have → a hint.
+RESERVED_TYPES = {
+    SIMILAR: "rawkomem computes similarity from vectors",
+    MENTIONS: "write [[id]] into the text",
+    SUPERSEDES: "use 'rawkomem supersede'",
+    HERITAGE: "a heritage entry creates it",
+    DERIVED: "the key derivedFrom of a memory creates it",
+    CORROBORATED: "a corroborate entry creates it",
+    MEMBER: "use 'rawkomem episode add'",
+    KEPT_BOTH: "use 'rawkomem review ID --keep-both'",
+}
+
+
+def plan_link(memory: Memory, other: Memory, type: str, by: str) -> Plan:
+    """Plan to link a memory to another one; the entry is about the first."""
+    _check_link_type(type)
+    if memory.id == other.id:
+        raise BadInput("cannot link a memory to itself", "name two memories")
+    for one in (memory, other):
+        if one.status == "deleted":
+            raise Refused(f"{one.id} is deleted", "link memories that are not deleted")
+    if (type, other.id) in memory.links:
+        raise Refused(f"{memory.id} is already linked to {other.id} as {type!r}", "nothing to do")
+    return Plan(
+        (linking(memory, [other.id], type, by),), f"link {memory.id} to {other.id} as {type}"
+    )
+
+
+def plan_unlink(memory: Memory, other: Memory, type: str, by: str) -> Plan:
+    """Plan to remove the links between two memories in both directions, of one type or of all types."""
+    entries = tuple(
+        linking(one, [name], kind, by, removed=True)
+        for one, end in ((memory, other), (other, memory))
+        for kind, name in one.links
+        if type in ("", kind) and end.id in Names([end]).find(name)
+    )
+    if not entries:
+        what = f"no link of type {type!r}" if type else "no link"
+        hint = f"run 'rawkomem link list {memory.id}'; to remove relatedMemories and [[…]], amend the memory"
+        raise NotFound(f"{what} between {memory.id} and {other.id}", hint)
+    return Plan(entries, f"unlink {memory.id} from {other.id}")
+
+
+def linking(memory: Memory, to: Sequence[str], type: str, by: str, removed: bool = False) -> Entry:
+    """Return the entry that adds or removes links from a memory to some others."""
+    extra: Fields = {"to": list(to) if len(to) > 1 else to[0]}
+    if type != RELATED:
+        extra["type"] = type
+    if removed:
+        extra["removed"] = "true"
+    return entry_about(memory, Entry(kind="link", by=by, extra=extra))
+
+
+def _check_link_type(type: str) -> None:
+    if type in RESERVED_TYPES:
+        raise BadInput(f"{type!r} is not a type of link that you can set", RESERVED_TYPES[type])
+    plain = type.replace("-", "").replace("_", "")
+    if not (plain.isascii() and plain.isalnum()) or len(type) > MAX_TYPE_CHARS:
+        raise BadInput(
+            f"not a type of link: {type[:40]!r}",
+            f"use letters, digits, - and _; at most {MAX_TYPE_CHARS}",
+        )
+
+
+def _reduce_link(fields: Fields, entry: Entry) -> Fields:
+    links = tuple((_link_type(entry), id) for id in ids_in(entry, "to"))
+    others = tuple(known for known in fields.get("links", ()) if known not in links)
+    return {"links": others if _removes_links(entry) else (*others, *links)}
+
+
+def _link_type(entry: Entry) -> str:
+    return str(entry.extra.get("type", RELATED))
+
+
+def _removes_links(entry: Entry) -> bool:
+    return entry.extra.get("removed") == "true"
+
+
+def _tell_link(entry: Entry) -> str:
+    return f"{'unlinked from' if _removes_links(entry) else 'linked to'} {names_or_nothing(ids_in(entry, 'to'))} as {_link_type(entry)}"
+
+
+LINK_TARGETS, LINK_REMOVED = (
+    Key("The memories that a link leads to", texts_schema(), refers=True),
+    Key("true: the link is removed"),
+)
+LINK_KIND = Change(_reduce_link, _tell_link, {"to": LINK_TARGETS, "removed": LINK_REMOVED})
+
+
+# reinforce: somebody confirmed that the memory is true. It ends `disputed`.
+
+
+def plan_reinforce(memory: Memory, reason: str, by: str) -> Plan:
+    """Plan to confirm a memory; this also ends the status `disputed`."""
+    return plan_change(memory, "reinforce", by, f"reinforce {memory.id}", {"reason": reason})
+
+
+def _reduce_reinforce(fields: Fields, entry: Entry) -> Fields:
+    cleared = {"status": ACTIVE, "reason": ""} if fields["status"] == "disputed" else {}
+    return {**cleared, "reinforcements": fields.get("reinforcements", 0) + 1}
+
+
+REINFORCE_KIND = Change(_reduce_reinforce, lambda entry: "found true again", {"reason": REASON})
+
+
+# supersede: another memory replaces this one. A less trusted memory needs `anyway`. `restore`
+# undoes a supersede.
+
+TRUST_DECIMALS = 6  # for comparing trust, so that tiny differences in age do not count
+
+
+def outweighs(memory: Memory, rivals: Sequence[Memory], trust: Trust) -> bool:
+    """Return whether a memory is trusted at least as much as each of its rivals, so that it wins ties.
+
+    If its lead is not larger than the loss by age, the declared sources decide: all texts of agents have the same cap,
+    and a text whose declared source is a user must not lose to a newer guess only because it is older.
+    """
+    return all(_outweighs(memory, rival, trust) for rival in rivals)
+
+
+def _outweighs(memory: Memory, rival: Memory, trust: Trust) -> bool:
+    if _had_ended(memory, memory.created) and not _had_ended(rival, memory.created):
+        return False  # it was no longer valid when it was written
+    own, other = trust(memory), trust(rival)
+    lead = round(own - other, TRUST_DECIMALS)
+    if not 0 <= lead <= MAX_AGE_LOSS:
+        return lead > 0
+    return _declared_trust(memory, own) >= _declared_trust(rival, other)
+
+
+def _had_ended(memory: Memory, at: int) -> bool:
+    return 0 < memory.valid_until <= at
+
+
+def _trust_compared(new: Memory, old: Memory, trust: Trust) -> str:
+    """Return both trust values with enough decimals to differ; if they are equal, the declared sources."""
+    for decimals in range(2, TRUST_DECIMALS + 1):
+        own, other = (f"{trust(memory):.{decimals}f}" for memory in (new, old))
+        if float(own) < float(other):
+            return f"{own} against {other}"
+    return f"its source is {claimed_source(new.extra) or 'not declared'}, the other's is {claimed_source(old.extra)}"
+
+
+def _declared_trust(memory: Memory, trust: float) -> float:
+    """Return the initial trust of the source that a memory declares; if it declares none, its actual trust."""
+    claimed = claimed_source(memory.extra)
+    return BASE_TRUST[claimed] if claimed else round(trust, TRUST_DECIMALS)
+
+
+def superseding(old: Memory, newer: str, reason: str, by: str) -> Entry:
+    """Return the entry that supersedes a memory by the one with the id `newer`."""
+    return entry_about(
+        old, Entry(kind="supersede", by=by, extra={"supersededBy": newer, "reason": reason})
+    )
+
+
+def plan_supersede(
+    old: Memory, new: Memory, find: Find, reason: str, by: str, trust: Trust, anyway: bool = False
+) -> Plan:
+    """Plan to replace `old` by `new`; raise Refused if `new` is trusted less, unless `anyway` is set."""
+    if any(memory.id == old.id for memory in replacement_chain(new.id, find)):
+        raise Refused(
+            f"{old.id} would supersede itself", "name the old memory first, then the new one"
+        )
+    if new.status != ACTIVE:
+        raise Refused(
+            f"{new.id} is {new.status}", "only an active memory can supersede another one"
+        )
+    if old.status in ("superseded", "deleted"):
+        raise Refused(f"{old.id} is already {old.status}", "nothing to do")
+    if not anyway and not outweighs(new, [old], trust):
+        hint = f"to do it anyway, run 'rawkomem supersede {old.id} {new.id} --anyway'"
+        raise Refused(
+            f"{new.id} is trusted less than {old.id}: {_trust_compared(new, old, trust)}", hint
+        )
+    return Plan((superseding(old, new.id, reason, by),), f"supersede {old.id} by {new.id}")
+
+
+def _reduce_supersede(fields: Fields, entry: Entry) -> Fields:
+    newer = str(said_under(entry.extra, "supersededBy"))
+    return {**with_status("superseded")(fields, entry), "superseded_by": newer} if newer else {}
+
+
+def _tell_supersede(entry: Entry) -> str:
+    return f"superseded by {said_under(entry.extra, 'supersededBy') or 'nothing'}"
+
+
+SUPERSEDED_BY = Key("The memory that supersedes it", ID, refers=True)
+SUPERSEDE_KIND = Change(
+    _reduce_supersede, _tell_supersede, {"supersededBy": SUPERSEDED_BY, "reason": REASON}
+)
+
+
+# validity: set the time window in which the memory is valid. It replaces the window before.
+
+ENDS = {"validFrom": "valid_from", "validUntil": "valid_until"}  # key → field of Memory
+OPEN_END = "none"  # value that removes a limit of the window
+
+
+def plan_validity(memory: Memory, start: str, end: str, reason: str, by: str) -> Plan:
+    """Plan to set the validity window: dates, times or ages; "" keeps a limit, `none` removes it."""
+    texts = zip(ENDS, (start, end), strict=True)
+    given: Fields = {key: _window_end(key, text) for key, text in texts if text}
+    if not given:
+        raise BadInput("no validity window is named", "pass --from, --until or both")
+    known = {key: iso(getattr(memory, field)) for key, field in ENDS.items()}
+    check_window(
+        {key: value for key, value in {**known, **given}.items() if value not in ("", OPEN_END)}
+    )
+    return plan_change(
+        memory,
+        "validity",
+        by,
+        f"validity of {memory.id}",
+        {**given, "reason": reason},
+        tuple(given),
+    )
+
+
+def _window_end(key: str, text: str) -> str:
+    if text == OPEN_END:
+        return OPEN_END
+    at = read_moment(text)
+    if at is None:
+        raise BadInput(
+            f"{key} {text!r} is not a time", "use a date (2026-01-23), a time, an age (7d), or none"
+        )
+    return iso(at)
+
+
+def _reduce_validity(fields: Fields, entry: Entry) -> Fields:
+    return {
+        field: time_of(said_under(entry.extra, key))
+        for key, field in ENDS.items()
+        if _gives_end(entry, key)
+    }
+
+
+def _gives_end(entry: Entry, key: str) -> bool:
+    return any(name in entry.given for name in names_of_key(key))
+
+
+def _tell_validity(entry: Entry) -> str:
+    words = {"validFrom": "from", "validUntil": "until"}
+    ends = [
+        f"{words[key]} {iso(time_of(said_under(entry.extra, key))) or 'any time'}"
+        for key in ENDS
+        if _gives_end(entry, key)
+    ]
+    return f"valid {' '.join(ends)}" if ends else "no window given"
+
+
+VALID_FROM, VALID_UNTIL = Key("Valid from this time"), Key("Valid until this time")
+VALIDITY_KIND = Change(
+    _reduce_validity,
+    _tell_validity,
+    {"validFrom": VALID_FROM, "validUntil": VALID_UNTIL, "reason": REASON},
+)

@@ -1,0 +1,307 @@
+"""The graph of memories: edges that files declare and edges between similar memories; walks over it,
+and drawings of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+from ..model.entries import Memory
+from ..model.values import GROUPS, record
+from ..text.clean import one_line
+from ..text.prose import Vocabulary, telling_words
+from .changes import SIMILAR, SUPERSEDES, Names, references
+
+# The graph of memories: edges that files declare, and edges between similar memories. Pure; walks
+# are in walk.py.
+
+
+@record
+class Edge:
+    """One memory refers to another. `weight` is the cosine of a similar pair, else 1."""
+
+    source: str
+    target: str
+    type: str
+    weight: float = 1.0
+
+    def other(self, id: str) -> str:
+        """Return the id at the other end."""
+        return self.target if id == self.source else self.source
+
+
+@record
+class Broken:
+    """A reference that matches no memory or several memories."""
+
+    memory: Memory
+    type: str
+    name: str
+    candidates: tuple[str, ...] = ()
+
+
+class Graph:
+    """Current memories by id, the edges between them, and references to others. Edges have no direction in walks."""
+
+    def __init__(
+        self,
+        memories: Mapping[str, Memory],
+        edges: Iterable[Edge],
+        hidden: Iterable[Edge],
+        broken: Iterable[Broken],
+    ):
+        self.memories = memories
+        self.edges = tuple(edges)
+        self.hidden = tuple(hidden)  # edges between a current memory and one that is not
+        self.broken = tuple(broken)
+        self.around: dict[str, list[Edge]] = {id: [] for id in memories}
+        for edge in self.edges:
+            self.around[edge.source].append(edge)
+            self.around[edge.target].append(edge)
+        for id, edges in self.around.items():
+            edges.sort(
+                key=lambda edge: (edge.type == SIMILAR, -edge.weight, edge.type, edge.other(id))
+            )
+
+    def types(self) -> list[str]:
+        """Return the types of the edges, sorted."""
+        return sorted({edge.type for edge in self.edges})
+
+
+def build_graph(
+    memories: Sequence[Memory],
+    is_current: Callable[[Memory], bool],
+    similar: Iterable[tuple[str, str, float]] = (),
+) -> Graph:
+    """Return the graph of the current memories; `similar` adds edges from (id, id, cosine)."""
+    current = {
+        memory.id: memory
+        for memory in sorted(memories, key=lambda memory: memory.id)
+        if is_current(memory)
+    }
+    declared, broken = _declared_edges(memories)
+    inside = [edge for edge in declared if edge.source in current and edge.target in current]
+    hidden = [edge for edge in declared if (edge.source in current) != (edge.target in current)]
+    linked = {frozenset((edge.source, edge.target)) for edge in inside}
+    alike = [
+        Edge(one, other, SIMILAR, cosine)
+        for one, other, cosine in similar
+        if one in current and other in current and frozenset((one, other)) not in linked
+    ]
+    return Graph(
+        current, [*inside, *alike], hidden, [item for item in broken if item.memory.id in current]
+    )
+
+
+def _declared_edges(memories: Sequence[Memory]) -> tuple[list[Edge], list[Broken]]:
+    """Return every edge that files declare, without duplicates, and every broken reference."""
+    names = Names(memories)
+    edges: dict[Edge, None] = {}
+    broken: list[Broken] = []
+    for memory in memories:
+        for type, name in references(memory):
+            found = names.find(name)
+            if len(found) != 1:
+                broken.append(Broken(memory, type, name, tuple(found)))
+            elif found[0] != memory.id:
+                edges[Edge(memory.id, found[0], type)] = None
+        if memory.superseded_by in names.ids and memory.superseded_by != memory.id:
+            edges[Edge(memory.superseded_by, memory.id, SUPERSEDES)] = None
+    ordered = sorted(edges, key=lambda edge: (edge.source, edge.target, edge.type))
+    return ordered, broken
+
+
+# Walk over the graph: neighbors, shortest path, clusters, orphans. The order of results is always
+# the same.
+
+LABEL_WORDS = 3
+OPENING_CHARS = 400  # of a body that are used for a label, besides title and tags
+
+
+@record
+class WalkStep:
+    """A memory on a walk: the number of hops, and the edge that leads to it (None at the start)."""
+
+    id: str
+    hop: int
+    edge: Edge | None = None
+
+
+@record
+class Cluster:
+    """Connected memories, most connected first, and a label of words that are typical for them."""
+
+    ids: tuple[str, ...]
+    label: str
+
+
+def neighbors(graph: Graph, id: str, types: Collection[str] = ()) -> Iterator[tuple[Edge, str]]:
+    """Return the edges of a memory, of these types or of any, with the id at the other end; declared edges first."""
+    return ((edge, edge.other(id)) for edge in graph.around[id] if not types or edge.type in types)
+
+
+def traverse(graph: Graph, start: str, hops: int, types: Collection[str] = ()) -> list[WalkStep]:
+    """Return all memories within some hops of a memory, nearest first, beginning with the start."""
+    steps = [WalkStep(start, 0)]
+    seen = {start}
+    for step in steps:
+        if step.hop == hops:
+            break
+        for edge, other in neighbors(graph, step.id, types):
+            if other not in seen:
+                seen.add(other)
+                steps.append(WalkStep(other, step.hop + 1, edge))
+    return steps
+
+
+def shortest_path(
+    graph: Graph, start: str, end: str, types: Collection[str] = ()
+) -> list[WalkStep]:
+    """Return the shortest path from one memory to another; empty if there is none."""
+    reached = {step.id: step for step in traverse(graph, start, len(graph.memories), types)}
+    if end not in reached:
+        return []
+    way = [reached[end]]
+    while way[-1].edge is not None:
+        way.append(reached[way[-1].edge.other(way[-1].id)])
+    return way[::-1]
+
+
+def clusters(graph: Graph, least: int) -> list[Cluster]:
+    """Return the connected parts of at least this size, largest first. Episodes do not connect memories."""
+    parts = [part for part in _connected_parts(graph) if len(part) >= least]
+    if not parts:
+        return []
+    vocabulary = Vocabulary(_subject_text(memory) for memory in graph.memories.values())
+    found = [
+        Cluster(
+            tuple(sorted(part, key=lambda id: (-len(graph.around[id]), id))),
+            ", ".join(
+                telling_words(
+                    [_subject_text(graph.memories[id]) for id in part], vocabulary, LABEL_WORDS
+                )
+            ),
+        )
+        for part in parts
+    ]
+    return sorted(found, key=lambda cluster: (-len(cluster.ids), min(cluster.ids)))
+
+
+def orphans(graph: Graph) -> list[str]:
+    """Return the ids of the memories without edges."""
+    return [id for id in _ids_without_groups(graph) if not graph.around[id]]
+
+
+def _connected_parts(graph: Graph) -> Iterator[list[str]]:
+    seen: set[str] = set()
+    for start in _ids_without_groups(graph):
+        if start in seen:
+            continue
+        seen.add(start)
+        part = [start]
+        for id in part:
+            for _, other in neighbors(graph, id):
+                if other not in seen and graph.memories[other].kind not in GROUPS:
+                    seen.add(other)
+                    part.append(other)
+        yield part
+
+
+def _ids_without_groups(graph: Graph) -> Iterator[str]:
+    return (id for id, memory in graph.memories.items() if memory.kind not in GROUPS)
+
+
+def _subject_text(memory: Memory) -> str:
+    return " ".join((memory.title, *memory.tags, memory.body[:OPENING_CHARS]))
+
+
+# Draw the graph as mermaid or Graphviz dot. Titles are escaped, so that no title can end a label.
+
+MERMAID_EDGES = 500  # mermaid draws no more, and a diagram cannot raise the limit
+LABEL_CHARS = 60  # of a title, so that the box stays readable
+PLAIN = " ,-/'()"  # kept besides letters and digits; other ASCII signs become a #code;
+
+
+@record
+class Picture:
+    """The part of a graph that is drawn, and the number of memories and edges that are not."""
+
+    memories: tuple[Memory, ...]
+    edges: tuple[Edge, ...]
+    left_out: int = 0  # memories
+    edges_left_out: int = 0
+
+
+def picture_of(graph: Graph, start: str, hops: int, most: int) -> Picture:
+    """Return the memories around a memory, or the most connected ones; at most `most` of them, 0 for all."""
+    if start:
+        ids = [step.id for step in traverse(graph, start, hops)]
+    else:
+        ids = sorted(graph.memories, key=lambda id: (-len(graph.around[id]), id))
+    drawn = ids[: most or len(ids)]
+    inside = set(drawn)
+    edges = tuple(edge for edge in graph.edges if edge.source in inside and edge.target in inside)
+    return Picture(tuple(graph.memories[id] for id in drawn), edges, len(ids) - len(drawn))
+
+
+def for_mermaid(picture: Picture) -> Picture:
+    """Return the picture with at most MERMAID_EDGES edges; edges by similarity are dropped first."""
+    kept = sorted(picture.edges, key=lambda edge: (edge.type == SIMILAR, -edge.weight))[
+        :MERMAID_EDGES
+    ]
+    left_out = len(picture.edges) - len(kept)
+    return Picture(picture.memories, tuple(kept), picture.left_out, left_out)
+
+
+def as_mermaid(picture: Picture) -> str:
+    """Return a mermaid flowchart, which GitHub, GitLab and many editors show."""
+    names = {memory.id: f"n{number}" for number, memory in enumerate(picture.memories)}
+    lines = ["flowchart LR"]
+    for memory in picture.memories:
+        opening, closing = ("([", "])") if memory.kind in GROUPS else ("[", "]")
+        lines.append(
+            f'  {names[memory.id]}{opening}"{_for_mermaid(_memory_label(memory))}"{closing}'
+        )
+    for edge in picture.edges:
+        arrow = "-.-" if edge.type == SIMILAR else "-->"
+        lines.append(
+            f'  {names[edge.source]} {arrow}|"{_for_mermaid(_edge_label(edge))}"| {names[edge.target]}'
+        )
+    return "\n".join(lines) + "\n"
+
+
+def as_dot(picture: Picture) -> str:
+    """Return a digraph for Graphviz: `dot -Tsvg`."""
+    names = {memory.id: f"n{number}" for number, memory in enumerate(picture.memories)}
+    lines = ["digraph memories {", "  rankdir=LR;", "  node [shape=box];"]
+    for memory in picture.memories:
+        shape = ", shape=ellipse" if memory.kind in GROUPS else ""
+        label, id = _for_dot(_memory_label(memory)), _for_dot(one_line(memory.id))
+        lines.append(f"  {names[memory.id]} [label={label}, tooltip={id}{shape}];")
+    for edge in picture.edges:
+        style = ", dir=none, style=dashed" if edge.type == SIMILAR else ""
+        label = _for_dot(_edge_label(edge))
+        lines.append(f"  {names[edge.source]} -> {names[edge.target]} [label={label}{style}];")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _memory_label(memory: Memory) -> str:
+    return one_line(memory.title, LABEL_CHARS) or one_line(memory.id, LABEL_CHARS) or "(no title)"
+
+
+def _edge_label(edge: Edge) -> str:
+    return (
+        f"{edge.weight:.2f}"
+        if edge.type == SIMILAR
+        else one_line(edge.type, LABEL_CHARS) or "(no type)"
+    )
+
+
+def _for_mermaid(text: str) -> str:
+    """Return escaped text for quotes. A first sign is always escaped, because `- x` would become a list."""
+    plain = (c.isalnum() or not c.isascii() or (at and c in PLAIN) for at, c in enumerate(text))
+    return "".join(c if keep else f"#{ord(c)};" for c, keep in zip(text, plain, strict=True))
+
+
+def _for_dot(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

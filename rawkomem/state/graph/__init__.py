@@ -1,1 +1,0 @@
-"""Links between memories, episodes, and walks over the graph."""

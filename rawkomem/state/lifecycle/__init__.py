@@ -1,1 +1,0 @@
-"""Decay, duplicates, digests and consolidation."""

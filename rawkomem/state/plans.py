@@ -1,0 +1,220 @@
+"""What a change is: its keys, its functions, and the plan that appends an entry. Entries are checked
+here; nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..format.entries import ENTRY_FIELD_KEYS, FORBIDDEN_KEYS, MAX_TAGS
+from ..model.entries import Entry, Memory, Plan, Value
+from ..model.errors import BadInput, Refused
+from ..model.ids import ID_LENGTH, new_id
+from ..model.values import (
+    CHANGES,
+    CREATES,
+    IMPORTANCE,
+    extra_value,
+    is_empty_value,
+    now,
+    read_time,
+    record,
+    replace,
+)
+
+# Keys of a frontmatter: the description of a key, and the values that the JSON Schema allows.
+
+SCALAR = {"type": ["string", "number", "boolean", "null"]}
+REQUIRED = {"type": ["string", "number", "boolean"]}
+ID = {**SCALAR, "maxLength": ID_LENGTH}
+
+
+def texts_schema(max_items: int = 0) -> dict[str, Any]:
+    """Return the schema of one text or a list of texts."""
+    several: dict[str, Any] = {"type": "array", "items": REQUIRED}
+    return {"anyOf": [SCALAR, {**several, "maxItems": max_items} if max_items else several]}
+
+
+@record
+class Key:
+    """One key: its description, the schema of its values, and whether the values name memories."""
+
+    says: str
+    values: Mapping[str, Any] = SCALAR
+    refers: bool = False
+
+
+REASON = Key("Why a change was made")
+CONFLICTS = Key("Memories that it contradicts", texts_schema(), refers=True)
+
+
+# A kind of change: one for each row of CHANGES (model/values.py); REGISTRY in fold.py lists them.
+
+Fields = dict[str, Any]
+Reducer = Callable[[Fields, Entry], Fields]
+Trust = Callable[[Memory], float]
+
+
+@record
+class Change:
+    """The functions and keys of one kind of change."""
+
+    reduce: Reducer  # (fields of the memory so far, entry) → the fields that change; uses no clock and no weight
+    tell: Callable[[Entry], str]  # describes the entry in a few words, for `history` and `explain`
+    keys: Mapping[str, Key]  # the keys that `reduce` and `tell` read
+
+
+def with_status(status: str) -> Reducer:
+    """Return a reducer that sets a status and its reason."""
+    return lambda fields, entry: {"status": status, "reason": str(entry.extra.get("reason", ""))}
+
+
+def ids_in(entry: Entry, key: str) -> tuple[str, ...]:
+    """Return the texts of a key that contains one text or a list, without empty values such as `null`."""
+    value = extra_value(entry.extra, key)
+    return tuple(
+        str(item)
+        for item in (value if isinstance(value, list) else [value])
+        if not is_empty_value(item)
+    )
+
+
+def time_of(value: object) -> int:
+    """Return the time of a frontmatter value in milliseconds; 0 if it is not a time."""
+    return (read_time(value)[0] or 0) if isinstance(value, str) and value else 0
+
+
+def names_or_nothing(names: tuple[str, ...]) -> str:
+    """Return names separated by commas, or "nothing"."""
+    return ", ".join(names) or "nothing"
+
+
+# Make plans that add a memory or append an entry about one, and check their entries. Nothing is
+# written here.
+
+TITLE_CHARS = 300  # characters; a longer text belongs into the body
+MAX_BODY_WORDS = 20_000  # ten times the limit of the content rules
+BY_CHARS = 64  # characters of a name (neolata)
+BY_SIGNS = " _-.@'+()[]"  # allowed besides letters and digits of any script
+TAG_CHARS = 100  # characters of a tag
+
+
+def plan_add(entry: Entry) -> Plan:
+    """Plan to store a new memory: check it, and set its id and time. Raise BadInput for a wrong value."""
+    if entry.kind not in CREATES:
+        raise BadInput(f"unknown kind {entry.kind!r}", "use one of " + ", ".join(CREATES))
+    if not entry.title.strip():
+        raise BadInput(
+            "a memory needs a title",
+            "pass --title, or start the text with a '# Heading'; or run: rawkomem add 'Title. Text.'",
+        )
+    check_entry(entry)
+    at = entry.at or now()
+    return Plan(
+        (replace(entry, id=entry.id or new_id(entry.kind, at), at=at),), f"add {entry.title!r}"
+    )
+
+
+def entry_about(memory: Memory, entry: Entry) -> Entry:
+    """Return an entry about a memory, with an id, the memory's path, and a time after its last change."""
+    assert entry.kind in CHANGES
+    at = entry.at or max(now(), memory.updated + 1)
+    return replace(
+        entry, id=entry.id or new_id(entry.kind, at), at=at, about=memory.id, path=memory.path
+    )
+
+
+def plan_about(memory: Memory, entry: Entry, why: str) -> Plan:
+    """Plan to append one entry about a memory."""
+    return Plan((entry_about(memory, entry),), why)
+
+
+def plan_change(
+    memory: Memory,
+    kind: str,
+    by: str,
+    why: str,
+    extra: Mapping[str, Value],
+    given: tuple[str, ...] = (),
+) -> Plan:
+    """Plan to append one entry about a memory with these keys, without empty ones."""
+    check_in_use(memory)
+    check_by(by)
+    said = {key: value for key, value in extra.items() if value}
+    return plan_about(memory, Entry(kind=kind, by=by, extra=said, given=given), why)
+
+
+def check_in_use(memory: Memory) -> None:
+    """Raise Refused for a deleted memory."""
+    if memory.status == "deleted":
+        raise Refused(f"{memory.id} is deleted", f"run 'rawkomem restore {memory.id}' first")
+
+
+def check_entry(entry: Entry) -> None:
+    """Raise BadInput for an entry that a reader of the file could not use."""
+    refused = (
+        FORBIDDEN_KEYS | ENTRY_FIELD_KEYS
+    ) & entry.extra.keys()  # these would override the entry's own fields
+    if refused:
+        raise BadInput(
+            f"{', '.join(sorted(refused))} cannot be an extra key of a memory", "use another name"
+        )
+    if len(entry.title) > TITLE_CHARS:
+        raise BadInput(
+            f"the title is longer than {TITLE_CHARS} characters", "put the text into the body"
+        )
+    if len(entry.body.split()) > MAX_BODY_WORDS:
+        raise BadInput(
+            f"the body has more than {MAX_BODY_WORDS:,} words", "split it into several memories"
+        )
+    if entry.importance not in IMPORTANCE:
+        raise BadInput(
+            f"unknown importance {entry.importance!r}", "use one of " + ", ".join(IMPORTANCE)
+        )
+    check_by(entry.by)
+    if (
+        any(not tag.strip() or len(tag) > TAG_CHARS for tag in entry.tags)
+        or len(entry.tags) > MAX_TAGS
+    ):
+        raise BadInput(
+            f"tags are at most {MAX_TAGS} labels of 1 to {TAG_CHARS} characters", "shorten them"
+        )
+    check_window(entry.extra)
+    happened = entry.extra.get("eventTime")
+    if happened and not (isinstance(happened, str) and read_time(happened)[0]):
+        raise BadInput(
+            f"eventTime {happened!r} is not a time", "write 2026-01-23 or 2026-01-23T10:30:00Z"
+        )
+
+
+def check_by(by: str) -> None:
+    """Raise BadInput for an invalid author name. Names are printed, filtered by, and may be used in paths."""
+    if len(by) > BY_CHARS:
+        raise BadInput(f"the author's name is longer than {BY_CHARS} characters", "shorten it")
+    if any(not (c.isalnum() or c in BY_SIGNS) for c in by):
+        raise BadInput(
+            f"the name {by!r} contains invalid characters",
+            f"use letters, digits and {BY_SIGNS.strip()!r}",
+        )
+
+
+def check_window(given: Mapping[str, Value]) -> None:
+    """Raise BadInput if a limit of the window, or of the claim's, is not a time, or the window ends too early."""
+    claim = given.get("claim")
+    sources = (given, claim) if isinstance(claim, dict) else (given,)
+    times: dict[str, int] = {}
+    for source in sources:
+        for key in ("validFrom", "validUntil"):
+            value = source.get(key)
+            if value:
+                at = read_time(value)[0] if isinstance(value, str) else None
+                if at is None:
+                    raise BadInput(
+                        f"{key} {value!r} is not a time", "write 2026-01-23 or 2026-01-23T10:30:00Z"
+                    )
+                times[key] = at
+    if len(times) == 2 and times["validFrom"] >= times["validUntil"]:
+        raise BadInput(
+            "the validity window ends before it begins", "set validFrom to a time before validUntil"
+        )

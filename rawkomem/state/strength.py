@@ -1,0 +1,301 @@
+"""The strength of a memory, and its columns in RFC-0011, for filters, `show --json` and the mesh."""
+
+from __future__ import annotations
+
+import json
+from math import exp
+from typing import Any
+
+from ..format.mesh_fields import (
+    OTHER_METADATA_KEY,
+    SCRUBBED_KEY,
+    importance_for,
+    importance_score,
+    json_object,
+    lesson_pattern,
+    metadata_in,
+)
+from ..model.entries import Memory, Value
+from ..model.values import DAY, extra_value, iso, read_time, record
+from ..redaction.scrubber import scrubbed_text
+from ..text.chunks import counted
+from ..text.expression import FieldValue
+from .changes import CHAIN
+from .facets import EVENT_TIME, category_of, session_of, type_of
+from .plans import time_of
+
+# The strength of a memory: neolata's formula, except that `stability` can only slow decay down.
+# Pure.
+
+# neolata's default is 0.7, which is our default importance, medium.
+IMPORTANCES = {"low": 0.4, "medium": 0.7, "high": 0.85, "critical": 1.0}
+REINFORCED_IMPORTANCE = 0.1  # added for each reinforcement, up to 1
+CATEGORY_FACTORS = {"decision": 1.3, "preference": 1.4, "insight": 1.1}
+AGE_HALF_LIFE_DAYS = 30  # since it was created
+TOUCH_HALF_LIFE_DAYS = 60  # since it was last changed or used
+MIN_FACTOR = 0.1  # minimum of the factors age and touch
+STABILITY_EXPONENT = 0.5  # exponent after `stability` days without a change or use
+LINK_STRENGTH, MAX_LINK_STRENGTH = 0.05, 0.3
+USE_STRENGTH, MAX_USE_STRENGTH = 0.02, 0.2
+WEAK_BELOW = 0.3
+FADED_BELOW = 0.15  # below it, prune archives a memory
+
+
+@record
+class StrengthPart:
+    """One part of a strength. Importance, age, touch and category are multiplied; links and uses are added."""
+
+    name: str
+    value: float
+    why: str
+
+
+@record
+class Strength:
+    """The strength of a memory from 0 to 1, and its parts."""
+
+    value: float
+    parts: tuple[StrengthPart, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"strength {self.value:.2f}: {', '.join(part.why for part in self.parts if part.why)}"
+        )
+
+
+def strength_of(memory: Memory, links: int, now: int, uses: int = 0, last_use: int = 0) -> Strength:
+    """Return the strength of a memory with this number of links.
+
+    Pass uses on this machine only for display, never where a change of files depends on the strength.
+    """
+    parts = strength_parts(memory, links, uses, last_use, now)
+    importance, age, touch, category, linked, used = (part.value for part in parts)
+    faded = max(
+        importance * age * touch * category, importance * _steadiness(memory, last_use, now)
+    )
+    return Strength(round(min(1.0, faded + linked + used), 4), parts)
+
+
+def strength_parts(
+    memory: Memory, links: int, uses: int, last_use: int, now: int
+) -> tuple[StrengthPart, ...]:
+    """Return importance, age (0 if unknown), touch and category, which multiply; links and uses, which are added."""
+    age = _days(memory.created, now)
+    touch = _untouched(memory, last_use, now)
+    category = category_of(memory)
+    weight = CATEGORY_FACTORS.get(category, 1.0)
+    again = (
+        f" and {counted(memory.reinforcements, 'time')} reinforced" if memory.reinforcements else ""
+    )
+    used, touched = (
+        f"{counted(uses, 'use')} on this machine",
+        "used" if last_use > memory.updated else "changed",
+    )
+    return (
+        StrengthPart("importance", importance_of(memory), f"importance {memory.importance}{again}"),
+        StrengthPart(
+            "age", fading_factor(age, AGE_HALF_LIFE_DAYS), f"found {counted(round(age), 'day')} ago"
+        ),
+        StrengthPart(
+            "touch",
+            fading_factor(touch, TOUCH_HALF_LIFE_DAYS),
+            f"last {touched} {counted(round(touch), 'day')} ago",
+        ),
+        StrengthPart("category", weight, f"a {category}" if weight != 1.0 else ""),
+        StrengthPart(
+            "links",
+            min(MAX_LINK_STRENGTH, LINK_STRENGTH * links),
+            counted(links, "link") if links else "",
+        ),
+        StrengthPart("uses", min(MAX_USE_STRENGTH, USE_STRENGTH * uses), used if uses else ""),
+    )
+
+
+def importance_of(memory: Memory) -> float:
+    """Return importance as a number from 0 to 1, raised by each reinforcement."""
+    return min(1.0, IMPORTANCES[memory.importance] + REINFORCED_IMPORTANCE * memory.reinforcements)
+
+
+def fading_factor(days: float, half: float) -> float:
+    """Return the factor that is left after some days: a half after `half` days, at least MIN_FACTOR."""
+    return float(max(MIN_FACTOR, 0.5 ** (days / half)))
+
+
+def _steadiness(memory: Memory, last_use: int, now: int) -> float:
+    """Return the factor from a memory's stability; 0 if it has none."""
+    stability = _number(memory.extra.get("stability"))
+    return (
+        float(exp(-STABILITY_EXPONENT * _untouched(memory, last_use, now) / stability))
+        if stability > 0
+        else 0.0
+    )
+
+
+def _number(said: object) -> float:
+    try:
+        return float(str(said))
+    except ValueError:
+        return 0.0
+
+
+def _untouched(memory: Memory, last_use: int, now: int) -> float:
+    return _days(max(memory.updated, memory.created, last_use), now)
+
+
+def _days(since: int, now: int) -> float:
+    return max(0.0, (now - since) / DAY) if since else 0.0
+
+
+# A memory in the columns of RFC-0011, schema V2, for filters, `show --json` and the mesh.
+
+MEMORY_TYPES = ("global", "session", "agent", "lesson", "reflection")
+
+
+def rfc_columns(memory: Memory, accesses: int, last_access: int) -> dict[str, FieldValue]:
+    """Return the V2 columns of a memory; None if unknown. Times are milliseconds, the heritage is JSON.
+
+    Values in the memory's metadata win; uses on this machine are added to the uses in the metadata.
+    """
+    given = metadata_in(memory.extra)
+    chain = chain_of(memory)
+    return {
+        "session_id": session_of(memory) or None,
+        "agent_id": _text_or_none(given.get("agent_id")) or memory.by or None,
+        "memory_type": memory_type(memory),
+        "importance_score": score_of(memory),
+        "access_count": accesses + _positive_int(given.get("access_count")),
+        "last_accessed": max(last_access, _moment(given.get("last_accessed"))) or None,
+        "heritage_chain": json.dumps(chain, ensure_ascii=False) if chain else None,
+        "lesson_pattern_id": lesson_pattern(memory.extra)
+        or _text_or_none(given.get("lesson_pattern_id")),
+        "source_skill_id": _text_or_none(given.get("source_skill_id")),
+    }
+
+
+def score_of(memory: Memory) -> float:
+    """Return the importance as a number: that of the metadata, unless somebody changed the importance since."""
+    stated = importance_score(metadata_in(memory.extra))
+    if stated is None or importance_for(stated) != memory.importance:
+        return importance_of(memory)
+    return min(1.0, stated + REINFORCED_IMPORTANCE * memory.reinforcements)
+
+
+def filter_columns(memory: Memory, accesses: int, last_access: int) -> dict[str, FieldValue]:
+    """Return all columns that a filter may name."""
+    return {
+        "id": memory.id,
+        "kind": memory.kind,
+        "status": memory.status,
+        "title": memory.title,
+        "content": memory.body,
+        "type": type_of(memory) or memory.kind,
+        "tags": memory.tags,
+        "source": memory.source or None,
+        "importance": memory.importance,
+        "created_at": memory.created,
+        "updated_at": memory.updated,
+        "event_at": time_of(extra_value(memory.extra, EVENT_TIME)) or None,
+        "skill_name": _text_or_none(memory.extra.get("skill_name")),
+        "rationale": _text_or_none(memory.extra.get("rationale")),
+        "hypothesis": _text_or_none(memory.extra.get("hypothesis")),
+        "metadata": _text_or_none(memory.extra.get(OTHER_METADATA_KEY)),
+        **rfc_columns(memory, accesses, last_access),
+    }
+
+
+def memory_type(memory: Memory) -> str:
+    """Return the RFC's memory type of a memory, one of MEMORY_TYPES."""
+    stated = metadata_in(memory.extra).get("memory_type")
+    type = stated if stated in MEMORY_TYPES else type_of(memory)
+    return memory_type_of(memory.kind, type, session_of(memory))
+
+
+def memory_type_of(kind: str, type: str, session: str) -> str:
+    """Return the RFC's memory type for a kind, a type and a session."""
+    if kind in ("lesson", "reflection"):
+        return kind
+    if type in MEMORY_TYPES:
+        return type
+    return "session" if session else "global"
+
+
+def chain_of(memory: Memory) -> dict[str, list[Value]]:
+    """Return the chain of intents that led to a memory, by the RFC's keys; empty if it has none."""
+    chain: dict[str, list[Value]] = {}
+    for key in CHAIN:
+        said = memory.extra.get(key, [])
+        chain[key] = said if isinstance(said, list) else [said]
+    if any(chain.values()):
+        return chain
+    stated = json_object(metadata_in(memory.extra).get("heritage_chain"))
+    return (
+        {key: stated.get(key, []) for key in CHAIN} if any(stated.get(key) for key in CHAIN) else {}
+    )
+
+
+def _text_or_none(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _positive_int(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _moment(value: object) -> int:
+    """Return a number or an ISO time as milliseconds since 1970; 0 for any other value."""
+    if isinstance(value, str):
+        return read_time(value)[0] or 0
+    return _positive_int(value)
+
+
+FILTER_FIELDS = tuple(filter_columns(Memory(""), 0, 0))  # names that a filter may use
+
+
+# A memory as a record of RFC-0011: its content, its metadata, and its row in memory_entries.
+
+
+def metadata_of(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[str, Any]:
+    """Return a memory's metadata by the RFC's keys, without empty values, including the columns that filters use."""
+    columns = rfc_columns(memory, accesses, last_access)
+    last = columns["last_accessed"]
+    shown = {
+        **columns,
+        "last_accessed": iso(last) if isinstance(last, int) else "",
+        "heritage_chain": chain_of(memory),
+    }
+    known = {
+        "type": type_of(memory) or memory.kind,
+        "source": memory.source,
+        "tags": list(memory.tags),
+        "importance": memory.importance,
+    }
+    return {**_without_empty(known), **metadata_in(memory.extra), **_without_empty(shown)}
+
+
+def entry_row(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[str, Any]:
+    """Return the columns of memory_entries without the vector; times are milliseconds, metadata is an object."""
+    return {
+        "id": memory.id,
+        "content": sanitized_text(memory),
+        "metadata": {
+            "title": memory.title,
+            "status": memory.status,
+            **metadata_of(memory, accesses, last_access),
+        },
+        "created_at": memory.created,
+        "updated_at": memory.updated if memory.updated != memory.created else None,
+        **rfc_columns(memory, accesses, last_access),
+    }
+
+
+def sanitized_text(memory: Memory) -> str:
+    """Return a memory's text after layer 0 (RFC-0011 §6) if a mesh stored it; the file keeps the original text."""
+    text = memory.body or memory.title
+    if SCRUBBED_KEY not in memory.extra:
+        return text
+
+    return scrubbed_text(text)
+
+
+def _without_empty(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value}

@@ -1,0 +1,151 @@
+"""Cuts a body into chunks at its headings and paragraphs, estimates tokens, and writes numbers with
+their nouns.
+"""
+
+from __future__ import annotations
+
+from ..model.values import record
+
+# Cut a body into chunks at its headings and paragraphs, each small enough for one vector.
+
+CHUNKER = "headings-1"  # part of the index's fingerprint: change it when chunks change
+MAX_CHUNK_LENGTH = 1_200  # characters; about 250 word pieces, the input size of a sentence model
+MIN_CHUNK_LENGTH = 400  # characters; a heading starts a new chunk only if the chunk before it has at least this many
+
+
+@record
+class Chunk:
+    """A piece of a body with its headings; `line` is its first line, counted from 1 in the body."""
+
+    text: str
+    heading: str = ""
+    line: int = 1
+
+
+def cut_chunks(body: str) -> list[Chunk]:
+    """Return the chunks of a body in order; none for an empty body. Together they contain every word."""
+    chunks: list[Chunk] = []
+    lines: list[str] = []
+    size, start, opened = 0, 1, ""
+
+    def close() -> None:
+        nonlocal lines, size
+        text = "\n".join(lines).strip("\n")
+        if text.strip():
+            chunks.extend(_cut_long(text, opened, start))
+        lines, size = [], 0
+
+    trail: list[str] = []
+    fence = ""
+    for number, line in enumerate(body.split("\n"), 1):
+        sign = line[:1]
+        if sign in ("`", "~", " "):
+            fence = fence_after(fence, line)
+        level = _heading_level(line) if sign == "#" and not fence else 0
+        if level:
+            trail = [*trail[: level - 1], line[level:].strip(" #\t")]
+        if size and (
+            (level and size >= MIN_CHUNK_LENGTH)
+            or (size + len(line) > MAX_CHUNK_LENGTH and (not line.strip() or not fence))
+        ):
+            close()
+        if not lines:
+            start, opened = number, " > ".join(part for part in trail if part)
+        lines.append(line)
+        size += len(line) + 1
+    close()
+    return chunks
+
+
+def _heading_level(line: str) -> int:
+    level = len(line) - len(line.lstrip("#"))
+    return level if level <= 6 and line[level : level + 1] in (" ", "\t", "") else 0
+
+
+def fence_after(fence: str, line: str) -> str:
+    """Return the code fence that is open after this line; empty if none is."""
+    mark = line.lstrip(" ")
+    if len(line) - len(mark) > 3 or mark[:3] not in ("```", "~~~"):
+        return fence
+    run = mark[: len(mark) - len(mark.lstrip(mark[0]))]
+    if not fence:
+        return run
+    return (
+        ""
+        if run[0] == fence[0] and len(run) >= len(fence) and not mark[len(run) :].strip()
+        else fence
+    )
+
+
+def _cut_long(text: str, heading: str, line: int) -> list[Chunk]:
+    """Return a text as one chunk, or as several if it has more than 2 × MAX_LENGTH characters."""
+    pieces: list[Chunk] = []
+    while len(text) > 2 * MAX_CHUNK_LENGTH:
+        cut = max(
+            text.rfind("\n", MAX_CHUNK_LENGTH // 2, MAX_CHUNK_LENGTH),
+            text.rfind(" ", MAX_CHUNK_LENGTH // 2, MAX_CHUNK_LENGTH),
+        )
+        cut = cut if cut > 0 else MAX_CHUNK_LENGTH
+        pieces.append(Chunk(text[:cut], heading, line))
+        line += text.count("\n", 0, cut)
+        text = text[cut:]
+    return [*pieces, Chunk(text, heading, line)]
+
+
+# Estimate the number of tokens of a text, without a model's tokenizer.
+
+LETTERS_PER_TOKEN = 4  # on average
+TOKENS_PER_CJK = 1.5  # per character
+CJK_RANGES = (
+    (0x3040, 0x30FF),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xAC00, 0xD7AF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x2FA1F),
+)
+LETTER_SHAPE, DIGIT_SHAPE, SYMBOL_SHAPE, WIDE_SHAPE = "a", "0", ".", "w"
+
+
+def count_tokens(text: str) -> int:
+    """Return an estimate: 1 token per 4 letters, per symbol and per run of digits, 1.5 per CJK character."""
+    if not text:
+        return 0
+    shape = text.translate(_shapes)
+    numbers = len(
+        shape.replace(LETTER_SHAPE, " ").replace(SYMBOL_SHAPE, " ").replace(WIDE_SHAPE, " ").split()
+    )
+    letters, wide = (
+        shape.count(LETTER_SHAPE) / LETTERS_PER_TOKEN,
+        shape.count(WIDE_SHAPE) * TOKENS_PER_CJK,
+    )
+    return max(1, round(letters + shape.count(SYMBOL_SHAPE) + numbers + wide + 0.499))
+
+
+class _Shapes(dict[int, str]):
+    """A translation table that fills itself with the class of each character; much faster than a loop."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if character.isdigit():
+            shape = DIGIT_SHAPE
+        elif character.isspace() or character.isalpha():
+            shape = (
+                WIDE_SHAPE if any(low <= code <= high for low, high in CJK_RANGES) else LETTER_SHAPE
+            )
+        else:
+            shape = SYMBOL_SHAPE
+        self[code] = shape
+        return shape
+
+
+_shapes = _Shapes()
+
+
+# Write numbers with their nouns.
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 file`, `2,000 files`, `3 memories`."""
+    many = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else many}"

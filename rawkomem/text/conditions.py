@@ -1,0 +1,836 @@
+"""whenToUse conditions: parses a pattern (alternatives, a phrase, a glob, a regex, a sentence), tests
+whether it fires on a text, and says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..model.values import Problem, error, record, replace, warning
+from .clean import clean
+from .language import language, language_cache, spell_out_names, spelled_out_names
+from .paths import fits_glob, is_file_glob, paths_in
+from .paths import spell_out_glob as globs_of
+
+# Match conditions in natural language: do enough of a condition's specific words occur in a task?
+
+MIN_SENTENCE_WORDS = 3  # with fewer words, a text without metacharacters is a phrase
+MIN_SENTENCE_TERMS = 6  # … or with fewer pairs of signs, in a script without spaces
+
+
+def is_sentence(text: str) -> bool:
+    """Return whether a text without metacharacters is a sentence or clause, not a phrase to search for."""
+    parts = text.split()
+    if _has_opener(text) or (len(parts) >= MIN_SENTENCE_WORDS and "|" not in text):
+        return True
+    return (
+        not text.isascii() and "|" not in text and len(language().terms(text)) >= MIN_SENTENCE_TERMS
+    )
+
+
+def condition_clauses(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the specific stems of each alternative of a condition, also with compound names split into words.
+
+    "or" and commas separate alternatives only after words like "when": splitting all sentences halved the precision.
+    """
+    spelled = spell_out_names(text)
+    return tuple(dict.fromkeys([*_clauses(text), *(_clauses(spelled) if spelled != text else ())]))
+
+
+def _clauses(text: str) -> list[tuple[str, ...]]:
+    lower = f" {text.lower()} "
+    for exception in language().exceptions:
+        lower = lower.partition(exception)[0] or lower
+    if _has_opener(text):
+        either = f" {language().alternative} "
+        lower = lower.replace("|", either)
+        lower = lower.replace(",", either) if either in lower else lower
+        parts = lower.split(either)
+    else:
+        parts = [lower]
+    found = (tuple(dict.fromkeys(specific_stems(part))) for part in parts)
+    return [stems for stems in found if stems]
+
+
+def specific_stems(text: str) -> list[str]:
+    """Return the stems of the words that may name the subject of a text, in order."""
+    return [root for _, root in _specific_words(language().content_terms(text), 2)]
+
+
+def subject_text(text: str) -> str:
+    """Return a text without function words, generic words and words of less than three letters."""
+    return " ".join(subject_words(text))
+
+
+def subject_words(text: str) -> list[str]:
+    """Return the words of at least three letters that may name the subject of a text."""
+    return [word for word, _ in _specific_words(language().content_words(text), 3)]
+
+
+def _specific_words(words: list[str], min_letters: int) -> list[tuple[str, str]]:
+    """Return each specific word with its stem. In scripts other than Latin, one sign can be a word."""
+    spoken = language()
+    kept = [word for word in words if len(word) >= min_letters or not word.isascii()]
+    generic = spoken.generic_stems
+    return [
+        (word, root)
+        for word, root in zip(kept, spoken.roots(kept), strict=True)
+        if root not in generic
+    ]
+
+
+def words_with_stems(text: str, stems: frozenset[str]) -> str:
+    """Return the words of a text that have one of these stems, as they are written."""
+    words = language().terms(text)
+    pairs = zip(words, language().roots(words), strict=True)
+    return ", ".join(dict.fromkeys(word for word, root in pairs if root in stems))
+
+
+def enough_stems(stems: int) -> int:
+    """Return how many of a clause's specific words a task must contain: one of one, two of two or three, half of more.
+
+    With one of two or three words, conditions fired wrongly five to ten times as often, for twice the hits.
+    """
+    return stems if stems < 3 else max(2, (stems + 1) // 2)
+
+
+def condition_body(text: str) -> str:
+    """Return a condition in lower case without its "when", to match tasks that quote it."""
+    lower = text.lower().rstrip(".?!")
+    return lower.partition(" ")[2].strip() if _has_opener(text) else lower
+
+
+def _has_opener(text: str) -> bool:
+    first, _, rest = text.partition(" ")
+    return rest != "" and first.lower().strip(",:") in language().openers
+
+
+# Parse a whenToUse pattern: alternatives, a phrase, a glob, a regex, a sentence, or a pattern that
+# is refused.
+
+MAX_PATTERN_CHARS = 256  # a longer condition is a mistake or an attack
+MAX_RE2_BYTES = 2 << 20  # memory limit of one pattern, for its program and RE2's automaton
+MAX_REGEX_SIZE = 3_000  # instructions, about 1 ms to compile; regexes of people have about 50
+MAX_ENGINE_WORK = (
+    100_000  # instructions that one task may cost in compiling and searching: about 0.1 s
+)
+CHARS_PER_INSTRUCTION = 50  # that RE2 searches while it compiles one instruction
+MAX_KNOWN_CONDITIONS = 4_096  # size of the cache: enough for a batch of files
+MAX_COMPILED_PATTERNS = 512  # size of the cache; hostile repositories have thousands
+
+ALTERNATIVES, GLOB, REGEX, LANGUAGE, PHRASE, REFUSED = (
+    "alternatives",
+    "glob",
+    "regex",
+    "language",
+    "phrase",
+    "refused",
+)
+PIECES, PATHS, ENGINE, WORDS = "pieces", "paths", "engine", "words"  # how a condition is matched
+
+# Instructions of RE2 for one atom, measured with case ignored.
+LITERAL_SIZE, ANY_CHARACTER_SIZE, CLASS_SIZE, WIDE_CLASS_SIZE, UNICODE_CLASS_SIZE = (
+    2,
+    10,
+    7,
+    28,
+    1_250,
+)
+WIDE_ESCAPES = ("\\x", "\\W", "\\D", "\\S")  # these classes contain characters beyond ASCII
+MAX_REPEATS = 1_000  # RE2 rejects a higher repeat count
+
+SYMBOLS = "\u2190"  # from here on, a single character has a meaning: arrows, dingbats, emoji
+MIN_INFLECTED_CHARS = 4  # shorter words have no ending: `ios` and `bus` are no plurals
+MIN_BASE_CHARS = 3  # letters that must remain without the ending
+ENDINGS = (
+    ("ing", MIN_BASE_CHARS),
+    ("ed", MIN_BASE_CHARS),
+    ("ment", 5),
+)  # ending, and the letters that must remain
+MIN_STEM_CHARS = 6  # of a stem that makes two words forms of one word: `general` is not `generate`
+
+METACHARACTERS = ".*+?()[]{}^$\\"
+BRACKETS = str.maketrans("()[]", "    ")
+SEPARATORS = "\x1f\x1e\x1d"  # of packed fields, alternatives and pieces: clean() removes them from every text
+GAP = (
+    "\0"  # replaces `.*` while a pattern is parsed: clean() removes this character from every text
+)
+# A pattern that fires on all of these would fire on everything.
+NONSENSE = ("qophs vext blamp", "jurd woky fligz", "nymx cuts dib")
+
+
+@record
+class Note:
+    """A problem with a pattern: a code for programs, a text that follows the pattern in a message, and a hint."""
+
+    code: str
+    text: str
+    hint: str = (
+        "name the words of a task for which this memory is needed, such as: auth|login|security"
+    )
+
+
+EMPTY_PART = Note("empty-alternative", "has an empty alternative, which is ignored")
+TOO_WIDE = Note("wide-condition", "matches everything: it is not used")
+BACKSPACE = Note(
+    "backspace", "contains a backspace: YAML reads \\b in double quotes as one; use single quotes"
+)
+TOO_LARGE = Note(
+    "large-regex",
+    "is a regex that takes too long to compile: it is not used",
+    "use a smaller count than {1,60}",
+)
+NO_RE2 = Note(
+    "no-re2",
+    "needs google-re2, which is not installed: it is matched as plain text",
+    "install google-re2",
+)
+REGEX_HINT = "look-around and back-references are not supported; write alternatives: login|sign.?in"
+
+
+@record
+class Condition:
+    """A parsed whenToUse pattern. All fields are plain values, so that an index can store them."""
+
+    text: str
+    form: str
+    how: str = ""
+    parts: tuple[
+        tuple[str, ...], ...
+    ] = ()  # alternatives: pieces in order, globs, or specific stems
+    phrase: str = ""  # text that also fires if a task contains it literally
+    notes: tuple[Note, ...] = ()
+    size: int = 0  # of a regex, in instructions
+
+
+known_conditions: dict[str, Condition] = (
+    language_cache()
+)  # cache; index/ingest.py adds conditions that were parsed before
+
+
+def read_condition(pattern: str) -> Condition:
+    """Return a parsed pattern. It never raises: a pattern that cannot be used is a refused condition with a note."""
+    if pattern not in known_conditions:
+        if len(known_conditions) >= MAX_KNOWN_CONDITIONS:
+            known_conditions.clear()
+        known_conditions[pattern] = _read_new(pattern)
+    return known_conditions[pattern]
+
+
+def _read_new(pattern: str) -> Condition:
+    text = " ".join(clean(pattern).split())
+    if not text.strip("|"):
+        return _refused_condition(text, Note("empty-condition", "is empty: it matches nothing"))
+    if len(text) > MAX_PATTERN_CHARS:
+        return _refused_condition(
+            text,
+            Note(
+                "long-condition", f"is longer than {MAX_PATTERN_CHARS} characters: it is not used"
+            ),
+        )
+    note = (BACKSPACE,) if "\b" in pattern else ()
+    sentence = text.rstrip(".?!")
+    if is_sentence(sentence) and not _has_signs(_prose(sentence)) and "*" not in sentence:
+        return Condition(text, LANGUAGE, WORDS, condition_clauses(text), condition_body(text), note)
+    if not is_file_glob(text):
+        found = _read_pattern(text)
+        return replace(found, notes=note + found.notes)
+    globs = tuple((glob,) for glob in globs_of(text))
+    return (
+        Condition(text, GLOB, PATHS, globs, notes=note)
+        if globs
+        else _refused_condition(text, *note, TOO_WIDE)
+    )
+
+
+def pack_condition(condition: Condition) -> str:
+    """Return a condition as one string without its notes. An index stores it, because parsing is slower than firing."""
+    parts = SEPARATORS[1].join(SEPARATORS[2].join(pieces) for pieces in condition.parts)
+    size = str(condition.size)
+    return SEPARATORS[0].join(
+        (condition.text, condition.form, condition.how, condition.phrase, size, parts)
+    )
+
+
+def unpack_condition(packed: str) -> Condition:
+    """Return the condition in a string from `pack`."""
+    text, form, how, phrase, size, parts = packed.split(SEPARATORS[0])
+    pieces = (tuple(part.split(SEPARATORS[2])) for part in parts.split(SEPARATORS[1]) if part)
+    return Condition(text, form, how, tuple(pieces), phrase, size=int(size))
+
+
+def _refused_condition(text: str, *notes: Note) -> Condition:
+    return Condition(text, REFUSED, notes=notes)
+
+
+def _read_pattern(text: str) -> Condition:
+    """Parse alternatives, a phrase, or pieces with gaps between them. Other patterns are regexes for the engine."""
+    signs = _has_signs(text)
+    gapped = (text.replace(".*", GAP) if signs else text).replace("*", GAP)
+    if signs and any(c in METACHARACTERS for c in gapped):
+        return _read_regex(text)
+    form = REGEX if signs else GLOB if GAP in gapped else ALTERNATIVES if "|" in gapped else PHRASE
+    return _read_pieces(text, form, gapped)
+
+
+def _read_pieces(text: str, form: str, gapped: str, notes: tuple[Note, ...] = ()) -> Condition:
+    kept = []
+    spelled = spell_out_names(gapped)
+    for alternative in dict.fromkeys(
+        (gapped if spelled == gapped else f"{gapped}|{spelled}").lower().split("|")
+    ):
+        pieces = _pieces_of(alternative.strip())
+        if (
+            any(c.isalnum() or c > SYMBOLS for piece in pieces for c in piece)
+            or len("".join(pieces)) > 1
+        ):
+            kept.append(pieces)
+        elif pieces or GAP in alternative:
+            return _refused_condition(text, TOO_WIDE)
+        elif EMPTY_PART not in notes:
+            notes = (*notes, EMPTY_PART)
+    return Condition(text, form, PIECES, tuple(kept), notes=notes)
+
+
+def _pieces_of(alternative: str) -> tuple[str, ...]:
+    """Return the pieces between gaps. With a gap there are at least two; the last may be empty (see when.py)."""
+    pieces = tuple(piece for piece in alternative.split(GAP) if piece.strip())
+    return (*pieces, "") if len(pieces) == 1 and GAP in alternative else pieces
+
+
+def word_parts(text: str) -> set[str]:
+    """Return the words of a text in lower case, and the parts of words like `authToken`, `HTTPServer` and `python3`."""
+    found = set(language().words(text))
+    for word in {*text.translate(_apart_table).split()}:
+        if not (word.islower() and word.isalpha()) and not word.isdecimal():
+            found.update(_humps(word))
+    return found
+
+
+class _Apart(dict[int, str]):
+    """A translation table that fills itself: letters and digits stay, every other character becomes a space."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        self[code] = character if character.isalnum() else " "
+        return self[code]
+
+
+_apart_table = _Apart()
+
+
+def _humps(word: str) -> list[str]:
+    """Return the parts of a word in lower case, split at capitals (`authToken`) and between letters and digits."""
+    parts, start = [], 0
+    for at in range(1, len(word)):
+        before, here, after = word[at - 1], word[at], word[at + 1 : at + 2]
+        hump = here.isupper() and (before.islower() or (before.isupper() and after.islower()))
+        if hump or before.isdigit() != here.isdigit():
+            parts.append(word[start:at].lower())
+            start = at
+    return [*parts, word[start:].lower()]
+
+
+def base_forms(word: str) -> tuple[str, ...]:
+    """Return an English word and its possible base forms: `caches`, `cached` and `caching` are forms of `cache`."""
+    if len(word) < MIN_INFLECTED_CHARS or not word.isascii():
+        return (word,)
+    if word.endswith(("ies", "ied")):
+        return word, word[:-3] + "y"
+    if word.endswith("s") and not word.endswith("ss"):
+        return (word, word[:-1], word[:-2]) if word.endswith("es") else (word, word[:-1])
+    for ending, least in ENDINGS:
+        base = word.removesuffix(ending)
+        if base != word and len(base) >= least and any(c in "aeiouy" for c in base):
+            single = (base[:-1],) if base[-1] == base[-2] else ()
+            return word, base, base + "e", *single
+    return (word,)
+
+
+def trigger_text(pieces: tuple[str, ...]) -> str:
+    """Return a text that every task contains on which an alternative fires: the common start of a word's forms."""
+    longest = max(pieces, key=len)
+    if len(pieces) > 1 or not (longest.isascii() and longest.isalnum()):
+        return longest
+    forms, stem = base_forms(longest), language().stem(longest)
+    short = next(
+        (
+            short
+            for short, full in language().short_forms.items()
+            if full == stem and full.startswith(short)
+        ),
+        "",
+    )
+    stem = short or stem
+    shortest = min(forms, key=len)
+    while not all(form.startswith(shortest) for form in forms):
+        shortest = shortest[:-1]
+    if (short or len(stem) >= MIN_STEM_CHARS) and len(stem) < len(shortest):
+        shortest = shortest[: len(stem)]
+    return shortest[:-1] if len(shortest) > MIN_BASE_CHARS and shortest[-1] in "eiy" else shortest
+
+
+def _has_signs(text: str) -> bool:
+    """Return whether a text has an escape, a class, a group, an anchor or a quantifier: then it is a regex."""
+    if "\\" in text or text.startswith("^") or text.endswith("$") or "|^" in text or "$|" in text:
+        return True
+    if 0 <= text.find("[") < text.rfind("]") or 0 <= text.find("(") < text.rfind(")"):
+        return True
+    return _has_quantifier(text)
+
+
+def _prose(text: str) -> str:
+    """Return a sentence without its brackets, unless the text has alternatives or a quantifier."""
+    return text if "|" in text or _has_quantifier(text) else text.translate(BRACKETS)
+
+
+def _has_quantifier(text: str) -> bool:
+    return any(_quantifies(text, at) for at, c in enumerate(text) if at and c in "*+?{")
+
+
+def _quantifies(text: str, at: int) -> bool:
+    """Return whether the character at `at` is a quantifier. `c++`, `a+b` and `impl*auth` have none."""
+    before = text[at - 1]
+    if text[at] == "{":
+        return text[at + 1 : at + 2].isdigit() and "}" in text[at:]
+    return before in ".)]}" or (text[at] == "?" and before.isalnum())
+
+
+def _read_regex(text: str) -> Condition:
+    parts = [part for part in text.split("|") if part.strip()]
+    notes = (EMPTY_PART,) if text.startswith("|") or text.endswith("|") or "||" in text else ()
+    source = _widen("|".join(parts))
+    size = regex_size(source)
+    if size > MAX_REGEX_SIZE:
+        return _refused_condition(text, *notes, TOO_LARGE)
+    regex, why = compiled_regex(source)
+    if regex is None:
+        return _read_pieces(
+            text, GLOB if "*" in text else PHRASE, text.replace("*", GAP), (*notes, *why)
+        )
+    if regex.search("") or all(regex.search(probe) for probe in NONSENSE):
+        return _refused_condition(text, TOO_WIDE)
+    return Condition(text, REGEX, ENGINE, ((source,),), text.lower(), notes, size)
+
+
+def _widen(text: str) -> str:
+    """Return the regex that a pattern stands for: a bare star becomes `.*`, a double plus becomes text."""
+    out = ""
+    for at, c in enumerate(text):
+        before = text[at - 1 : at]
+        if c == "*" and not (before in (".", ")", "]", "}") or text[at - 2 : at - 1] == "\\"):
+            out += ".*"
+        elif c == "+" and (before == "+" or text[at + 1 : at + 2] == "+"):
+            out += r"\+"
+        else:
+            out += c
+    return out
+
+
+class Engine:
+    """RE2 with a budget for one task, so that the regexes of a hostile repository cannot slow it down."""
+
+    def __init__(self, work: int = MAX_ENGINE_WORK):
+        self.left = work
+        self.skipped = 0  # conditions that were not tested
+        self._apart: Engine | None = None
+
+    def apart(self) -> Engine:
+        """Return the engine for conditions that nobody vouches for, which has its own budget."""
+        self._apart = self._apart or Engine()
+        return self._apart
+
+    @property
+    def untried(self) -> int:
+        """Return how many conditions were not tested, in both engines."""
+        return self.skipped + (self._apart.skipped if self._apart else 0)
+
+    def finds(self, condition: Condition, text: str) -> bool:
+        """Tell whether the regex of a condition matches a text. If the budget is used up, count it and return False."""
+        cost = condition.size + len(text) // CHARS_PER_INSTRUCTION
+        if cost > self.left:
+            self.skipped += 1
+            return False
+        self.left -= cost
+        regex, _ = compiled_regex(condition.parts[0][0])
+        return regex is not None and bool(regex.search(text))
+
+
+_compiled_regexes: dict[str, tuple[Any, tuple[Note, ...]]] = {}
+
+
+def compiled_regex(source: str) -> tuple[Any, tuple[Note, ...]]:
+    """Return RE2's pattern, or None and the reason. Python's `re` is never used: a pattern can make it run forever."""
+    if source not in _compiled_regexes:
+        if len(_compiled_regexes) >= MAX_COMPILED_PATTERNS:
+            _compiled_regexes.clear()
+        _compiled_regexes[source] = _compile_regex(source)
+    return _compiled_regexes[source]
+
+
+def _compile_regex(source: str) -> tuple[Any, tuple[Note, ...]]:
+    try:
+        import re2  # imported here: it takes 8 ms, and most conditions need no regex
+    except ImportError:
+        return None, (NO_RE2,)
+    options = re2.Options()
+    options.log_errors, options.max_mem, options.case_sensitive = False, MAX_RE2_BYTES, False
+    options.never_capture = True  # groups would keep RE2 from using its fastest engine
+    try:
+        return re2.compile(source, options), ()
+    except re2.error as failure:
+        reason = failure.args[0] if failure.args else ""
+        reason = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        said = f"is no regex RE2 can run ({reason}), so it is matched as plain text"
+        return None, (Note("bad-regex", said, REGEX_HINT),)
+
+
+def regex_size(source: str) -> int:
+    """Return an estimate of RE2's instructions for a regex; for large repeats, it is never too low."""
+    open_groups: list[int] = []
+    size = last = at = 0  # size of the group so far, size of the last atom, position
+    while at < len(source):
+        sign = source[at]
+        times, end = _repeats(source, at)
+        if times:
+            size += last * (times - 1) + 1
+            last = last * times + 1
+        elif sign == "(":
+            open_groups.append(size)
+            size = last = 0
+        elif sign == ")" and open_groups:
+            last = size + 1
+            size = open_groups.pop() + last
+        else:
+            last, end = _atom_size(source, at)
+            size += last
+        at = end
+    return size + sum(open_groups)
+
+
+def _repeats(source: str, at: int) -> tuple[int, int]:
+    """Return how often the quantifier at `at` copies an atom, and its end; 0 if there is no quantifier."""
+    if source[at] in "*+?":
+        return 1, at + 1
+    close = source.find("}", at, at + 12) if source[at] == "{" else -1
+    low, comma, high = source[at + 1 : close].partition(",") if close > 0 else ("", "", "")
+    if not low.isdecimal() or (high and not high.isdecimal()):
+        return 0, at + 1
+    most = int(high) if high else int(low) + bool(comma)
+    return min(max(most, 1), MAX_REPEATS), close + 1
+
+
+def _atom_size(source: str, at: int) -> tuple[int, int]:
+    """Return the size of the character, escape or class that starts at `at`, and its end."""
+    sign = source[at]
+    if sign == "\\":
+        return _escape_size(source, at)
+    if sign == "[":
+        end = _class_end(source, at)
+        inside = source[at + 1 : end - 1]
+        wide = (
+            inside.startswith("^")
+            or not inside.isascii()
+            or any(escape in inside for escape in WIDE_ESCAPES)
+        )
+        unicode = inside.count("\\p") + inside.count("\\P")
+        return UNICODE_CLASS_SIZE * unicode + (WIDE_CLASS_SIZE if wide else CLASS_SIZE), end
+    return ANY_CHARACTER_SIZE if sign == "." or not sign.isascii() else LITERAL_SIZE, at + 1
+
+
+def _escape_size(source: str, at: int) -> tuple[int, int]:
+    name, end = source[at + 1 : at + 2], at + 2
+    if name in ("p", "P", "x"):
+        close = source.find("}", end) if source[end : end + 1] == "{" else -1
+        end = close + 1 if close > 0 else end + 1
+    return UNICODE_CLASS_SIZE if name in (
+        "p",
+        "P",
+    ) else WIDE_CLASS_SIZE if f"\\{name}" in WIDE_ESCAPES else CLASS_SIZE, end
+
+
+def _class_end(source: str, at: int) -> int:
+    """Return the end of the class that starts at `at`. A bracket at its start, or an escaped one, does not close it."""
+    at += 3 if source[at + 1 : at + 2] == "^" else 2 if source[at + 1 : at + 2] == "]" else 1
+    while at < len(source) and source[at] != "]":
+        named = source.find(":]", at) if source.startswith("[:", at) else -1
+        at = named + 2 if named > 0 else at + (2 if source[at] == "\\" else 1)
+    return min(at + 1, len(source))
+
+
+# Test whether a whenToUse condition fires on a text, and find problems with conditions for
+# `rawkomem check`.
+
+MAX_PATTERNS = 32  # a memory with more conditions would fire on anything
+MAX_TEXT_CHARS = 10_000  # of a task, from its start, which names its subject
+LAST_SPACED = 0x52F  # up to here are Latin, Greek and Cyrillic letters, whose scripts have spaces between words
+MAX_ENDING_CHARS = 3  # that a form of a word may add, in other languages than English
+MAX_SHOWN_PATTERN_CHARS = 40  # of a pattern in a message
+ALTERNATIVE, PATH, LINK, PASTED, RECENT = (
+    "alternative",
+    "path",
+    "link",
+    "pasted",
+    "recent",
+)  # ways of firing, besides GLOB, PHRASE, REGEX and WORDS
+FIRED_SENTENCES = {
+    REGEX: "regex",
+    WORDS: "words: {}",
+    LINK: "linked from {}",
+    PASTED: "in pasted text: {}",
+    RECENT: "just before: {}",
+}
+# All other ways of firing are described as "{how} {text!r}".
+# Sentences without a common subject: a condition that fires on two of them fires on letters, not on a subject.
+EVERYDAY_SENTENCES = (
+    "several musicians travelled south for the winter festival",
+    "his uncle repaired broken clocks inside a mountain village",
+    "the gardener painted her wooden fence orange before breakfast",
+    "they watched sailing boats drift beyond the quiet harbour",
+)
+
+
+COMMON_HINT = "name a subject instead"
+UNBALANCED_HINT = "close each bracket, or write plain alternatives: login|sign in"
+
+
+@record
+class Fired:
+    """The part of a condition that fired: `how` is a code for programs, `text` is the part itself."""
+
+    how: str
+    text: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Return a description for people."""
+        return (
+            FIRED_SENTENCES[self.how].format(self.text)
+            if self.how in FIRED_SENTENCES
+            else f"{self.how} {self.text!r}"
+        )
+
+
+@record
+class Situation:
+    """A clean text, split once for many conditions, and the engine that searches it for their regexes."""
+
+    text: str
+    lower: str  # on one line; then each compound name, split into words, on its own line
+    lines: tuple[str, ...]
+    words: frozenset[str]  # with the parts of camelCase words, and with base forms
+    stems: frozenset[str]
+    paths: tuple[str, ...]
+    engine: Engine
+
+
+def situation_of(text: str, engine: Engine | None = None) -> Situation:
+    """Return a clean text prepared for conditions: cut, in lower case, with its words, stems and paths.
+
+    Texts of one task share its `engine`, and so its time budget.
+    """
+    text = text[:MAX_TEXT_CHARS]
+    lower = text.lower()
+    lines = tuple(" ".join(line.split()) for line in lower.split("\n"))
+    found = frozenset(base for word in word_parts(text) for base in base_forms(word))
+    stems, paths = frozenset(specific_stems(text)), tuple(paths_in(lower))
+    names = "".join(f" \n {name}" for name in spelled_out_names(text)).lower()
+    return Situation(
+        text, " ".join(lower.split()) + names, lines, found, stems, paths, engine or Engine()
+    )
+
+
+def match_condition(pattern: str, text: str) -> Fired | None:
+    """Return the part of a pattern that fires on a text; None if no part does."""
+    return fires(read_condition(pattern), situation_of(clean(text)))
+
+
+def fires(condition: Condition, situation: Situation) -> Fired | None:
+    """Return the part of a condition that fires in a situation; None if no part does."""
+    if condition.form == REFUSED:
+        return None
+    if condition.how == WORDS:
+        return _words_fire(condition, situation)
+    if condition.how == PATHS:
+        found = (
+            path for (glob,) in condition.parts for path in situation.paths if fits_glob(glob, path)
+        )
+        return next((Fired(PATH, path) for path in found), None)
+    if condition.how == ENGINE:
+        return _engine_fires(condition, situation)
+    return _pieces_fire(condition, situation)
+
+
+def fires_on_subject(condition: Condition, situation: Situation, subject: Situation) -> bool:
+    """Return whether a condition fires on the subject of a situation, not on words or letters of any text."""
+    if condition.how == PATHS:
+        return bool(fires(condition, situation))
+    return bool(fires(condition, subject)) and everyday_hits(condition) < 2
+
+
+_everyday_situations: list[Situation] = []
+
+
+def everyday_hits(condition: Condition) -> int:
+    """Return how many of the EVERYDAY sentences a condition fires on."""
+    _everyday_situations[:] = _everyday_situations or map(situation_of, EVERYDAY_SENTENCES)
+    engine = Engine()
+    return sum(
+        bool(fires(condition, replace(sentence, engine=engine)))
+        for sentence in _everyday_situations
+    )
+
+
+def condition_problems(patterns: Iterable[str], line: int = 1) -> list[Problem]:
+    """Return the problems that `rawkomem check` reports about a memory's conditions."""
+    given = list(patterns)
+    found = []
+    if len(given) > MAX_PATTERNS:
+        message = f"whenToUse has {len(given)} patterns: {MAX_PATTERNS} at most"
+        hint = "join related words with | or keep the few that matter"
+        found.append(error("too-many-conditions", message, hint, line))
+    for pattern in given[:MAX_PATTERNS]:
+        shown = clean(pattern)[:MAX_SHOWN_PATTERN_CHARS]
+        for note in read_condition(pattern).notes:
+            found.append(
+                warning(
+                    note.code, f"whenToUse {shown!r} {note.text}", note.hint, line, quote=pattern
+                )
+            )
+    return found
+
+
+def why_unusable(pattern: str) -> Note | None:
+    """Return why a pattern must not be stored: it would never fire, fire on everything, or mean something else.
+
+    None if it may be stored.
+    """
+    condition = read_condition(pattern)
+    if condition.form == REFUSED:
+        return condition.notes[-1]
+    return next(
+        (note for note in condition.notes if note.code in ("bad-regex", "backspace")),
+        _unbalanced(condition),
+    )
+
+
+def _unbalanced(condition: Condition) -> Note | None:
+    """Return a note if the numbers of opening and closing brackets differ; else None."""
+    if condition.form == REGEX or condition.how in (WORDS, PATHS):
+        return None
+    text = condition.text
+    odd = next((pair for pair in ("()", "[]") if text.count(pair[0]) != text.count(pair[1])), "")
+    return (
+        Note("bad-regex", f"has different numbers of {odd[0]!r} and {odd[1]!r}", UNBALANCED_HINT)
+        if odd
+        else None
+    )
+
+
+def condition_warnings(patterns: Iterable[str]) -> list[str]:
+    """Return a sentence with a hint for each pattern that fires on words of nearly every task."""
+    return [f"{said}: {COMMON_HINT}" for pattern in patterns if (said := why_too_common(pattern))]
+
+
+def why_too_common(pattern: str) -> str:
+    """Return a sentence if a pattern fires on words of nearly every task; else empty."""
+    common = _common_word(read_condition(pattern))
+    return (
+        f"whenToUse {clean(pattern)[:MAX_SHOWN_PATTERN_CHARS]!r} fires on nearly every task ({common})"
+        if common
+        else ""
+    )
+
+
+def _common_word(condition: Condition) -> str:
+    """Return a common word that alone makes a condition fire; empty if there is none."""
+    if condition.form in (ALTERNATIVES, PHRASE, REGEX, GLOB) and condition.how == PIECES:
+        spoken = language()
+        for pieces in condition.parts:
+            words = spoken.words(" ".join(pieces))
+            if len(words) == 1 and (
+                spoken.is_stop(words[0]) or spoken.stem(words[0]) in spoken.generic_stems
+            ):
+                return f"the word {words[0]!r}"
+    return "the letters of any word" if everyday_hits(condition) > 1 else ""
+
+
+def _pieces_fire(condition: Condition, situation: Situation) -> Fired | None:
+    form = condition.form
+    how = ALTERNATIVE if form == ALTERNATIVES else form
+    for pieces in condition.parts:
+        if _word_fires(pieces[0], situation) if len(pieces) == 1 else _gaps_fire(pieces, situation):
+            return Fired(how, "*".join(pieces))
+    return None
+
+
+def _word_fires(piece: str, situation: Situation) -> bool:
+    """Return whether a text contains a word or a phrase as whole words; the last word may have an ending."""
+    if piece.isascii() and piece.isalnum():
+        return not situation.words.isdisjoint(base_forms(piece)) or _is_stem(piece, situation)
+    if piece not in situation.lower:
+        return False
+    if any(ord(c) > LAST_SPACED and c.isalpha() for c in piece):
+        return True
+    at = situation.lower.find(piece)
+    while at >= 0:
+        if _stands_alone(situation.lower, at, at + len(piece), piece.isascii()):
+            return True
+        at = situation.lower.find(piece, at + 1)
+    return False
+
+
+def _is_stem(word: str, situation: Situation) -> bool:
+    root = language().roots([word])[0]
+    return (
+        len(root) >= MIN_STEM_CHARS
+        and root in situation.stems
+        and root[:MIN_BASE_CHARS] == word[:MIN_BASE_CHARS]
+    )
+
+
+def _stands_alone(text: str, start: int, end: int, ascii: bool) -> bool:
+    """Return whether a part of a text consists of whole words; the last one may have an ending."""
+    if text[start].isalnum() and text[start - 1 : start].isalnum():
+        return False
+    if not text[end - 1].isalnum():
+        return True
+    last = end
+    while last < len(text) and text[last].isalnum():
+        last += 1
+    ending = text[end:last]
+    return ending in ("", "s", "es", "ed", "ing", "d") if ascii else len(ending) <= MAX_ENDING_CHARS
+
+
+def _gaps_fire(pieces: tuple[str, ...], situation: Situation) -> bool:
+    held = all(piece in situation.lower for piece in pieces)
+    return held and any(_are_in_order(pieces, line) for line in situation.lines)
+
+
+def _are_in_order(pieces: tuple[str, ...], line: str) -> bool:
+    at = 0
+    for piece in pieces:
+        at = line.find(piece, at)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True
+
+
+def _engine_fires(condition: Condition, situation: Situation) -> Fired | None:
+    if situation.engine.finds(condition, situation.text):
+        return Fired(REGEX)
+    return _phrase_fires(condition, situation)
+
+
+def _words_fire(condition: Condition, situation: Situation) -> Fired | None:
+    for stems in condition.parts:
+        shared = situation.stems.intersection(stems)
+        if len(shared) >= enough_stems(len(stems)):
+            return Fired(WORDS, words_with_stems(condition.text, shared))
+    return _phrase_fires(condition, situation)
+
+
+def _phrase_fires(condition: Condition, situation: Situation) -> Fired | None:
+    return Fired(PHRASE, condition.phrase) if condition.phrase in situation.lower else None

@@ -1,0 +1,328 @@
+"""Splits a prompt from a host into the person's request, pasted text, and text of the host.
+
+Conditions may fire on names in pasted text, but its meaning is ignored. No regex is used, for
+speed: every prompt passes through this file.
+"""
+
+from __future__ import annotations
+
+from ..model.values import record
+from .language import language
+
+HOST_TAGS = (  # hosts put them around their own text
+    "command-name", "command-message", "command-contents", "local-command-stdout", "local-command-stderr",
+    "local-command-caveat", "system-reminder", "task-notification", "user-prompt-submit-hook", "bash-input",
+    "bash-stdout", "bash-stderr", "ide_opened_file", "ide_selection", "ide_diagnostics", "environment_context",
+    "user_instructions", "INSTRUCTIONS", "persisted-output", "rawkomem", "memories", "system_warning", "turn_aborted",
+    "attached_files", "permissions instructions", "collaboration_mode", "skill", "user_shell_command", "user_action",
+    "subagent_notification", "teammate-message", "background_output", "hook_context",
+)  # fmt: skip
+PERSON_TAGS = ("command-args", "user_query")  # hosts put them around a person's words
+COMMAND_TAG = "command-name"
+NOTIFICATION = "<task-notification>"  # start of a message in which nothing is a person's
+MAX_TAG_CHARS = 300  # from a tag's name to the end of its attributes
+NOTICES = (  # start of texts that a host sends as the user
+    "this session is being continued from a previous conversation", "caveat: the messages",
+    "the user just ran /", "please continue the conversation from where", "the conversation history before this point",
+    "another language model started to solve this problem", "base directory for this skill:",
+    "# agents.md instructions for ",
+)  # fmt: skip
+PLACEHOLDERS = (  # of hosts, for attachments and interruptions
+    "[Image #", "[Image:", "[Image]", "[Pasted text #", "[Attached:", "[Attached file", "[File:",
+    "[Request interrupted",
+)  # fmt: skip
+ROOT_FOLDERS = (  # of Unix systems: "/etc is full" is not a slash command
+    "bin", "boot", "dev", "etc", "home", "lib", "mnt", "opt", "proc", "root", "sbin", "srv", "sys", "tmp", "usr", "var",
+    "Applications", "Library", "Users", "Volumes",
+)  # fmt: skip
+PREDICATES = (  # words after a path that is the subject of a sentence: "/login returns 500"
+    "is", "isn't", "are", "was", "were", "has", "have", "had", "does", "doesn't", "returns", "gives", "shows", "fails",
+    "answers", "takes", "endpoint", "route",
+)  # fmt: skip
+FENCES = ("```", "~~~")
+TRACES = (  # start of lines that programs print
+    "Traceback ", 'File "', "goroutine ", "panic:", "thread '", "called `", "note: ", "exit status ", "Exception in ",
+    "Caused by:", "npm ERR!", "error[", "error:", "warning:", "fatal:", "Error:", "FAILED ", "E   ", "diff --git",
+    "@@ ", "+++ ", "--- ", "=> ", "Author:", "Date:", "> ", "#include", "}", "INSERT ", "modified: ", "new file: ",
+    "deleted: ",
+)  # fmt: skip
+ERROR_ENDS = ("Error:", "Exception:", "Warning:")  # end of the first word of such a line
+KEYWORDS = (  # start of lines of code or output, but also of requests: "import the customers"
+    "import ", "package ", "func ", "def ", "class ", "const ", "let ", "var ", "return ", "export ", "SELECT ",
+    "commit ", "index ", "at ", "... ",
+)  # fmt: skip
+CODE_SIGNS = "={};"  # a line with such a start and one of these is code
+PROMPTS = ("$ ", "% ", "❯ ", "➜ ", "PS C:", ">>> ", "# ./")  # of shells, at the start of a line
+PROMPT_ENDS = ("$ ", "% ", "# ", "> ")  # … after the name of a user, a machine or a folder
+MAX_PROMPT_CHARS, MAX_PROMPT_WORDS = 80, 3  # of these names
+CODE_ENDS = ("{", "};", ");", "},", "],", "=>", ") {", "):", "\\")
+CONSOLE, HUNK = "console", "hunk"  # pasted blocks that may contain lines like a person's
+HUNKS = ("diff --git ", "@@ ")  # start of a hunk
+HUNK_HEADS = (
+    "index ",
+    "new ",
+    "old ",
+    "deleted ",
+    "similarity ",
+    "rename ",
+    "copy ",
+    "Binary ",
+)  # between its parts
+OPENING_SIGNS = "“”‘’«»„¿¡•–—…「『《〈（【"  # that a person's line may start with
+QUESTION_MARKS = ("?", "？", "؟")
+BOXES = range(0x2500, 0x2600)  # Unicode lines, blocks and shapes in the output of programs
+MIN_PROSE_WORDS, MIN_STOP_SHARE = 4, 0.3  # of a person's line between lines of output
+MAX_SIGN_SHARE = 0.25  # of the characters of a line of prose
+MAX_READ_CHARS = (
+    40_000  # half from the start, half from the end: people write before or after pasted text
+)
+MAX_ASK_CHARS = 2_000  # of a longer request, only the start and the end are used
+END_CHARS = 800  # … this many characters of each
+MAX_SENTENCES = 12  # that are compared separately
+MIN_SENTENCE_WORDS = 4  # a shorter sentence is joined with its neighbor
+
+
+@record
+class SplitPrompt:
+    """The parts of a prompt."""
+
+    ask: str = ""  # the request in the person's words
+    paste: str = ""  # output, logs, diffs, code
+    command: str = ""  # the name of a slash command
+    is_host: bool = False  # the host wrote all of it
+
+
+def read_prompt(text: str, max_ask_chars: int = MAX_ASK_CHARS) -> SplitPrompt:
+    """Return the parts of a prompt: the person's request, pasted text, and the name of a slash command."""
+    text = _both_ends(text, MAX_READ_CHARS, MAX_READ_CHARS // 2)
+    if text.lstrip().startswith(NOTIFICATION):
+        return SplitPrompt(is_host=True)
+    bare, name, typed = without_markup(text)
+    bare = _without_placeholders(bare).strip()
+    if is_notice(bare):
+        return SplitPrompt(is_host=True)
+    command, asked = _slash_command(bare)
+    asked = f"{asked}\n{typed}".strip()
+    ask, paste = _asked_and_pasted(asked)
+    if paste == asked and _is_asked_alone(paste):
+        ask, paste = paste, ""
+    is_host = bare != text.strip() and not ask and not paste
+    return SplitPrompt(_both_ends(ask, max_ask_chars, END_CHARS), paste, command or name, is_host)
+
+
+def _is_asked_alone(line: str) -> bool:
+    """Return whether a one-line text that looks pasted is the request: true unless it is a command line."""
+    return bool(line) and "\n" not in line and (is_prose(line) or not _is_prompt(line))
+
+
+def sentences_of(ask: str) -> list[str]:
+    """Return the sentences of a request, with short ones joined. Of many, return the first and the last ones."""
+    parts: list[str] = []
+    for line in ask.split("\n"):
+        line = line.strip().lstrip("-*•> ").strip()
+        for mark in ".?!":
+            line = line.replace(f"{mark} ", f"{mark}\n")
+        parts += [part for part in line.split("\n") if any(map(str.isalnum, part))]
+    joined: list[str] = []
+    for part in parts:
+        if joined and (
+            len(joined[-1].split()) < MIN_SENTENCE_WORDS or len(part.split()) < MIN_SENTENCE_WORDS
+        ):
+            joined[-1] = f"{joined[-1]} {part}"
+        else:
+            joined.append(part)
+    half = MAX_SENTENCES // 2
+    return joined if len(joined) <= MAX_SENTENCES else joined[:half] + joined[-half:]
+
+
+def is_notice(text: str) -> bool:
+    """Return whether a host sent a text as the user: a summary, a caveat, an interruption, an image."""
+    text = text.strip()
+    if text.startswith(PLACEHOLDERS) and text.find("]") == len(text) - 1:
+        return True
+    return text.startswith(NOTIFICATION) or text[:100].lower().startswith(NOTICES)
+
+
+def without_markup(text: str) -> tuple[str, str, str]:
+    """Return a text without the host's elements, the name of a command, and what a person typed inside elements."""
+    name, typed = "", list[str]()
+    for tag in (*PERSON_TAGS, *HOST_TAGS) if "<" in text else ():
+        if f"<{tag}" in text:
+            text, inside = _without_tag(text, tag)
+            typed += inside if tag in PERSON_TAGS else []
+            name = inside[-1].strip().lstrip("/") if inside and tag == COMMAND_TAG else name
+    return text, name, "\n".join(typed).strip()
+
+
+def _without_tag(text: str, tag: str) -> tuple[str, list[str]]:
+    """Return a text without the elements of a tag, and the contents of each.
+
+    A tag that is neither closed nor at the start of a line is kept: a person mentions it.
+    """
+    close = f"</{tag}>"
+    kept, inside = list[str](), list[str]()
+    done, end, start = 0, text.find(close), text.find(f"<{tag}")
+    while start >= 0:
+        after = start + len(tag) + 1
+        opened = text.find(">", after, after + MAX_TAG_CHARS)
+        if 0 <= end < after:
+            end = text.find(close, after)
+        is_whole = end >= 0 or start == 0 or text[start - 1] == "\n"
+        if opened >= 0 and is_whole and text[after] in "> \n":
+            kept.append(text[done:start].rstrip())
+            inside.append(text[opened + 1 : end] if end >= 0 else text[opened + 1 :])
+            done = after = end + len(close) if end >= 0 else len(text)
+        start = text.find(f"<{tag}", after)
+    return ("\n".join([*kept, text[done:].lstrip("\r\n")]), inside) if kept else (text, inside)
+
+
+def _without_placeholders(text: str) -> str:
+    for mark in PLACEHOLDERS if "[" in text else ():
+        start = text.find(mark)
+        while start >= 0:
+            end = text.find("]", start)
+            if end >= 0:
+                text = f"{text[:start]} {text[end + 1 :]}"
+            start = text.find(mark, start + 1)
+    return text
+
+
+def _slash_command(text: str) -> tuple[str, str]:
+    """Return the name of a slash command and the text after it. A path that starts a sentence is no command."""
+    words = text.partition("\n")[0].split(None, 2) if text.startswith("/") else []
+    first, following = (*words[:2], "", "")[:2]
+    name = first[1:]
+    if not name or not all(c.isalnum() or c in ":_-" for c in name):
+        return "", text
+    if name in ROOT_FOLDERS or following.lower() in PREDICATES:
+        return "", text
+    return name, text[1 + len(name) :].strip()
+
+
+def _asked_and_pasted(text: str) -> tuple[str, str]:
+    """Return the lines that a person wrote, and the pasted lines."""
+    ask: list[str] = []
+    paste: list[str] = []
+    fence, block, after_blank, listed = "", "", True, False
+    for line in text.split("\n"):
+        bare = line.strip()
+        if fence or _opens_fence(bare):
+            fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
+            paste.append(line)
+        elif not bare:
+            after_blank = True
+            (paste if block else ask).append("")
+            continue
+        else:
+            block = _pasted_block(block, line, bare, after_blank)
+            is_item = bare[0] in "-*•" or bare.lstrip("0123456789")[:1] in (".", ")")
+            printed = (
+                block
+                or _is_output(bare)
+                or (line.startswith(("    ", "\t")) and not (is_item or listed))
+            )
+            listed = not printed and (is_item or (listed and line[0] in " \t"))
+            (paste if printed else ask).append(line)
+        after_blank = False
+    return "\n".join(ask).strip(), "\n".join(paste).strip()
+
+
+def _opens_fence(line: str) -> bool:
+    return line.startswith(FENCES) and "```" not in line[3:]
+
+
+def _pasted_block(block: str, line: str, bare: str, after_blank: bool) -> str:
+    """Return the kind of pasted block that a line belongs to; empty if none. `block` is that of the line before."""
+    if bare.startswith(HUNKS):
+        return HUNK
+    if _is_prompt(bare):
+        return CONSOLE
+    if block == HUNK and line[0] not in " +-\\" and not bare.startswith(HUNK_HEADS):
+        return ""
+    return "" if after_blank and is_prose(bare) and not _is_output(bare) else block
+
+
+def is_prose(line: str) -> bool:
+    """Return whether a line reads like a person's: enough words, some of them function words, or not English."""
+    abroad = sum(
+        "\xc0" <= c < "\u2000" or "\u2c00" <= c < "\U0001f000" for c in line
+    )  # letters, not emoji
+    if 2 * abroad > len(line):
+        return True
+    words = language().words(line)
+    stops = sum(map(language().is_stop, words))
+    is_spoken = abroad or stops >= MIN_STOP_SHARE * len(words) or line.endswith(QUESTION_MARKS)
+    return len(words) >= MIN_PROSE_WORDS and bool(is_spoken)
+
+
+def _is_prompt(line: str) -> bool:
+    """Return whether a line is a command after a shell's prompt, such as `me@host:~/shop$ make`."""
+    if line.startswith(PROMPTS) or (line[1:3] == ":\\" and ">" in line[:MAX_PROMPT_CHARS]):
+        return True
+    start = line.removeprefix("[")
+    if start[:1] == "(":  # a virtual environment
+        start = start.partition(") ")[2]
+    start = f"{start[:MAX_PROMPT_CHARS]} "
+    end = min((at for at in map(start.find, PROMPT_ENDS) if at >= 0), default=-1)
+    names = start[: max(0, end)].split()
+    if 0 < len(names) <= MAX_PROMPT_WORDS and "@" in names[0][1:-1]:
+        return True
+    bracket = line.find("]") if line[0] == "[" else -1
+    inside = line[1:bracket]
+    return bracket > 0 and ("~" in inside or "/" in inside) and inside[:1].isdigit()
+
+
+def _is_output(line: str) -> bool:
+    """Return whether a line looks like a log, a trace, a diff, a table or code."""
+    first, start = line[0], line.split(None, 1)[0]
+    if (
+        line.startswith(TRACES)
+        or line.endswith(CODE_ENDS)
+        or start.endswith(ERROR_ENDS)
+        or _is_code(line)
+    ):
+        return True
+    if not first.isascii() and not first.isalnum() and first not in OPENING_SIGNS:
+        return True
+    if any(ord(c) in BOXES for c in line[:200] if not c.isascii()) or (
+        first == "|" and line.count("|") > 1
+    ):
+        return True
+    if _is_place(start) or (
+        sum(map(str.isdigit, line[:12])) >= 5 and any(c in ":-/" for c in line[:12])
+    ):
+        return True
+    if "\t" in line or (first in '{["' and (line[-1] in ",}]{[" or '": ' in line)):
+        return True
+    if not any(map(str.isalnum, line)) or (start == line and "(" in line):
+        return line.isascii()
+    signs = sum(c.isascii() and not (c.isalnum() or c in " '.,?!-") for c in line)
+    return len(line) >= 12 and signs > MAX_SIGN_SHARE * len(line)
+
+
+def _is_code(line: str) -> bool:
+    """Return whether a line that starts like code is code. "return a 404 instead" is a request."""
+    if not line.startswith(KEYWORDS):
+        return False
+    if any(sign in line for sign in CODE_SIGNS) or line[-1] in "'\"":
+        return True
+    second = line.split(None, 2)[1].lower()
+    return not (language().is_stop(second) or is_prose(line))
+
+
+def _is_place(word: str) -> bool:
+    """Return whether a word is a file with a line number, such as `src/app.go:12:4:`."""
+    parts = word.split(":")
+    return len(parts) > 1 and parts[1].isdigit() and "." in parts[0]
+
+
+def _both_ends(text: str, limit: int, part: int) -> str:
+    """Return a text; if it is longer than `limit`, its first and last `part` characters, cut between words."""
+    if len(text) <= limit:
+        return text
+    head, tail = text[:part], text[-part:]
+    if not (head[-1].isspace() or text[part].isspace()):
+        head = head[: len(head) - len(head.split()[-1])]
+    if not (tail[0].isspace() or text[-part - 1].isspace()):
+        tail = tail[len(tail.split()[0]) :]
+    return f"{head.rstrip()}\n{tail.lstrip()}"

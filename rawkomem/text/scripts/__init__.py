@@ -1,1 +1,0 @@
-"""Handle all scripts: split texts into terms of the index, and find phrases that two texts share."""

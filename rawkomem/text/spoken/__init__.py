@@ -1,1 +1,0 @@
-"""Separate a person's own words in a prompt from pasted text and from text of the host."""
