@@ -79,3 +79,29 @@ def test_architecture_names_every_folder():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     folders = {file.parent.relative_to(PACKAGE).as_posix() for file in PACKAGE.rglob("__init__.py")} - {"."}
     assert {folder for folder in folders if f"{folder}/" not in page} == set()
+
+
+CLOCKS = {"cpu_seconds", "start_seconds", "process_time", "thread_time", "perf_counter"}
+LANES = {"time", "slow", "stores", "servers", "page", "models", "hosts", "editors"}
+
+
+def names_in(node: ast.AST) -> set[str]:
+    named = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    return named | {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "tests").rglob("test_*.py")), ids=lambda file: file.name)
+def test_no_test_of_the_default_lane_measures_time(file):
+    """A busy machine would make such a test fail; mark it with `time`, or count calls instead."""
+    tree = parsed(file)
+    lanes = {name for node in tree.body if isinstance(node, ast.Assign) and "pytestmark" in names_in(node)
+             for name in names_in(node) & LANES}  # fmt: skip
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    clocks = CLOCKS | {name for name, node in functions.items() if names_in(node) & CLOCKS}
+    measuring = {
+        name
+        for name, node in functions.items()
+        if name.startswith("test_") and names_in(node) & clocks and not lanes
+        and not any(names_in(decorator) & LANES for decorator in node.decorator_list)
+    }  # fmt: skip
+    assert measuring == set()

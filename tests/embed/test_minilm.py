@@ -256,6 +256,7 @@ def test_a_broken_file_is_told(tmp_path, content):
     assert "Install rawkomem again" in caught.value.hint
 
 
+@pytest.mark.time
 def test_a_cold_query_is_quick_small_and_changes_no_environment():
     said: list[str] = []
 
@@ -268,6 +269,7 @@ def test_a_cold_query_is_quick_small_and_changes_no_environment():
         assert int(said[0]) < 150_000  # kB
 
 
+@pytest.mark.time
 def test_warm_queries_and_sections_are_quick(embedder):
     section = " ".join(["the service answers slowly after a deployment"] * 28)
     embedder.embed([QUERY])

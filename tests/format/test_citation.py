@@ -257,6 +257,7 @@ def test_an_example_in_a_text_is_no_definition():
 LONG = 2_000_000  # characters
 
 
+@pytest.mark.time
 @pytest.mark.parametrize(
     ("source", "path"),
     [

@@ -146,7 +146,7 @@ def test_claims_that_contradict_each_other_are_told_once(started, git, rawkomem)
     assert "contradictions: mem_3_a contradicts mem_2_a" in told.stdout and "contradicting-claim" not in told.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.time
 def test_a_commit_of_one_note_among_thousands_costs_about_a_search(memories, project, git, rawkomem):
     for n in range(2_000):
         body = f"Component {n} of subsystem {n % 37} logs to channel c{n} and is owned by group {n % 11}."

@@ -1,4 +1,4 @@
-"""No text costs more than its length: processor time doubles with the size, whatever a hostile text repeats."""
+"""No text costs more than its length: processor time grows with the size, whatever a hostile text repeats."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from rawkomem.redaction.values import is_placeholder, is_random, is_strong
 
 from tests.cpu import cpu_seconds
 
-SIZE, LARGE = 8_000, 40_000  # characters, for slow and for fast functions; the second text has twice as many
-MAX_RATIO = 3.0  # of the time for twice the text; 2 is linear, 4 is quadratic
+pytestmark = pytest.mark.time
+
+SIZE, LARGE = 1_000, 5_000  # characters, for slow and for fast functions; the second text has TIMES as many
+TIMES = 16
+MAX_RATIO = 40  # of the time for TIMES the text; 16 is linear, 256 is quadratic
 NOISE_S = 0.02  # a run that takes less says nothing about a ratio
 TRIES = 4  # a busy machine stretches single runs
 
@@ -76,8 +79,8 @@ FINDERS = {
 
 
 def ratio(run, unit: str, length: int) -> float:
-    """Return how much more time twice the text takes, the least of some tries; 0 where that is too little to tell."""
-    small, large = (unit * (size // len(unit)) for size in (length, 2 * length))
+    """Return how much more time TIMES the text takes, the least of some tries; 0 where that is too little to tell."""
+    small, large = (unit * (size // len(unit)) for size in (length, TIMES * length))
     least = inf
     for _ in range(TRIES):
         long = cpu_seconds(lambda: run(large))

@@ -366,6 +366,7 @@ def test_a_batch(repository, on_day):
     assert_equals_rebuild(repository.core.index)
 
 
+@pytest.mark.time
 def test_what_may_contradict_is_found_at_once_among_many(repository, memories, on_day):
     entries = [replace(claim("main", subject=f"service {n}"), id=f"m{n}") for n in range(1_000)]
     (memories / "services.md").write_text("\n---\n\n".join(map(emit_entry, entries)), "utf-8")

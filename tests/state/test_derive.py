@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from time import process_time
 
+import pytest
 from rawkomem.model.entries import Entry, Memory
 from rawkomem.state.trust import (
     derived_from,
@@ -53,6 +54,7 @@ def test_the_lowest_trust_of_everything_below_counts_in_circles_too():
     assert lowest_trust([], pile.__getitem__) == 1.0
 
 
+@pytest.mark.time
 def test_a_deep_pile_of_derived_memories_is_looked_up_once_each(memories, repository):
     """Nine layers of five memories, each made from all five below: two million paths, 45 memories."""
     for layer in range(9):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -110,22 +108,6 @@ def test_printable_ascii_is_untouched(text):
 def test_visible_says_where_each_character_stood(text):
     seen, places = visible_text(text)
     assert seen == (text if places is None else "".join(text[at] for at in places))
-
-
-@pytest.mark.parametrize(
-    "unit", ["\u0301", "\ufe0f", "\u200d", "👩\u200d", "🏴\U000e0067", "\x1b", "\x1b[1;", "\x1b]", "\x9b"]
-)
-def test_time_is_linear(unit):
-    def seconds(length: int) -> float:
-        text = unit * (length // len(unit))
-        times = []
-        for _ in range(4):  # the best of four: a busy machine doubles single ones
-            began = time.thread_time()
-            clean(text)
-            times.append(time.thread_time() - began)
-        return min(times)
-
-    assert seconds(20_000) < 12 * max(seconds(5_000), 0.002)
 
 
 def test_hidden_names_line_and_kind():

@@ -106,6 +106,7 @@ def test_long_and_deep_filters_are_refused():
         says("NOT " * 60 + "size = 7")
 
 
+@pytest.mark.time
 def test_no_pattern_takes_long():
     fields = {"name": "a" * 20_000}
     holds = parse_expression("name LIKE '" + "%a" * 30 + "%b'", ("name",))

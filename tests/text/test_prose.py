@@ -63,6 +63,7 @@ def test_an_open_code_span_is_text(line):
     assert without_code(line) == line
 
 
+@pytest.mark.time
 def test_hostile_lines_take_linear_time():
     for line in ("`a``b" * 40_000, "[[" * 100_000, "[[x|" * 50_000, "a. " * 60_000, "`" * 200_000):
         assert cpu_seconds(lambda line=line: (wikilinks_in("[[" + line), sentences(line))) < 2

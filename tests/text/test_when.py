@@ -219,6 +219,7 @@ def test_any_pattern_is_read_and_packed(pattern, task):
     assert fires(read, situation_of("")) is None
 
 
+@pytest.mark.time
 @pytest.mark.parametrize(
     "pattern", ["a*" * 127, "**/" * 85 + "x", "{a,b}" * 50 + "/*", "(a*)*" * 40, "(a|a?)+b", "(x+x+)+y"]
 )
@@ -230,6 +231,7 @@ def test_hostile_patterns_are_quick(pattern):
         assert time.thread_time() - began < 4 * SLOWEST
 
 
+@pytest.mark.time
 def test_no_pattern_of_the_redos_corpus_is_slow():
     rows = json.loads(shared("data/redos.json").read_text(encoding="utf-8"))
     slowest = 0.0

@@ -91,7 +91,7 @@ class Driver:
     def close(self) -> None:
         """End the process."""
         self.process.stdin.close()
-        self.process.wait(30)
+        self.process.wait(120)
 
 
 def prepare(project: Path) -> None:

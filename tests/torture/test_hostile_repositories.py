@@ -59,7 +59,7 @@ def check_commands(rawkomem, shown: str) -> None:
         assert starts(rawkomem, *words, check=None) < MAX_READING_STARTS, words
 
 
-@pytest.mark.slow
+@pytest.mark.time
 @pytest.mark.parametrize("name", SMALL)
 def test_a_small_hostile_repository_slows_no_command(name, memories, rawkomem):
     size, shown = SMALL[name]
@@ -67,7 +67,7 @@ def test_a_small_hostile_repository_slows_no_command(name, memories, rawkomem):
     check_commands(rawkomem, shown)
 
 
-@pytest.mark.slow
+@pytest.mark.time
 @pytest.mark.parametrize("name", SMALL)
 def test_a_hostile_repository_slows_no_command(name, memories, rawkomem):
     hostile.ALL[name](memories)
@@ -135,6 +135,7 @@ def test_large_files_are_batches_of_their_own():
 # A task of any size
 
 
+@pytest.mark.time
 @pytest.mark.parametrize("command", ["inject", "search"])
 def test_a_task_of_megabytes_is_cut_with_a_note(command, memories, rawkomem):
     hostile.write(memories, "one", hostile.entry("one"))
@@ -157,6 +158,7 @@ def test_given_files_of_any_size_are_refused_and_not_read_whole(tmp_path, projec
 # A long history
 
 
+@pytest.mark.time
 def test_a_vote_costs_little_whatever_the_history(memories, rawkomem, tmp_path_factory):
     """Compiled modules are kept between the processes, as in an installation."""
     compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path_factory.mktemp("compiled"))}

@@ -214,6 +214,7 @@ def test_only_unreadable_input_is_a_failure(project, tmp_path, rawkomem):
     assert "1 added" in rawkomem("import", str(tmp_path / "bad")).stderr
 
 
+@pytest.mark.time
 @pytest.mark.parametrize(
     "text",
     [

@@ -20,7 +20,7 @@ COMMAND = [sys.executable, "-m", "rawkomem", "browse", "--no-open"]
 def ask(address: str) -> bytes:
     url, _, token = address.strip().partition("#token=")
     request = urllib.request.Request(f"{url}api/overview", headers={"Authorization": f"Bearer {token}"})
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=120) as answer:
         return answer.read()
 
 
@@ -34,7 +34,7 @@ def test_it_serves_until_it_is_stopped(project, repository):
         assert address.startswith("http://127.0.0.1:")
         told = ask(address)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(120) == 0
         assert "Traceback" not in process.stderr.read()
     assert b'"memories": 1' in told
     assert b'"writes_as": "agent"' in told  # a pipe means a program: it vouches for nothing

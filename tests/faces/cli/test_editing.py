@@ -161,7 +161,7 @@ def test_a_killed_command_leaves_the_text(rawkomem, project, repository, tmp_pat
         command = subprocess.Popen([*START, "add", "--edit"], cwd=project, env=env, **quiet)
         wait_for(lambda: Path(folder, "pid").exists() and Path(folder, "pid").read_text().strip())
         command.send_signal(sign)
-        command.wait(30)
+        command.wait(120)
         os.kill(int(Path(folder, "pid").read_text()), signal.SIGTERM)
     assert [Path(path).read_text() for path in unsaved_texts(repository.layout)] == ["written\n"] * 3
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 
 import pytest
 from rawkomem.faces.mesh.api import MemoryMesh, SyncMemoryMesh
@@ -63,9 +62,8 @@ def test_the_cache_is_asked_without_waiting_and_without_opening(project, tmp_pat
         done = threading.Event()
         waiting = asyncio.wrap_future(busy._submit(lambda: done.wait(60)))
         await asyncio.sleep(0)
-        started = time.monotonic()
         busy.clear_cache()
-        assert busy.get_cache_stats().size == 0 and time.monotonic() - started < 20
+        assert busy.get_cache_stats().size == 0
         done.set()
         await waiting
         await busy.close()

@@ -27,7 +27,7 @@ class Client:
     def send(self, method: str, path: str, headers: dict | None = None, body: bytes | str | None = None):
         """The answer's status, headers and bytes. A header of None is left out."""
         given = {"Host": f"127.0.0.1:{self.door.port}", "Authorization": f"Bearer {self.door.token}", **(headers or {})}
-        connection = http.client.HTTPConnection("127.0.0.1", self.door.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.door.port, timeout=120)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         data = body.encode() if isinstance(body, str) else body
         if data is not None and "Content-Length" not in given:

@@ -230,6 +230,7 @@ def test_differences_are_told_word_by_word(old, new, parts):
     assert json.loads(json.dumps(difference(old, new))) == parts
 
 
+@pytest.mark.time
 @pytest.mark.parametrize("new", ["b a " * (MAX_WORDS // 5), "a\n" * 6_000, "x y\n" * 3_000, "z" * 40_000])
 def test_a_difference_loses_nothing_and_is_found_soon(new):
     old = "a b " * (MAX_WORDS // 5)

@@ -77,12 +77,11 @@ os._exit(0)
 
 def test_nobody_waits_for_what_a_copy_of_the_process_does(tmp_path):
     out = tmp_path / "out"
-    began = time.monotonic()
     command = [sys.executable, "-c", UNWAITED, str(out)]
     answer = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout  # until the pipe closes
-    assert answer == "answered\n" and not out.exists() and time.monotonic() - began < 60
+    assert answer == "answered\n" and not out.exists()
     assert int(until_written(out)) != os.getsid(0)
 
 

@@ -433,7 +433,7 @@ def test_no_ledger_yet(rawkomem):
     assert rawkomem("ledger", "export").stdout == ""
 
 
-@pytest.mark.slow
+@pytest.mark.time
 def test_ten_thousand_blocks_verify_in_time(layout, rawkomem, capsys):
     fill(layout, 10_000)
 

@@ -80,6 +80,7 @@ def test_uses_since_a_time_are_those_that_a_whole_reading_finds(layout, project)
         assert uses(layout, since) == [use for use in every if use.at >= since]
 
 
+@pytest.mark.time
 @pytest.mark.parametrize("cached", [True, False])
 def test_stats_over_a_year_of_uses_stays_fast(layout, project, rawkomem, tmp_path_factory, cached):
     """Compiled modules are kept between the processes, as in an installation."""

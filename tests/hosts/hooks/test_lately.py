@@ -100,6 +100,7 @@ def test_what_is_not_understood_is_empty(tmp_path, data):
     assert lately(str(tmp_path), PROJECT) == lately(str(tmp_path / "none"), PROJECT) == found
 
 
+@pytest.mark.time
 def test_only_the_tail_of_a_long_transcript_is_read(transcript):
     filler = said("user", {"type": "tool_result", "content": "word " * 2_000})
     calls = [said("assistant", "On it.", used(file_path=f"src/f{number % 5}.py")) for number in range(40)]

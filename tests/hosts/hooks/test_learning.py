@@ -10,7 +10,6 @@ from rawkomem.files.machine_records import open_transcript
 from rawkomem.hosts import hook_sessions
 from rawkomem.hosts.known_hosts import LEARN, Call
 
-from tests.cpu import cpu_seconds
 from tests.hosts.hooks.conftest import until
 from tests.hosts.hooks.payloads import CALLS, claude, codex, copilot, cursor, gemini
 from tests.learn.session.sessions import SESSION, START, TALK, claude_code, gemini_lines, jsonl
@@ -138,7 +137,7 @@ def test_of_a_long_transcript_the_end_is_read(tmp_path, monkeypatch):
 @pytest.mark.parametrize("transcript", ["/dev/zero", "/nowhere", "/", ""])
 def test_a_transcript_that_is_none(transcript, hook, memories, drafts, project):
     end = CALLS["claude", "session-end"][0]
-    assert cpu_seconds(lambda: hook("claude", "session-end", end, transcript=transcript)) < 5
+    hook("claude", "session-end", end, transcript=transcript)
     assert [*memories.rglob("*.md")] == [] and drafts() == ""
 
 

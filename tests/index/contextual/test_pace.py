@@ -132,6 +132,7 @@ def test_the_worker_has_the_lowest_priority_and_one_thread():
     assert not is_background()
 
 
+@pytest.mark.time
 @pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: [0])(0)) < 2, reason="for want of a second core")
 def test_a_run_in_the_background_takes_one_core(filled, monkeypatch):
     monkeypatch.setenv(BACKGROUND_VARIABLE, MARK)

@@ -61,6 +61,7 @@ def test_what_is_wrong_is_said(text, said):
         read_json_object(text, SCHEMA)
 
 
+@pytest.mark.time
 @pytest.mark.parametrize("text", ["{" * 200_000, '{"a":' * 100_000, "{}" * 100_000])
 def test_a_hostile_answer_takes_no_time(text):
     def read() -> None:

@@ -9,7 +9,6 @@ from rawkomem.model.values import ACTIVE
 from rawkomem.recall.signals import filter_of
 from rawkomem.state.trust import derived_from
 
-from tests.cpu import cpu_seconds, start_seconds
 from tests.learn.traces.runs import GOALS, fill, trace
 from tests.torture.helpers import write
 
@@ -130,17 +129,14 @@ def test_secrets_of_a_trace_do_not_reach_the_learning(project, repository, rawko
 
 
 @pytest.mark.parametrize("count", [120, pytest.param(500, marks=pytest.mark.slow)])
-def test_traces_take_less_than_a_start_of_python_each_and_a_second_run_changes_nothing(
-    count, project, repository, rawkomem
-):
+def test_many_traces_are_consolidated_and_a_second_run_changes_nothing(count, project, repository, rawkomem):
     goals = [f"{verb} the {what}" for verb in ("Deploy", "Test", "Document") for what in
              ("billing service", "audio plot", "customer import", "search index", "login page", "sales report")]  # fmt: skip
     files = fill(project, count, goals=goals)
     repository.sync()
-    starts = cpu_seconds(lambda: rawkomem("consolidate", "--apply")) / start_seconds()
+    rawkomem("consolidate", "--apply")
     assert len(paths(project, "traces")) + len(paths(project, "archive")) == len(files)
     assert sum(len(derived_from(one)) for one in learnings(repository)) == count == len(paths(project, "archive"))
-    assert starts <= 0.8 * count, f"{starts:.0f} starts"
     after = paths(project, ".")
     rawkomem("consolidate", "--apply")
     assert paths(project, ".") == after

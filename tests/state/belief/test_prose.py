@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
 
@@ -66,7 +65,7 @@ def test_real_memories_raise_no_alarm(name):
         assert not found
 
 
-@pytest.mark.skipif(bool(os.environ.get("RAWKOMEM_NO_TIMING")), reason="a busy machine")
+@pytest.mark.time
 def test_two_thousand_memories_take_a_second():
     words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"]
     made = [

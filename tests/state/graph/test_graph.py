@@ -178,6 +178,7 @@ def test_answers_are_the_same_in_every_order():
     assert told(shuffled) == told(memories)
 
 
+@pytest.mark.time
 def test_ten_thousand_memories_are_walked_at_once():
     memories = [memory(f"m{n}", related=(f"m{(n * 7 + 1) % 10_000}",), body="[[m1]] " * 5) for n in range(10_000)]
 

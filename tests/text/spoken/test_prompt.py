@@ -204,6 +204,7 @@ def test_a_command_line_alone_is_pasted():
     assert read_prompt("anna@box:~/shop$ make test").paste == "anna@box:~/shop$ make test"
 
 
+@pytest.mark.time
 @pytest.mark.parametrize(
     "line", ["x" * 99, "<command-name>", "<command-args", "[Image #1", "> a\n", "$ ls -l\n\n", "```\n"]
 )
