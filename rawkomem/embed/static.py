@@ -250,9 +250,9 @@ def is_embeddable(text: str) -> bool:
     """
     if text.isascii():
         return True
-    from ..text.scripts import is_mostly_foreign  # tables that most texts do not need
+    from ..text.scripts import is_foreign, is_mostly_foreign  # tables that most texts do not need
 
-    return not is_mostly_foreign(bert_words(text))
+    return not any(map(is_foreign, set(text))) or not is_mostly_foreign(bert_words(text))
 
 
 def plain_character(code: int) -> str:

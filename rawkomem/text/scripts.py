@@ -163,7 +163,8 @@ def sign_clusters(word: str) -> list[str]:
 def is_mostly_foreign(words: list[str]) -> bool:
     """Return whether most words are in a script other than Latin. Words without letters or digits do not count."""
     named = [word for word in words if any(map(str.isalnum, word))]
-    return 2 * sum(any(map(is_foreign, word)) for word in named) > len(named)
+    foreign = [word for word in named if not word.isascii() and any(map(is_foreign, word))]
+    return 2 * len(foreign) > len(named)
 
 
 # Function words of languages in scripts other than Latin: they do not name the subject of a text.
