@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar
+from unicodedata import category, normalize
 
 from ..model.errors import BadInput
 from ..model.values import record
@@ -149,19 +151,13 @@ class Language:
     ] = ()  # phrases that start the part of a condition that says when NOT to use a memory
     alternative: str = ""  # the word between two alternatives of a condition
     abbreviations: tuple[str, ...] = ()  # words with a full stop that does not end a sentence
-    word_signs: str = ""  # characters besides letters, marks and digits that are part of a word
 
     def words(self, text: str) -> list[str]:
         """Return the lower-case words of a text, in order: runs of letters and digits of any script."""
         text = text.lower()
         if text.isascii():
-            return text.encode().translate(_ascii_table(self.word_signs)).decode().split()
-        from unicodedata import normalize
-
-        text = normalize("NFC", text)
-        return text.translate(
-            _letter_tables.setdefault(self.word_signs, _Letters(self.word_signs))
-        ).split()
+            return text.encode().translate(ASCII_WORDS).decode().split()
+        return normalize("NFC", text).translate(_letters).split()
 
     def terms(self, text: str) -> list[str]:
         """Return the search terms of a text, in order: its words, then the parts of its compound names.
@@ -173,10 +169,9 @@ class Language:
         else:
             from .scripts import terms_of  # tables that ASCII texts do not need
 
-            found = terms_of(text, self.word_signs)
+            found = terms_of(text)
         if text == text.lower():
             return found
-
         return found + [part.lower() for part in hump_parts(text)]
 
     def is_stop(self, word: str) -> bool:
@@ -211,38 +206,29 @@ class Language:
     @property
     def generic_stems(self) -> frozenset[str]:
         """Return the stems of the generic words."""
-        key = self.stemmer, self.generic_words
-        if key not in _generic_stems:
-            _generic_stems[key] = frozenset(self.stemmer(list(self.generic_words)))
-        return _generic_stems[key]
+        return _all_stems(self.stemmer, self.generic_words)
 
 
-def _ascii_table(signs: str) -> bytes:
-    """Return a byte table that does for ASCII what `_Letters` does for any text, but faster."""
-    if signs not in _ascii_tables:
-        codes = (code if chr(code).isalnum() or chr(code) in signs else 32 for code in range(128))
-        _ascii_tables[signs] = bytes(codes) + bytes(128)
-    return _ascii_tables[signs]
+@cache
+def _all_stems(stemmer: Stemmer, words: frozenset[str]) -> frozenset[str]:
+    return frozenset(stemmer(list(words)))
+
+
+# Does for ASCII what `_Letters` does for any text, but faster.
+ASCII_WORDS = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 
 
 class _Letters(dict[int, str]):
-    """A translation table that fills itself: letters, digits, marks and `signs` stay, others become spaces."""
-
-    def __init__(self, signs: str):
-        self.signs = signs
+    """A translation table that fills itself: letters, digits and marks stay, others become spaces."""
 
     def __missing__(self, code: int) -> str:
-        from unicodedata import category
-
         character = chr(code)
-        kept = character.isalnum() or category(character)[0] == "M" or character in self.signs
+        kept = character.isalnum() or category(character)[0] == "M"
         self[code] = character if kept else " "
         return self[code]
 
 
-_letter_tables: dict[str, _Letters] = {}  # word signs of a language → table
-_ascii_tables: dict[str, bytes] = {}  # word signs of a language → table for ASCII
-_generic_stems: dict[tuple[Stemmer, frozenset[str]], frozenset[str]] = {}
+_letters = _Letters()
 _in_use: list[Language] = []
 _caches: list[dict[str, Any]] = []
 
@@ -262,8 +248,8 @@ def language_code() -> str:
 def use_language(chosen: str | Language) -> None:
     """Set the language in use, by its code or as a record. An unknown code raises BadInput and changes nothing."""
     spoken = read_language(chosen) if isinstance(chosen, str) else chosen
-    for cache in _caches if _in_use and _in_use[0] is not spoken else ():
-        cache.clear()
+    for results in _caches if _in_use and _in_use[0] is not spoken else ():
+        results.clear()
     _in_use[:] = [spoken]
 
 
