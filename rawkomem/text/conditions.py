@@ -146,6 +146,12 @@ METACHARACTERS = ".*+?()[]{}^$\\"
 BRACKETS = str.maketrans("()[]", "    ")
 SEPARATORS = "\x1f\x1e\x1d"  # of packed fields, alternatives and pieces: clean() removes them from every text
 WORD = re.compile(r"[^\W_]+")
+REGEX_SIGN = re.compile(r"\\|\A\^|\$\Z|\|\^|\$\||\[.*\]|\(.*\)")
+QUANTIFIER = re.compile(
+    r".\{(?=\d).*\}|[.)\]}][*+?]|[^\W_]\?"
+)  # `c++`, `a+b` and `impl*auth` have none
+BARE_STAR = re.compile(r"(?<![.)\]}])(?<!\\.)\*")
+DOUBLE_PLUS = re.compile(r"\+(?=\+)|(?<=\+)\+")
 GAP = (
     "\0"  # replaces `.*` while a pattern is parsed: clean() removes this character from every text
 )
@@ -355,28 +361,12 @@ def trigger_text(pieces: tuple[str, ...]) -> str:
 
 def _has_signs(text: str) -> bool:
     """Return whether a text has an escape, a class, a group, an anchor or a quantifier: then it is a regex."""
-    if "\\" in text or text.startswith("^") or text.endswith("$") or "|^" in text or "$|" in text:
-        return True
-    if 0 <= text.find("[") < text.rfind("]") or 0 <= text.find("(") < text.rfind(")"):
-        return True
-    return _has_quantifier(text)
+    return bool(REGEX_SIGN.search(text) or QUANTIFIER.search(text))
 
 
 def _prose(text: str) -> str:
     """Return a sentence without its brackets, unless the text has alternatives or a quantifier."""
-    return text if "|" in text or _has_quantifier(text) else text.translate(BRACKETS)
-
-
-def _has_quantifier(text: str) -> bool:
-    return any(_quantifies(text, at) for at, c in enumerate(text) if at and c in "*+?{")
-
-
-def _quantifies(text: str, at: int) -> bool:
-    """Return whether the character at `at` is a quantifier. `c++`, `a+b` and `impl*auth` have none."""
-    before = text[at - 1]
-    if text[at] == "{":
-        return text[at + 1 : at + 2].isdigit() and "}" in text[at:]
-    return before in ".)]}" or (text[at] == "?" and before.isalnum())
+    return text if "|" in text or QUANTIFIER.search(text) else text.translate(BRACKETS)
 
 
 def _read_regex(text: str) -> Condition:
@@ -397,16 +387,7 @@ def _read_regex(text: str) -> Condition:
 
 def _widen(text: str) -> str:
     """Return the regex that a pattern stands for: a bare star becomes `.*`, a double plus becomes text."""
-    out = ""
-    for at, c in enumerate(text):
-        before = text[at - 1 : at]
-        if c == "*" and not (before in (".", ")", "]", "}") or text[at - 2 : at - 1] == "\\"):
-            out += ".*"
-        elif c == "+" and (before == "+" or text[at + 1 : at + 2] == "+"):
-            out += r"\+"
-        else:
-            out += c
-    return out
+    return DOUBLE_PLUS.sub(r"\\+", BARE_STAR.sub(".*", text))
 
 
 class Engine:
