@@ -134,11 +134,11 @@ MAX_MARKS_PER_BASE = 4  # no living spelling puts more marks on one letter; zalg
 MAX_HIDDEN_ROWS = 10  # that `hidden` reports for one text
 MAX_TITLE_LENGTH = 120  # characters: one line of a usual terminal
 
-JOINER, BLACK_FLAG, END_TAG = "\u200d", "\U0001f3f4", "\U000e007f"
+JOINER, BLACK_FLAG = "\u200d", "\U0001f3f4"
 TEXT_STYLE, EMOJI_STYLE, BYTE_ORDER_MARK = "\ufe0e", "\ufe0f", "\ufeff"
 KEYCAP_BASES = "0123456789#*"
-REGION_TAGS = range_edges((0xE0030, 0xE0039), (0xE0061, 0xE007A))  # tag characters for 0-9 and a-z
-FLAG_TAGS = range(3, 7)  # length of a country and subdivision: gbsct, usca
+# Tag characters for 0-9 and a-z that name a country and subdivision (gbsct, usca), and the end tag.
+REGION_TAGS = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 VIRAMA = 9  # combining class of the sign that joins letters, even at the end of a word
 
 _ASCII_CONTROLS = {code: None for code in (*range(32), 127) if code not in (9, 10)}
@@ -248,12 +248,8 @@ def _joint_fits(character: str, out: list[str], after: str) -> bool:
 
 def _flag_length(text: str, at: int) -> int:
     """Return the number of tag characters after a black flag that spell a region; 0 if they spell none."""
-    if text[at - 1 : at] != BLACK_FLAG:
-        return 0
-    end = at
-    while end - at < FLAG_TAGS.stop and is_within(text[end : end + 1], REGION_TAGS):
-        end += 1
-    return end - at + 1 if end - at in FLAG_TAGS and text[end : end + 1] == END_TAG else 0
+    region = REGION_TAGS.match(text, at) if text[at - 1 : at] == BLACK_FLAG else None
+    return len(region[0]) if region else 0
 
 
 def _removed_kinds(line: str, harmless: bool) -> list[str]:
