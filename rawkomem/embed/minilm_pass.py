@@ -37,7 +37,7 @@ class Linear:
 
     def keep(self) -> None:
         """Keep the weights as float32 from now on. They stay unscaled: scaling would cost a cold query more time."""
-        self._weights = self._weights.astype(np.float32)
+        self._weights = self._weights.astype(np.float32, copy=False)
 
     def __call__(self, inputs: Floats) -> Floats:
         result: Floats = inputs @ self._weights.astype(np.float32, copy=False)

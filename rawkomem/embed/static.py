@@ -40,6 +40,7 @@ SPAN = struct.Struct("<II")  # offset of a piece, and of the next one
 MAX_WEIGHT = (
     2**26
 )  # a sum of 2**20 pieces with values up to 2**7 then fits into the 53 bits that float64 holds exactly
+INDEX_CHARS = 3_000  # for longer texts, building the index of pieces is faster than searching the map word by word
 HAS_PREAD = hasattr(os, "pread")  # not on Windows
 
 
@@ -50,9 +51,17 @@ class SortedNames:
         self.map = data
         self.count = count
         self._offsets, self._names, self._end = offsets, names, end
+        self._index: dict[str, int] = {}
+
+    def expect(self, texts: Sequence[str]) -> None:
+        """Index the names in memory if the texts are long enough to repay it."""
+        if not self._index and sum(map(len, texts)) > INDEX_CHARS:
+            self._index = self.index()
 
     def find(self, piece: str) -> int:
         """Return the row of a piece, or -1."""
+        if self._index:
+            return self._index.get(piece, -1)
         wanted = piece.encode()
         data, offsets, names, span = self.map, self._offsets, self._names, SPAN.unpack_from
         low, high = 0, self.count
@@ -68,9 +77,8 @@ class SortedNames:
     def index(self) -> dict[str, int]:
         """Return piece → row in memory: takes 4 MB and some milliseconds, then a look-up is fifty times as fast."""
         names = self.map[self._names : self._end].decode().split("\n")
-        return dict(
-            zip(names, range(self.count), strict=False)
-        )  # the text after the last newline is empty
+        names.pop()  # the text after the last newline is empty
+        return {name: row for row, name in enumerate(names)}
 
 
 class TokenVectors(SortedNames):
@@ -250,9 +258,9 @@ def is_embeddable(text: str) -> bool:
     """
     if text.isascii():
         return True
-    from ..text.scripts import is_mostly_foreign  # tables that most texts do not need
+    from ..text.scripts import is_foreign, is_mostly_foreign  # tables that most texts do not need
 
-    return not is_mostly_foreign(bert_words(text))
+    return not any(map(is_foreign, set(text))) or not is_mostly_foreign(bert_words(text))
 
 
 def plain_character(code: int) -> str:
@@ -332,7 +340,6 @@ def weighted_sum(rows: Sequence[bytes], weights: Sequence[int]) -> list[int]:
 
 STATIC_NAME = "static-384-v2"
 STATIC_FILE = os.path.join(os.path.dirname(__file__), "static-384.bin")
-INDEX_CHARS = 3_000  # for longer texts, building the index of pieces is faster than searching the map word by word
 NUMPY_TOKENS = 15_000  # for more tokens, importing numpy is faster than plain Python
 LOADED_TOKENS = 100  # the same limit if numpy is imported already
 
@@ -345,13 +352,10 @@ class StaticEmbedder:
         self._vectors = TokenVectors(path)
         self.dims = self._vectors.dims
         self._cutter = WordPiece(self._vectors.find, self._vectors.longest)
-        self._indexed = False
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one normalized float32 little-endian vector per text; zeros for a text without known words."""
-        if not self._indexed and sum(map(len, texts)) > INDEX_CHARS:
-            self._cutter.find = index_finder(self._vectors.index())
-            self._indexed = True
+        self._vectors.expect(texts)
         rows = [self._cutter.rows(text) if is_embeddable(text) else [] for text in texts]
         if sum(map(len, rows)) < (LOADED_TOKENS if "numpy" in sys.modules else NUMPY_TOKENS):
             return [self._sum(each) for each in rows]
@@ -369,11 +373,6 @@ class StaticEmbedder:
             times[row] = times.get(row, 0) + 1
         weights = [number * self._vectors.weight(row) for row, number in times.items()]
         return pack_vector(weighted_sum([self._vectors.row(row) for row in times], weights))
-
-
-def index_finder(index: dict[str, int]) -> Callable[[str], int]:
-    """Return a function that looks a piece up in an index in memory."""
-    return lambda piece: index.get(piece, -1)
 
 
 def pack_vector(vector: Sequence[float]) -> bytes:

@@ -11,8 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from ..model.installed import how_to_add
-from .embedder import EmbedderFailed
-from .providers import EmbedderSettings
+from .embedder import EmbedderFailed, EmbedderSettings
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the teacher of the bundled vectors
 SAMPLE_BYTES = 2**20  # bytes hashed from either end of a weights file: training changes all weights

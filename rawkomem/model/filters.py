@@ -4,20 +4,19 @@ and docs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .errors import BadInput
 from .values import (
     ACTIVE,
     ANY_RANK,
-    CREATES,
     DRAFT_STATUS,
-    IMPORTANCE,
     NO_MOMENT,
     NO_TEXTS,
     STATUSES,
     TYPES,
+    Check,
     Number,
     Texts,
     as_dict,
@@ -31,6 +30,8 @@ from .values import (
     checked_text,
     checked_texts,
     record,
+    replace,
+    some_of,
 )
 
 Words = str | float | Sequence[str]
@@ -113,7 +114,7 @@ class FilterField:
     name: str  # the field of Filter
     word: str = ""  # the argument of `filter_of`, and with dashes the command-line option
     help: str = ""  # help text of the option; empty: no option
-    read: Callable[[Any], Any] = tuple  # converts the caller's value; raises BadInput
+    read: Check = checked_texts  # converts the caller's value; raises BadInput
     short: str = ""  # the option's short form
     many: bool = False  # whether the word takes several values
     column: str = (
@@ -132,55 +133,35 @@ class FilterField:
         return "--" + self.word.replace("_", "-")
 
 
-def _one_of_words(what: str, valid: Iterable[str]) -> Callable[[Sequence[str]], tuple[str, ...]]:
-    def read(words: Sequence[str]) -> tuple[str, ...]:
-        for word in words:
-            if word not in valid:
-                raise BadInput(f"unknown {what} {word!r}", "use one of " + ", ".join(valid))
-        return tuple(words)
-
-    return read
-
-
-def _moment(option: str, end: bool = False) -> Callable[[str], int]:
-    return lambda text: checked_moment(text, option, end)
-
-
-def _trust(text: str) -> float:
+def _share(value: Any, where: str) -> float:
+    """Return a number from 0 to 1, also from its text."""
     try:
-        value = float(text or 0)
+        value = float(value)
     except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise BadInput(f"--trust: {text!r} is not a number from 0 to 1", "use a number such as 0.6")
-    return value
+        pass  # checked_share refuses it
+    return checked_share(value, where)
 
 
-def _importance(text: str) -> int:
-    return IMPORTANCE.index(_one_of_words("importance", IMPORTANCE)([text])[0]) if text else 0
+def _included(words: Words, where: str) -> tuple[str, ...]:
+    given = [word.strip() for several in checked_texts(words, where) for word in several.split(",")]
+    return some_of(*STATUSES, INCLUDE_EXPIRED, INCLUDE_ALL)(given, where)  # type: ignore[no-any-return]
 
 
-def _included(words: Sequence[str]) -> tuple[str, ...]:
-    given = [word.strip() for several in words for word in several.split(",")]
-    return _one_of_words("status", (*STATUSES, INCLUDE_EXPIRED, INCLUDE_ALL))(given)
-
-
-def _statuses(words: Sequence[str]) -> tuple[str, ...]:
-    included = _included(words)
+def _statuses(words: Words, where: str) -> tuple[str, ...]:
+    included = _included(words, where)
     if INCLUDE_ALL in included:
         return ()
-    return tuple(
-        dict.fromkeys((*READABLE, *(status for status in included if status != INCLUDE_EXPIRED)))
-    )
+    more = [status for status in included if status != INCLUDE_EXPIRED]
+    return tuple(dict.fromkeys((*READABLE, *more)))
 
 
-def _current(words: Sequence[str]) -> bool:
-    return not {INCLUDE_ALL, INCLUDE_EXPIRED} & {*_included(words)}
+def _current(words: Words, where: str) -> bool:
+    return not {INCLUDE_ALL, INCLUDE_EXPIRED}.intersection(_included(words, where))
 
 
 FILTER_FIELDS = (
     FilterField(
-        "kinds", "kind", "Only this kind (memory, lesson, skill, …); may be repeated.", _one_of_words("kind", CREATES),
+        "kinds", "kind", "Only this kind (memory, lesson, skill, …); may be repeated.", checked_kinds,
         short="-k", many=True, column="kind", lasting=True, agents="e.g. lesson",
     ),
     FilterField(
@@ -188,7 +169,7 @@ FILTER_FIELDS = (
         short="-t", many=True, column="tags", compare=ALL_OF, any_case=True,
     ),
     FilterField(
-        "types", "type", "Only this type (correction, decision, insight, …); may be repeated.", _one_of_words("type", TYPES),
+        "types", "type", "Only this type (correction, decision, insight, …); may be repeated.", some_of(*TYPES),
         many=True, column="type", any_case=True,
     ),
     FilterField(
@@ -207,22 +188,22 @@ FILTER_FIELDS = (
         "sessions", "from_session", "Only from this session; may be repeated.", many=True, column="session",
     ),
     FilterField(
-        "since", "since", "Only memories discovered since a date, a time, or an age like 7d.", _moment("--since"),
+        "since", "since", "Only memories discovered since a date, a time, or an age like 7d.", checked_moment,
         column="created", compare=AT_LEAST, lasting=True,
     ),
     FilterField(
-        "until", "until", "Only memories discovered until a date (inclusive), time or age.", _moment("--until", True),
+        "until", "until", "Only memories discovered until a date (inclusive), time or age.", checked_last_moment,
         column="created", compare=BEFORE, lasting=True,
     ),
     FilterField(
-        "as_of", "as_of", "The state at the end of a date, at a time, or some time ago (7d).", _moment("--as-of", True),
+        "as_of", "as_of", "The state at the end of a date, at a time, or some time ago (7d).", checked_last_moment,
     ),
-    FilterField("trust", "trust", "Minimum trust, from 0 to 1.", _trust),
+    FilterField("trust", "trust", "Minimum trust, from 0 to 1.", _share),
     FilterField(
-        "where", "filter", "Only where a condition holds: \"memory_type = 'lesson' AND access_count > 2\".", str,
+        "where", "filter", "Only where a condition holds: \"memory_type = 'lesson' AND access_count > 2\".", checked_text,
     ),
     FilterField(
-        "importance", "importance", "Minimum importance: low, medium, high or critical.", _importance,
+        "importance", "importance", "Minimum importance: low, medium, high or critical.", checked_rank,
         short="-i", column="importance", compare=AT_LEAST,
     ),
     FilterField(
@@ -231,8 +212,8 @@ FILTER_FIELDS = (
     ),
     FilterField("current", "include", read=_current, many=True),
     FilterField("ids", many=True, column="id", lasting=True),
-    FilterField("vouched", read=lambda _: 0, column="vouched", compare=AT_LEAST),
-    FilterField("unvouched", read=lambda _: 0, column="vouched", compare=BEFORE),
+    FilterField("vouched", column="vouched", compare=AT_LEAST),
+    FilterField("unvouched", column="vouched", compare=BEFORE),
 )  # fmt: skip
 
 
@@ -242,16 +223,12 @@ def read_filter(words: dict[str, Words]) -> Filter:
     for word in words:
         if word not in known:
             raise BadInput(f"unknown filter {word!r}", "use one of " + ", ".join(sorted(known)))
-    return Filter(
-        **{field.name: field.read(_given(field, words.get(field.word))) for field in FILTER_FIELDS}
-    )
-
-
-def _given(field: FilterField, words: Words | None) -> Words:
-    """Return the caller's value in the form that the field's `read` expects: a list, or one text."""
-    if field.many:
-        return [words] if isinstance(words, str) else words or ()
-    return words or ""
+    values = {
+        field.name: field.read(words[field.word], field.option)
+        for field in FILTER_FIELDS
+        if words.get(field.word)
+    }
+    return replace(DEFAULT_FILTER, **values)
 
 
 def asked(only: Filter) -> list[tuple[FilterField, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Iterator
 from hashlib import sha256
@@ -139,13 +140,10 @@ def safe_id(text: str) -> str:
 def slug(title: str) -> str:
     """Return a text in ASCII letters, digits and single hyphens; `memory-` and a hash if too few letters remain.
 
-    For names that other programs restrict to ASCII. Files had these names before `names.file_stem` existed.
+    For names that other programs restrict to ASCII.
     """
-
     plain = unicodedata.normalize("NFKD", title).lower()
-    words = "".join(
-        c if c.isascii() and c.isalnum() else " " if c in " \t\n-" else "" for c in plain
-    ).split()
+    words = re.sub(r"[^a-z0-9 \t\n-]", "", plain).replace("-", " ").split()
     stem = "-".join(words)[:MAX_SLUG_CHARS].strip("-")
     if not stem or (len(stem) < 3 and not title.isascii()):
         return f"memory-{sha256(title.encode()).hexdigest()[:8]}"
@@ -154,13 +152,9 @@ def slug(title: str) -> str:
 
 def holds_id(text: str, id: str) -> bool:
     """Return whether a text contains an id as a whole word: `exp_10` does not contain `exp_1`."""
-    at = text.find(id) if id else -1
-    while at >= 0:
-        around = text[at - 1 : at] + text[at + len(id) : at + len(id) + 1]
-        if not any(c.isalnum() or c in "_-" for c in around):
-            return True
-        at = text.find(id, at + 1)
-    return False
+    if not id or id not in text:
+        return False
+    return re.search(rf"(?<![\w-]){re.escape(id)}(?![\w-])", text) is not None
 
 
 def order_key(at: int, id: str) -> tuple[int, str, int]:

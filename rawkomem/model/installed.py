@@ -27,7 +27,7 @@ def how_to_install(*packages: str) -> str:
     if installer() == PIPX:
         return f"pipx inject rawkomem {named}"
     python = shlex.quote(sys.executable or "python")
-    if installer() == UV_TOOL or not _has_pip():
+    if installer() == UV_TOOL or find_spec("pip") is None:
         return f"uv pip install --python {python} {named}"
     return f"{python} -m pip install {named}"
 
@@ -59,8 +59,3 @@ def how_to_reach() -> str:
         return "run: uv tool update-shell"
     folder = os.path.join(sys.prefix, "Scripts" if os.name == "nt" else "bin")
     return f"add {folder} to the PATH, or install rawkomem with 'pipx' or 'uv tool'"
-
-
-def _has_pip() -> bool:
-
-    return find_spec("pip") is not None

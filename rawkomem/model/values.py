@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from .errors import BadInput
@@ -539,22 +540,6 @@ class Problem:
     quote: str = ""  # the name, id or condition in the file that an editor highlights
 
 
-def error(
-    code: str, message: str, hint: str = "", line: int = 1, path: str = "", quote: str = ""
-) -> Problem:
-    """Return a Problem of level ERROR: the entry or file cannot be used as a memory."""
-    return Problem(ERROR, code, message, hint, line, path, quote)
-
-
-def warning(
-    code: str, message: str, hint: str = "", line: int = 1, path: str = "", quote: str = ""
-) -> Problem:
-    """Return a Problem of level WARNING: the entry is used, but should be fixed."""
-    return Problem(WARNING, code, message, hint, line, path, quote)
-
-
-def style(
-    code: str, message: str, hint: str = "", line: int = 1, path: str = "", quote: str = ""
-) -> Problem:
-    """Return a Problem of level STYLE: the entry breaks a content rule."""
-    return Problem(STYLE, code, message, hint, line, path, quote)
+error = partial(Problem, ERROR)
+warning = partial(Problem, WARNING)
+style = partial(Problem, STYLE)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import unquote, unquote_plus
 
 from ..model.values import record
 from ..redaction.find import redact
@@ -159,14 +159,10 @@ def error_text(body: bytes, target: Target, key: str) -> str:
 
 def _secrets_of(target: Target, key: str) -> set[str]:
     path, _, query = target.path.partition("?")
-    found = [key, *(part for part in path.split("/") if len(part) >= MIN_SEGMENT_CHARACTERS)]
-    found += [value for _, value in parse_qsl(query) if len(value) >= MIN_VALUE_CHARACTERS]
-    found += [
-        value
-        for item in query.split("&")
-        if len(value := item.partition("=")[2]) >= MIN_VALUE_CHARACTERS
-    ]
-    plain = {form for secret in found if secret for form in (secret, unquote(secret))}
+    values = [item.partition("=")[2] for item in query.split("&")]
+    found = [part for part in path.split("/") if len(part) >= MIN_SEGMENT_CHARACTERS]
+    found += [value for value in values if len(value) >= MIN_VALUE_CHARACTERS]
+    plain = {key, *found, *map(unquote, found), *map(unquote_plus, found)} - {""}
     return plain | {secret.replace("/", "\\/") for secret in plain}  # as some servers write JSON
 
 
@@ -213,16 +209,14 @@ class Answer:
 
 
 class CheckedConnection(http.client.HTTPConnection):
-    """HTTP over an existing socket; it never connects by itself."""
+    """HTTP over an existing socket; it never connects by itself, because that would look the name up unchecked."""
+
+    auto_open = 0
 
     def __init__(self, target: Target, sock: TimedSocket):
         super().__init__(target.host, target.port)
         self.default_port = DEFAULT_PORTS[target.scheme]
         self.wire = self.sock = sock
-
-    def connect(self) -> None:
-        """Raise NotConnected, because the inherited method would look the name up again, unchecked."""
-        raise http.client.NotConnected
 
 
 class Client:
@@ -361,11 +355,7 @@ class Client:
             return self._wires.tls().wrap_socket(sock, server_hostname=self.target.host)
         except (OSError, ValueError) as error:
             sock.close()
-            why = (
-                getattr(error, "verify_message", "")
-                or getattr(error, "reason", "")
-                or type(error).__name__
-            )
+            why = getattr(error, "verify_message", "") or type(error).__name__
             hint = "Check the url, and whether the server's certificate is valid for it."
             kind = RequestFailed if isinstance(error, ssl.SSLError) else NotListening
             raise kind(f"no TLS with {self.target.host}: {why}", hint) from None

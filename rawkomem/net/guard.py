@@ -5,6 +5,7 @@ may hold keys.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address, ip_network
 from typing import NoReturn
@@ -91,11 +92,13 @@ def classify_address(address: str) -> tuple[str, str]:
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_URL_CHARACTERS = 2_048  # many servers reject longer URLs anyway
-AMBIGUOUS = (
-    ' \\#"<>^`{|}'  # for each of these, some parser ends the host there or replaces the character
-)
-NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
-HEX_DIGITS = frozenset("0123456789abcdef")
+# For each of these, some parser ends the host there or replaces the character.
+AMBIGUOUS = frozenset(' \\#"<>^`{|}')
+AUTHORITY = re.compile(
+    r"(?:\[([^\[\]]*)\]|([^:\[\]]*))(?::(?P<port>[0-9]{1,5}))?"
+)  # IPv6, name, port
+LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 URL_EXAMPLE = "Example: https://example.com/hook or http://localhost:1234/v1"
 
 
@@ -133,11 +136,7 @@ def read_url(url: str) -> Target:
         _refuse_url("it does not start with http:// or https://")
     if not url.isascii():
         _refuse_url("it holds characters beyond ASCII", "Write the host's name in its xn-- form.")
-    if (
-        len(url) > MAX_URL_CHARACTERS
-        or not url.isprintable()
-        or any(character in url for character in AMBIGUOUS)
-    ):
+    if len(url) > MAX_URL_CHARACTERS or not url.isprintable() or set(url) & AMBIGUOUS:
         _refuse_url(
             "it is very long, or holds a space, a backslash, a # or the like",
             "Write such characters as %20.",
@@ -146,28 +145,13 @@ def read_url(url: str) -> Target:
     path = rest[len(authority) :]
     if "@" in authority:
         _refuse_url("it holds a user name or password", "Put the key into an environment variable.")
-    name, port = _split_authority(authority)
-    host, literal = _read_ipv6(name[1:-1]) if name.startswith("[") else _read_host(name)
-    number = _read_port(port[1:]) if port else DEFAULT_PORTS[scheme]
+    parts = AUTHORITY.fullmatch(authority)
+    if not parts or (parts["port"] and not 0 < int(parts["port"]) < 65_536):
+        _refuse_url("its host or its port is not valid")
+    literal6, name, port = parts.groups()
+    host, literal = _read_host(name) if literal6 is None else _read_ipv6(literal6)
+    number = int(port) if port else DEFAULT_PORTS[scheme]
     return Target(scheme, host, number, path if path.startswith("/") else f"/{path}", literal)
-
-
-def _split_authority(authority: str) -> tuple[str, str]:
-    """Return the host, with its brackets if any, and the port with its colon."""
-    end = authority.find("]") + 1 if authority.startswith("[") else authority.find(":")
-    if authority.startswith("[") and not end:
-        _refuse_url("its host has an open bracket")
-    name, port = (authority[:end], authority[end:]) if end >= 0 else (authority, "")
-    if port and not port.startswith(":"):
-        _refuse_url("there is text between its host and its path")
-    return name, port
-
-
-def _read_port(digits: str) -> int:
-    number = int(digits) if digits.isdigit() and len(digits) <= 5 else 0
-    if not 0 < number < 65_536:
-        _refuse_url("its port is not a number from 1 to 65535")
-    return number
 
 
 def _read_ipv6(text: str) -> tuple[str, bool]:
@@ -184,7 +168,7 @@ def _read_host(name: str) -> tuple[str, bool]:
     """Return a name or an IPv4 address; reject 0x7f.1 and 2130706433, which some programs read as 127.0.0.1."""
     host = name.lower().removesuffix(".")
     labels = host.split(".")
-    if _is_number(labels[-1]):
+    if NUMBER.fullmatch(labels[-1]):
         try:
             return str(IPv4Address(host)), True
         except AddressValueError:
@@ -192,19 +176,9 @@ def _read_host(name: str) -> tuple[str, bool]:
                 "its host is a number in an odd notation",
                 "Write an IPv4 address as four decimal numbers.",
             )
-    if len(host) > 253 or not all(_is_label(label) for label in labels):
+    if len(host) > 253 or not all(map(LABEL.fullmatch, labels)):
         _refuse_url("its host is not a valid name")
     return host, False
-
-
-def _is_number(label: str) -> bool:
-    return label.isdigit() or (label.startswith("0x") and HEX_DIGITS.issuperset(label[2:]))
-
-
-def _is_label(label: str) -> bool:
-    return (
-        0 < len(label) <= 63 and label[0] != "-" != label[-1] and NAME_CHARACTERS.issuperset(label)
-    )
 
 
 def _refuse_url(why: str, hint: str = URL_EXAMPLE) -> NoReturn:

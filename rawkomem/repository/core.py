@@ -9,7 +9,8 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..embed.providers import AUTO_PROVIDER, open_deep_embedder, open_embedder
+from ..embed.embedder import AUTO_PROVIDER
+from ..embed.providers import open_deep_embedder, open_embedder
 from ..files.journal import any_intents
 from ..files.layout import Layout, personal_root
 from ..git.head import find_git

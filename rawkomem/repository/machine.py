@@ -18,7 +18,8 @@ from itertools import takewhile
 
 import apsw
 
-from ..embed.providers import AUTO_PROVIDER, BUNDLED_PROVIDER
+from ..embed.embedder import AUTO_PROVIDER
+from ..embed.providers import BUNDLED_PROVIDER
 from ..exchange.written_files import write_text_file
 from ..files.journal import is_background, steps_aside, yield_disk
 from ..files.layout import Layout, read_text_file, user_repository_config

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..embed.providers import EmbedderSettings
+from ..embed.embedder import EmbedderSettings
 from ..files.journal import LEDGER_KEEP_DAYS
 from ..files.layout import Layout, user_cache, user_config, user_repository_config
 from ..index.stores.database import StoreSettings

@@ -4,6 +4,10 @@ and living scripts are kept.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
+from unicodedata import category, combining
+
 # Classify characters as ordinary, as invisible, or as depending on their neighbors, with small
 # range tables.
 
@@ -90,8 +94,6 @@ def character_name(character: str) -> str:
 
 def is_within(character: str, edges: tuple[int, ...]) -> bool:
     """Return whether a character belongs to one of the ranges; the empty string belongs to none."""
-    from bisect import bisect_right  # not needed for ASCII
-
     return character != "" and bisect_right(edges, ord(character)) % 2 == 1
 
 
@@ -103,75 +105,27 @@ def _treatment(character: str) -> str:
     called = character_name(character)
     if called:
         return {"variation selector": STYLE, "tag character": TAG}.get(called, DROP)
-    from unicodedata import category, combining  # a C library, not needed for ASCII
-
     return MARK if combining(character) or category(character) == "Me" else ""
 
 
 # Find terminal escape sequences (ECMA-48) in a text.
 
-ESCAPE = "\x1b"
-# OSC, DCS, SOS, PM, APC: the character after ESC, and the one-character form
-STRING_STARTS = "]PX^_\x9d\x90\x98\x9e\x9f"
-ESCAPE_STARTS = "\x1b\x9b\x9d\x90\x98\x9e\x9f"
+ESCAPE_SEQUENCE = re.compile(
+    # OSC, DCS, SOS, PM, APC: an unterminated string ends with its line, so that later lines are kept
+    r"(?:\x1b[\]PX^_]|\x1b?[\x9d\x90\x98\x9e\x9f])[^\x07\x9c\x1b\r\n]*(?:\x1b\\|[\x07\x9c])?"
+    r"|(?:\x1b\[|\x1b?\x9b)[0-?]*[ -/]*[@-~]?"  # control sequences
+    r"|\x1b[ -/]*[0-~]?"
+)
 
 
 def escape_sequences(text: str) -> list[tuple[int, int]]:
     """Return start and end of each escape sequence, in order."""
-    if not any(character in text for character in ESCAPE_STARTS):
-        return []
-    found = []
-    at = 0
-    while at < len(text):
-        end = _escape_end(text, at) if text[at] in ESCAPE_STARTS else at
-        if end > at:
-            found.append((at, end))
-        at = max(end, at + 1)
-    return found
+    return [match.span() for match in ESCAPE_SEQUENCE.finditer(text)]
 
 
 def without_escapes(text: str) -> str:
     """Return the text without its escape sequences."""
-    pieces, end = [], 0
-    for start, stop in escape_sequences(text):
-        pieces.append(text[end:start])
-        end = stop
-    return "".join([*pieces, text[end:]]) if pieces else text
-
-
-def _escape_end(text: str, at: int) -> int:
-    kind = text[at]
-    if kind == ESCAPE:
-        at += 1
-        kind = text[at : at + 1]
-        if kind == "":
-            return at
-    if kind in STRING_STARTS:
-        return _string_end(text, at + 1)
-    if kind in "[\x9b":
-        return _final_end(text, _run_end(text, at + 1, "0", "?"), "@")
-    return _final_end(text, at, "0")
-
-
-def _final_end(text: str, at: int, lowest: str) -> int:
-    """Return the index after the intermediate characters and the final one, if there is one."""
-    at = _run_end(text, at, " ", "/")
-    return at + 1 if lowest <= text[at : at + 1] <= "~" else at
-
-
-def _run_end(text: str, at: int, lowest: str, highest: str) -> int:
-    while lowest <= text[at : at + 1] <= highest:
-        at += 1
-    return at
-
-
-def _string_end(text: str, at: int) -> int:
-    """Return the index after the terminator. An unterminated string ends with its line: later lines are kept."""
-    while at < len(text) and text[at] not in "\x07\x9c\x1b\r\n":
-        at += 1
-    if text.startswith("\x1b\\", at):
-        return at + 2
-    return at + 1 if text[at : at + 1] in ("\x07", "\x9c") else at
+    return ESCAPE_SEQUENCE.sub("", text)
 
 
 # Remove invisible, direction and control characters from text. Emoji and living scripts are kept.
@@ -180,11 +134,11 @@ MAX_MARKS_PER_BASE = 4  # no living spelling puts more marks on one letter; zalg
 MAX_HIDDEN_ROWS = 10  # that `hidden` reports for one text
 MAX_TITLE_LENGTH = 120  # characters: one line of a usual terminal
 
-JOINER, BLACK_FLAG, END_TAG = "\u200d", "\U0001f3f4", "\U000e007f"
+JOINER, BLACK_FLAG = "\u200d", "\U0001f3f4"
 TEXT_STYLE, EMOJI_STYLE, BYTE_ORDER_MARK = "\ufe0e", "\ufe0f", "\ufeff"
 KEYCAP_BASES = "0123456789#*"
-REGION_TAGS = range_edges((0xE0030, 0xE0039), (0xE0061, 0xE007A))  # tag characters for 0-9 and a-z
-FLAG_TAGS = range(3, 7)  # length of a country and subdivision: gbsct, usca
+# Tag characters for 0-9 and a-z that name a country and subdivision (gbsct, usca), and the end tag.
+REGION_TAGS = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 VIRAMA = 9  # combining class of the sign that joins letters, even at the end of a word
 
 _ASCII_CONTROLS = {code: None for code in (*range(32), 127) if code not in (9, 10)}
@@ -286,8 +240,6 @@ def _style_fits(character: str, out: list[str]) -> bool:
 def _joint_fits(character: str, out: list[str], after: str) -> bool:
     before = out[-1][-1] if out else ""
     if is_within(before, JOINING):
-        from unicodedata import combining
-
         return combining(before) == VIRAMA or is_within(after, JOINING)
     if before == EMOJI_STYLE and len(out) > 1:
         before = out[-2][-1]
@@ -296,12 +248,8 @@ def _joint_fits(character: str, out: list[str], after: str) -> bool:
 
 def _flag_length(text: str, at: int) -> int:
     """Return the number of tag characters after a black flag that spell a region; 0 if they spell none."""
-    if text[at - 1 : at] != BLACK_FLAG:
-        return 0
-    end = at
-    while end - at < FLAG_TAGS.stop and is_within(text[end : end + 1], REGION_TAGS):
-        end += 1
-    return end - at + 1 if end - at in FLAG_TAGS and text[end : end + 1] == END_TAG else 0
+    region = REGION_TAGS.match(text, at) if text[at - 1 : at] == BLACK_FLAG else None
+    return len(region[0]) if region else 0
 
 
 def _removed_kinds(line: str, harmless: bool) -> list[str]:

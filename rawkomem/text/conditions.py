@@ -4,6 +4,7 @@ whether it fires on a text, and says what is wrong with it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -111,7 +112,9 @@ def _has_opener(text: str) -> bool:
 
 MAX_PATTERN_CHARS = 256  # a longer condition is a mistake or an attack
 MAX_RE2_BYTES = 2 << 20  # memory limit of one pattern, for its program and RE2's automaton
-MAX_REGEX_SIZE = 3_000  # instructions, about 1 ms to compile; regexes of people have about 50
+MAX_PROGRAM_BYTES = (
+    192 << 10
+)  # for a pattern of 3,000 instructions, about 1 ms to compile; people's have about 50
 MAX_ENGINE_WORK = (
     100_000  # instructions that one task may cost in compiling and searching: about 0.1 s
 )
@@ -129,17 +132,6 @@ ALTERNATIVES, GLOB, REGEX, LANGUAGE, PHRASE, REFUSED = (
 )
 PIECES, PATHS, ENGINE, WORDS = "pieces", "paths", "engine", "words"  # how a condition is matched
 
-# Instructions of RE2 for one atom, measured with case ignored.
-LITERAL_SIZE, ANY_CHARACTER_SIZE, CLASS_SIZE, WIDE_CLASS_SIZE, UNICODE_CLASS_SIZE = (
-    2,
-    10,
-    7,
-    28,
-    1_250,
-)
-WIDE_ESCAPES = ("\\x", "\\W", "\\D", "\\S")  # these classes contain characters beyond ASCII
-MAX_REPEATS = 1_000  # RE2 rejects a higher repeat count
-
 SYMBOLS = "\u2190"  # from here on, a single character has a meaning: arrows, dingbats, emoji
 MIN_INFLECTED_CHARS = 4  # shorter words have no ending: `ios` and `bus` are no plurals
 MIN_BASE_CHARS = 3  # letters that must remain without the ending
@@ -153,6 +145,13 @@ MIN_STEM_CHARS = 6  # of a stem that makes two words forms of one word: `general
 METACHARACTERS = ".*+?()[]{}^$\\"
 BRACKETS = str.maketrans("()[]", "    ")
 SEPARATORS = "\x1f\x1e\x1d"  # of packed fields, alternatives and pieces: clean() removes them from every text
+WORD = re.compile(r"[^\W_]+")
+REGEX_SIGN = re.compile(r"\\|\A\^|\$\Z|\|\^|\$\||\[.*\]|\(.*\)")
+QUANTIFIER = re.compile(
+    r".\{(?=\d).*\}|[.)\]}][*+?]|[^\W_]\?"
+)  # `c++`, `a+b` and `impl*auth` have none
+BARE_STAR = re.compile(r"(?<![.)\]}])(?<!\\.)\*")
+DOUBLE_PLUS = re.compile(r"\+(?=\+)|(?<=\+)\+")
 GAP = (
     "\0"  # replaces `.*` while a pattern is parsed: clean() removes this character from every text
 )
@@ -186,6 +185,7 @@ NO_RE2 = Note(
     "needs google-re2, which is not installed: it is matched as plain text",
     "install google-re2",
 )
+RE2_LIMITS = ("pattern too large", "invalid repetition size")  # reasons of RE2
 REGEX_HINT = "look-around and back-references are not supported; write alternatives: login|sign.?in"
 
 
@@ -302,22 +302,10 @@ def _pieces_of(alternative: str) -> tuple[str, ...]:
 def word_parts(text: str) -> set[str]:
     """Return the words of a text in lower case, and the parts of words like `authToken`, `HTTPServer` and `python3`."""
     found = set(language().words(text))
-    for word in {*text.translate(_apart_table).split()}:
+    for word in set(WORD.findall(text)):
         if not (word.islower() and word.isalpha()) and not word.isdecimal():
             found.update(_humps(word))
     return found
-
-
-class _Apart(dict[int, str]):
-    """A translation table that fills itself: letters and digits stay, every other character becomes a space."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        self[code] = character if character.isalnum() else " "
-        return self[code]
-
-
-_apart_table = _Apart()
 
 
 def _humps(word: str) -> list[str]:
@@ -373,59 +361,33 @@ def trigger_text(pieces: tuple[str, ...]) -> str:
 
 def _has_signs(text: str) -> bool:
     """Return whether a text has an escape, a class, a group, an anchor or a quantifier: then it is a regex."""
-    if "\\" in text or text.startswith("^") or text.endswith("$") or "|^" in text or "$|" in text:
-        return True
-    if 0 <= text.find("[") < text.rfind("]") or 0 <= text.find("(") < text.rfind(")"):
-        return True
-    return _has_quantifier(text)
+    return bool(REGEX_SIGN.search(text) or QUANTIFIER.search(text))
 
 
 def _prose(text: str) -> str:
     """Return a sentence without its brackets, unless the text has alternatives or a quantifier."""
-    return text if "|" in text or _has_quantifier(text) else text.translate(BRACKETS)
-
-
-def _has_quantifier(text: str) -> bool:
-    return any(_quantifies(text, at) for at, c in enumerate(text) if at and c in "*+?{")
-
-
-def _quantifies(text: str, at: int) -> bool:
-    """Return whether the character at `at` is a quantifier. `c++`, `a+b` and `impl*auth` have none."""
-    before = text[at - 1]
-    if text[at] == "{":
-        return text[at + 1 : at + 2].isdigit() and "}" in text[at:]
-    return before in ".)]}" or (text[at] == "?" and before.isalnum())
+    return text if "|" in text or QUANTIFIER.search(text) else text.translate(BRACKETS)
 
 
 def _read_regex(text: str) -> Condition:
     parts = [part for part in text.split("|") if part.strip()]
     notes = (EMPTY_PART,) if text.startswith("|") or text.endswith("|") or "||" in text else ()
     source = _widen("|".join(parts))
-    size = regex_size(source)
-    if size > MAX_REGEX_SIZE:
+    regex, why = _compile_regex(source, MAX_PROGRAM_BYTES)
+    if TOO_LARGE in why:
         return _refused_condition(text, *notes, TOO_LARGE)
-    regex, why = compiled_regex(source)
     if regex is None:
         return _read_pieces(
             text, GLOB if "*" in text else PHRASE, text.replace("*", GAP), (*notes, *why)
         )
     if regex.search("") or all(regex.search(probe) for probe in NONSENSE):
         return _refused_condition(text, TOO_WIDE)
-    return Condition(text, REGEX, ENGINE, ((source,),), text.lower(), notes, size)
+    return Condition(text, REGEX, ENGINE, ((source,),), text.lower(), notes, regex.programsize)
 
 
 def _widen(text: str) -> str:
     """Return the regex that a pattern stands for: a bare star becomes `.*`, a double plus becomes text."""
-    out = ""
-    for at, c in enumerate(text):
-        before = text[at - 1 : at]
-        if c == "*" and not (before in (".", ")", "]", "}") or text[at - 2 : at - 1] == "\\"):
-            out += ".*"
-        elif c == "+" and (before == "+" or text[at + 1 : at + 2] == "+"):
-            out += r"\+"
-        else:
-            out += c
-    return out
+    return DOUBLE_PLUS.sub(r"\\+", BARE_STAR.sub(".*", text))
 
 
 class Engine:
@@ -465,98 +427,27 @@ def compiled_regex(source: str) -> tuple[Any, tuple[Note, ...]]:
     if source not in _compiled_regexes:
         if len(_compiled_regexes) >= MAX_COMPILED_PATTERNS:
             _compiled_regexes.clear()
-        _compiled_regexes[source] = _compile_regex(source)
+        _compiled_regexes[source] = _compile_regex(source, MAX_RE2_BYTES)
     return _compiled_regexes[source]
 
 
-def _compile_regex(source: str) -> tuple[Any, tuple[Note, ...]]:
+def _compile_regex(source: str, max_bytes: int) -> tuple[Any, tuple[Note, ...]]:
     try:
         import re2  # imported here: it takes 8 ms, and most conditions need no regex
     except ImportError:
         return None, (NO_RE2,)
     options = re2.Options()
-    options.log_errors, options.max_mem, options.case_sensitive = False, MAX_RE2_BYTES, False
+    options.log_errors, options.max_mem, options.case_sensitive = False, max_bytes, False
     options.never_capture = True  # groups would keep RE2 from using its fastest engine
     try:
         return re2.compile(source, options), ()
     except re2.error as failure:
         reason = failure.args[0] if failure.args else ""
         reason = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        if reason.startswith(RE2_LIMITS):
+            return None, (TOO_LARGE,)
         said = f"is no regex RE2 can run ({reason}), so it is matched as plain text"
         return None, (Note("bad-regex", said, REGEX_HINT),)
-
-
-def regex_size(source: str) -> int:
-    """Return an estimate of RE2's instructions for a regex; for large repeats, it is never too low."""
-    open_groups: list[int] = []
-    size = last = at = 0  # size of the group so far, size of the last atom, position
-    while at < len(source):
-        sign = source[at]
-        times, end = _repeats(source, at)
-        if times:
-            size += last * (times - 1) + 1
-            last = last * times + 1
-        elif sign == "(":
-            open_groups.append(size)
-            size = last = 0
-        elif sign == ")" and open_groups:
-            last = size + 1
-            size = open_groups.pop() + last
-        else:
-            last, end = _atom_size(source, at)
-            size += last
-        at = end
-    return size + sum(open_groups)
-
-
-def _repeats(source: str, at: int) -> tuple[int, int]:
-    """Return how often the quantifier at `at` copies an atom, and its end; 0 if there is no quantifier."""
-    if source[at] in "*+?":
-        return 1, at + 1
-    close = source.find("}", at, at + 12) if source[at] == "{" else -1
-    low, comma, high = source[at + 1 : close].partition(",") if close > 0 else ("", "", "")
-    if not low.isdecimal() or (high and not high.isdecimal()):
-        return 0, at + 1
-    most = int(high) if high else int(low) + bool(comma)
-    return min(max(most, 1), MAX_REPEATS), close + 1
-
-
-def _atom_size(source: str, at: int) -> tuple[int, int]:
-    """Return the size of the character, escape or class that starts at `at`, and its end."""
-    sign = source[at]
-    if sign == "\\":
-        return _escape_size(source, at)
-    if sign == "[":
-        end = _class_end(source, at)
-        inside = source[at + 1 : end - 1]
-        wide = (
-            inside.startswith("^")
-            or not inside.isascii()
-            or any(escape in inside for escape in WIDE_ESCAPES)
-        )
-        unicode = inside.count("\\p") + inside.count("\\P")
-        return UNICODE_CLASS_SIZE * unicode + (WIDE_CLASS_SIZE if wide else CLASS_SIZE), end
-    return ANY_CHARACTER_SIZE if sign == "." or not sign.isascii() else LITERAL_SIZE, at + 1
-
-
-def _escape_size(source: str, at: int) -> tuple[int, int]:
-    name, end = source[at + 1 : at + 2], at + 2
-    if name in ("p", "P", "x"):
-        close = source.find("}", end) if source[end : end + 1] == "{" else -1
-        end = close + 1 if close > 0 else end + 1
-    return UNICODE_CLASS_SIZE if name in (
-        "p",
-        "P",
-    ) else WIDE_CLASS_SIZE if f"\\{name}" in WIDE_ESCAPES else CLASS_SIZE, end
-
-
-def _class_end(source: str, at: int) -> int:
-    """Return the end of the class that starts at `at`. A bracket at its start, or an escaped one, does not close it."""
-    at += 3 if source[at + 1 : at + 2] == "^" else 2 if source[at + 1 : at + 2] == "]" else 1
-    while at < len(source) and source[at] != "]":
-        named = source.find(":]", at) if source.startswith("[:", at) else -1
-        at = named + 2 if named > 0 else at + (2 if source[at] == "\\" else 1)
-    return min(at + 1, len(source))
 
 
 # Test whether a whenToUse condition fires on a text, and find problems with conditions for

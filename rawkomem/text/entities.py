@@ -13,8 +13,7 @@ from ..model.entries import Memory, Value
 from ..model.values import names_of_key, record
 from .paths import paths_in
 
-# Find entities in a text (`kind:slug`) and in the folders of a path. No regex, because searches
-# import this module.
+# Find entities in a text (`kind:slug`) and in the folders of a path.
 
 ENTITY_KINDS = ("project", "agent", "feature", "person", "business", "chore")
 # Folders, the kind of entity that the name below them stands for, and a suffix for the name; in this order.
@@ -26,14 +25,8 @@ ENTITY_FOLDERS = (
     (("skill", "tool", "tools"), "agent", ""),
 )
 ENTITY_KEYS = names_of_key("entities")  # of the frontmatter
-GLUE_SIGNS = (
-    "_",
-    "-",
-    "/",
-    ".",
-    ":",
-    "@",
-)  # before a kind, they show that it is part of a URL or of a longer name
+# A sign like a slash before a kind shows that it is part of a URL or of a longer name.
+ENTITY = re.compile(rf"(?i)(?<![\w\-/.:@])({'|'.join(ENTITY_KINDS)}):([\w-]+)")
 MAX_NAMED_ENTITIES = 8  # in a message
 
 
@@ -48,32 +41,8 @@ class ResolvedEntity:
 
 def entities_in(text: str) -> tuple[str, ...]:
     """Return each `kind:slug` of a text once, in lower case and in order."""
-    found: dict[str, None] = {}
-    colon = text.find(":")
-    while colon >= 0:
-        kind = _kind_before(text, colon)
-        name = _name_at(text, colon + 1) if kind else ""
-        if name:
-            found[f"{kind}:{name}"] = None
-        colon = text.find(":", colon + 1)
-    return tuple(found)
-
-
-def _kind_before(text: str, colon: int) -> str:
-    """Return the kind right before a colon, if it is a separate word; else empty."""
-    for kind in ENTITY_KINDS:
-        start = colon - len(kind)
-        if start >= 0 and text[start:colon].lower() == kind:
-            before = text[start - 1 : start]
-            return "" if before.isalnum() or before in GLUE_SIGNS else kind
-    return ""
-
-
-def _name_at(text: str, start: int) -> str:
-    end = start
-    while end < len(text) and (text[end].isalnum() or text[end] in "-_"):
-        end += 1
-    return text[start:end].strip("-_").lower()
+    named = [(kind, slug.strip("-_")) for kind, slug in ENTITY.findall(text)]
+    return tuple(dict.fromkeys(f"{kind}:{slug}".lower() for kind, slug in named if slug))
 
 
 def entities_in_path(path: str) -> tuple[str, ...]:
@@ -82,7 +51,7 @@ def entities_in_path(path: str) -> tuple[str, ...]:
     found = []
     for folders, kind, ending in ENTITY_FOLDERS:
         below = next((name for folder, name in pairwise(parts) if folder in folders), "")
-        name = _name_at(below, 0)
+        name = re.split(r"[^\w-]", below)[0].strip("-_")
         if name:
             found.append(f"{kind}:{name}{ending}")
     return tuple(found)

@@ -112,21 +112,13 @@ class _Parser:
         tests = [self.both()]
         while self.skip("OR"):
             tests.append(self.both())
-        return (
-            tests[0]
-            if len(tests) == 1
-            else lambda fields: _any_true([test(fields) for test in tests])
-        )
+        return lambda fields: _any_true([test(fields) for test in tests])
 
     def both(self) -> Test:
         tests = [self.negated()]
         while self.skip("AND"):
             tests.append(self.negated())
-        return (
-            tests[0]
-            if len(tests) == 1
-            else lambda fields: _negated(_any_true([_negated(test(fields)) for test in tests]))
-        )
+        return lambda fields: _negated(_any_true([_negated(test(fields)) for test in tests]))
 
     def negated(self) -> Test:
         self.depth += 1
@@ -188,14 +180,13 @@ class _Parser:
             least = self.value()
             self.expect("AND")
             most = self.value()
-            return lambda fields: _negated(
-                _any_true(
-                    [
-                        _compare_values(fields[field], least, "<"),
-                        _compare_values(fields[field], most, ">"),
-                    ]
-                )
-            )
+
+            def is_between(fields: Fields) -> Truth:
+                below = _compare_values(fields[field], least, "<")
+                above = _compare_values(fields[field], most, ">")
+                return _negated(_any_true([below, above]))
+
+            return is_between
         return None
 
     def compared(self, field: str) -> Test:

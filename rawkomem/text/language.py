@@ -7,8 +7,11 @@ The data of a language is in `languages/<code>.py`. The search index uses FTS5's
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar
+from unicodedata import category, normalize
 
 from ..model.errors import BadInput
 from ..model.values import record
@@ -67,59 +70,52 @@ MAX_NAME_CHARS = 100  # longer runs of letters are not names
 MAX_NAMES = 100  # different names of a text that are split: each needs a search in the whole text
 MIN_PART_CHARS = 2  # so `iOS` and `eBay` are not split
 JOINTS = "_-"
+HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # invoice|Total, HTTP|Server
+HUMPED_NAME = re.compile(r"(?<![^\W_])(?:[A-Z]{2,}[a-z]|[A-Z]*[a-z0-9]+[A-Z])[^\W_]*")
+COMPOUND_NAME = re.compile(
+    r"(?<![\w-])[\w-]*(?:[^\W_][_-]+[^\W_]|[a-z0-9][A-Z]|[A-Z]{2}[a-z])[\w-]*"
+)
 
 
 def hump_parts(text: str) -> list[str]:
     """Return the parts of names with inner capitals in a text, in order: `invoiceTotal` → invoice, Total."""
-    return [part for name in _compound_names(text, "") for part in _at_capitals(name)]
+    names = [name for name in HUMPED_NAME.findall(text) if len(name) <= MAX_NAME_CHARS]
+    return [part for name in names for part in _at_capitals(name)]
 
 
 def spelled_out_names(text: str) -> list[str]:
     """Return the compound names in a text, each split into words with spaces."""
-    return [
-        " ".join(words) for name in _compound_names(text, JOINTS) if (words := _words_of_name(name))
-    ]
+    return [words for name in _compound_names(text) if (words := _spelled_out(name))]
 
 
 def spell_out_names(text: str) -> str:
     """Return a text with its compound names split into words."""
-    for name in [*dict.fromkeys(_compound_names(text, JOINTS))][:MAX_NAMES]:
-        if words := _words_of_name(name):
-            text = text.replace(name, " ".join(words))
+    for name in [*dict.fromkeys(_compound_names(text))][:MAX_NAMES]:
+        text = text.replace(name, _spelled_out(name) or name)
     return text
 
 
-def _words_of_name(name: str) -> list[str]:
-    joined = [part for part in name.replace("-", "_").split("_") if part]
-    words = [word for part in joined for word in _at_capitals(part) or [part]]
-    return words if len(words) > 1 and all(len(word) >= MIN_PART_CHARS for word in words) else []
+def _compound_names(text: str) -> list[str]:
+    """Return the words of a text that may be compound: with a capital or a joint inside."""
+    names = [name.strip(JOINTS) for name in COMPOUND_NAME.findall(text)]
+    return [name for name in names if len(name) <= MAX_NAME_CHARS]
 
 
-def _compound_names(text: str, joints: str) -> list[str]:
-    """Return the words of a text that may be compound: with a capital inside, or with one of these joints."""
-    found: list[str] = []
-    for run in text.split():
-        if run[1:].islower() and not any(joint in run for joint in joints):
-            continue
-        plain = "".join([sign if sign.isalnum() or sign in joints else " " for sign in run])
-        found += [
-            name for word in plain.split() if 1 < len(name := word.strip(joints)) <= MAX_NAME_CHARS
-        ]
-    return found
+def _spelled_out(name: str) -> str:
+    """Return the words of a compound name with spaces; empty if it is not compound."""
+    joined = name.replace("-", "_").split("_")
+    words = [word for part in joined if part for word in _at_capitals(part) or [part]]
+    if len(words) < 2 or min(map(len, words)) < MIN_PART_CHARS:
+        return ""
+    return " ".join(words)
 
 
 def _at_capitals(name: str) -> list[str]:
     """Return the parts of a name, split at capital letters; none if it has fewer than two parts."""
-    if name.isupper() or name.islower() or not name.isascii():
+    if name.isupper() or not name.isascii():
         return []
-    starts = [0]
-    for at in range(1, len(name)):
-        rises = name[at].isupper() and not name[at - 1].isupper()  # invoice|Total
-        ends = name[at].isupper() and name[at + 1 : at + 2].islower()  # HTTP|Server
-        if (rises or ends) and at - starts[-1] > 0:
-            starts.append(at)
-    parts = [name[start:end] for start, end in zip(starts, [*starts[1:], len(name)], strict=True)]
-    return parts if len(parts) > 1 and all(len(part) >= MIN_PART_CHARS for part in parts) else []
+    parts = HUMP.split(name)
+    return parts if len(parts) > 1 and min(map(len, parts)) >= MIN_PART_CHARS else []
 
 
 # Provide words, stems and function words of the language of memories and tasks. RAWKOMEM_LANGUAGE
@@ -155,19 +151,13 @@ class Language:
     ] = ()  # phrases that start the part of a condition that says when NOT to use a memory
     alternative: str = ""  # the word between two alternatives of a condition
     abbreviations: tuple[str, ...] = ()  # words with a full stop that does not end a sentence
-    word_signs: str = ""  # characters besides letters, marks and digits that are part of a word
 
     def words(self, text: str) -> list[str]:
         """Return the lower-case words of a text, in order: runs of letters and digits of any script."""
         text = text.lower()
         if text.isascii():
-            return text.encode().translate(_ascii_table(self.word_signs)).decode().split()
-        from unicodedata import normalize
-
-        text = normalize("NFC", text)
-        return text.translate(
-            _letter_tables.setdefault(self.word_signs, _Letters(self.word_signs))
-        ).split()
+            return text.encode().translate(ASCII_WORDS).decode().split()
+        return normalize("NFC", text).translate(_letters).split()
 
     def terms(self, text: str) -> list[str]:
         """Return the search terms of a text, in order: its words, then the parts of its compound names.
@@ -179,10 +169,9 @@ class Language:
         else:
             from .scripts import terms_of  # tables that ASCII texts do not need
 
-            found = terms_of(text, self.word_signs)
+            found = terms_of(text)
         if text == text.lower():
             return found
-
         return found + [part.lower() for part in hump_parts(text)]
 
     def is_stop(self, word: str) -> bool:
@@ -217,38 +206,29 @@ class Language:
     @property
     def generic_stems(self) -> frozenset[str]:
         """Return the stems of the generic words."""
-        key = self.stemmer, self.generic_words
-        if key not in _generic_stems:
-            _generic_stems[key] = frozenset(self.stemmer(list(self.generic_words)))
-        return _generic_stems[key]
+        return _all_stems(self.stemmer, self.generic_words)
 
 
-def _ascii_table(signs: str) -> bytes:
-    """Return a byte table that does for ASCII what `_Letters` does for any text, but faster."""
-    if signs not in _ascii_tables:
-        codes = (code if chr(code).isalnum() or chr(code) in signs else 32 for code in range(128))
-        _ascii_tables[signs] = bytes(codes) + bytes(128)
-    return _ascii_tables[signs]
+@cache
+def _all_stems(stemmer: Stemmer, words: frozenset[str]) -> frozenset[str]:
+    return frozenset(stemmer(list(words)))
+
+
+# Does for ASCII what `_Letters` does for any text, but faster.
+ASCII_WORDS = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 
 
 class _Letters(dict[int, str]):
-    """A translation table that fills itself: letters, digits, marks and `signs` stay, others become spaces."""
-
-    def __init__(self, signs: str):
-        self.signs = signs
+    """A translation table that fills itself: letters, digits and marks stay, others become spaces."""
 
     def __missing__(self, code: int) -> str:
-        from unicodedata import category
-
         character = chr(code)
-        kept = character.isalnum() or category(character)[0] == "M" or character in self.signs
+        kept = character.isalnum() or category(character)[0] == "M"
         self[code] = character if kept else " "
         return self[code]
 
 
-_letter_tables: dict[str, _Letters] = {}  # word signs of a language → table
-_ascii_tables: dict[str, bytes] = {}  # word signs of a language → table for ASCII
-_generic_stems: dict[tuple[Stemmer, frozenset[str]], frozenset[str]] = {}
+_letters = _Letters()
 _in_use: list[Language] = []
 _caches: list[dict[str, Any]] = []
 
@@ -268,8 +248,8 @@ def language_code() -> str:
 def use_language(chosen: str | Language) -> None:
     """Set the language in use, by its code or as a record. An unknown code raises BadInput and changes nothing."""
     spoken = read_language(chosen) if isinstance(chosen, str) else chosen
-    for cache in _caches if _in_use and _in_use[0] is not spoken else ():
-        cache.clear()
+    for results in _caches if _in_use and _in_use[0] is not spoken else ():
+        results.clear()
     _in_use[:] = [spoken]
 
 

@@ -1,10 +1,11 @@
 """Splits a prompt from a host into the person's request, pasted text, and text of the host.
 
-Conditions may fire on names in pasted text, but its meaning is ignored. No regex is used, for
-speed: every prompt passes through this file.
+Conditions may fire on names in pasted text, but its meaning is ignored.
 """
 
 from __future__ import annotations
+
+import re
 
 from ..model.values import record
 from .language import language
@@ -31,6 +32,7 @@ PLACEHOLDERS = (  # of hosts, for attachments and interruptions
     "[Image #", "[Image:", "[Image]", "[Pasted text #", "[Attached:", "[Attached file", "[File:",
     "[Request interrupted",
 )  # fmt: skip
+PLACEHOLDER = re.compile(rf"(?={'|'.join(map(re.escape, PLACEHOLDERS))})[^\]]*\]")
 ROOT_FOLDERS = (  # of Unix systems: "/etc is full" is not a slash command
     "bin", "boot", "dev", "etc", "home", "lib", "mnt", "opt", "proc", "root", "sbin", "srv", "sys", "tmp", "usr", "var",
     "Applications", "Library", "Users", "Volumes",
@@ -39,6 +41,10 @@ PREDICATES = (  # words after a path that is the subject of a sentence: "/login 
     "is", "isn't", "are", "was", "were", "has", "have", "had", "does", "doesn't", "returns", "gives", "shows", "fails",
     "answers", "takes", "endpoint", "route",
 )  # fmt: skip
+LIST_ITEM = re.compile(r"[-*•]|[0-9]*[.)]")
+PLACE = re.compile(
+    r"[^:]*\.[^:]*:\d+(?::|\Z)"
+)  # a file with a line number, such as `src/app.go:12:4:`
 FENCES = ("```", "~~~")
 TRACES = (  # start of lines that programs print
     "Traceback ", 'File "', "goroutine ", "panic:", "thread '", "called `", "note: ", "exit status ", "Exception in ",
@@ -120,9 +126,7 @@ def sentences_of(ask: str) -> list[str]:
     parts: list[str] = []
     for line in ask.split("\n"):
         line = line.strip().lstrip("-*•> ").strip()
-        for mark in ".?!":
-            line = line.replace(f"{mark} ", f"{mark}\n")
-        parts += [part for part in line.split("\n") if any(map(str.isalnum, part))]
+        parts += [part for part in re.split(r"(?<=[.?!]) ", line) if any(map(str.isalnum, part))]
     joined: list[str] = []
     for part in parts:
         if joined and (
@@ -177,14 +181,7 @@ def _without_tag(text: str, tag: str) -> tuple[str, list[str]]:
 
 
 def _without_placeholders(text: str) -> str:
-    for mark in PLACEHOLDERS if "[" in text else ():
-        start = text.find(mark)
-        while start >= 0:
-            end = text.find("]", start)
-            if end >= 0:
-                text = f"{text[:start]} {text[end + 1 :]}"
-            start = text.find(mark, start + 1)
-    return text
+    return PLACEHOLDER.sub(" ", text)
 
 
 def _slash_command(text: str) -> tuple[str, str]:
@@ -192,7 +189,7 @@ def _slash_command(text: str) -> tuple[str, str]:
     words = text.partition("\n")[0].split(None, 2) if text.startswith("/") else []
     first, following = (*words[:2], "", "")[:2]
     name = first[1:]
-    if not name or not all(c.isalnum() or c in ":_-" for c in name):
+    if not re.fullmatch(r"[\w:-]+", name):
         return "", text
     if name in ROOT_FOLDERS or following.lower() in PREDICATES:
         return "", text
@@ -215,7 +212,7 @@ def _asked_and_pasted(text: str) -> tuple[str, str]:
             continue
         else:
             block = _pasted_block(block, line, bare, after_blank)
-            is_item = bare[0] in "-*•" or bare.lstrip("0123456789")[:1] in (".", ")")
+            is_item = bool(LIST_ITEM.match(bare))
             printed = (
                 block
                 or _is_output(bare)
@@ -288,7 +285,7 @@ def _is_output(line: str) -> bool:
         first == "|" and line.count("|") > 1
     ):
         return True
-    if _is_place(start) or (
+    if PLACE.match(start) or (
         sum(map(str.isdigit, line[:12])) >= 5 and any(c in ":-/" for c in line[:12])
     ):
         return True
@@ -308,12 +305,6 @@ def _is_code(line: str) -> bool:
         return True
     second = line.split(None, 2)[1].lower()
     return not (language().is_stop(second) or is_prose(line))
-
-
-def _is_place(word: str) -> bool:
-    """Return whether a word is a file with a line number, such as `src/app.go:12:4:`."""
-    parts = word.split(":")
-    return len(parts) > 1 and parts[1].isdigit() and "." in parts[0]
 
 
 def _both_ends(text: str, limit: int, part: int) -> str:

@@ -5,6 +5,7 @@ subject, and text that reads like instructions to a model.
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from math import log, sqrt
@@ -186,10 +187,7 @@ def _weighed_sentences(texts: Sequence[tuple[str, float]]) -> list[Sentence]:
 
 
 def _chosen_sentences(found: list[Sentence], most_words: int) -> list[Sentence]:
-    common: dict[str, int] = {}
-    for sentence in found:
-        for root in sentence.stems:
-            common[root] = common.get(root, 0) + 1
+    common = Counter(root for sentence in found for root in sentence.stems)
     said: set[str] = set()
     chosen: list[Sentence] = []
     heap = [
@@ -211,7 +209,7 @@ def _chosen_sentences(found: list[Sentence], most_words: int) -> list[Sentence]:
     return chosen
 
 
-def _sentence_gain(sentence: Sentence, said: set[str], common: dict[str, int]) -> float:
+def _sentence_gain(sentence: Sentence, said: set[str], common: Mapping[str, int]) -> float:
     """Return how much a sentence adds to the summary; 0 if most of its words are in it already."""
     new = sentence.stems - said
     if len(new) < MIN_NEW_SHARE * len(sentence.stems):
@@ -229,15 +227,14 @@ class Vocabulary:
 
     def __init__(self, texts: Iterable[str]):
         self.texts = 0
-        self.count: dict[str, int] = {}
-        self.forms: dict[str, dict[str, int]] = {}
+        self.count = Counter[str]()
+        self.forms = defaultdict[str, Counter[str]](Counter)
         for text in texts:
             self.texts += 1
             found = subjects_of(text)
             for root, form in dict(zip(language().stemmer(found), found, strict=True)).items():
-                self.count[root] = self.count.get(root, 0) + 1
-                forms = self.forms.setdefault(root, {})
-                forms[form] = forms.get(form, 0) + 1
+                self.count[root] += 1
+                self.forms[root][form] += 1
 
     def written(self, root: str) -> str:
         """Return the most common word of a stem."""
@@ -261,11 +258,9 @@ def topic_slug(text: str, synonyms: Mapping[str, Sequence[str]] | None = None) -
     """Return the most common word of a text as a slug; empty if it has none. A synonym counts as its main word."""
     stem = language().stem
     stands_for = {stem(word): name for name, others in (synonyms or {}).items() for word in others}
-    counts: dict[str, int] = {}
-    for word in subjects_of(text) or language().content_words(text):
-        name = stands_for.get(stem(word), word)
-        counts[name] = counts.get(name, 0) + 1
-    return slug(max(counts, key=lambda name: counts[name])) if counts else ""
+    words = subjects_of(text) or language().content_words(text)
+    counts = Counter(stands_for.get(stem(word), word) for word in words)
+    return slug(counts.most_common(1)[0][0]) if counts else ""
 
 
 # Find text that reads like instructions to a model: a hint for reviewers, never a filter

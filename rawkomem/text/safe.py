@@ -6,7 +6,7 @@ Memories are data, never instructions. This cannot stop a model from obeying tex
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 
 from .chunks import fence_after
 from .clean import clean, one_line
@@ -76,6 +76,34 @@ ELLIPSIS = "…"  # marks omitted text; it is read as three dots
 SEEN_CHARS = 200  # of a line, or after a sign, that are checked
 
 
+def _one_of(words: tuple[str, ...]) -> str:
+    return f"(?:{'|'.join(map(re.escape, words))})"
+
+
+_DECORATED = f"[{re.escape(DECORATION)}]"
+_DECORATED_NUMBER = f"[{re.escape(DECORATION + NUMBERING)}]*"
+# Lines that read as a role, as a fact about an item (`*Source: …*`, `Type: … | Source: …`), or as the head of an item
+# (`--- MEMORY 2: …`, with or without the dashes).
+_FRAME = "|".join((
+    rf"{_DECORATED_NUMBER}{_one_of(ROLES)}{_DECORATED_NUMBER}:",
+    rf"{_DECORATED}*type[*_ ]*:.*(?:\||source)",
+    rf"{_DECORATED}*[*_]{_DECORATED}*{_one_of(METADATA)}",
+    rf"(?:--|==|\*\*){_DECORATED}*memory",
+    rf"{_DECORATED}+memory(?:{_DECORATED}|[:.])*\d",
+    rf"memory(?:{_DECORATED}|[:.])*\d+\s*:",
+))  # fmt: skip
+LINE_OF_FRAME = re.compile(
+    rf"(?s)#+(?:\s|\Z)|(?:=+|-+)\s*\Z|{_FRAME}"
+)  # also headings and their underlines
+LINE_OF_FRAME_IN_CODE = re.compile(rf"(?s)##+(?:\s|\Z)|{_FRAME}")
+# A sign that opens a tag, a comment, words or facts of ours (`(critical, …`), or that closes a token.
+_SPACES = rf"{{0,{SEEN_CHARS}}}"
+TAG_START = re.compile(
+    rf"<(?={_one_of(COMMENTS)}|[ /<!?]{_SPACES}{_one_of(TAGS)})|\[(?= {_SPACES}{_one_of(BRACKETS)})"
+    rf"|\|(?=>)|\((?=[ *_]{_SPACES}{_one_of(IMPORTANCE_WORDS)}[ *_]{_SPACES},)"
+)
+
+
 def safe_title(title: str) -> str:
     """Return a title as one line of at most 120 characters that starts no heading, list, quote or code block."""
     line = one_line(title).lstrip("#>-*~=| \\")
@@ -124,46 +152,17 @@ def _defuse(line: str, code: bool = False) -> str:
     seen = _read_as(bare[:SEEN_CHARS])[0].lstrip(" \t>")
     if not seen:
         return line
-    rule = set(seen.rstrip()) in ({"="}, {"-"})
-    signs = len(seen) - len(seen.lstrip("#"))
-    heads = signs > code and seen[signs : signs + 1].strip() == ""
-    if heads or (rule and not code) or _is_role(seen) or _is_metadata(seen) or _is_item(seen):
+    if (LINE_OF_FRAME_IN_CODE if code else LINE_OF_FRAME).match(seen):
         return line[: len(line) - len(bare)] + "\\" + bare
     return line
-
-
-def _is_role(seen: str) -> bool:
-    head, colon, _ = seen.partition(":")
-    return bool(colon) and head.strip(DECORATION + NUMBERING) in ROLES
-
-
-def _is_metadata(seen: str) -> bool:
-    """Tell whether a line reads as a fact about an item: `*Source: …*` or `Type: … | Source: …`."""
-    words = seen.lstrip(DECORATION)
-    if words.startswith("type") and words[4:].lstrip("*_ ").startswith(":"):
-        return "|" in words or "source" in words
-    before = seen[: len(seen) - len(words)]
-    return ("*" in before or "_" in before) and words.startswith(METADATA)
-
-
-def _is_item(seen: str) -> bool:
-    """Tell whether a line reads as the head of an item: `--- MEMORY 2: …`, with or without the dashes."""
-    words = seen.lstrip(DECORATION)
-    if not words.startswith("memory"):
-        return False
-    number = words[6:].lstrip(DECORATION + ":.")
-    counted = number[:1].isdigit() and (
-        words != seen or number.lstrip("0123456789").lstrip().startswith(":")
-    )
-    return counted or seen.startswith(("--", "==", "**"))
 
 
 def _break_tags(line: str) -> str:
     r"""Break tags, chat tokens and heads of items anywhere in a line: `</memory>` becomes `<\/memory>`."""
     seen, places = _read_as(line)
-    cuts = {at if places is None else places[at] for at in _tag_cuts(seen)} | {
-        *_encoded_breaks(seen, places)
-    }
+    opened = (match.start() + (match[0] in "<[") for match in TAG_START.finditer(seen))
+    cuts = {at if places is None else places[at] for at in opened}
+    cuts.update(_encoded_breaks(seen, places))
     pieces, begun = [], 0
     for at in sorted(cuts):
         if "\\" not in line[max(0, at - 1) : at + 1]:  # else it is already broken
@@ -186,39 +185,8 @@ def _read_as(line: str) -> tuple[str, list[int] | None]:
     return read_as_seen(line)
 
 
-def _tag_cuts(seen: str) -> list[int]:
-    """Return the indexes where a line must be broken so that it contains no tag, token or head of an item."""
-    cuts = []
-    for sign in SIGN_TESTS:
-        at = seen.find(sign)
-        while at >= 0:
-            rest = seen[at + 1 : at + SEEN_CHARS]
-            if SIGN_TESTS[sign](rest):
-                cuts.append(at + (sign in "<["))
-            at = seen.find(sign, at + 1)
-    return cuts
-
-
 def _encoded_breaks(seen: str, places: list[int] | None) -> list[int]:
     """Return the index of the name of each entity that encodes a line break."""
     return [
         place + 1 for place, character in zip(places or (), seen, strict=False) if character == "\n"
     ]
-
-
-def _opens_facts(rest: str) -> bool:
-    """Tell whether a bracket opens the facts of a plain item: `(critical, …`."""
-    word = rest.lstrip(" *_")
-    return any(
-        word.startswith(level) and word[len(level) :].lstrip(" *_").startswith(",")
-        for level in IMPORTANCE_WORDS
-    )
-
-
-# Sign → test of the text after it: whether the sign opens a tag, a comment, words or facts of ours, or closes a token.
-SIGN_TESTS: dict[str, Callable[[str], bool]] = {
-    "<": lambda rest: rest.startswith(COMMENTS) or rest.lstrip(" /<!?").startswith(TAGS),
-    "[": lambda rest: rest.lstrip(" ").startswith(BRACKETS),
-    "|": lambda rest: rest.startswith(">"),
-    "(": _opens_facts,
-}

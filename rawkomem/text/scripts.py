@@ -4,7 +4,9 @@ texts share, and letters or signs that imitate others. ASCII text never needs th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from functools import cache
 from itertools import pairwise
 from unicodedata import category, combining, normalize
 
@@ -81,17 +83,14 @@ def folded_character(character: str) -> str:
 
 
 class _Words(dict[int, str]):
-    """A table that keeps letters, digits, marks and `signs`, makes emoji words, and makes all else spaces."""
-
-    def __init__(self, signs: str):
-        self.signs = signs
+    """A table that keeps letters, digits and marks, makes emoji words, and makes all else spaces."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
         same = folded_character(character)
         if is_emoji(character):
             self[code] = f" {character} "
-        elif not same or same.isalnum() or is_mark(same[0]) or same in self.signs:
+        elif not same or same.isalnum() or is_mark(same[0]):
             self[code] = same
         else:
             self[code] = " "
@@ -103,17 +102,13 @@ class _Spread(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        word = _word_table("")[code]
+        word = _word_table[code]
         self[code] = character if code < 128 else f" {word} " if is_unspaced(character) else word
         return self[code]
 
 
-_word_tables: dict[str, _Words] = {}
+_word_table = _Words()
 _spread_table = _Spread()
-
-
-def _word_table(signs: str) -> _Words:
-    return _word_tables.setdefault(signs, _Words(signs))
 
 
 def spread_signs(text: str) -> str:
@@ -121,10 +116,10 @@ def spread_signs(text: str) -> str:
     return normalize("NFC", text).translate(_spread_table)
 
 
-def terms_of(text: str, signs: str = "") -> list[str]:
+def terms_of(text: str) -> list[str]:
     """Return the lower-case words of a text, in order; for scripts without spaces, each two neighboring signs."""
     found: list[str] = []
-    for word in normalize("NFC", text.lower()).translate(_word_table(signs)).split():
+    for word in normalize("NFC", text.lower()).translate(_word_table).split():
         found += sign_pairs(word) if any(map(is_unspaced, word)) else [word]
     return found
 
@@ -163,7 +158,8 @@ def sign_clusters(word: str) -> list[str]:
 def is_mostly_foreign(words: list[str]) -> bool:
     """Return whether most words are in a script other than Latin. Words without letters or digits do not count."""
     named = [word for word in words if any(map(str.isalnum, word))]
-    return 2 * sum(any(map(is_foreign, word)) for word in named) > len(named)
+    foreign = [word for word in named if not word.isascii() and any(map(is_foreign, word))]
+    return 2 * len(foreign) > len(named)
 
 
 # Function words of languages in scripts other than Latin: they do not name the subject of a text.
@@ -246,11 +242,6 @@ class _PhraseUnit:
     text: str
     weight: int  # 0: a Latin word, which may be inside a phrase
     is_word: bool
-
-
-def share_phrase(one: str, other: str) -> bool:
-    """Return whether two texts share a phrase in a script other than Latin."""
-    return not foreign_phrases(one).isdisjoint(foreign_phrases(other))
 
 
 def foreign_phrases(text: str) -> frozenset[tuple[str, ...]]:
@@ -361,9 +352,11 @@ HTML_ENTITIES = {
     "verbar": "|", "sol": "/", "bsol": "\\", "lowbar": "_", "equals": "=", "grave": "`", "hyphen": "-", "dash": "-",
     "minus": "-", "ndash": "-", "mdash": "-", "nbsp": " ", "tab": " ", "newline": "\n", "shy": "",
 }  # fmt: skip
-MAX_ENTITY_CHARS, MAX_CODE = 10, 0x10FFFF
-ENTITIES_WITHOUT_END = ("lt", "gt", "amp", "quot", "nbsp", "shy")
-HEXADECIMAL = "0123456789abcdef"
+MAX_CODE = 0x10FFFF
+ENTITY_OR_CHARACTER = re.compile(  # numbers and some names need no semicolon
+    r"(?is)&#x(?P<hexadecimal>[0-9a-f]{1,8});?|&#(?P<decimal>[0-9]{1,9});?"
+    rf"|&(?P<name>(?:{'|'.join(HTML_ENTITIES)})(?=;)|lt|gt|amp|quot|nbsp|shy);?|."
+)
 LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # inside a line, only an entity can encode one
 LOOKALIKE_SIGNS = str.maketrans({
     **dict.fromkeys("‐‑‒–—―−⁃﹘﹣－─━╌╍┄┅➖⸺⸻ー〜", "-"),
@@ -399,16 +392,7 @@ def confusable_with(key: str, known: Iterable[str]) -> str:
     if key in names:
         return ""
     folded = _fold_key(key)
-    return next((name for name in names if _known_key_folded(name) == folded), "")
-
-
-_folded_keys: dict[str, str] = {}  # cache: known key → folded key
-
-
-def _known_key_folded(name: str) -> str:
-    if name not in _folded_keys:
-        _folded_keys[name] = _fold_key(name)
-    return _folded_keys[name]
+    return next((name for name in names if _fold_known_key(name) == folded), "")
 
 
 def _mixed_scripts(word: str) -> str:
@@ -427,10 +411,12 @@ def _disguised(word: str) -> bool:
 
 
 def _fold_key(key: str) -> str:
-
     seen = "".join(c for c in key if treatment_of(c) not in (DROP, JOIN, STYLE, TAG))
     plain = normalize("NFKD", seen).translate(LATIN_CAPITALS).casefold().strip()
     return "".join(c for c in plain if not combining(c)).translate(LATIN_LETTERS)
+
+
+_fold_known_key = cache(_fold_key)
 
 
 def read_as_seen(line: str) -> tuple[str, list[int] | None]:
@@ -443,38 +429,20 @@ def read_as_seen(line: str) -> tuple[str, list[int] | None]:
         return "".join(map(_plain_look, line)), None
     seen: list[str] = []
     places: list[int] = []
-    at = 0
-    while at < len(line):
-        character, end = _character_at(line, at)
+    for match in ENTITY_OR_CHARACTER.finditer(line):
+        character = _encoded_character(match)
         for one in "" if character == "\\" else _plain_look(character):
             seen.append(one)
-            places.append(at)
-        at = end
+            places.append(match.start())
     return "".join(seen), [*places, len(line)]
 
 
-def _character_at(line: str, at: int) -> tuple[str, int]:
-    """Return the character at an index, or the one that an entity encodes, and the index of the next one."""
-    meant, length = (
-        _html_entity(line[at + 1 : at + MAX_ENTITY_CHARS].lower()) if line[at] == "&" else ("", 0)
-    )
-    if length:
-        end = at + 1 + length
-        return meant, end + (line[end : end + 1] == ";")
-    return line[at], at + 1
-
-
-def _html_entity(rest: str) -> tuple[str, int]:
-    """Return the character of an entity and the length of its name. Numbers and some names need no semicolon."""
-    if rest.startswith("#"):
-        start, digits = (2, HEXADECIMAL) if rest[1:2] == "x" else (1, HEXADECIMAL[:10])
-        number = rest[start : len(rest) - len(rest[start:].lstrip(digits))]
-        code = int(number, len(digits)) if number else 0
-        return (chr(code), start + len(number)) if 0 < code <= MAX_CODE else ("", 0)
-    name = rest.partition(";")[0] if ";" in rest else ""
-    if name not in HTML_ENTITIES:
-        name = next((one for one in ENTITIES_WITHOUT_END if rest.startswith(one)), "")
-    return HTML_ENTITIES.get(name, ""), len(name)
+def _encoded_character(match: re.Match[str]) -> str:
+    """Return the character that an entity encodes, or the character itself."""
+    if match["name"]:
+        return HTML_ENTITIES[match["name"].lower()]
+    code = int(match["hexadecimal"] or "0", 16) or int(match["decimal"] or "0")
+    return chr(code) if 0 < code <= MAX_CODE else match[0][0]
 
 
 _plain_looks: dict[str, str] = {}

@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from rawkomem.embed.embedder import EmbedderSettings
 from rawkomem.embed.endpoint import MODELS
-from rawkomem.embed.providers import EmbedderSettings, open_embedder
+from rawkomem.embed.providers import open_embedder
 from rawkomem.index import index as index_module
 from rawkomem.repository import Repository
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib.util
 
 import pytest
-from rawkomem.embed.providers import PROVIDERS, EmbedderSettings, open_embedder
+from rawkomem.embed.embedder import EmbedderSettings
+from rawkomem.embed.providers import PROVIDERS, open_embedder
 from rawkomem.model.errors import BadInput
 
 from tests.embed.server import Answer, Server
@@ -34,12 +35,6 @@ def test_an_unknown_name_tells_the_known_ones():
     with pytest.raises(BadInput) as caught:
         opened(provider="opneai")
     assert all(name in caught.value.hint for name in ("static", *PROVIDERS))
-
-
-@pytest.mark.parametrize("provider", PROVIDERS)
-def test_every_provider_is_where_the_registry_says(provider):
-    module, _, name = PROVIDERS[provider].partition(":")
-    assert callable(getattr(importlib.import_module(module), name))
 
 
 def test_a_server_that_is_down_falls_back_with_one_warning():

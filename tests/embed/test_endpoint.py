@@ -10,9 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from rawkomem.embed.embedder import EmbedderFailed, EmbedderNotListening
+from rawkomem.embed.embedder import EmbedderFailed, EmbedderSettings
 from rawkomem.embed.endpoint import BATCH_TEXTS, EndpointEmbedder, embeddings_url, start_server
-from rawkomem.embed.providers import EmbedderSettings
 from rawkomem.net.client import Client
 from rawkomem.net.guard import user_policy
 
@@ -211,7 +210,7 @@ def test_a_redirect_is_not_followed():
 
 
 def test_nothing_listens():
-    with pytest.raises(EmbedderNotListening, match="cannot reach") as caught:
+    with pytest.raises(EmbedderFailed, match="cannot reach") as caught:
         EndpointEmbedder(settings(f"http://127.0.0.1:{free_port()}/v1"))
     assert caught.value.hint == "Is the server running?"
 

@@ -15,18 +15,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rawkomem.embed.blas import OneThread, thread_setter
-from rawkomem.embed.embedder import EmbedderFailed
 from rawkomem.embed.minilm import (
     BATCH_TOKENS,
-    KEEP_AFTER_PASSES,
     MINILM_FILE,
     MINILM_HEADER,
     MINILM_NAME,
     Cutter,
     MiniLmEmbedder,
     WeightsFile,
-    open_minilm,
     token_batches,
 )
 from rawkomem.embed.minilm_pass import gelu_table, powers
@@ -84,17 +80,9 @@ def test_a_vector_does_not_depend_on_its_neighbours(embedder):
     assert together == pytest.approx(alone, abs=1e-4)  # equal, where a BLAS adds in one order whatever the shape
 
 
-def test_numpys_threads_are_left_as_they_were(embedder):
-    before = thread_setter()[1]
-    with OneThread():
-        assert thread_setter()[1] == 1
-    embedder.embed(["a text"])
-    assert thread_setter()[1] == before
-
-
 def test_kept_weights_give_the_same_vectors():
     fresh = MiniLmEmbedder()
-    assert len({fresh.embed([QUERY])[0] for _ in range(KEEP_AFTER_PASSES + 1)}) == 1
+    assert len({fresh.embed([QUERY] * count)[0] for count in (1, BATCH_TOKENS, 1)}) == 1
 
 
 def test_a_text_without_a_known_word_has_no_vector(embedder):
@@ -243,14 +231,13 @@ def test_another_kind_of_model_is_refused(tools, tmp_path):
         packed(write_tiny(tmp_path, intermediate_size=32))
 
 
-@pytest.mark.parametrize("content", [None, b"", b"rawkomlm", bytes(100), "cut", "no heads"])
+@pytest.mark.parametrize("content", [None, b"", b"rawkomlm", bytes(100), "cut"])
 def test_a_broken_file_is_told(tmp_path, content):
     path = tmp_path / "weights.bin"
     with open(MINILM_FILE, "rb") as file:
         start = file.read(MINILM_HEADER.size)
-    broken = {"cut": start + bytes(1_000), "no heads": start[:32] + bytes(4) + start[36:]}
     if content is not None:
-        path.write_bytes(broken.get(content, content))
+        path.write_bytes(start + bytes(1_000) if content == "cut" else content)
     with pytest.raises(RawkoError, match="cannot use the model") as caught:
         MiniLmEmbedder(str(path))
     assert "Install rawkomem again" in caught.value.hint
@@ -275,24 +262,6 @@ def test_warm_queries_and_sections_are_quick(embedder):
     embedder.embed([QUERY])
     assert cpu_seconds(lambda: embedder.embed([QUERY])) < 0.2  # seconds; 0.012 on an idle machine
     assert cpu_seconds(lambda: embedder.embed([section] * 4)) < 4  # seconds; 0.6
-
-
-def test_onnxruntime_is_used_only_where_its_model_is(monkeypatch, tmp_path):
-    (tmp_path / "weights.bin").symlink_to(MINILM_FILE)
-    path = str(tmp_path / "weights.bin")
-    assert isinstance(open_minilm(path), MiniLmEmbedder)
-    (tmp_path / "minilm-l6.onnx").write_bytes(b"no model")
-    monkeypatch.setattr("rawkomem.embed.minilm.has_onnxruntime", lambda: False)
-    assert isinstance(open_minilm(path), MiniLmEmbedder)
-    monkeypatch.setattr("rawkomem.embed.minilm.has_onnxruntime", lambda: True)
-    with pytest.raises(EmbedderFailed, match=r"onnxruntime is not installed|cannot load"):
-        open_minilm(path)
-
-
-def test_a_named_onnx_model_needs_onnxruntime(monkeypatch):
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(EmbedderFailed, match="onnxruntime is not installed"):
-        open_minilm(onnx="mine.onnx")
 
 
 @pytest.fixture(scope="module")
@@ -351,17 +320,3 @@ def test_it_retrieves_as_well_as_torch(embedder, original, figure):
     ours, theirs = figure(lambda texts: matrix(embedder.embed(texts))), figure(original)
     print(f"{figure.__name__}: ours {ours:.4f}, torch {theirs:.4f}")
     assert ours == pytest.approx(theirs, abs=0.005)
-
-
-@pytest.mark.models
-def test_an_exported_model_names_its_space(tmp_path, embedder):
-    for name in ("torch", "transformers", "onnx", "onnxscript", "onnxruntime"):
-        pytest.importorskip(name, reason=f"for want of {name}")
-    out = tmp_path / "minilm-l6.onnx"
-    command = [sys.executable, str(ROOT / "tools" / "make_minilm.py"), str(out), "--onnx"]
-    subprocess.run(command, check=True, timeout=600, capture_output=True)
-    found = open_minilm(onnx=str(out))
-    cosines = (matrix(found.embed(SAMPLE["texts"])) * matrix(embedder.embed(SAMPLE["texts"]))).sum(axis=1)
-    assert found.name == MINILM_NAME or found.name.startswith("minilm-l6-onnx-")
-    assert cosines.mean() > (0.999 if found.name == MINILM_NAME else 0.98)
-    assert found.embed(["", "🚀"]) == [bytes(4 * 384)] * 2

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rawkomem.embed import static
 from rawkomem.embed.minilm import MINILM_FILE as WEIGHTS
 from rawkomem.embed.minilm import WeightsFile
-from rawkomem.embed.static import STATIC_FILE, TokenVectors, WordPiece, bert_words, index_finder
+from rawkomem.embed.static import STATIC_FILE, TokenVectors, WordPiece, bert_words
 from tokenizers import BertWordPieceTokenizer
 
 from tests.commands import cases
@@ -40,6 +40,12 @@ def bundled_pieces() -> dict[str, int]:
 PIECES = bundled_pieces() | {name: 1_000_000 + place for place, name in enumerate(SPECIAL)}
 UNKNOWN = PIECES["[UNK]"]
 THEIRS = BertWordPieceTokenizer(PIECES, lowercase=True)
+
+
+def index_finder(index):
+    return lambda piece: index.get(piece, -1)
+
+
 OURS = WordPiece(index_finder(PIECES), 18, (UNKNOWN,))
 
 

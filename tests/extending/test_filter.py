@@ -20,7 +20,7 @@ from tests.torture.helpers import memory
 PACKAGE = os.path.dirname(rawkomem.__file__)
 FIELD = "    kinds: Texts = NO_TEXTS\n", "    moods: Texts = NO_TEXTS\n"
 ROW = "FILTER_FIELDS = (\n", (
-    '    FilterField("moods", "mood", "Only in this mood.", _one_of_words("mood", ("calm", "angry")), many=True,'
+    '    FilterField("moods", "mood", "Only in this mood.", some_of("calm", "angry"), many=True,'
     ' column="mood", any_case=True, agents="calm, angry"),\n'
 )  # fmt: skip
 COLUMN = '    session: str = ""\n', '    mood: str = ""\n'

@@ -136,15 +136,15 @@ def test_the_commands_take_them(rawkomem, filled, monkeypatch):
     [
         (
             ["--type", "opinion"],
-            "unknown type 'opinion' (use one of correction, decision, commitment, insight, learning,",
+            "--type: 'opinion' is not known (use one of correction, decision, commitment, insight, learning,",
         ),
-        (["--kind", "amend"], "unknown kind 'amend' (use one of memory, lesson, skill"),
+        (["--kind", "amend"], "--kind: 'amend' is not known (use one of memory, lesson, skill"),
         (["--since", "yesterday"], "--since: 'yesterday' is not a time (use a date (2026-01-23), a time"),
         (["--until", "5x"], "--until: '5x' is not a time"),
         (["--as-of", "2026-13-01"], "--as-of: '2026-13-01' is not a time"),
-        (["--trust", "high"], "--trust: 'high' is not a number from 0 to 1 (use a number such as 0.6"),
-        (["--trust", "1.5"], "--trust: '1.5' is not a number from 0 to 1"),
-        (["--trust", "nan"], "--trust: 'nan' is not a number from 0 to 1"),
+        (["--trust", "high"], "--trust: 'high' is not a number from 0 to 1 (pass a number such as 0.6"),
+        (["--trust", "1.5"], "--trust: 1.5 is not a number from 0 to 1"),
+        (["--trust", "nan"], "--trust: nan is not a number from 0 to 1"),
         (["--entity", "mark"], "entity 'mark' may be person:mark-robinson, person:mark-z (use the whole name)"),
     ],
 )

@@ -123,7 +123,7 @@ def test_match_and_embed(rawkomem):
         (["search"], 2, "Missing argument"),
         (["search", "x", "--limit", "many"], 2, "not a valid integer"),
         (["search", "x", "--importance", "urgent"], 2, "one of low, medium, high, critical"),
-        (["list", "--include", "lost"], 2, "unknown status 'lost'"),
+        (["list", "--include", "lost"], 2, "'lost' is not known"),
         (["add", "-b", "no title here"], 2, "needs a title"),
         (["add", "--title", "x", "--importance", "urgent", "-b", "y"], 2, "urgent"),
         (["amend", "nope", "--title", "x"], 1, "no memory"),
