@@ -162,7 +162,7 @@ def measure_stores(
         fills = Fills(folder)
         project = os.path.join(folder, f"memories-{memories}")
         if not fills.get(f"memories-{memories}", "files"):
-            say(f"writing {memories} memories of 4 kB")
+            say(f"writing {memories} memories of 1 to 4 kB")
             began = time.monotonic()
             os.makedirs(project, exist_ok=True)
             make_repository(project, memories)
