@@ -10,7 +10,7 @@ stay.
 
 from __future__ import annotations
 
-from base64 import b64decode
+from binascii import a2b_base64
 from collections.abc import Generator, Iterator
 from functools import lru_cache
 from typing import Any
@@ -586,7 +586,7 @@ def _header_fits(scheme: bytes, value: str, told: bool) -> bool:
 
 def _is_user_and_password(value: str) -> bool:
     try:
-        plain = b64decode(value + "=" * (-len(value) % 4))
+        plain = a2b_base64(value + "=" * (-len(value) % 4))
     except ValueError:
         return False
     return b":" in plain and plain.isascii()

@@ -134,7 +134,7 @@ TRIMMING_CHECKS = {"iban": iban_in, "phone": phone_in}  # checks whose patterns 
 CONTEXT_LENGTH = 16  # characters before and after a match that a check may read
 MAX_CHECKSUM_LENGTH = 96  # characters: `sha512-` and 88 in base64
 SHORT_KEY_LENGTH = 20  # shorter keys (JFrog's) may have a run of one letter and be no placeholder
-PLAIN_ADDRESS = re.compile(r"[\w.%+-]{1,64}@(?:[^\W_][\w-]*\.)+[^\W\d_]{2,}\b")
+PLAIN_ADDRESS = r"[\w.%+-]{1,64}@(?:[^\W_][\w-]*\.)+[^\W\d_]{2,}\b"
 
 
 @record
@@ -323,7 +323,7 @@ def _plain_hits(text: str) -> Iterator[Hit]:
         if is_random(found[1]):
             rule = next(rule for rule in PREFIX_RULES if found[1].startswith(rule.literals))
             yield *found.span(1), rule.name
-    for found in PLAIN_ADDRESS.finditer(text):
+    for found in re.finditer(PLAIN_ADDRESS, text):
         start, end = found.span()
         around = (text[max(0, start - CONTEXT_LENGTH) : start], text[end : end + CONTEXT_LENGTH])
         if passes_check("email", found[0], *around):
