@@ -7,7 +7,7 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 from ..model.values import record
@@ -25,6 +25,7 @@ from .rules import (
     occurring,
 )
 from .values import (
+    NUMBER_CHECKS,
     iban_in,
     is_filler,
     is_generated,
@@ -129,7 +130,6 @@ LONG_NUMBER = (
 )
 # Rules whose literal is only a punctuation mark are tried if the text has a run of characters as long as their keys.
 LONG_RUNS = ((r"[\w-]{24}", frozenset((".", "_", "|"))), ("[0-9a-f]{24}", frozenset((":", "-"))))
-NUMERIC_CHECKS = ("card", "iban", "ssn", "phone")
 TRIMMING_CHECKS = {"iban": iban_in, "phone": phone_in}  # checks whose patterns may match too much
 CONTEXT_LENGTH = 16  # characters before and after a match that a check may read
 MAX_CHECKSUM_LENGTH = 96  # characters: `sha512-` and 88 in base64
@@ -174,19 +174,21 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
 
 def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
     """Return the text with a tag such as [REDACTED_AWS_KEY] for each secret, or `stand_in` for personal data."""
-    while secrets := find_secrets(
-        text, pii
-    ):  # terminates: each round leaves fewer characters outside tags
-        pieces, at = [], 0
-        for secret in secrets:
-            found = text[secret.start : secret.end]
-            pieces += [
-                text[at : secret.start],
-                stand_in(found) if stand_in and secret.pii else secret.tag,
-            ]
-            at = secret.end
-        text = "".join([*pieces, text[at:]])
+    # Terminates: each round leaves fewer characters outside tags.
+    while secrets := find_secrets(text, pii):
+        text = replaced(text, [(one.start, one.end, one.rule) for one in secrets], stand_in)
     return text
+
+
+def replaced(text: str, hits: Iterable[Hit], stand_in: Callable[[str], str] | None) -> str:
+    """Return the text with the tag of its rule for each hit, or `stand_in` for personal data."""
+    pieces, at = [], 0
+    for start, end, name in hits:
+        rule = RULES[name]
+        tag = stand_in(text[start:end]) if stand_in and rule.pii else rule.tag
+        pieces += [text[at:start], tag]
+        at = end
+    return "".join([*pieces, text[at:]])
 
 
 def leaks_again(text: str) -> bool:
@@ -243,7 +245,7 @@ def _all_hits(data: bytes, told: bytes, pii: bool) -> Iterator[Hit]:
     yield from find_in_tables(told)
     numbers = pii and compiled(LONG_NUMBER, False).search(data)
     for rule in PERSONAL_RULES if pii else ():
-        if (numbers or rule.check not in NUMERIC_CHECKS) and not found.isdisjoint(rule.literals):
+        if (numbers or rule.check not in NUMBER_CHECKS) and not found.isdisjoint(rule.literals):
             yield from _rule_hits(rule, data)
 
 
