@@ -43,7 +43,6 @@ from rawkomem.model.entries import Task
 from rawkomem.model.errors import RawkoError
 from rawkomem.recall.excerpt import excerpt
 from rawkomem.recall.signals import question_of, question_of_task
-from rawkomem.redaction.scrubber import index_chunks
 from rawkomem.text.chunks import count_tokens, cut_chunks
 from rawkomem.text.clean import clean, hidden_characters, one_line, visible_text, without_escapes
 from rawkomem.text.conditions import condition_body as phrase_of
@@ -246,7 +245,6 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "question_of": question_of,
     "question_of_task": lambda text: question_of_task(Task(text, plan=text), 0),
     "excerpt": lambda text: excerpt("a", text, ("deploy", "b"), 1),
-    "passages": index_chunks,
     "condition_text": condition_text,
     "searchable_title": searchable_title,
     "embed": lambda text: _embedder.embed([text]),

@@ -1,11 +1,12 @@
-"""Writes a made-up repository of any size: English words by Zipf's law, headings, tags, conditions."""
+"""Writes a made-up repository of any size: memories of 1 to 4 kB of English sentences on many subjects."""
 
 from __future__ import annotations
 
 import lzma
 import os
 import random
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from ..embed.static import STATIC_FILE, TokenVectors
@@ -14,12 +15,28 @@ from ..format.blocks import SEPARATOR
 from ..format.frontmatter import emit_entry, emit_fields
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
-from ..model.values import replace
 
 PIECE_WORDS = 24  # words in a piece of a real text
 VOCABULARY_WORDS = 8_000  # distinct words; a team's notes have about as many
-MEMORY_BYTES = 4_000
-SUBJECTS, SUBJECT_WORDS = 2_000, 300  # subjects of short texts, and words of each subject
+MIN_MEMORY_BYTES, MAX_MEMORY_BYTES = 1_000, 4_000  # as long as memories of real projects
+SUBJECTS, SUBJECT_WORDS = 200, 30  # subjects of memories, and words of each subject
+OWN_WORDS = 15  # words of a memory that its subject does not have
+SHARE_OF_OWN = 0.6  # of the content words; the others are any words, by Zipf's law
+SHORT_SUBJECTS, SHORT_SUBJECT_WORDS = 2_000, 300  # the same of short texts
+SENTENCES = (
+    "The {} must be done before the {} reads the {}.",
+    "When {} fails, look at the {} first: its {} says what the {} expected.",
+    "We moved the {} from {} to {}, because the old {} lost every {} under load.",
+    "Do not change the {} of {} without a test for {} and {}.",
+    "A {} that has no {} is treated as {}.",
+    "The {} people asked for {} in March, so {} and {} share one {} since then.",
+    "If you see {} in the log, restart the {} and check that {} is still there.",
+    "It took two days to find out that {} depends on the {} of the {}.",
+    "Run {} with {} twice, as the first run only fills the {}.",
+    "Both {} and {} write to the {}, so keep each {} short.",
+    "There is one {} for {}, one for {}, and none for {}.",
+    "Ask the owner of {} before you delete a {}.",
+)
 # Kinds of changes and their share in percent: votes are frequent, changes of state are rare.
 CHANGES = {
     "feedback": 40,
@@ -29,62 +46,71 @@ CHANGES = {
     "dispute": 5,
     "link": 5,
     "supersede": 3,
+    "archive": 2,
 }
-CHANGES |= {"archive": 2}
+AUTHORS = ("planner", "developer", "tester", "reviewer")
 CHANGES_AT_MS = 1_790_000_000_000  # the time of the first changes, later than all memories
 
 
+class Prose:
+    """Words by Zipf's law, and sentences that use them."""
+
+    def __init__(self, seed: int = 7):
+        self.words = vocabulary(seed)
+        self._weights = list(accumulate(1 / (rank + 3) for rank in range(len(self.words))))
+        chance = random.Random(seed)
+        self.subjects = [chance.sample(self.words, SUBJECT_WORDS) for _ in range(SUBJECTS)]
+
+    def some(self, chance: random.Random, count: int, own: Sequence[str] = ()) -> list[str]:
+        """Return words, most of them from `own`."""
+        words = chance.choices(self.words, cum_weights=self._weights, k=count)
+        return [chance.choice(own) if own and chance.random() < SHARE_OF_OWN else w for w in words]
+
+    def sentence(self, chance: random.Random, own: Sequence[str]) -> str:
+        """Return a sentence; most of its content words are from `own`."""
+        pattern = chance.choice(SENTENCES)
+        text = pattern.format(*self.some(chance, pattern.count("{}"), own))
+        return text[0].upper() + text[1:]
+
+
 def make_repository(project: str, files: int, seed: int = 7, changes: int = 0) -> None:
-    """Write `.rawko/` into a project folder: this many files with one memory of 4 kB, and this many changes in them."""
+    """Write `.rawko/` into a project folder: this many files with one memory, and this many changes in them."""
     write_start(plan_start(project))
-    words = vocabulary(seed)
-    weights = list(accumulate(1 / (rank + 3) for rank in range(len(words))))
+    prose = Prose(seed)
     folder = os.path.join(project, ".rawko", "memories")
-    below = _spread(random.Random(seed), files, changes)
+    # By chance some files get no changes, and a few get many.
+    below = Counter(random.Random(seed).choices(range(files), k=changes))
     for number in range(files):
         chance = random.Random(seed * 1_000_003 + number)
-        text = memory_text(chance, words, weights, number)
-        entries = (change_text(chance, words, number, files, nth) for nth in range(below[number]))
-        text = SEPARATOR.join([text, *entries])
-        with open(
-            os.path.join(folder, f"memory-{number:06d}.md"), "w", encoding="utf-8", newline="\n"
-        ) as stream:
-            stream.write(text)
-
-
-def _spread(chance: random.Random, files: int, changes: int) -> list[int]:
-    """Return how many changes each file gets: by chance, so that some have none and a few have many."""
-    counts = [0] * files
-    for number in chance.choices(range(files), k=changes):
-        counts[number] += 1
-    return counts
+        entries = [memory_text(chance, prose, number)]
+        for nth in range(below[number]):
+            entries.append(change_text(chance, prose.words, number, files, nth))
+        file = os.path.join(folder, f"memory-{number:06d}.md")
+        with open(file, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(SEPARATOR.join(entries))
 
 
 def change_text(chance: random.Random, words: list[str], number: int, files: int, nth: int) -> str:
     """Return one change of a memory, later than the changes before it."""
     kind = chance.choices(list(CHANGES), list(CHANGES.values()))[0]
     other = f"memory-{chance.randrange(files):06d}"
-    says: dict[str, Value] = (
-        {"signal": chance.choice(("helpful", "helpful", "harmful"))} if kind == "feedback" else {}
-    )
-    says |= (
-        {"supersededBy": other}
-        if kind == "supersede"
-        else {"to": [other]}
-        if kind == "link"
-        else {}
-    )
-    by = chance.choice(("planner", "developer", "tester", "reviewer"))
-    entry = Entry(
-        kind,
-        f"{kind}_{number:06d}_{nth}",
-        f"memory-{number:06d}",
-        at=CHANGES_AT_MS + nth,
-        by=by,
-        extra=says,
-    )
+    extra: dict[str, Value] = {}
+    if kind == "feedback":
+        extra["signal"] = chance.choice(("helpful", "helpful", "harmful"))
+    elif kind == "supersede":
+        extra["supersededBy"] = other
+    elif kind == "link":
+        extra["to"] = [other]
     return emit_entry(
-        replace(entry, body=" ".join(chance.choices(words, k=60))) if kind == "amend" else entry
+        Entry(
+            kind,
+            f"{kind}_{number:06d}_{nth}",
+            f"memory-{number:06d}",
+            at=CHANGES_AT_MS + nth,
+            by=chance.choice(AUTHORS),
+            extra=extra,
+            body=" ".join(chance.choices(words, k=60)) if kind == "amend" else "",
+        )
     )
 
 
@@ -99,15 +125,15 @@ def vocabulary(seed: int = 7) -> list[str]:
 
 
 def short_texts(count: int, seed: int = 7) -> Iterator[str]:
-    """Yield texts of about 30 words on SUBJECTS subjects, each with its own words; a few texts share a subject."""
+    """Yield texts of about 30 words on many subjects, each with its own words; a few texts share a subject."""
     chance = random.Random(seed)
-    words = vocabulary(seed)
-    weights = list(accumulate(1 / (rank + 3) for rank in range(len(words))))
-    subjects = [chance.sample(words, SUBJECT_WORDS) for _ in range(SUBJECTS)]
-    own = weights[:SUBJECT_WORDS]
+    prose = Prose(seed)
+    subjects = [chance.sample(prose.words, SHORT_SUBJECT_WORDS) for _ in range(SHORT_SUBJECTS)]
+    weights = list(accumulate(1 / (rank + 3) for rank in range(SHORT_SUBJECT_WORDS)))
     for _ in range(count):
-        about = chance.choices(chance.choice(subjects), cum_weights=own, k=chance.randint(10, 30))
-        yield " ".join([*about, *chance.choices(words, cum_weights=weights, k=10)])
+        subject = chance.choice(subjects)
+        about = chance.choices(subject, cum_weights=weights, k=chance.randint(10, 30))
+        yield " ".join([*about, *prose.some(chance, 10)])
 
 
 def real_texts(path: str, count: int) -> Iterator[str]:
@@ -129,25 +155,25 @@ def real_texts(path: str, count: int) -> Iterator[str]:
         yield " ".join(words[start : start + PIECE_WORDS])
 
 
-def memory_text(chance: random.Random, words: list[str], weights: list[float], number: int) -> str:
-    """Return one memory of about MEMORY_BYTES bytes."""
-
-    def some(count: int) -> str:
-        return " ".join(chance.choices(words, cum_weights=weights, k=count))
-
+def memory_text(chance: random.Random, prose: Prose, number: int) -> str:
+    """Return one memory: frontmatter, and sections of a few sentences with a list."""
+    own = [*chance.choice(prose.subjects), *chance.sample(prose.words, OWN_WORDS)]
     fields: dict[str, Value] = {
-        "title": f"{some(5).capitalize()} {number}",
+        "title": f"{' '.join(prose.some(chance, 5, own)).capitalize()} {number}",
         "whenToUse": [
-            "|".join(chance.choices(words, cum_weights=weights, k=3)),
-            f"When working on {some(3)}",
+            "|".join(chance.sample(own, 3)),
+            f"When working on {' '.join(chance.sample(own, 3))}",
         ],
-        "tags": chance.choices(words[100:200], k=3),
+        "tags": chance.choices(prose.words[100:200], k=3),
         "importance": chance.choice(("low", "medium", "high", "critical")),
         "discoveredAt": f"2026-{chance.randint(1, 9):02d}-{chance.randint(1, 28):02d}T10:30:00Z",
-        "discoveredBy": chance.choice(("planner", "developer", "tester", "reviewer")),
+        "discoveredBy": chance.choice(AUTHORS),
     }
-    parts = [f"---\n{emit_fields(fields)}---\n"]
-    while sum(map(len, parts)) < MEMORY_BYTES:
-        heading, text = some(3).capitalize(), some(chance.randint(40, 90)).capitalize()
-        parts.append(f"## {heading}\n\n{text}.\n\n- {some(8)}\n- {some(8)}\n")
-    return "\n".join(parts)
+    text = f"---\n{emit_fields(fields)}---\n"
+    wanted = chance.randint(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES - 800)  # a section has about 800
+    while len(text) < wanted:
+        heading = " ".join(prose.some(chance, 3, own)).capitalize()
+        sentences = [prose.sentence(chance, own) for _ in range(chance.randint(4, 8))]
+        items = [f"- {prose.sentence(chance, own)}\n" for _ in range(2)]
+        text += f"\n## {heading}\n\n{' '.join(sentences)}\n\n{''.join(items)}"
+    return text

@@ -28,7 +28,6 @@ from ..text.language import language
 from ..text.prose import sentences
 
 Record = dict[str, Any]
-GoldRecord = dict[str, Any]
 
 
 # Measures learning on recorded sessions with gold memories: which share of the drafts is worth
@@ -39,23 +38,8 @@ GoldRecord = dict[str, Any]
 # words of one of its quotes.
 
 TOUCHING_SHARE = 0.6  # share of a quote's content words
-CURVE = (
-    3.0,
-    2.5,
-    2.0,
-    1.8,
-    1.6,
-    1.4,
-    1.2,
-    1.0,
-    0.8,
-    0.6,
-    0.4,
-    0.2,
-    0.0,
-    -0.5,
-    -2.0,
-)  # minimum scores
+# Minimum scores of the curve.
+CURVE = (3.0, 2.5, 2.0, 1.8, 1.6, 1.4, 1.2, 1.0, 0.8, 0.6, 0.4, 0.2, 0.0, -0.5, -2.0)
 MAX_CURVE_DRAFTS = 1_000  # drafts of one session: the curve ignores the product's own, lower limit
 
 
@@ -116,24 +100,25 @@ def _measure_session(session: Record) -> Counts:
                 requests += 1
                 repository.drafts.store.note_asked(asked)
         texts = [*map(text_of_draft, repository.drafts.all()), *stored]
-    gold = _gold_quotes(session)
+    return _counted(session, texts, len(stored), requests)
+
+
+def _counted(session: Record, texts: list[str], stored: int = 0, requests: int = 0) -> Counts:
+    """Count what a session's texts touch; `stored` of them were stored without a review."""
+    gold = [quotes_of(memory) for memory in session.get("gold", [])]
     touched = [touched_by(text, gold) for text in texts]
-    found = set[int]().union(*touched)
-    drafts = len(texts) - len(stored)
-    return Counts(1, drafts, len(stored), sum(map(bool, touched)), len(gold), len(found), requests)
+    touching, found = sum(map(bool, touched)), set[int]().union(*touched)
+    return Counts(1, len(texts) - stored, stored, touching, len(gold), len(found), requests)
 
 
 def _curve_point(least: float, sessions: Sequence[Record]) -> dict[str, Any]:
     """Return the figures with a minimum score, without the limit of drafts per session."""
-    counts = Counts(sessions=0)
+    each = []
     for session in sessions:
-        heard, gold = _heard(session["records"]), _gold_quotes(session)
-        found = choose_drafts(heard.turns, heard.run, least, MAX_CURVE_DRAFTS)
-        touched = [touched_by(text_of_draft(draft), gold) for draft in found]
-        one = Counts(
-            1, len(found), 0, sum(map(bool, touched)), len(gold), len(set[int]().union(*touched))
-        )
-        counts = _sum_counts((counts, one))
+        heard = _heard(session["records"])
+        drafts = choose_drafts(heard.turns, heard.run, least, MAX_CURVE_DRAFTS)
+        each.append(_counted(session, [*map(text_of_draft, drafts)]))
+    counts = _sum_counts(each)
     figures = counts.figures
     per_session = round(counts.drafts / counts.sessions, 2) if counts.sessions else None
     return {"least": least, "drafts": counts.drafts, "per_session": per_session} | {
@@ -149,10 +134,6 @@ def _heard(records: Iterable[Record]) -> Heard:
 def text_of_draft(draft: Draft) -> str:
     """Return the whole text of a draft."""
     return f"{draft.said}\n{draft.text}"
-
-
-def _gold_quotes(session: Record) -> list[list[frozenset[str]]]:
-    return [quotes_of(gold) for gold in session.get("gold", [])]
 
 
 def quotes_of(gold: Record) -> list[frozenset[str]]:
@@ -216,7 +197,7 @@ def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> dict[st
     quoted = [one for one in corrections if touched_by(text_of_draft(one.draft), quotes)]
     kinds = {
         kind: _verdict_counts(one for one in corrections if one.draft.kind == kind)
-        for kind in _draft_kinds(corrections)
+        for kind in sorted({one.draft.kind for one in corrections})
     }
     total = {
         "sessions": len(each),
@@ -233,7 +214,7 @@ def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> dict[st
     }
 
 
-def _entry_of_gold(memory: GoldRecord) -> Entry:
+def _entry_of_gold(memory: Record) -> Entry:
     title = next(iter(sentences(memory["memory"])), memory["memory"])[:MAX_TITLE_CHARS]
     return Entry(
         title=title, when=(memory["when"],) if memory.get("when") else (), body=memory["memory"]
@@ -254,15 +235,11 @@ def _verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
     }
 
 
-def _draft_kinds(corrections: Iterable[Correction]) -> list[str]:
-    return sorted({one.draft.kind for one in corrections})
-
-
 def _pair_counts(
     repository: Repository,
     corrections: Iterable[Correction],
     ids: Sequence[str],
-    gold: Sequence[GoldRecord],
+    gold: Sequence[Record],
 ) -> dict[str, int]:
     """Return how many pairs of correction and memory share a quote, how many are found, and how many are both."""
     memories, quotes = repository.get_many(ids), [quotes_of(memory) for memory in gold]

@@ -14,6 +14,8 @@ import os
 import random
 import shutil
 import tempfile
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from math import log2
 from statistics import fmean
@@ -86,20 +88,11 @@ def summary_of(rows: Sequence[dict[str, float]], seed: int = 7) -> dict[str, dic
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     """Return how often the best relevance of an answerable question is above that of an unanswerable one."""
-    ranked = sorted([(value, 1) for value in positive] + [(value, 0) for value in negative])
-    total, at = 0.0, 0
-    while at < len(ranked):
-        end = at
-        while end < len(ranked) and ranked[end][0] == ranked[at][0]:
-            end += 1
-        total += sum(kind for _, kind in ranked[at:end]) * (at + 1 + end) / 2
-        at = end
-    count = len(positive)
-    return (
-        (total - count * (count + 1) / 2) / (count * len(negative))
-        if positive and negative
-        else 0.0
-    )
+    below = sorted(negative)
+    pairs = len(positive) * len(negative)
+    # A pair of equal values counts half.
+    wins = sum(bisect_left(below, value) + bisect_right(below, value) for value in positive) / 2
+    return wins / pairs if pairs else 0.0
 
 
 def injected_of(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -142,6 +135,9 @@ def _share(part: int, whole: int) -> float | None:
 
 REPLAYED_HOST = "claude"
 CLEARED = "<command-name>/clear</command-name>"
+REPLAY_COUNTS = (
+    "sessions", "prompts", "injections", "items", "repeats", "tokens", "tokens_saved",
+)  # fmt: skip
 
 
 @record
@@ -226,41 +222,38 @@ def replay_sessions(
     repository: Repository, sessions: Iterable[Session], folder: str
 ) -> dict[str, Any]:
     """Return counts over all sessions: prompts, injections, memories, repeats, tokens, and tokens saved."""
-    totals = dict.fromkeys(
-        ("sessions", "prompts", "injections", "items", "repeats", "tokens", "tokens_saved"), 0
-    )
+    counts = Counter(dict.fromkeys(REPLAY_COUNTS, 0))
     for number, session in enumerate(sessions):
-        totals["sessions"] += 1
-        for name, count in _replay_session(repository, session, f"bench-{number}", folder).items():
-            totals[name] += count
-    shares = {"repeated": round(totals["repeats"] / max(1, totals["items"]), 4)}
+        counts["sessions"] += 1
+        _replay_session(repository, session, f"bench-{number}", folder, counts)
     return {
-        **totals,
-        **shares,
-        "tokens_per_prompt": round(totals["tokens"] / max(1, totals["prompts"]), 1),
+        **counts,
+        "repeated": round(counts["repeats"] / max(1, counts["items"]), 4),
+        "tokens_per_prompt": round(counts["tokens"] / max(1, counts["prompts"]), 1),
     }
 
 
 def _replay_session(
-    repository: Repository, session: Session, name: str, folder: str
-) -> dict[str, int]:
-    told: set[str] = set()
-    counts = dict.fromkeys(
-        ("prompts", "injections", "items", "repeats", "tokens", "tokens_saved"), 0
-    )
+    repository: Repository, session: Session, name: str, folder: str, counts: Counter[str]
+) -> None:
+    injected_before: set[str] = set()
     for number in range(len(session.prompts)):
         prompt = session.prompt(number)
         if prompt.startswith(COMPACTED) or CLEARED in prompt:
-            told.clear()
+            injected_before.clear()
             note_fresh(repository.layout, name)
         transcript = write_transcript(os.path.join(folder, f"{name}.jsonl"), session.before(number))
         injection = hook_injection(repository, prompt, name, transcript)
         ids = {item.memory.id for item in injection.items}
-        row = {"prompts": 1, "injections": bool(ids), "items": len(ids), "repeats": len(ids & told)}
-        row |= {"tokens": injection.tokens, "tokens_saved": injection.saved}
-        counts = {key: counts[key] + value for key, value in row.items()}
-        told |= ids
-    return counts
+        counts.update(
+            prompts=1,
+            injections=bool(ids),
+            items=len(ids),
+            repeats=len(ids & injected_before),
+            tokens=injection.tokens,
+            tokens_saved=injection.saved,
+        )
+        injected_before |= ids
 
 
 # `bench recall`: measures how well the real search and the real injection find the memories that a

@@ -24,7 +24,7 @@ from ..index.stores.protocol import OutsideStore
 from ..index.stores.sqlite import Document, Hit, Passage, pack_all
 from ..model.errors import BadInput
 from ..model.filters import Facets, Filter
-from ..model.values import as_dict, record
+from ..model.values import as_dict, record, replace
 from ..repository import Repository
 from ..repository.machine import store_size
 from .corpus import make_repository, real_texts, short_texts
@@ -162,7 +162,7 @@ def measure_stores(
         fills = Fills(folder)
         project = os.path.join(folder, f"memories-{memories}")
         if not fills.get(f"memories-{memories}", "files"):
-            say(f"writing {memories} memories of 4 kB")
+            say(f"writing {memories} memories of 1 to 4 kB")
             began = time.monotonic()
             os.makedirs(project, exist_ok=True)
             make_repository(project, memories)
@@ -179,28 +179,24 @@ def _measure_store(
     try:
         index = repository.core.index
         outside = index.outside()  # opened first: loading packages is not part of indexing
-        key = os.path.basename(project)
-        fill = None if name == MEMORY else fills.get(key, name)
+        fill = None if name == MEMORY else fills.get(os.path.basename(project), name)
         if not fill:
-            before = cpu_s(name)
-            report = index.sync(_progress(name, say))
-            fill = Fill(report.seconds, cpu_s(name) - before, len(index.store.vectors(Filter())))
-            fills.add(key, name, fill)
+            fill = _timed_fill(name, lambda: index.sync(_progress(name, say)))
+            fill = replace(fill, passages=len(index.store.vectors(Filter())))
+            fills.add(os.path.basename(project), name, fill)
             say(f"{name}: filled in {fill.wall_s:.1f} s, {fill.cpu_s:.1f} s of CPU time")
         texts = queries()
-        before = cpu_s(name)
-        p50, p95, asked = _search_times(lambda n: repository.search(f"{texts[n % len(texts)]} {n}"))
-        cpu_ms = (cpu_s(name) - before) * 1000 / len(asked)
-        megabytes = 0.0 if name == MEMORY else _megabytes(repository.layout, name, outside)
+        row, _ = _timed_searches(
+            name, memories, fill, lambda n: repository.search(f"{texts[n % len(texts)]} {n}")
+        )
+        if name != MEMORY:
+            row = replace(row, mb=_megabytes(repository.layout, name, outside))
         if outside and not kept:
             _leave_nothing(outside)
     finally:
         repository.close()
-    say(f"{name}: p50 {p50:.0f} ms, p95 {p95:.0f} ms, {megabytes:.0f} MB")
-    load = os.getloadavg()[0]
-    return Scale(
-        name, memories, fill.passages, fill.wall_s, fill.cpu_s, p50, p95, cpu_ms, megabytes, load
-    )
+    say(f"{name}: p50 {row.p50_ms:.0f} ms, p95 {row.p95_ms:.0f} ms, {row.mb:.0f} MB")
+    return row
 
 
 def _progress(name: str, say: Callable[[str], None]) -> Callable[[int, int], None]:
@@ -216,16 +212,38 @@ def _progress(name: str, say: Callable[[str], None]) -> Callable[[int, int], Non
     return progress
 
 
-def _search_times(ask: Callable[[int], T]) -> tuple[float, float, list[T]]:
-    """Return median and 95th percentile in milliseconds of many calls, and the results."""
+def _timed_fill(name: str, fill: Callable[[], object], passages: int = 0) -> Fill:
+    began, before = time.monotonic(), cpu_s(name)
+    fill()
+    return Fill(time.monotonic() - began, cpu_s(name) - before, passages)
+
+
+def _timed_searches(
+    name: str, count: int, fill: Fill, ask: Callable[[int], T]
+) -> tuple[Scale, list[T]]:
+    """Return the figures of a store after many searches, and the results of the searches."""
     times: list[float] = []
     given: list[T] = []
+    before = cpu_s(name)
     for number in range(WARM_UP_SEARCHES + SEARCHES):
         began = time.perf_counter()
         given.append(ask(number))
         times.append((time.perf_counter() - began) * 1000)
+    cpu_ms = (cpu_s(name) - before) * 1000 / len(given)
     times = sorted(times[WARM_UP_SEARCHES:])
-    return times[len(times) // 2], times[len(times) * 95 // 100], given
+    row = Scale(
+        store=name,
+        memories=count,
+        passages=fill.passages,
+        fill_s=fill.wall_s,
+        fill_cpu_s=fill.cpu_s,
+        p50_ms=times[len(times) // 2],
+        p95_ms=times[len(times) * 95 // 100],
+        cpu_ms=cpu_ms,
+        mb=0.0,
+        load=os.getloadavg()[0],
+    )
+    return row, given
 
 
 def measure_vectors(
@@ -238,39 +256,31 @@ def measure_vectors(
     with _bench_folder(keep) as folder:
         fills, key = Fills(folder), f"vectors-{count}"
         layout = Layout(os.path.join(folder, key, FOLDER))
-        vectors = _known_vectors(
-            os.path.join(folder, f"{key}.npy"), WARM_UP_SEARCHES + SEARCHES + count, file, say
-        )
-        asked, vectors = (
-            vectors[: WARM_UP_SEARCHES + SEARCHES],
-            vectors[WARM_UP_SEARCHES + SEARCHES :],
-        )
+        searches = WARM_UP_SEARCHES + SEARCHES
+        vectors = _known_vectors(os.path.join(folder, f"{key}.npy"), searches + count, file, say)
+        asked, vectors = vectors[:searches], vectors[searches:]
         store = open_store(layout, StoreSettings(name), vectors.shape[1])
         try:
             fill = fills.get(key, name)
             if not fill:
-                began, before = time.monotonic(), cpu_s(name)
-                _fill(store, vectors, say)
-                fill = Fill(time.monotonic() - began, cpu_s(name) - before, count)
+                fill = _timed_fill(name, lambda: _fill(store, vectors, say), count)
                 fills.add(key, name, fill)
-            before = cpu_s(name)
-            p50, p95, given = _search_times(
-                lambda n: store.nearest(asked[n].tobytes(), MAX_NEAREST, Filter())
+            row, given = _timed_searches(
+                name,
+                count,
+                fill,
+                lambda n: store.nearest(asked[n].tobytes(), MAX_NEAREST, Filter()),
             )
-            cpu_ms = (cpu_s(name) - before) * 1000 / len(given)
-            load = os.getloadavg()[0]
             recall = _vector_recall(vectors, asked, given)
-            megabytes = _megabytes(layout, name, store)
+            row = replace(row, mb=_megabytes(layout, name, store), recall=recall)
             if not keep:
                 _leave_nothing(store)
         finally:
             store.close()
     say(
-        f"{name}: {count} vectors in {fill.wall_s:.0f} s, p50 {p50:.1f} ms, p95 {p95:.1f} ms, recall {recall:.3f}"
+        f"{name}: {count} vectors in {fill.wall_s:.0f} s, p50 {row.p50_ms:.1f} ms, p95 {row.p95_ms:.1f} ms, recall {recall:.3f}"
     )
-    return Scale(
-        name, count, count, fill.wall_s, fill.cpu_s, p50, p95, cpu_ms, megabytes, load, recall
-    )
+    return row
 
 
 def _known_vectors(

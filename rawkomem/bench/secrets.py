@@ -35,12 +35,10 @@ class Row:
     text: str
     span: str = ""
 
-    @property
-    def found(self) -> bool:
-        """Tell whether text is redacted where the secret is, or anywhere if the corpus does not give the place."""
-        start = self.text.find(self.span)
-        end = start + len(self.span) if self.span else len(self.text)
-        return any(hit.start < end and start < hit.end for hit in find_secrets(self.text))
+    found: bool = (
+        False  # text is redacted where the secret is, or anywhere if the corpus does not say where
+    )
+    redacted: str = ""
 
 
 @record
@@ -93,21 +91,21 @@ def measure_secrets(rows: Sequence[Row]) -> Figures:
     benign = [row for row in rows if row.kind.startswith("benign")]
     lookalikes = [row for row in rows if not row.wanted and not row.kind.startswith("benign")]
     spans = [row for row in wanted if row.span and row.found]
-    blocks = [row.text for row in wanted if "PRIVATE KEY" in row.text and "-----END" in row.text]
+    blocks = [row for row in wanted if "PRIVATE KEY" in row.text and "-----END" in row.text]
     return Figures(
         secrets=len(secrets),
         secret_recall=_share([row.found for row in secrets]),
         personal=len(personal),
         personal_recall=_share([row.found for row in personal]),
         benign=len(benign),
-        false_positives=1_000 * (1 - _share([not find_secrets(row.text) for row in benign])),
+        false_positives=1_000 * (1 - _share([row.redacted == row.text for row in benign])),
         lookalikes=len(lookalikes),
-        lookalikes_touched=1 - _share([not find_secrets(row.text) for row in lookalikes]),
+        lookalikes_touched=1 - _share([row.redacted == row.text for row in lookalikes]),
         spans=len(spans),
-        spans_removed=_share([row.span not in redact(row.text) for row in spans]),
+        spans_removed=_share([row.span not in row.redacted for row in spans]),
         pem_blocks=len(blocks),
-        pem_whole=_share(["PRIVATE KEY-----" not in redact(text) for text in blocks]),
-        idempotent=_share([redact(once) == once for once in (redact(row.text) for row in rows)]),
+        pem_whole=_share(["PRIVATE KEY-----" not in row.redacted for row in blocks]),
+        idempotent=_share([redact(row.redacted) == row.redacted for row in rows]),
         ms_per_4kb=_ms_per_page("\n".join(row.text for row in benign or rows)),
         by_kind=_by_kind(wanted),
     )
@@ -117,7 +115,10 @@ def _row(row: dict[str, Any]) -> Row:
     text, span = (
         b64decode(row.get(key, "")).decode("utf-8", "replace") for key in ("text_b64", "span_b64")
     )
-    return Row(row["kind"], row["expected_redacted"], text, span)
+    start = text.find(span)
+    end = start + len(span) if span else len(text)
+    found = any(hit.start < end and start < hit.end for hit in find_secrets(text))
+    return Row(row["kind"], row["expected_redacted"], text, span, found, redact(text))
 
 
 def _share(verdicts: Sequence[bool]) -> float:

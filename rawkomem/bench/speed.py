@@ -15,20 +15,28 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import cycle, islice
+from typing import Any
 
 from ..embed.minilm import MINILM_NAME
 from ..files.layout import FOLDER, Layout
 from ..index.catalogue import Catalogue
 from ..index.stores.database import index_path, open_database
 from ..model.values import record
-from .corpus import make_repository, vocabulary
+from .corpus import Prose, make_repository
 
 WARM_CALLS = 60  # calls in a long-running process
 RUNS_PER_COMMAND = 15  # with fewer runs, the median varies too much
-# Words of a query, by their rank in frequency. In English the first hundred or so are stop words, which are ignored.
-QUERY_RANKS = ((200, 500, 900), (150, 400, 2000, 4000), (600, 1200), (250, 500, 800, 1500, 3000))
+SILENT: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+TRANSCRIPT_BYTES = 1_000_000  # of the session whose prompt the hook answers
+QUESTIONS = (
+    "why does the {} of the {} fail after {}",
+    "how do we change the {} of {} without losing the {} and the {}",
+    "where is {} set",
+    "the {} is slow since we moved {} to {}: what do we know about {} and {}",
+)
 
 
 @record
@@ -52,7 +60,7 @@ def command(*words: str) -> list[str]:
 def measure_speed(files: int, say: Callable[[str], None], changes: int = 0) -> list[Measure]:
     """Return all figures for a repository with this many files and changes in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
-        say(f"writing {files} files of 4 kB, with {changes} changes")
+        say(f"writing {files} files of 1 to 4 kB, with {changes} changes")
         compileall.compile_dir(
             os.path.dirname(os.path.dirname(__file__)), quiet=2
         )  # as pip does when it installs
@@ -62,7 +70,7 @@ def measure_speed(files: int, say: Callable[[str], None], changes: int = 0) -> l
 
 
 def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
-    start = _median([sys.executable, "-c", "pass"], project)
+    start = _median([[sys.executable, "-c", "pass"]], project)
     measures = [Measure("start", start, 1.0)]
 
     def add(name: str, ms: float) -> None:
@@ -73,16 +81,14 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
     _settle(project)
     searches = [command("search", query) for query in queries()]
     add("cold search", _median(searches, project))
-    add("no-op sync", _median(command("sync"), project))
+    add("no-op sync", _median([command("sync")], project))
     injections = [command("inject", query) for query in queries()]
     add("cold inject", _median(injections, project))
-    measures.append(
-        Measure("cold search, peak memory", mb=max(_peak_of(words, project) for words in searches))
-    )
+    add("prompt hook", _median([command("hook", "claude", "prompt")], project, _prompts(project)))
+    processes = (subprocess.Popen(words, cwd=project, **SILENT) for words in searches)
+    measures.append(Measure("cold search, peak memory", mb=max(map(_peak, processes))))
     measures += _warm(project, start, "warm inject")
-    watcher = subprocess.Popen(
-        command("watch"), cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    watcher = subprocess.Popen(command("watch"), cwd=project, **SILENT)
     try:
         _settle(project)
         measures.append(Measure("idle watcher, memory", mb=_resident(watcher.pid)))
@@ -137,9 +143,22 @@ def _warm(project: str, start: float, name: str) -> list[Measure]:
 
 
 def queries() -> list[str]:
-    """Return some questions, with words as frequent as in real ones."""
-    words = vocabulary()
-    return [" ".join(words[rank] for rank in ranks) for ranks in QUERY_RANKS]
+    """Return some questions, each on a subject of the memories."""
+    subjects = Prose().subjects
+    return [text.format(*subject) for text, subject in zip(QUESTIONS, subjects, strict=False)]
+
+
+def _prompts(project: str) -> list[str]:
+    """Return calls of the prompt hook, each in a new session with a long transcript."""
+    transcript = os.path.join(project, "transcript.jsonl")
+    message = {"role": "user", "content": "we looked at the deployment and at its retries"}
+    line = json.dumps({"type": "user", "message": message}) + "\n"
+    with open(transcript, "w", encoding="utf-8") as stream:
+        stream.write(line * (TRANSCRIPT_BYTES // len(line)))
+    call = {"hook_event_name": "UserPromptSubmit", "transcript_path": transcript, "cwd": project}
+    prompts = queries() * RUNS_PER_COMMAND
+    sessions = enumerate(prompts[:RUNS_PER_COMMAND])
+    return [json.dumps({**call, "session_id": f"s{n}", "prompt": text}) for n, text in sessions]
 
 
 def _settle(project: str) -> None:
@@ -149,41 +168,32 @@ def _settle(project: str) -> None:
     time.sleep(0.5)
 
 
-def _median(commands: list[str] | list[list[str]], project: str) -> float:
-    many = commands if isinstance(commands[0], list) else [commands]
+def _median(commands: list[list[str]], project: str, inputs: Sequence[str] = ("",)) -> float:
+    """Return the median time of many runs, which take the commands and the inputs in turn."""
+    pairs = zip(cycle(commands), cycle(inputs), strict=False)
     return statistics.median(
-        _time(many[run % len(many)], project) for run in range(RUNS_PER_COMMAND)
+        _time(words, project, text) for words, text in islice(pairs, RUNS_PER_COMMAND)
     )
 
 
-def _time(words: list[str], project: str) -> float:
+def _time(words: list[str], project: str, input: str = "") -> float:
     """Return the milliseconds that one process takes."""
     begun = time.perf_counter()
-    process = subprocess.Popen(words, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    output = process.communicate()
+    done = subprocess.run(
+        words, cwd=project, input=input, capture_output=True, text=True, check=False
+    )
     ms = (time.perf_counter() - begun) * 1000
-    if process.returncode != 0:
-        raise RuntimeError(f"{' '.join(words)} failed: {output[1].decode()[-500:]}")
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(words)} failed: {done.stderr[-500:]}")
     return ms
 
 
-def _peak_of(words: list[str], project: str) -> float:
-    """Return the peak memory of one more run in megabytes."""
-    return _peak(
-        subprocess.Popen(words, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    )
-
-
 def _peak(process: subprocess.Popen[bytes]) -> float:
-    """Wait for a process; return its peak memory in megabytes, 0 where the system does not tell."""
-    if not hasattr(os, "wait4"):
-        process.wait()
-        return 0.0
+    """Wait for a process; return its peak memory in megabytes."""
     _, _, usage = os.wait4(process.pid, 0)
     process.returncode = 0
-    return usage.ru_maxrss / (
-        1024 if sys.platform != "darwin" else 1024 * 1024
-    )  # kilobytes, on macOS bytes
+    unit = 1024 * 1024 if sys.platform == "darwin" else 1024
+    return usage.ru_maxrss / unit
 
 
 def _resident(pid: int) -> float:

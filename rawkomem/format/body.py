@@ -13,7 +13,7 @@ from ..text.prose import prose_lines, without_code
 
 # Split a Markdown body into sections by its headings, and a list into its items.
 
-BULLETS = "-*+"
+ITEM = re.compile(r"\s*(?:[-*+]|[0-9]{1,4}[.)]) (.*)")  # `- text`, `3. text` or `3) text`
 NOT_RECORDED = (
     "None were recorded."  # a learning writes these texts below a heading without items …
 )
@@ -45,9 +45,9 @@ def list_items(text: str) -> list[str]:
     found: list[list[str]] = []
     apart = True
     for line in text.split("\n"):
-        said = _item_text(line)
-        if said is not None:
-            found.append([said])
+        start = ITEM.fullmatch(line)
+        if start:
+            found.append([start[1]])
         elif not line.strip():
             apart = True
             continue
@@ -57,21 +57,6 @@ def list_items(text: str) -> list[str]:
             found.append([line])
         apart = False
     return [item for lines in found if (item := " ".join(" ".join(lines).split()))]
-
-
-def _item_text(line: str) -> str | None:
-    """Return the text after `- `, `3. ` or `3) `; None if the line does not start an item."""
-    bare = line.lstrip()
-    if bare[:1] in BULLETS and bare[1:2] == " ":
-        return bare[2:].strip()
-    digits = len(bare) - len(bare.lstrip("0123456789"))
-    if (
-        0 < digits < 5
-        and bare[digits : digits + 1] in (".", ")")
-        and bare[digits + 1 : digits + 2] == " "
-    ):
-        return bare[digits + 2 :].strip()
-    return None
 
 
 # Find wikilinks in a body, outside code: [[name]], [[name|label]], [[name#heading]].
@@ -96,9 +81,13 @@ def wikilinks_in(body: str) -> tuple[str, ...]:
 # Read and write citations: `path#symbol@blob` and its shorter forms.
 
 CITES_KEY = "cites"
-MIN_BLOB_DIGITS, MAX_BLOB_DIGITS = 7, 40  # hex digits of a blob id, abbreviated by git and complete
 WRITTEN_BLOB_DIGITS = 12  # hex digits that we write: enough to be unique in any project
-SYMBOL_SIGNS = "_$.:?!~-"  # besides letters and digits; a symbol starts with a letter, `_` or `$`
+CITATION = re.compile(
+    r"(?P<place>(?P<path>.+?)"
+    r"(?:#(?P<symbol>(?:[^\W\d]|\$)[\w$.:?!~-]*)|:(?P<first>[0-9]{1,8})(?:-(?P<last>[0-9]{1,8}))?)?)"
+    r"(?:@(?P<blob>[0-9A-Fa-f]{7,40}))?",  # a blob id, abbreviated by git or complete
+    re.DOTALL,
+)
 
 
 @record
@@ -126,39 +115,17 @@ class Citation:
 def read_citation(text: str) -> Citation:
     """Parse a citation in any form. Text that does not look like a blob id, a symbol or lines is part of the path."""
     text = text.strip()
-    before, at, blob = text.rpartition("@")
-    if at and _is_blob(blob):
-        text = before
-    else:
-        blob = ""
-    path, sharp, symbol = text.rpartition("#")
-    if sharp and path and _is_symbol(symbol):
-        return Citation(path, symbol, None, blob.lower())
-    path, colon, numbers = text.rpartition(":")
-    lines = _line_range(numbers) if colon and path else None
-    return (
-        Citation(path, "", lines, blob.lower()) if lines else Citation(text, "", None, blob.lower())
-    )
-
-
-def _is_blob(text: str) -> bool:
-    return MIN_BLOB_DIGITS <= len(text) <= MAX_BLOB_DIGITS and all(
-        c in "0123456789abcdef" for c in text.lower()
-    )
-
-
-def _is_symbol(text: str) -> bool:
-    if not text or not (text[0].isalpha() or text[0] in "_$"):
-        return False
-    return all(c.isalnum() or c in SYMBOL_SIGNS for c in text)
-
-
-def _line_range(text: str) -> tuple[int, int] | None:
-    first, dash, last = text.partition("-")
-    if not first.isdecimal() or (dash and not last.isdecimal()) or len(text) > 16:
-        return None
-    start, end = int(first), int(last or first)
-    return (start, end) if 1 <= start <= end else None
+    found = CITATION.fullmatch(text)
+    if not found:
+        return Citation(text)
+    blob = (found["blob"] or "").lower()
+    if found["symbol"]:
+        return Citation(found["path"], found["symbol"], blob=blob)
+    first = int(found["first"] or 0)
+    last = int(found["last"] or first)
+    if 1 <= first <= last:
+        return Citation(found["path"], lines=(first, last), blob=blob)
+    return Citation(found["place"], blob=blob)
 
 
 def citations_in(extra: Mapping[str, Value]) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..model.entries import Entry, Value
@@ -37,7 +37,15 @@ from ..text.clean import clean, hidden_characters
 from ..text.conditions import condition_problems
 from ..text.scripts import confusable_with, mixed_script
 from .blocks import Block, digest_of, split_blocks
-from .fields import LLMOS_KEYS, Field, Unreadable, near_key, with_native_keys, with_prose_in_body
+from .fields import (
+    LLMOS_KEYS,
+    SHORT_KEYS,
+    Field,
+    Unreadable,
+    near_key,
+    with_native_keys,
+    with_prose_in_body,
+)
 from .frontmatter import CONFLICT_MARKER, read_frontmatter
 
 # Read older experience logs without frontmatter: YAML blocks, `- **key**: value` bullets, `##
@@ -178,7 +186,6 @@ ENTRY_FIELD_KEYS = {
 FOREIGN_NAMES = {
     name: ours for ours in sorted(ENTRY_FIELD_KEYS & KEY_NAMES.keys()) for name in KEY_NAMES[ours]
 }  # their name → our key
-SHORT_NAMES = {"discoveredAt": "at", "discoveredBy": "by"}  # other names of our keys
 CLAIM_KEYS = ("subject", "predicate", "value")  # required in a claim
 FORBIDDEN_KEYS = {"__proto__", "constructor", "prototype"}  # RFC-0011: never metadata keys
 MAX_TAGS = 64  # more tags do not describe a memory
@@ -203,8 +210,6 @@ def read_entries(
     blocks: list[Block] = []
     problems: list[Problem] = []
     if log and not text.lstrip().startswith("---"):
-        # few repositories have an older log
-
         blocks, problems = read_log(text)
     for block in blocks or split_blocks(text):
         entry, odd = _read_block(block, advice)
@@ -239,7 +244,7 @@ def _with_our_names(fields: Mapping[str, Field]) -> Mapping[str, Field]:
         return fields
     ours = {FOREIGN_NAMES[name]: fields[name] for name in reversed(foreign)}
     return {
-        **{key: field for key, field in ours.items() if SHORT_NAMES.get(key) not in fields},
+        **{key: field for key, field in ours.items() if SHORT_KEYS.get(key) not in fields},
         **fields,
     }
 
@@ -317,13 +322,16 @@ class _FieldReader:
         self.problems = problems
 
     def entry(self, body: str) -> Entry:
+        for key, field in self.fields.items():
+            kept = key not in FORBIDDEN_KEYS and key != "relatedMemories"  # those are dropped
+            if kept and _holds_nul(field.value):
+                self._error("nul", key, f"NUL character in {clean(key)[:40]!r}", "remove it")
         kind = self._kind()
         about = self._id("about")
         creates = kind not in CHANGES
         title = self._title(required=kind in CREATES)
         if not creates and not about:
-            self._add(
-                error,
+            self._error(
                 "no-about",
                 "about",
                 f"an entry of kind {kind} needs 'about: <id>'",
@@ -360,13 +368,11 @@ class _FieldReader:
     def _line(self, key: str) -> int:
         return self.fields[key].line if key in self.fields else self.line
 
-    def _add(
-        self, make: Callable[..., Problem], code: str, key: str, message: str, hint: str
-    ) -> None:
-        self.problems.append(make(code, message, hint, self._line(key)))
+    def _error(self, code: str, key: str, message: str, hint: str) -> None:
+        self.problems.append(error(code, message, hint, self._line(key)))
 
     def _warn(self, code: str, key: str, message: str, hint: str) -> None:
-        self._add(warning, code, key, message, hint)
+        self.problems.append(warning(code, message, hint, self._line(key)))
 
     def _present(self, key: str) -> Field | None:
         field = self.fields.get(key)
@@ -377,15 +383,13 @@ class _FieldReader:
         if field is None:
             return ""
         if not isinstance(field.value, str):
-            self._add(
-                error,
+            self._error(
                 "not-text",
                 key,
                 f"{key} must be text",
                 "write it as one value, in quotes if need be",
             )
             return ""
-        self._refuse_nul(key, field.value)
         text = clean(field.value)
         if text != field.value:
             hint = "remove them; \\b in double quotes is a backspace: use single quotes"
@@ -395,8 +399,8 @@ class _FieldReader:
     def _id(self, key: str) -> str:
         id = unicodedata.normalize("NFC", self._text(key))
         if len(id) > ID_LENGTH:
-            self._add(
-                error, "long-id", key, f"{key} is longer than {ID_LENGTH} characters", "shorten it"
+            self._error(
+                "long-id", key, f"{key} is longer than {ID_LENGTH} characters", "shorten it"
             )
             return ""
         if id and not is_id(id):
@@ -411,7 +415,7 @@ class _FieldReader:
             if required and (
                 field is None or isinstance(field.value, str)
             ):  # otherwise a Problem was reported already
-                self._add(error, NO_TITLE, "title", "no title", "add 'title: …'")
+                self._error(NO_TITLE, "title", "no title", "add 'title: …'")
             return ""
         assert field is not None
         if "\n" in str(field.value).strip():
@@ -471,8 +475,7 @@ class _FieldReader:
         items = self._listed(key)
         if all(isinstance(item, str) for item in items):
             return [str(item) for item in items]
-        self._add(
-            error,
+        self._error(
             "not-list",
             key,
             f"{key} must be a flat list of texts",
@@ -484,9 +487,7 @@ class _FieldReader:
         items = self._items("tags")
         if len(items) > MAX_TAGS:
             hint = "keep the most useful ones"
-            self._add(
-                error, "too-many-tags", "tags", f"{len(items)} tags: at most {MAX_TAGS}", hint
-            )
+            self._error("too-many-tags", "tags", f"{len(items)} tags: at most {MAX_TAGS}", hint)
             return ()
         tags = [" ".join(clean(item).split()) for item in items]
         if not all(tags):
@@ -495,18 +496,14 @@ class _FieldReader:
             self._warn(
                 "hidden-character", "tags", "invisible or control characters in tags", "remove them"
             )
-        self._refuse_nul("tags", items)
         return tuple(dict.fromkeys(tag for tag in tags if tag))
 
     def _when(self) -> tuple[str, ...]:
         patterns = self._patterns()
         if len(patterns) > MAX_PATTERNS:
             message = f"{len(patterns)} conditions: at most {MAX_PATTERNS}"
-            self._add(
-                error, "too-many-conditions", "whenToUse", message, "keep the most specific ones"
-            )
+            self._error("too-many-conditions", "whenToUse", message, "keep the most specific ones")
             return ()
-        self._refuse_nul("whenToUse", patterns)
         stripped = [pattern.strip() for pattern in patterns]
         if any("\n" in pattern[len(pattern.rstrip("\n")) :] for pattern in patterns):
             message = "line break at the end of a condition dropped"
@@ -534,7 +531,7 @@ class _FieldReader:
         if all(isinstance(item, str) for item in items):
             return [str(item) for item in items]
         message = "whenToUse must be text or a list of texts"
-        self._add(error, "not-list", "whenToUse", message, "put each condition in quotes")
+        self._error("not-list", "whenToUse", message, "put each condition in quotes")
         return []
 
     def _related(self) -> tuple[str, ...]:
@@ -574,7 +571,7 @@ class _FieldReader:
         if imitated := confusable_with(key, ENTRY_FIELD_KEYS):
             message = f"key {clean(key)!r} looks like {imitated!r} but is not"
             self._warn("look-alike-key", key, message, f"write {imitated}")
-        elif self.advice and (meant := _meant_key(key)):
+        elif self.advice and (meant := near_key(key)):
             self._warn(
                 "near-miss-key",
                 key,
@@ -596,16 +593,6 @@ class _FieldReader:
                 f"value of {clean(key)[:40]!r} is very long",
                 "move it into the body",
             )
-        self._refuse_nul(key, field.value)
-
-    def _refuse_nul(self, key: str, value: object) -> None:
-        if _holds_nul(value):
-            self._add(error, "nul", key, f"NUL character in {clean(key)[:40]!r}", "remove it")
-
-
-def _meant_key(key: str) -> str:
-
-    return near_key(key)
 
 
 def _is_claim(value: object) -> bool:

@@ -112,7 +112,7 @@ KNOWN_KEYS = (
     "relatedMemories", "category", "provenance", "claim", "importedFrom", *KEY_NAMES, *KEY_ALIASES,
 )  # fmt: skip
 MIN_KEY_CHARS = 5  # shorter words differ by one letter from too many others
-MIN_TWO_EDITS_CHARS = 10  # of a key that may differ by two letters
+MIN_SIMILARITY = 0.85  # of a misspelled key and the key that was meant
 WITHOUT_SIGNS = str.maketrans("", "", "_- ")
 
 
@@ -120,48 +120,23 @@ def near_key(key: str) -> str:
     """Return the known key that a key misspells; empty if the key is known or unlike any known key."""
     if key in KNOWN_KEYS or key in KEPT_KEYS or not key.isascii():
         return ""
+    from difflib import get_close_matches  # only `check` gives this advice
+
     plain = _bare_key(key)
-    ordered = sorted(
-        KNOWN_KEYS, key=lambda name: ("_" in name) != ("_" in key)
-    )  # keys spelled like this one first
-    same = (name for name in ordered if _bare_key(name) == plain)
-    return next(same, "") or next(
-        (name for name in ordered if _is_slip(plain, _bare_key(name))), ""
-    )
+    # Of keys that differ only in signs, the one that is spelled like this one wins.
+    ordered = sorted(KNOWN_KEYS, key=lambda name: ("_" in name) == ("_" in key))
+    known = {_bare_key(name): name for name in ordered}
+    if plain in known:
+        return known[plain]
+    if len(plain) < MIN_KEY_CHARS:
+        return ""
+    similar = [word for word in known if len(word) >= MIN_KEY_CHARS and word[0] == plain[0]]
+    swapped = [word for word in similar if sorted(word) == sorted(plain)]
+    for word in swapped or get_close_matches(plain, similar, cutoff=MIN_SIMILARITY):
+        if plain not in (f"{word}s", word[:-1]):  # its plural or singular
+            return known[word]
+    return ""
 
 
 def _bare_key(key: str) -> str:
     return key.translate(WITHOUT_SIGNS).lower()
-
-
-def _is_slip(typed: str, known: str) -> bool:
-    """Tell whether a word is a typing error of a known word, and not its plural or singular."""
-    if (
-        min(len(typed), len(known)) < MIN_KEY_CHARS
-        or typed[0] != known[0]
-        or typed in (f"{known}s", known[:-1])
-    ):
-        return False
-    if len(typed) == len(known) and sorted(typed) == sorted(known):
-        return _swapped(typed, known)
-    two = len(known) >= MIN_TWO_EDITS_CHARS and len(typed) != len(known)
-    return _distance(typed, known) <= (2 if two else 1)
-
-
-def _swapped(typed: str, known: str) -> bool:
-    """Tell whether the words differ only by two swapped neighboring letters."""
-    differing = [place for place, (a, b) in enumerate(zip(typed, known, strict=True)) if a != b]
-    return len(differing) == 2 and differing[1] == differing[0] + 1
-
-
-def _distance(one: str, other: str) -> int:
-    """Return the edit distance: how many letters must be added, removed or replaced."""
-    row = list(range(len(other) + 1))
-    for number, letter in enumerate(one, 1):
-        above, row[0] = row[0], number
-        for place, wanted in enumerate(other, 1):
-            above, row[place] = (
-                row[place],
-                min(row[place] + 1, row[place - 1] + 1, above + (letter != wanted)),
-            )
-    return row[-1]

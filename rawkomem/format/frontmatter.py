@@ -4,6 +4,7 @@ with a regular expression, the rest with a YAML parser; every scalar stays text.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 
@@ -185,20 +186,7 @@ def _emit_list(items: list[Value], indent: str) -> str:
         ):
             return f" {flow}\n"
         return "\n" + "".join(f"{indent}  - {_emit_scalar(str(item))}\n" for item in items)
-    return f" {_emit_flow(items)}\n"
-
-
-def _emit_flow(value: Value) -> str:
-    """Return a nested value on one line, with every text in quotes."""
-    if isinstance(value, list):
-        return "[" + ", ".join(_emit_flow(item) for item in value) + "]"
-    if isinstance(value, dict):
-        return (
-            "{"
-            + ", ".join(f"{_quoted(key)}: {_emit_flow(item)}" for key, item in value.items())
-            + "}"
-        )
-    return _quoted(value)
+    return f" {_quoted(items)}\n"
 
 
 def _is_plain(text: str) -> bool:
@@ -217,12 +205,7 @@ def _emit_scalar(text: str, flow: bool = False) -> str:
     return _quoted(text)
 
 
-def _quoted(text: str) -> str:
-    return '"' + SPECIAL.sub(_escape, text.replace("\\", "\\\\").replace('"', '\\"')) + '"'
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    return {9: "\\t", 10: "\\n", 13: "\\r"}.get(code) or (
-        f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-    )
+def _quoted(value: Value) -> str:
+    """Return a value on one line, with every text in quotes: JSON is YAML, but YAML escapes more characters."""
+    text = json.dumps(value, ensure_ascii=False)
+    return SPECIAL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

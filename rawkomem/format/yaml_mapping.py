@@ -6,7 +6,7 @@ Aliases, directives, foreign tags, duplicate or complex keys and second document
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import NoReturn
 
 import yaml
@@ -121,9 +121,11 @@ class _Builder:
         if not isinstance(root, MappingStartEvent):
             message = "the YAML must be a mapping of keys to values"
             self._refuse(root, "no-mapping", message, "write 'key: value' lines")
-        self._check_node(root)
+        self._check(root, 0)
         fields: dict[str, Field] = {}
-        for key, event in self._keys(root, fields):
+        while not isinstance(event := next(events), MappingEndEvent):
+            key = self._key(event, fields)
+            event = next(events)
             plain = isinstance(event, ScalarEvent) and not event.style
             fields[key] = Field(self._value(event, 1), self._line(event), plain)
         next(events)  # document end
@@ -143,58 +145,41 @@ class _Builder:
     def _line(self, event: yaml.Event) -> int:
         return self.first + (event.start_mark.line if event.start_mark else 0)
 
-    def _keys(
-        self, parent: yaml.Event, seen: dict[str, Field] | dict[str, Value]
-    ) -> Iterator[tuple[str, yaml.Event]]:
-        for event in self.events:
-            if isinstance(event, MappingEndEvent):
-                return
-            if isinstance(event, AliasEvent):
-                self._refuse(
-                    event, "yaml-alias", "YAML aliases are not allowed", "write the value out"
-                )
-            if not isinstance(event, ScalarEvent):
-                hint = "put a value that starts with { or [ in quotes"
-                self._refuse(event, "bad-key", "a key must be plain text", hint)
-            self._check_node(event)
-            if event.value in seen:
-                self._refuse(
-                    event,
-                    "duplicate-key",
-                    f"duplicate key {event.value[:40]!r}",
-                    "keep one of them",
-                )
-            yield event.value, next(self.events)
-        self._refuse(parent, "bad-yaml", "mapping never ends")
+    def _key(self, event: yaml.Event, seen: Container[str]) -> str:
+        if isinstance(event, (SequenceStartEvent, MappingStartEvent)):
+            hint = "put a value that starts with { or [ in quotes"
+            self._refuse(event, "bad-key", "a key must be plain text", hint)
+        self._check(event, 0)
+        assert isinstance(event, ScalarEvent)  # an alias is refused
+        key = str(event.value)
+        if key in seen:
+            self._refuse(event, "duplicate-key", f"duplicate key {key[:40]!r}", "keep one of them")
+        return key
 
     def _value(self, event: yaml.Event, depth: int) -> Value:
-        if isinstance(event, AliasEvent):
-            self._refuse(event, "yaml-alias", "YAML aliases are not allowed", "write the value out")
-        if depth > MAX_DEPTH:
-            self._refuse(
-                event, "deep-nesting", f"nested deeper than {MAX_DEPTH} levels", "flatten the value"
-            )
-        self._check_node(event)
+        self._check(event, depth)
         if isinstance(event, ScalarEvent):
             return str(event.value)
         if isinstance(event, SequenceStartEvent):
-            return self._sequence(depth)
+            items: list[Value] = []
+            while not isinstance(event := next(self.events), SequenceEndEvent):
+                null = isinstance(event, ScalarEvent) and not event.style and event.value in NULLS
+                value = self._value(event, depth + 1)
+                items.append("" if null else value)
+            return items
         mapping: dict[str, Value] = {}
-        for key, inner in self._keys(event, mapping):
-            mapping[key] = self._value(inner, depth + 1)
+        while not isinstance(event := next(self.events), MappingEndEvent):
+            key = self._key(event, mapping)
+            mapping[key] = self._value(next(self.events), depth + 1)
         return mapping
 
-    def _sequence(self, depth: int) -> list[Value]:
-        items: list[Value] = []
-        for event in self.events:
-            if isinstance(event, SequenceEndEvent):
-                break
-            null = isinstance(event, ScalarEvent) and not event.style and event.value in NULLS
-            value = self._value(event, depth + 1)
-            items.append("" if null else value)
-        return items
-
-    def _check_node(self, event: yaml.Event) -> None:
+    def _check(self, event: yaml.Event, depth: int) -> None:
+        """Refuse aliases, foreign tags, and what is too deep or too much; warn of tags and anchors."""
+        if isinstance(event, AliasEvent):
+            self._refuse(event, "yaml-alias", "YAML aliases are not allowed", "write the value out")
+        if depth > MAX_DEPTH:
+            message = f"nested deeper than {MAX_DEPTH} levels"
+            self._refuse(event, "deep-nesting", message, "flatten the value")
         self.nodes += 1
         if self.nodes > MAX_VALUES:
             message = f"more than {MAX_VALUES} values in the frontmatter"

@@ -10,7 +10,7 @@ sentences are the RFC's, because other tools compare them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -23,25 +23,8 @@ Pairs = tuple[tuple[str, str], ...]
 
 YAMO_SECTIONS = ("context", "constraints", "output", "meta")  # each contains pairs
 YAMO_LINES = ("agent", "intent", "priority", "log", "handoff")  # each contains one value
-REQUIRED_PARTS = (
-    "agent",
-    "intent",
-    "context",
-    "output",
-    "log",
-    "handoff",
-)  # as in the RFC's validator
-YAMO_PARTS = (
-    "agent",
-    "intent",
-    "context",
-    "constraints",
-    "priority",
-    "output",
-    "meta",
-    "log",
-    "handoff",
-)
+# As in the RFC's validator.
+REQUIRED_PARTS = ("agent", "intent", "context", "output", "log", "handoff")
 PRIORITIES = ("critical", "high", "medium", "low")
 END_HANDOFF = "End"
 SEMICOLON = re.compile(
@@ -73,6 +56,9 @@ class YamoBlock:
         return next((value for name, value in pairs if name == key), "")
 
 
+YAMO_PARTS = tuple(YamoBlock.__annotations__)
+
+
 @record
 class YamoReading:
     """The valid blocks of a text, and the Problems of the others."""
@@ -93,27 +79,24 @@ def yamo_value(value: str) -> str:
 
 def emit_yamo(block: YamoBlock) -> str:
     """Return the block as text, in the form of the RFC's examples."""
-    return "".join(text for part in YAMO_PARTS for text in _emit_part(block, part))
+    return "".join(_emit_part(block, part) for part in YAMO_PARTS)
 
 
-def _emit_part(block: YamoBlock, part: str) -> Iterator[str]:
-    if part in YAMO_SECTIONS:
-        pairs: Pairs = getattr(block, part)
-        if pairs:
-            yield f"{part}:\n"
-        yield from (_emit_pair(part, key, value) for key, value in pairs)
-    elif part in ("agent", "intent"):
-        yield f"{part}: {yamo_name(getattr(block, part))};\n"
-    elif part == "log":
-        yield f"log: {';'.join(yamo_value(word) for word in block.log)};\n"
-    elif getattr(block, part):
-        yield f"{part}: {yamo_value(getattr(block, part))};\n"
-
-
-def _emit_pair(section: str, key: str, value: str) -> str:
-    if section == "constraints" and not key:
-        return f"  - {yamo_value(value)};\n"
-    return f"  {yamo_name(key)};{yamo_value(value)};\n"
+def _emit_part(block: YamoBlock, part: str) -> str:
+    value = getattr(block, part)
+    if part == "log":
+        return f"log: {';'.join(map(yamo_value, value))};\n"
+    if part in ("agent", "intent"):
+        return f"{part}: {yamo_name(value)};\n"
+    if not value:
+        return ""
+    if part in YAMO_LINES:
+        return f"{part}: {yamo_value(value)};\n"
+    lines = [f"{part}:\n"]
+    for key, text in value:
+        sentence = part == "constraints" and not key
+        lines.append(f"  {'- ' if sentence else yamo_name(key) + ';'}{yamo_value(text)};\n")
+    return "".join(lines)
 
 
 def read_yamo_block(text: str) -> tuple[YamoBlock | None, tuple[Problem, ...]]:

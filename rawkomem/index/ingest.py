@@ -31,10 +31,11 @@ from ..model.entries import Entry, Memory
 from ..model.ids import order_key, slug
 from ..model.values import as_dict, record, replace, unchecked
 from ..redaction.entries import redact_entry
-from ..redaction.scrubber import index_chunks, scrubbed_text
+from ..redaction.scrubber import scrubbed_text
 from ..state.changes import references
 from ..state.facets import facets_of
 from ..state.fold import after, fold
+from ..text.chunks import cut_chunks
 from ..text.conditions import known_conditions, read_condition
 from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
@@ -213,7 +214,7 @@ class Piece:
 
 def pieces_of(memory: Memory) -> list[Piece]:
     """Return the body's chunks, then each condition; the title if there is neither."""
-    pieces = [Piece(part.text, part.heading, BODY, part.line) for part in index_chunks(memory.body)]
+    pieces = [Piece(part.text, part.heading, BODY, part.line) for part in cut_chunks(memory.body)]
     pieces += [Piece(condition_text(condition), "", WHEN, memory.line) for condition in memory.when]
     return pieces or [Piece(memory.title, "", BODY, 1)]
 

@@ -1,8 +1,8 @@
 """Finds secrets by the key, heading or place before them: `password = …`, `--token …`, `Authorization:
 …`, a column of a table; in English and in other languages.
 
-A row of PLACES is (test, words, pattern): the test of the value (see PLACE_TESTS), words that must
-occur, in any case (`a|b&c`: a or b, and c), and the pattern with the value in its last group.
+A row of `places` in rules.json has the test of the value (see PLACE_TESTS), words that must occur, in
+any case (`a|b&c`: a or b, and c), and the pattern with the value in its last group.
 Patterns read one byte per character: a word beyond Latin-1 is replaced with an English word of the
 same length, and typographic colons, quotes and blanks with ASCII characters, so that all positions
 stay.
@@ -10,10 +10,12 @@ stay.
 
 from __future__ import annotations
 
+from binascii import a2b_base64
 from collections.abc import Generator, Iterator
+from functools import lru_cache
 from typing import Any
 
-from .rules import compiled, occurring
+from .rules import DATA, Hit, compiled, occurring
 from .values import (
     NO_VALUES,
     is_chosen,
@@ -27,49 +29,10 @@ from .values import (
     letter_runs,
 )
 
-Hit = tuple[int, int, str]
-CellHit = tuple[int, int, str]
 Columns = dict[int, str]
 
-
-# Words for passwords and keys in languages other than English, and their translation for the
-# patterns.
-#
-# Patterns read one byte per character. A word beyond Latin-1 is replaced with an English word of
-# the same length, and typographic colons, quotes and blanks with ASCII characters, so that all
-# positions stay.
-
-# Latin-1 words, as part of a pattern.
-PASSWORD_PATTERN = (
-    r"passwort|kennwort|losungswort|contrase(?:n|\xf1)a|palavra-passe|mot ?de ?passe|senha|wachtwoord|"
-    r"l(?:\xf6|o)senord|adgangskode|salasana|heslo|geslo|lozinka|parool|parol[ae]|slaptazodis|jelsz(?:\xf3|o)|"
-    r"kata ?sandi|katasandi|lykilor(?:\xf0|d)|sifre"
-)
-KEY_PATTERN = (
-    r"(?:api[ -]?)?schl(?:\xfc|ue)ssel|cl(?:\xe9|e) (?:d'|de l')?api|cl(?:\xe9|e) (?:secr(?:\xe8|e)te|priv(?:\xe9|e)e)|"
-    r"(?:clave|chave|chiave|llave) (?:de |da |do |di )?(?:la |l')?(?:api|secreta|segreta|privada|privata)|"
-    r"(?:clave|chave) de (?:acceso|acesso)|jeton|sleutel|nyckel|klucz|avain|kl(?:\xed|i)c"
-)
-PASSWORD_WORDS = (
-    "passwort", "kennwort", "losungswort", "passe", "senha", "wachtwoord", "losenord", "lösenord", "passord",
-    "adgangskode", "salasana", "heslo", "geslo", "lozinka", "parool", "parola", "parole", "slaptazodis", "jelszó",
-    "jelszo", "sandi", "katasandi", "lykilorð", "sifre", "contraseña", "contrasena", "motdepasse",
-)  # fmt: skip
-KEY_WORDS = (
-    "schlüssel", "schluessel", "clé", "cle", "clave", "chave", "chiave", "llave", "jeton", "sleutel", "nyckel", "klucz",
-    "avain", "klíč",
-)  # fmt: skip
-
-# Words beyond Latin-1. Forms that only add an ending are left out.
-WIDE_PASSWORD_WORDS = (
-    "пароль", "пароля", "паролем", "парола", "лозинка", "hasło", "hasła", "şifre", "parolă", "slaptažodis", "κωδικός",
-    "συνθηματικό", "סיסמה", "סיסמא", "كلمة المرور", "كلمة السر", "رمز عبور", "گذرواژه", "पासवर्ड", "รหัสผ่าน", "mật khẩu",
-    "密码", "密碼", "口令", "暗証番号", "パスワード", "비밀번호", "비번", "패스워드", "암호",
-)  # fmt: skip
-WIDE_KEY_WORDS = (
-    "密钥", "密鑰", "秘钥", "令牌", "トークン", "シークレット", "アクセスキー", "APIキー", "토큰", "API 키", "API-ключ",
-    "ключ API", "токен", "секрет", "κλειδί API", "مفتاح API",
-)  # fmt: skip
+# Words in other languages; `wide` ones have letters beyond Latin-1. Forms that only add an ending are left out.
+WORDS = DATA["words"]
 TYPOGRAPHY = "…–—•≤≥−✓"  # characters beyond Latin-1 in English texts
 COPULAS = "是为為はがの이가는은"  # "is" between a word and its value without a blank
 STAND_INS = ("", "", "pw", "pwd", "pwds", "_pwds", "passwd", "_passwd", "password")  # by length
@@ -85,7 +48,10 @@ ASCII_SIGNS = {
 def _by_first_character() -> dict[str, list[tuple[str, tuple[str, ...]]]]:
     """Return first character → the words that start with it, in each letter case, with their stand-ins."""
     words: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for listed, stand_ins in ((WIDE_PASSWORD_WORDS, STAND_INS), (WIDE_KEY_WORDS, KEY_STAND_INS)):
+    for listed, stand_ins in (
+        (WORDS["wide_password"], STAND_INS),
+        (WORDS["wide_key"], KEY_STAND_INS),
+    ):
         for word in listed:
             for form in sorted({word, word.capitalize(), word.upper()}):
                 if len(form) == len(word):
@@ -129,34 +95,18 @@ def _with_stand_in(text: str, word: str, stand_ins: tuple[str, ...]) -> str:
 # none of these.
 
 MAX_KNOWN_KEYS = 2_000  # keys whose kind is cached
-PREFIX_LETTERS = range(
-    6, 13
-)  # length of a provider's name that may start a longer one; `sumo` starts `sumOfExposures`
+# Length of a provider's name that may start a longer one; `sumo` starts `sumOfExposures`.
+PREFIX_LETTERS = range(6, 13)
 
 PASSWORDS = frozenset(
-    (
-        *[
-            "password",
-            "passwords",
-            "passwd",
-            "passphrase",
-            "passphrases",
-            "passcode",
-            "pwd",
-            "pwds",
-            "pass",
-            "pw",
-            "psk",
-        ],
-        *PASSWORD_WORDS,
-    )
-)
-SECRETS = frozenset(
-    ("secret", "secrete", "secrets", "credential", "credentials", "creds", "jwtsecret")
-)
+    """
+    password passwords passwd passphrase passphrases passcode pwd pwds pass pw psk
+    """.split()  # noqa: SIM905 - a list of quoted words reads worse
+).union(WORDS["password"])
+SECRETS = frozenset("secret secrete secrets credential credentials creds jwtsecret".split())  # noqa: SIM905
 TOKENS = frozenset(
-    (*"token tokens authtoken auth authorization apikey apikeys pat accesskey".split(), *KEY_WORDS)  # noqa: SIM905
-)
+    "token tokens authtoken auth authorization apikey apikeys pat accesskey".split()  # noqa: SIM905
+).union(WORDS["key"])
 KEY_OWNERS = frozenset(
     """
     access account admin anon api app application auth authorization client cloud consumer crypt decryption deploy dev
@@ -167,10 +117,10 @@ KEY_OWNERS = frozenset(
     """.split()  # noqa: SIM905 - a list of quoted words reads worse
 )
 NO_PASSWORDS = frozenset(
-    ("bypass", "compass", "encompass", "surpass", "trespass", "overpass", "underpass")
+    "bypass compass encompass surpass trespass overpass underpass".split()  # noqa: SIM905
 )
 PUBLIC_KEY_PARTS = frozenset(
-    ("public", "pub", "publishable", "primary", "foreign", "partition", "sort", "cache", "unique")
+    "public pub publishable primary foreign partition sort cache unique".split()  # noqa: SIM905
 )
 NOT_THE_SECRET = frozenset(
     """
@@ -194,19 +144,9 @@ PROVIDERS = frozenset(
 )  # services whose name in a key makes a random value a secret
 
 
-_kinds_of_keys: dict[str, str] = {}  # cache of key → kind: a text repeats a few keys
-
-
+@lru_cache(MAX_KNOWN_KEYS)  # a text repeats a few keys
 def kind_of_key(key: str) -> str:
     """Return the kind of a key: "password", "secret", "token", "provider", or an empty text."""
-    if key not in _kinds_of_keys:
-        if len(_kinds_of_keys) >= MAX_KNOWN_KEYS:
-            _kinds_of_keys.clear()
-        _kinds_of_keys[key] = _classify_key(key)
-    return _kinds_of_keys[key]
-
-
-def _classify_key(key: str) -> str:
     parts = letter_runs(key)
     if not parts or PUBLIC_KEY_PARTS.intersection(parts):
         return ""
@@ -258,87 +198,15 @@ def _has_provider(parts: list[str]) -> bool:
     )
 
 
-# Places of passwords and keys other than assignments: commands, headers, addresses, prose. Data
-# only.
-#
-# A row is (test, words, pattern): the test of the value (see `assigned`), words that must occur,
-# in any case (`a|b&c`: a or b, and c), and the pattern with the value in its last group.
-
-SPOKEN_USER = r"(?:user ?id|uid|user_?name|user|login)"
-SPOKEN_PASSWORD = r"(?:password|passwd|pwd|pass|pw)"
-ANY_PASSWORD = rf"(?:password|passwd|passphrase|passcode|pwd|pw|{PASSWORD_PATTERN})"
-SPOKEN_KEY = r"(?:(?:api|access|secret|auth|deploy)[ -]?key|token|secret)"
-SPOKEN_VALUE = r"[\"'`]?([^\s\"'`,;|]+)"
-SQL_PASSWORD = (
-    r"(?:identified (?:by|with \w+ (?:by|as))(?: password)?"
-    r"|(?:with|encrypted|set) password(?: for [^=\n]{1,60})?(?: ?=)?)"
-)
-HEXADECIMAL_KEY = r"((?:0x)?[0-9a-f]{64})\b"
-
-PLACES = (
-    ("sure", ";&user|uid|login", rf"(?i){SPOKEN_USER}\s*=[^;\n]*;[\s\"&+]*{SPOKEN_PASSWORD}\s*=\s*([^;\"'\s]+)"),
-    ("any", "pass|pw&user|uid|login", rf"(?im)^\W{{0,4}}{SPOKEN_USER}\s*[:=]\s*\S+[^\n]*\n(?:[ \t]*(?:#|//)[^\n]*\n){{0,3}}"
-            rf"\W{{0,4}}{SPOKEN_PASSWORD}\s*[:=]\s*(\S+)$"),
-    ("any", "machine", r"(?i)machine\s+\S+\s+login\s+\S+\s+password\s+(\S+)"),
-    ("pair", "pass|pw&user|uid|login", rf"(?i)\b{SPOKEN_USER}[ \t]+([^\s:=,]+)[ \t]+{SPOKEN_PASSWORD}[ \t]+([^\s:=,|`]+)"),
-    ("sure", "pass|pw&user|uid|login", rf"(?i)\b{SPOKEN_USER}\s+[\"'][^\"'\n]*[\"']\s+{SPOKEN_PASSWORD}\s+[\"']([^\"'\n]+)[\"']"),
-    ("any", "mysql|mariadb", r"\b(?:mysql\w*|mariadb\S*)\b[^\n]*?\s-p['\"]?([^\s'\"]+)"),
-    ("any", "redis-cli", r"redis-cli\b[^\n]*?\s(?:-a|--pass)\s+['\"]?([^\s'\"]+)"),
-    ("any", "securestring", r"(?i)ConvertTo-SecureString\s+(?:-String\s+)?[\"']([^\"'\n]+)[\"']"),
-    ("any", "variable \"",
-     r"variable\s+\"\w*(?:password|secret|token|key)\w*\"\s*\{[^}]*?\bdefault\s*=\s*\"([^\"\n]+)\""),
-    ("strong", "cookie:", r"(?i)cookie:[^\n]*?\b(?:session\w*|[\w.]*sid|auth\w*|jwt)=([^\s;,\"']{16,})"),
-    ("strong", "passw|passphrase", r"(?i)\b(?:password|passwd|passphrase)(?: is| was)?:? +`([^`\s]+)`"),
-    ("any", "sshpass|psexec", r"(?i)(?:sshpass\s+-p\s*|psexec[^\n]*?\s-p\s+)['\"]?([^\s'\"]+)"),
-    ("any", "password", r"(?m)^\s*password\s+[\"']([^\"'\n]+)[\"']"),
-    ("any", "==&passw|pwd|secret", r"(?i)[\"']([^\"'\n]{4,})[\"']\s*[!=]==?\s*[\w.]*(?:passw|pwd|secret)"),
-    ("login", "-u |-u\"|-u'|--user|--proxy-user",
-     r"(?:curl|wget|http)\b[^\n]*?(?:\\\s*\n[^\n]*?)*?\s(?:-u|--user|--proxy-user)[ =]*"
-     r"[\"']?[^\s:\"'$-][^\s:\"'$]*:[\"']?([^\s\"']+)"),
-    ("strong", "-pass|-token|-api|-secret|-auth|_token|_key",
-     r"(?i)(?:^|\s)--?[\w-]*(?:password|passwd|pass|token|api-?key|secret|auth)[ =]+[\"']?([^\s\"']+)"),
-    ("chosen", "-pass|-pw|-db", rf"(?i)(?:^|\s)--?[\w-]*{SPOKEN_PASSWORD}[ =]+[\"']?([^\s\"']+)"),
-    ("chosen", "htpasswd|ldap|unzip|7z|openssl|smbclient|net use|sqlcmd|docker login|mongo|sshpass|bcp |zip -",
-     r"(?i)\b(?:htpasswd\s+-\w*b\w*\s+\S+\s+\S+\s+|ldap\w+\b[^\n]*?\s-w\s*|(?:unzip|zip)\b[^\n]*?\s-P\s*|7z\w*\s[^\n]*?\s-p"
-     r"|openssl\b[^\n]*?\s(?:-k\s+|-pass(?:in|out)?\s+pass:)|smbclient\b[^\n]*?\s-U\s*[^\s%]+%"
-     r"|net use\b[^\n]*?/user:\S+\s+|(?:sqlcmd|bcp)\b[^\n]*?\s-P\s*"
-     r"|docker login\b[^\n]*?\s-p\s*|mongo\w*\b[^\n]*?\s-p\s*)[\"']?([^\s\"']+)"),
-    ("login", "chpasswd", r"(?:echo|printf)\s+[\"']?[\w.-]+:([^\s\"'|]+)[\"']?\s*\|\s*(?:sudo\s+)?chpasswd"),
-    ("any", "identified|with password|set password|encrypted password", rf"(?i)\b{SQL_PASSWORD}\s*\(?[\"']([^\"'\n]+)[\"']"),
-    ("shell", "setx|set -|config set|env |arg &pass|pwd|token|secret|key",
-     r"(?im)(?:^|\s)(?:setx|set\s+-\w+|config set|ENV|ARG)\s+[\w./:-]*(?:pass|pwd|token|secret|key)\w*[ =]+"
-     r"[\"']?([^\s\"']+)"),
-    ("spoken", "pass|pw|kennwort|losungswort|wachtwoord|senha|salasana|heslo|lozinka|jelsz|senord|contrase",
-     rf"(?i)\b{ANY_PASSWORD}"
-     rf"(?: (?:for|of|in|on|to) (?:the )?[\w.@-]+(?: [\w.@-]+)?(?: is| was)?[ :=]{{1,3}}|[ \t]+){SPOKEN_VALUE}"),
-    ("spoken-key", "token|secret|api key|api-key|apikey|access key|auth key|deploy key", rf"(?i)\b{SPOKEN_KEY}[ \t]+{SPOKEN_VALUE}"),
-    ("pair-strong", "cred|login|account",
-     r"(?i)\b(?:creds|credentials?|login|account|user/pass(?:word)?)\W{1,3}([\w.@-]+)\s?[:/|]\s?[`\"']?([^\s`\"'|]+)"),
-    ("pair-strong", "pass|pw&id/|id |user|login|account|\xff",  # ID/PW: ada/…, user and password = ada : …
-     r"(?i)(?:\b|_|\xff)(?:id|user(?:name)?|login|account|\xff)\)?\s?(?:[/&+,:( ]|and|und|et|y)\s?"
-     rf"{ANY_PASSWORD}\b(?:/\w+)?"
-     r"[ \t:=>)(-]{1,4}([\w.@-]+)\s?(?:/{1,2}|[:,(]|\s)\s?([^\s/)(\"'`,;|=]+)"),
-    ("spoken", "is the pass|is the pw", rf"(?i)[\"'`]?([^\s\"'`,;|]+)[\"'`]? is the {ANY_PASSWORD}"),
-    ("any", "private|priv", rf"(?i)priv(?:ate)?[ _-]?key\W{{1,4}}(?:is |was )?\W{{0,2}}{HEXADECIMAL_KEY}"),
-    ("sure", "phrase|seed words|recovery words|mnemonic",
-     r"(?i)(?:(?:seed|recovery|backup|wallet|secret)[ _-]?(?:phrase|words)|mnemonic)\W{1,4}(?:is |= ?)?[\"'`]?"
-     r"((?-i:[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11}(?:(?:[ ,]{1,2}[a-z]{3,8}){3}){0,4}))\b"),
-    ("login", "5432|6432", r"(?m)^[\w.*-]+:\d{4,5}:[\w*-]+:[\w*-]+:(\S+)$"),
-)  # fmt: skip
-
 HEADER_WORDS = ("bearer", "basic ", "token ", "apikey ", "authorization", "ssws")
-# The rows with their words in groups: one word of each group must occur.
-GROUPED_PLACES = tuple(
-    (test, tuple(group.split("|") for group in words.split("&")), row)
-    for test, words, row in PLACES
+# Places other than assignments, with their words in groups: one word of each group must occur.
+PLACES = tuple(
+    (row["test"], [group.split("|") for group in row["words"].split("&")], row["pattern"])
+    for row in DATA["places"]
 )
 PLACE_WORDS = tuple(
     sorted(
-        {
-            "://",
-            *HEADER_WORDS,
-            *(word for _, groups, _ in GROUPED_PLACES for group in groups for word in group),
-        }
+        {"://", *HEADER_WORDS, *(w for _, groups, _ in PLACES for group in groups for w in group)}
     )
 )
 
@@ -397,9 +265,9 @@ MESSAGE_WORDS = frozenset(
 )
 
 SPACED_KEY = (
-    rf"(?:api|access|secret|private|license|auth|account|encryption|signing) key|{KEY_PATTERN}"
+    "(?:api|access|secret|private|license|auth|account|encryption|signing) key|{FOREIGN_KEY}"
 )
-TELLING_WORD = rf"passw(?:or)?d|passphrase|{PASSWORD_PATTERN}|pwd|pass|pw|psk|secrete?|token|key|credential|creds|auth|pat|login"
+TELLING_WORD = r"passw(?:or)?d|passphrase|{FOREIGN_PASSWORD}|pwd|pass|pw|psk|secrete?|token|key|credential|creds|auth|pat|login"
 OPERATOR = (
     r"[:?.!]{0,3}={1,3}>?|:|,|\(|-{1,2}>|>\s*|\s\|{1,2}\s"  # assignments, comparisons, arguments, XML
     r"|\s(?:is|was|ist|lautet|est|es|jest|var|oli|on|er|\xe8|\xe9|\xe4r)(?: now)?[ :]"  # prose
@@ -418,7 +286,7 @@ def find_assigned(data: bytes) -> Iterator[Hit]:
     """Yield every secret that its key or its place reveals."""
     seen = occurring(PLACE_WORDS, data.lower())
     yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
-    for test, groups, pattern in GROUPED_PLACES:
+    for test, groups, pattern in PLACES:
         if not any(seen.isdisjoint(group) for group in groups):
             yield from _in_place(data, test, compiled(pattern))
     if not seen.isdisjoint(HEADER_WORDS):
@@ -717,10 +585,8 @@ def _header_fits(scheme: bytes, value: str, told: bool) -> bool:
 
 
 def _is_user_and_password(value: str) -> bool:
-    from base64 import b64decode
-
     try:
-        plain = b64decode(value + "=" * (-len(value) % 4))
+        plain = a2b_base64(value + "=" * (-len(value) % 4))
     except ValueError:
         return False
     return b":" in plain and plain.isascii()
@@ -732,11 +598,11 @@ PIPE, CELL_SEPARATORS = b"|", (b"\t", b";", b",")
 MAX_HEADING_LENGTH = 1_000  # characters of the line of headings
 MAX_NAME_LENGTH = 40  # characters of one heading
 IN_HEADINGS = r"[\w\x80-\xff \t|,;\"'`*./#()-]*"
-HEADINGS = rf"(?im)^{IN_HEADINGS}(?:pass|pwd|\bpw\b|secret|token|key|cred|{PASSWORD_PATTERN}|{KEY_PATTERN}){IN_HEADINGS}\r?$"
+HEADINGS = rf"(?im)^{IN_HEADINGS}(?:pass|pwd|\bpw\b|secret|token|key|cred|{{FOREIGN_PASSWORD}}|{{FOREIGN_KEY}}){IN_HEADINGS}\r?$"
 AROUND_CELLS = b" \t\r\"'`*"
 
 
-def find_in_tables(data: bytes) -> Iterator[CellHit]:
+def find_in_tables(data: bytes) -> Iterator[Hit]:
     """Yield the cells that are secrets because of the heading of their column."""
     if not any(separator in data for separator in (PIPE, *CELL_SEPARATORS)) or b"\n" not in data:
         return
@@ -780,7 +646,7 @@ def _has_rows(data: bytes, end: int, separator: bytes) -> bool:
 
 def _secrets_in_rows(
     data: bytes, at: int, separator: bytes, width: int, names: Columns
-) -> Generator[CellHit, None, int]:
+) -> Generator[Hit, None, int]:
     """Yield the secrets of the rows that start here; return the end of the table."""
     while at < len(data):
         end = _line_end(data, at)

@@ -11,8 +11,8 @@ from ..model.entries import Entry, Value
 from ..model.values import CHANGES, CREATES, record, replace
 from .anonymize import Person, anonymize, user_id
 from .assigned import rule_of_value
-from .find import find_secrets
-from .rules import RULES
+from .find import find_secrets, replaced
+from .rules import Hit
 
 Leaf = tuple[str, str]
 
@@ -164,24 +164,12 @@ def redact_fields(
     while found := find_in_fields(
         list(zip(keys, texts, strict=True))
     ):  # ends: less text is left outside tags
-        inside: dict[int, list[FieldSecret]] = {}
+        hits: dict[int, list[Hit]] = {}
         for item in found:
-            inside.setdefault(item.leaf, []).append(item)
-        for number, items in inside.items():
-            texts[number] = _redacted_leaf(texts[number], items, stand_in.get(keys[number]))
+            hits.setdefault(item.leaf, []).append((item.start, item.end, item.rule))
+        for number, inside in hits.items():
+            texts[number] = replaced(texts[number], inside, stand_in.get(keys[number]))
     return texts
-
-
-def _redacted_leaf(
-    text: str, found: Sequence[FieldSecret], stand_in: Callable[[str], str] | None
-) -> str:
-    pieces, at = [], 0
-    for item in found:
-        rule = RULES[item.rule]
-        said = stand_in(text[item.start : item.end]) if stand_in and rule.pii else rule.tag
-        pieces += [text[at : item.start], said]
-        at = item.end
-    return "".join([*pieces, text[at:]])
 
 
 def _told_by_key(key: str, text: str) -> Iterator[tuple[int, int, str]]:
@@ -212,8 +200,6 @@ def redact_entry(entry: Entry) -> Entry:
     leaves = leaves_of(lambda note: with_texts(entry, note))
     if are_bare(leaves):
         return with_texts(entry, lambda key, text: text)
-    # loads the rules, which most votes and links do not need
-
     clean = iter(redact_fields(leaves, {AUTHOR_KEY: user_id}))
     return with_texts(entry, lambda key, text: next(clean))
 

@@ -4,8 +4,11 @@ of several lines.
 
 from __future__ import annotations
 
+import codecs
+import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
 from ..model.values import record
 from ..text.clean import visible_text
@@ -16,11 +19,13 @@ from .rules import (
     PREFIX_RULES,
     RULES,
     SHAPE_RULES,
+    Hit,
     Rule,
     compiled,
     occurring,
 )
 from .values import (
+    NUMBER_CHECKS,
     iban_in,
     is_filler,
     is_generated,
@@ -29,10 +34,6 @@ from .values import (
     passes_check,
     phone_in,
 )
-
-KeyHit = tuple[int, int, str]
-Hit = tuple[int, int, str]
-
 
 # Finds secrets of several lines: PEM private keys, whole or cut off, and the data of Kubernetes
 # secrets.
@@ -50,7 +51,7 @@ KUBERNETES_DATA = r"(?m)^[\"']?(?:data|stringData)[\"']?:[ \t]*\n((?:[ \t]+[^\n]
 KUBERNETES_VALUE = r"(?m)^\s+(?:[\"']?[\w.-]+[\"']?:\s*(?:[>|]-?\s*\n\s*)?)[\"']?([0-9A-Za-z+/]{10,}={0,2})[\"']?\s*$"
 
 
-def find_private_keys(data: bytes) -> Iterator[KeyHit]:
+def find_private_keys(data: bytes) -> Iterator[Hit]:
     """Yield each whole PEM, PGP or PuTTY private key; a cut-off key up to the last line that belongs to it."""
     yield from _putty_keys(data)
     at, closing = data.find(PEM_BEGIN), data.find(PEM_END)
@@ -63,7 +64,7 @@ def find_private_keys(data: bytes) -> Iterator[KeyHit]:
         at = data.find(PEM_BEGIN, end) if end > following >= 0 else following
 
 
-def _putty_keys(data: bytes) -> Iterator[KeyHit]:
+def _putty_keys(data: bytes) -> Iterator[Hit]:
     """Yield the private lines of each PuTTY key, with its checksum if that is there."""
     at = data.find(PUTTY)
     while at >= 0:
@@ -111,7 +112,7 @@ def _of_a_key(line: bytes) -> bool:
     )
 
 
-def find_kubernetes(data: bytes) -> Iterator[KeyHit]:
+def find_kubernetes(data: bytes) -> Iterator[Hit]:
     """Yield the base64 values under `data:` of a Kubernetes secret."""
     if b"data" not in data or b"kind" not in data or not compiled(KUBERNETES_KIND).search(data):
         return
@@ -129,13 +130,11 @@ LONG_NUMBER = (
 )
 # Rules whose literal is only a punctuation mark are tried if the text has a run of characters as long as their keys.
 LONG_RUNS = ((r"[\w-]{24}", frozenset((".", "_", "|"))), ("[0-9a-f]{24}", frozenset((":", "-"))))
-NUMERIC_CHECKS = ("card", "iban", "ssn", "phone")
 TRIMMING_CHECKS = {"iban": iban_in, "phone": phone_in}  # checks whose patterns may match too much
 CONTEXT_LENGTH = 16  # characters before and after a match that a check may read
 MAX_CHECKSUM_LENGTH = 96  # characters: `sha512-` and 88 in base64
 SHORT_KEY_LENGTH = 20  # shorter keys (JFrog's) may have a run of one letter and be no placeholder
-TOKEN_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.=+/~")
-MIN_PLAIN_LENGTH = 16  # characters after a known prefix that make a key, if RE2 is not available
+PLAIN_ADDRESS = r"[\w.%+-]{1,64}@(?:[^\W_][\w-]*\.)+[^\W\d_]{2,}\b"
 
 
 @record
@@ -175,19 +174,21 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
 
 def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
     """Return the text with a tag such as [REDACTED_AWS_KEY] for each secret, or `stand_in` for personal data."""
-    while secrets := find_secrets(
-        text, pii
-    ):  # terminates: each round leaves fewer characters outside tags
-        pieces, at = [], 0
-        for secret in secrets:
-            found = text[secret.start : secret.end]
-            pieces += [
-                text[at : secret.start],
-                stand_in(found) if stand_in and secret.pii else secret.tag,
-            ]
-            at = secret.end
-        text = "".join([*pieces, text[at:]])
+    # Terminates: each round leaves fewer characters outside tags.
+    while secrets := find_secrets(text, pii):
+        text = replaced(text, [(one.start, one.end, one.rule) for one in secrets], stand_in)
     return text
+
+
+def replaced(text: str, hits: Iterable[Hit], stand_in: Callable[[str], str] | None) -> str:
+    """Return the text with the tag of its rule for each hit, or `stand_in` for personal data."""
+    pieces, at = [], 0
+    for start, end, name in hits:
+        rule = RULES[name]
+        tag = stand_in(text[start:end]) if stand_in and rule.pii else rule.tag
+        pieces += [text[at:start], tag]
+        at = end
+    return "".join([*pieces, text[at:]])
 
 
 def leaks_again(text: str) -> bool:
@@ -198,7 +199,7 @@ def leaks_again(text: str) -> bool:
     if "re2" in sys.modules:
         return bool(find_secrets(text))
     seen, _ = visible_text(text)
-    return any(_plain_hits(seen, True)) or any(find_private_keys(_bytes(seen)))
+    return any(_plain_hits(seen)) or any(find_private_keys(_bytes(seen)))
 
 
 def without_escapes(text: str, places: Sequence[int] | None) -> tuple[str, Sequence[int] | None]:
@@ -228,7 +229,7 @@ def _all_hits(data: bytes, told: bytes, pii: bool) -> Iterator[Hit]:
     """Yield the hits in a text; `told` is the same text with words such as password translated into English."""
     yield from find_private_keys(data)
     if engine() == "plain":
-        yield from _plain_hits(data.decode("latin-1"), pii)
+        yield from _plain_hits(data.decode("latin-1"))
         return
     words = found = occurring(LITERALS, data)
     for run, marks in LONG_RUNS:
@@ -244,46 +245,30 @@ def _all_hits(data: bytes, told: bytes, pii: bool) -> Iterator[Hit]:
     yield from find_in_tables(told)
     numbers = pii and compiled(LONG_NUMBER, False).search(data)
     for rule in PERSONAL_RULES if pii else ():
-        if (numbers or rule.check not in NUMERIC_CHECKS) and not found.isdisjoint(rule.literals):
+        if (numbers or rule.check not in NUMBER_CHECKS) and not found.isdisjoint(rule.literals):
             yield from _rule_hits(rule, data)
 
 
 def _prefix_rules_in(data: bytes) -> list[Rule]:
     """Return the rules of keys of which a prefix occurs at a word boundary, in one pass over the text."""
-    begun = {
-        found.group()[found.group()[:1] == b"_" :]
-        for found in compiled(_pattern_of_prefixes(), False).finditer(data)
-    }
-    numbers = {number for literal in begun for number in _rules_of_prefix(literal)}
+    numbers: set[int] = set()
+    for found in compiled(_prefix_pattern(), False).finditer(data):
+        numbers.update(_rules_of_prefix(found.group().removeprefix(b"_")))
     return [PREFIX_RULES[number] for number in sorted(numbers)]
 
 
-_prefix_pattern: dict[str, str] = {}  # the pattern of all prefixes, made once
-_rules_by_prefix: dict[bytes, list[int]] = {}
+@cache
+def _prefix_pattern() -> str:
+    literals = {literal for rule in PREFIX_RULES for literal in rule.literals}
+    longest_first = sorted(literals, key=lambda literal: (-len(literal), literal))
+    return "{START}(?:" + "|".join(map(re.escape, longest_first)) + ")"
 
 
-def _pattern_of_prefixes() -> str:
-    if not _prefix_pattern:
-        literals = sorted(
-            {literal for rule in PREFIX_RULES for literal in rule.literals},
-            key=lambda x: (-len(x), x),
-        )
-        quoted = (
-            "".join(c if c.isalnum() else f"\\x{ord(c):02x}" for c in literal)
-            for literal in literals
-        )
-        _prefix_pattern["all"] = r"(?:\b|_)(?:" + "|".join(quoted) + ")"
-    return _prefix_pattern["all"]
-
-
+@cache
 def _rules_of_prefix(seen: bytes) -> list[int]:
     """Return the rules that a prefix may belong to: the match is the longest, so `sk_live_` counts as `sk_`, too."""
-    if seen not in _rules_by_prefix:
-        text = seen.decode()
-        _rules_by_prefix[seen] = [
-            number for number, rule in enumerate(PREFIX_RULES) if text.startswith(rule.literals)
-        ]
-    return _rules_by_prefix[seen]
+    text = seen.decode()
+    return [number for number, rule in enumerate(PREFIX_RULES) if text.startswith(rule.literals)]
 
 
 def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
@@ -325,37 +310,26 @@ def _accepted(rule: Rule, value: str, data: bytes, start: int, end: int) -> bool
     return not is_filler(value) or (rule.check == "short" and len(value) < SHORT_KEY_LENGTH)
 
 
-def _plain_hits(text: str, pii: bool) -> Iterator[Hit]:
-    """Yield keys with a known prefix and mail addresses, by string search alone."""
-    if pii:
-        yield from _plain_addresses(text)
-    for rule in PREFIX_RULES:
-        for literal in (literal for literal in rule.literals if len(literal) > 3):
-            at = text.find(literal)
-            while at >= 0:
-                end = at + len(literal)
-                while end < len(text) and text[end] in TOKEN_LETTERS:
-                    end += 1
-                if end - at >= len(literal) + MIN_PLAIN_LENGTH and is_random(text[at:end]):
-                    yield at, end, rule.name
-                at = text.find(literal, end)
+@cache
+def _plain_key() -> re.Pattern[str]:
+    """Return a pattern of keys, which may overlap: a prefix, and enough characters after it."""
+    literals = {literal for rule in PREFIX_RULES for literal in rule.literals if len(literal) > 3}
+    return re.compile(
+        rf"(?=((?:{'|'.join(map(re.escape, literals))})[\w.=+/~-]{{16,100}}))", re.ASCII
+    )
 
 
-def _plain_addresses(text: str) -> Iterator[Hit]:
-    at = text.find("@", 1)
-    while at > 0:
-        start, end = at, at + 1
-        while start and (text[start - 1].isalnum() or text[start - 1] in "._%+-"):
-            start -= 1
-        while end < len(text) and (text[end].isalnum() or text[end] in ".-"):
-            end += 1
-        end -= len(text[at:end]) - len(text[at:end].rstrip(".-"))
-        name, _, top = text[at + 1 : end].rpartition(".")
-        whole = start < at and name and top.isalpha() and len(top) > 1
+def _plain_hits(text: str) -> Iterator[Hit]:
+    """Yield keys with a known prefix and mail addresses, without RE2."""
+    for found in _plain_key().finditer(text):
+        if is_random(found[1]):
+            rule = next(rule for rule in PREFIX_RULES if found[1].startswith(rule.literals))
+            yield *found.span(1), rule.name
+    for found in re.finditer(PLAIN_ADDRESS, text):
+        start, end = found.span()
         around = (text[max(0, start - CONTEXT_LENGTH) : start], text[end : end + CONTEXT_LENGTH])
-        if whole and passes_check("email", text[start:end], *around):
+        if passes_check("email", found[0], *around):
             yield start, end, "email"
-        at = text.find("@", max(end, at + 1))
 
 
 def _merged_hits(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
@@ -399,10 +373,4 @@ def _encode_wide(failure: UnicodeError) -> tuple[bytes, int]:
     return b"\xff" * (failure.end - failure.start), failure.end
 
 
-def _register_wide() -> None:
-    from codecs import register_error
-
-    register_error("rawkomem-wide", _encode_wide)
-
-
-_register_wide()
+codecs.register_error("rawkomem-wide", _encode_wide)

@@ -5,13 +5,11 @@ check them. Callers must keep only text from `sanitize`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
-from ..model.errors import BadInput
 from ..model.ids import slug
 from ..model.values import record, replace
 from ..text.chunks import Chunk, count_tokens, cut_chunks, fence_after
@@ -19,137 +17,29 @@ from ..text.clean import clean
 from ..text.prose import code_spans, scan_for_injection
 from .find import redact
 
-# The settings of the scrubber's stages. Overrides are merged deeply: other settings keep their
-# values.
-
-
-@record
-class Structural:
-    """Stage 1: removes markup, and corrects headings and blanks."""
-
-    enabled: bool = True
-    strip_html: bool = True
-    strip_markdown: bool = True
-    collapse_whitespace: bool = True
-
-
-@record
-class Semantic:
-    """Stage 2: removes paragraphs without content, and repeated ones."""
-
-    enabled: bool = True
-    deduplicate: bool = True
-    drop_boilerplate: bool = True
-    min_length: int = 10  # characters of a paragraph; like RFC-0011's scrubber, it drops "short" and keeps sentences
-    min_signal_ratio: float = 0.3  # share of letters and digits among all characters
-
-
-@record
-class Normalization:
-    """Stage 3: writes headings, lists and punctuation in one form."""
-
-    enabled: bool = True
-    headings: bool = True
-    lists: bool = True
-    punctuation: bool = True
-
-
-@record
-class Chunking:
-    """Stage 4: cuts the text into chunks that are small enough for one vector."""
-
-    enabled: bool = True
-    whole_lines: bool = False  # cut as the index does: by characters, and every line is kept
-    min_tokens: int = 10
-    max_tokens: int = 500
-    hard_max_tokens: int = 2_000  # a single paragraph of up to this size stays whole
-
-
-@record
-class Metadata:
-    """Stage 5: adds source, position, size and hash to each chunk."""
-
-    enabled: bool = True
-    scan_for_injection: bool = True
-
-
-@record
-class Validation:
-    """Stage 6: rejects chunks that are too short or too long, with a reason."""
-
-    enabled: bool = True
-    enforce_min_length: bool = True
-    min_length: int = 10  # characters
-    max_length: int = 10_000
-
-
-@record
-class ScrubberConfig:
-    """All six stages."""
-
-    enabled: bool = True
-    structural: Structural = Structural()
-    semantic: Semantic = Semantic()
-    normalization: Normalization = Normalization()
-    chunking: Chunking = Chunking()
-    metadata: Metadata = Metadata()
-    validation: Validation = Validation()
-
-
-DEFAULT_CONFIG = ScrubberConfig()
-
-
-def configure(*overrides: Mapping[str, Any]) -> ScrubberConfig:
-    """Return the defaults with all overrides; later ones win. Keys may be RFC-0011's (`minTokens`)."""
-    config = DEFAULT_CONFIG
-    for override in overrides:
-        config = _overridden(config, override, "")
-    return config
-
-
-def _overridden(section: Any, override: Mapping[str, Any], where: str) -> Any:
-    changes: dict[str, Any] = {}
-    for key, value in override.items():
-        name = "".join(f"_{c.lower()}" if c.isupper() else c for c in key)
-        if name not in vars(section):
-            names = ", ".join(map(_camel_case, vars(section)))
-            raise BadInput(f"the scrubber has no setting {where}{key}", f"use one of {names}")
-        known = getattr(section, name)
-        if isinstance(known, (bool, int, float)):
-            fits = isinstance(value, (int, float)) and isinstance(value, bool) == isinstance(
-                known, bool
-            )
-        else:
-            fits = isinstance(value, dict)
-        if fits:
-            changes[name] = (
-                _overridden(known, value, f"{where}{key}.") if isinstance(value, dict) else value
-            )
-        else:
-            raise BadInput(
-                f"scrubber setting {where}{key} cannot be {value!r}", f"the default is {known!r}"
-            )
-    return replace(section, **changes)
-
-
-def _camel_case(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(part.capitalize() for part in others)
-
-
-# RFC-0011 §6.2: short memories are kept.
-MESH_CONFIG = configure(
-    {"enabled": True, "chunking": {"minTokens": 1}, "validation": {"enforceMinLength": False}}
+MIN_PARAGRAPH_LENGTH = (
+    10  # characters; like RFC-0011's scrubber, it drops "short" and keeps sentences
 )
+MIN_SIGNAL_RATIO = 0.3  # share of letters and digits among all characters of a paragraph
+MAX_CHUNK_TOKENS = 500
+HARD_MAX_TOKENS = 2_000  # a single paragraph of up to this size stays whole
+MAX_CHUNK_LENGTH = 10_000  # characters
+
+
+@record
+class Profile:
+    """What differs between the uses of the scrubber."""
+
+    min_tokens: int = 10  # of a chunk
+    min_length: int = 10  # characters of a chunk
+    whole_lines: bool = False  # only redact, and cut as the index does: every line is kept
+
+
+DEFAULT = Profile()
+MESH = Profile(min_tokens=1, min_length=0)  # RFC-0011 §6.2: short memories are kept
 # The index keeps all words, so that each of them finds the memory. Recall is measured with these passages.
-INDEX_CONFIG = configure(
-    {
-        stage: {"enabled": False}
-        for stage in ("structural", "semantic", "normalization", "metadata", "validation")
-    },
-    {"chunking": {"wholeLines": True}},
-)
-PROFILES = {"default": DEFAULT_CONFIG, "mesh": MESH_CONFIG, "index": INDEX_CONFIG}
+INDEX = Profile(whole_lines=True)
+PROFILES = {"default": DEFAULT, "mesh": MESH, "index": INDEX}
 
 
 # Separates prose from code in a text, so that a stage changes only prose.
@@ -213,22 +103,17 @@ BLANKS_AT_LINE_END = re.compile(r" *\n *")
 BLANK_LINES = re.compile(r"\n{3,}")
 
 
-def clean_structure(text: str, config: Structural) -> str:
+def clean_structure(text: str) -> str:
     """Return the text without markup; code stays unchanged."""
-    return in_prose(
-        text.replace("\r\n", "\n").replace("\r", "\n"), lambda prose: _clean_prose(prose, config)
-    )
+    return in_prose(text.replace("\r\n", "\n").replace("\r", "\n"), _clean_prose)
 
 
-def _clean_prose(prose: str, config: Structural) -> str:
-    if config.strip_html and "<" in prose:
+def _clean_prose(prose: str) -> str:
+    if "<" in prose:
         prose = _without_tags(_without_silent(prose))
-    if config.strip_markdown:
-        prose = HORIZONTAL_RULE.sub("", EMPHASIS.sub(r"\2", LINK.sub(r"\1", prose)))
+    prose = HORIZONTAL_RULE.sub("", EMPHASIS.sub(r"\2", LINK.sub(r"\1", prose)))
     prose = TIGHT_HEADING.sub(r"\1 ", prose)
-    if config.collapse_whitespace:
-        prose = BLANK_LINES.sub("\n\n", BLANKS_AT_LINE_END.sub("\n", BLANKS.sub(" ", prose)))
-    return prose
+    return BLANK_LINES.sub("\n\n", BLANKS_AT_LINE_END.sub("\n", BLANKS.sub(" ", prose)))
 
 
 def _without_silent(text: str) -> str:
@@ -277,35 +162,21 @@ BOILERPLATE = re.compile(
 )
 
 
-def filter_semantics(text: str, config: Semantic) -> str:
+def filter_semantics(text: str) -> str:
     """Return the paragraphs that have content, each once, with a blank line between them."""
-    kept: list[str] = []
-    seen: set[str] = set()
+    kept: dict[str, str] = {}
     for paragraph, code in paragraphs(text):
-        digest = _paragraph_digest(paragraph)
-        if (config.deduplicate and digest in seen) or (
-            not code and _is_noise(paragraph.strip(), config)
-        ):
-            continue
-        seen.add(digest)
-        kept.append(paragraph)
-    return "\n\n".join(kept)
+        if code or not _is_noise(paragraph.strip()):
+            kept.setdefault(" ".join(paragraph.lower().split()), paragraph)
+    return "\n\n".join(kept.values())
 
 
-def _is_noise(paragraph: str, config: Semantic) -> bool:
-    if len(paragraph) < config.min_length:
+def _is_noise(paragraph: str) -> bool:
+    if len(paragraph) < MIN_PARAGRAPH_LENGTH:
         return True
-    if (
-        config.drop_boilerplate
-        and len(paragraph) <= MAX_BOILERPLATE_LENGTH
-        and BOILERPLATE.fullmatch(paragraph)
-    ):
+    if len(paragraph) <= MAX_BOILERPLATE_LENGTH and BOILERPLATE.fullmatch(paragraph):
         return True
-    return sum(c.isalnum() for c in paragraph) < config.min_signal_ratio * len(paragraph)
-
-
-def _paragraph_digest(paragraph: str) -> str:
-    return sha256(" ".join(paragraph.lower().split()).encode("utf-8", "surrogatepass")).hexdigest()
+    return sum(c.isalnum() for c in paragraph) < MIN_SIGNAL_RATIO * len(paragraph)
 
 
 # Stage 3, normalization: writes headings, lists and punctuation in one form. Backticks, `#tags`
@@ -321,9 +192,9 @@ ASCII_PUNCTUATION = str.maketrans(
 )
 
 
-def normalize_text(text: str, config: Normalization) -> str:
+def normalize_text(text: str) -> str:
     """Return the text with normalized prose; code stays unchanged."""
-    return in_prose(text, lambda prose: _normalize_prose(prose, config))
+    return in_prose(text, _normalize_prose)
 
 
 def _without_closing_signs(heading: re.Match[str]) -> str:
@@ -335,14 +206,10 @@ def _without_closing_signs(heading: re.Match[str]) -> str:
     )
 
 
-def _normalize_prose(prose: str, config: Normalization) -> str:
-    if config.headings:
-        prose = ANY_HEADING.sub(_without_closing_signs, DEEP_HEADING.sub("######", prose))
-    if config.lists:
-        prose = LIST_NUMBER.sub(r"\1.", BULLET.sub(r"\1-", prose))
-    if config.punctuation:
-        prose = MANY_DOTS.sub("...", prose.translate(ASCII_PUNCTUATION))
-    return prose
+def _normalize_prose(prose: str) -> str:
+    prose = ANY_HEADING.sub(_without_closing_signs, DEEP_HEADING.sub("######", prose))
+    prose = LIST_NUMBER.sub(r"\1.", BULLET.sub(r"\1-", prose))
+    return MANY_DOTS.sub("...", prose.translate(ASCII_PUNCTUATION))
 
 
 # Stage 4, chunking: collects paragraphs under their headings until a chunk is full.
@@ -351,36 +218,26 @@ UNNAMED_SECTION = "unnamed-section"
 HEADING_SEPARATOR = " > "  # between the headings of a chunk, as in the index
 
 
-def segment_text(text: str, config: Chunking) -> list[Chunk]:
+def segment_text(
+    text: str, min_tokens: int = DEFAULT.min_tokens, max_tokens: int = MAX_CHUNK_TOKENS
+) -> list[Chunk]:
     """Return the chunks of a text, in order."""
-    if config.whole_lines:
-        return cut_chunks(text)
-    gathered = _Chunker(config)
+    chunker = _Chunker(min_tokens, max_tokens)
     for paragraph, code in paragraphs(text):
         level = 0 if code else _heading_level(paragraph)
         if level:
-            gathered.open(level, paragraph.partition("\n")[0][level:].strip())
-        tokens = count_tokens(paragraph)
-        pieces = (
-            [paragraph]
-            if tokens <= config.hard_max_tokens
-            else _cut_paragraph(paragraph, config.max_tokens)
-        )
-        for piece in pieces:
-            gathered.take(piece, count_tokens(piece))
-    return gathered.closed()
-
-
-def index_chunks(body: str) -> list[Chunk]:
-    """Return the chunks that the index holds of a body, which is already cleaned and redacted: see `INDEX`."""
-    return segment_text(body, INDEX_CONFIG.chunking)
+            chunker.open(level, paragraph.partition("\n")[0][level:].strip())
+        fits = count_tokens(paragraph) <= HARD_MAX_TOKENS
+        for piece in [paragraph] if fits else _cut_paragraph(paragraph, max_tokens):
+            chunker.take(piece, count_tokens(piece))
+    return chunker.closed()
 
 
 class _Chunker:
     """The finished chunks, and the open chunk, to which paragraphs are added."""
 
-    def __init__(self, config: Chunking):
-        self.config = config
+    def __init__(self, min_tokens: int, max_tokens: int):
+        self.min_tokens, self.max_tokens = min_tokens, max_tokens
         self.chunks: list[tuple[Chunk, int]] = []
         self.trail: list[str] = []
         self.texts: list[str] = []
@@ -391,14 +248,14 @@ class _Chunker:
         self.trail = [*self.trail[: level - 1], heading]
 
     def take(self, paragraph: str, tokens: int) -> None:
-        if self.texts and self.tokens + tokens > self.config.max_tokens:
+        if self.texts and self.tokens + tokens > self.max_tokens:
             self._close()
         self.texts.append(paragraph)
         self.tokens += tokens
 
     def closed(self) -> list[Chunk]:
         self._close()
-        return [made for made, tokens in self.chunks if tokens >= self.config.min_tokens]
+        return [made for made, tokens in self.chunks if tokens >= self.min_tokens]
 
     def _close(self) -> None:
         """Finish the open chunk; if it is too small, join it with the chunk before it, if that has room."""
@@ -408,8 +265,8 @@ class _Chunker:
         self.texts, self.tokens = [], 0
         if (
             self.chunks
-            and tokens < self.config.min_tokens
-            and self.chunks[-1][1] + tokens <= self.config.max_tokens
+            and tokens < self.min_tokens
+            and self.chunks[-1][1] + tokens <= self.max_tokens
         ):
             before, already = self.chunks.pop()
             self.chunks.append(
@@ -473,28 +330,23 @@ class ScrubStages:
     chunks: tuple[Scrubbed, ...]
 
 
-def scrub(text: str, config: ScrubberConfig = DEFAULT_CONFIG, source: str = "") -> list[Scrubbed]:
+def scrub(text: str, profile: Profile = DEFAULT, source: str = "") -> list[Scrubbed]:
     """Return the chunks of a text that are indexed, in order."""
-    return [chunk for chunk in scrub_stages(text, config, source).chunks if not chunk.rejected]
+    return [chunk for chunk in scrub_stages(text, profile, source).chunks if not chunk.rejected]
 
 
-def scrub_stages(
-    text: str, config: ScrubberConfig = DEFAULT_CONFIG, source: str = ""
-) -> ScrubStages:
-    """Return the text after each stage, and the chunks. A disabled stage does not change the text."""
+def scrub_stages(text: str, profile: Profile = DEFAULT, source: str = "") -> ScrubStages:
+    """Return the text after each stage, and the chunks."""
     redacted = sanitize(text)
-    structural = semantic = normal = redacted
-    if config.enabled and config.structural.enabled:
-        structural = semantic = normal = clean_structure(redacted, config.structural)
-    if config.enabled and config.semantic.enabled:
-        semantic = normal = filter_semantics(structural, config.semantic)
-    if config.enabled and config.normalization.enabled:
-        normal = normalize_text(semantic, config.normalization)
-    chunks = segment_text(normal, config.chunking) if config.chunking.enabled else []
-    annotated = annotate_chunks(chunks, config.metadata, source)
-    return ScrubStages(
-        redacted, structural, semantic, normal, tuple(validate_chunks(annotated, config.validation))
-    )
+    if profile.whole_lines:
+        chunks = tuple(annotate_chunks(cut_chunks(redacted), source))
+        return ScrubStages(redacted, redacted, redacted, redacted, chunks)
+    structural = clean_structure(redacted)
+    semantic = filter_semantics(structural)
+    normal = normalize_text(semantic)
+    annotated = annotate_chunks(segment_text(normal, profile.min_tokens), source)
+    chunks = tuple(validate_chunks(annotated, profile.min_length))
+    return ScrubStages(redacted, structural, semantic, normal, chunks)
 
 
 def sanitize(text: str) -> str:
@@ -502,10 +354,8 @@ def sanitize(text: str) -> str:
     return redact(clean(text)).strip()
 
 
-def annotate_chunks(chunks: Sequence[Chunk], config: Metadata, source: str = "") -> list[Scrubbed]:
+def annotate_chunks(chunks: Sequence[Chunk], source: str = "") -> list[Scrubbed]:
     """Run stage 5, metadata: return each chunk with its source, position, size and hash."""
-    if not config.enabled:
-        return [Scrubbed(chunk.text, chunk.heading) for chunk in chunks]
     return [
         Scrubbed(
             text=chunk.text,
@@ -517,26 +367,26 @@ def annotate_chunks(chunks: Sequence[Chunk], config: Metadata, source: str = "")
             position=position,
             tokens=sum(count_tokens(part) for part in chunk.text.split("\n\n")),
             digest=sha256(chunk.text.encode("utf-8", "surrogatepass")).hexdigest(),
-            suspicions=scan_for_injection(chunk.text).patterns if config.scan_for_injection else (),
+            suspicions=scan_for_injection(chunk.text).patterns,
         )
         for position, chunk in enumerate(chunks)
     ]
 
 
-def validate_chunks(chunks: Sequence[Scrubbed], config: Validation) -> list[Scrubbed]:
+def validate_chunks(
+    chunks: Sequence[Scrubbed], min_length: int = DEFAULT.min_length
+) -> list[Scrubbed]:
     """Run stage 6, validation: return each chunk, with the reason if it is rejected."""
-    if not config.enabled:
-        return list(chunks)
-    return [replace(chunk, rejected=_chunk_fault(chunk, config)) for chunk in chunks]
+    return [replace(chunk, rejected=_chunk_fault(chunk, min_length)) for chunk in chunks]
 
 
-def _chunk_fault(chunk: Scrubbed, config: Validation) -> str:
+def _chunk_fault(chunk: Scrubbed, min_length: int) -> str:
     length = len(chunk.text.strip())
     if not length:
         return "empty"
-    if config.enforce_min_length and length < config.min_length:
-        return f"shorter than {config.min_length} characters"
-    return f"longer than {config.max_length} characters" if length > config.max_length else ""
+    if length < min_length:
+        return f"shorter than {min_length} characters"
+    return f"longer than {MAX_CHUNK_LENGTH} characters" if length > MAX_CHUNK_LENGTH else ""
 
 
 # Returns the text that is embedded for a memory of a mesh: the result of all six stages, or the
@@ -545,4 +395,4 @@ def _chunk_fault(chunk: Scrubbed, config: Validation) -> str:
 
 def scrubbed_text(text: str) -> str:
     """Return the scrubbed text; if nothing is left, return the redacted text."""
-    return "\n\n".join(chunk.text for chunk in scrub(text, MESH_CONFIG)) or sanitize(text)
+    return "\n\n".join(chunk.text for chunk in scrub(text, MESH)) or sanitize(text)

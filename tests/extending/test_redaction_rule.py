@@ -1,11 +1,12 @@
-"""A new redaction rule touches 2 files of the package: a row of redaction/rules.py, and the checksum in index/index.py.
+"""A new redaction rule touches 2 files of the package: a row of redaction/rules.json, and the checksum in index/index.py.
 
-The toy is added as a person would add it: one line in a copy of rules.py. The rest of the package is the real one.
+The toy is added as a person would add it: one line in a copy of rules.json. The rest of the package is the real one.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import zlib
@@ -16,7 +17,7 @@ from rawkomem.redaction import assigned, rules, values
 
 from tests.conftest import ROOT
 
-ROW = '    ("toy-key", "toykey_", r"(toykey_[0-9]{8,})"),\n'
+ROW = '  {"name": "toy-key", "literals": "toykey_", "pattern": "(toykey_[0-9]{8,})"},\n'
 KEY = "toykey_4815162342"
 TAG = "[REDACTED_TOY_KEY]"
 
@@ -28,10 +29,12 @@ def run(project, tmp_path):
     (package / "redaction").mkdir(parents=True)
     for folder in ("", "redaction"):
         for item in (original / folder).iterdir():
-            if item.name not in ("redaction", "rules.py", "__pycache__"):
+            if item.name not in ("redaction", "rules.py", "rules.json", "__pycache__"):
                 (package / folder / item.name).symlink_to(item)
-    table = (original / "redaction" / "rules.py").read_text(encoding="utf-8")
-    (package / "redaction" / "rules.py").write_text(table.replace("PREFIXED = (\n", f"PREFIXED = (\n{ROW}", 1))
+    shutil.copy(original / "redaction" / "rules.py", package / "redaction")  # it reads the file beside it
+    table = (original / "redaction" / "rules.json").read_text(encoding="utf-8")
+    head = '"prefixed": [\n'
+    (package / "redaction" / "rules.json").write_text(table.replace(head, head + ROW, 1), encoding="utf-8")
 
     def call(*arguments: str, text: str = "") -> str:
         env = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -62,15 +65,8 @@ def test_one_row_redacts_texts_entries_and_index_and_is_named_by_check(run, proj
 def test_a_changed_table_renews_the_index():
     """The index holds redacted copies: whoever changes the table must change the index's checksum with it."""
     rows = (
-        (rules.PREFIXED, rules.SHAPED, rules.PERSONAL, rules.CHECKS, rules.TAGS),
-        (assigned.PLACES, assigned.HEADER, assigned.URL, assigned.ASSIGNMENT, assigned.HEADINGS),
-        (
-            assigned.PASSWORD_WORDS,
-            assigned.KEY_WORDS,
-            assigned.WIDE_PASSWORD_WORDS,
-            assigned.WIDE_KEY_WORDS,
-            assigned.ASCII_SIGNS,
-        ),
+        (rules.DATA, rules.TAGS, assigned.ASCII_SIGNS),
+        (assigned.HEADER, assigned.URL, assigned.ASSIGNMENT, assigned.HEADINGS),
         [sorted(names) for names in (assigned.PASSWORDS, assigned.SECRETS, assigned.TOKENS, assigned.KEY_OWNERS)],
         (values.MIN_KEYLIKE_LENGTH, values.MIN_SHORT_KEY_LENGTH),
     )

@@ -11,11 +11,10 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from rawkomem.bench.corpus import memory_text, vocabulary
+from rawkomem.bench.corpus import Prose, memory_text
 from rawkomem.bench.recall import write_repository
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.format.frontmatter import emit_entry
@@ -62,10 +61,9 @@ class Poisoned:
 
     def _made_up(self, count: int, tasks: int) -> None:
         write_start(plan_start(str(self.project)))
-        known, self.titles = vocabulary(), []
-        weights = list(accumulate(1 / (rank + 3) for rank in range(len(known))))
+        prose, self.titles = Prose(), []
         for number in range(count):
-            text = memory_text(random.Random(number), known, weights, number)
+            text = memory_text(random.Random(number), prose, number)
             (self.project / ".rawko" / "memories" / f"honest-{number}.md").write_text(text)
             self.titles.append(text.split("title: ")[1].split("\n")[0])
         self.answers = {title: set() for title in random.Random(3).sample(self.titles, tasks)}

@@ -267,7 +267,7 @@ def _print_figures(figures: Figures) -> None:
 @bench_command.command("scale")
 @click.option(
     "--memories", multiple=True, default=(10_000,), show_default=True, type=click.IntRange(1, 1_000_000),
-    help="The number of memories of 4 kB; may be repeated to compare sizes.",
+    help="The number of memories of 1 to 4 kB; may be repeated to compare sizes.",
 )  # fmt: skip
 @click.option(
     "--store", "stores", multiple=True, default=("sqlite", "memory"), show_default=True,
