@@ -249,6 +249,7 @@ def _moment(value: object) -> int:
 
 
 FILTER_FIELDS = tuple(filter_columns(Memory(""), 0, 0))  # names that a filter may use
+TIME_FIELDS = ("created_at", "updated_at", "event_at", "last_accessed")
 
 
 # A memory as a record of RFC-0011: its content, its metadata, and its row in memory_entries.
