@@ -203,7 +203,7 @@ def _parsed_sentence(text: str, subject: frozenset[str]) -> Sentence:
         if (word := part.lstrip(OPENING_SIGNS).rstrip(CLOSING_SIGNS).lower())
     ]
     plain = [word.replace("'", "").replace("’", "") for word in words]
-    cues = known_cues().cues
+    cues = known_cues()
     deciding = (
         cues.negations | cues.conditions | language().negations | {*cues.numerals} | QUANTITIES
     )
