@@ -4,7 +4,7 @@ differ, and how to undo a change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -170,7 +170,8 @@ def history(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[St
             steps.append(Step(entry, f"proposed: {_step_words(entry)}", (), counts=False))
             continue
         now = fold(ordered[: place + 1]) if before is None else after(before, [entry])
-        steps.append(Step(entry, _step_words(entry), _step_changes(before, now)))
+        changes = differences(before, now) if before and now else ()
+        steps.append(Step(entry, _step_words(entry), changes))
         before = now
     return steps
 
@@ -179,12 +180,6 @@ def _step_words(entry: Entry) -> str:
     if entry.creates:
         return "created"
     return REGISTRY[entry.kind].tell(entry) if entry.changes else "ignored: unknown kind"
-
-
-def _step_changes(
-    before: Memory | None, now: Memory | None
-) -> tuple[tuple[str, object, object], ...]:
-    return differences(before, now) if before and now else ()
 
 
 def differences(before: Memory, now: Memory) -> tuple[tuple[str, object, object], ...]:
@@ -409,23 +404,25 @@ def _toward_status(steps: _Steps, wanted: Memory) -> None:
 
 
 def _say_status(steps: _Steps, status: str, wanted: Memory) -> None:
-    kind, extra = STATUS_ENTRIES[status](wanted)
+    kind, extra = STATUS_ENTRIES[status]
+    if status == SUPERSEDED:
+        extra = {"supersededBy": wanted.superseded_by}
+    elif status == "quarantined" and wanted.conflicts_with:
+        extra = {"conflictsWith": [*wanted.conflicts_with]}
+    elif status == "archived" and not wanted.retracted:
+        extra = {"cause": HOUSEKEEPING}
     reason = wanted.reason if status == wanted.status != ACTIVE else ""
     steps.say(kind, {"reason": reason or steps.reason, **extra})
 
 
-STATUS_ENTRIES: dict[str, Callable[[Memory], tuple[str, Fields]]] = {
-    ACTIVE: lambda wanted: ("review", {"action": ACTIVATE}),
-    DISPUTED: lambda wanted: ("dispute", {"outcome": DISPUTED}),
-    SUPERSEDED: lambda wanted: ("supersede", {"supersededBy": wanted.superseded_by}),
-    "quarantined": lambda wanted: ("quarantine", _conflict_keys(wanted)),
-    "archived": lambda wanted: ("archive", {} if wanted.retracted else {"cause": HOUSEKEEPING}),
-    "deleted": lambda wanted: ("delete", {}),
+STATUS_ENTRIES: dict[str, tuple[str, Fields]] = {
+    ACTIVE: ("review", {"action": ACTIVATE}),
+    DISPUTED: ("dispute", {"outcome": DISPUTED}),
+    SUPERSEDED: ("supersede", {}),
+    "quarantined": ("quarantine", {}),
+    "archived": ("archive", {}),
+    "deleted": ("delete", {}),
 }
-
-
-def _conflict_keys(wanted: Memory) -> Fields:
-    return {"conflictsWith": [*wanted.conflicts_with]} if wanted.conflicts_with else {}
 
 
 # Undo a change: find the entries that change memories into their state without the entries of that
