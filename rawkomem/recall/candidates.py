@@ -14,7 +14,7 @@ from ..model.entries import Memory
 from ..model.filters import Filter
 from ..model.values import DAY, GROUPS, IMPORTANCE, record, replace
 from ..state.facets import claimed_about, claimed_for
-from ..state.trust import Standing, Weak, derived_from
+from ..state.trust import Standing, derived_from
 from ..text.conditions import (
     PASTED,
     RECENT,
@@ -325,14 +325,11 @@ def _cut_fired(
 
 def _with_sources(sources: Sources, candidates: Iterable[Candidate]) -> list[Candidate]:
     """Add the state of the code that each memory cites, and the weak sources that it was made from."""
-    return [
-        (memory, replace(signals, cited=sources.cited(memory), weak=_weak_sources(sources, memory)))
-        for memory, signals in candidates
-    ]
-
-
-def _weak_sources(sources: Sources, memory: Memory) -> tuple[Weak, ...]:
-    return sources.view.believed.weak_sources(memory) if derived_from(memory) else ()
+    found = []
+    for memory, signals in candidates:
+        weak = sources.view.believed.weak_sources(memory) if derived_from(memory) else ()
+        found.append((memory, replace(signals, cited=sources.cited(memory), weak=weak)))
+    return found
 
 
 def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:

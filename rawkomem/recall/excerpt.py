@@ -41,7 +41,7 @@ PLAIN_TAGS = (
     "h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table thead tbody tr td th blockquote section article nav img video"
 )  # HTML tags for layout only
 LAYOUT_TAG = re.compile(
-    rf"</? ?(?:{PLAIN_TAGS.replace(' ', '|')})(?:[\s/][^>]{{0,2000}})?>", re.IGNORECASE
+    rf"</? ?(?:{PLAIN_TAGS.replace(' ', '|')})(?:[\s/][^<>]{{0,2000}})?>", re.IGNORECASE
 )
 ANCHOR = re.compile(r"</?a[ >]", re.IGNORECASE)
 TAG = re.compile(r"<[^>]*>?")

@@ -268,15 +268,11 @@ def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> tuple[E
     """Return the entries that change `now` into `wanted`; raise Refused if no entry can express the difference."""
     steps = _Steps(now, reason, by)
     steps.check(wanted)
-    for move in (
-        _toward_words,
-        _toward_window,
-        _toward_links,
-        _toward_sources,
-        _toward_counts,
-        _toward_status,
-    ):
-        move(steps, wanted)
+    _toward_words(steps, wanted)
+    _toward_window(steps, wanted)
+    _toward_connections(steps, wanted)
+    _toward_counts(steps, wanted)
+    _toward_status(steps, wanted)
     return tuple(steps.entries)
 
 
@@ -341,16 +337,12 @@ def _toward_window(steps: _Steps, wanted: Memory) -> None:
         steps.say("validity", {**extra, "reason": steps.reason}, given=tuple(fields))
 
 
-def _toward_links(steps: _Steps, wanted: Memory) -> None:
+def _toward_connections(steps: _Steps, wanted: Memory) -> None:
     for some, others, removed in ((steps.memory, wanted, True), (wanted, steps.memory, False)):
         links = [link for link in some.links if link not in others.links]
         for type in dict.fromkeys(type for type, _ in links):
             ends = [end for one, end in links if one == type]
             steps.add(linking(steps.memory, ends, type, steps.by, removed))
-
-
-def _toward_sources(steps: _Steps, wanted: Memory) -> None:
-    for some, others, removed in ((steps.memory, wanted, True), (wanted, steps.memory, False)):
         sources = [id for id in some.heritage if id not in others.heritage]
         if sources:
             steps.add(inheriting(steps.memory, sources, steps.by, removed))
