@@ -282,11 +282,14 @@ def _free_choices(statements: Iterable[Statement]) -> int:
 
 
 def overrules(one: Prose, other: Prose) -> bool:
-    """Return whether the first memory contradicts the second, or rejects its choice."""
+    """Return whether the first memory, a person's correction, contradicts the second, or rejects what it names."""
     if disagreement(one, other):
         return True
     return any(
-        mine.rejected & theirs.chosen and (not mine.frame or mine.frame & theirs.frame)
+        mine.rejected
+        and mine.rejected <= theirs.frame | theirs.chosen
+        and not theirs.is_negative
+        and (not mine.frame or mine.frame & theirs.frame)
         for mine in _all_statements(one)
         for theirs in _all_statements(other)
     )
