@@ -152,14 +152,15 @@ class View:
     def _where(self) -> Callable[[Memory], bool]:
         """Return the condition of the filter."""
         if self._condition is None:
-            from ..state.strength import FILTER_FIELDS, filter_columns
+            from ..state.strength import FILTER_FIELDS, TIME_FIELDS, filter_columns
             from ..text.expression import parse_expression
 
-            test, used = parse_expression(self.only.where, FILTER_FIELDS), accesses(self.layout)
+            test = parse_expression(self.only.where, FILTER_FIELDS, TIME_FIELDS)
+            used = accesses(self.layout)
 
             def condition(memory: Memory) -> bool:
                 access = used.get(memory.id, Access())
-                return test(filter_columns(memory, access.count, access.last)) is True
+                return test(filter_columns(memory, access.count, access.last))
 
             self._condition = condition
         return self._condition

@@ -14,7 +14,7 @@ from ..model.entries import Memory
 from ..model.filters import Filter
 from ..model.values import DAY, GROUPS, IMPORTANCE, record, replace
 from ..state.facets import claimed_about, claimed_for
-from ..state.trust import Standing, Weak, derived_from
+from ..state.trust import Standing, derived_from
 from ..text.conditions import (
     PASTED,
     RECENT,
@@ -43,11 +43,7 @@ Candidate = tuple[Memory, Signals]
 MAX_RELEVANCE_GAP = (
     0.1  # between equals; the cosines of two wordings of one rule differ by this much
 )
-MIN_ALIKE = 0.5  # share of the shorter title's or body's words that two memories on one subject have in common
-LOOKED_AT_CHARS = 1_000  # of a body that are compared with another body
-MAX_COMPARED = (
-    12  # items that are compared with each other: more than twice as many as are injected
-)
+MAX_COMPARED = 12  # items whose sentences are compared: twice as many as are injected
 
 
 def best_first(items: Iterable[Scored], margin: float) -> list[Scored]:
@@ -106,7 +102,7 @@ def without_outdated(items: Sequence[Scored]) -> tuple[list[Scored], list[Scored
     The newer item takes the place of the older one in the order, if that place is better. A memory that no person
     vouches for never makes a vouched one outdated.
     """
-    newer = _newer_by_outdated(items[:MAX_COMPARED])
+    newer = _newer_by_outdated(items[:MAX_COMPARED]) if len(items) > 1 else {}
     if not newer:
         return [*items], []
     by_id = {item.memory.id: item for item in items}
@@ -135,54 +131,20 @@ def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
     return tuple(ordered)
 
 
-def _any_alike(items: Sequence[Scored]) -> bool:
-    """Return whether any two items may be about the same subject: a cheap test before sentences are compared."""
-    conditions = [frozenset(item.memory.when) for item in items]
-    titles = [_word_set(item.memory.title) for item in items]
-    bodies = [_word_set(item.memory.body[:LOOKED_AT_CHARS]) for item in items]
-    pairs = [(one, other) for one in range(len(items)) for other in range(one)]
-    return any(
-        conditions[one] & conditions[other]
-        or _share_words(titles[one], titles[other])
-        or _share_words(bodies[one], bodies[other])
-        for one, other in pairs
-    )
-
-
-def _word_set(text: str) -> frozenset[str]:
-    return frozenset(text.lower().split())
-
-
-def _share_words(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= MIN_ALIKE * min(len(one), len(other))
-
-
 def _newer_by_outdated(items: Sequence[Scored]) -> dict[str, str]:
     """Return id of an outdated memory → id of the newest memory that contradicts it."""
-    if not _any_alike(items):
-        return {}
-    from ..state.contradictions import (
-        disagreement,
-        has_comparable_prose,  # slow import, not needed for 0 or 1 items
-        prose_of,
-    )
+    from ..state.contradictions import contradictions
 
-    found: dict[str, str] = {}
-    ordered = sorted(
-        (item for item in items if has_comparable_prose(item.memory)),
-        key=lambda item: -item.memory.worded,
-    )
-    said = [prose_of(item.memory) for item in ordered]
-    for place, item in enumerate(ordered):
-        for other in range(place):
-            older, newer = item.memory, ordered[other].memory
-            may = newer.worded > older.worded and (
-                item.signals.unverified or not ordered[other].signals.unverified
-            )
-            if may and disagreement(said[other], said[place]):
-                found[older.id] = newer.id
-                break
-    return found
+    doubted = {item.memory.id for item in items if item.signals.unverified}
+    found: dict[str, Memory] = {}
+    for pair in contradictions(item.memory for item in items):
+        newer, older = pair.newer, pair.older
+        if newer.worded == older.worded or (newer.id in doubted and older.id not in doubted):
+            continue
+        known = found.get(older.id)
+        if known is None or newer.worded > known.worded:
+            found[older.id] = newer
+    return {id: newer.id for id, newer in found.items()}
 
 
 # Gather the candidates for a task: memories that share words or meaning with it, or whose
@@ -363,14 +325,11 @@ def _cut_fired(
 
 def _with_sources(sources: Sources, candidates: Iterable[Candidate]) -> list[Candidate]:
     """Add the state of the code that each memory cites, and the weak sources that it was made from."""
-    return [
-        (memory, replace(signals, cited=sources.cited(memory), weak=_weak_sources(sources, memory)))
-        for memory, signals in candidates
-    ]
-
-
-def _weak_sources(sources: Sources, memory: Memory) -> tuple[Weak, ...]:
-    return sources.view.believed.weak_sources(memory) if derived_from(memory) else ()
+    found = []
+    for memory, signals in candidates:
+        weak = sources.view.believed.weak_sources(memory) if derived_from(memory) else ()
+        found.append((memory, replace(signals, cited=sources.cited(memory), weak=weak)))
+    return found
 
 
 def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:

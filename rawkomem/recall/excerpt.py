@@ -4,6 +4,7 @@ labels.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..files.layout import PERSONAL
@@ -13,7 +14,7 @@ from ..model.values import record, replace
 from ..state.trust import Standing
 from ..text.chunks import cut_chunks, fence_after
 from ..text.clean import clean, one_line
-from ..text.language import identity, language, word_set
+from ..text.language import identity, language
 from ..text.safe import NOT_VERIFIED, PERSON_SAID, VERIFIED, safe_item_id
 from .signals import Signals
 
@@ -29,17 +30,21 @@ MIN_EXTRA_WORDS = 2  # of the question that a sentence outside the best passage 
 MIN_EXTRA_SHARE = 0.5  # … and its minimum weight, as a share of the best sentence's weight
 MIN_STEM_CHARS, ENDING_CHARS = 4, 3  # a stem has at least 4 letters; an ending has at most 3
 MAX_HEADING_CHARS = 100  # a longer line above `===` or `---` is a paragraph, not a heading
-MAX_TAG_CHARS = 2_000  # of an HTML tag
 CUT, STEP = "…", " › "
-ENDS, WIDE_ENDS = ".!?…", "。！？"
-CLOSERS = "\"')]”’*_`"
+# Group 1 is the first character after the white space; the marks of scripts without spaces need none.
+SENTENCE_END = re.compile(r"""[。！？]|[.!?…]["')\]”’*_`]*(?=\Z|\s{1,7}([^\s.,;:!?]))""")
 AROUND_TITLE = " \t*_#`\"'.:!?"
 RULES = "=-*_+> \t"  # a line of only these is empty: a rule, an empty item or quote
 BULLETS = ("- ", "* ", "+ ", "|", ">")
-PLAIN_TAGS = word_set(
+PLAIN_TAGS = (
     "p div span center br hr b i em strong u s small sub sup kbd picture source figure figcaption font details summary "
     "h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table thead tbody tr td th blockquote section article nav img video"
 )  # HTML tags for layout only
+LAYOUT_TAG = re.compile(
+    rf"</? ?(?:{PLAIN_TAGS.replace(' ', '|')})(?:[\s/][^<>]{{0,2000}})?>", re.IGNORECASE
+)
+ANCHOR = re.compile(r"</?a[ >]", re.IGNORECASE)
+TAG = re.compile(r"<[^>]*>?")
 
 
 @record
@@ -350,7 +355,9 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int, str | None]]:
     while begun < len(text):
         end = _end_of_sentence(text, begun)
         while end - begun > MAX_UNIT_CHARS:
-            cut = _word_end(text, begun, begun + MAX_UNIT_CHARS)
+            most = begun + MAX_UNIT_CHARS
+            cut = max(text.rfind(" ", begun + 1, most), text.rfind("\n", begun + 1, most))
+            cut = cut if cut > begun else most
             yield begun, cut, before
             begun = cut + text[cut : cut + 1].isspace()
             before = text[cut:begun]
@@ -362,31 +369,13 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int, str | None]]:
         before, begun = "\n" if "\n" in text[end:after] else text[end:after][:1], after
 
 
-def _word_end(text: str, begun: int, most: int) -> int:
-    cut = max(text.rfind(" ", begun + 1, most), text.rfind("\n", begun + 1, most))
-    return cut if cut > begun else most
-
-
 def _end_of_sentence(text: str, begun: int) -> int:
     """Return the end of the sentence that starts at `begun`: a mark, then white space, then no small letter."""
-    for at in range(begun, len(text)):
-        sign = text[at]
-        if sign in WIDE_ENDS:
-            return at + 1
-        if sign in ENDS:
-            end = at + 1
-            while end < len(text) and text[end] in CLOSERS:
-                end += 1
-            if end == len(text) or (
-                text[end].isspace() and _starts_sentence(text, end) and not _abbreviates(text, at)
-            ):
-                return end
+    for end in SENTENCE_END.finditer(text, begun):
+        following = end[1]
+        if not following or not (following.islower() or _abbreviates(text, end.start())):
+            return end.end()
     return len(text)
-
-
-def _starts_sentence(text: str, at: int) -> bool:
-    following = text[at : at + 8].lstrip()
-    return bool(following) and not following[0].islower() and following[0] not in ".,;:!?"
 
 
 def _abbreviates(text: str, at: int) -> bool:
@@ -435,28 +424,9 @@ def _target_end(line: str, bracket: int) -> int:
 
 
 def _without_tags(line: str) -> str:
-    kept, at, anchors = [], 0, False
-    start = line.find("<")
-    while start >= 0:
-        end = line.find(">", start, start + MAX_TAG_CHARS)
-        if end < 0:
-            break
-        name = (
-            line[start + 1 : min(end, start + 20)].strip("/ ").split(" ", 1)[0].rstrip("/").lower()
-        )
-        if name in PLAIN_TAGS:
-            kept.append(line[at:start])
-            at = end + 1
-        anchors = anchors or name == "a"
-        start = line.find("<", max(start + 1, at))
-    line = "".join([*kept, line[at:]]) if at else line
-    return "" if anchors and not _outside_tags(line).strip() else line
-
-
-def _outside_tags(line: str) -> str:
-    return "".join(
-        part.partition(">")[2] if number else part for number, part in enumerate(line.split("<"))
-    )
+    """Return a line without tags for layout; empty if links without text are left."""
+    bare = LAYOUT_TAG.sub("", line)
+    return "" if ANCHOR.search(line) and not TAG.sub("", bare).strip() else bare
 
 
 # Label an item with its layer and whether a person vouches for it. Every format prints these

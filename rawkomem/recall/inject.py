@@ -54,17 +54,24 @@ def pack(
     """
     left = [item for item in ranked if item.out]
     wanted: list[Scored] = []
+    least = IMPORTANCE.index(limits.min_importance)
     for item in (item for item in ranked if not item.out):
-        reason = _unimportant(item, limits)
-        (left if reason else wanted).append(replace(item, out=reason))
+        importance = item.memory.importance
+        if IMPORTANCE.index(importance) >= least:
+            wanted.append(item)
+        else:
+            why = Reason("unimportant", (importance, limits.min_importance))
+            left.append(replace(item, out=why))
     current, outdated = without_outdated(
         sorted(wanted, key=lambda item: bool(item.signals.unverified))
     )
     left += outdated
     kept: list[Scored] = []
     for item in sorted(current, key=_packing_turn):
-        full = Reason("full", (limits.max_injected,)) if len(kept) >= limits.max_injected else None
-        reason = full or _unwanted(item, kept, limits)
+        if len(kept) >= limits.max_injected:
+            reason: Reason | None = Reason("full", (limits.max_injected,))
+        else:
+            reason = _unwanted(item, kept, limits)
         (left if reason else kept).append(replace(item, out=reason))
     places = {item.memory.id: place for place, item in enumerate(current)}
     chosen, over, tokens = _fit_budget(kept, limits.budget, cost, shorter)
@@ -76,13 +83,6 @@ def _packing_turn(item: Scored) -> tuple[bool, bool, bool]:
     """Return a sort key: vouched items, then what a person said, then the rest; critical items first in each."""
     standing = item.signals.unverified
     return bool(standing), bool(standing and not standing.said), not is_critical(item)
-
-
-def _unimportant(item: Scored, limits: Limits) -> Reason | None:
-    least = IMPORTANCE.index(limits.min_importance)
-    if IMPORTANCE.index(item.memory.importance) >= least:
-        return None
-    return Reason("unimportant", (item.memory.importance, limits.min_importance))
 
 
 def _unvouched(item: Scored, before: Sequence[Scored], limits: Limits) -> Reason | None:

@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from ..model.entries import Memory
 from ..model.errors import BadInput
 from ..model.values import iso, record, replace
 from ..state.facets import category_of, imported_from
@@ -52,11 +51,6 @@ def held(text: str) -> str:
     return f"{OPEN}{text}{CLOSE}"
 
 
-def unmarked(text: str) -> str:
-    """Return a text without marks, not redacted."""
-    return text.replace(OPEN, "").replace(CLOSE, "")
-
-
 def finish(text: str) -> str:
     """Return a text without marks, with secrets and personal data in the text of memories redacted."""
     pieces = text.replace(CLOSE, OPEN).split(OPEN)  # alternately frame and memory
@@ -82,13 +76,13 @@ def finish(text: str) -> str:
 def fenced(note: str, items: Sequence[tuple[Mapping[str, str], str]]) -> str:
     """Return items, each with facts and a defused text, in a fence whose nonce no memory can know."""
     nonce = new_nonce()
-    lines = [f'<{FENCE_TAG}{nonce} note="{note}">']
+    lines = []
     for facts, text in items:
         named = " ".join(
             f'{key}="{held(_attribute(value))}"' for key, value in facts.items() if value
         )
         lines.append(f"<memory-{nonce} {named}>\n{held(text)}\n</memory-{nonce}>")
-    return finish("\n".join([*lines, f"</{FENCE_TAG}{nonce}>"]) + "\n")
+    return fence_lines(FENCE_TAG, nonce, note, lines)
 
 
 def new_nonce(size: int = 4) -> str:
@@ -200,13 +194,15 @@ def part_of(item: Scored, vouched: bool) -> Part:
     memory = item.memory
     place = imported_from(memory)
     is_imported = bool(place) and not memory.by
+    finder = safe_name(place if is_imported else memory.by, 64) or "unknown"
+    day = iso(memory.created)[:10]
     return Part(
         id=safe_item_id(memory.id),
         title=safe_title(memory.title),
         body=safe_body(_shown_body(item)),
         importance=memory.importance,
         labels=labels_of(memory, item.signals, vouched),
-        found=_on_day(safe_name(place if is_imported else memory.by, 64) or "unknown", memory),
+        found=f"{finder}, {day}" if day else finder,
         is_imported=is_imported,
         place=safe_name(f"{memory.path}:{memory.line}", 200) if memory.path else "",
         caution=_caution(item),
@@ -304,11 +300,6 @@ def _caution(item: Scored) -> str:
     return "; ".join(parts)
 
 
-def _on_day(text: str, memory: Memory) -> str:
-    day = iso(memory.created)[:10]
-    return f"{text}, {day}" if day else text
-
-
 def _rawko(parts: Sequence[Part], asked: str, nonce: str) -> str:
     return finish(f"{INJECTED_HEADING}\n\n{INJECTED_LEAD}\n\n" + "".join(map(_rawko_item, parts)))
 
@@ -335,11 +326,11 @@ def _mesh(parts: Sequence[Part], asked: str, nonce: str) -> str:
 
 def _mesh_item(number: int, part: Part) -> str:
     memory = part.item.memory
-    facts = [_finder(part), part.standing, *([held(part.caution)] if part.caution else [])]
+    finder = held(f"imported from {part.found}" if part.is_imported else part.found)
+    kind = str(memory.extra.get("type", memory.kind))
+    facts = [finder, part.standing, *([held(part.caution)] if part.caution else [])]
     source = safe_name(memory.source, 120) or part.place or "unknown"
-    head = mesh_head(
-        number, memory.id, f"{min(1.0, part.item.score):.2f}", _kind(memory), source, facts
-    )
+    head = mesh_head(number, memory.id, f"{min(1.0, part.item.score):.2f}", kind, source, facts)
     return f"{head}\n{held(part.title)}\n{held(part.body)}"
 
 
@@ -353,14 +344,6 @@ def mesh_head(
         *facts,
     ]
     return f"--- MEMORY {number}: {held(safe_item_id(id))} [IMPORTANCE: {importance}] ---\n{' | '.join(named)}"
-
-
-def _kind(memory: Memory) -> str:
-    return str(memory.extra.get("type", memory.kind))
-
-
-def _finder(part: Part) -> str:
-    return held(f"imported from {part.found}" if part.is_imported else part.found)
 
 
 def _xml(parts: Sequence[Part], asked: str, nonce: str) -> str:

@@ -72,10 +72,10 @@ def filter_of(**words: Words) -> Filter:
     """Return the Filter for these options. Raise BadInput if a value is invalid."""
     only = read_filter(words)
     if only.where:
-        from ..state.strength import FILTER_FIELDS
-        from ..text.expression import parse_expression  # slow import: compiles regular expressions
+        from ..state.strength import FILTER_FIELDS, TIME_FIELDS
+        from ..text.expression import parse_expression
 
-        parse_expression(only.where, FILTER_FIELDS)
+        parse_expression(only.where, FILTER_FIELDS, TIME_FIELDS)
     return only
 
 

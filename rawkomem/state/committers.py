@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..text.paths import fits_wildcards
+
 PERSON, AGENT, UNCOMMITTED, UNKNOWN = "person", "agent", "uncommitted", "unknown"
 
 AUTHORS = "\x1f"  # separates several authors of one text
@@ -34,29 +36,13 @@ def author_state(author: str, agents: Sequence[str] = AGENTS) -> str:
         return next(state for state in (PERSON, AGENT, UNKNOWN) if state in states)
     if author in ("", HIDDEN_AUTHOR):
         return UNKNOWN if author else UNCOMMITTED
-    return AGENT if any(_is_agent(name, agents) for name in author.split("\t")) else PERSON
+    for one in author.lower().split("\t"):
+        name, _, mail = one.rpartition(" <")
+        for pattern in agents:
+            if _fits(pattern, name) or _fits(pattern, mail.rstrip(">")):
+                return AGENT
+    return PERSON
 
 
-def _is_agent(author: str, agents: Sequence[str]) -> bool:
-    name, _, mail = author.lower().rpartition(" <")
-    return any(
-        fits_pattern(pattern.lower(), text)
-        for pattern in agents
-        for text in (name, mail.rstrip(">"))
-    )
-
-
-def fits_pattern(pattern: str, text: str) -> bool:
-    """Return whether a text matches a pattern. * matches any characters; no other character is special."""
-    first, *rest = pattern.split("*")
-    if not rest:
-        return pattern == text
-    at, end = len(first), len(text) - len(rest[-1])
-    if at > end or not text.startswith(first) or not text.endswith(rest[-1]):
-        return False
-    for part in rest[:-1]:
-        at = text.find(part, at, end)
-        if at < 0:
-            return False
-        at += len(part)
-    return True
+def _fits(pattern: str, text: str) -> bool:
+    return fits_wildcards(pattern.lower(), text, one="\0")  # only * is special

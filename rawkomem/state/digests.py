@@ -203,7 +203,7 @@ def _parsed_sentence(text: str, subject: frozenset[str]) -> Sentence:
         if (word := part.lstrip(OPENING_SIGNS).rstrip(CLOSING_SIGNS).lower())
     ]
     plain = [word.replace("'", "").replace("’", "") for word in words]
-    cues = known_cues().cues
+    cues = known_cues()
     deciding = (
         cues.negations | cues.conditions | language().negations | {*cues.numerals} | QUANTITIES
     )
@@ -425,9 +425,9 @@ class Digesting:
 def plan_digests(census: Census, pairs: Pairs, how: Digesting, by: str = "") -> Plan:
     """Plan digests of idle clusters, largest first, up to the maximum per day."""
     made_before = memory_by_source(census.memories.values())
-    room = how.max_digests - sum(
-        _is_recent_digest(memory, census) for memory in census.memories.values()
-    )
+    digests = [one for one in census.memories.values() if one.source == DIGEST_SOURCE]
+    today = [one for one in digests if derived_from(one) and census.now - one.created < DAY]
+    room = how.max_digests - len(today)
     plans: list[Plan] = []
     for label, sources in _digest_groups(census, made_before, pairs, how):
         if len(plans) >= room:
@@ -513,14 +513,6 @@ def _by_similar_trust(memories: Iterable[Memory], census: Census) -> Iterator[li
         group.append(memory)
     if group:
         yield group
-
-
-def _is_recent_digest(memory: Memory, census: Census) -> bool:
-    return (
-        memory.source == DIGEST_SOURCE
-        and bool(derived_from(memory))
-        and census.now - memory.created < DAY
-    )
 
 
 def _active_digests(census: Census) -> list[Memory]:

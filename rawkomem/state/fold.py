@@ -438,7 +438,7 @@ def open_where_imported(memory: Memory, rivals: Iterable[Memory]) -> list[str]:
 def _contradicted(memory: Memory) -> list[str]:
     state = memory.extra.get(IMPORTED_STATE)
     named = state.get("conflictsWith") if isinstance(state, dict) else None
-    return _as_texts(named) if isinstance(named, list) else []
+    return [str(id) for id in named] if isinstance(named, list) else []
 
 
 def imported_votes_and_links(memory: Memory, by: str) -> list[Entry]:
@@ -478,10 +478,6 @@ def imported_status_entries(memory: Memory, state: Mapping[str, Value], by: str)
     if status == "quarantined":
         return [quarantining(memory, reason, by, _contradicted(memory))]
     return []
-
-
-def _as_texts(values: Sequence[Value]) -> list[str]:
-    return [str(value) for value in values]
 
 
 def _import_kind(memory: Memory) -> str:

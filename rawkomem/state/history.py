@@ -4,7 +4,7 @@ differ, and how to undo a change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -170,7 +170,8 @@ def history(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[St
             steps.append(Step(entry, f"proposed: {_step_words(entry)}", (), counts=False))
             continue
         now = fold(ordered[: place + 1]) if before is None else after(before, [entry])
-        steps.append(Step(entry, _step_words(entry), _step_changes(before, now)))
+        changes = differences(before, now) if before and now else ()
+        steps.append(Step(entry, _step_words(entry), changes))
         before = now
     return steps
 
@@ -179,12 +180,6 @@ def _step_words(entry: Entry) -> str:
     if entry.creates:
         return "created"
     return REGISTRY[entry.kind].tell(entry) if entry.changes else "ignored: unknown kind"
-
-
-def _step_changes(
-    before: Memory | None, now: Memory | None
-) -> tuple[tuple[str, object, object], ...]:
-    return differences(before, now) if before and now else ()
 
 
 def differences(before: Memory, now: Memory) -> tuple[tuple[str, object, object], ...]:
@@ -273,15 +268,11 @@ def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> tuple[E
     """Return the entries that change `now` into `wanted`; raise Refused if no entry can express the difference."""
     steps = _Steps(now, reason, by)
     steps.check(wanted)
-    for move in (
-        _toward_words,
-        _toward_window,
-        _toward_links,
-        _toward_sources,
-        _toward_counts,
-        _toward_status,
-    ):
-        move(steps, wanted)
+    _toward_words(steps, wanted)
+    _toward_window(steps, wanted)
+    _toward_connections(steps, wanted)
+    _toward_counts(steps, wanted)
+    _toward_status(steps, wanted)
     return tuple(steps.entries)
 
 
@@ -346,16 +337,12 @@ def _toward_window(steps: _Steps, wanted: Memory) -> None:
         steps.say("validity", {**extra, "reason": steps.reason}, given=tuple(fields))
 
 
-def _toward_links(steps: _Steps, wanted: Memory) -> None:
+def _toward_connections(steps: _Steps, wanted: Memory) -> None:
     for some, others, removed in ((steps.memory, wanted, True), (wanted, steps.memory, False)):
         links = [link for link in some.links if link not in others.links]
         for type in dict.fromkeys(type for type, _ in links):
             ends = [end for one, end in links if one == type]
             steps.add(linking(steps.memory, ends, type, steps.by, removed))
-
-
-def _toward_sources(steps: _Steps, wanted: Memory) -> None:
-    for some, others, removed in ((steps.memory, wanted, True), (wanted, steps.memory, False)):
         sources = [id for id in some.heritage if id not in others.heritage]
         if sources:
             steps.add(inheriting(steps.memory, sources, steps.by, removed))
@@ -409,23 +396,25 @@ def _toward_status(steps: _Steps, wanted: Memory) -> None:
 
 
 def _say_status(steps: _Steps, status: str, wanted: Memory) -> None:
-    kind, extra = STATUS_ENTRIES[status](wanted)
+    kind, extra = STATUS_ENTRIES[status]
+    if status == SUPERSEDED:
+        extra = {"supersededBy": wanted.superseded_by}
+    elif status == "quarantined" and wanted.conflicts_with:
+        extra = {"conflictsWith": [*wanted.conflicts_with]}
+    elif status == "archived" and not wanted.retracted:
+        extra = {"cause": HOUSEKEEPING}
     reason = wanted.reason if status == wanted.status != ACTIVE else ""
     steps.say(kind, {"reason": reason or steps.reason, **extra})
 
 
-STATUS_ENTRIES: dict[str, Callable[[Memory], tuple[str, Fields]]] = {
-    ACTIVE: lambda wanted: ("review", {"action": ACTIVATE}),
-    DISPUTED: lambda wanted: ("dispute", {"outcome": DISPUTED}),
-    SUPERSEDED: lambda wanted: ("supersede", {"supersededBy": wanted.superseded_by}),
-    "quarantined": lambda wanted: ("quarantine", _conflict_keys(wanted)),
-    "archived": lambda wanted: ("archive", {} if wanted.retracted else {"cause": HOUSEKEEPING}),
-    "deleted": lambda wanted: ("delete", {}),
+STATUS_ENTRIES: dict[str, tuple[str, Fields]] = {
+    ACTIVE: ("review", {"action": ACTIVATE}),
+    DISPUTED: ("dispute", {"outcome": DISPUTED}),
+    SUPERSEDED: ("supersede", {}),
+    "quarantined": ("quarantine", {}),
+    "archived": ("archive", {}),
+    "deleted": ("delete", {}),
 }
-
-
-def _conflict_keys(wanted: Memory) -> Fields:
-    return {"conflictsWith": [*wanted.conflicts_with]} if wanted.conflicts_with else {}
 
 
 # Undo a change: find the entries that change memories into their state without the entries of that

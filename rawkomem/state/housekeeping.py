@@ -156,7 +156,8 @@ def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
     witnesses = Witnesses(census)
     entries: list[Entry] = []
     for alike in _comparable(census):
-        alike.sort(key=lambda memory: _trust_rank(census, memory))
+        # the most trusted first (in tenths, the loss by a year of age), then the oldest
+        alike.sort(key=lambda one: (-round(census.trust(one), 1), one.created, one.id))
         for kept, other, cosine in _duplicates(alike, later):
             entries += witnesses.confirm(
                 kept, other
@@ -217,11 +218,8 @@ class Witnesses:
 
 def is_independent(one: Memory, other: Memory) -> bool:
     """Return whether two memories come from different sources; False if a source is unknown."""
-    return (
-        bool(_witness_source(one))
-        and bool(_witness_source(other))
-        and _witness_source(one) != _witness_source(other)
-    )
+    first, second = _witness_source(one), _witness_source(other)
+    return bool(first and second) and first != second
 
 
 def is_comparable(one: Memory, other: Memory) -> bool:
@@ -245,11 +243,6 @@ def same_subject(one: Memory, other: Memory) -> bool:
 def same_facts(one: Memory, other: Memory) -> bool:
     """Return whether two similar memories say the same: no number, negation or specific title word differs."""
     return _comparable_facts(one) == _comparable_facts(other) and same_subject(one, other)
-
-
-def _says_all(kept: Memory, other: Memory) -> bool:
-    """Return whether `kept` may replace `other`: no name, number or code word gets lost."""
-    return same_subject(kept, other) and not missing_fact(other, kept)
 
 
 def _has_stems(memory: Memory, stems: Sequence[str]) -> bool:
@@ -295,14 +288,12 @@ def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory
     by_id = {memory.id: memory for memory in ranked if memory.id not in gone}
     for id, close in later(list(by_id), DUPLICATE.min_cosine, gone, 0):
         for other, cosine in close:
-            if other not in gone and _says_all(by_id[id], by_id[other]):
+            if other in gone:
+                continue
+            kept, memory = by_id[id], by_id[other]
+            if same_subject(kept, memory) and not missing_fact(memory, kept):
                 gone.add(other)
-                yield by_id[id], by_id[other], cosine
-
-
-def _trust_rank(census: Census, memory: Memory) -> tuple[float, int, str]:
-    """Return the sort key: most trusted first (in tenths, the loss by a year of age), then oldest."""
-    return -round(census.trust(memory), 1), memory.created, memory.id
+                yield kept, memory, cosine
 
 
 # Settle contradictions between stored claims, as if the claims were stored one after the other.
@@ -408,7 +399,11 @@ def decay_outlook(census: Census, least: float) -> Outlook:
     """Return the memories with a strength below `least`. Links to memories below it do not count for the others."""
     around = linked_memories(census)
     may_fade = {
-        id: memory for id, memory in sorted(census.memories.items()) if _may_fade(census, memory)
+        id: memory
+        for id, memory in sorted(census.memories.items())
+        if memory.kind in FADING
+        and memory.status in (ACTIVE, "disputed")
+        and not census.is_spared(memory)
     }
     strengths: dict[str, Strength] = {}
     faded: set[str] = set()
@@ -457,14 +452,6 @@ def plan_prune(census: Census, by: str = "") -> Plan:
     archived = [archiving(memory, reason, by) for memory, reason in done]
     why = f"prune: archive {len(done)}, clean links of {len({entry.about for entry in cleaned})}"
     return Plan((*archived, *cleaned), why, DECAY_CODE)
-
-
-def _may_fade(census: Census, memory: Memory) -> bool:
-    return (
-        memory.kind in FADING
-        and memory.status in (ACTIVE, "disputed")
-        and not census.is_spared(memory)
-    )
 
 
 def _without_dangling_links(

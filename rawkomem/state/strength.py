@@ -70,9 +70,11 @@ def strength_of(memory: Memory, links: int, now: int, uses: int = 0, last_use: i
     """
     parts = strength_parts(memory, links, uses, last_use, now)
     importance, age, touch, category, linked, used = (part.value for part in parts)
-    faded = max(
-        importance * age * touch * category, importance * _steadiness(memory, last_use, now)
-    )
+    faded = importance * age * touch * category
+    stability = _number(memory.extra.get("stability"))
+    if stability > 0:
+        idle = _untouched(memory, last_use, now)
+        faded = max(faded, importance * exp(-STABILITY_EXPONENT * idle / stability))
     return Strength(round(min(1.0, faded + linked + used), 4), parts)
 
 
@@ -119,16 +121,6 @@ def importance_of(memory: Memory) -> float:
 def fading_factor(days: float, half: float) -> float:
     """Return the factor that is left after some days: a half after `half` days, at least MIN_FACTOR."""
     return float(max(MIN_FACTOR, 0.5 ** (days / half)))
-
-
-def _steadiness(memory: Memory, last_use: int, now: int) -> float:
-    """Return the factor from a memory's stability; 0 if it has none."""
-    stability = _number(memory.extra.get("stability"))
-    return (
-        float(exp(-STABILITY_EXPONENT * _untouched(memory, last_use, now) / stability))
-        if stability > 0
-        else 0.0
-    )
 
 
 def _number(said: object) -> float:
@@ -249,6 +241,7 @@ def _moment(value: object) -> int:
 
 
 FILTER_FIELDS = tuple(filter_columns(Memory(""), 0, 0))  # names that a filter may use
+TIME_FIELDS = ("created_at", "updated_at", "event_at", "last_accessed")
 
 
 # A memory as a record of RFC-0011: its content, its metadata, and its row in memory_entries.

@@ -8,7 +8,7 @@ SUBJECTS = {
         "implement the login page", "auth|login|security", "Authentication patterns",
         "Refresh tokens rotate on every login.", "The login form locks after five failures.",
         "Every login is written to the audit log.",
-        "Login tokens are stored in localStorage.", "Login tokens are stored in httpOnly cookies.",
+        "Use localStorage for login tokens.", "Use httpOnly cookies for login tokens.",
     ),
     "navigation": (
         "find the file that parses plans", "exploring|navigate|find.*file", "How to find a file",
@@ -20,7 +20,7 @@ SUBJECTS = {
         "plan the database task", "database|migration", "Database tasks",
         "A database task names the tables it touches.", "Each database task has a rollback.",
         "The planner splits a database task by table.",
-        "Database migrations run before the deploy.", "Database migrations run after the deploy.",
+        "Database migrations run during the deploy.", "Database migrations never run during the deploy.",
     ),
     "traces": (
         "archive old execution traces", "trace|retention", "Execution traces",
@@ -32,13 +32,13 @@ SUBJECTS = {
         "append to the experience log", "experience log|memory log", "The experience log",
         "An experience is one block of the log.", "The log is read from its end.",
         "Each experience names its agent.",
-        "The log holds 1000 experiences.", "The log holds 500 experiences.",
+        "The limit of the log is 1000 experiences.", "The limit of the log is 500 experiences.",
     ),
     "consolidation": (
         "consolidate traces into learnings", "consolidate|learning", "Consolidation of learnings",
         "A learning names the traces it comes from.", "Patterns that repeat become a learning.",
         "Consolidation reads the traces of one agent.",
-        "Consolidation of learnings runs on cron.", "Consolidation of learnings runs on demand, not on cron.",
+        "Consolidation of learnings runs on cron.", "Consolidation of learnings does not run on cron.",
     ),
     "redaction": (
         "redact secrets in content", "redact|secret|pii", "Redaction of secrets",
@@ -62,7 +62,7 @@ SUBJECTS = {
         "distill a lesson from the failure", "lesson|failure", "Lessons of failures",
         "A lesson says what went wrong in the failure.", "Each lesson has a preventive rule.",
         "The better of two lessons wins.",
-        "We use regexes for lesson distillation.", "Lesson distillation moved from regexes to an LLM.",
+        "We use regexes for lesson distillation.", "We use an LLM for lesson distillation.",
     ),
     "trust": (
         "explain the trust of a memory", "trust|provenance", "Trust of memories",
@@ -74,7 +74,7 @@ SUBJECTS = {
         "review claims in quarantine", "quarantine|claim", "Claims in quarantine",
         "A claim in quarantine waits for a review.", "A review activates or rejects a claim.",
         "The reason of a quarantine is kept.",
-        "Conflicting claims are allowed in prompts.", "Conflicting claims are forbidden in prompts.",
+        "Conflicting claims are allowed in prompts.", "Conflicting claims are not allowed in prompts.",
     ),
     "decay": (
         "archive memories by decay", "decay|archive", "Decay of memories",
@@ -92,12 +92,12 @@ SUBJECTS = {
         "extract memories from a transcript", "transcript|extraction", "Extraction from transcripts",
         "The transcript is cut before extraction.", "Extraction skips what was injected.",
         "Each transcript is read once.",
-        "Extraction from transcripts is enabled.", "Extraction from transcripts is disabled.",
+        "Extraction from transcripts is enabled.", "Extraction from transcripts is not enabled.",
     ),
     "entities": (
         "link memories to entities", "entity|entities", "Entities of memories",
         "An entity has a kind and a slug.", "Paths name the entity of a memory.",
         "Several entities that fit are listed.",
-        "Entities are written in uppercase.", "Entities are written in lowercase.",
+        "Use uppercase for entities.", "Use lowercase for entities.",
     ),
 }  # fmt: skip

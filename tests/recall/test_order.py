@@ -99,7 +99,7 @@ def test_there_are_sixty_repositories():
 def test_the_stale_of_two_rules_for_one_thing_is_left_out_with_a_question(tmp_path):
     rows = [
         ("old", "Chart library", "chart|plot", "We use matplotlib.", "critical", 500),
-        ("new", "Chart library", "chart|plot", "We use plotly, matplotlib is banned.", "low", 1),
+        ("new", "Chart library", "chart|plot", "We use plotly instead of matplotlib.", "low", 1),
     ]
     injection = made(tmp_path, rows).inject("draw a chart of sales")
     assert [item.memory.id for item in injection.items] == ["new"]
@@ -114,7 +114,7 @@ def test_what_nobody_vouches_for_makes_nothing_outdated():
     from .helpers import item, memory
 
     old = item(memory("old", title="Queue", body="We use RabbitMQ.", created=1))
-    new = item(memory("new", title="Queue", body="RabbitMQ is retired.", created=2))
+    new = item(memory("new", title="Queue", body="We no longer use RabbitMQ.", created=2))
     doubted = replace(new, signals=replace(new.signals, unverified=Standing()))
     assert [one.memory.id for one in without_outdated([old, new])[0]] == ["new"]
     assert not without_outdated([old, doubted])[1]
@@ -195,7 +195,7 @@ def test_check_and_conflicts_name_both_sides_and_what_to_do(tmp_path):
 
     rows = [
         ("old", "Chart library", "chart", "We use matplotlib.", "medium", 50),
-        ("new", "Chart library", "chart", "matplotlib is banned, we use plotly.", "medium", 1),
+        ("new", "Chart library", "chart", "We use plotly instead of matplotlib.", "medium", 1),
         ("other", "Chart colors", "chart", "Use the corporate palette.", "medium", 1),
     ]
     made(tmp_path, rows).sync()

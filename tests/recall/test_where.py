@@ -50,7 +50,7 @@ def test_by_command(repository, ids, rawkomem):
     found = json.loads(rawkomem("search", "redis", "--filter", "kind = 'lesson'", "--json").stdout)
     assert [item["id"] for item in found] == [ids["lesson"]]
     refused = rawkomem("search", "redis", "--filter", "kind = 'lesson'; DROP TABLE x", check=2)
-    assert "the filter is not understood at ';' at column 16" in refused.stderr
+    assert "the filter is not understood" in refused.stderr and "memory_type" in refused.stderr
 
 
 def test_the_columns_are_shown(ids, rawkomem):
@@ -60,5 +60,5 @@ def test_the_columns_are_shown(ids, rawkomem):
 
 
 def test_what_is_wrong_is_told_before_anything_is_read():
-    with pytest.raises(BadInput, match="'colour' at column 1"):
+    with pytest.raises(BadInput, match="colour"):
         filter_of(filter="colour = 'red'")

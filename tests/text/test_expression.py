@@ -1,4 +1,4 @@
-"""Filters in a subset of SQL: what they say, and what is refused."""
+"""Filters in SQL: what they say, and what is refused."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ROW = {
 }
 
 
-def says(text: str) -> bool | None:
-    return parse_expression(text, FIELDS)(ROW)
+def says(text: str) -> bool:
+    return parse_expression(text, FIELDS, ("at",))(ROW)
 
 
 @pytest.mark.parametrize(
@@ -45,21 +45,27 @@ def says(text: str) -> bool | None:
         ("name NOT LIKE '%memcached%'", True),
         ("none IS NULL", True),
         ("none IS NOT NULL", False),
-        ("none = 'x'", None),
-        ("NOT none = 'x'", None),
+        ("none = 'x'", False),
+        ("NOT none = 'x'", False),
         ("none = 'x' OR size = 7", True),
         ("none = 'x' AND size = 8", False),
         ("array_contains(tags, 'db')", True),
         ("array_has(tags, 'it''s')", True),
-        ("tags = 'db'", True),
-        ("tags LIKE 'd%'", True),
+        ("tags LIKE '%\"db\"%'", True),
+        ("at IN ('2026-01-01')", True),
+        ("at NOT BETWEEN '2026-01-01' AND '2026-01-02'", False),
+        ("name = '2026-01-01' OR at > '1d'", False),
+        ("lower(name) = 'redis cache'", True),
+        ("size = 7 -- a comment", True),
+        ("1 = 1", True),
+        ("size", True),
         ("at >= '2026-01-01'", True),
         ("at < '2026-01-01T00:00:00Z'", False),
         ("size > -1 AND score < 1.5", True),
-        ("size = 'seven'", None),
+        ("size = 'seven'", False),
         ("size = 7 OR size = 8 AND size = 9", True),
         ("((((size = 7))))", True),
-        ("name = NULL", None),
+        ("name = NULL", False),
         ("name = ')'", False),
     ],
 )
@@ -68,42 +74,41 @@ def test_what_a_filter_says(text, truth):
 
 
 @pytest.mark.parametrize(
-    ("text", "where"),
+    ("text", "problem"),
     [
-        ("", "its end"),
-        ("size", "its end"),
-        ("size = ", "its end"),
-        ("colour = 'red'", "'colour' at column 1"),
-        ("size = 7; DROP TABLE memories", "';' at column 9"),
-        ("size = 7 -- a comment", "'-' at column 10"),
-        ("size = (SELECT 1)", "'(' at column 8"),
-        ("size = 7 UNION SELECT *", "'UNION' at column 10"),
-        ("lower(name) = 'x'", "'lower' at column 1"),
-        ("name || 'x' = 'y'", "'|' at column 6"),
-        ('name = "x"', "'\"' at column 8"),
-        ("name LIKE 7", "'7' at column 11"),
-        ("name NOT = 'x'", "'=' at column 10"),
-        ("(size = 7", "its end"),
-        ("size = 7)", "')' at column 9"),
-        ("size IN ()", "')' at column 10"),
-        ("name = 'open", '"\'" at column 8'),
-        ("1 = 1", "'1' at column 1"),
-        ("name = 'x' COLLATE nocase", "'COLLATE' at column 12"),
+        ("", "syntax"),
+        ("size = ", "syntax"),
+        ("colour = 'red'", "colour"),
+        ("rowid = 1", "ROWID"),
+        ("size = 7; DROP TABLE memories", ";"),
+        ("size = 7) FROM memory; DROP TABLE memory; SELECT (1", "authorized"),
+        ("size = 7) FROM memory; SELECT (1", "authorized"),
+        ("size), (score", "one condition"),
+        ("size = (SELECT 1)", "authorized"),
+        ("size IN (SELECT 1 FROM sqlite_master)", "authorized"),
+        ("size IN memory", ""),
+        ("size IN (WITH RECURSIVE a(b) AS (SELECT 1 UNION ALL SELECT b FROM a) SELECT b FROM a)", "authorized"),
+        ("size = 7 UNION SELECT *", ""),
+        ("load_extension('x')", "load_extension"),
+        ("readfile('x') = ''", "readfile"),
+        ("zeroblob(1000000000) = 1", "zeroblob"),
+        ("count(*) = 1", "count"),
+        ("size = ?", ""),
+        ('name = "x"', "x"),
+        ("(size = 7", ""),
+        ("name = 'open", "token"),
+        ("name = '\ud800'", ""),
     ],
 )
-def test_what_is_refused_is_named(text, where):
+def test_what_is_refused_is_named(text, problem):
     with pytest.raises(BadInput) as failure:
         says(text)
-    assert where in failure.value.message
+    assert problem in failure.value.message and "name, size, score" in str(failure.value.hint)
 
 
-def test_long_and_deep_filters_are_refused():
+def test_long_filters_are_refused():
     with pytest.raises(BadInput, match="characters long"):
         says("size = 7 OR " * 1000 + "size = 7")
-    with pytest.raises(BadInput, match="nested deeper"):
-        says("(" * 60 + "size = 7" + ")" * 60)
-    with pytest.raises(BadInput, match="nested deeper"):
-        says("NOT " * 60 + "size = 7")
 
 
 @pytest.mark.time
@@ -122,7 +127,7 @@ def test_it_says_what_sqlite_says(value, pattern, sign):
     with sqlite3.connect(":memory:") as database:
         (wanted,) = database.execute(f"SELECT ?1 {sign} ?2", (value, pattern)).fetchone()
     found = parse_expression(f"name {sign} '{pattern}'", ("name",))({"name": value})
-    assert found == (None if wanted is None else bool(wanted))
+    assert found == bool(wanted)
 
 
 @given(st.text(max_size=60))
