@@ -207,7 +207,7 @@ EDITED = {
         "A.go",
     ),
     "a method of Dart": ("a.dart", "class A {\n  Future<int> go(int a) async {\n    return EDIT;\n  }\n}\n", "A.go"),
-    "a function of a shell": ("a.sh", "go() {\n  cat <<EOF\n}\nEOF\n  EDIT\n}\n\nother() {\n  :\n}\n", "go"),
+    "a function of a shell": ("a.sh", "go() {\n  cat <<EOF\ntext\nEOF\n  EDIT\n}\n\nother() {\n  :\n}\n", "go"),
     "a subroutine of Perl": ("a.pm", "sub go {\n    my $x = shift;\n    return EDIT;\n}\n\nsub b { 1 }\n", "go"),
     "a receiver of Go": (
         "a.go",
