@@ -12,15 +12,14 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
 
 from ..files.layout import Layout
 from ..files.replace import PAGE, is_below, read_whole, refuse_exit, replace_whole
-from ..model.errors import NotFound, Refused, Unwritable
+from ..model.errors import Refused, Unwritable
 from ..model.values import record, replace
 from ..text.marked import cut_block, put_block
 from .merge import CONFLICT_EXIT_CODE
-from .runner import GitFailed, WorkTree, work_tree
+from .runner import WorkTree, work_tree
 
 # Write the lines to add if another program manages a project's hooks, in the format of its
 # settings file.
@@ -150,8 +149,6 @@ ADVICE_BY_MANAGER: dict[str, Callable[[str, Commands], str]] = {
 # program manages the hooks, they are not changed; the plan says what to add to that program's
 # settings.
 
-T = TypeVar("T")
-
 DRIVER_SECTION = "merge.rawkomem"
 # A merge keeps the lines of both sides of the generated page; the next write sorts them.
 ATTRIBUTE_LINES = ("*.md merge=rawkomem", f"{PAGE} merge=union")
@@ -209,17 +206,17 @@ class Wanted:
 
 
 def plan_git_connection(layout: Layout, wanted: Wanted) -> Connection:
-    """Return the changes that connect the repository; none if it is already connected. Raise NotFound if git fails."""
-    return _asked(lambda: _Connecting(layout).plan(wanted))
+    """Return the changes that connect the repository; none if it is already connected. Raises GitFailed."""
+    return _Connecting(layout).plan(wanted)
 
 
 def plan_git_removal(layout: Layout) -> Connection:
-    """Return the changes that remove the connection. Raise NotFound if git fails."""
-    return _asked(lambda: _Connecting(layout).removal())
+    """Return the changes that remove the connection. Raises GitFailed."""
+    return _Connecting(layout).removal()
 
 
 def carry_out_connection(connection: Connection) -> None:
-    """Write the files, then the settings; raise Unwritable or NotFound on failure."""
+    """Write the files, then the settings; raise Unwritable or GitFailed on failure."""
     for change in connection.files:
         try:
             if change.after is None:
@@ -232,18 +229,6 @@ def carry_out_connection(connection: Connection) -> None:
             raise Unwritable(
                 f"cannot write {change.path}: {failure.strerror}", "check permissions"
             ) from None
-    _asked(lambda: _set_all(connection))
-
-
-def _asked(ask: Callable[[], T]) -> T:
-    """Return what `ask` returns; raise NotFound if git fails."""
-    try:
-        return ask()
-    except GitFailed as failure:
-        raise NotFound(f"git: {failure}", failure.hint) from None
-
-
-def _set_all(connection: Connection) -> None:
     for setting in connection.settings:
         words = (
             ("--unset-all", setting.key) if setting.after is None else (setting.key, setting.after)
