@@ -666,8 +666,9 @@ class _StagedCitations(Citations):
 
     def __init__(self, commit: Commit):
         super().__init__(commit.layout)
-        self.known = None  # the cache is about files on disk, not about staged files
         self.staged = commit.staged
+
+    _found = Citations._searched  # the cache is about files on disk, not about staged files
 
     def _read_once(self, path: str) -> bytes | None:
         self._file(path)  # raises _Unknown for paths out of the project
