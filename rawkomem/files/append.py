@@ -31,8 +31,7 @@ from .layout import (
     stamps_in,
     sweep,
 )
-from .private import lock
-from .reading import QUARANTINE, decode_file, read_data
+from .reading import QUARANTINE, Reading, decode_file, read_data
 from .replace import Replacing, refuse_links, remove_leftovers
 
 # Name change files, which hold one change each: `changes/2026-11/deploy-feedback-3fa2c1.md`.
@@ -85,13 +84,8 @@ def _month_folder(at: int) -> str:
 
 def _change_stem(entry: Entry) -> str:
     """Return the common prefix of the file names of all changes of this kind to the same memory file."""
-    stem = (
-        entry.path.rpartition("/")[2]
-        .removesuffix(".md")
-        .encode()[:STEM_BYTES]
-        .decode("utf-8", "ignore")
-    )
-    return f"{stem}-{entry.kind}-"
+    stem = os.path.basename(entry.path).removesuffix(".md").encode()[:STEM_BYTES]
+    return f"{stem.decode('utf-8', 'ignore')}-{entry.kind}-"
 
 
 def _change_digits(id: str) -> str:
@@ -137,19 +131,13 @@ class Written:
     again: bool = False  # True: an earlier call had already stored it
 
 
-def write_plan(layout: Layout, plan: Plan) -> list[Written]:
-    """Redact the plan's entries and append them; all are on disk when this returns."""
-    with lock(layout, "write"):
-        return write_locked(layout, plan)
-
-
 def write_locked(
     layout: Layout,
     plan: Plan,
-    warn: Callable[[str], None] | None = None,
-    may_be_retry: Callable[[Entry], bool] = lambda entry: False,
-    before: Callable[[Sequence[Entry]], None] | None = None,
-    tracked: Callable[[Collection[str]], Collection[str]] = lambda paths: (),
+    warn: Callable[[str], None],
+    may_be_retry: Callable[[Entry], bool],
+    before: Callable[[Sequence[Entry]], None],
+    tracked: Callable[[Collection[str]], Collection[str]],
 ) -> list[Written]:
     """Append the plan's entries for a caller that holds the write lock; on a failure, none of them is stored.
 
@@ -172,7 +160,7 @@ def write_locked(
     shared = tracked({entry.path for entry in new if entry.changes and entry.path})
     new = [replace(e, path=change_path(e)) if e.changes and e.path in shared else e for e in new]
     steps = _steps([(entry, texts[entry.id][0]) for entry in new])
-    if before and new:
+    if new:
         before(new)
     paths: dict[str, str] = {}
     _write_all(layout, steps, paths, warn)
@@ -396,14 +384,13 @@ class Gathered:
 
 @record
 class _ChangeFile:
-    path: str
     data: bytes
-    entries: tuple[Entry, ...]
+    reading: Reading
     texts: tuple[str, ...]  # the exact text of each entry
 
     @property
     def abouts(self) -> set[str]:
-        return {entry.about for entry in self.entries}
+        return {entry.about for entry in self.reading.entries}
 
 
 def gather_changes(
@@ -431,10 +418,11 @@ def gather_changes(
         about = [known[about] for about in file.abouts]
         if any(memory and not wanted(memory) for memory, _ in about):
             continue
-        why = "" if committed is None or file.path in committed else "not committed yet"
+        path = file.reading.path
+        why = "" if committed is None or path in committed else "not committed yet"
         why = why or _why_unreadable(file) or next(filter(None, map(_why_homeless, about)), "")
         if why:
-            left.append(LeftFile(file.path, why))
+            left.append(LeftFile(path, why))
         else:
             moving.append(file)
     files = Replacing(layout)
@@ -445,7 +433,7 @@ def gather_changes(
         _remove_gathered(layout, moving)
     return Gathered(
         placed,
-        tuple(file.path for file in moving),
+        tuple(file.reading.path for file in moving),
         tuple(left),
         written=bool(moving) and not dry_run,
     )
@@ -455,20 +443,18 @@ def _read_change_file(layout: Layout, path: str) -> _ChangeFile | None:
     data = Replacing(layout).read(layout.path(path))
     if data is None:
         return None
-    entries = read_data(data, path, advice=False).entries
-    _, pieces = cut_pieces(decode_file(data)[0], [entry.line for entry in entries])
-    return _ChangeFile(path, data, entries, tuple(piece.text + "\n" for piece in pieces))
+    reading = read_data(data, path, advice=False)
+    _, pieces = cut_pieces(decode_file(data)[0], [entry.line for entry in reading.entries])
+    return _ChangeFile(data, reading, tuple(piece.text + "\n" for piece in pieces))
 
 
 def _why_unreadable(file: _ChangeFile) -> str:
-    reading = read_data(file.data, file.path, advice=False)
-    if reading.verdict == QUARANTINE or any(
-        entry.draft or entry.conflicted for entry in file.entries
-    ):
+    entries = file.reading.entries
+    if file.reading.verdict == QUARANTINE or any(e.draft or e.conflicted for e in entries):
         return "it cannot be read as changes: run 'rawkomem check'"
-    if not all(entry.changes for entry in file.entries):
+    if not all(entry.changes for entry in entries):
         return "it also holds entries that are not changes"
-    if not all("id" in entry.given and "at" in entry.given for entry in file.entries):
+    if not all("id" in entry.given and "at" in entry.given for entry in entries):
         return "an entry in it has no id or no time of its own"
     return ""
 
@@ -488,46 +474,27 @@ def _placed(
 ) -> Iterator[Entry]:
     """Stage the entries that no memory file holds yet, and yield all with their new paths.
 
-    Raise Refused if a memory's file is missing, or if another entry would change.
+    Raise Refused if a memory's file is missing.
     """
-    pairs = [pair for file in moving for pair in zip(file.entries, file.texts, strict=True)]
-    arrived: dict[str, list[Entry]] = {}
+    pairs = [pair for file in moving for pair in zip(file.reading.entries, file.texts, strict=True)]
     for entry, text in sorted(pairs, key=lambda pair: order_key(pair[0].at, pair[0].id)):
         memory, entries = known[entry.about]
-        home = next(
-            (e.path for e in entries if _is_copy(e, entry) and not is_change_file(e.path)), ""
-        )
+        copies = (e for e in entries if (e.id, e.digest) == (entry.id, entry.digest))
+        home = next((copy.path for copy in copies if not is_change_file(copy.path)), "")
         if not home:
             assert memory
             if not is_plain_file(layout.path(memory.path)):
                 raise Refused(f"{memory.path} is gone", "run 'rawkomem index sync', then try again")
             home = place_entry(layout, files, replace(entry, path=memory.path), text)
-            arrived.setdefault(home, []).append(entry)
         yield replace(entry, path=home)
-    for path, entries in arrived.items():
-        _prove_gathered(layout, files, path, entries)
-
-
-def _is_copy(one: Entry, other: Entry) -> bool:
-    return (one.id, one.digest) == (other.id, other.digest)
-
-
-def _prove_gathered(layout: Layout, files: Replacing, path: str, arrived: Sequence[Entry]) -> None:
-    before = Replacing(layout).read(layout.path(path))
-    wanted = [*(read_data(before, path, advice=False).entries if before else ()), *arrived]
-    found = read_data(files.read(layout.path(path)) or b"", path, advice=False).entries
-    if [(e.id, e.at, e.digest) for e in found] != [(e.id, e.at, e.digest) for e in wanted]:
-        raise Refused(
-            f"moving changes into {path} would alter its entries: nothing was moved",
-            "run 'rawkomem check'",
-        )
 
 
 def _remove_gathered(layout: Layout, moving: Sequence[_ChangeFile]) -> None:
     """Remove the change files whose entries were moved; a file that another program saved meanwhile stays."""
     files = Replacing(layout)
     for file in moving:
-        if files.read(layout.path(file.path)) == file.data:
-            files.remove(layout.path(file.path))
+        path = layout.path(file.reading.path)
+        if files.read(path) == file.data:
+            files.remove(path)
     if saved := files.finish():
         raise Refused(f"{layout.relative(min(saved))} changed while we removed it", "try again")

@@ -15,12 +15,14 @@ import re
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from itertools import pairwise
 
+from ..format.blocks import cut_pieces
 from ..model.entries import Entry
 from ..model.errors import Refused, Unwritable
-from ..model.ids import holds_id
+from ..model.ids import holds_id, numbered_names
 from ..model.values import iso, record, replace
 from .append import FULL_FILE_BYTES, append_text
 from .layout import (
@@ -105,22 +107,17 @@ def _move(layout: Layout, move: Move) -> Move | None:
 
 
 def _free_path(layout: Layout, path: str) -> str:
-    stem, number = path.removesuffix(".md"), 1
-    while os.path.lexists(layout.path(path)):
-        number += 1
-        path = f"{stem}-{number}.md"
-    return path
+    paths = (f"{name}.md" for name in numbered_names(path.removesuffix(".md")))
+    return next(path for path in paths if not os.path.lexists(layout.path(path)))
 
 
 def remove_empty(layout: Layout, folder: str) -> None:
     """Remove a folder below an area if it is empty; ignore errors."""
     place = layout.path(folder)
-    try:
-        if "/" in folder and os.path.isdir(place) and not os.listdir(place):
+    if "/" in folder:
+        with suppress(OSError):
             os.rmdir(place)
             sync_folder(os.path.dirname(place))
-    except OSError:
-        pass
 
 
 # Pack months of the archive into compressed bundles, `archive/2025-03.<hash>.tar.gz`, and unpack
@@ -194,13 +191,12 @@ def unpack_folder(layout: Layout, folder: str) -> int:
 
 def _free_place(layout: Layout, files: Replacing, path: str, data: bytes) -> str:
     """Return a free file for these bytes, numbered if needed; empty if a file with the same bytes exists."""
-    stem, number = path.removesuffix(".md"), 1
-    while (known := files.read(layout.path(path))) is not None:
-        if known == data:
-            return ""
-        number += 1
-        path = f"{stem}-{number}.md"
-    return layout.path(path)
+    for name in numbered_names(path.removesuffix(".md")):
+        file = layout.path(f"{name}.md")
+        known = files.read(file)
+        if known is None or known == data:
+            break
+    return file if known is None else ""
 
 
 def replace_bundle(layout: Layout, bundle: str, kept: Mapping[str, bytes]) -> None:
@@ -265,7 +261,8 @@ def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
             for member in archive:
-                if not member.isreg() or not _is_plain_name(member.name):
+                is_plain = "/" not in member.name and "\\" not in member.name
+                if not member.isreg() or not is_plain or not is_memory_name(member.name):
                     continue
                 room -= member.size
                 if member.size > MAX_FILE_BYTES or room < 0:
@@ -280,23 +277,15 @@ def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
     return held
 
 
-def _is_plain_name(name: str) -> bool:
-    return is_memory_name(name) and "/" not in name and "\\" not in name
-
-
-def _bundle_bytes(files: Mapping[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for name in sorted(files):
-            member = tarfile.TarInfo(name)
-            member.size, member.mode, member.mtime = len(files[name]), 0o644, 0
-            archive.addfile(member, io.BytesIO(files[name]))
-    return gzip.compress(stream.getvalue(), mtime=0)
-
-
 def _write_bundle(layout: Layout, folder: str, held: Mapping[str, bytes]) -> None:
     """Write a bundle of these files; raise Unwritable unless the same files can be read back."""
-    data = _bundle_bytes(held)
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name in sorted(held):
+            member = tarfile.TarInfo(name)
+            member.size, member.mode, member.mtime = len(held[name]), 0o644, 0
+            archive.addfile(member, io.BytesIO(held[name]))
+    data = gzip.compress(stream.getvalue(), mtime=0)
     path = f"{folder}.{sha256(data).hexdigest()[:HASH_CHARS]}{BUNDLE_SUFFIX}"
     file = layout.path(path)
     refuse_links(layout, os.path.dirname(file))
@@ -326,7 +315,6 @@ EXPERIENCE_NUMBER = re.compile(
     re.MULTILINE,
 )
 OWN_ID = re.compile(rb"^(?:experience_id|id):[ \t]*\"?exp_\w+\"?[ \t]*\r?$", re.MULTILINE)
-LOG_SEPARATOR = re.compile(r"\n---[ \t]*\n\s*\Z")
 
 
 @record
@@ -353,7 +341,11 @@ def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
     Each entry is on disk in the archive before it is removed from the log. After a kill in between it is in both, and
     the next rotation removes it from the log. Logs in an older format are not changed.
     """
-    ours = [(path, data) for path, data in _log_files(layout, LOG) if _is_our_log(data)]
+    ours = [
+        (path, data)
+        for path, data in _log_files(layout, LOG)
+        if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"---")
+    ]
     if sum(len(OWN_ID.findall(data)) for _, data in ours) <= keep:
         return []
     known = [
@@ -425,25 +417,13 @@ def _packed_texts(texts: Iterable[str]) -> list[str]:
 
 def _logged(data: bytes, path: str) -> Iterator[Logged]:
     entries = read_data(data, path, advice=False).entries
-    text, _, _ = decode_file(data)
-    lines = [
-        f"{line}\n" for line in text.split("\n")
-    ]  # splitlines() would also cut at a form feed in a body
-    starts = [*(entry.line - 1 for entry in entries), len(lines)]
-    for entry, (start, end) in zip(entries, pairwise(starts), strict=True):
-        piece = "".join(lines[start:end])
-        yield Logged(
-            entry,
-            (LOG_SEPARATOR.sub("\n", piece) if end < len(lines) else piece).rstrip("\n") + "\n",
-        )
+    _, pieces = cut_pieces(decode_file(data)[0], [entry.line for entry in entries])
+    for entry, piece in zip(entries, pieces, strict=True):
+        yield Logged(entry, piece.text + "\n")
 
 
 def _joined_texts(pieces: list[str]) -> str:
     return "\n---\n\n".join(pieces)
-
-
-def _is_our_log(data: bytes) -> bool:
-    return data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"---")
 
 
 def _log_files(layout: Layout, *folders: str) -> Iterator[tuple[str, bytes]]:
@@ -464,25 +444,18 @@ SEPARATOR_AT_END = re.compile(rb"\r?\n---[ \t]*(?:\r?\n)*\Z")
 
 @record
 class FoundFile:
-    """A file that may hold entries about a memory: its bytes, its reading, and its bundle, if it is in one."""
+    """A file that may hold entries about a memory: its bytes, its reading, and its bundle, if it is in one.
+
+    The reading of a file in a bundle has its path before it was packed.
+    """
 
     data: bytes
     reading: Reading
     bundle: str = ""
 
-    @property
-    def path(self) -> str:
-        """Return the file's path below .rawko; for a file in a bundle, its path before it was packed."""
-        return self.reading.path
-
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """Return the file's entries."""
-        return self.reading.entries
-
     def about(self, id: str) -> list[Entry]:
         """Return the entries about a memory."""
-        return [entry for entry in self.entries if entry.target == id]
+        return [entry for entry in self.reading.entries if entry.target == id]
 
 
 def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
@@ -495,7 +468,7 @@ def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
         if one.about(id):
             _without_entries(one, id)
     unread = [
-        one.bundle or one.path
+        one.bundle or one.reading.path
         for one in found
         if one.reading.verdict == QUARANTINE and not one.about(id)
     ]
@@ -512,30 +485,31 @@ def purge_files(layout: Layout, id: str) -> list[str]:
         files = Replacing(layout)
         found = [one for one in _files_about(layout, id, files) if one.about(id)]
         for one in found:
-            new = _without_entries(one, id)
+            file, new = layout.path(one.reading.path), _without_entries(one, id)
             if new:
-                files.put(layout.path(one.path), new)
+                files.put(file, new)
             else:
-                files.remove(layout.path(one.path))
+                files.remove(file)
         saved = files.finish()
         if saved:
             raise Refused(f"{layout.relative(min(saved))} changed while we read it", "try again")
         cut = _purge_bundles(layout, id)
         remove_temporary(temporary_folder(layout))
         remove_unfinished(layout.root)
-    return sorted([*(one.path for one in found), *cut])
+    return sorted([*(one.reading.path for one in found), *cut])
 
 
 def _purge_bundles(layout: Layout, id: str) -> list[str]:
-    changed = []
-    for bundle in dict.fromkeys(one.bundle for one in _bundled_about(layout, id) if one.about(id)):
+    found: dict[str, list[FoundFile]] = {}
+    for one in _bundled_about(layout, id):
+        if one.about(id):
+            found.setdefault(one.bundle, []).append(one)
+    for bundle, files in found.items():
         kept = read_bundle(layout, bundle)
-        for one in _bundled_about(layout, id):
-            if one.bundle == bundle and one.about(id):
-                kept[one.path.rpartition("/")[2]] = _without_entries(one, id)
+        for one in files:
+            kept[os.path.basename(one.reading.path)] = _without_entries(one, id)
         replace_bundle(layout, bundle, {name: data for name, data in kept.items() if data})
-        changed.append(bundle)
-    return changed
+    return [*found]
 
 
 def _files_about(layout: Layout, id: str, files: Replacing) -> Iterator[FoundFile]:
@@ -565,11 +539,11 @@ def _without_entries(found: FoundFile, id: str) -> bytes:
 
     Other entries keep every byte. Raise Refused if the ids of entries without an `id:` line would change.
     """
-    path, data, entries = found.path, found.data, found.entries
+    path, entries = found.reading.path, found.reading.entries
     kept = [entry for entry in entries if entry.target != id]
     if not kept:
         return b""
-    new = _cut_out(data, entries, id)
+    new = _cut_out(found.data, entries, id)
     stem = implicit_id(path)
     nameless = any(entry.id.startswith(f"{stem}#") or entry.id == stem for entry in kept)
     if nameless and [entry.id for entry in kept] != [

@@ -185,7 +185,9 @@ def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str
 
     from ..format.handler import RawkoHandler
 
-    file = find_template(layout, kind)
+    file = next((file for _, file in _templates(layout, kind)), "")
+    if not file:
+        raise BadInput(f"no template for kind {kind!r}", f"put {kind}.md into {layout.templates}")
     handler = RawkoHandler()
     try:
         post = frontmatter.loads(read_text_file(file), handler=handler)
@@ -195,13 +197,6 @@ def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str
         ) from None
     post.metadata.update({key: value for key, value in values.items() if value})
     return str(frontmatter.dumps(post, handler=handler)) + "\n"
-
-
-def find_template(layout: Layout, kind: str) -> str:
-    """Return the file of a kind's template; raise BadInput if there is none."""
-    for _, file in _templates(layout, kind):
-        return file
-    raise BadInput(f"no template for kind {kind!r}", f"put {kind}.md into {layout.templates}")
 
 
 def read_templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:

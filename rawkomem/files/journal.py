@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from ..model.errors import RawkoError, Unwritable
 from ..model.values import iso, now
@@ -124,21 +125,21 @@ def open_intents(layout: Layout) -> list[str]:
         raise Unwritable(
             f"cannot read the intents of purges: {failure.strerror}", "check permissions"
         ) from None
-    return [
-        id
-        for name in names
-        if (id := _read_intent(layout, f"{INTENTS_FOLDER}/{name}"))
-        and _intent_name(id) == f"{INTENTS_FOLDER}/{name}"
-    ]
+    found = []
+    for name in names:
+        with suppress(OSError), open_local(layout, f"{INTENTS_FOLDER}/{name}", "r") as stream:
+            id = stream.read(MAX_ID_BYTES).decode("utf-8", "replace")
+            if id and _intent_name(id) == f"{INTENTS_FOLDER}/{name}":
+                found.append(id)
+    return found
 
 
 def close_intent(layout: Layout, id: str) -> None:
     """Remove the intent of a finished purge."""
     path = local_path(layout, _intent_name(id))
     try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
+        with suppress(FileNotFoundError):
+            os.unlink(path)
     except OSError as failure:
         raise Unwritable(f"cannot remove {path}: {failure.strerror}", "check permissions") from None
 
@@ -146,13 +147,11 @@ def close_intent(layout: Layout, id: str) -> None:
 def clear_intents(layout: Layout) -> None:
     """Remove killed writers' temporary files from the folder, and the folder itself if no intent is in it."""
     folder = os.path.dirname(local_path(layout, f"{INTENTS_FOLDER}/x"))
-    try:
+    with suppress(OSError):  # the next command tries again
         for name in os.listdir(folder):
             if name.endswith(".writing"):
                 os.unlink(os.path.join(folder, name))
         os.rmdir(folder)
-    except OSError:
-        pass  # the next command tries again
 
 
 def _intent_name(id: str) -> str:
@@ -161,14 +160,6 @@ def _intent_name(id: str) -> str:
     )
 
     return f"{INTENTS_FOLDER}/{sha256(id.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"
-
-
-def _read_intent(layout: Layout, name: str) -> str:
-    try:
-        with open_local(layout, name, "r") as stream:
-            return stream.read(MAX_ID_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
 
 
 # Start rawkomem as a detached process. A lock allows one process per job; its errors go to a log

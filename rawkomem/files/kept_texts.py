@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from io import FileIO
 from shutil import rmtree
@@ -54,13 +55,11 @@ def keep_text(layout: Layout, what: str, text: str) -> str:
 
 def _new_file(layout: Layout, stem: str) -> tuple[str, FileIO]:
     """Create a file in the folder of unsaved texts. Raises OSError or a RawkoError."""
-    for name in numbered_names(stem):
-        path = local_path(layout, f"{UNSAVED_FOLDER}/{name}.md")
-        try:
+    names = numbered_names(stem)
+    while True:
+        path = local_path(layout, f"{UNSAVED_FOLDER}/{next(names)}.md")
+        with suppress(FileExistsError):
             return path, open_private(path, "x")
-        except FileExistsError:
-            continue
-    raise AssertionError("numbers do not end")
 
 
 def unsaved_texts(layout: Layout, what: str = "") -> list[str]:
@@ -69,14 +68,10 @@ def unsaved_texts(layout: Layout, what: str = "") -> list[str]:
     Texts of this repository in the system's temporary folder are included.
     """
     found: list[tuple[str, str]] = []
-    try:
+    with suppress(OSError, RawkoError):
         found += _texts_in(os.path.dirname(local_path(layout, f"{UNSAVED_FOLDER}/x")), "")
-    except (OSError, RawkoError):
-        pass
-    try:
+    with suppress(OSError):
         found += _texts_in(tempfile.gettempdir(), _temporary_prefix(layout))
-    except OSError:
-        pass
     paths = [path for name, path in sorted(found) if name[STAMP_CHARS + 1 :].startswith(what)]
     return [path for path in paths if _is_own_file(path)]
 
@@ -134,12 +129,9 @@ def find_unsaved(layout: Layout, path: str, what: str = "") -> str:
 def remark_on(path: str, text: str, problem: str) -> None:
     """Write a problem as a comment above an unsaved text; on an I/O error, leave the file unchanged."""
     said = " ".join(problem.split()).replace("--", "- -")
-    try:
-        replace_private(
-            path, f"{REMARK}{said}\n{REMARK_HINT} {REMARK_END}{text}".encode("utf-8", "replace")
-        )
-    except OSError:
-        pass
+    remarked = f"{REMARK}{said}\n{REMARK_HINT} {REMARK_END}{text}"
+    with suppress(OSError):
+        replace_private(path, remarked.encode("utf-8", "replace"))
 
 
 def without_remark(text: str) -> str:
@@ -150,10 +142,8 @@ def without_remark(text: str) -> str:
 
 def discard_text(path: str) -> None:
     """Remove an unsaved text that was stored or is empty; ignore errors."""
-    try:
+    with suppress(OSError):
         os.unlink(path)
-    except OSError:
-        pass
 
 
 def forget_unsaved(layout: Layout, texts: Collection[str]) -> list[str]:

@@ -101,19 +101,16 @@ def find_layout(start: str = "", personal: bool = False) -> Layout:
         if parent == folder:
             if personal and os.path.isdir(personal_root()):
                 return _checked_layout(personal_root())
-            raise _not_found(start, bare)
+            break
         folder = parent
-
-
-def _not_found(start: str, bare: str) -> NotFound:
+    message, hint = (
+        f"no {FOLDER} folder in {start} or above it",
+        "run 'rawkomem init' in your project",
+    )
     if bare:
         message = f"no repository here: {bare} holds only local files of this machine"
-        return NotFound(
-            message, "check out a branch with memories, or run 'rawkomem init' in your project"
-        )
-    return NotFound(
-        f"no {FOLDER} folder in {start} or above it", "run 'rawkomem init' in your project"
-    )
+        hint = f"check out a branch with memories, or {hint}"
+    raise NotFound(message, hint)
 
 
 def _is_repository(root: str) -> bool:
@@ -129,15 +126,22 @@ def _is_repository(root: str) -> bool:
 
 
 def _checked_layout(root: str) -> Layout:
-    """Return the layout of a .rawko folder; raise Refused if it is a link or belongs to an untrusted user."""
+    """Return the layout of a .rawko folder; raise Refused if it is a link or belongs to an untrusted user.
+
+    The variable RAWKOMEM_TRUST lists projects of trusted users, or `*` for all projects.
+    """
     seen = os.lstat(root)
-    if seen.st_mode & 0o170000 == 0o120000:
+    if stat.S_ISLNK(seen.st_mode):
         target = os.path.realpath(root)
         raise Refused(
             f"{root} is a link to {target}", f"to use that folder, run the command with -C {target}"
         )
-    if not is_own(seen) and not _is_trusted(os.path.dirname(root)):
-        hint = f"run the command as that user; or, if you trust them, set {TRUST}={os.path.dirname(root)}"
+    project, trusted = os.path.dirname(root), os.environ.get(TRUST, "").split(os.pathsep)
+    is_trusted = "*" in trusted or os.path.realpath(project) in [
+        os.path.realpath(path) for path in trusted if path
+    ]
+    if not is_own(seen) and not is_trusted:
+        hint = f"run the command as that user; or, if you trust them, set {TRUST}={project}"
         raise Refused(f"{root} belongs to {_user_name(seen.st_uid)}, not to you", hint)
     return Layout(root)
 
@@ -145,14 +149,6 @@ def _checked_layout(root: str) -> Layout:
 def is_own(seen: os.stat_result) -> bool:
     """Tell whether a file belongs to this user; on Windows, always."""
     return not hasattr(os, "geteuid") or seen.st_uid == os.geteuid()
-
-
-def _is_trusted(project: str) -> bool:
-    """Tell whether the RAWKOMEM_TRUST variable lists a project, or `*` for all projects."""
-    named = os.environ.get(TRUST, "").split(os.pathsep)
-    return "*" in named or os.path.realpath(project) in [
-        os.path.realpath(path) for path in named if path
-    ]
 
 
 def _user_name(number: int) -> str:

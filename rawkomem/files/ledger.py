@@ -18,6 +18,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from itertools import groupby, islice
 from typing import Any
@@ -28,7 +29,6 @@ from ..format.yamo import (
     UNNAMED_AGENT,
     YAMO_OPERATIONS,
     YAMO_SECTIONS,
-    YamoBlock,
     build_block,
     emit_yamo,
     read_yamo_block,
@@ -217,11 +217,6 @@ def row_problems(fields: dict[str, Any]) -> list[Problem]:
     return problems
 
 
-def ledger_rows(layout: Layout) -> Iterator[Row]:
-    """Yield every block that can be parsed, in order; `verify` checks whether they are intact."""
-    return (row for _, line in block_lines(layout) if (row := row_of(line)))
-
-
 def row_of(line: bytes) -> Row | None:
     """Return the block of a line; None if it cannot be parsed."""
     fields = fields_in_line(line)
@@ -294,11 +289,19 @@ def seal_ledger(layout: Layout, wait: float = 0.0) -> int:
     """
     if not os.path.isdir(ledger_path(layout)):
         return 0
+    with _sealing(layout, wait) as held:
+        return seal_locked(layout) if held else 0
+
+
+@contextmanager
+def _sealing(layout: Layout, wait: float) -> Iterator[bool]:
+    """Hold the lock of the blocks; yield False if another process holds it past `wait` seconds.
+
+    Raise Unwritable on an I/O error.
+    """
     sealing = lock(layout, "ledger-seal")
-    if not sealing.acquire(wait):
-        return 0
     try:
-        return seal_locked(layout)
+        yield sealing.acquire(wait)
     except OSError as failure:
         raise Unwritable(
             f"cannot write the ledger: {failure.strerror}", "check permissions and free space"
@@ -312,55 +315,43 @@ def append_to_ledger(layout: Layout, rows: Sequence[Row], wait: float) -> int:
 
     Raise Busy if another process holds the lock past `wait` seconds, Unwritable on an I/O error.
     """
-    sealing = lock(layout, "ledger-seal")
-    if not sealing.acquire(wait):
-        raise Busy("another process writes to the ledger", "try again")
-    try:
+    with _sealing(layout, wait) as held:
+        if not held:
+            raise Busy("another process writes to the ledger", "try again")
         seal_locked(layout)
-        head = read_head(layout)
-        start = _without_unsealed(layout, head) if head else _rebuilt_head(layout)
         known = {fields_in_line(line).get("id") for _, line in block_lines(layout)}
         new = [row for row in rows if row.id not in known]
-        head, files = chain_rows(start, new)
-        for number, added in files.items():
-            with open_local(layout, blocks_name(number), "a") as stream:
-                write_all(stream, b"".join(added), durable=True)
-        write_head(layout, head)
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot write the ledger: {failure.strerror}", "check permissions and free space"
-        ) from None
-    finally:
-        sealing.release()
+        _append_blocks(layout, new)
     return len(new)
+
+
+def _append_blocks(layout: Layout, rows: Sequence[Row], batch: str = "") -> None:
+    """Append blocks, then write the head; `batch` names the spool file that they come from."""
+    head = read_head(layout)
+    start = _without_unsealed(layout, head) if head else _rebuilt_head(layout)
+    end, files = chain_rows(start, rows)
+    for number, added in files.items():
+        with open_local(layout, blocks_name(number), "a") as stream:
+            write_all(stream, b"".join(added), durable=True)
+    write_head(layout, replace(end, batch=batch or end.batch))
 
 
 def seal_locked(layout: Layout) -> int:
     """Turn waiting lines into blocks and return their number; the caller holds the lock."""
     end_replacing(layout)
-    _put_aside(layout)
-    return sum(_seal_batch(layout, name) for name in ledger_names(layout, BATCH_PREFIX))
-
-
-def _put_aside(layout: Layout) -> None:
-    """Rename the spool to a batch, under the spool's lock, so that no process is writing to it."""
-    with lock(layout, "ledger-spool"):
+    with lock(layout, "ledger-spool"):  # so that no process is writing to it
         spool = local_path(layout, SPOOL)
         if os.path.exists(spool):
             os.rename(spool, ledger_path(layout, f"{BATCH_PREFIX}{time.time_ns():020d}"))
+    return sum(_seal_batch(layout, name) for name in ledger_names(layout, BATCH_PREFIX))
 
 
 def _seal_batch(layout: Layout, name: str) -> int:
     head = read_head(layout)
     made: list[Row] = []
     if head is None or head.batch != name:
-        start = _without_unsealed(layout, head) if head else _rebuilt_head(layout)
-        made, _ = LineFile(ledger_path(layout, name)).read(waiting_row)
-        head, files = chain_rows(start, made)
-        for number, added in files.items():
-            with open_local(layout, blocks_name(number), "a") as stream:
-                write_all(stream, b"".join(added), durable=True)
-        write_head(layout, replace(head, batch=name))
+        made = LineFile(ledger_path(layout, name)).parsed(waiting_row)
+        _append_blocks(layout, made, name)
     os.unlink(ledger_path(layout, name))
     return len(made)
 
@@ -446,16 +437,12 @@ def trim_ledger(layout: Layout, days: int) -> int:
     """
     if not days or len(ledger_names(layout, BLOCKS_PREFIX)) < 2:
         return 0
-    sealing = lock(layout, "ledger-seal")
-    if not sealing.acquire(0.0):
-        return 0
     try:
-        head = read_head(layout)
-        return _trim_before(layout, head, now() - days * DAY) if head else 0
-    except OSError:
+        with _sealing(layout, 0.0) as held:
+            head = read_head(layout) if held else None
+            return _trim_before(layout, head, now() - days * DAY) if head else 0
+    except Unwritable:
         return 0
-    finally:
-        sealing.release()
 
 
 def _trim_before(layout: Layout, head: Head, before: int) -> int:
@@ -638,7 +625,10 @@ def _without_text(row: Row, memory: str, telling: set[str]) -> Row:
     if row.operation_type != "recall" and memory not in row.yamo_text:
         return row
     block = read_yamo_block(row.yamo_text)[0]
-    if block is None or not _tells(block, memory, telling):
+    if block is None:
+        return row
+    named = any(value == memory for name in YAMO_SECTIONS for _, value in getattr(block, name))
+    if not named and telling.isdisjoint(language().words(block.value("context", "query"))):
         return row
     sections = {
         name: tuple(
@@ -651,26 +641,12 @@ def _without_text(row: Row, memory: str, telling: set[str]) -> Row:
     )
 
 
-def _tells(block: YamoBlock, memory: str, telling: set[str]) -> bool:
-    named = any(value == memory for name in YAMO_SECTIONS for _, value in getattr(block, name))
-    return named or not telling.isdisjoint(language().words(block.value("context", "query")))
-
-
 def _rebuild_chain(layout: Layout, kept: list[tuple[int, Row]], note: str) -> None:
     """Rebuild the chain. Each block stays in its file, even if the file exceeds the usual size."""
     broken = len(verify_ledger(layout).problems)
     whole_note = f"{note}; it was broken in {broken} places before" if broken else note
     old = read_head(layout) or Head()
-    head = Head(
-        0,
-        old.first_file,
-        0,
-        old.follows,
-        old.batch,
-        (*old.notes, whole_note),
-        old.first_file,
-        old.follows,
-    )
+    head = replace(old, blocks=0, last=old.follows, notes=(*old.notes, whole_note))
     files: dict[int, list[bytes]] = {}
     for number, some in groupby(kept, key=lambda pair: pair[0]):
         head, made = chain_rows(
@@ -689,7 +665,11 @@ def note_written(layout: Layout, entries: Iterable[Entry], keep_days: int = 0) -
 
     Raise Unwritable if the spool cannot be written.
     """
-    lines = [line for line in map(_entry_line, entries) if line]
+    lines = [
+        spool_line(operation, entry.at, entry.by, VALUES[operation](entry))
+        for entry in entries
+        if (operation := operation_of(entry))
+    ]
     if not lines:
         return
     if not append_to_spool(layout, lines):
@@ -697,12 +677,6 @@ def note_written(layout: Layout, entries: Iterable[Entry], keep_days: int = 0) -
             f"cannot write {local_path(layout, SPOOL)}", "check permissions and free space"
         )
     seal_and_trim(layout, keep_days)
-
-
-def _entry_line(entry: Entry) -> str:
-    """Return the entry as a line for the spool; empty for entries that change no content, such as votes."""
-    operation = operation_of(entry)
-    return spool_line(operation, entry.at, entry.by, VALUES[operation](entry)) if operation else ""
 
 
 def _retained(entry: Entry) -> dict[str, str]:

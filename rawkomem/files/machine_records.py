@@ -59,7 +59,7 @@ def note_prompt(layout: Layout, session: str, text: str) -> None:
 def recent_prompts(layout: Layout) -> list[TypedPrompt]:
     """Return the prompts of the last LIVE_MS, oldest first."""
     try:
-        found, _ = LineFile(local_path(layout, PROMPTS_FILE)).read(_parsed_prompt)
+        found = LineFile(local_path(layout, PROMPTS_FILE)).parsed(_parsed_prompt)
     except RawkoError:
         return []
     return [one for one in found if 0 <= now() - one.at < LIVE_MS]
@@ -192,14 +192,11 @@ def _put(layout: Layout, name: str, key: str, value: str) -> None:
 def _pairs(layout: Layout, name: str) -> dict[str, str]:
     """Return key → value of a file's lines; empty if it cannot be read. Skip lines that cannot be parsed."""
     try:
-        return dict(LineFile(local_path(layout, name)).read(_pair)[0])
+        lines = LineFile(local_path(layout, name)).lines()
     except RawkoError:
         return {}
-
-
-def _pair(line: str) -> tuple[str, str] | None:
-    value, _, key = line.partition("\t")
-    return (key, value) if key and value else None
+    found = (line.partition("\t") for line in lines)
+    return {key: value for value, _, key in found if key and value}
 
 
 # Record which transcripts were learned from, in `.rawko/local/learned.tsv`, so that a later run
@@ -374,18 +371,13 @@ def operation_of(entry: Entry) -> str:
     """Return the entry's operation; empty for entries that change no content, such as votes."""
     if entry.kind == "lesson" and "patternId" in entry.extra:
         return "lesson"
-    if entry.kind == "skill" and _is_derived(entry):
+    if entry.kind == "skill" and sources_in(entry.extra):
         return "synthesize"
     if entry.kind == "reflection":
         return "reflect"
     if entry.kind == "delete":
         return "delete"
     return "retain" if entry.creates or entry.kind == "amend" else ""
-
-
-def _is_derived(entry: Entry) -> bool:
-
-    return bool(sources_in(entry.extra))
 
 
 # Keep the searches that a user saved on this machine: lines of JSON in
@@ -405,7 +397,7 @@ class SavedSearches:
 
     def all(self) -> list[SavedSearch]:
         """Return the saved searches, oldest first; skip lines that cannot be parsed."""
-        return self._file.read(_parsed_search)[0]
+        return self._file.parsed(_parsed_search)
 
     def save(self, name: str, asked: Mapping[str, str]) -> SavedSearch:
         """Save a search and return it; replace one of this name. Raise BadInput if it is empty or too many exist."""

@@ -120,7 +120,9 @@ def _set_aside(local: str) -> None:
     names = (f"{ASIDE}{number}" for number in range(1, MAX_ASIDE))
     name = next(name for name in names if not os.path.lexists(os.path.join(fresh, name)))
     try:
-        if not _remove_empty(local):
+        try:
+            os.rmdir(local)
+        except OSError:  # it is not empty
             os.rename(local, os.path.join(fresh, name))
     except OSError:
         shutil.rmtree(fresh) if not own else os.rename(fresh, own)
@@ -128,15 +130,6 @@ def _set_aside(local: str) -> None:
     os.rename(fresh, local)
     if not own and os.path.lexists(os.path.join(local, name)):
         sys.stderr.write(f"rawkomem: {aside_note(os.path.join(local, name))}\n")
-
-
-def _remove_empty(folder: str) -> bool:
-    """Remove a folder if it is empty; return whether it was removed."""
-    try:
-        os.rmdir(folder)
-        return True
-    except OSError:
-        return False
 
 
 def aside_note(path: str) -> str:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from errno import ENOENT
 from io import FileIO
 from stat import S_ISDIR
@@ -202,37 +203,37 @@ class LineFile:
 
     def append(self, *lines: str) -> int:
         """Append lines with one write and return the size of the file in bytes."""
-        return self._do(lambda: self._append(_line_bytes(lines)))
+        data = _line_bytes(lines)
+        with self._reported():
+            with open_private(self.path, "a+") as stream:
+                size = stream.seek(0, os.SEEK_END)
+                if size and stream.seek(size - 1) >= 0 and stream.read(1) != b"\n":
+                    data = b"\n" + data  # ends an incomplete line that a crash left
+                write_all(stream, data)
+            size += len(data)
+            if self.max_bytes and size > self.max_bytes:
+                self._replace(self._read()[-self.max_bytes // 2 :].partition(b"\n")[2])
+        return size
 
     def replace(self, *lines: str) -> None:
         """Replace all lines atomically; without lines, remove the file."""
-        self._do(lambda: self._replace(_line_bytes(lines)))
+        with self._reported():
+            self._replace(_line_bytes(lines))
 
     def lines(self) -> list[str]:
         """Return all lines that are not empty; an empty list if there is no file."""
-        text = self._do(self._read).decode("utf-8", "replace")
+        with self._reported():
+            text = self._read().decode("utf-8", "replace")
         return [line for line in text.split("\n") if line]
 
-    def read(self, parse: Callable[[str], T | None]) -> tuple[list[T], int]:
-        """Return the parsed lines, and the number of lines for which `parse` returned None."""
-        found = [parse(line) for line in self.lines()]
-        records = [record for record in found if record is not None]
-        return records, len(found) - len(records)
+    def parsed(self, parse: Callable[[str], T | None]) -> list[T]:
+        """Return the parsed lines, without those for which `parse` returns None."""
+        return [record for line in self.lines() if (record := parse(line)) is not None]
 
     def size(self) -> int:
         """Return the size of the file in bytes; 0 if there is none."""
-        return len(self._do(self._read))
-
-    def _append(self, data: bytes) -> int:
-        with open_private(self.path, "a+") as stream:
-            size = stream.seek(0, os.SEEK_END)
-            if size and stream.seek(size - 1) >= 0 and stream.read(1) != b"\n":
-                data = b"\n" + data  # ends an incomplete line that a crash left
-            write_all(stream, data)
-        size += len(data)
-        if self.max_bytes and size > self.max_bytes:
-            self._replace(self._read()[-self.max_bytes // 2 :].partition(b"\n")[2])
-        return size
+        with self._reported():
+            return len(self._read())
 
     def _replace(self, data: bytes) -> None:
         if data:
@@ -248,9 +249,10 @@ class LineFile:
         except FileNotFoundError:
             return b""
 
-    def _do(self, work: Callable[[], T]) -> T:
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
         try:
-            return work()
+            yield
         except OSError as failure:
             hint = "check that it is a plain file, its permissions, and free space"
             raise Unwritable(f"cannot use {self.path}: {failure.strerror}", hint) from None
@@ -401,16 +403,11 @@ class Lock:
     def release(self) -> None:
         """Release the lock. Ignore errors: closing the file, or the end of the process, releases it, too."""
         stream, self.stream = self.stream, None
-        if stream is None:
-            return
-        try:
-            drop_lock(stream.fileno())
-        except OSError:
-            pass
-        try:
-            stream.close()
-        except OSError:
-            pass
+        if stream is not None:
+            with suppress(OSError):
+                drop_lock(stream.fileno())
+            with suppress(OSError):
+                stream.close()
 
 
 # Append operations to the spool, one line each, in microseconds; seal.py hashes them into blocks

@@ -205,10 +205,7 @@ def accesses(layout: Layout) -> dict[str, Access]:
 
 def last_access(layout: Layout) -> dict[str, int]:
     """Return id → time of the last injection of each injected memory; empty if the file cannot be read."""
-    try:
-        return {id: last for id, (_, last) in _counts(layout).items()}
-    except (OSError, RawkoError):
-        return {}
+    return {id: access.last for id, access in accesses(layout).items()}
 
 
 def _parsed_uses(lines: Sequence[bytes]) -> Iterator[Use]:
@@ -302,11 +299,7 @@ def _cached(layout: Layout, stream: FileIO) -> tuple[int, Counts]:
     if stream.read(len(ending)) != ending:
         return 0, {}
     rows = (line.split("\t") for line in lines)
-    return int(counted), {row[0]: (int(row[1]), int(row[2])) for row in rows if _is_row(row)}
-
-
-def _is_row(row: list[str]) -> bool:
-    return len(row) == 3 and row[1].isdecimal() and row[2].isdecimal()
+    return int(counted), {row[0]: (int(row[1]), int(row[2])) for row in rows}
 
 
 # Store drafts on this machine: lines in `.rawko/local/drafts.tsv`, the latest last.

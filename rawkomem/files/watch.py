@@ -53,18 +53,13 @@ class Watch:
             while not self.stopping.is_set():
                 self._keep_observing()
                 spent = self._reconcile()
-                idle = not self.hint.wait(self._pause_s(spent) if idle else SWEEP_EVERY_S)
+                pause_s = SWEEP_EVERY_S
+                if idle and not self.polling:
+                    pause_s = min(MAX_SWEEP_EVERY_S, max(SWEEP_EVERY_S, SWEEP_SHARE * spent))
+                idle = not self.hint.wait(pause_s)
                 self._wait_for_quiet()
         finally:
             self._stop_observing()
-
-    def _pause_s(self, spent: float) -> float:
-        """Return the seconds until the next idle sweep; they stay short where the system sends no events."""
-        return (
-            SWEEP_EVERY_S
-            if self.polling
-            else min(MAX_SWEEP_EVERY_S, max(SWEEP_EVERY_S, SWEEP_SHARE * spent))
-        )
 
     def _wait_for_quiet(self) -> None:
         deadline = time.monotonic() + MAX_QUIET_WAIT_S

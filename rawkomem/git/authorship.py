@@ -12,16 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..files.layout import AREAS, Layout, is_text_path, read_bytes, stamps_in, sweep
-from ..files.reading import decode_file, read_data
+from ..files.layout import AREAS, Layout
+from ..files.reading import decode_file
 from ..format.blocks import digest_at, digest_of, split_blocks
 from ..model.values import record
-from ..state.committers import AGENTS, AUTHORS, HIDDEN_AUTHOR, author_state
-from .head import cut_off_at, find_git, git_stamp
-from .runner import Git, GitFailed
+from ..state.committers import AUTHORS, HIDDEN_AUTHOR
+from .head import cut_off_at, find_git
+from .runner import FILE_MODE, Git, GitFailed
 
 BLOBS_PER_CALL = 500  # blobs per git process, to limit the memory that its answer takes
-FILE_MODE = "100"  # prefix of a regular file's mode; other modes are links and submodules
 LOG = ("log", "--reverse", "--topo-order", "--full-history", "--raw", "-c", "--no-abbrev", "--no-renames",
        "--no-mailmap", "--relative")  # fmt: skip
 
@@ -50,44 +49,8 @@ class Change:
     before: Digests
     after: str
 
-    @property
-    def versions(self) -> Digests:
-        """Return all versions."""
-        return (*self.before, self.after) if self.after else self.before
-
 
 Commit = tuple[str, str, list[Change]]  # hash, author, changes
-
-
-def provenance_of(layout: Layout, agents: Sequence[str] = AGENTS) -> tuple[dict[str, str], str]:
-    """Return entry id → kind of author for every entry of a repository, and the git stamp at which this is valid."""
-    stamp = git_stamp(layout.root)
-    history = read_history(layout) if stamp else History(why="no git")
-    committed = {digest for digests in history.blobs.values() for digest in digests}
-    found: dict[str, str] = {}
-    for path in filter(is_text_path, stamps_in(sweep(layout).listing)):
-        try:
-            data = read_bytes(layout.path(path))
-        except OSError:
-            continue
-        authors = _authors(digests_in(data, path), path, history, committed)
-        entries = read_data(data, path, advice=False).entries
-        authors += [HIDDEN_AUTHOR] * (
-            len(entries) - len(authors)
-        )  # an older log is one block with several experiences
-        found |= {
-            entry.id: author_state(author, agents)
-            for entry, author in zip(entries, authors, strict=True)
-        }
-    return found, stamp
-
-
-def _authors(digests: Sequence[str], path: str, history: History, committed: set[str]) -> list[str]:
-    absent = HIDDEN_AUTHOR if history.why or path.partition("/")[0] in history.ignored else ""
-    return [
-        history.authors.get(digest, HIDDEN_AUTHOR) if digest in committed else absent
-        for digest in digests
-    ]
 
 
 def read_history(layout: Layout, known: History | None = None) -> History:
@@ -97,13 +60,9 @@ def read_history(layout: Layout, known: History | None = None) -> History:
     """
     try:
         git = Git(layout.root)
-        if git.run("rev-parse", "--is-inside-work-tree").strip() != b"true":
+        if git.line("rev-parse", "--is-inside-work-tree") != "true":
             return History(why="not in a work tree")
-        head = (
-            git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", fine=(0, 1))
-            .decode()
-            .strip()
-        )
+        head = git.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}", fine=(0, 1))
         ignored = tuple(git.run("check-ignore", *AREAS, fine=(0, 1)).decode().split())
         if not head:
             return History(ignored=ignored)
@@ -119,11 +78,7 @@ def read_history(layout: Layout, known: History | None = None) -> History:
 def _is_ancestor(git: Git, known: History, head: str) -> bool:
     if not known.head or HIDDEN_AUTHOR in known.authors.values():
         return False
-    try:
-        git.run("merge-base", "--is-ancestor", known.head, head)
-        return True
-    except GitFailed:
-        return False
+    return git.line("merge-base", known.head, head, fine=(0, 1, 128)) == known.head
 
 
 def _read_commits(
@@ -133,9 +88,9 @@ def _read_commits(
     read: dict[str, Digests] = dict(base.blobs)
     brought = Brought(base)
     commits = _commits(git, f"{base.head}..{head}" if base.head else head)
-    whole = _read_all(
-        git, [v for _, _, changes in commits for change in changes for v in change.versions], read
-    )
+    changed = [change for _, _, changes in commits for change in changes]
+    versions = [version for change in changed for version in (*change.before, change.after)]
+    whole = _read_all(git, filter(None, versions), read)
     for commit, author, changes in commits if whole else ():
         brought.follow(commit, author, changes, read)
     blobs = _blobs_in_head(git, head, read)
@@ -146,7 +101,10 @@ def _read_commits(
         return blobs, {digest: HIDDEN_AUTHOR for _, digest in places}
     if base.head and any(brought.removed.get(place) for place in places):
         return None
-    parents = _parents(git, head) if any(brought.removed.get(place) for place in places) else {}
+    parents: dict[str, list[str]] = {}
+    if any(brought.removed.get(place) for place in places):
+        lines = git.run("rev-list", "--parents", head).decode().splitlines()
+        parents = {commit: older for commit, *older in map(str.split, lines)}
     found: dict[str, set[str]] = {}
     for place in places:
         found.setdefault(place[1], set()).update(brought.authors(place, parents))
@@ -206,21 +164,17 @@ def _with_ancestors(commits: Iterable[str], parents: Mapping[str, Sequence[str]]
     return found
 
 
-def _parents(git: Git, head: str) -> dict[str, list[str]]:
-    lines = git.run("rev-list", "--parents", head).decode().splitlines()
-    return {commit: parents for commit, *parents in map(str.split, lines)}
-
-
 def _read_all(git: Git, versions: Iterable[str], read: dict[str, Digests]) -> bool:
     """Read the digests of file versions that were not read yet; return False if git lacks one of them."""
-    missing = [version for version in dict.fromkeys(versions) if version not in read]
-    for start in range(0, len(missing), BLOBS_PER_CALL):
-        part = [version.split(" ", 1) for version in missing[start : start + BLOBS_PER_CALL]]
-        contents = dict(read_blobs(git, dict.fromkeys(blob for blob, _ in part)))
-        if any(blob not in contents for blob, _ in part):
-            return False
-        read |= {_key(blob, path): digests_in(contents[blob], path) for blob, path in part}
-    return True
+    missing: dict[str, list[str]] = {}  # blob → its paths
+    for version in dict.fromkeys(versions):
+        if version not in read:
+            blob, path = version.split(" ", 1)
+            missing.setdefault(blob, []).append(path)
+    for blob, data in read_blobs(git, list(missing)):
+        for path in missing.pop(blob):
+            read[_key(blob, path)] = digests_in(data, path)
+    return not missing
 
 
 def _key(blob: str, path: str) -> str:
@@ -241,7 +195,7 @@ def _commits(git: Git, span: str) -> list[Commit]:
     log = git.run("-c", "core.quotePath=false", *LOG, form, span, "--", *AREAS).decode(
         "utf-8", "surrogateescape"
     )
-    prefix = git.run("rev-parse", "--show-prefix").decode("utf-8", "surrogateescape").rstrip("\n")
+    prefix = git.line("rev-parse", "--show-prefix")
     commits: list[Commit] = []
     for line in log.split("\n"):
         if line.startswith("commit "):
@@ -287,21 +241,17 @@ def _unquoted(path: str) -> str:
 def _blobs_in_head(
     git: Git, head: str, read: dict[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
-    listed = git.run("ls-tree", "-r", "-z", head).decode("utf-8", "surrogateescape").split("\0")
     files = [
-        line.split("\t", 1) for line in listed if line.endswith(".md") and line.startswith("100")
+        line.split("\t", 1)
+        for line in git.names("ls-tree", "-r", "-z", head)
+        if line.endswith(".md") and line.startswith(FILE_MODE)
     ]
     blobs = [
         (facts.split(" ")[2], path) for facts, path in files if path.partition("/")[0] in AREAS
     ]
-    unread = dict.fromkeys(blob for blob, path in blobs if _key(blob, path) not in read)
-    contents = dict(read_blobs(git, unread))
-    found: dict[str, tuple[str, ...]] = {}
-    for blob, path in blobs:
-        key = _key(blob, path)
-        if key in read or blob in contents:
-            found[key] = read[key] if key in read else digests_in(contents[blob], path)
-    return found
+    keys = [_key(blob, path) for blob, path in blobs]
+    _read_all(git, keys, read)
+    return {key: read[key] for key in keys if key in read}
 
 
 def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:

@@ -12,22 +12,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..files.layout import FOLDER
 from ..files.reading import read_data
-from ..model.entries import Entry, Memory
-from ..model.errors import BadInput, NotFound
+from ..model.entries import Memory
+from ..model.errors import BadInput
 from ..model.values import ACTIVE, ERROR, WARNING, Problem, record, replace
 from ..state.claims import claim_of
 from ..state.committers import AGENT, AGENTS, author_state
 from ..state.fold import fold
 from ..state.history import changed_keys
-from .runner import Git, GitFailed, WorkTree
+from .runner import LITERAL_PATHS, Git, GitFailed, WorkTree
 from .staged import (
-    FILE_MODE,
-    LITERAL_PATHS,
     Commit,
     Staged,
     check_commit,
     contradicting,
     edits_of,
+    entries_by_memory,
     is_memory,
 )
 
@@ -57,7 +56,9 @@ class Branch(Staged):
         self._root = root + "/"
         self._project = os.path.dirname(root) or "."
         self.now, self.unmerged = self._commit(span.head), []
-        self._names, self.parents, self.base = [span.base], [self._commit(span.base)], {}
+        self.parents, self.base = [self._commit(span.base)], {}
+        self._listing = ("ls-tree", "-z", "--full-tree", span.head, "--")
+        self._blob_at = 2
         self._known = {}
         self.code = self._code_in(
             "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", span.base, span.head
@@ -73,19 +74,6 @@ class Branch(Staged):
                 "clone it without --filter",
             )
         return known
-
-    def code_file(self, path: str) -> bytes | None:
-        """Return a project file's bytes in the last commit; None if it does not exist. `path` is below the project."""
-        name = path if self._project == "." else f"{self._project}/{path}"
-        listed = self._lines("ls-tree", "-z", "--full-tree", self.span.head, "--", name)
-        blobs = [
-            line.split(" ")[2].partition("\t")[0] for line in listed if line.endswith(f"\t{name}")
-        ]
-        return (
-            self.read(blobs[:1]).get(blobs[0])
-            if blobs and listed[0].startswith(FILE_MODE)
-            else None
-        )
 
     def base_file(self, path: str) -> bytes:
         """Return the bytes of a file below `.rawko` in BASE; empty if it does not exist."""
@@ -104,17 +92,20 @@ class Branch(Staged):
 def read_branches(folder: str, text: str) -> list[Branch]:
     """Return the changes of `BASE...HEAD`, one Branch for each `.rawko` folder around, in or below a folder.
 
-    With two dots, BASE itself is compared instead of the merge base. Raise NotFound, with a hint what to fetch.
+    With two dots, BASE itself is compared instead of the merge base. Raise GitFailed, with a hint what to fetch.
     """
-    try:
-        span, inside = _span(folder, text)
-        names = (name for commit in (span.base, span.head) for name in _folders(span.git, commit))
-        roots = sorted(
-            {name for name in names if name.rpartition("/")[2] == FOLDER and _is_near(name, inside)}
-        )
-        return [Branch(span, root) for root in roots]
-    except GitFailed as failure:
-        raise NotFound(f"git cannot compare {text}: {failure}", failure.hint) from None
+    span, inside = _span(folder, text)
+    roots = set()
+    for commit in (span.base, span.head):
+        listed = span.git.names("ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", commit)
+        roots |= {name for name in listed if name.rpartition("/")[2] == FOLDER}
+    # those below the folder where the command runs, or of a folder above it
+    near = (
+        root
+        for root in sorted(roots)
+        if root.startswith(inside) or inside.startswith(root.removesuffix(FOLDER))
+    )
+    return [Branch(span, root) for root in near]
 
 
 def _span(folder: str, text: str) -> tuple[Span, str]:
@@ -126,27 +117,21 @@ def _span(folder: str, text: str) -> tuple[Span, str]:
             f"not two commits: {text!r}", "write BASE...HEAD, for instance origin/main...HEAD"
         )
     git = Git(os.path.abspath(folder or os.curdir))
-    bare = git.run("rev-parse", "--is-bare-repository").strip() == b"true"
-    top = os.fsdecode(
-        git.run("rev-parse", "--absolute-git-dir" if bare else "--show-toplevel")
-    ).rstrip("\n")
-    inside = "" if bare else os.fsdecode(git.run("rev-parse", "--show-prefix")).rstrip("\n")
+    bare = git.line("rev-parse", "--is-bare-repository") == "true"
+    top = git.line("rev-parse", "--absolute-git-dir" if bare else "--show-toplevel")
+    inside = "" if bare else git.line("rev-parse", "--show-prefix")
     git = Git(top)
     ends = [_commit_of(git, name) for name in (base, head)]
     left_at = ends[0]
     if dots == "..." or dots not in text:
-        left_at = git.run("merge-base", *ends, fine=(0, 1)).decode().strip()
+        left_at = git.line("merge-base", *ends, fine=(0, 1))
         if not left_at:
             raise GitFailed(f"{base} and {head} have no commit in common here", FETCH_ALL)
     return Span(git, top, left_at, ends[1]), inside
 
 
 def _commit_of(git: Git, name: str) -> str:
-    found = (
-        git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1, 128))
-        .decode()
-        .strip()
-    )
+    found = git.line("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1, 128))
     if not found:
         branch = name.removeprefix("refs/remotes/").removeprefix("origin/")
         hint = f"fetch it: git fetch origin {branch}"
@@ -156,17 +141,6 @@ def _commit_of(git: Git, name: str) -> str:
             hint = "run 'git branch' to see the branches"
         raise GitFailed(f"there is no commit {name} in this clone", hint)
     return found
-
-
-def _folders(git: Git, commit: str) -> list[str]:
-    listed = git.run("ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", commit)
-    return listed.decode("utf-8", "surrogateescape").split("\0")
-
-
-def _is_near(root: str, inside: str) -> bool:
-    """Tell whether a `.rawko` folder is below the folder where the command runs, or belongs to a folder above it."""
-    project = root.removesuffix(FOLDER)
-    return root.startswith(inside) or inside.startswith(project)
 
 
 # List how a branch changes memories: added, changed, superseded, contradicted, archived, deleted
@@ -209,11 +183,8 @@ def check_branch(
     )
     commit.append_only = bool(append_only or by_agent)
     found = check_commit(commit, skip)
-    found |= {
-        name: [replace(one, hint=KEEP_HINT) for one in found[name]]
-        for name in ("history",)
-        if name in found
-    }
+    if "history" in found:
+        found["history"] = [replace(one, hint=KEEP_HINT) for one in found["history"]]
     readings = (read_data(data, path) for path, data in commit.changed().items())
     odd = [
         problem for reading in readings for problem in reading.problems if problem.level == WARNING
@@ -230,10 +201,8 @@ def differences_of(commit: Commit) -> list[Difference]:
     """Return a branch's changes to memories, in the order of KINDS. Raises GitFailed."""
     branch = commit.staged
     left, changed = branch.left(branch.head), branch.changed()
-    old, new = (
-        _concerned(commit, filter(is_memory, left), branch.head),
-        _concerned(commit, filter(is_memory, changed)),
-    )
+    old = entries_by_memory(branch.texts(filter(is_memory, left), branch.head))
+    new = entries_by_memory(branch.texts(filter(is_memory, changed)))
     ids = dict.fromkeys((*old, *new))
     before, after = _memories(commit, ids, branch.head), _memories(commit, ids, branch.now)
     pairs = ((before.get(id), after.get(id)) for id in ids)
@@ -247,29 +216,18 @@ def differences_of(commit: Commit) -> list[Difference]:
     return sorted(placed, key=lambda item: (KINDS.index(item.what), item.path, item.memory.line))
 
 
-def _concerned(
-    commit: Commit, paths: Iterable[str], of: Mapping[str, str] | None = None
-) -> list[str]:
-    files = commit.texts(paths, of)
-    return [
-        entry.target
-        for path, data in files.items()
-        for entry in read_data(data, path, advice=False).entries
-    ]
-
-
 def _memories(commit: Commit, ids: Iterable[str], version: Mapping[str, str]) -> dict[str, Memory]:
     """Return id → memory in a version. Parse only files that contain one of the ids or are named like it."""
     wanted = set(ids)
     names = [id.encode() for id in wanted]
-    about: dict[str, list[Entry]] = {}
-    for path, data in commit.texts(filter(is_memory, version), version).items():
+    files = {}
+    for path, data in commit.staged.texts(filter(is_memory, version), version).items():
         stem = path.partition("/")[2].removesuffix(".md")
         if any(name in data for name in names) or any(
             id.partition("#")[0] == stem for id in wanted
         ):
-            for entry in read_data(data, path, advice=False).entries:
-                about.setdefault(entry.target, []).append(entry)
+            files[path] = data
+    about = entries_by_memory(files)
     folded = ((id, fold(about.get(id, ()))) for id in wanted)
     return {id: memory for id, memory in folded if memory}
 

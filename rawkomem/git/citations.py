@@ -7,9 +7,12 @@ or are not checked out.
 
 from __future__ import annotations
 
+import operator
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
 from hashlib import sha1
 
 from ..files.layout import MAX_FILE_BYTES, Layout, read_bytes
@@ -78,20 +81,15 @@ class TrackedFiles:
         """Return why a tracked file is not checked out; empty if it should be on disk."""
         for entry in self.entries:
             around = path.startswith(entry.path.rstrip("/") + "/")
-            if (
-                around
-                and entry.mode & TYPE_MASK == SUBMODULE_MODE
-                and not self._is_checked_out(entry.path)
-            ):
-                return f"the submodule {entry.path} is not checked out"
+            if around and entry.mode & TYPE_MASK == SUBMODULE_MODE:
+                inner = os.path.join(self.project, *entry.path.split("/"), ".git")
+                if not os.path.lexists(inner):
+                    return f"the submodule {entry.path} is not checked out"
             if (
                 entry.path == path or (around and entry.mode & TYPE_MASK == FOLDER_MODE)
             ) and entry.skipped:
                 return "not checked out here (sparse checkout)"
         return ""
-
-    def _is_checked_out(self, submodule: str) -> bool:
-        return os.path.lexists(os.path.join(self.project, *submodule.split("/"), ".git"))
 
 
 def _read_index(file: str, prefix: bytes) -> list[Tracked]:
@@ -163,7 +161,6 @@ class KnownSpans:
 
     def __init__(self, layout: Layout):
         self._layout = layout
-        self._known: dict[str, str] | None = None
         self._new: list[str] = []
 
     def key(self, file: str, place: str) -> str:
@@ -180,8 +177,6 @@ class KnownSpans:
 
     def get(self, key: str) -> tuple[bool, Found | None]:
         """Return whether a place is cached, and its cached ids."""
-        if self._known is None:
-            self._known = self._load()
         line = self._known.get(key) if key else None
         if line is None:
             return False, None
@@ -190,7 +185,7 @@ class KnownSpans:
 
     def put(self, key: str, found: Found | None) -> None:
         """Cache the ids of a place."""
-        if key and self._known is not None:
+        if key:
             ids, whole = found or ([], False)
             line = f"{int(whole)}\t{','.join(ids)}"
             self._known[key] = line
@@ -199,13 +194,12 @@ class KnownSpans:
     def save(self) -> None:
         """Write new places to the file; ignore errors."""
         if self._new:
-            try:
+            with suppress(RawkoError):
                 LineFile(local_path(self._layout, SPANS_FILE), MAX_SPANS_BYTES).append(*self._new)
-            except RawkoError:
-                pass
             self._new = []
 
-    def _load(self) -> dict[str, str]:
+    @cached_property
+    def _known(self) -> dict[str, str]:
         try:
             lines = LineFile(local_path(self._layout, SPANS_FILE)).lines()
         except RawkoError:
@@ -267,24 +261,20 @@ class Citations:
         self.project = os.path.realpath(layout.project)
         self.left = budget
         self.seen: dict[str, bytes | _Unknown | None] = {}
-        self.known: KnownSpans | None = KnownSpans(layout)
+        self.known = KnownSpans(layout)
         self._files: dict[str, str] = {}
-        self._tracked: TrackedFiles | None = None
 
-    @property
+    @cached_property
     def tracked(self) -> TrackedFiles:
         """Return git's index; it is read on first use, when a cited file is missing."""
-        if self._tracked is None:
-            self._tracked = TrackedFiles(self.project)
-        return self._tracked
+        return TrackedFiles(self.project)
 
     def of(self, extra: Mapping[str, Value], since: int = 0) -> tuple[Cited, ...]:
         """Return the state of each citation of a memory; `since` is when the memory last changed, in milliseconds."""
         texts = citations_in(extra)
         found = [self.check(read_citation(text), since) for text in texts[:MAX_CITATIONS]]
         unseen = [Cited(read_citation(text), UNKNOWN, TOO_MANY) for text in texts[MAX_CITATIONS:]]
-        if self.known:
-            self.known.save()
+        self.known.save()
         return (*found, *unseen)
 
     def check(self, citation: Citation, since: int = 0) -> Cited:
@@ -339,30 +329,25 @@ class Citations:
 
     def _found(self, citation: Citation, path: str) -> tuple[bool, Found | None]:
         """Return whether a file exists, and the blob ids of the cited place in it."""
-        key = (
-            self.known.key(self._file(path), replace(citation, path=path).place)
-            if self.known
-            else ""
-        )
-        if self.known and key:
-            is_known, found = self.known.get(key)
-            if is_known:
-                return True, found
+        key = self.known.key(self._file(path), replace(citation, path=path).place)
+        is_known, found = self.known.get(key)
+        if is_known:
+            return True, found
+        is_there, found = self._searched(citation, path)
+        if is_there:
+            self.known.put(key, found)
+        return is_there, found
+
+    def _searched(self, citation: Citation, path: str) -> tuple[bool, Found | None]:
+        """Return what _found does, without the cache, and subtract the search for a symbol from the budget."""
         data = self._read(path)
         if data is None:
             return False, None
-        found = self._identified(citation, data)
-        if self.known:
-            self.known.put(key, found)
-        return True, found
-
-    def _identified(self, citation: Citation, data: bytes) -> Found | None:
-        """Return the blob ids of a cited place, and subtract the search for a symbol from the budget."""
         if citation.symbol and self.left <= 0:
             raise _Unknown(TOO_MUCH)
         found, steps = _identify(citation, data)
         self.left -= steps * STEP_BYTES
-        return found
+        return True, found
 
     def _elsewhere(self, citation: Citation, since: int) -> tuple[str, str]:
         """Return the state of a missing file: it may not be checked out, or it moved, which the hash proves."""
@@ -524,8 +509,7 @@ def _text_id(text: str) -> str:
 
 def _shared(path: str, other: str) -> int:
     """Return how many folders of two paths are equal, position by position."""
-    pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)
-    return sum(1 for one, two in pairs if one == two)
+    return sum(map(operator.eq, path.split("/")[:-1], other.split("/")[:-1]))
 
 
 def _is_among(blob: str, ids: list[str]) -> bool:

@@ -12,15 +12,14 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
 
 from ..files.layout import Layout
 from ..files.replace import PAGE, is_below, read_whole, refuse_exit, replace_whole
-from ..model.errors import NotFound, Refused, Unwritable
+from ..model.errors import Refused, Unwritable
 from ..model.values import record, replace
 from ..text.marked import cut_block, put_block
 from .merge import CONFLICT_EXIT_CODE
-from .runner import GitFailed, WorkTree, work_tree
+from .runner import WorkTree, work_tree
 
 # Write the lines to add if another program manages a project's hooks, in the format of its
 # settings file.
@@ -150,8 +149,6 @@ ADVICE_BY_MANAGER: dict[str, Callable[[str, Commands], str]] = {
 # program manages the hooks, they are not changed; the plan says what to add to that program's
 # settings.
 
-T = TypeVar("T")
-
 DRIVER_SECTION = "merge.rawkomem"
 # A merge keeps the lines of both sides of the generated page; the next write sorts them.
 ATTRIBUTE_LINES = ("*.md merge=rawkomem", f"{PAGE} merge=union")
@@ -209,17 +206,17 @@ class Wanted:
 
 
 def plan_git_connection(layout: Layout, wanted: Wanted) -> Connection:
-    """Return the changes that connect the repository; none if it is already connected. Raise NotFound if git fails."""
-    return _asked(lambda: _Connecting(layout).plan(wanted))
+    """Return the changes that connect the repository; none if it is already connected. Raises GitFailed."""
+    return _Connecting(layout).plan(wanted)
 
 
 def plan_git_removal(layout: Layout) -> Connection:
-    """Return the changes that remove the connection. Raise NotFound if git fails."""
-    return _asked(lambda: _Connecting(layout).removal())
+    """Return the changes that remove the connection. Raises GitFailed."""
+    return _Connecting(layout).removal()
 
 
 def carry_out_connection(connection: Connection) -> None:
-    """Write the files, then the settings; raise Unwritable or NotFound on failure."""
+    """Write the files, then the settings; raise Unwritable or GitFailed on failure."""
     for change in connection.files:
         try:
             if change.after is None:
@@ -232,18 +229,6 @@ def carry_out_connection(connection: Connection) -> None:
             raise Unwritable(
                 f"cannot write {change.path}: {failure.strerror}", "check permissions"
             ) from None
-    _asked(lambda: _set_all(connection))
-
-
-def _asked(ask: Callable[[], T]) -> T:
-    """Return what `ask` returns; raise NotFound if git fails."""
-    try:
-        return ask()
-    except GitFailed as failure:
-        raise NotFound(f"git: {failure}", failure.hint) from None
-
-
-def _set_all(connection: Connection) -> None:
     for setting in connection.settings:
         words = (
             ("--unset-all", setting.key) if setting.after is None else (setting.key, setting.after)
@@ -265,16 +250,19 @@ class _Connecting:
         self.name = f"rawkomem {self.inside}".strip()
         common = self._folder("--git-common-dir")
         refuse_exit(os.path.join(common, "config"), common)
+        listed = self.tree.git.names("config", "--local", "--list", "-z")
+        self.settings = dict(item.partition("\n")[::2] for item in listed)
 
     def plan(self, wanted: Wanted) -> Connection:
         """Return the plan; if this git reads hooks from its settings, remove our lines from hook files."""
         wanted = replace(wanted, sync=wanted.sync or self._follows_merges())
-        settings = [*self._driver(wanted)]
+        settings = self._driver(wanted)
         manager = find_manager(self.tree.top)
         if manager:
             to_add = hook_advice(manager, self._commands(wanted))
             return Connection(self.tree, tuple(self._attributes()), tuple(settings), (to_add,))
-        if self._git_version() >= HOOK_CONFIG_VERSION:
+        numbers = re.findall(r"\d+", self.tree.ask("version"))
+        if tuple(map(int, numbers[:2])) >= HOOK_CONFIG_VERSION:
             settings += self._config_hooks(wanted)
             files = (*self._attributes(), *self._without(self._hook_paths()))
             return Connection(self.tree, files, tuple(settings))
@@ -286,11 +274,15 @@ class _Connecting:
         """Return whether an earlier run set up the hook after merges, so that a later run updates its command."""
         section = f"hook.{self._hook_name(SYNC)}.command"
         files = [path for path in self._hook_paths() if os.path.basename(path) == SYNC]
-        return self._setting(section) is not None or any(self._without(files))
+        return section in self.settings or any(self._without(files))
 
     def removal(self) -> Connection:
         files = self._without(
-            [self._own(".gitattributes"), self._own(".gitignore"), *self._hook_paths()]
+            [
+                self.layout.path(".gitattributes"),
+                self.layout.path(".gitignore"),
+                *self._hook_paths(),
+            ]
         )
         return Connection(
             self.tree, tuple(files), tuple(self._unset([DRIVER_SECTION, *self._hook_sections()]))
@@ -319,16 +311,22 @@ class _Connecting:
     def _hook_sections(self) -> list[str]:
         return [f"hook.{self._hook_name(event)}" for event in EVENTS]
 
-    def _unset(self, sections: Iterable[str]) -> Iterator[SettingChange]:
-        for section in sections:
-            for key in ("name", "driver", "command", "event"):
-                before = self._setting(f"{section}.{key}")
-                if before is not None:
-                    yield SettingChange(f"{section}.{key}", before, None, "set by 'connect git'")
+    def _unset(self, sections: Iterable[str]) -> list[SettingChange]:
+        keys = ("name", "driver", "command", "event")
+        gone = dict.fromkeys(f"{section}.{key}" for section in sections for key in keys)
+        return self._changed(gone, "set by 'connect git'")
+
+    def _changed(self, wanted: Mapping[str, str | None], why: str) -> list[SettingChange]:
+        """Return the changes to these values; None means unset."""
+        return [
+            SettingChange(key, self.settings.get(key), value, why)
+            for key, value in wanted.items()
+            if self.settings.get(key) != value
+        ]
 
     def _attributes(self) -> Iterator[FileChange]:
         """Yield changes of .gitattributes and .gitignore, which are committed: merge driver and ignored folder."""
-        attributes, ignore = self._own(".gitattributes"), self._own(".gitignore")
+        attributes, ignore = self.layout.path(".gitattributes"), self.layout.path(".gitignore")
         known = read_whole(attributes, self.layout.root)
         others = cut_block(known, self.name) if known else b""
         missing = [line for line in ATTRIBUTE_LINES if line.encode() not in (others or b"")]
@@ -349,26 +347,25 @@ class _Connecting:
                 "the index is not committed",
             )
 
-    def _driver(self, wanted: Wanted) -> Iterator[SettingChange]:
-        """Yield settings of the merge driver; if our program fails, git merges by lines instead.
+    def _driver(self, wanted: Wanted) -> list[SettingChange]:
+        """Return settings of the merge driver; if our program fails, git merges by lines instead.
 
         Otherwise git would use our side as the result, and the other side's memories would be lost silently.
         """
         ours = f"{shlex.join(wanted.program).replace('%', '%%')} merge-driver --marker-size %L %O %A %B %P"
         lines = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
         driver = f"{ours}; case $? in 0) ;; {CONFLICT_EXIT_CODE}) exit 1 ;; *) {lines} ;; esac"
-        yield from self._set(
-            f"{DRIVER_SECTION}.name",
-            "rawkomem: memory files, entry by entry",
-            "merges memory files",
-        )
-        yield from self._set(f"{DRIVER_SECTION}.driver", driver, "merges memory files")
+        name = "rawkomem: memory files, entry by entry"
+        settings = {f"{DRIVER_SECTION}.name": name, f"{DRIVER_SECTION}.driver": driver}
+        return self._changed(settings, "merges memory files")
 
-    def _config_hooks(self, wanted: Wanted) -> Iterator[SettingChange]:
+    def _config_hooks(self, wanted: Wanted) -> list[SettingChange]:
+        changes = []
         for event, script in self._scripts(wanted.program, wanted).items():
-            why = f"runs on {event}"
-            yield from self._set(f"hook.{self._hook_name(event)}.event", event, why)
-            yield from self._set(f"hook.{self._hook_name(event)}.command", script, why)
+            section = f"hook.{self._hook_name(event)}"
+            settings = {f"{section}.event": event, f"{section}.command": script}
+            changes += self._changed(settings, f"runs on {event}")
+        return changes
 
     def _hook_files(self, wanted: Wanted) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
         folder = self._folder(*HOOKS)
@@ -420,23 +417,8 @@ class _Connecting:
     def _folder(self, *words: str) -> str:
         return os.path.normpath(os.path.join(self.tree.top, self.tree.ask("rev-parse", *words)))
 
-    def _git_version(self) -> tuple[int, ...]:
-        numbers = re.search(r"(\d+)\.(\d+)", self.tree.ask("version"))
-        return tuple(map(int, numbers.groups())) if numbers else (0, 0)
-
     def _hook_name(self, event: str) -> str:
         return self.name.replace(" ", "-") + ("" if event == CHECK else f"-{event}")
-
-    def _own(self, name: str) -> str:
-        return os.path.join(self.layout.root, name)
-
-    def _set(self, key: str, value: str, why: str) -> Iterator[SettingChange]:
-        before = self._setting(key)
-        if before != value:
-            yield SettingChange(key, before, value, why)
-
-    def _setting(self, key: str) -> str | None:
-        return self.tree.ask("config", "--local", "--get", key) or None
 
 
 def _is_there(program: Sequence[str]) -> str:

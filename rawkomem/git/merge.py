@@ -20,8 +20,8 @@ from ..format.blocks import CLOSING, Piece, cut_pieces, glue_pieces
 from ..format.frontmatter import emit_fields
 from ..model.entries import Entry
 from ..model.errors import Refused, Unwritable
-from ..model.ids import holds_id, order_key
-from ..model.values import record, replace
+from ..model.ids import order_key
+from ..model.values import record
 
 # Read one version of a memory file for a merge, entry by entry; an entry has the same key in all
 # versions.
@@ -91,7 +91,10 @@ def read_version(data: bytes, path: str, base: Version) -> Version | None:
 
 
 def _keyed(items: Sequence[Item], base: Version) -> dict[str, Item]:
-    """Return key → entry; the key is the same in all versions: the id, else the text or the position."""
+    """Return key → entry; the key is the same in all versions: the id, else the text or the position.
+
+    The key of a new entry without an id is its kind and title, or its text if it has no title.
+    """
     nameless = {key: item for key, item in base.items.items() if not item.named}
     same = {item.text: key for key, item in nameless.items()}
     unchanged = {same[item.text] for item in items if item.text in same}
@@ -99,82 +102,11 @@ def _keyed(items: Sequence[Item], base: Version) -> dict[str, Item]:
     return {
         f"id {item.entry.id}"
         if item.named
-        else same.get(item.text) or places.get(item.entry.id) or _new_key(item): item
+        else same.get(item.text)
+        or places.get(item.entry.id)
+        or f"{item.entry.kind} {item.entry.title or item.text}": item
         for item in items
     }
-
-
-def _new_key(item: Item) -> str:
-    """Return the key of a new entry: its kind and title, or its text if it has no title."""
-    return f"{item.entry.kind} {item.entry.title or item.text}"
-
-
-# Renumber experiences that two branches logged under the same number: the later one gets the next
-# free number.
-#
-# If another new entry of the same side mentions the number, it is kept and becomes a conflict, so
-# that a mention of `exp_5` never refers to another task.
-
-NUMBERED = re.compile(r"exp_(\d{1,12})")
-OWN_NUMBER = r"^((?:experience_)?id:[ \t]*\"?){}(\"?[ \t]*)$"
-
-
-def renumbered(base: Version, ours: Version, theirs: Version) -> tuple[Version, Version]:
-    """Return both sides, with new numbers for experiences that share a number, where renumbering is safe."""
-    free = max(
-        (_experience_number(item) for side in (base, ours, theirs) for item in side.items.values()),
-        default=0,
-    )
-    new: dict[int, dict[str, Item]] = {0: {}, 1: {}}
-    twice = [
-        key
-        for key in ours.items
-        if key not in base.items and _collide(ours.items[key], theirs.items.get(key))
-    ]
-    for key in sorted(twice, key=lambda key: _experience_number(ours.items[key])):
-        late = int(theirs.items[key].rank > ours.items[key].rank)
-        side = (ours, theirs)[late]
-        if not _is_mentioned(key, side, base):
-            free += 1
-            new[late][key] = _with_number(side.items[key], free)
-    return _with_items(ours, new[0]), _with_items(theirs, new[1])
-
-
-def _collide(ours: Item, theirs: Item | None) -> bool:
-    return (
-        theirs is not None
-        and ours.text != theirs.text
-        and ours.entry.kind == "experience"
-        and _experience_number(ours) > 0
-    )
-
-
-def _experience_number(item: Item) -> int:
-    found = NUMBERED.fullmatch(item.entry.id)
-    return int(found[1]) if found else 0
-
-
-def _is_mentioned(key: str, side: Version, base: Version) -> bool:
-    id = side.items[key].entry.id
-    others = (
-        item.text for other, item in side.items.items() if other != key and other not in base.items
-    )
-    return any(holds_id(text, id) for text in others)
-
-
-def _with_number(item: Item, number: int) -> Item:
-    id = f"exp_{number}"
-    own = re.compile(OWN_NUMBER.format(re.escape(item.entry.id)), re.MULTILINE)
-    text = own.sub(lambda match: f"{match[1]}{id}{match[2]}", item.text, count=1)
-    return replace(item, entry=replace(item.entry, id=id), piece=replace(item.piece, text=text))
-
-
-def _with_items(side: Version, new: Mapping[str, Item]) -> Version:
-    items = {
-        f"id {new[key].entry.id}" if key in new else key: new.get(key, item)
-        for key, item in side.items.items()
-    }
-    return replace(side, items=items)
 
 
 # Merge the tags of an entry that both sides changed; tags cannot contradict each other.
@@ -260,7 +192,7 @@ def merge_entries(
     sides = [origin and read_version(data, path, origin) for data in (ours, theirs)]
     if origin is None or sides[0] is None or sides[1] is None:
         return None
-    return _Merge(origin, *renumbered(origin, sides[0], sides[1])).result(path, marker)
+    return _Merge(origin, sides[0], sides[1]).result(path, marker)
 
 
 class _Merge:
@@ -296,7 +228,8 @@ class _Merge:
             text = self._united(key)
             if text is None:
                 text = _marked(ours or "", theirs or "", marker)
-                self.conflicts.append(self._item(key).entry.id)
+                item = self.ours.items.get(key) or self.theirs.items[key]
+                self.conflicts.append(item.entry.id)
         if text is not None:
             self.pieces[key] = self._surrounded(key, text)
 
@@ -313,15 +246,13 @@ class _Merge:
         """Return the text with the separator after it; prefer one from inside a file to one from its end."""
         for last in (False, True):
             base, ours, theirs = (
-                _rest(side, key, last) for side in (self.base, self.ours, self.theirs)
+                item.piece.rest if (item := side.items.get(key)) and item.piece.last == last else ""
+                for side in (self.base, self.ours, self.theirs)
             )
             rest = _pick(base, ours or theirs, theirs or ours)
             if rest:
                 return Piece(text, rest, last)
         return Piece(text, "", last=True)
-
-    def _item(self, key: str) -> Item:
-        return self.ours.items.get(key) or self.theirs.items[key]
 
     def _rank(self, key: str) -> Rank:
         return min(side.items[key].rank for side in (self.ours, self.theirs) if key in side.items)
@@ -350,11 +281,6 @@ class _Merge:
         return entry.at in {item.entry.at for item in known} and (
             names == {entry.id} or not names & abouts
         )
-
-
-def _rest(version: Version, key: str, last: bool) -> str:
-    item = version.items.get(key)
-    return item.piece.rest if item and item.piece.last == last else ""
 
 
 def _pick(base: T, ours: T, theirs: T) -> T:

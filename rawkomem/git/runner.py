@@ -12,18 +12,20 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
-from secrets import token_hex
 
-from ..files.layout import Layout, read_bytes
+from ..files.layout import Layout
 from ..files.private import local_path, open_local
+from ..model.errors import NotFound
 from ..model.values import record
 from ..redaction.anonymize import Person, person
 from .head import find_git
 
 # Run git in an untrusted repository: a clean environment, no prompts, no network, a time limit.
 
+LITERAL_PATHS = "--literal-pathspecs"  # so that a folder named `[x]` is not a pattern
+FILE_MODE = "100"  # prefix of a regular file's mode; other modes are links and submodules
 NO_VARIABLES: Mapping[str, str] = {}  # shared, never changed
 GIT_TIMEOUT_S = (
     60.0  # for all calls of one Git object; a history that takes longer to read gives an error
@@ -54,14 +56,13 @@ HINTS = {
 }
 
 
-class GitFailed(Exception):
-    """Raised if git fails: the reason, and a hint what to do next."""
+class GitFailed(NotFound):
+    """Git failed: the reason, and a hint what to do next."""
 
     def __init__(
         self, message: str, hint: str = "this is git's own message: fix the cause, then try again"
     ):
-        super().__init__(message)
-        self.hint = hint
+        super().__init__(message, hint)
 
 
 class Git:
@@ -85,11 +86,17 @@ class Git:
         `given` is the standard input.
         """
         settings = [word for setting in SETTINGS for word in ("-c", setting)]
+        # without the variables that a hook, an editor or another git set for a repository
+        kept = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith("GIT_") or key in KEPT_VARIABLES
+        }
         try:
             done = subprocess.run(
                 [self.program, "--no-pager", *settings, *words],
                 cwd=self.folder,
-                env={**_clean_environment(), **self.given},
+                env={**kept, **ENVIRONMENT, **self.given},
                 input=given,
                 capture_output=True,
                 timeout=max(0.1, self.until - time.monotonic()),
@@ -107,15 +114,15 @@ class Git:
             raise GitFailed(said.removeprefix("fatal: ") or f"git {words[0]} failed", *hints[:1])
         return done.stdout
 
+    def line(self, *words: str, fine: tuple[int, ...] = (0,)) -> str:
+        """Return the first line of git's output."""
+        said = self.run(*words, fine=fine).decode("utf-8", "surrogateescape")
+        return said.partition("\n")[0]
 
-def _clean_environment() -> dict[str, str]:
-    """Return our environment without the variables that a hook, an editor or another git set for a repository."""
-    kept = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith("GIT_") or key in KEPT_VARIABLES
-    }
-    return {**kept, **ENVIRONMENT}
+    def names(self, *words: str) -> list[str]:
+        """Return git's output as a list, without the NUL after each item."""
+        said = self.run(*words).decode("utf-8", "surrogateescape")
+        return said.split("\0")[:-1]
 
 
 # Find the work tree, the index and the objects that a hook's environment names.
@@ -143,11 +150,7 @@ class WorkTree:
 
     def ask(self, *words: str) -> str:
         """Return the first line of git's output; empty if git exits with 1 or 128."""
-        return (
-            self.git.run(*words, fine=(0, 1, 128))
-            .decode("utf-8", "surrogateescape")
-            .partition("\n")[0]
-        )
+        return self.git.line(*words, fine=(0, 1, 128))
 
 
 def work_tree(folder: str) -> WorkTree:
@@ -155,18 +158,14 @@ def work_tree(folder: str) -> WorkTree:
     given = {name: os.path.abspath(os.environ[name]) for name in PLACES if os.environ.get(name)}
     given |= {ALTERNATES: os.environ[ALTERNATES]} if os.environ.get(ALTERNATES) else {}
     if "GIT_DIR" in given:
-        top = _top_folder(Git(os.getcwd(), given=given))
+        top = Git(os.getcwd(), given=given).line("rev-parse", "--show-toplevel")
         if _is_in_tree(folder, top):
             return WorkTree(top, Git(top, given={**given, "GIT_WORK_TREE": top}))
         given = {}  # the hook belongs to another repository
     elif given and find_git(os.getcwd()) != find_git(folder):
         given = {}
-    top = _top_folder(Git(folder, given=given))
+    top = Git(folder, given=given).line("rev-parse", "--show-toplevel")
     return WorkTree(top, Git(top, given=given))
-
-
-def _top_folder(git: Git) -> str:
-    return os.fsdecode(git.run("rev-parse", "--show-toplevel")).rstrip("\n")
 
 
 def _is_in_tree(folder: str, top: str) -> bool:
@@ -187,32 +186,28 @@ def tracked_files(layout: Layout, paths: Collection[str]) -> set[str]:
     """Return the given paths (below .rawko) that are in git's index; empty without git or if git fails."""
     if not paths or find_git(layout.root) is None:
         return set()
-    # not needed in a repository without git
-
     asked = (
         sorted(paths)
         if len(paths) <= MAX_NAMED
         else sorted({path.partition("/")[0] for path in paths})
     )
     try:
-        listed = Git(layout.root).run("--literal-pathspecs", "ls-files", "-z", "--", *asked)
+        listed = Git(layout.root).names(LITERAL_PATHS, "ls-files", "-z", "--", *asked)
     except GitFailed:
         return set()
-    return {*listed.decode("utf-8", "surrogateescape").split("\0")} & {*paths}
+    return {*listed} & {*paths}
 
 
 def committed_files(layout: Layout, area: str) -> set[str] | None:
     """Return the paths of an area in HEAD; None without git, empty if git fails."""
     if find_git(layout.root) is None:
         return None
-
     try:
-        listed = Git(layout.root).run(
-            "ls-tree", "-r", "-z", "--name-only", "HEAD", "--", f"{area}/"
-        )
+        return {
+            *Git(layout.root).names("ls-tree", "-r", "-z", "--name-only", "HEAD", "--", f"{area}/")
+        }
     except GitFailed:
         return set()
-    return {*listed.decode("utf-8", "surrogateescape").split("\0")}
 
 
 # Name a repository and a clone of it in a shared store.
@@ -229,37 +224,26 @@ def repository_id(layout: Layout) -> str:
     """Return an id that is the same in every full clone; shallow clones need the setting `store.repository`."""
     try:
         git = Git(layout.project)
-        if git.run("rev-parse", "--is-shallow-repository").strip() == b"true":
+        if git.line("rev-parse", "--is-shallow-repository") == "true":
             return clone_id(layout)
         roots = sorted(git.run("rev-list", "--max-parents=0", "HEAD").split())
-        top = (
-            git.run("rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").rstrip("\n")
-        )
+        inside = WorkTree(git.line("rev-parse", "--show-toplevel"), git).path(layout.root)
     except GitFailed:
         return clone_id(layout)
-    inside = os.path.relpath(os.path.realpath(layout.root), os.path.realpath(top)).replace(
-        os.sep, "/"
-    )
     said = b"\0".join([*roots[:1], inside.encode("utf-8", "surrogateescape")])
     return sha256(said).hexdigest()[:NAME_DIGITS]
 
 
 def clone_id(layout: Layout) -> str:
     """Return the name of this clone; create it on the first call."""
-    return _known_clone(layout) or _new_clone(layout)
-
-
-def _known_clone(layout: Layout) -> str:
     try:
         with open_local(layout, CLONE_FILE, "r") as stream:
             inode, _, name = stream.read(100).decode("ascii").strip().partition(" ")
-            return name if inode == str(os.fstat(stream.fileno()).st_ino) else ""
+            if name and inode == str(os.fstat(stream.fileno()).st_ino):
+                return name
     except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def _new_clone(layout: Layout) -> str:
-    path, name = local_path(layout, CLONE_FILE), token_hex(NAME_DIGITS // 2)
+        pass
+    path, name = local_path(layout, CLONE_FILE), os.urandom(NAME_DIGITS // 2).hex()
     with open_local(layout, f"{CLONE_FILE}.{os.getpid()}", "w") as stream:
         stream.write(f"{os.fstat(stream.fileno()).st_ino} {name}\n".encode())
     os.replace(f"{path}.{os.getpid()}", path)
@@ -276,7 +260,8 @@ USER_VARIABLES = ("USER", "LOGNAME", "USERNAME")
 
 def user_name() -> str:
     """Return git's user name in this folder, else the account name, else an empty text."""
-    named = os.environ.get("GIT_AUTHOR_NAME", "").strip() or _name_in_settings()
+    named = os.environ.get("GIT_AUTHOR_NAME", "").strip()
+    named = named or next(iter(_known_to_git(os.curdir, "user.name")), "")
     if named:
         return named
     try:
@@ -285,58 +270,12 @@ def user_name() -> str:
         return ""
 
 
-def _name_in_settings() -> str:
-    """Return `user.name` from git's settings files; run git only if a file includes others."""
-    for file in _settings_files():
-        try:
-            text = read_bytes(file).decode("utf-8", "replace")
-        except OSError:
-            continue
-        if "[include" in text.lower():
-            return next(iter(_known_to_git(os.curdir, "user.name")), "")
-        if name := _name_in(text):
-            return name
-    return ""
-
-
-def _settings_files() -> Iterator[str]:
-    """Yield git's settings files, highest priority first."""
-    git = find_git(os.curdir)
-    if git:
-        yield os.path.join(git.common, "config")
-    if "GIT_CONFIG_GLOBAL" in os.environ:
-        yield os.environ["GIT_CONFIG_GLOBAL"]
-        return
-    home = os.path.expanduser("~")
-    yield os.path.join(home, ".gitconfig")
-    yield os.path.join(
-        os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git", "config"
-    )
-
-
-def _name_in(settings: str) -> str:
-    """Return the last `user.name` in the text of a settings file."""
-    section, found = "", ""
-    for line in settings.splitlines():
-        line = line.strip()
-        if line.startswith("["):
-            section = line.partition("]")[0][1:].strip().lower()
-        key, _, value = line.partition("=")
-        if section == "user" and key.strip().lower() == "name":
-            found = value.strip().strip('"').strip()
-    return found
-
-
 def committing_people(folder: str) -> str:
     """Return `author<tab>committer` of the commit that a hook runs for, each as `Name <e-mail>`; empty if git fails."""
-
     given = {name: os.environ[name] for name in COMMIT_VARIABLES if os.environ.get(name)}
     try:
         git = Git(folder, SETTINGS_TIMEOUT_S, given)
-        idents = [
-            git.run("var", f"GIT_{role}_IDENT", fine=(0, 128)).decode("utf-8", "replace")
-            for role in ROLES
-        ]
+        idents = [git.line("var", f"GIT_{role}_IDENT", fine=(0, 128)) for role in ROLES]
     except (GitFailed, OSError):
         return ""
     return "\t".join(f"{ident.rpartition('>')[0]}>" for ident in idents if ">" in ident)
@@ -344,7 +283,6 @@ def committing_people(folder: str) -> str:
 
 def people_here(project: str, others: Sequence[str]) -> list[Person]:
     """Return the user, known by git's e-mail address and name and by account names, and the people in `others`."""
-
     accounts = [os.environ.get(name, "") for name in USER_VARIABLES]
     home = os.path.basename(os.path.expanduser("~").rstrip("/\\"))
     known = _known_to_git(project, "user.email", "user.name")
@@ -353,11 +291,8 @@ def people_here(project: str, others: Sequence[str]) -> list[Person]:
 
 
 def _known_to_git(folder: str, *keys: str) -> list[str]:
-    # most commands do not run git
-
     try:
         git = Git(folder, SETTINGS_TIMEOUT_S)
-        told = [git.run("config", "--get", key, fine=(0, 1)) for key in keys]
+        return [git.line("config", "--get", key, fine=(0, 1)).strip() for key in keys]
     except (GitFailed, OSError):
         return []
-    return [name.decode("utf-8", "replace").strip() for name in told]

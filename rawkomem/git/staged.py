@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from ..files.append import is_change_file
 from ..files.archive import bundled_files, folder_of_bundle, is_bundle
-from ..files.layout import AREAS, FOLDER, Layout
+from ..files.layout import AREAS, FOLDER, Layout, is_memory_name
 from ..files.reading import decode_file, implicit_id, read_data
 from ..format.blocks import append_holds, cut_pieces, join_entry
 from ..format.body import citations_in, read_citation
 from ..model.entries import Entry, Memory, Plan
-from ..model.errors import NotFound, Refused
+from ..model.errors import Refused
 from ..model.values import ACTIVE, ERROR, KEPT_BOTH, WARNING, Problem, error, now, record, replace
 from ..redaction.find import find_secrets
 from ..state.changes import AMENDABLE, HERITAGE, Names, plan_delete, references
@@ -38,16 +39,14 @@ from ..text.clean import one_line
 from ..text.language import identity
 from .authorship import digests_in, read_blobs
 from .citations import GONE, STALE, Citations
-from .runner import GitFailed, work_tree
+from .runner import FILE_MODE, LITERAL_PATHS, GitFailed, work_tree
 
 # Read the staged files from git's index, and the files of the parent commits; ignore the work
 # tree.
 
-LITERAL_PATHS = "--literal-pathspecs"  # so that a folder named `[x]` is not a pattern
 MERGED_PREFIX = (
     "GITHEAD_"  # of the environment variables in which git names merged commits for hooks
 )
-FILE_MODE = "100"  # prefix of the modes of regular files
 
 
 class Staged:
@@ -57,12 +56,13 @@ class Staged:
         self.tree = work_tree(layout.project)
         self._root = self.tree.path(layout.root) + "/"
         self._project = self.tree.path(layout.project)
+        self._listing = (LITERAL_PATHS, "ls-files", "-s", "-z", "--")
+        self._blob_at = 1  # position of the blob in a listed line
         self.now, self.unmerged = self._index()
-        self._names = [
-            name for name in ("HEAD", self._other_side()) if name and self._is_there(name)
-        ]
-        self.parents = [self._commit(name) for name in self._names]
-        self.base = self._merge_base() if len(self.parents) > 1 else {}
+        names = [name for name in ("HEAD", self._other_side()) if name and self._is_there(name)]
+        self.parents = [self._commit(name) for name in names]
+        common = self.tree.ask("merge-base", *names) if len(names) > 1 else ""
+        self.base = self._commit(common) if common else {}
         self.code = self._code_in(
             "diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z"
         )
@@ -91,21 +91,31 @@ class Staged:
         self._known |= dict(read_blobs(self.tree.git, wanted)) if wanted else {}
         return self._known
 
+    def texts(self, paths: Iterable[str], of: Mapping[str, str] | None = None) -> dict[str, bytes]:
+        """Return path → bytes of the staged files, or of the version `of`."""
+        blobs = {path: (self.now if of is None else of)[path] for path in paths}
+        contents = self.read(blobs.values())
+        return {path: contents[blob] for path, blob in blobs.items() if blob in contents}
+
+    @cached_property
+    def everything(self) -> dict[str, bytes]:
+        """Return path → bytes of all staged memory files."""
+        return self.texts(filter(is_memory, self.now))
+
     def code_file(self, path: str) -> bytes | None:
         """Return the bytes of a staged project file; None if it is not staged. `path` is below the project."""
         name = path if self._project == "." else f"{self._project}/{path}"
-        listed = self._lines(LITERAL_PATHS, "ls-files", "-s", "-z", "--", name)
-        exact = [
-            line.split(" ")[1]
-            for line in listed
-            if line.endswith(f"\t{name}") and line.startswith(FILE_MODE)
-        ]
-        return self.read(exact[:1]).get(exact[0]) if exact else None
+        for line in self.tree.git.names(*self._listing, name):
+            facts, _, found = line.partition("\t")
+            if found == name and facts.startswith(FILE_MODE):
+                blob = facts.split(" ")[self._blob_at]
+                return self.read([blob]).get(blob)
+        return None
 
     def _index(self) -> tuple[dict[str, str], list[str]]:
         found: dict[str, str] = {}
         unmerged: dict[str, None] = {}
-        for facts, path in self._listed(LITERAL_PATHS, "ls-files", "-s", "-z", "--", self._root):
+        for facts, path in self._listed(*self._listing, self._root):
             mode, blob, stage = facts.split(" ")
             if stage != "0":
                 unmerged[path] = None
@@ -126,17 +136,10 @@ class Staged:
         ]
         return "MERGE_HEAD" if self._is_there("MERGE_HEAD") else named[0] if len(named) == 1 else ""
 
-    def _merge_base(self) -> dict[str, str]:
-        commit = self.tree.ask("merge-base", *self._names)
-        return self._commit(commit) if commit else {}
-
     def _listed(self, *words: str) -> list[tuple[str, str]]:
         """Return (facts, path below .rawko) of each line that git lists."""
-        pairs = (line.split("\t", 1) for line in self._lines(*words) if line)
+        pairs = (line.split("\t", 1) for line in self.tree.git.names(*words))
         return [(facts, path.removeprefix(self._root)) for facts, path in pairs]
-
-    def _lines(self, *words: str) -> list[str]:
-        return self.tree.git.run(*words).decode("utf-8", "surrogateescape").split("\0")
 
     def _is_there(self, name: str) -> bool:
         return bool(
@@ -145,7 +148,7 @@ class Staged:
 
     def _code_in(self, *words: str) -> set[str]:
         """Return the project's paths outside `.rawko` that a git command lists, relative to the project."""
-        names = self._lines(*words)
+        names = self.tree.git.names(*words)
         below = "" if self._project == "." else f"{self._project}/"
         return {
             name[len(below) :]
@@ -158,12 +161,10 @@ def staged_layouts(folder: str) -> list[Layout]:
     """Return the repositories with tracked files in the work tree around a folder, because a hook runs at its top."""
     try:
         tree = work_tree(os.path.abspath(folder))
-        names = tree.git.run("ls-files", "-z", "--", f":(glob)**/{FOLDER}/**").decode(
-            "utf-8", "surrogateescape"
-        )
+        names = tree.git.names("ls-files", "-z", "--", f":(glob)**/{FOLDER}/**")
     except GitFailed:
         return []
-    paths = [name.split("/") for name in names.split("\0") if name]
+    paths = [name.split("/") for name in names]
     roots = {os.path.join(tree.top, *parts[: parts.index(FOLDER) + 1]) for parts in paths}
     return [Layout(root) for root in sorted(roots) if os.path.isdir(root)]
 
@@ -174,8 +175,7 @@ def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
 
 def is_memory(path: str) -> bool:
     """Tell whether a path below `.rawko` is a memory file."""
-    name = path.rpartition("/")[2]
-    return path.partition("/")[0] in AREAS and name.endswith(".md") and not name.startswith(".")
+    return path.partition("/")[0] in AREAS and is_memory_name(path.rpartition("/")[2])
 
 
 # Report manual edits of committed entries, and turn them into amendments: restore the old text,
@@ -202,15 +202,13 @@ def edit_problem(
 
     For a removed memory, `depending` is (reference type, title) of memories that refer to it, `left` its change files.
     """
-    problem = (
-        _removed(edit.old, depending, left) if edit.new is None else _edited(edit.old, edit.new)
-    )
+    old, new = edit.old, edit.new
+    if new is None:
+        problem = _removed(old, depending, left)
+    else:
+        message = f"{_name_of_entry(old)} was edited: {edit_in_words(old, new)}"
+        problem = error("entry-rewritten", message, AMEND_HINT, new.line, new.path)
     return replace(problem, level=WARNING) if allowed else problem
-
-
-def _edited(old: Entry, new: Entry) -> Problem:
-    message = f"{_name_of_entry(old)} was edited: {edit_in_words(old, new)}"
-    return error("entry-rewritten", message, AMEND_HINT, new.line, new.path)
 
 
 def _removed(old: Entry, depending: Sequence[tuple[str, str]], left: Sequence[str]) -> Problem:
@@ -257,9 +255,9 @@ def restored_file(path: str, committed: bytes, staged: bytes | None) -> bytes:
         )
     if staged is None:
         return committed
-    known = {entry.id for entry in read_data(committed, path, advice=False).entries}
+    known = {entry.id for entry in _entries(committed, path)}
     text, refused, odd = decode_file(staged)
-    entries = read_data(staged, path, advice=False).entries
+    entries = _entries(staged, path)
     unnamed = [entry for entry in entries if "id" not in entry.given]
     if refused or odd or (len(unnamed) > 1 and len(entries) != len(known)):
         raise Refused(
@@ -341,7 +339,7 @@ def entries_by_memory(files: Mapping[str, bytes]) -> dict[str, list[Entry]]:
     """Return memory id → its entries in some files."""
     found: dict[str, list[Entry]] = {}
     for path, data in files.items():
-        for entry in read_data(data, path, advice=False).entries:
+        for entry in _entries(data, path):
             found.setdefault(entry.target, []).append(entry)
     return found
 
@@ -376,14 +374,10 @@ def check_staged(
     """Return check → Problems, with paths from the top of the work tree; checks in `skip` do not run.
 
     Without `append_only`, edits and removals of committed entries are warnings. Those of `purged` memories are allowed.
-    Raise NotFound if git fails.
+    Raises GitFailed.
     """
-    try:
-        return check_commit(
-            Commit(layout, staged or Staged(layout), registry, append_only, purged), skip
-        )
-    except GitFailed as failure:
-        raise NotFound(f"git cannot tell what is staged: {failure}", failure.hint) from None
+    commit = Commit(layout, staged or Staged(layout), registry, append_only, purged)
+    return check_commit(commit, skip)
 
 
 def check_commit(commit: Commit, skip: Sequence[str] = ()) -> dict[str, list[Problem]]:
@@ -406,23 +400,15 @@ class Commit:
         self.layout, self.staged, self.registry = layout, staged, registry
         self.purged = purged  # ids of memories that a person purged
         self.append_only = append_only  # whether an edit of a committed entry is an error
-        self._everywhere: set[str] | None = (
-            None  # digests of all staged entries, computed on first use
-        )
-
-    def texts(self, paths: Iterable[str], of: Mapping[str, str] | None = None) -> dict[str, bytes]:
-        """Return path → bytes of the staged files, or of the version `of`."""
-        blobs = {path: (self.staged.now if of is None else of)[path] for path in paths}
-        contents = self.staged.read(blobs.values())
-        return {path: contents[blob] for path, blob in blobs.items() if blob in contents}
 
     def changed(self) -> dict[str, bytes]:
         """Return path → bytes of the memory files that this commit adds or changes."""
-        return self.texts(filter(is_memory, self.staged.changed()))
+        return self.staged.texts(filter(is_memory, self.staged.changed()))
 
     def digests(self, version: Mapping[str, str]) -> dict[str, Entry]:
         """Return digest → entry of a version's files and bundles that this commit changes or removes."""
-        return _digests(self.texts(filter(_holds_memories, self.staged.left(version)), version))
+        left = [path for path in self.staged.left(version) if is_memory(path) or is_bundle(path)]
+        return _digests(self.staged.texts(left, version))
 
     def touched(self) -> dict[str, bytes]:
         """Return the files that this commit changes, and the files of memories whose change files it changes."""
@@ -432,52 +418,42 @@ class Commit:
             for path in filter(is_change_file, changed)
             for e in _entries(changed[path], path)
         }
-        everything = self.texts(filter(is_memory, self.staged.now)) if abouts else {}
-        return changed | {
-            path: data for path, data in everything.items() if _speaks_of(data, path, abouts)
+        about = {
+            path: data
+            for path, data in self.staged.everything.items()
+            if abouts and _speaks_of(data, path, abouts)
         }
+        return changed | about
 
     def concerned(self) -> set[str]:
         """Return the ids of the memories that this commit adds or changes."""
-        return {
-            entry.target for path, data in self.changed().items() for entry in _entries(data, path)
-        }
+        return set(entries_by_memory(self.changed()))
 
-    def is_anywhere(self, digest: str) -> bool:
-        """Tell whether any staged file, changed or not, contains the entry with this digest."""
-        if self._everywhere is None:
-            self._everywhere = set(_digests(self.texts(filter(is_memory, self.staged.now))))
-        return digest in self._everywhere
+    @cached_property
+    def all_digests(self) -> set[str]:
+        """Return the digests of all entries in staged files, changed or not."""
+        return set(_digests(self.staged.everything))
 
     def digests_now(self, since: Mapping[str, str]) -> dict[str, Entry]:
         """Return digest → entry of the staged files that a version does not have, and of all staged bundles."""
         new = set(filter(is_memory, self.staged.changed(since)))
-        return _digests(self.texts({*new, *filter(is_bundle, self.staged.now)}))
+        return _digests(self.staged.texts({*new, *filter(is_bundle, self.staged.now)}))
 
-    def memories(self, files: Iterable[str]) -> list[Memory]:
+    def memories(self, files: Collection[str]) -> list[Memory]:
         """Return the active memories that some staged files contain, folded from all files about them."""
-        everything = self.texts(filter(is_memory, self.staged.now))
-        entries = [entry for path in files for entry in _entries(everything[path], path)]
-        ids = {entry.target for entry in entries}
-        others = [
-            path
+        everything = self.staged.everything
+        ids = set(entries_by_memory({path: everything[path] for path in files}))
+        about = {
+            path: data
             for path, data in everything.items()
-            if path not in files and _speaks_of(data, path, ids)
-        ]
-        about: dict[str, list[Entry]] = {}
-        for entry in (
-            *entries,
-            *(entry for path in others for entry in _entries(everything[path], path)),
-        ):
-            if entry.target in ids:
-                about.setdefault(entry.target, []).append(entry)
-        return [
-            memory for memory in map(fold, about.values()) if memory and memory.status == ACTIVE
-        ]
+            if path in files or _speaks_of(data, path, ids)
+        }
+        folded = [fold(some) for id, some in entries_by_memory(about).items() if id in ids]
+        return [memory for memory in folded if memory and memory.status == ACTIVE]
 
 
 def _secrets(commit: Commit) -> list[Problem]:
-    files = commit.texts(commit.staged.changed())
+    files = commit.staged.texts(commit.staged.changed())
     return [
         error("secret", f"a secret: {secret.rule}", LEAK_HINT, secret.line, path=path)
         for path, data in _unpacked(files)
@@ -523,7 +499,7 @@ def _left_by(commit: Commit, old: Entry) -> tuple[Sequence[tuple[str, str]], Seq
         return (), ()
     stem = old.path.rpartition("/")[2].removesuffix(".md")
     names = [name.encode("utf-8", "surrogateescape") for name in (old.id, stem)]
-    staged = commit.texts(filter(is_memory, commit.staged.now))
+    staged = commit.staged.everything
     naming = [path for path, data in staged.items() if any(name in data for name in names)]
     changes = [path for path in naming if is_change_file(path)]
     about = [
@@ -531,7 +507,7 @@ def _left_by(commit: Commit, old: Entry) -> tuple[Sequence[tuple[str, str]], Seq
         for path in changes
         if any(entry.about == old.id for entry in _entries(staged[path], path))
     ]
-    depending = list(depending_on(old, commit.memories(naming))) if naming else []
+    depending = list(depending_on(old, commit.memories(naming)))
     return depending, [commit.staged.name(path) for path in about]
 
 
@@ -543,7 +519,11 @@ def edits_of(commit: Commit) -> list[Edit]:
     staged = commit.staged
     base = commit.digests(staged.base)
     parents = [commit.digests(parent) for parent in staged.parents]
-    settled = _ids_that_differ(*parents) if len(parents) > 1 else set()
+    ids = [
+        {entry.id for digest, entry in one.items() if any(digest not in two for two in parents)}
+        for one in parents
+    ]
+    settled = ids[0] & ids[1] if len(ids) > 1 else set()  # both sides of a merge changed these
     found: dict[str, Edit] = {}
     for version, entries in zip(staged.parents, parents, strict=True):
         now = commit.digests_now(version) if entries else {}
@@ -553,14 +533,9 @@ def edits_of(commit: Commit) -> list[Edit]:
             lost = (
                 digest not in now and not taken and not (entry.id in settled and entry.id in there)
             )
-            if lost and not commit.is_anywhere(digest):
+            if lost and digest not in commit.all_digests:
                 found.setdefault(digest, Edit(entry, there.get(entry.id)))
     return [edit for edit in found.values() if edit.old.target not in commit.purged]
-
-
-def _ids_that_differ(ours: Mapping[str, Entry], theirs: Mapping[str, Entry]) -> set[str]:
-    mine = {entry.id for digest, entry in ours.items() if digest not in theirs}
-    return mine & {entry.id for digest, entry in theirs.items() if digest not in ours}
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
@@ -569,10 +544,6 @@ def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
         zip(digests_in(data), _entries(data, path), strict=False) for path, data in _unpacked(files)
     )
     return {digest: entry for pair in pairs for digest, entry in pair}
-
-
-def _holds_memories(path: str) -> bool:
-    return is_memory(path) or is_bundle(path)
 
 
 def _unpacked(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
@@ -637,10 +608,9 @@ def _claiming(commit: Commit) -> list[Memory]:
     words = {
         max(claim.subject.split(), key=len).encode() for claim in claims
     }  # a subject may be wrapped
-    everything = commit.texts(filter(is_memory, commit.staged.now)).items()
     claiming = [
         path
-        for path, data in everything
+        for path, data in commit.staged.everything.items()
         if b"claim" in data and any(word in data for word in words)
     ]
     return commit.memories(claiming)
@@ -648,23 +618,14 @@ def _claiming(commit: Commit) -> list[Memory]:
 
 def _derived(commit: Commit) -> list[Problem]:
     """Return a Problem for each active memory with an invalid source, if this commit changes the memory or source."""
-    everything = commit.texts(filter(is_memory, commit.staged.now))
+    everything = commit.staged.everything
     deriving = [
         path for path, data in everything.items() if DERIVED.encode() in data or b"heritage" in data
     ]
-    memories = (
-        [memory for memory in commit.memories(deriving) if derived_from(memory)] if deriving else []
-    )
+    memories = [memory for memory in commit.memories(deriving) if derived_from(memory)]
     if not memories:
         return []
-    about: dict[str, list[Entry]] = {}
-    for path, data in everything.items():
-        for entry in _entries(data, path):
-            about.setdefault(entry.target, []).append(entry)
-    changed = commit.changed()
-    concerned = {
-        id for id, entries in about.items() if any(entry.path in changed for entry in entries)
-    }
+    about, concerned = entries_by_memory(everything), commit.concerned()
     found = []
     for memory in memories:
         for source in weak_sources(memory, lambda id: fold(about.get(id, [])), now()):
@@ -680,16 +641,14 @@ def _citations(commit: Commit) -> list[Problem]:
     """Return a Problem for each stale citation in memories of this commit, or to code that this commit changes."""
     touched, concerned, code = commit.touched(), commit.concerned(), commit.staged.code
     names = [path.encode("utf-8", "surrogateescape") for path in code]
-    everything = commit.texts(filter(is_memory, commit.staged.now))
-    cites = {path: data for path, data in everything.items() if b"cites" in data}
     citing = [
         path
-        for path, data in cites.items()
-        if path in touched or any(name in data for name in names)
+        for path, data in commit.staged.everything.items()
+        if b"cites" in data and (path in touched or any(name in data for name in names))
     ]
     looking = _StagedCitations(commit)
     found = []
-    for memory in commit.memories(citing) if citing else ():
+    for memory in commit.memories(citing):
         for text in citations_in(memory.extra):
             citation = read_citation(text)
             if memory.id in concerned or citation.path in code:
@@ -707,8 +666,9 @@ class _StagedCitations(Citations):
 
     def __init__(self, commit: Commit):
         super().__init__(commit.layout)
-        self.known = None  # the cache is about files on disk, not about staged files
         self.staged = commit.staged
+
+    _found = Citations._searched  # the cache is about files on disk, not about staged files
 
     def _read_once(self, path: str) -> bytes | None:
         self._file(path)  # raises _Unknown for paths out of the project
@@ -721,7 +681,7 @@ def _speaks_of(data: bytes, path: str, ids: Iterable[str]) -> bool:
     return any(id.encode() in data or id.partition("#")[0] == stem for id in ids)
 
 
-def _entries(data: bytes, path: str) -> Sequence[Entry]:
+def _entries(data: bytes, path: str) -> tuple[Entry, ...]:
     return read_data(data, path, advice=False).entries
 
 
@@ -756,8 +716,11 @@ class AddedMemories:
     def __init__(self, staged: Staged):
         self.staged = staged
         self._entries: dict[str, tuple[Entry, ...]] = {}
-        self._texts: dict[str, bytes] | None = None
-        new = [path for path in filter(is_memory, staged.now) if self._is_new(path)]
+        new = [
+            path
+            for path in staged.everything
+            if all(parent.get(path) != staged.now[path] for parent in staged.parents)
+        ]
         known = self._known() if new else []
         digests, ids_before = {entry.digest for entry in known}, {entry.id for entry in known}
         entries = [
@@ -796,9 +759,7 @@ class AddedMemories:
             max(text.split(), key=len, default="").encode().lower()
             for text in (memory.title, memory.body)
         ]
-        paths = [
-            path for path, data in self._lower().items() if all(word in data for word in words)
-        ]
+        paths = [path for path, data in self._lower.items() if all(word in data for word in words)]
         ids = {entry.id: path for path in paths for entry in self._read(path) if entry.creates}
         return [other for other in self._folded(ids) if other.id != memory.id]
 
@@ -806,7 +767,7 @@ class AddedMemories:
         """Yield the commit's memories with these ids (id → one of its files), folded from all files that name them."""
         for id, own in ids.items():
             name = id.encode().lower()
-            paths = {own, *(path for path, data in self._lower().items() if name in data)}
+            paths = {own, *(path for path, data in self._lower.items() if name in data)}
             memory = fold(
                 [
                     entry
@@ -818,40 +779,23 @@ class AddedMemories:
             if memory:
                 yield memory
 
+    @cached_property
     def _lower(self) -> Mapping[str, bytes]:
         """Return path → lower-case bytes of all memory files of the commit."""
-        if self._texts is None:
-            blobs = {path: self.staged.now[path] for path in filter(is_memory, self.staged.now)}
-            contents = self.staged.read(blobs.values())
-            self._texts = {
-                path: contents[blob].lower() for path, blob in blobs.items() if blob in contents
-            }
-        return self._texts
-
-    def _is_new(self, path: str) -> bool:
-        blob = self.staged.now[path]
-        return all(parent.get(path) != blob for parent in self.staged.parents)
+        return {path: data.lower() for path, data in self.staged.everything.items()}
 
     def _known(self) -> list[Entry]:
         """Return the entries in the parents' files that this commit changes or moves."""
-        left = [
-            (path, parent[path])
-            for parent in self.staged.parents
-            for path in self.staged.left(parent)
-        ]
-        blobs = {blob: path for path, blob in left if is_memory(path)}
-        contents = self.staged.read(blobs)
-        return [
-            e
-            for blob, path in blobs.items()
-            if blob in contents
-            for e in _entry_tuple(contents[blob], path)
-        ]
+        found: list[Entry] = []
+        for parent in self.staged.parents:
+            left = filter(is_memory, self.staged.left(parent))
+            for path, data in self.staged.texts(left, parent).items():
+                found += _entries(data, path)
+        return found
 
     def _read(self, path: str) -> tuple[Entry, ...]:
         if path not in self._entries:
-            blob = self.staged.now[path]
-            self._entries[path] = _entry_tuple(self.staged.read([blob]).get(blob, b""), path)
+            self._entries[path] = _entries(self.staged.everything[path], path)
         return self._entries[path]
 
 
@@ -874,7 +818,3 @@ def duplicate_problems(brought: AddedMemories) -> list[Problem]:
         )
         for twins in brought.twins()
     ]
-
-
-def _entry_tuple(data: bytes, path: str) -> tuple[Entry, ...]:
-    return tuple(read_data(data, path, advice=False).entries)

@@ -9,15 +9,10 @@ files that do not parse. Citations hash this text, so changing these rules makes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import takewhile
+import re
+from functools import cache
 
 Span = tuple[int, int]
-LineSpan = tuple[int, int]
-
-
-# Search the lines of a source file in a limited number of steps; find the sections of a Markdown
-# file.
 
 MAX_STEPS = 500_000  # about as many characters are read for one symbol; takes a quarter of a second
 
@@ -48,35 +43,20 @@ class SourceLines(list[str]):
 def markdown_sections(lines: SourceLines, anchor: str) -> list[Span]:
     """Return the span of the Markdown section with this anchor, up to the next heading of its level or above."""
     lines.spend(len(lines))
-    levels = [
-        (n, len(line) - len(line.lstrip("#")))
-        for n, line in enumerate(lines)
-        if line.startswith("#")
-    ]
-    for at, (number, level) in enumerate(levels):
-        lines.spend(len(lines[number]))
-        if _anchor(lines[number]) == anchor.lower():
-            following = (n for n, other in levels[at + 1 :] if other <= level)
-            return [(number, next(following, len(lines)))]
-    return []
+    start, level = -1, 0
+    for number, line in enumerate(lines):
+        depth = len(line) - len(line.lstrip("#"))
+        if start >= 0 and 0 < depth <= level:
+            return [(start, number)]
+        if start < 0 and depth:
+            lines.spend(len(line))
+            words = NOT_IN_ANCHOR.sub("", line.strip("# ").lower())
+            if words.replace(" ", "-") == anchor.lower():
+                start, level = number, depth
+    return [(start, len(lines))] if start >= 0 else []
 
 
-def _anchor(heading: str) -> str:
-    words = heading.strip("# ").lower()
-    return "".join("-" if c in " -" else c for c in words if c.isalnum() or c in " -_")
-
-
-# Find the text of a symbol in a source file, in any language, without a parser.
-#
-# A definition starts with a line that looks like one. It continues while brackets are open or
-# lines are indented deeper, up to the next line that certainly starts something else: too much
-# text causes a needless warning, too little hides an edit. The result is the same on every
-# machine, also for files that do not parse. Citations hash this text, so changing these rules
-# makes citations stale.
-
-MAX_BEFORE_CHARS = (
-    1_000  # before a name on its line: a longer line is minified code, not a definition
-)
+MAX_BEFORE_CHARS = 1_000  # before a name on its line: a longer line is minified code
 
 
 def _all(words: str) -> frozenset[str]:
@@ -88,17 +68,20 @@ DEFINING = _all(
     "object protocol extension record typedef const let var val static macro_rules! macro #define sub defp defmodule "
     "defmacro procedure table view data newtype package message service rpc constant local my our actor typealias"
 )
-PLAIN = (
-    "",
-    '"',
-    "'",
-    "export ",
-    "self.",
-)  # prefixes of a name that is assigned; a key may be quoted
-NOT_TYPES = _all(
-    "if while for switch return new await throw case else elif catch with in and or not do yield"
+PLAIN = ("", '"', "'", "export ", "self.")  # before a name that is assigned; a key may be quoted
+ASSIGNS = re.compile(r"[\"'?! ]*(?:=(?![=>])|:(?!:)|<-)")  # after such a name
+# Before a name: its owner, as in `func (t *T)`, `void T::` and `function T.`
+OWNER = re.compile(r"(?:\([^(]*\)|(?<![\w<>$])(?:[\w<>$]*+\s*+[:.]++ *+)++)$")
+IMPL = re.compile(r"(?:[^<]*\s)?impl(?:<|\s.*\sfor$)")  # before the name of a type in Rust
+# Before the name of a C or Java function: only a type
+TYPED = re.compile(
+    r"(?!.*(?<!\S)(?:if|while|for|switch|return|new|await|throw|case|else|elif|catch|with|in|and|or|not|do|yield)(?!\S))"
+    r"[\w*&<>:,\[\]~ \t?@.]*"
 )
-TYPE_SIGNS = "_*&<>:,[]~ \t?@."  # with letters and digits, the characters before the name of a C or Java function
+# After a C name that is only used as a type: `struct thing *next`
+TYPE_USE = re.compile(r"(?!final)[^{:;=<(\[]")
+UPPER_HALF = re.compile(r"(?!#|//|/?\*).*[^;{}:,)]")  # a C line above a name: a type or a template
+NOT_IN_ANCHOR = re.compile(r"[^\w -]")
 # Languages by the suffix of the file name:
 HASH = _all(
     "py pyi rb sh bash zsh pl pm r ex exs yaml yml toml nim cr jl mk cmake tf hcl ini cfg conf ps1 gd"
@@ -113,13 +96,11 @@ C_LIKE = C | _all("java cs")  # a type may be on the line above a name
 NAMES_A_TYPE = _all(
     "const static struct enum union class"
 )  # in C, these may also precede a type that is only used
-HERE_TEXTS = _all(
-    "rb sh bash zsh pl pm php cr"
-)  # a string extends from `<<WORD` to a line with that word
 ATTRIBUTES = ("@", "#[", "[[")
-QUOTES_AND_REMARKS = ('"', "'", "`", "/", "#", "--", "$", "<<")
-TRIPLE = ('"""', "'''")
-REGEX_AFTER = "(,=:[!&|?{};+-*%<>~^"  # after these, a slash starts a regular expression in JavaScript, not a division
+SIGNS = re.compile("[\"'`/#]|--")  # a line without any of these has neither comments nor strings
+# A regular expression in JavaScript; after other signs, a slash is a division
+REGEX = r"(?:^|(?<=[(,=:\[!&|?{};+\-*%<>~^])|(?<=return))\s*/(?![/*])(?:\\.|[^/\\])*+/"
+BLOCK_REMARK = r"/\*(?:[^*]|\*(?!/))*(?:\*/\s*)?$"  # a comment that fills its line
 CLOSERS = "})]>"
 BY_INDENT = _all(
     "py pyi yaml yml nim gd hs elm toml ini cfg conf"
@@ -137,15 +118,7 @@ STARTS_NEW = _all(
     "select update delete go defimpl defprotocol defstruct attr_reader attr_accessor attr_writer private public "
     "protected"
 )
-ENDS = (
-    "end",
-    "end;",
-    "end,",
-    "end)",
-    "fi",
-    "done",
-    "esac",
-)  # lines that end a block and have its indent
+ENDS = ("end", "end;", "end,", "end)", "fi", "done", "esac")  # end a block and have its indent
 GOES_ON = _all(
     "where rescue ensure else elif elsif elseif catch finally except as language returns return begin do then is while "
     "and or not with extends implements throws on in of end"
@@ -173,23 +146,16 @@ def symbol_text(lines: SourceLines, symbol: str, path: str) -> str:
 def mentions_symbol(lines: SourceLines, symbol: str, path: str) -> bool:
     """Tell whether the last part of a symbol occurs as a word outside comments. Raises TooLong."""
     name, suffix = symbol.replace("::", ".").rpartition(".")[2], path.rpartition(".")[2].lower()
-    return any(
-        name in code and next(_words_at(code, name), -1) >= 0
-        for code in _uncommented(lines, suffix)
-    )
-
-
-def _uncommented(lines: SourceLines, suffix: str) -> Iterator[str]:
-    """Yield lines without comments; strings stay, because a key or a command may be a string."""
-    inside = ""
+    word, inside = _word(name), ""
     for line in lines:
-        before = inside
+        is_remark = not inside and _is_remark(line.strip(), suffix)
         code, inside = _code(lines, line, inside, suffix, texts=True)
-        if before != "*/" or code:
-            yield "" if not before and _is_remark(line.strip(), suffix) else code
+        if name and name in code and not is_remark and word.search(code):
+            return True
+    return False
 
 
-def _inside(lines: SourceLines, parts: list[str], suffix: str) -> list[LineSpan]:
+def _inside(lines: SourceLines, parts: list[str], suffix: str) -> list[Span]:
     spans = [(0, len(lines))]
     for depth, part in enumerate(parts):
         spans = _definitions(
@@ -198,26 +164,24 @@ def _inside(lines: SourceLines, parts: list[str], suffix: str) -> list[LineSpan]
     return [(_decorated(lines, start, suffix), end) for start, end in spans]
 
 
-def _naming(lines: SourceLines, parts: list[str], suffix: str) -> list[LineSpan]:
+def _naming(lines: SourceLines, parts: list[str], suffix: str) -> list[Span]:
     """Return definitions outside a class that name their owner: `func (t *Thing) Name()`, `void Thing::name()`."""
     if len(parts) < 2:
         return []
     found = _definitions(lines, parts[-1], [(0, len(lines))], suffix)
-    owned = [
-        (start, end) for start, end in found if next(_words_at(lines[start], parts[-2]), -1) >= 0
-    ]
+    owner = _word(parts[-2])
+    owned = [(start, end) for start, end in found if owner.search(lines[start])]
     return [(_decorated(lines, start, suffix), end) for start, end in owned]
 
 
-def _definitions(
-    lines: SourceLines, name: str, spans: list[LineSpan], suffix: str
-) -> list[LineSpan]:
+def _definitions(lines: SourceLines, name: str, spans: list[Span], suffix: str) -> list[Span]:
     """Return the least indented definitions of a name in these spans."""
     lines.spend(sum((end - start) // 4 + 1 for start, end in spans))
     numbers = [
         number for start, end in spans for number in range(start, end) if name in lines[number]
     ]
-    found = [number for number in numbers if _defines(lines, number, name, suffix)]
+    word = _word(name)
+    found = [number for number in numbers if _defines(lines, number, word, suffix)]
     if len(found) > 1:
         buried = _buried(lines, suffix)
         found = [number for number in found if number not in buried] or found
@@ -237,65 +201,36 @@ def _buried(lines: SourceLines, suffix: str) -> set[int]:
     return found
 
 
-def _defines(lines: SourceLines, number: int, name: str, suffix: str) -> bool:
+def _defines(lines: SourceLines, number: int, name: re.Pattern[str], suffix: str) -> bool:
     bare = lines[number].strip()
     lines.spend(2 + len(bare) // 16)
-    return not _is_remark(bare, suffix) and any(
-        _defines_at(lines, number, bare, at, at + len(name), suffix)
-        for at in takewhile(MAX_BEFORE_CHARS.__ge__, _words_at(bare, name))
-    )
+    if _is_remark(bare, suffix):
+        return False
+    for word in name.finditer(bare):
+        if word.start() > MAX_BEFORE_CHARS:
+            break
+        if _defines_at(lines, number, bare, word, suffix):
+            return True
+    return False
 
 
 def _defines_at(
-    lines: SourceLines, number: int, bare: str, start: int, end: int, suffix: str
+    lines: SourceLines, number: int, bare: str, name: re.Match[str], suffix: str
 ) -> bool:
+    start, end = name.span()
     lines.spend(2 + start + len(bare) // 64)
     before, after = bare[:start], bare[end:].lstrip()
-    owner = _without_owner(before.strip())
-    last = owner.rstrip("*&< \t").rpartition(" ")[2].lower()
-    if last in DEFINING and not (suffix in C and last in NAMES_A_TYPE and _is_type_use(after)):
+    owner = OWNER.sub("", before.strip()).rstrip()
+    type = owner.rstrip("*&< \t")
+    last = type.rpartition(" ")[2].lower()
+    if last in DEFINING and not (suffix in C and last in NAMES_A_TYPE and TYPE_USE.match(after)):
         return True
-    if "impl" in owner.split("<", 1)[0].split() and (last == "for" or "impl<" in owner):
+    if IMPL.match(type) or (before in PLAIN and ASSIGNS.match(after)):
         return True
-    if before in PLAIN and _assigns(after.lstrip("\"'?! ")):
-        return True
-    if not after.startswith(("(", "<")) or not _is_typed(owner):
+    if not after.startswith(("(", "<")) or not TYPED.fullmatch(owner):
         return False
-    return _opens_block(lines, number, bare[end:], suffix) or (
-        suffix in C_LIKE and bool(owner) and bare.endswith(";")
-    )
-
-
-def _is_type_use(after: str) -> bool:
-    """Tell whether the text after a C name shows that it is used as a type: `const Thing& it`, `struct thing *next`."""
-    return bool(after) and after[0] not in "{:;=<([" and not after.startswith("final")
-
-
-def _assigns(after: str) -> bool:
-    return after.startswith(("=", ":", "<-")) and not after.startswith(("==", "=>", "::"))
-
-
-def _without_owner(before: str) -> str:
-    """Return the text before a name without its owner: `func (t *T)`, `void T::`, `function T.`."""
-    if before.endswith(")") and "(" in before:
-        return before[: before.rindex("(")].rstrip()
-    while before.endswith(("::", ".", ":")):
-        before = before.rstrip(":.").rstrip()
-        before = before[: len(before) - len(_last_word(before))].rstrip(" ")
-    return before
-
-
-def _last_word(text: str) -> str:
-    at = len(text)
-    while at and (text[at - 1].isalnum() or text[at - 1] in "_<>$"):
-        at -= 1
-    return text[at:]
-
-
-def _is_typed(before: str) -> bool:
-    """Tell whether only a type precedes a name."""
-    words = before.split()
-    return not (set(words) & NOT_TYPES) and all(c.isalnum() or c in TYPE_SIGNS for c in before)
+    is_declared = suffix in C_LIKE and owner != "" and bare.endswith(";")
+    return is_declared or _opens_block(lines, number, bare[end:], suffix)
 
 
 def _opens_block(lines: SourceLines, number: int, name_end: str, suffix: str) -> bool:
@@ -321,7 +256,8 @@ def _decorated(lines: SourceLines, start: int, suffix: str) -> int:
         lines.spend(2 + len(lines[at]) // 16)
         bare, indent = lines[at].strip(), _indent(lines[at])
         if indent == own and (
-            _is_attribute(bare, suffix) or (at == top - 1 and _is_upper_half(bare, suffix))
+            _is_attribute(bare, suffix)
+            or (at == top - 1 and suffix in C_LIKE and UPPER_HALF.fullmatch(bare))
         ):
             top = at
         elif (
@@ -336,16 +272,6 @@ def _decorated(lines: SourceLines, start: int, suffix: str) -> int:
 
 def _is_attribute(bare: str, suffix: str) -> bool:
     return bare.startswith(ATTRIBUTES) or (suffix == "cs" and bare.startswith("["))
-
-
-def _is_upper_half(bare: str, suffix: str) -> bool:
-    """Tell whether a C line above a name belongs to it: a type or a template."""
-    return (
-        suffix in C_LIKE
-        and bool(bare)
-        and bare[-1] not in ";{}:,)"
-        and not bare.startswith(("#", "//", "/*", "*"))
-    )
 
 
 def _end(lines: SourceLines, start: int, limit: int, suffix: str) -> int:
@@ -363,7 +289,9 @@ def _end(lines: SourceLines, start: int, limit: int, suffix: str) -> int:
         depth = max(0, depth + _depth(code))
         if bare:
             end = number
-            over = not inside and depth <= 0 and _is_over(code.strip(), _indent(line) <= own)
+            code = code.strip()
+            ends = code.endswith((";", "}")) or code in ENDS or code[:1] in CLOSERS
+            over = ends and not inside and depth <= 0 and _indent(line) <= own
     return end + 1
 
 
@@ -371,9 +299,7 @@ def _is_other(bare: str, is_outer: bool, over: bool, suffix: str) -> bool:
     """Tell whether a line ends a definition; it is outside brackets and not indented deeper than the definition."""
     if bare[0] in CLOSERS or bare.rstrip(" ") in ENDS:
         return is_outer
-    if suffix in BY_INDENT:
-        return True
-    if _is_attribute(bare, suffix):
+    if suffix in BY_INDENT or _is_attribute(bare, suffix):
         return True
     words = bare.replace("(", " ").lower().split()
     first = next((word for word in words if word not in MODIFIERS), "")
@@ -382,28 +308,26 @@ def _is_other(bare: str, is_outer: bool, over: bool, suffix: str) -> bool:
     return (over or is_outer) and bare[0] not in "{.,:=-+*/|&?" and first.rstrip(":") not in GOES_ON
 
 
-def _is_over(code: str, at_edge: bool) -> bool:
-    """Tell whether a definition may end with this line."""
-    if not at_edge:
-        return False
-    return code.endswith((";", "}")) or code in ENDS or code[:1] in CLOSERS
-
-
 def _is_remark(bare: str, suffix: str) -> bool:
+    return bool(_syntax(suffix)[0].match(bare))
+
+
+@cache
+def _syntax(suffix: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return patterns of a language: a line that is only a comment; a comment or string in a line."""
+    quote, opening = "\"|(?<![^\\W_])'", "/\\*|"
+    remark_line, remark = rf"//|\*(?: |/|$)|{BLOCK_REMARK}", "//"
     if suffix in HASH:
-        return bare.startswith("#")
-    if suffix in DASHES:
-        return bare.startswith("--")
-    return (
-        bare.startswith(("//", "* ", "*/"))
-        or bare == "*"
-        or (bare.startswith("/*") and _is_open_end(bare))
-    )
-
-
-def _is_open_end(bare: str) -> bool:
-    """Tell whether nothing follows the comment at the start of a line."""
-    return not bare.partition("*/")[2].strip()
+        quote, opening = "[\"']", ""
+        remark_line, remark = "#", r"(?<![^ \t;)\]}])#"
+    elif suffix in DASHES:
+        remark_line = remark = "--"
+    elif suffix == "rs":
+        quote += r"(?=\\|.')"  # other quotes start a lifetime
+    opening += "\"{3}|'{3}" + ("|`" if suffix in BACKTICK else "")
+    text = rf"(?P<quote>{quote})(?:\\.|(?!(?P=quote))[^\\])*+(?P<closed>(?P=quote))?"
+    text += f"|{REGEX}" if suffix in BACKTICK else ""
+    return re.compile(remark_line), re.compile(rf"(?P<remark>{remark})|(?P<open>{opening})|{text}")
 
 
 def _code(
@@ -411,125 +335,42 @@ def _code(
 ) -> tuple[str, str]:
     """Return a line without comments and, unless `texts`, strings; and the end sign of a string that stays open."""
     lines.spend(4)
-    if inside.startswith("\n"):  # a string that ends at a line with this word
-        return (line if texts else ""), ("" if line.strip().rstrip(";") == inside[1:] else inside)
-    if not inside and not any(sign in line for sign in QUOTES_AND_REMARKS):
+    if not inside and not SIGNS.search(line):
         return line, ""
     lines.spend(len(line))
-    here = _here_word(line, suffix) if not inside and "<<" in line else ""
     code, at = "", 0
-    while at < len(line):
-        start = at
+    while True:
         if inside:
             close = line.find(inside, at)
-            at = len(line) if close < 0 else close + len(inside)
-            code += line[start:at] if texts and inside != "*/" else ""
+            end = len(line) if close < 0 else close + len(inside)
+            if texts and inside != "*/":
+                code += line[at:end]
             if close < 0:
                 return code, inside
-            inside = ""
-            continue
-        c = line[at]
-        if _starts_remark(line, at, suffix):
-            break
-        if c == "/" and suffix not in HASH and line.startswith("/*", at):
-            at, inside = at + 2, "*/"
-            continue
-        if c in "\"'" and line.startswith(TRIPLE, at):
-            at, inside = at + 3, c * 3
-        elif c == "`" and suffix in BACKTICK:
-            at, inside = at + 1, c
-        elif c == "$" and suffix == "sql" and (tag := _dollar_tag(line, at)):
-            at, inside = at + len(tag), tag
-        elif c in "\"'" or (c == "/" and suffix in BACKTICK and _may_be_regex(line, at)):
-            at = _past_text(lines, line, at, suffix)
-        else:
-            at += 1
-            code += c
-            continue
-        code += line[start:at] if texts else ""
-    return code, inside or here
-
-
-def _here_word(line: str, suffix: str) -> str:
-    """Return `\\n` and the end word of a string in the lines below (`<<EOF`, `<<~'SQL'`); empty if there is none."""
-    if suffix not in HERE_TEXTS:
-        return ""
-    rest = line.partition("<<")[2].lstrip("<-~")
-    rest = rest.lstrip() if suffix in ("sh", "bash", "zsh") else rest
-    word = _first_word(rest.lstrip("\"'\\"))
-    return (
-        f"\n{word}" if word and (word[0].isupper() or word[0] == "_" or rest[:1] in "\"'") else ""
-    )
-
-
-def _first_word(text: str) -> str:
-    at = 0
-    while at < len(text) and (text[at].isalnum() or text[at] == "_"):
-        at += 1
-    return text[:at]
-
-
-def _dollar_tag(line: str, at: int) -> str:
-    """Return the sign `$$` or `$name$` that starts an SQL string here; empty if there is none."""
-    close = line.find("$", at + 1)
-    tag = line[at : close + 1] if close > 0 else ""
-    return tag if tag[1:-1].replace("_", "a").isalnum() or tag == "$$" else ""
+            at = end
+        token = _syntax(suffix)[1].search(line, at)
+        if token is None:
+            return code + line[at:], ""
+        code += line[at : token.start()]
+        if token["remark"]:
+            return code, ""
+        at, inside = token.end(), token["open"] or ""
+        if token["quote"] and not token["closed"]:  # not a string
+            at = token.start() + 1
+            lines.spend(len(line) - at)
+        if inside == "/*":
+            inside = "*/"
+        elif texts:
+            code += line[token.start() : at]
 
 
 def _depth(line: str) -> int:
     return sum(line.count(c) for c in "([{") - sum(line.count(c) for c in ")]}")
 
 
-def _starts_remark(line: str, at: int, suffix: str) -> bool:
-    if suffix in HASH:
-        return line[at] == "#" and (at == 0 or line[at - 1] in " \t;)]}")
-    return line.startswith("--" if suffix in DASHES else "//", at)
-
-
-def _may_be_regex(line: str, at: int) -> bool:
-    before = line[max(0, at - MAX_BEFORE_CHARS) : at].rstrip()
-    return not before or before[-1] in REGEX_AFTER or before.endswith("return")
-
-
-def _past_text(lines: SourceLines, line: str, at: int, suffix: str) -> int:
-    """Return the position after a quoted string; after the quote if it opens no string (a Rust lifetime, a prime)."""
-    quote = line[at]
-    if (
-        quote == "'"
-        and suffix == "rs"
-        and line[at + 2 : at + 3] != "'"
-        and line[at + 1 : at + 2] != "\\"
-    ):
-        return at + 1
-    if quote == "'" and suffix not in HASH and at and line[at - 1].isalnum():
-        return at + 1
-    spot = at + 1
-    while spot < len(line):
-        if line[spot] == "\\":
-            spot += 1
-        elif line[spot] == quote:
-            return spot + 1
-        spot += 1
-    lines.spend(len(line) - at)
-    return at + 1
-
-
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
 
 
-def _words_at(text: str, word: str) -> Iterator[int]:
-    """Yield the positions at which a word occurs as a whole word."""
-    at = text.find(word) if word else -1
-    while at >= 0:
-        end = at + len(word)
-        alone = not (at and _of_word(text[at - 1])) and not (
-            end < len(text) and _of_word(text[end])
-        )
-        if alone:
-            yield at
-        at = text.find(word, end)
-
-
-def _of_word(c: str) -> bool:
-    return c.isalnum() or c in "_$"
+def _word(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")

@@ -112,7 +112,7 @@ def _remember_call(file: LineFile, key: str, at: float, within_s: float) -> bool
 
     Calls with a time of more than a second in the future are ignored.
     """
-    calls, _ = file.read(_seen_call)
+    calls = file.parsed(_seen_call)
     if any(key == known and -1 < at - when < within_s for when, known in calls):
         return False
     file.append(f"{at:.3f} {key}")

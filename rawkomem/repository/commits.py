@@ -13,9 +13,8 @@ from ..files.layout import CHANGED, read_bytes
 from ..files.machine_records import read_changes
 from ..files.private import lock
 from ..files.replace import Replacing
-from ..git.runner import GitFailed, committed_files, committing_people
+from ..git.runner import LITERAL_PATHS, GitFailed, committed_files, committing_people
 from ..git.staged import (
-    LITERAL_PATHS,
     AddedMemories,
     Commit,
     Edit,
@@ -107,12 +106,12 @@ class Edits(Wing):
             }
         )
         _refuse_unstaged(staged, core.layout.root, paths)
-        committed = commit.texts([path for path in paths if path in staged.head], staged.head)
-        edited = commit.texts([path for path in paths if path in staged.now])
+        committed = staged.texts([path for path in paths if path in staged.head], staged.head)
+        edited = staged.texts([path for path in paths if path in staged.now])
         files = {
             path: restored_file(path, data, edited.get(path)) for path, data in committed.items()
         }
-        wanted = commit.texts(filter(is_memory, staged.now))
+        wanted = staged.texts(filter(is_memory, staged.now))
         before, after = entries_by_memory({**wanted, **files}), entries_by_memory(wanted)
         plan = plan_amendments(
             edits, lambda id: before.get(id, ()), lambda id: after.get(id, ()), by

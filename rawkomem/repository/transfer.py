@@ -28,8 +28,8 @@ from ..files.ledger import (
     Row,
     Verdict,
     append_to_ledger,
+    last_blocks,
     latest_operations,
-    ledger_rows,
     seal_ledger,
 )
 from ..files.private import lock
@@ -324,7 +324,7 @@ class Ledger(Wing):
         self._seal()
         return [
             row
-            for row in ledger_rows(self._core.layout)
+            for row in last_blocks(self._core.layout)
             if operation in ("", row.operation_type)
             and (not name or row.id == name or name in row.yamo_text)
         ]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rawkomem.files import append, replace
-from rawkomem.files.append import FULL_FILE_BYTES, write_plan
+from rawkomem.files.append import FULL_FILE_BYTES
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.files.layout import Layout
 from rawkomem.files.private import make_private_folder
@@ -22,6 +22,7 @@ from rawkomem.model.errors import BadInput, Refused, Unwritable
 
 from tests.files.odd_more import SECRETS, front
 from tests.files.plain_user import run_plain
+from tests.files.writing import write_plan
 
 
 def entry(title: str = "Use apsw", body: str = "Because.", **fields) -> Entry:
@@ -317,7 +318,7 @@ def test_a_read_only_repository_is_told(memories, layout):
 
 ADD = """
 import sys
-from rawkomem.files.append import write_plan
+from tests.files.writing import write_plan
 from rawkomem.files.layout import Layout
 from rawkomem.files.private import make_private_folder
 from rawkomem.model.entries import Entry, Plan

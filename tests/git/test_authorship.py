@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 from rawkomem.files.layout import Layout
-from rawkomem.git.authorship import History, provenance_of, read_history
+from rawkomem.git.authorship import History, read_history
 from rawkomem.git.head import git_stamp
 from rawkomem.git.runner import Git as OurGit
 from rawkomem.git.runner import GitFailed
@@ -16,6 +16,7 @@ from rawkomem.state.committers import AGENT, HIDDEN_AUTHOR, PERSON, UNCOMMITTED,
 from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import PERSON as ADA
 from tests.git.gitting import Git
+from tests.git.provenance import provenance_of
 
 
 def entry(id: str, text: str = "Text.", about: str = "") -> str:

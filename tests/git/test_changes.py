@@ -8,12 +8,12 @@ import pytest
 from rawkomem.files.append import _remove_gathered
 from rawkomem.files.check import check_repository
 from rawkomem.files.layout import find_layout
-from rawkomem.git.authorship import provenance_of
 from rawkomem.model.errors import NotFound
 from rawkomem.repository import Repository
 
 from tests.commands import ROOT
 from tests.git.gitting import AGENT
+from tests.git.provenance import provenance_of
 from tests.git.test_staged import claim, found
 
 

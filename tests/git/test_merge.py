@@ -191,19 +191,9 @@ def experience(number: int, goal: str, at: str) -> str:
     return f"---\nexperience_id: exp_{number}\ntimestamp: {at}\nprimary_goal: {goal}\noutcome: success\n---\n"
 
 
-def test_experiences_under_one_number_both_stay():
-    log = ".rawko/log/memory_log.md"
+def test_two_experiences_under_one_number_are_a_conflict():
     first = experience(1, "first", "2026-01-01")
-    ours = [experience(2, "ours", "2026-01-03"), experience(3, "ours too", "2026-01-04")]
-    theirs = [experience(2, "theirs", "2026-01-02")]
-    found = merged(first, file(first, *ours), file(first, *theirs), log)
-    read = [(item.id, item.title) for item in read_data(found.encode(), "log/memory_log.md").entries]
-    assert sorted(read) == [("exp_1", "first"), ("exp_2", "theirs"), ("exp_3", "ours too"), ("exp_4", "ours")]
-
-
-def test_a_number_that_is_spoken_of_is_a_conflict():
-    first = experience(1, "first", "2026-01-01")
-    ours = file(first, experience(2, "ours", "2026-01-03"), entry("f", at="2026-01-05", kind="feedback", about="exp_2"))
+    ours = file(first, experience(2, "ours", "2026-01-03"))
     assert conflict(first, ours, file(first, experience(2, "theirs", "2026-01-02")))[0] == ("exp_2",)
 
 

@@ -19,8 +19,8 @@ from rawkomem.files.ledger import (
     GENESIS,
     MAX_BLOCKS_BYTES,
     forget_in_ledger,
+    last_blocks,
     latest_operations,
-    ledger_rows,
     seal_ledger,
     verify_ledger,
 )
@@ -313,11 +313,11 @@ def test_killed_before_the_head_was_written(layout, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             seal_ledger(layout)
     assert (
-        len(list(ledger_rows(layout))) == 5 and verify_ledger(layout).blocks == 3 and not verify_ledger(layout).problems
+        len(list(last_blocks(layout))) == 5 and verify_ledger(layout).blocks == 3 and not verify_ledger(layout).problems
     )
     append_to_spool(layout, [recall(9)])
     assert seal_ledger(layout) == 3
-    assert [row.timestamp - AT for row in ledger_rows(layout)] == [0, 1, 2, 7, 8, 9] and not verify_ledger(
+    assert [row.timestamp - AT for row in last_blocks(layout)] == [0, 1, 2, 7, 8, 9] and not verify_ledger(
         layout
     ).problems
 
@@ -329,7 +329,7 @@ def test_killed_before_the_batch_was_removed(layout, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             seal_ledger(layout)
     assert seal_ledger(layout) == 0
-    assert [row.timestamp - AT for row in ledger_rows(layout)] == [1, 2] and not verify_ledger(layout).problems
+    assert [row.timestamp - AT for row in last_blocks(layout)] == [1, 2] and not verify_ledger(layout).problems
     assert not list(folder(layout).glob("batch-*"))
 
 
@@ -365,7 +365,7 @@ def kill_some(layout: Layout, rounds: int, source: random.Random) -> None:
         acknowledged |= {int(line) for line in out.splitlines(keepends=True) if line.endswith("\n")}
         assert not verify_ledger(layout).problems
     seal_ledger(layout, 30.0)
-    found = [row.timestamp for row in ledger_rows(layout)]
+    found = [row.timestamp for row in last_blocks(layout)]
     assert len(found) == len(set(found)), "doubled"
     assert acknowledged <= set(found), "lost"
     assert not verify_ledger(layout).problems
@@ -385,7 +385,7 @@ def test_many_writers_at_once(layout):
     processes = [child(layout, 1_000 * number, 150) for number in range(1, 6)]
     assert [process.wait() for process in processes if process.communicate()] == [0] * 5
     seal_ledger(layout, 30.0)
-    found = sorted(row.timestamp for row in ledger_rows(layout))
+    found = sorted(row.timestamp for row in last_blocks(layout))
     assert found == [1_000 * number + count for number in range(1, 6) for count in range(150)]
     assert not verify_ledger(layout).problems
 

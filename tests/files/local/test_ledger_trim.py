@@ -8,7 +8,7 @@ import pytest
 from rawkomem.files import ledger
 from rawkomem.files.journal import recall_line
 from rawkomem.files.layout import Layout
-from rawkomem.files.ledger import forget_in_ledger, ledger_rows, read_head, seal_ledger, verify_ledger
+from rawkomem.files.ledger import forget_in_ledger, last_blocks, read_head, seal_ledger, verify_ledger
 from rawkomem.files.private import append_to_spool, ledger_path
 from rawkomem.model.values import DAY, now
 from rawkomem.repository import Repository
@@ -38,7 +38,7 @@ def files(layout: Layout) -> list[str]:
 
 
 def ages(layout: Layout) -> list[int]:
-    return [(now() - row.timestamp) // DAY for row in ledger_rows(layout)]
+    return [(now() - row.timestamp) // DAY for row in last_blocks(layout)]
 
 
 def test_old_blocks_leave_and_the_rest_is_verified(layout):

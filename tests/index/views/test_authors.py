@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from rawkomem.git.authorship import provenance_of
 from rawkomem.index.catalogue import Authors
 from rawkomem.index.stores.database import rows
 from rawkomem.state.committers import AGENT, PERSON, UNCOMMITTED, UNKNOWN
 
 from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import PERSON as ADA
+from tests.git.provenance import provenance_of
 
 
 @pytest.fixture
