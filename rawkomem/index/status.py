@@ -213,7 +213,7 @@ PASSAGE_PLACE, PASSAGE_DOCUMENT = "d.id, p.number", "LEFT JOIN documents d ON d.
 # Row numbers and stamps depend on history: the queries join row numbers to ids, and leave stamps out.
 DIGEST_PARTS = {
     "fingerprint": "SELECT value FROM meta WHERE key = 'fingerprint'",
-    "files": "SELECT path, hash, verdict, entries, tail FROM files",
+    "files": "SELECT path, hash, verdict, entries FROM files",
     "entries": "SELECT path, number, id, target, digest, doc FROM entries",
     "memories": "SELECT * FROM memories",
     "documents": f"SELECT {', '.join(COLUMNS)} FROM documents",

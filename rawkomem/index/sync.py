@@ -28,7 +28,7 @@ from ..files.private import make_private_folder
 from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
 from ..text.chunks import counted
 from .catalogue import UNREAD, Catalogue, SyncReport, own_inode
-from .ingest import Ingest, ReadAhead
+from .ingest import Ingest
 from .stores.database import BROKEN, has_tables, in_memory, open_database, remove_database
 from .stores.sqlite import BATCH_FILES
 
@@ -121,41 +121,23 @@ class Reconcile:
         found: dict[str, str],
         progress: Callable[[int, int], None] | None,
     ) -> int:
-
         read = done = 0
-        batches = batches_of(changed, found)
-        ahead = self._ahead(batches[1:])  # this process reads the first batch meanwhile
-        try:
-            if self.index.outside():
-                self.db.execute(
-                    "DELETE FROM meta WHERE key = 'listing'"
-                )  # committed first: see _compare_outside
-            for batch in batches:
-                with self.db:
-                    self.db.execute("DELETE FROM meta WHERE key = 'listing'")
-                    store = self.index.open_store(self.db)
-                    prepared = ahead.take() if ahead and done else {}
-                    ingest = Ingest(
-                        self.index.layout, self.catalogue, store, self.index.embedder, prepared
-                    )
-                    read += ingest.run({path: found[path] for path in batch}, () if done else gone)
-                    self.index.commit_outside()
-                done += len(batch)
-                if progress:
-                    progress(done, len(changed))
-                if self.index.is_time_up():
-                    self.left = len(changed) - done
-                    break
-        finally:
-            if ahead:
-                ahead.close()
+        if self.index.outside():
+            self.db.execute("DELETE FROM meta WHERE key = 'listing'")  # see _compare_outside
+        for batch in batches_of(changed, found):
+            with self.db:
+                self.db.execute("DELETE FROM meta WHERE key = 'listing'")
+                store = self.index.open_store(self.db)
+                ingest = Ingest(self.index.layout, self.catalogue, store, self.index.embedder)
+                read += ingest.run({path: found[path] for path in batch}, () if done else gone)
+                self.index.commit_outside()
+            done += len(batch)
+            if progress:
+                progress(done, len(changed))
+            if self.index.is_time_up():
+                self.left = len(changed) - done
+                break
         return read
-
-    def _ahead(self, batches: list[list[str]]) -> ReadAhead | None:
-        if not batches:
-            return None
-
-        return ReadAhead(self.index.layout, batches)
 
     def _finish(self, seen: Sweep, found: dict[str, str], started: int) -> None:
         """Store the listing, unless files are left to read.
