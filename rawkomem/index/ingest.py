@@ -422,7 +422,7 @@ class Ingest:
             ]
             surrounded = with_surroundings([pieces_of(memory) for memory in memories])
             for memory, pieces in zip(memories, surrounded, strict=True):
-                told = json_for_readers(memory) if getattr(self.store, "tells", False) else ""
+                told = json_for_readers(memory) if self.store.tells else ""
                 facets = facets_of(memory)
                 digest = _document_digest(memory, facets, pieces, told)
                 if self.catalogue.is_new(memory.id, digest):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ....model.filters import ALL_OF, ANY_OF, AT_LEAST, BEFORE, Filter, asked
 from ....model.values import record
-from ..protocol import K1, B, phrases_of
+from ..protocol import K1, B, BaseStore, phrases_of
 from ..sqlite import (
     BATCH_FILES,
     BODY,
@@ -700,7 +700,7 @@ ANALYZED_TABLES = (
 )
 
 
-class PostgresStore:
+class PostgresStore(BaseStore):
     """Implements OutsideStore, which documents the methods, for one clone of a repository."""
 
     columns = COLUMNS
