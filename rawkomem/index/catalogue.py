@@ -354,24 +354,14 @@ class Catalogue:
             if self.row(id):
                 return [id]
         like = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        starts = self._texts(
-            "SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", like + "%"
-        )
         stem = like.removesuffix(".md")
+        with_id = "SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20"
         in_file = "SELECT id FROM memories WHERE path LIKE ? ESCAPE '\\' ORDER BY line LIMIT 20"
         return (
-            starts
+            self._texts(with_id, like + "%")
             or self._texts(in_file, f"%/{stem}.md")
-            or self._ending(like)
+            or (self._texts(with_id, "%" + like) if len(like) >= MIN_SUFFIX_CHARS else [])
             or self.with_words(name)
-        )
-
-    def _ending(self, like: str) -> list[str]:
-        """Return the ids that end with a text, which is escaped for LIKE."""
-        if len(like) < MIN_SUFFIX_CHARS:
-            return []
-        return self._texts(
-            "SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", "%" + like
         )
 
     def with_words(self, name: str) -> list[str]:
@@ -519,10 +509,6 @@ class Authors:
     def state(self, author: str) -> str:
         """Return the state of an entry with this author (see state/committers.py)."""
         return author_state(author, (*AGENTS, *(self.agents or ())))
-
-    def why_unknown(self) -> str:
-        """Return why git gave no answer; empty if it gave one."""
-        return _kept_fact(self.index.reading(), "why") if self._exists() else "no git"
 
     def refresh(self) -> bool:
         """Update the authors from HEAD, after the index was updated from the files; return whether it did so.

@@ -270,7 +270,6 @@ class Index:
         self._retry_at = 0.0  # when a failed embedder is retried; 0: it has not failed
         self._deep: Embedder | None = None
         self._swept = NEVER_SWEPT
-        self._stop_at = 0.0  # CPU time at which a sync stops; 0: no limit
         self._db: apsw.Connection | None = None
         self._anchor: apsw.Connection | None = None  # keeps a database in memory alive
         self._store: SearchStore | None = None
@@ -563,14 +562,6 @@ class Index:
         from .sync import sync_index  # most questions need no sync
 
         return sync_index(self, progress, rebuild, max_cpu_s)
-
-    def limit_time(self, max_cpu_s: float) -> None:
-        """Start the clock of a sync; 0 sets no limit."""
-        self._stop_at = time.process_time() + max_cpu_s if max_cpu_s else 0.0
-
-    def is_time_up(self) -> bool:
-        """Tell whether the current sync has used up its CPU time."""
-        return 0 < self._stop_at < time.process_time()
 
 
 class _OpenCatalogue(Catalogue):

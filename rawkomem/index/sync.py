@@ -7,6 +7,7 @@ renamed when it has its tables: a killed process leaves no partial one.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -72,8 +73,9 @@ MAX_LOSS_SHARE = (
 class Reconcile:
     """Compares the swept files with the known stamps and reads those that changed, one transaction for each batch."""
 
-    def __init__(self, index: Index, writer: apsw.Connection, why: str):
+    def __init__(self, index: Index, writer: apsw.Connection, why: str, stop_at: float):
         self.index = index
+        self.stop_at = stop_at  # CPU time
         self.db = writer
         self.why = why
         self.known: dict[str, str] = {}
@@ -134,7 +136,7 @@ class Reconcile:
             done += len(batch)
             if progress:
                 progress(done, len(changed))
-            if self.index.is_time_up():
+            if time.process_time() > self.stop_at:
                 self.left = len(changed) - done
                 break
         return read
@@ -196,8 +198,14 @@ def sync_index(
         if beside := index.beside(""):
             make_private_folder(beside)
         with index.locked():
-            index.limit_time(max_cpu_s)
-            report = _sync_locked(index, progress, rebuild)
+            stop_at = time.process_time() + (max_cpu_s or math.inf)
+            try:
+                index.told = index.told or rebuild  # the caller asked for it: no warning
+                report = _reconcile(index, progress, "asked for" if rebuild else "", stop_at)
+            except BROKEN as failure:  # at any step: delete the database and start again
+                index.remove()
+                why = f"the old index cannot be read ({failure})"
+                report = _reconcile(index, progress, why, stop_at)
     except apsw.FullError:
         raise Unwritable(
             "the disk is full: the index was not updated", "free some space, then try again"
@@ -222,22 +230,12 @@ def sync_index(
     )
 
 
-def _sync_locked(index: Index, progress: Progress, rebuild: bool) -> SyncReport:
-    """Reconcile; if the database turns out to be broken at any step, delete it and start again."""
-    try:
-        index.told = index.told or rebuild  # the caller asked for it, so no warning is needed
-        return _reconcile(index, progress, "asked for" if rebuild else "")
-    except BROKEN as failure:
-        index.remove()
-        return _reconcile(index, progress, f"the old index cannot be read ({failure})")
-
-
-def _reconcile(index: Index, progress: Progress, why: str) -> SyncReport:
+def _reconcile(index: Index, progress: Progress, why: str, stop_at: float) -> SyncReport:
     writer, why = _open_writer(index, why)
     try:
         if not why:
             _compare_outside(index, writer)
-        return Reconcile(index, writer, why).run(progress)
+        return Reconcile(index, writer, why, stop_at).run(progress)
     finally:
         writer.close()
 
