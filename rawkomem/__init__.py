@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .faces.mesh.api import MemoryContextManager, MemoryMesh, SyncMemoryMesh
     from .files.append import Written
-    from .index.stores.protocol import OutsideStore, StorePlugin
+    from .index.stores.protocol import BaseStore, OutsideStore, StorePlugin
     from .index.summaries import Stats
     from .model.entries import Entry, Memory, Task
     from .model.errors import BadInput, Busy, IndexBroken, NotFound, RawkoError, Refused, Unwritable
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "BadInput",
+    "BaseStore",
     "Busy",
     "Entry",
     "Filter",
@@ -85,7 +86,7 @@ _HOMES = {
     for module, names in {
         "faces.mesh": "MemoryContextManager MemoryMesh SyncMemoryMesh",
         "files.append": "Written",
-        "index.stores.protocol": "OutsideStore StorePlugin",
+        "index.stores.protocol": "BaseStore OutsideStore StorePlugin",
         "index.summaries": "Stats",
         "model.entries": "Entry Memory Task",
         "model.errors": "BadInput Busy IndexBroken NotFound RawkoError Refused Unwritable",

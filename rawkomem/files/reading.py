@@ -72,11 +72,8 @@ def read_file(file: str, path: str) -> Reading:
     return reading
 
 
-def read_data(data: bytes, path: str, advice: bool = True, above: int = 0) -> Reading:
-    """Return entries and Problems of a file's bytes; without `advice`, only Problems that matter to an index.
-
-    If the bytes are only the end of a file, `above` is the number of entries before them.
-    """
+def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
+    """Return entries and Problems of a file's bytes; without `advice`, only Problems that matter to an index."""
     text, refused, odd = decode_file(data)
     if refused:
         return Reading(path, (), (replace(refused, path=path),))
@@ -85,7 +82,7 @@ def read_data(data: bytes, path: str, advice: bool = True, above: int = 0) -> Re
         problems = [error("empty-file", "the file is empty", "add a memory or remove the file")]
     return Reading(
         path,
-        _placed_entries(entries, path, above),
+        _placed_entries(entries, path),
         tuple(replace(p, path=path) for p in [*odd, *problems]),
     )
 
@@ -152,7 +149,7 @@ def _not_utf8(data: bytes, failure: UnicodeDecodeError) -> Problem:
     return error("not-utf-8", f"not UTF-8 at byte {failure.start}", "save the file as UTF-8", line)
 
 
-def _placed_entries(entries: list[Entry], path: str, above: int) -> tuple[Entry, ...]:
+def _placed_entries(entries: list[Entry], path: str) -> tuple[Entry, ...]:
     """Return the entries with their path; without an id they get `stem`, then `stem#2`, and so on.
 
     A change without a time gets the time of the entry before it.
@@ -160,7 +157,7 @@ def _placed_entries(entries: list[Entry], path: str, above: int) -> tuple[Entry,
     stem = implicit_id(path)
     placed: list[Entry] = []
     latest = 0
-    for number, entry in enumerate(entries, above + 1):
+    for number, entry in enumerate(entries, 1):
         at = entry.at or (latest if entry.changes else 0)
         latest = at or latest
         name = entry.id or (stem if number == 1 else f"{stem}#{number}")

@@ -3,8 +3,7 @@ from, and who committed what.
 
 meta      fingerprint (schema, chunker, embedder), listing (the sweep that the index was built from), the embedder's
           name and dimensions, the inode of the database
-files     one row per Markdown file: its stamp, the hash of its bytes, the verdict of `check`, and its last block
-          (index/readings.py)
+files     one row per Markdown file: its stamp, the hash of its bytes, and the verdict of `check`
 entries   one row per entry: the memory that it is about, its file, a digest of its content, and the entry as redacted
           JSON. When a file changes, its memories are folded again from these rows
 memories  one row per folded memory: columns for lists and filters, `doc` (the whole Memory as JSON), `digest` (a hash
@@ -62,29 +61,7 @@ class SyncReport:
     left: int = 0  # files left for the next sync, because this sync had used up its time
 
 
-# The catalogue: the tables in which the index keeps files, entries and memories, and what it was
-# built from.
-#
-# meta      fingerprint (schema, chunker, embedder), listing (the sweep that the index was built from), the embedder's
-#           name and dimensions, the inode of the database
-# files     one row per Markdown file: its stamp, the hash of its bytes, the verdict of `check`, and its last block
-#           (index/readings.py)
-# entries   one row per entry: the memory that it is about, its file, a digest of its content, and the entry as redacted
-#           JSON. When a file changes, its memories are folded again from these rows
-# memories  one row per folded memory: columns for lists and filters, `doc` (the whole Memory as JSON), `digest` (a hash
-#           of the document in the store). A memory with an unchanged digest is not embedded again
-# conditions  one row per whenToUse condition: its memory, the parsed condition, packed, and the size of a regex
-# triggers  texts, at least one of which must occur in a task for the condition to fire; an empty
-# text: try the condition
-#           for every task (globs). `start`: the first three letters, to look triggers up for a short task
-# stems     stems of which some must occur, for conditions that are sentences
-# claims    subject and predicate of each memory that makes a claim, to find memories that may contradict a new one
-# conflicts pairs of memories: the first declares that it contradicts the second
-#
-# All of it is derived from the files: a missing, foreign, corrupt or outdated database is deleted
-# and rebuilt.
-
-SCHEMA_VERSION = "15"
+SCHEMA_VERSION = "16"
 UNREAD = (
     "unread"  # stamp of a file that the next sync must read again; until then its old rows stay
 )
@@ -95,8 +72,7 @@ MIN_SUFFIX_CHARS = 4  # a shorter text matches the end of an id by chance
 
 CATALOGUE_SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT, hash TEXT, verdict TEXT, entries INTEGER, tail TEXT)
-    WITHOUT ROWID;
+CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT, hash TEXT, verdict TEXT, entries INTEGER) WITHOUT ROWID;
 CREATE TABLE entries (path TEXT, number INTEGER, id TEXT, target TEXT, digest TEXT, doc TEXT,
                       PRIMARY KEY (path, number)) WITHOUT ROWID;
 CREATE INDEX entries_target ON entries (target, id);
@@ -161,7 +137,6 @@ class Row:
 
 
 ROW_LIST = "id, kind, status, title, importance, created, updated, by, path, line, valid_from, valid_until, vouched, waiting"
-TARGETS_OF = "SELECT DISTINCT target FROM entries WHERE path = ? AND number >= ?"
 
 
 class Catalogue:
@@ -193,10 +168,6 @@ class Catalogue:
         """Return path → hash of every known file."""
         return dict(rows(self.db, "SELECT path, hash FROM files"))
 
-    def hash_of(self, path: str) -> str:
-        """Return the hash of a file as it was read; empty when unknown."""
-        return self._text("SELECT hash FROM files WHERE path = ?", path)
-
     def unread(self) -> list[str]:
         """Return the files that the next sync must read again."""
         return self._texts("SELECT path FROM files WHERE stamp = ? ORDER BY path", UNREAD)
@@ -209,44 +180,16 @@ class Catalogue:
         verdict: str,
         entries: Sequence[Entry],
         docs: Sequence[str] = (),
-        tail: str = "",
-        above: int = 0,
     ) -> None:
-        """Store a file and its entries with their JSON (`docs`). The first `above` entries stay unchanged."""
-        self.db.execute("DELETE FROM entries WHERE path = ? AND number >= ?", (path, above))
-        row = (path, stamp, hash, verdict, above + len(entries), tail)
-        self.db.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", row)
-        pairs = enumerate(zip(entries, docs, strict=True), above)
+        """Store a file and its entries with their JSON (`docs`)."""
+        self.db.execute("DELETE FROM entries WHERE path = ?", (path,))
+        row = (path, stamp, hash, verdict, len(entries))
+        self.db.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", row)
         numbered = [
             (path, number, entry.id, entry.target, entry.digest, doc)
-            for number, (entry, doc) in pairs
+            for number, (entry, doc) in enumerate(zip(entries, docs, strict=True))
         ]
         self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", numbered)
-
-    def tail_of(self, path: str) -> tuple[str, str]:
-        """Return a file's packed last block and its hash; empty texts if the whole file must be read."""
-        sql = "SELECT tail, hash FROM files WHERE path = ? AND stamp != ?"
-        return first(self.db, sql, (path, UNREAD)) or ("", "")
-
-    def entry_doc(self, path: str, number: int) -> str:
-        """Return one entry of a file as JSON; empty when unknown."""
-        found = first(
-            self.db, "SELECT doc FROM entries WHERE path = ? AND number = ?", (path, number)
-        )
-        return found[0] if found else ""
-
-    def is_single(self, target: str, id: str) -> bool:
-        """Tell whether exactly one entry about a memory has this id."""
-        return (
-            len(
-                rows(
-                    self.db,
-                    "SELECT 1 FROM entries WHERE target = ? AND id = ? LIMIT 2",
-                    (target, id),
-                )
-            )
-            == 1
-        )
 
     def set_stamp(self, path: str, stamp: str) -> None:
         """Set the stamp of a file."""
@@ -257,9 +200,9 @@ class Catalogue:
         self.db.execute("DELETE FROM entries WHERE path = ?", (path,))
         self.db.execute("DELETE FROM files WHERE path = ?", (path,))
 
-    def targets_of(self, path: str, above: int = 0) -> set[str]:
-        """Return the memories that a file's entries are about; its first `above` entries do not count."""
-        return {target for (target,) in rows(self.db, TARGETS_OF, (path, above))}
+    def targets_of(self, path: str) -> set[str]:
+        """Return the memories that a file's entries are about."""
+        return set(self._texts("SELECT target FROM entries WHERE path = ?", path))
 
     def paths_about(self, target: str) -> set[str]:
         """Return the files that hold entries about a memory."""
@@ -411,24 +354,14 @@ class Catalogue:
             if self.row(id):
                 return [id]
         like = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        starts = self._texts(
-            "SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", like + "%"
-        )
         stem = like.removesuffix(".md")
+        with_id = "SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20"
         in_file = "SELECT id FROM memories WHERE path LIKE ? ESCAPE '\\' ORDER BY line LIMIT 20"
         return (
-            starts
+            self._texts(with_id, like + "%")
             or self._texts(in_file, f"%/{stem}.md")
-            or self._ending(like)
+            or (self._texts(with_id, "%" + like) if len(like) >= MIN_SUFFIX_CHARS else [])
             or self.with_words(name)
-        )
-
-    def _ending(self, like: str) -> list[str]:
-        """Return the ids that end with a text, which is escaped for LIKE."""
-        if len(like) < MIN_SUFFIX_CHARS:
-            return []
-        return self._texts(
-            "SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", "%" + like
         )
 
     def with_words(self, name: str) -> list[str]:
@@ -576,10 +509,6 @@ class Authors:
     def state(self, author: str) -> str:
         """Return the state of an entry with this author (see state/committers.py)."""
         return author_state(author, (*AGENTS, *(self.agents or ())))
-
-    def why_unknown(self) -> str:
-        """Return why git gave no answer; empty if it gave one."""
-        return _kept_fact(self.index.reading(), "why") if self._exists() else "no git"
 
     def refresh(self) -> bool:
         """Update the authors from HEAD, after the index was updated from the files; return whether it did so.

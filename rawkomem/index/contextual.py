@@ -25,7 +25,7 @@ from .catalogue import Catalogue
 from .index import Index, worker_lock
 from .ingest import pieces_of, vectors_of
 from .memories import memory_of
-from .status import SECONDS_EACH, Pace
+from .status import SECONDS_EACH, why_wait
 from .stores.database import BROKEN, check_database, first, open_database, remove_database
 from .stores.protocol import SearchStore
 from .stores.sqlite import SCALE, pack_all
@@ -108,19 +108,21 @@ class VectorCache:
 # tier. Vectors of the two tiers are never compared with each other.
 
 CACHE_NAME = "vectors.db"  # the cache of computed vectors, in the folder of the index
+MAX_WAIT_S = 600.0  # after this wait the process exits; the next recall starts a new one
+TICK_S = 5.0  # time between two checks of the load
 BATCH_MEMORIES = 16  # a few seconds of work: an interruption loses at most one batch
 
 Wanted = list[tuple[str, str, "Memory"]]  # id, digest of its document in the store, the memory
 
 
 def deepen(
-    index: Index, progress: Callable[[int, int], None] | None = None, pace: Pace | None = None
+    index: Index, progress: Callable[[int, int], None] | None = None, waits: bool = False
 ) -> int:
     """Compute missing contextual vectors; return for how many memories. Do nothing while another process does so.
 
-    With a pace, release the lock while the pace says to wait, so that a person's `sync --deep` can run meanwhile.
+    With `waits`, wait while the machine is busy, without the lock, so that a person's `sync --deep` can run meanwhile.
     """
-    if pace and not pace.wait(lambda: _touch_lock(index)):
+    if waits and not _wait(index):
         return 0
     if index.open_deep is None or (embedder := index.open_deep()) is None:
         return 0
@@ -131,11 +133,13 @@ def deepen(
                 index.locked("contextual"),
                 VectorCache(embedder, index.beside(CACHE_NAME) or ":memory:") as kept,
             ):
-                filling = _fill(index, kept, progress)
-                done += sum(_until_busy(filling, pace) if pace else filling)
+                for written in _fill(index, kept, progress):
+                    done += written
+                    if waits and why_wait(worked=True):
+                        break
             index.release()
             held, count = index.store.depth()
-            if pace is None or held == count or not pace.wait(lambda: _touch_lock(index)):
+            if not waits or held == count or not _wait(index):
                 return done
     except Busy:
         return done
@@ -143,11 +147,15 @@ def deepen(
         index.release()
 
 
-def _until_busy(filling: Iterator[int], pace: Pace) -> Iterator[int]:
-    for written in filling:
-        yield written
-        if pace.why_wait():
-            break
+def _wait(index: Index) -> bool:
+    """Wait until the machine is not busy; return False after MAX_WAIT_S."""
+    until = time.monotonic() + MAX_WAIT_S
+    while why_wait():
+        if time.monotonic() >= until:
+            return False
+        _touch_lock(index)
+        time.sleep(TICK_S)
+    return True
 
 
 def _touch_lock(index: Index) -> None:

@@ -13,7 +13,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..files.journal import start_background
 from ..files.layout import Layout, Sweep, Sweeping, sweep
@@ -271,7 +271,6 @@ class Index:
         self._retry_at = 0.0  # when a failed embedder is retried; 0: it has not failed
         self._deep: Embedder | None = None
         self._swept = NEVER_SWEPT
-        self._stop_at = 0.0  # CPU time at which a sync stops; 0: no limit
         self._db: apsw.Connection | None = None
         self._anchor: apsw.Connection | None = None  # keeps a database in memory alive
         self._store: SearchStore | None = None
@@ -458,13 +457,56 @@ class Index:
         return self.sync(progress)
 
     def answer(self, ask: Callable[[], T]) -> T:
-        """Return what `ask` returns on an up-to-date index. If the embedder fails, ask again, by words only."""
+        """Return what `ask` returns on an up-to-date index. If the embedder fails, ask again, by words only.
+
+        Ask during the sweep, and again after a sync if files changed: an error on old data is not raised.
+        """
         try:
-            return self._answer(ask)
+            at, took, files = self._swept
+            recent = files > MAX_SWEPT_FILES and time.monotonic() - at < SWEEP_PAUSE_FACTOR * took
+            sweeping = None if recent else Sweeping(self.layout)
+            started = time.monotonic()
+            listing, answer, failure = self._ask(ask, with_listing=not recent)
+            fresh = listing is not None
+            if sweeping:
+                seen = sweeping.seen()
+                self._swept = (time.monotonic(), time.monotonic() - started, seen.files)
+                fresh = listing == seen.listing
+            if not fresh:
+                report = self.sync(max_cpu_s=MAX_ANSWER_SYNC_S)
+                if report.left:
+                    said = f"{report.left} of {counted(report.files, 'file')} are not read yet"
+                    hint = "run 'rawkomem index sync', or ask again"
+                    self.warn(f"the index is not complete: {said}; {hint}")
+                _, answer, failure = self._ask(ask)
+            if failure:
+                raise failure
+            return cast("T", answer)
         except RawkoError as failure:
             if not self._has_lost_embedder(failure):
                 raise
-        return self._answer(ask)
+        return self.answer(ask)
+
+    def _ask(
+        self, ask: Callable[[], T], with_listing: bool = False
+    ) -> tuple[bytes | str | None, T | None, Exception | None]:
+        """Return the listing that the index was built from (None: rebuild it), and the answer or its error."""
+        try:
+            self.reading().execute("BEGIN")
+            meta = self.catalogue.meta(with_listing)
+            if self.why_rebuild(meta):
+                return None, None, IndexBroken("the index is outdated", "run 'rawkomem doctor'")
+            try:
+                return meta.get("listing"), ask(), None
+            except Exception as failure:
+                return meta.get("listing"), None, failure
+        except BROKEN as failure:
+            self.release()
+            return None, None, failure
+        finally:
+            # SQLite ends a transaction by itself after an I/O error.
+            if self._db is not None and self._db.in_transaction:
+                self._db.execute("ROLLBACK")
 
     def _has_lost_embedder(self, failure: RawkoError) -> bool:
         """Return whether the embedder failed; if so, warn, and search without an embedder from now on."""
@@ -484,56 +526,6 @@ class Index:
             f"the embedder failed, so this search matches words only: {failure.message}. {failure.hint}"
         )
         return True
-
-    def _answer(self, ask: Callable[[], T]) -> T:
-        """Run `ask` during the sweep, and again after a sync if files changed."""
-        sweeping = None if self._is_recent() else Sweeping(self.layout)
-        started = time.monotonic()
-        listing, found = self._ask(ask, with_listing=sweeping is not None)
-        fresh = listing is not None
-        if sweeping:
-            seen = sweeping.seen()
-            self._swept = (time.monotonic(), time.monotonic() - started, seen.files)
-            fresh = listing == seen.listing
-        if fresh:
-            return found()
-        report = self.sync(max_cpu_s=MAX_ANSWER_SYNC_S)
-        if report.left:
-            said = f"the index is not complete: {report.left} of {counted(report.files, 'file')} are not read yet"
-            self.warn(f"{said}; run 'rawkomem index sync', or ask again")
-        _, found = self._ask(ask)
-        return found()
-
-    def _ask(
-        self, ask: Callable[[], T], with_listing: bool = False
-    ) -> tuple[bytes | str | None, Callable[[], T]]:
-        """Return the listing that the index was built from (None: rebuild it), and a call that answers or raises."""
-        try:
-            self.reading().execute("BEGIN")
-        except BROKEN as failure:
-            self.release()
-            return None, _raising(failure)
-        try:
-            meta = self.catalogue.meta(with_listing)
-            if self.why_rebuild(meta):
-                return None, _raising(IndexBroken("the index is outdated", "run 'rawkomem doctor'"))
-            try:
-                answer = ask()
-            except Exception as failure:
-                return meta.get("listing"), _raising(failure)
-            return meta.get("listing"), lambda: answer
-        except BROKEN as failure:
-            return None, _raising(failure)
-        finally:
-            if (
-                self._db is not None and self._db.in_transaction
-            ):  # SQLite ends it by itself after an I/O error
-                self._db.execute("ROLLBACK")
-
-    def _is_recent(self) -> bool:
-        """Tell whether this process may skip a sweep, because the last one took long and ended a short time ago."""
-        at, took, files = self._swept
-        return files > MAX_SWEPT_FILES and time.monotonic() - at < SWEEP_PAUSE_FACTOR * took
 
     def expect_changes(self) -> None:
         """Make the next answer sweep the files, because this process wrote one."""
@@ -572,14 +564,6 @@ class Index:
 
         return sync_index(self, progress, rebuild, max_cpu_s)
 
-    def limit_time(self, max_cpu_s: float) -> None:
-        """Start the clock of a sync; 0 sets no limit."""
-        self._stop_at = time.process_time() + max_cpu_s if max_cpu_s else 0.0
-
-    def is_time_up(self) -> bool:
-        """Tell whether the current sync has used up its CPU time."""
-        return 0 < self._stop_at < time.process_time()
-
 
 class _OpenCatalogue(Catalogue):
     """A catalogue that always uses the index's current connection."""
@@ -591,13 +575,6 @@ class _OpenCatalogue(Catalogue):
     def db(self) -> apsw.Connection:  # type: ignore[override]
         """Return the connection."""
         return self._index.reading()
-
-
-def _raising(failure: BaseException) -> Callable[[], NoReturn]:
-    def fail() -> NoReturn:
-        raise failure
-
-    return fail
 
 
 # Starts a background process that fills in contextual vectors, after a recall has been answered.

@@ -4,62 +4,50 @@ documents into the store.
 A body passage is also matched with its surroundings: the passages before and after it in the file,
 which may belong to other entries (as in a conversation with one entry per turn). This raises
 recall@5 on conversations by 13 points. A condition's vector is shifted towards the memory's title
-and its other conditions, because one short sentence alone is easily missed. In a first sync, a
-second process reads files ahead (`python -m` of this file).
+and its other conditions, because one short sentence alone is easily missed.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import pickle
-import subprocess
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from ..embed.embedder import AbsentEmbedder, Embedder
-from ..files.append import is_change_file
 from ..files.layout import Layout, hash_of_file
 from ..files.machine_records import Arrivals
-from ..files.reading import QUARANTINE, read_file
+from ..files.reading import QUARANTINE, Reading, read_file
 from ..format.mesh_fields import OTHER_METADATA_KEY, SCRUBBED_KEY, metadata_in
 from ..model.entries import Entry, Memory
-from ..model.ids import order_key, slug
+from ..model.filters import Facets
+from ..model.ids import slug
 from ..model.values import as_dict, record, replace, unchecked
 from ..redaction.entries import redact_entry
 from ..redaction.scrubber import scrubbed_text
 from ..state.changes import references
 from ..state.facets import facets_of
-from ..state.fold import after, fold
+from ..state.fold import fold
 from ..text.chunks import cut_chunks
-from ..text.conditions import known_conditions, read_condition
 from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
 from .catalogue import UNREAD, Catalogue
 from .memories import (
     drop_claim,
     drop_conditions,
-    known_memory,
     memory_of,
     put_claim,
     put_conditions,
 )
-from .readings import Seen, pack_tail, read_for_index, read_grown, unpack_tail
+from .readings import read_for_index
 from .stores.database import first
 from .stores.protocol import SearchStore
 from .stores.sqlite import BODY, WHEN, Document, Passage
 
 if TYPE_CHECKING:
     import apsw
-
-Fresh = tuple[Memory, "list[Piece]", str, str]
-
-
-Readings = dict[str, Seen]
 
 
 # Packs entries for the catalogue, so that a changed memory is folded without reading its other
@@ -85,11 +73,12 @@ def pack_entry(entry: Entry) -> str:
 
 def unpack_entries(docs: list[str]) -> list[Entry]:
     """Return entries from the JSON that `pack_entry` returned."""
-    return [unchecked(Entry, **_entry_fields(said)) for said in json.loads(f"[{','.join(docs)}]")]
-
-
-def _entry_fields(said: dict[str, object]) -> dict[str, object]:
-    return {name: tuple(value) if name in ENTRY_TUPLES else value for name, value in said.items()}  # type: ignore[arg-type]
+    entries = []
+    for fields in json.loads(f"[{','.join(docs)}]"):
+        for name in ENTRY_TUPLES & fields.keys():
+            fields[name] = tuple(fields[name])
+        entries.append(unchecked(Entry, **fields))
+    return entries
 
 
 # Writes the JSON that a store keeps of a memory for other programs: claim, provenance, references,
@@ -336,64 +325,47 @@ def _leaned_with_numpy(vectors: list[bytes], title: bytes) -> list[bytes]:
 # store.
 
 
+@record
+class Fresh:
+    """A memory whose document differs from the stored one, before it has vectors."""
+
+    memory: Memory
+    facets: Facets
+    pieces: list[Piece]
+    told: str
+    digest: str
+
+
 class Ingest:
     """Indexes one batch of changed and vanished files; the caller holds the transaction."""
 
     def __init__(
-        self,
-        layout: Layout,
-        catalogue: Catalogue,
-        store: SearchStore,
-        embedder: Embedder,
-        ahead: Readings | None = None,
+        self, layout: Layout, catalogue: Catalogue, store: SearchStore, embedder: Embedder
     ):
         self.layout = layout
-        self.ahead = ahead or {}
         self.catalogue = catalogue
         self.store = store
-        self.tells = getattr(store, "tells", False)
         self.embedder = embedder
         self.folded: dict[str, Memory] = {}
-        self.new: dict[str, list[str]] = {}  # memory → entries about it that were appended, as JSON
 
-    def run(self, changed: dict[str, str], gone: Iterable[str]) -> int:
+    def run(self, changed: dict[str, str], gone: Sequence[str]) -> int:
         """Update the index from these files (path → stamp); return how many it read or removed."""
         targets: set[str] = set()
-        fresh: list[tuple[Seen, str, list[str]]] = []
+        done = len(gone)
         for path, stamp in changed.items():
-            seen = self._read(path)
-            if not seen.reading.readable:
+            reading, hash = self._read(path)
+            if not reading.readable:
                 self._keep_unread(path)
                 continue
-            docs = [pack_entry(entry) for entry in seen.reading.entries]
-            fresh.append((seen, stamp, docs))
-            if seen.grown and docs[0] == self.catalogue.entry_doc(path, seen.above):
-                self._note_new(seen.reading.entries[1:], docs[1:])
-            elif is_change_file(path) and not self.catalogue.hash_of(path):
-                self._note_new(seen.reading.entries, docs)
-            else:
-                targets |= self.catalogue.targets_of(path, seen.above) | {
-                    e.target for e in seen.reading.entries
-                }
-        vanished = list(gone)
-        for path in vanished:
+            targets |= self.catalogue.targets_of(path) | {e.target for e in reading.entries}
+            docs = [pack_entry(entry) for entry in reading.entries]
+            self.catalogue.put_file(path, stamp, hash, reading.verdict, reading.entries, docs)
+            done += 1
+        for path in gone:
             targets |= self.catalogue.targets_of(path)
-        for seen, stamp, docs in fresh:
-            facts = (seen.reading.path, stamp, seen.hash, seen.verdict)
-            self.catalogue.put_file(
-                *facts, seen.reading.entries, docs, pack_tail(seen.tail), seen.above
-            )
-        for path in vanished:
             self.catalogue.forget_file(path)
-        for target in targets:
-            self.new.pop(target, None)
-        self._refold((targets | self.new.keys()) - {""})
-        return len(fresh) + len(vanished)
-
-    def _note_new(self, entries: Sequence[Entry], docs: Sequence[str]) -> None:
-        """Remember entries that were appended to a file in which nothing else changed."""
-        for entry, doc in zip(entries, docs, strict=True):
-            self.new.setdefault(entry.target, []).append(doc)
+        self.fold_again(targets)
+        return done
 
     def _keep_unread(self, path: str) -> None:
         """Mark a file as unread; its old entries stay."""
@@ -402,34 +374,22 @@ class Ingest:
         else:
             self.catalogue.put_file(path, UNREAD, "", QUARANTINE, ())
 
-    def _read(self, path: str) -> Seen:
-        """Return the entries of a file, or only its new end if the file has grown."""
+    def _read(self, path: str) -> tuple[Reading, str]:
+        """Return the entries of a file and the hash of its bytes."""
         try:
-            return self.ahead.get(path) or self._read_here(path)
+            return read_for_index(self.layout, path)
         except OSError:
             reading = read_file(self.layout.path(path), path)  # try once more
-            hash = hash_of_file(self.layout.path(path)) if reading.readable else ""
-            return Seen(reading, hash, reading.verdict)
-
-    def _read_here(self, path: str) -> Seen:
-        tail, hash = self.catalogue.tail_of(path)
-        return (
-            read_grown(self.layout, path, unpack_tail(tail), hash)
-            if tail
-            else read_for_index(self.layout, path)
-        )
+            return reading, hash_of_file(self.layout.path(path)) if reading.readable else ""
 
     def fold_again(self, targets: set[str]) -> None:
-        """Fold these memories again."""
-        self._refold(targets - {""})
-
-    def _refold(self, targets: set[str]) -> None:
         """Fold these memories again; store those that differ, and memories in their files with new surroundings."""
+        targets = targets - {""}
         paths = self.catalogue.paths_of(targets)
         vouches = vouching_of(self.layout, self.catalogue.db)
         dropped: list[str] = []
         for target in sorted(targets):
-            memory = self._continued(target, vouches) or self._fold(target, vouches)
+            memory = fold(unpack_entries(self.catalogue.entry_docs(target)), vouches)
             if memory is None:
                 self.catalogue.forget_memory(target)
                 drop_conditions(self.catalogue.db, target)
@@ -446,167 +406,54 @@ class Ingest:
                 dropped.append(target)
         self.store.drop(dropped)
         self.store.put(
-            self._embedded([pair for path in sorted(paths) for pair in self._differing(path)])
+            self._documents([fresh for path in sorted(paths) for fresh in self._differing(path)])
         )
-
-    def _fold(self, target: str, vouches: Vouching | None) -> Memory | None:
-        return fold(unpack_entries(self.catalogue.entry_docs(target)), vouches)
-
-    def _continued(self, target: str, vouches: Vouching | None) -> Memory | None:
-        """Return a known memory with its new entries applied, if all of them are later than the others; else None.
-
-        Return None where people vouch for entries: there a new entry may change the effect of earlier ones.
-        """
-        new = unpack_entries(self.new.get(target, []))
-        known = known_memory(self.catalogue, target) if new and vouches is None else None
-        if known is None or known.proposed or not known.vouched:
-            return None
-        if not all(entry.changes and entry.at > known.updated for entry in new):
-            return None
-        if not all(self.catalogue.is_single(target, entry.id) for entry in new):
-            return None
-        return after(known, sorted(new, key=lambda entry: order_key(entry.at, entry.id)))
 
     def _differing(self, path: str) -> list[Fresh]:
         """Return the memories of a file whose documents differ from those in the store."""
         known = [
             self.folded.get(id) or memory_of(doc) for id, doc in self.catalogue.memories_in(path)
         ]
-        digested = []
+        found: list[Fresh] = []
         for vouched in (True, False):  # a vouched memory's surroundings hold only vouched memories
             memories = [
                 memory
                 for memory in known
                 if memory.status != "deleted" and memory.vouched == vouched
             ]
-            pieces = with_surroundings([pieces_of(memory) for memory in memories])
-            pairs = zip(memories, pieces, strict=True)
-            told = (
-                (memory, own, json_for_readers(memory) if self.tells else "")
-                for memory, own in pairs
-            )
-            digested += [(*known, _document_digest(*known)) for known in told]
-        return [fresh for fresh in digested if self.catalogue.is_new(fresh[0].id, fresh[3])]
+            surrounded = with_surroundings([pieces_of(memory) for memory in memories])
+            for memory, pieces in zip(memories, surrounded, strict=True):
+                told = json_for_readers(memory) if self.store.tells else ""
+                facets = facets_of(memory)
+                digest = _document_digest(memory, facets, pieces, told)
+                if self.catalogue.is_new(memory.id, digest):
+                    found.append(Fresh(memory, facets, pieces, told, digest))
+        return found
 
-    def _embedded(self, documents: list[Fresh]) -> Sequence[Document]:
-        if not documents:
-            return []
-        found = zip(
-            documents,
-            vectors_of(self.embedder, [(memory, own) for memory, own, *_ in documents]),
-            strict=True,
-        )
-        made = [_document_of(*fresh, vectors) for fresh, vectors in found]
+    def _documents(self, found: list[Fresh]) -> list[Document]:
+        """Return these memories as the store keeps them, with their vectors."""
         if isinstance(self.embedder, AbsentEmbedder):
-            for memory, *_ in documents:
-                self.catalogue.doubt(memory.id)  # read and embed it again with the next sync
-        return made
+            for fresh in found:
+                self.catalogue.doubt(fresh.memory.id)  # the next sync embeds it again
+        made = vectors_of(self.embedder, [(fresh.memory, fresh.pieces) for fresh in found])
+        documents = []
+        for fresh, vectors in zip(found, made, strict=True):
+            passages = tuple(
+                Passage(vector=vector, **as_dict(piece))
+                for piece, vector in zip(fresh.pieces, vectors, strict=True)
+            )
+            memory = fresh.memory
+            documents.append(
+                Document(fresh.facets, memory.title, passages, fresh.digest, memory, fresh.told)
+            )
+        return documents
 
 
-def _document_of(
-    memory: Memory, pieces: list[Piece], told: str, digest: str, vectors: list[bytes]
-) -> Document:
-    """Return a memory as the store keeps it."""
-    passages = tuple(
-        Passage(vector=vector, **as_dict(p)) for p, vector in zip(pieces, vectors, strict=True)
-    )
-    return Document(facets_of(memory), memory.title, passages, digest, memory, told)
-
-
-def _document_digest(memory: Memory, pieces: list[Piece], told: str) -> str:
+def _document_digest(memory: Memory, facets: Facets, pieces: list[Piece], told: str) -> str:
     """Return a hash over everything in a document except the vectors."""
-    said: tuple[object, ...] = (
-        memory.title,
-        facets_of(memory),
-        [as_dict(piece) for piece in pieces],
-    )
+    said: tuple[object, ...] = (memory.title, facets, [as_dict(piece) for piece in pieces])
     if SCRUBBED_KEY in memory.extra or OTHER_METADATA_KEY in memory.extra:
         said = (*said, sorted(metadata_in(memory.extra).items()), memory.extra.get(SCRUBBED_KEY))
     if told:
         said = (*said, told)
     return sha256(repr(said).encode()).hexdigest()
-
-
-# Reads files in a second process while this process indexes: a first sync takes a third less time.
-#
-# The second process is started with subprocess, because multiprocessing would run the caller's
-# main module again. If it fails, this process reads the files.
-
-MIN_FILES_AHEAD = 500  # with fewer files, starting a second process takes longer than it saves
-
-
-class ReadAhead:
-    """Returns the readings batch by batch. An empty batch means that the caller must read the files itself."""
-
-    def __init__(self, layout: Layout, batches: Sequence[Sequence[str]]):
-        self.batches = list(batches)
-        self.process: subprocess.Popen[bytes] | None = None
-        if (
-            sum(map(len, self.batches)) >= MIN_FILES_AHEAD
-            and (os.cpu_count() or 1) > 1
-            and sys.executable
-        ):
-            self._start(layout)
-
-    def _start(self, layout: Layout) -> None:
-        # -P: do not import modules from the current folder, which may be an untrusted project.
-        command = [sys.executable, "-P", "-m", __name__, layout.root]
-        try:
-            with (
-                TemporaryFile() as wanted
-            ):  # not a pipe: with two pipes, each process may wait for the other
-                for batch in self.batches:
-                    pickle.dump(list(batch), wanted)
-                wanted.seek(0)
-                pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
-                self.process = subprocess.Popen(command, stdin=wanted, stdout=pipe, stderr=nowhere)
-        except OSError:
-            self.close()
-
-    def take(self) -> Readings:
-        """Return the readings of the next batch; empty if the second process does not run or fails."""
-        if self.process is None or self.process.stdout is None:
-            return {}
-        try:
-            batch, conditions = pickle.load(self.process.stdout)
-            known_conditions.update(conditions)
-            return batch  # type: ignore[no-any-return]
-        except (OSError, EOFError, pickle.UnpicklingError):
-            self.close()
-            return {}
-
-    def close(self) -> None:
-        """End the second process."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.communicate()
-            self.process = None
-
-
-def read_for_parent() -> None:
-    """Run the second process: read batches of paths, write batches of readings and their parsed conditions."""
-    layout = Layout(sys.argv[1])
-    while True:
-        try:
-            paths = pickle.load(sys.stdin.buffer)
-        except EOFError:
-            return
-        batch: Readings = {}
-        for path in paths:
-            try:
-                batch[path] = read_for_index(layout, path)
-            except OSError:
-                continue  # the first process tries again and reports the error
-        patterns = {
-            pattern
-            for seen in batch.values()
-            for entry in seen.reading.entries
-            for pattern in entry.when
-        }
-        answer = (batch, {pattern: read_condition(pattern) for pattern in patterns})
-        pickle.dump(answer, sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)
-        sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    read_for_parent()

@@ -7,6 +7,7 @@ renamed when it has its tables: a killed process leaves no partial one.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -28,7 +29,7 @@ from ..files.private import make_private_folder
 from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
 from ..text.chunks import counted
 from .catalogue import UNREAD, Catalogue, SyncReport, own_inode
-from .ingest import Ingest, ReadAhead
+from .ingest import Ingest
 from .stores.database import BROKEN, has_tables, in_memory, open_database, remove_database
 from .stores.sqlite import BATCH_FILES
 
@@ -72,8 +73,9 @@ MAX_LOSS_SHARE = (
 class Reconcile:
     """Compares the swept files with the known stamps and reads those that changed, one transaction for each batch."""
 
-    def __init__(self, index: Index, writer: apsw.Connection, why: str):
+    def __init__(self, index: Index, writer: apsw.Connection, why: str, stop_at: float):
         self.index = index
+        self.stop_at = stop_at  # CPU time
         self.db = writer
         self.why = why
         self.known: dict[str, str] = {}
@@ -121,41 +123,23 @@ class Reconcile:
         found: dict[str, str],
         progress: Callable[[int, int], None] | None,
     ) -> int:
-
         read = done = 0
-        batches = batches_of(changed, found)
-        ahead = self._ahead(batches[1:])  # this process reads the first batch meanwhile
-        try:
-            if self.index.outside():
-                self.db.execute(
-                    "DELETE FROM meta WHERE key = 'listing'"
-                )  # committed first: see _compare_outside
-            for batch in batches:
-                with self.db:
-                    self.db.execute("DELETE FROM meta WHERE key = 'listing'")
-                    store = self.index.open_store(self.db)
-                    prepared = ahead.take() if ahead and done else {}
-                    ingest = Ingest(
-                        self.index.layout, self.catalogue, store, self.index.embedder, prepared
-                    )
-                    read += ingest.run({path: found[path] for path in batch}, () if done else gone)
-                    self.index.commit_outside()
-                done += len(batch)
-                if progress:
-                    progress(done, len(changed))
-                if self.index.is_time_up():
-                    self.left = len(changed) - done
-                    break
-        finally:
-            if ahead:
-                ahead.close()
+        if self.index.outside():
+            self.db.execute("DELETE FROM meta WHERE key = 'listing'")  # see _compare_outside
+        for batch in batches_of(changed, found):
+            with self.db:
+                self.db.execute("DELETE FROM meta WHERE key = 'listing'")
+                store = self.index.open_store(self.db)
+                ingest = Ingest(self.index.layout, self.catalogue, store, self.index.embedder)
+                read += ingest.run({path: found[path] for path in batch}, () if done else gone)
+                self.index.commit_outside()
+            done += len(batch)
+            if progress:
+                progress(done, len(changed))
+            if time.process_time() > self.stop_at:
+                self.left = len(changed) - done
+                break
         return read
-
-    def _ahead(self, batches: list[list[str]]) -> ReadAhead | None:
-        if not batches:
-            return None
-
-        return ReadAhead(self.index.layout, batches)
 
     def _finish(self, seen: Sweep, found: dict[str, str], started: int) -> None:
         """Store the listing, unless files are left to read.
@@ -214,8 +198,14 @@ def sync_index(
         if beside := index.beside(""):
             make_private_folder(beside)
         with index.locked():
-            index.limit_time(max_cpu_s)
-            report = _sync_locked(index, progress, rebuild)
+            stop_at = time.process_time() + (max_cpu_s or math.inf)
+            try:
+                index.told = index.told or rebuild  # the caller asked for it: no warning
+                report = _reconcile(index, progress, "asked for" if rebuild else "", stop_at)
+            except BROKEN as failure:  # at any step: delete the database and start again
+                index.remove()
+                why = f"the old index cannot be read ({failure})"
+                report = _reconcile(index, progress, why, stop_at)
     except apsw.FullError:
         raise Unwritable(
             "the disk is full: the index was not updated", "free some space, then try again"
@@ -240,22 +230,12 @@ def sync_index(
     )
 
 
-def _sync_locked(index: Index, progress: Progress, rebuild: bool) -> SyncReport:
-    """Reconcile; if the database turns out to be broken at any step, delete it and start again."""
-    try:
-        index.told = index.told or rebuild  # the caller asked for it, so no warning is needed
-        return _reconcile(index, progress, "asked for" if rebuild else "")
-    except BROKEN as failure:
-        index.remove()
-        return _reconcile(index, progress, f"the old index cannot be read ({failure})")
-
-
-def _reconcile(index: Index, progress: Progress, why: str) -> SyncReport:
+def _reconcile(index: Index, progress: Progress, why: str, stop_at: float) -> SyncReport:
     writer, why = _open_writer(index, why)
     try:
         if not why:
             _compare_outside(index, writer)
-        return Reconcile(index, writer, why).run(progress)
+        return Reconcile(index, writer, why, stop_at).run(progress)
     finally:
         writer.close()
 

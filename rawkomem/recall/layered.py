@@ -24,7 +24,7 @@ from ..state.trust import Standing, Trust, Weak
 from ..text.conditions import Fired, Situation
 from ..text.language import is_copy
 from .candidates import Sources
-from .relevance import NOBODY, compared_passages, holders_of
+from .relevance import NOBODY
 from .scoring import Reason, Scored
 from .search import Answer, Found, best_results
 from .signals import Spaces, nearest_passages
@@ -234,16 +234,11 @@ class LayerUnion:
         return scales
 
     def _counted(self, part: LayerPart, words: tuple[str, ...]) -> tuple[int, list[int]]:
-        store: Any = part.sources.store
+        store = part.sources.store
         held = self._held.setdefault(part.name, {})
         new = [word for word in words if word not in held]
         if new:
-            nothing = (0, [0] * len(new))
-            counted = (
-                self.ask(part, lambda: store.holding(new), nothing)
-                if hasattr(store, "holding")
-                else nothing
-            )
+            counted = self.ask(part, lambda: store.holding(new), (0, [0] * len(new)))
             self._rows[part.name] = counted[0]
             held.update(zip(new, counted[1], strict=True))
         return self._rows[part.name], [held[word] for word in words]
@@ -462,9 +457,6 @@ class _LayeredStore:
     def __init__(self, union: LayerUnion):
         self._union = union
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._union.first.sources.store, name)
-
     def nearest(self, vector: Any, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
         """Return the closest passages. With ids, `tier` is searched; without ids, the best tier of each layer."""
 
@@ -500,8 +492,9 @@ class _LayeredStore:
                 continue
 
             nothing: Near = [[] for _ in vectors]
-            asked = part.sources.store, space.embed(vectors), tuple(own), tier
-            hits = self._union.ask(part, lambda: compared_passages(*asked), nothing)  # noqa: B023
+            asked = space.embed(vectors), tuple(own), tier, most
+            compared = part.sources.store.compared
+            hits = self._union.ask(part, lambda: compared(*asked), nothing)  # noqa: B023
             for several, near in zip(found, hits, strict=True):
                 several += [(own[id], number, field, cosine) for id, number, field, cosine in near]
         return found
@@ -518,8 +511,9 @@ class _LayeredStore:
                 continue
 
             nothing: dict[str, Holders] = {}
-            asked = part.sources.store, words, inside, tuple(own)
-            held = self._union.ask(part, lambda: holders_of(*asked), nothing)  # noqa: B023
+            asked = words, most, inside, tuple(own)
+            holders = part.sources.store.holders
+            held = self._union.ask(part, lambda: holders(*asked), nothing)  # noqa: B023
             for word, (count, ids) in held.items():
                 before, shown = found[word]
                 found[word] = (min(most, before + count), shown | {own[id] for id in ids})

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from ..embed.static import Rarity
 from ..index.stores.sqlite import DEEP, FIRST, WHEN, Compared, Holders
 from ..model.entries import Memory
-from ..model.filters import Filter
 from ..model.values import DAY, IMPORTANCE, record, replace
 from ..text.conditions import (
     ALTERNATIVES,
@@ -297,22 +296,10 @@ def _cosines(
     """Return for each vector the (memory, passage, field, cosine) of all passages of these groups of memories."""
     found: list[list[Compared]] = [[] for _ in vectors]
     for group in ids:
-        for several, more in zip(
-            found, compared_passages(store, vectors, group, tier), strict=True
-        ):
+        near = store.compared(vectors, group, tier, MAX_COMPARED)
+        for several, more in zip(found, near, strict=True):
             several += more
     return [several for several in found if several]
-
-
-def compared_passages(
-    store: SearchStore, vectors: Sequence[bytes], ids: Sequence[str], tier: str
-) -> Sequence[Sequence[Compared]]:
-    """Return for each vector the (memory, passage, field, cosine) of all passages of these memories."""
-    quick = getattr(store, "compared", None)
-    if quick:
-        return quick(vectors, ids, tier, MAX_COMPARED)  # type: ignore[no-any-return]
-    hits = (store.nearest(vector, MAX_COMPARED, Filter(ids=ids), tier) for vector in vectors)
-    return [[(hit.id, hit.passage, hit.field, hit.score) for hit in several] for several in hits]
 
 
 def _usual_cosines(cosines: Sequence[float]) -> Usual:
@@ -333,7 +320,7 @@ class _Words:
         asked = sorted(question.content, key=lambda word: (-self.rarity(word), word))[:MAX_WORDS]
         self._holding: dict[bool, dict[str, Holders]] = {}  # vouched → word → memories
         for vouched, only in filters.items():
-            held = holders_of(sources.store, asked, only, ids)
+            held = sources.store.holders(asked, MAX_HOLDING, only, ids)
             self._holding |= dict.fromkeys((True, False) if vouched is None else (vouched,), held)
         self._usual = self._holding.get(True) or self._holding.get(False, {})
 
@@ -354,20 +341,6 @@ class _Words:
         few = max(RARE_MEMORIES, self._count // 50)
         rare = [self.rarity(word) for word in words if self._usual.get(word, NOBODY)[0] <= few]
         return {"shared_words": sum(weights[:SUMMED_WORDS]), "rare_word": max(rare, default=0.0)}
-
-
-def holders_of(
-    store: SearchStore, words: Sequence[str], only: Filter, ids: Sequence[str]
-) -> dict[str, Holders]:
-    """Return for each word how many memories contain it, and which of `ids` do."""
-    quick = getattr(store, "holders", None)
-    if quick:
-        return dict(quick(words, MAX_HOLDING, only, ids))
-    found = {word: {hit.id for hit in store.matching([word], MAX_HOLDING, only)} for word in words}
-    return {
-        word: (len(holding), frozenset(holding.intersection(ids)))
-        for word, holding in found.items()
-    }
 
 
 class _Terms:

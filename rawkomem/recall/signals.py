@@ -252,10 +252,9 @@ def find_signals(
     for question in questions:
         for space in filter(None, (spaces.first, spaces.deep)) if question.sentences else ():
             embedded_texts(spaces, space, question.sentences)  # all sentences in one call
-    if expect := getattr(store, "expect", None):  # optional: the store may search in the background
-        for question in questions:
-            for only in filters:
-                expect(question.query_words, MAX_MATCHING, only)
+    for question in questions:
+        for only in filters:
+            store.expect(question.query_words, MAX_MATCHING, only)
     near = iter(
         nearest_passages(
             store,

@@ -29,7 +29,7 @@ from ..git.connection import DRIVER_SECTION
 from ..git.runner import GitFailed, work_tree
 from ..index.catalogue import SyncReport
 from ..index.contextual import deepen
-from ..index.status import Pace, Status, status
+from ..index.status import Status, status
 from ..index.stores.database import (
     BROKEN,
     MEMORY,
@@ -287,7 +287,7 @@ class Store(Wing):
         """Compute missing contextual vectors (minutes for a thousand memories); return their number."""
         if is_background():
             yield_disk()
-        return deepen(self._core.index, progress, Pace() if steps_aside() else None)
+        return deepen(self._core.index, progress, waits=steps_aside())
 
     # Search stores
 

@@ -22,10 +22,10 @@ MODULE = """
 from array import array
 
 from rawkomem.index.stores.sqlite import BODY, DEEP, FIRST, REST, Hit
-from rawkomem.index.stores.protocol import StorePlugin
+from rawkomem.index.stores.protocol import BaseStore, StorePlugin
 
 
-class ToyStore:
+class ToyStore(BaseStore):
     columns = ("id",)
 
     def __init__(self, home, dims):

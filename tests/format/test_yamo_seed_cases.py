@@ -155,7 +155,7 @@ def test_reciprocal_ranks(case):
 def test_keywords(case):
     """FTS5's BM25 has the same k1 and b and another floor under rare words: the same memories in the same order."""
     store = SqliteStore(open_database(":memory:"), DIMS)
-    store.create()
+    store.erase()
     vector = b"\0" * 4 * DIMS
     docs = case["input"]["docs"]
     store.put([Document(Facets(id), "", (Passage(text, vector),)) for id, text in docs.items()])

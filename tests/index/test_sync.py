@@ -647,3 +647,23 @@ def test_a_file_that_could_be_read_at_the_second_try_is_not_behind_for_ever(
     monkeypatch.setattr(ingest, "read_for_index", fail_once)
     assert titles(repository) == ["Apple"]
     assert json.loads(rawkomem("status", "--json").stdout)["fresh"]
+
+
+APPLE = memory("Apple", "About apples.", id="mem_1", discoveredAt="2026-01-01")
+VOTE = change("feedback", "mem_1", id="feedback_1", at="2026-02-01", signal="helpful")
+
+
+def test_an_entry_that_does_not_come_last_is_folded_from_all(repository, memories):
+    (memories / "a.md").write_text(APPLE)
+    for body in ("First.", "Second."):
+        repository.amend("mem_1", body=body)
+        repository.sync()
+    with (memories / "a.md").open("a") as stream:
+        stream.write("\n---\n\n" + change("amend", "mem_1", "Earlier.", id="x", at="2026-01-05"))
+    assert repository.get("mem_1").body == "Second."
+    (memories / "b.md").write_text(VOTE + "\n---\n\n" + VOTE.replace("_1", "_2"))
+    repository.sync()
+    with (memories / "b.md").open("a") as stream:  # an id that is known already
+        stream.write("\n---\n\n" + change("amend", "mem_1", "Copied.", id="x", at="2099-01-05"))
+    assert repository.get("mem_1").body == "Second."
+    assert_equals_rebuild(repository.core.index)

@@ -110,7 +110,7 @@ def spread(values: list[float]) -> bytes:
 
 def cosine(a: list[float], b: list[float]) -> float:
     store = SqliteStore(open_database(":memory:"), DIMS)
-    store.create()
+    store.erase()
     store.put([Document(Facets("a"), "", (Passage("x", spread(a)),))])
     return sum(hit.score for hit in store.nearest(spread(b), 1, Filter()))
 

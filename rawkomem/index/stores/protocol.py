@@ -15,7 +15,7 @@ from ...model.filters import Filter
 from ...model.installed import how_to_add
 from ...model.values import record
 from .database import StoreHome
-from .sqlite import CATEGORIES, FIRST, Document, Hit, searched
+from .sqlite import CATEGORIES, FIRST, Compared, Document, Hit, Holders, searched
 
 # The interfaces of a search store, and of a package that provides one. The same tests run on all
 # stores.
@@ -27,13 +27,15 @@ Missing = Callable[[int], tuple[str, list[Row]] | None]
 class SearchStore(Protocol):
     """Holds passages with their vectors. All data comes from files, so it may be lost at any time.
 
-    `columns` names the facets that it can filter by (state/facets.py); a filter on another facet is passed as ids. A
-    store may also have `expect(words, limit, only)`: a search calls it before `nearest`, and then calls `matching` with
-    the same arguments.
+    `columns` names the facets that it can filter by (state/facets.py); a filter on another facet is passed as ids.
+    `tells`: whether it keeps `Document.told` for other programs.
     """
 
     @property
     def columns(self) -> Collection[str]: ...
+
+    @property
+    def tells(self) -> bool: ...
 
     def put(self, documents: Sequence[Document]) -> None:
         """Store these memories, replacing their old documents."""
@@ -48,6 +50,22 @@ class SearchStore(Protocol):
         self, words: Sequence[str], limit: int, only: Filter, around: bool = False
     ) -> list[Hit]:
         """Return the passages that contain any of these words, with `around` also in surroundings; best BM25 first."""
+
+    def expect(self, words: Sequence[str], limit: int, only: Filter) -> None:
+        """Prepare for `matching` with these arguments; a search calls this before `nearest`."""
+
+    def compared(
+        self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int
+    ) -> Sequence[Sequence[Compared]]:
+        """Return for each vector its cosines with up to `most` passages of these memories, unsorted."""
+
+    def holders(
+        self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]
+    ) -> dict[str, Holders]:
+        """Return for each word how many memories contain it (at most `most`), and which of these are in `among`."""
+
+    def holding(self, words: Sequence[str]) -> tuple[int, list[int]]:
+        """Return the number of vouched passages, and how many contain each word; zeros if it does not count words."""
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
         """Return (id, vector) of every body passage, sorted by id and number, as int8 in the scale of the store."""
@@ -88,6 +106,37 @@ class OutsideStore(SearchStore, Protocol):
 
     def close(self) -> None:
         """Close everything; discard changes that were not committed."""
+
+
+class BaseStore(OutsideStore):
+    """Subclass it to write a store: it answers the questions for which most engines have no faster way."""
+
+    tells = False
+
+    def expect(self, words: Sequence[str], limit: int, only: Filter) -> None:
+        """Do nothing."""
+
+    def compared(
+        self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int
+    ) -> Sequence[Sequence[Compared]]:
+        """Ask for the nearest passages of these memories, once for each vector."""
+        hits = (self.nearest(vector, most, Filter(ids=tuple(ids)), tier) for vector in vectors)
+        return [[(hit.id, hit.passage, hit.field, hit.score) for hit in own] for own in hits]
+
+    def holders(
+        self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]
+    ) -> dict[str, Holders]:
+        """Ask for the matching passages of each word."""
+        found = {word: {hit.id for hit in self.matching([word], most, only)} for word in words}
+        return {word: (len(ids), frozenset(ids.intersection(among))) for word, ids in found.items()}
+
+    def holding(self, words: Sequence[str]) -> tuple[int, list[int]]:
+        """Return zeros: words are not counted."""
+        return 0, [0] * len(words)
+
+    def served(self) -> int:
+        """Return 0: there is no server."""
+        return 0
 
 
 class StorePlugin:

@@ -41,8 +41,8 @@ Placed = tuple[int, int, int, str, "Passage"]
 
 
 Scored = tuple[int, float]
-Compared = tuple[str, int, str, float]
-Holders = tuple[int, frozenset[str]]
+Compared = tuple[str, int, str, float]  # memory, passage, field, cosine
+Holders = tuple[int, frozenset[str]]  # how many memories hold a word, and some of them
 
 
 # The records that a search store takes and returns.
@@ -95,22 +95,7 @@ class Hit:
     alone: bool = True  # whether the passage has no surroundings
 
 
-# The SQLite search store: FTS5 for words, sqlite-vec for vectors, in the index's own database.
-#
-# documents  one row per memory: its facets, which filters compare
-# passages   its passages, in order; `n` is the row number in the tables below
-# words      FTS5 over passages (Porter stems; `searched`); contentless, since passages hold the text
-# around     the same over body passages together with their surroundings
-# unvouched_words, unvouched_around   the same for passages that nobody vouches for. Each FTS5 table has its own BM25
-#            statistics, so these passages do not change the scores of passages that people vouch for
-# fine       each passage's vector as int8, for distances; without vectors of zeros, which are close to nothing
-# coarse     the same vectors with one bit per dimension, to select candidates for `fine` in a large index
-# deep_fine, deep_coarse   the same for the second tier's vectors
-# shallow    the memories that the second tier does not hold yet
-#
-# Distances are computed by sqlite-vec's functions over plain tables: its vec0 tables took eight
-# times as long to fill and no less time to search, because they keep the k best of a scan in a
-# list that is searched k times.
+# The store.
 
 MAX_COMPONENT = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
 SCALE = 127 / MAX_COMPONENT
@@ -173,6 +158,7 @@ class SqliteStore:
     """Implements SearchStore, which documents the methods, on an open connection; the caller controls transactions."""
 
     columns = COLUMNS
+    tells = False
 
     def __init__(self, connection: apsw.Connection, dims: int):
         self.db = connection
@@ -185,16 +171,12 @@ class SqliteStore:
             False  # whether this process has searched before, so that it is a long-running one
         )
 
-    def create(self) -> None:
-        """Create the tables."""
-        self.db.execute(STORE_SCHEMA)
-
     def erase(self) -> None:
         """Drop the tables and create empty ones."""
         self._outside.clear()
         for table in STORE_TABLES:
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
-        self.create()
+        self.db.execute(STORE_SCHEMA)
 
     def put(self, documents: Sequence[Document]) -> None:
         self._outside.clear()
@@ -328,22 +310,17 @@ class SqliteStore:
     def _candidates(self, table: str, bits: bytes, limit: int, only: Filter) -> list[str]:
         """Return the row numbers of the passages with the fewest differing bits."""
         if self._asked and self._is_huge():
-            return list(
-                map(
-                    str,
-                    self._in_memory(table).closest(
-                        bits, limit, lambda found: self._allowed(found, only)
-                    ),
-                )
-            )
+            near = self._in_memory(table)
+            found = near.closest(bits, limit, lambda numbers: self._allowed(numbers, only))
+            return [str(n) for n in found]
         self._asked = True
         inside, values = self._inside(only)
         distance = "vec_distance_hamming(vec_bit(bits), vec_bit(?))"
         sql = f"SELECT n, {distance} AS d FROM {table} WHERE true {inside} ORDER BY d LIMIT ?"
-        found = with_ties(
+        tied = with_ties(
             lambda most: rows(self.db, sql, (bits, *values, most)), limit, SPARE_CANDIDATES
         )
-        return [str(n) for n, _ in found]
+        return [str(n) for n, _ in tied]
 
     def _in_memory(self, table: str) -> SqliteBits:
         """Return the bits of a tier, read again after every commit of another connection."""
@@ -422,7 +399,10 @@ class SqliteStore:
         huge = self._is_huge() and (
             not self._has_unvouched() or self._exceeds(prefix, HUGE_PASSAGES)
         )
-        query = " OR ".join(self._rarest_words(name, quoted) if huge else quoted)
+        if huge:  # ranking by a frequent word takes time
+            held = zip(self._holding(name, quoted), quoted, strict=True)
+            quoted = rarest(held, MAX_RANKED_PASSAGES)
+        query = " OR ".join(quoted)
         inside, values = self._inside(
             only, "+rowid"
         )  # `+`: match once, not again for each row inside
@@ -464,18 +444,15 @@ class SqliteStore:
         sql = f"SELECT d.id, f.vector FROM {tables} WHERE {inside} ORDER BY d.id, p.number"
         return rows(self.db, sql, values)
 
-    def _rarest_words(self, table: str, words: list[str]) -> list[str]:
-        """Return only the rarest of these words, because ranking by a frequent word takes time."""
-        return rarest(zip(self._holding(table, words), words, strict=True), MAX_RANKED_PASSAGES)
+    def expect(self, words: Sequence[str], limit: int, only: Filter) -> None:
+        """Do nothing: SQLite searches in this process."""
 
     def holding(self, words: Sequence[str]) -> tuple[int, list[int]]:
-        """Return the number of passages, and how many contain each word; unvouched passages do not count."""
         return self._counted("words", map(_phrase, words))
 
     def holders(
         self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]
     ) -> dict[str, Holders]:
-        """Return for each word how many memories contain it (at most `most`), and which of these are in `among`."""
         inside, values = self._inside(only, "+w.rowid")
         tables = [f"{prefix}words" for prefix in self._prefixes(only)]
         select = f"SELECT DISTINCT p.document FROM {{0}} w JOIN {PLACES} ON p.n = w.rowid WHERE {{0}} MATCH ?"
@@ -499,7 +476,6 @@ class SqliteStore:
     def compared(
         self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int
     ) -> list[list[Compared]]:
-        """Return for each vector its cosines with up to `most` passages of these memories, unsorted."""
         asked = [quantized(memoryview(vector).cast("f")) for vector in vectors]
         known = [any(fine) for fine in asked]
         if not any(known):

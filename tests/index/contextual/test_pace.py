@@ -1,4 +1,4 @@
-"""Background work stays in the background: one core, lowest priority, aside under load and on battery."""
+"""Background work stays in the background: one core, lowest priority, aside under load."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import time
 
 import pytest
 from rawkomem.files.journal import BACKGROUND_VARIABLE, MARK, WORK, is_background, steps_aside
-from rawkomem.index.contextual import deepen
-from rawkomem.index.status import MACHINE_BUSY, MAX_WAIT_S, ON_BATTERY, Pace, on_battery
+from rawkomem.index import contextual
+from rawkomem.index.contextual import MAX_WAIT_S, deepen
+from rawkomem.index.status import MACHINE_BUSY, why_wait
 from rawkomem.repository import Repository
 
 from tests.commands import ENVIRONMENT, ROOT
@@ -19,17 +20,27 @@ MEMORIES = 40
 
 
 class Machine:
-    """A machine with a load, a battery and a clock of its own."""
+    """A machine of two cores with a load and a clock of its own."""
 
-    def __init__(self, load: float = 0.0, battery: bool = False):
-        self.load, self.battery, self.now, self.slept = load, battery, 0.0, 0.0
+    def __init__(self, monkeypatch):
+        self.load, self.now, self.cores = 0.0, 0.0, 2
+        monkeypatch.setattr(os, "getloadavg", lambda: (self.ask_load(), 0.0, 0.0))
+        monkeypatch.setattr(os, "cpu_count", lambda: self.cores)
+        monkeypatch.setattr(contextual, "time", self)
+
+    def ask_load(self) -> float:
+        return self.load
+
+    def monotonic(self) -> float:
+        return self.now
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds
-        self.slept += seconds
 
-    def pace(self, cores: int = 2) -> Pace:
-        return Pace(lambda: self.load, lambda: self.battery, cores, lambda: self.now, self.sleep)
+
+@pytest.fixture
+def machine(monkeypatch) -> Machine:
+    return Machine(monkeypatch)
 
 
 @pytest.fixture
@@ -48,77 +59,57 @@ def filled(monkeypatch, project, memories):
 @pytest.mark.parametrize(
     ("load", "cores", "why"), [(0.2, 2, ""), (1.4, 2, ""), (1.6, 2, MACHINE_BUSY), (5.0, 8, ""), (0.6, 1, MACHINE_BUSY)]
 )
-def test_others_come_first(load, cores, why):
-    assert Machine(load).pace(cores).why_wait(worked=False) == why
+def test_others_come_first(machine, load, cores, why):
+    machine.load, machine.cores = load, cores
+    assert why_wait() == why
 
 
-def test_its_own_load_is_not_that_of_others():
-    machine = Machine(load=0.0)
-    pace = machine.pace(cores=1)
-    machine.now, machine.load = 300.0, 1.0
-    assert pace.why_wait() == ""
-    machine.now, machine.load = 600.0, 2.0
-    assert pace.why_wait() == MACHINE_BUSY
+def test_its_own_load_is_not_that_of_others(machine):
+    machine.load, machine.cores = 1.0, 1
+    assert why_wait(worked=True) == ""
+    machine.load = 2.0
+    assert why_wait(worked=True) == MACHINE_BUSY
 
 
-def test_a_battery_is_not_emptied(tmp_path):
-    assert Machine(battery=True).pace().why_wait() == ON_BATTERY
-    for name, said in {"AC": {"type": "Mains"}, "BAT0": {"type": "Battery", "status": "Charging"}}.items():
-        (tmp_path / name).mkdir()
-        for about, text in said.items():
-            (tmp_path / name / about).write_text(f"{text}\n")
-    assert not on_battery(str(tmp_path))
-    (tmp_path / "BAT0" / "status").write_text("Discharging\n")
-    assert on_battery(str(tmp_path))
-    (tmp_path / "BAT0" / "scope").write_text("Device\n")
-    assert not on_battery(str(tmp_path)) and not on_battery(str(tmp_path / "none"))
-
-
-def test_it_waits_under_load_and_goes_on_later(filled):
-    machine = Machine(load=9.0)
+def test_it_waits_under_load_and_goes_on_later(filled, machine):
+    machine.load = 9.0
     ticks: list[int] = []
 
     def sleep(seconds: float) -> None:
-        Machine.sleep(machine, seconds)
+        machine.now += seconds
         ticks.append(filled.store.status().deep)
         machine.load = 9.0 if len(ticks) < 3 else 0.0
 
-    machine.sleep = sleep  # type: ignore[method-assign]
-    assert deepen(filled.core.index, pace=machine.pace()) == MEMORIES
+    machine.sleep = sleep
+    assert deepen(filled.core.index, waits=True) == MEMORIES
     assert ticks == [0, 0, 0]
 
 
-def test_it_stops_between_two_batches_and_ends_where_the_load_stays(filled):
-    machine = Machine()
+def test_it_stops_between_two_batches_and_ends_where_the_load_stays(filled, machine):
     seen: list[int] = []
 
-    def load() -> float:
-        return 9.0 if seen else 0.0
+    def progress(made: int, total: int) -> None:
+        seen.append(made)
+        machine.load = 9.0
 
-    pace = Pace(load, lambda: False, 2, lambda: machine.now, machine.sleep)
-    done = deepen(filled.core.index, lambda made, total: seen.append(made), pace)
+    done = deepen(filled.core.index, progress, waits=True)
     assert 0 < done < MEMORIES and seen == [done]
-    assert machine.slept >= MAX_WAIT_S
-    status = filled.store.status()
-    assert status.deep == done and status.deep_seconds_left > 0
+    assert machine.now >= MAX_WAIT_S
+    assert filled.store.status().deep == done
     assert deepen(filled.core.index) == MEMORIES - done
     assert filled.store.status().deep_seconds_left == 0
 
 
-def test_status_tells_how_far_it_is(filled, rawkomem):
-    deepen(filled.core.index, pace=_after_one_batch())
-    said = rawkomem("status").stdout
-    assert "contextual vectors: 16 of 40, about 1 minute" in said
-
-
-def _after_one_batch() -> Pace:
-    machine, asked = Machine(), []
+def test_status_tells_how_far_it_is(filled, rawkomem, machine):
+    asked: list[int] = []
 
     def load() -> float:
         asked.append(1)
         return 0.0 if len(asked) == 1 else 9.0
 
-    return Pace(load, lambda: False, 2, lambda: machine.now, machine.sleep)
+    machine.ask_load = load
+    deepen(filled.core.index, waits=True)
+    assert "contextual vectors: 16 of 40" in rawkomem("status").stdout
 
 
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="for want of priorities: not on Windows")

@@ -140,7 +140,7 @@ def check_found(store, real: tuple[np.ndarray, np.ndarray]) -> None:
 def test_sqlite_misses_next_to_nothing(tmp_path, real):
     connection = open_database(str(tmp_path / "index.db"))
     store = SqliteStore(connection, real[0].shape[1])
-    store.create()
+    store.erase()
     with connection:
         put_all(store, real[0])
     assert len(real[0]) > 2 * sqlite_store.MAX_EXACT_PASSAGES

@@ -16,7 +16,7 @@ from tests.index.stores.store_contract import ANY, CONTRACT, DIMS, document, mix
 
 def make() -> SqliteStore:
     store = SqliteStore(open_database(":memory:"), DIMS)
-    store.create()
+    store.erase()
     return store
 
 

@@ -82,7 +82,6 @@ def test_without_git_nothing_is_written(memories, repository):
     (memories / "a.md").write_text(entry("one"))
     assert kept(repository) == {"one": UNKNOWN}
     assert not rows(repository.core.index.reading(), "SELECT name FROM sqlite_master WHERE name = 'said'")
-    assert Authors(repository.core.index).why_unknown() == "no git"
 
 
 def test_a_git_that_failed_is_asked_again_later(git, memories, repository, asked, monkeypatch):
@@ -91,7 +90,6 @@ def test_a_git_that_failed_is_asked_again_later(git, memories, repository, asked
     with monkeypatch.context() as without:
         without.setenv("PATH", "")
         assert kept(repository) == {"one": UNKNOWN}
-    assert Authors(repository.core.index).why_unknown() == "git is not installed"
     (memories / "b.md").write_text(entry("two"))
     assert kept(repository) == {"one": UNKNOWN, "two": UNKNOWN} and len(asked) == 1
     monkeypatch.setattr("rawkomem.index.catalogue.GIT_RETRY_S", -1)

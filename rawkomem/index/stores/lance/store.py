@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ....model.filters import Filter
 from ....model.values import replace
-from ..protocol import K1, B, phrases_of, row_terms, token_count
+from ..protocol import K1, B, BaseStore, phrases_of, row_terms, token_count
 from ..sqlite import (
     BODY,
     COLUMNS,
@@ -342,7 +342,7 @@ LEVELS = {
 }  # posting table → the field of State that lists its segments
 
 
-class LanceStore:
+class LanceStore(BaseStore):
     """Implements OutsideStore, which documents the methods. `place`: a folder, or the url of an object store."""
 
     columns = COLUMNS
@@ -543,10 +543,6 @@ class LanceStore:
     def held(self) -> dict[str, str]:
         self._flush()
         return {row["id"]: row["digest"] for row in self._tables[HELD].to_arrow().to_pylist()}
-
-    def served(self) -> int:
-        """Return 0: there is no server."""
-        return 0
 
     def shallow(self, limit: int) -> list[str]:
         return self._now().shallow(limit)

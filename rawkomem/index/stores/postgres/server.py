@@ -237,10 +237,6 @@ HALVES = [
 HIGH, LOW = (bytes(half[at] for half in HALVES) for at in (0, 1))
 
 
-HASHED = (
-    "told"  # part of every hash, so that versions from before the column `told` are written again
-)
-
 # The facets that the table `versions` has (sql/0001_index.sql): a filter on another facet is passed as ids.
 COLUMNS = (
     "id",
@@ -284,37 +280,16 @@ class JsonText(bytes):
     """JSON in the server's encoding."""
 
 
-class _TokensDumper(Dumper):
-    format = Format.BINARY
-    oid = BIGINTS
-
-    def dump(self, obj: Tokens) -> Buffer:
-        return obj
+def _sent_vector(vector: Vector) -> bytes:
+    halves = bytearray(2 * len(vector))
+    halves[0::2], halves[1::2] = vector.translate(HIGH), vector.translate(LOW)
+    return packed(">hh", len(vector), 0) + halves
 
 
-class _BitsDumper(Dumper):
-    format = Format.BINARY
-    oid = VARBIT
-
-    def dump(self, obj: BitString) -> Buffer:
-        return packed(">i", 8 * len(obj)) + obj
-
-
-class _JsonDumper(Dumper):
-    format = Format.BINARY
-    oid = JSONB
-
-    def dump(self, obj: JsonText) -> Buffer:
-        return b"\x01" + obj
-
-
-class _VectorDumper(Dumper):
-    format = Format.BINARY
-
-    def dump(self, obj: Vector) -> Buffer:
-        halves = bytearray(2 * len(obj))
-        halves[0::2], halves[1::2] = obj.translate(HIGH), obj.translate(LOW)
-        return packed(">hh", len(obj), 0) + halves
+def _dumper(oid: int, dump: Callable[[Any], Buffer]) -> type[Dumper]:
+    """Return a class that sends values of one type in the server's binary format."""
+    own = {"format": Format.BINARY, "oid": oid, "dump": lambda self, value: dump(value)}
+    return type("BinaryDumper", (Dumper,), own)
 
 
 class _VectorLoader(Loader):
@@ -327,12 +302,14 @@ class _VectorLoader(Loader):
 
 def speak_vectors(connection: Connection[Any], oid: int) -> None:
     """Make a connection send and read our types. The oid of `halfvec` differs between databases."""
-    connection.adapters.register_dumper(
-        Vector, type("VectorDumper", (_VectorDumper,), {"oid": oid})
-    )
-    connection.adapters.register_dumper(Tokens, _TokensDumper)
-    connection.adapters.register_dumper(BitString, _BitsDumper)
-    connection.adapters.register_dumper(JsonText, _JsonDumper)
+    dumpers: list[tuple[type, int, Callable[[Any], Buffer]]] = [
+        (Vector, oid, _sent_vector),
+        (Tokens, BIGINTS, bytes),
+        (BitString, VARBIT, lambda bits: packed(">i", 8 * len(bits)) + bits),
+        (JsonText, JSONB, lambda text: b"\x01" + text),
+    ]
+    for kind, own_oid, dump in dumpers:
+        connection.adapters.register_dumper(kind, _dumper(own_oid, dump))
     connection.adapters.register_loader(oid, _VectorLoader)
 
 
@@ -382,7 +359,7 @@ def versions_of(documents: Sequence[Document]) -> list[Version]:
 def _version_hash(document: Document, vectors: Sequence[Vector]) -> bytes:
     """Return a hash of a version with its vectors, so that clones with other models or terms do not share it."""
     passages = [(p.text, p.field, p.heading, p.line, p.around) for p in document.passages]
-    said = (HASHED, SPREADING, document.title, document.facets, passages, document.told)
+    said = (SPREADING, document.title, document.facets, passages, document.told)
     return sha256(repr(said).encode() + b"".join(vectors)).digest()
 
 

@@ -10,15 +10,14 @@ order. After a lost connection the changes are written again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ....model.filters import ALL_OF, ANY_OF, AT_LEAST, BEFORE, Filter, asked
 from ....model.values import record
-from ..protocol import K1, B, phrases_of
+from ..protocol import K1, B, BaseStore, phrases_of
 from ..sqlite import (
     BATCH_FILES,
     BODY,
@@ -58,50 +57,13 @@ if TYPE_CHECKING:
 
     Kept = dict[str, PostgresBits | None]
     AnyConnection = psycopg.Connection[Any]
-    Change = Callable[[AnyConnection, "Clone"], None]
+    Change = Callable[[AnyConnection, "Clone"], object]
 
 Row = tuple[object, ...]
 Values = dict[str, object]
 Frequent = dict[str, dict[int, int]]
 Place = tuple[str, int]
-
-
-# Runs questions in threads before a search asks them, for stores whose engine is another process.
-
-Answer = TypeVar("Answer")
-
-AHEAD_THREADS = 2
-
-
-class QuestionsAhead(Generic[Answer]):
-    """Holds the answers of started questions until they are taken or discarded."""
-
-    def __init__(self) -> None:
-        self._threads: ThreadPoolExecutor | None = None
-        self._started: dict[Hashable, Future[Answer]] = {}
-
-    def start(self, key: Hashable, ask: Callable[[], Answer]) -> None:
-        """Run `ask` in a thread, unless a question with this key was started."""
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(AHEAD_THREADS, "rawkomem-ahead")
-        if key not in self._started:
-            self._started[key] = self._threads.submit(ask)
-
-    def take(self, key: Hashable) -> Callable[[], Answer] | None:
-        """Return a call that waits for a started question's answer or raises its error; None if it was not started."""
-        started = self._started.pop(key, None)
-        return started.result if started else None
-
-    def discard(self) -> None:
-        """Forget all answers: the data changed, or the search is over."""
-        self._started.clear()
-
-    def close(self) -> None:
-        """Wait for the threads, and end them."""
-        if self._threads:
-            self._threads.shutdown(cancel_futures=True)
-        self._threads = None
-        self.discard()
+Search = tuple[tuple[str, ...], int, Filter, bool]  # words, limit, filter, around
 
 
 # Writes to PostgreSQL. Each function runs in a transaction that holds the repository's lock, a row
@@ -278,18 +240,6 @@ def _copy_type(connection: Connection[Any], name: str) -> str | int:
     return connection.adapters.get_dumper(Vector, "b").oid if name == "halfvec" else name  # type: ignore[arg-type]
 
 
-def drop_memories(connection: Connection[Any], us: Clone, ids: Sequence[str]) -> None:
-    """Remove these memories from the clone."""
-    wanted = [storable(id) for id in ids]
-    connection.execute("DELETE FROM holdings WHERE clone = %s AND id = ANY(%s)", (us.clone, wanted))
-
-
-def erase_clone(connection: Connection[Any], us: Clone) -> None:
-    """Remove all memories from the clone, and change its generation."""
-    connection.execute("DELETE FROM holdings WHERE clone = %s", (us.clone,))
-    connection.execute("UPDATE clones SET generation = %s WHERE n = %s", (token_hex(8), us.clone))
-
-
 def put_deep_vectors(
     connection: Connection[Any], us: Clone, vectors: Mapping[str, Sequence[bytes]]
 ) -> None:
@@ -331,13 +281,6 @@ def _known_depths(connection: Connection[Any], hashes: Mapping[int, bytes]) -> d
     sql = "SELECT version, n FROM depths JOIN unnest(%s::int8[], %s::bytea[]) AS given (version, hash)"
     sql += " USING (version, hash)"
     return dict(connection.execute(sql.encode(), (list(hashes), list(hashes.values()))).fetchall())
-
-
-def drop_deep_vectors(connection: Connection[Any], us: Clone) -> None:
-    """Remove all contextual vectors from the clone."""
-    connection.execute(
-        "UPDATE holdings SET deep = NULL WHERE clone = %s AND deep IS NOT NULL", (us.clone,)
-    )
 
 
 # Searches in PostgreSQL. Answers and word counts of a clone come only from the versions that the
@@ -459,23 +402,6 @@ def _candidates_by_bits(
 def _array_text(numbers: list[int]) -> str:
     """Return an array as text: the driver takes longer to convert a list than the server to answer."""
     return "{" + ",".join(map(str, numbers)) + "}"
-
-
-def has_more_passages(connection: Connection[Any], us: Clone, only: Filter, most: int) -> bool:
-    """Tell whether the clone's memories inside the filter have more than `most` passages."""
-    where, values = filter_sql(only)
-    passages = f"SELECT v.passages FROM {HELD_VERSIONS} WHERE h.clone = %(clone)s {where} LIMIT %(most)s + 1"
-    sql = f"SELECT coalesce(sum(passages), 0) > %(most)s FROM ({passages}) i"
-    found = connection.execute(sql.encode(), {**values, "clone": us.clone, "most": most}).fetchone()
-    return bool(found and found[0])
-
-
-def bytes_of_tables(connection: Connection[Any], us: Clone) -> int:
-    """Return the bytes of all tables and their indexes."""
-    sql = "SELECT sum(pg_total_relation_size(oid))::int8 FROM pg_class"
-    sql += " WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
-    found = connection.execute(sql.encode()).fetchone()
-    return int(found[0]) if found else 0
 
 
 def matching_passages(
@@ -623,45 +549,6 @@ def body_vectors(connection: Connection[Any], us: Clone, only: Filter) -> list[t
     return connection.execute(sql.encode(), {**values, "clone": us.clone}, binary=True).fetchall()
 
 
-def passage_texts(
-    connection: Connection[Any], us: Clone, places: Collection[Place]
-) -> dict[Place, str]:
-    """Return the texts of these passages; passages that do not exist are left out."""
-    sql = (
-        "SELECT h.id, p.number, p.text FROM unnest(%s::text[], %s::int[]) AS w (id, number)"
-        " JOIN holdings h ON h.clone = %s AND h.id = w.id"
-        " JOIN passages p ON p.version = h.version AND p.number = w.number"
-    )
-    ids, numbers = [id for id, _ in places], [number for _, number in places]
-    return {
-        (id, number): text
-        for id, number, text in connection.execute(sql, (ids, numbers, us.clone)).fetchall()
-    }
-
-
-def held_digests(connection: Connection[Any], us: Clone) -> dict[str, str]:
-    """Return the memories that a clone holds, with their digests."""
-    return dict(
-        connection.execute(
-            "SELECT id, digest FROM holdings WHERE clone = %s", (us.clone,)
-        ).fetchall()
-    )
-
-
-def shallow_memories(connection: Connection[Any], us: Clone, limit: int) -> list[str]:
-    """Return up to `limit` memories without contextual vectors, oldest versions first."""
-    sql = "SELECT id FROM holdings WHERE clone = %s AND deep IS NULL ORDER BY version LIMIT %s"
-    return [id for (id,) in connection.execute(sql, (us.clone, limit)).fetchall()]
-
-
-def clone_depth(connection: Connection[Any], us: Clone) -> tuple[int, int]:
-    """Return how many memories have contextual vectors, and how many there are."""
-    found = connection.execute(
-        "SELECT deep, memories FROM clones WHERE n = %s", (us.clone,)
-    ).fetchone()
-    return (found[0], found[1]) if found else (0, 0)
-
-
 def filter_sql(only: Filter) -> tuple[str, Values]:
     """Return a filter as SQL over `h` and `v`, and the values it names."""
     where: list[str] = []
@@ -684,6 +571,7 @@ def filter_sql(only: Filter) -> tuple[str, Values]:
 
 T = TypeVar("T")
 
+AHEAD_THREADS = 2  # search for words while this process compares vectors
 MAX_EXACT_PASSAGES = 10_000  # up to this many passages are all compared: some 20 ms, and exact
 HUGE_PASSAGES = 20_000  # with more passages, frequent words are ignored
 FETCHED_TEXTS = (
@@ -700,7 +588,7 @@ ANALYZED_TABLES = (
 )
 
 
-class PostgresStore:
+class PostgresStore(BaseStore):
     """Implements OutsideStore, which documents the methods, for one clone of a repository."""
 
     columns = COLUMNS
@@ -722,7 +610,8 @@ class PostgresStore:
         self._frequent: Frequent | None = None
         self._hits: set[Place] = set()  # recent hits, whose texts are fetched together
         self._texts: dict[Place, str] = {}
-        self._ahead: QuestionsAhead[list[Hit]] = QuestionsAhead()
+        self._threads: ThreadPoolExecutor | None = None
+        self._ahead: dict[Search, Future[list[Hit]]] = {}  # searches that `expect` has started
         self._put = self._unsettled = (
             0  # memories put since the last commit; since the last ANALYZE
         )
@@ -745,26 +634,35 @@ class PostgresStore:
     def put(self, documents: Sequence[Document]) -> None:
         if documents:
             self._put += len(documents)
-            self._change(partial(put_versions, documents=documents))
+            self._change(lambda connection, us: put_versions(connection, us, documents))
 
     def drop(self, ids: Sequence[str]) -> None:
         if ids:
-            self._change(partial(drop_memories, ids=ids))
+            sql = "DELETE FROM holdings WHERE clone = %s AND id = ANY(%s)"
+            wanted = [storable(id) for id in ids]
+            self._change(lambda connection, us: connection.execute(sql, (us.clone, wanted)))
 
     def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
         if vectors:
             self._put += len(vectors)
-            self._change(partial(put_deep_vectors, vectors=vectors))
+            self._change(lambda connection, us: put_deep_vectors(connection, us, vectors))
 
     def flatten(self) -> None:
-        self._change(drop_deep_vectors)
+        sql = "UPDATE holdings SET deep = NULL WHERE clone = %s AND deep IS NOT NULL"
+        self._change(lambda connection, us: connection.execute(sql, (us.clone,)))
 
     def erase(self) -> None:
-        """Remove everything that this clone holds."""
+        """Remove everything that this clone holds, and change its generation."""
         self._changes.clear()
         self._abandon()
         self._put = 0
-        self._change(erase_clone)
+        sql = "UPDATE clones SET generation = %s WHERE n = %s"
+        self._change(
+            lambda connection, us: connection.execute(
+                "DELETE FROM holdings WHERE clone = %s", (us.clone,)
+            )
+        )
+        self._change(lambda connection, us: connection.execute(sql, (token_hex(8), us.clone)))
 
     def commit(self) -> None:
         if not self._changes:
@@ -827,7 +725,10 @@ class PostgresStore:
         """Close all connections; discard changes that were not committed."""
         self._changes.clear()
         self._abandon()
-        self._ahead.close()
+        if self._threads:
+            self._threads.shutdown(cancel_futures=True)
+            self._threads = None
+        self._ahead.clear()
         self._connections.close()
 
     # Asking
@@ -838,28 +739,36 @@ class PostgresStore:
             return self._retried(lambda: question(self._written(), self._us))
         return self._connections.run(lambda connection: question(connection, self._us))
 
+    def _rows(self, sql: str, **values: object) -> list[Any]:
+        """Return the rows of a query, which may name this clone as `%(clone)s`."""
+        return self._ask(
+            lambda connection, us: connection.execute(
+                sql.encode(), {**values, "clone": us.clone}
+            ).fetchall()
+        )
+
     def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
         if not limit:
             return []
         exact = tier == REST or self._compares_all(only, tier)
-        ask = partial(
-            nearest_passages,
-            vector=vector,
-            limit=limit,
-            only=only,
-            tier=tier,
-            exact=exact,
-            kept=self._kept,
+        return self._noted(
+            self._ask(
+                lambda connection, us: nearest_passages(
+                    connection, us, vector, limit, only, tier, exact, self._kept
+                )
+            )
         )
-        return self._found(ask)
 
     def _compares_all(self, only: Filter, tier: str) -> bool:
         """Tell whether so few passages are inside the filter that all of them are compared."""
         if self._us.passages <= MAX_EXACT_PASSAGES:
             return True
         if (only, tier) not in self._small:
-            more = partial(has_more_passages, only=only, most=MAX_EXACT_PASSAGES)
-            self._small[only, tier] = not self._ask(more)
+            where, values = filter_sql(only)
+            inside = f"{HELD_VERSIONS} WHERE h.clone = %(clone)s {where}"
+            few = f"SELECT v.passages FROM {inside} LIMIT {MAX_EXACT_PASSAGES + 1}"
+            sql = f"SELECT coalesce(sum(passages), 0) <= {MAX_EXACT_PASSAGES} FROM ({few}) i"
+            ((self._small[only, tier],),) = self._rows(sql, **values)
         return self._small[only, tier]
 
     def expect(self, words: Sequence[str], limit: int, only: Filter) -> None:
@@ -868,27 +777,28 @@ class PostgresStore:
         A process that asks once does not: it would wait for further connections.
         """
         if self._kept and not self._changes and self._us.passages > HUGE_PASSAGES:
+            self._threads = self._threads or ThreadPoolExecutor(AHEAD_THREADS, "rawkomem-ahead")
+            frequent = self._frequent_words()
             for around in (False, True):
                 key = (tuple(words), limit, only, around)
-                ask = partial(self._by_words(*key), us=self._us)
-                self._ahead.start(
-                    key, partial(self._connections.run, ask)
-                )  # not by the writer: one thread has it
+                if key not in self._ahead:
+                    self._ahead[key] = self._threads.submit(self._search_ahead, key, frequent)
 
     def matching(
         self, words: Sequence[str], limit: int, only: Filter, around: bool = False
     ) -> list[Hit]:
         key = (tuple(words), limit, only, around)
-        if started := self._ahead.take(key):
-            return self._noted(started())
-        return self._found(self._by_words(*key))
-
-    def _by_words(
-        self, words: tuple[str, ...], limit: int, only: Filter, around: bool
-    ) -> partial[list[Hit]]:
+        if started := self._ahead.pop(key, None):
+            return self._noted(started.result())
         frequent = self._frequent_words() if self._us.passages > HUGE_PASSAGES else None
-        return partial(
-            matching_passages, words=words, limit=limit, only=only, around=around, frequent=frequent
+        return self._noted(
+            self._ask(lambda connection, us: matching_passages(connection, us, *key, frequent))
+        )
+
+    def _search_ahead(self, key: Search, frequent: Frequent) -> list[Hit]:
+        """Search for words in a thread: not on the writer's connection, which another thread has."""
+        return self._connections.run(
+            lambda connection: matching_passages(connection, self._us, *key, frequent)
         )
 
     def _frequent_words(self) -> Frequent:
@@ -896,40 +806,52 @@ class PostgresStore:
             self._frequent = self._ask(frequent_words)
         return self._frequent
 
-    def _found(self, question: Callable[[AnyConnection, Clone], list[Hit]]) -> list[Hit]:
-        """Return what a question finds; remember the passages, whose texts are needed next."""
-        return self._noted(self._ask(question))
-
     def _noted(self, found: list[Hit]) -> list[Hit]:
+        """Return the hits; remember their passages, whose texts are needed next."""
         self._hits.update((hit.id, hit.passage) for hit in found[:FETCHED_TEXTS])
         return found
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        return self._ask(partial(body_vectors, only=only))
+        return self._ask(lambda connection, us: body_vectors(connection, us, only))
 
     def passage(self, id: str, number: int) -> str:
         """Return the text of one passage; fetch the texts of all recent hits at once."""
         place = (storable(id), number)
         if place not in self._texts:
-            self._texts |= self._ask(partial(passage_texts, places={*self._hits, place}))
+            wanted = {*self._hits, place}
+            sql = (
+                "SELECT h.id, p.number, p.text FROM unnest(%(ids)s::text[], %(numbers)s::int[]) AS w (id, number)"
+                " JOIN holdings h ON h.clone = %(clone)s AND h.id = w.id"
+                " JOIN passages p ON p.version = h.version AND p.number = w.number"
+            )
+            ids, numbers = [id for id, _ in wanted], [number for _, number in wanted]
+            found = self._rows(sql, ids=ids, numbers=numbers)
+            self._texts |= {(id, number): text for id, number, text in found}
             self._hits.clear()
         return self._texts.get(place, "")
 
     def shallow(self, limit: int) -> list[str]:
-        return self._ask(partial(shallow_memories, limit=limit))
+        """Return memories without contextual vectors, oldest versions first."""
+        sql = "SELECT id FROM holdings WHERE clone = %(clone)s AND deep IS NULL ORDER BY version LIMIT %(limit)s"
+        return [id for (id,) in self._rows(sql, limit=limit)]
 
     def depth(self) -> tuple[int, int]:
-        return self._ask(clone_depth)
+        found = self._rows("SELECT deep, memories FROM clones WHERE n = %(clone)s")
+        return found[0] if found else (0, 0)
 
     def held(self) -> dict[str, str]:
-        return self._ask(held_digests)
+        return dict(self._rows("SELECT id, digest FROM holdings WHERE clone = %(clone)s"))
 
     def served(self) -> int:
         """Return the bytes of all tables and their indexes, of all clones."""
-        return self._ask(bytes_of_tables)
+        sql = "SELECT sum(pg_total_relation_size(oid))::int8 FROM pg_class"
+        ((size,),) = self._rows(
+            f"{sql} WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+        )
+        return int(size)
 
     def _forget_texts(self) -> None:
-        self._ahead.discard()
+        self._ahead.clear()
         self._hits.clear()
         self._texts.clear()
 

@@ -7,7 +7,8 @@
 -- vectors       of each piece the whole numbers -127 to 127 that the SQLite store keeps, which halfvec holds exactly
 -- words         the stems of head and text as numbers (see rows.py), a 0 between the two, in their order
 -- arounds       the same of a piece with its surroundings, where it has any
--- depths        one set of a version's vectors in the second tier; deep_vectors holds them
+-- bits          of each vector one bit for each dimension: a question compares the bits of all, then the vectors of the best
+-- depths        one set of a version's vectors in the second tier; deep_vectors and deep_bits hold them
 -- holdings      which version of a memory a clone holds, and the digest it was put with
 
 CREATE TABLE repositories (
@@ -27,6 +28,10 @@ CREATE TABLE clones (
     tokens        bigint NOT NULL DEFAULT 0,
     arounds       bigint NOT NULL DEFAULT 0,
     around_tokens bigint NOT NULL DEFAULT 0,
+    unvouched_passages      bigint NOT NULL DEFAULT 0,   -- of these, what nobody vouches for
+    unvouched_tokens        bigint NOT NULL DEFAULT 0,
+    unvouched_arounds       bigint NOT NULL DEFAULT 0,
+    unvouched_around_tokens bigint NOT NULL DEFAULT 0,
     UNIQUE (repository, name)
 );
 
@@ -53,6 +58,8 @@ CREATE TABLE versions (
     tokens        integer NOT NULL,
     arounds       integer NOT NULL,
     around_tokens integer NOT NULL,
+    vouched       smallint NOT NULL,    -- 1 if people vouch for it, else 0
+    told          jsonb NOT NULL,       -- what the files say beside what is searched (index/ingest.py)
     UNIQUE (repository, hash)
 );
 
@@ -93,7 +100,17 @@ CREATE TABLE depths (
     UNIQUE (version, hash)
 );
 
+CREATE TABLE bits (
+    repository integer NOT NULL,
+    dims       integer NOT NULL,
+    owner      bigint NOT NULL,
+    number     integer NOT NULL,
+    bits       bit varying NOT NULL,
+    PRIMARY KEY (repository, dims, owner, number)
+);
+
 CREATE TABLE deep_vectors (LIKE vectors INCLUDING ALL);
+CREATE TABLE deep_bits (LIKE bits INCLUDING ALL);
 
 CREATE TABLE holdings (
     clone   integer NOT NULL REFERENCES clones ON DELETE CASCADE,
@@ -107,11 +124,14 @@ CREATE INDEX holdings_version ON holdings (version, clone);
 CREATE INDEX holdings_deep ON holdings (deep, clone) WHERE deep IS NOT NULL;
 CREATE INDEX holdings_shallow ON holdings (clone, version) WHERE deep IS NULL;
 
--- Statistics over numbers that stand for words, and over vectors, would cost much and help no plan.
-ALTER TABLE words ALTER tokens SET STATISTICS 0;
-ALTER TABLE arounds ALTER tokens SET STATISTICS 0;
+-- Statistics tell which words are frequent: a question in a large index leaves those out without counting them.
+-- Statistics over vectors would cost much and help no plan.
+ALTER TABLE words ALTER tokens SET STATISTICS 100;
+ALTER TABLE arounds ALTER tokens SET STATISTICS 100;
 ALTER TABLE vectors ALTER vector SET STATISTICS 0;
 ALTER TABLE deep_vectors ALTER vector SET STATISTICS 0;
+ALTER TABLE bits ALTER bits SET STATISTICS 0;
+ALTER TABLE deep_bits ALTER bits SET STATISTICS 0;
 
 -- Whatever writes holdings, the counts of clones stay right, and versions that nobody holds are gone at once: a secret
 -- that was purged from the files must not live on here.
@@ -121,9 +141,17 @@ BEGIN
     UPDATE clones c
        SET memories = c.memories + s.memories, deep = c.deep + s.deep, passages = c.passages + s.passages,
            tokens = c.tokens + s.tokens, arounds = c.arounds + s.arounds,
-           around_tokens = c.around_tokens + s.around_tokens
+           around_tokens = c.around_tokens + s.around_tokens,
+           unvouched_passages = c.unvouched_passages + s.unvouched_passages,
+           unvouched_tokens = c.unvouched_tokens + s.unvouched_tokens,
+           unvouched_arounds = c.unvouched_arounds + s.unvouched_arounds,
+           unvouched_around_tokens = c.unvouched_around_tokens + s.unvouched_around_tokens
       FROM (SELECT h.clone, count(*) AS memories, count(h.deep) AS deep, sum(v.passages) AS passages,
-                   sum(v.tokens) AS tokens, sum(v.arounds) AS arounds, sum(v.around_tokens) AS around_tokens
+                   sum(v.tokens) AS tokens, sum(v.arounds) AS arounds, sum(v.around_tokens) AS around_tokens,
+                   sum(v.passages * (1 - v.vouched)) AS unvouched_passages,
+                   sum(v.tokens * (1 - v.vouched)) AS unvouched_tokens,
+                   sum(v.arounds * (1 - v.vouched)) AS unvouched_arounds,
+                   sum(v.around_tokens * (1 - v.vouched)) AS unvouched_around_tokens
               FROM given h JOIN versions v ON v.n = h.version GROUP BY h.clone) s
      WHERE c.n = s.clone;
     RETURN NULL;
@@ -136,16 +164,27 @@ BEGIN
     UPDATE clones c
        SET memories = c.memories - s.memories, deep = c.deep - s.deep, passages = c.passages - s.passages,
            tokens = c.tokens - s.tokens, arounds = c.arounds - s.arounds,
-           around_tokens = c.around_tokens - s.around_tokens
+           around_tokens = c.around_tokens - s.around_tokens,
+           unvouched_passages = c.unvouched_passages - s.unvouched_passages,
+           unvouched_tokens = c.unvouched_tokens - s.unvouched_tokens,
+           unvouched_arounds = c.unvouched_arounds - s.unvouched_arounds,
+           unvouched_around_tokens = c.unvouched_around_tokens - s.unvouched_around_tokens
       FROM (SELECT h.clone, count(*) AS memories, count(h.deep) AS deep, sum(v.passages) AS passages,
-                   sum(v.tokens) AS tokens, sum(v.arounds) AS arounds, sum(v.around_tokens) AS around_tokens
+                   sum(v.tokens) AS tokens, sum(v.arounds) AS arounds, sum(v.around_tokens) AS around_tokens,
+                   sum(v.passages * (1 - v.vouched)) AS unvouched_passages,
+                   sum(v.tokens * (1 - v.vouched)) AS unvouched_tokens,
+                   sum(v.arounds * (1 - v.vouched)) AS unvouched_arounds,
+                   sum(v.around_tokens * (1 - v.vouched)) AS unvouched_around_tokens
               FROM taken h JOIN versions v ON v.n = h.version GROUP BY h.clone) s
      WHERE c.n = s.clone;
 
     unheld := ARRAY(SELECT DISTINCT t.deep FROM taken t
                      WHERE t.deep IS NOT NULL AND NOT EXISTS (SELECT FROM holdings h WHERE h.deep = t.deep));
     IF cardinality(unheld) > 0 THEN
-        DELETE FROM deep_vectors USING unnest(unheld) u WHERE owner = u;
+        WITH gone AS (DELETE FROM deep_vectors USING unnest(unheld) u WHERE owner = u
+                      RETURNING repository, dims, owner, number)
+        DELETE FROM deep_bits b USING gone g
+         WHERE (b.repository, b.dims, b.owner, b.number) = (g.repository, g.dims, g.owner, g.number);
         DELETE FROM depths USING unnest(unheld) u WHERE n = u;
     END IF;
 
@@ -153,7 +192,10 @@ BEGIN
                      WHERE NOT EXISTS (SELECT FROM holdings h WHERE h.version = t.version));
     IF cardinality(unheld) > 0 THEN
         DELETE FROM passages USING unnest(unheld) u WHERE version = u;
-        DELETE FROM vectors USING unnest(unheld) u WHERE owner = u;
+        WITH gone AS (DELETE FROM vectors USING unnest(unheld) u WHERE owner = u
+                      RETURNING repository, dims, owner, number)
+        DELETE FROM bits b USING gone g
+         WHERE (b.repository, b.dims, b.owner, b.number) = (g.repository, g.dims, g.owner, g.number);
         DELETE FROM words USING unnest(unheld) u WHERE owner = u;
         DELETE FROM arounds USING unnest(unheld) u WHERE owner = u;
         DELETE FROM versions USING unnest(unheld) u WHERE n = u;
