@@ -199,7 +199,7 @@ def write_format(
     name: str,
     memories: Sequence[Memory],
     project: str,
-    trust: Callable[[Memory], Trust] | None = None,
+    trust: Callable[[Memory], Trust],
 ) -> dict[str, str]:
     """Return file name → text of an export; raise BadInput if the format is unknown."""
     row = writable_formats().get(name)
