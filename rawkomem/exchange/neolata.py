@@ -11,7 +11,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from hashlib import sha256
 from typing import Any
 
@@ -840,7 +840,8 @@ def _own_words(memory: Memory, item: Item) -> Item:
 def _votes(memory: Memory, kept: Item, name: str) -> int:
     """Return the votes in neolata plus those made here; imported votes, which the review stored here, count once."""
     brought = int(str(_imported_state(memory).get(name) or 0)) if memory.reviewed_in else 0
-    return count_of(kept, name) + max(0, getattr(memory, name) - brought)
+    here: int = getattr(memory, name)
+    return count_of(kept, name) + max(0, here - brought)
 
 
 def _trusted(
@@ -981,11 +982,10 @@ def _conflicts(
             ]
             told.append({**conflict, **_settled(conflict, *pair)})
     known = {frozenset((str(one.get("newId")), str(one.get("existingId")))) for one in told}
-    for found in open_conflicts(memories, leaving.held.get):
+    with_new = [_only_new(one, known, leaving.names) for one in memories]
+    for found in open_conflicts(with_new, leaving.held.get):
         one, other = found.memory, found.other
         new, existing = leaving.names[one.id], leaving.names[other.id]
-        if frozenset((new, existing)) in known:
-            continue
         trusts = {"newTrust": leaving.trust(one).value, "existingTrust": leaving.trust(other).value}
         claims = {
             "newClaim": items[one.id].get("claim"),
@@ -994,6 +994,13 @@ def _conflicts(
         start: Item = {"id": f"{new}:{existing}", "newId": new, "existingId": existing}
         told.append({**start, **trusts, **claims, "created_at": js_time(one.updated)})
     return told
+
+
+def _only_new(memory: Memory, known: Set[frozenset[str]], names: Mapping[str, str]) -> Memory:
+    """Return a memory with only the conflicts that neolata does not know."""
+    name = names[memory.id]
+    new = (id for id in memory.conflicts_with if {name, names.get(id, id)} not in known)
+    return replace(memory, conflicts_with=tuple(new))
 
 
 def _settled(conflict: Item, new: Memory | None, existing: Memory | None) -> Item:

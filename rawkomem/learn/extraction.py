@@ -324,21 +324,21 @@ def draft_from(
     title, text = one_line(item.title, TITLE_CHARS), clean(item.content)[:TEXT_CHARS].strip()
     session = session or answer.session or run.source
     return Draft(
-        draft_id(session, normalized_quote(quote)),
-        kind,
-        said,
-        before,
-        title,
-        text,
-        _conditions(front.get("whenToUse"))
+        id=draft_id(session, normalized_quote(quote)),
+        kind=kind,
+        said=said,
+        before=before,
+        title=title,
+        text=text,
+        when=_conditions(front.get("whenToUse"))
         or propose_conditions(f"{title}. {text.partition(chr(10))[0]}"),
-        _tags(front.get("tags")),
-        1.0,
-        one_line(item.reasoning, 200),
-        session,
-        run.agent,
-        run.task,
-        answer.at or now(),
+        tags=_tags(front.get("tags")),
+        score=1.0,
+        why=one_line(item.reasoning, 200),
+        session=session,
+        host=run.agent,
+        task=run.task,
+        at=answer.at or now(),
         model=model,
     )
 
