@@ -422,11 +422,11 @@ def is_neolata(source: Source) -> bool:
         for name in os.listdir(source.path)
         if name in FILES or name.partition(".")[0] in TABLES
     }
-    first = next((name for name in (GRAPH, "memories.json") if name in names), "")
-    if not first:
+    if not names & {GRAPH, "memories.json"}:
         return _dump_in(source.path) != ""
-    if first == GRAPH and len(names) > 1:
+    if GRAPH in names and len(names) > 1:
         return True
+    first = GRAPH if GRAPH in names else "memories.json"
     try:
         return _are_neolata(_memories_in(Source(os.path.join(source.path, first)).json()))
     except BadInput:
@@ -459,12 +459,9 @@ def _is_dump(file: str) -> bool:
 
 def _dump_in(folder: str) -> str:
     """Return the only dump in a folder; empty if there is none or several."""
-    found = [
-        os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".sql")
-    ]
-    return (
-        found[0] if len(found) == 1 and not os.path.islink(found[0]) and _is_dump(found[0]) else ""
-    )
+    names = [name for name in os.listdir(folder) if name.endswith(".sql")]
+    file = os.path.join(folder, names[0]) if len(names) == 1 else ""
+    return file if file and not os.path.islink(file) and _is_dump(file) else ""
 
 
 def read_neolata_store(source: Source) -> NeolataStore:
@@ -491,14 +488,8 @@ def read_neolata_store(source: Source) -> NeolataStore:
 
 def _store_parts(source: Source) -> Iterator[tuple[str, list[Item], str]]:
     """Yield (part, items, file) for each table or file."""
-    dump = (
-        source.path
-        if source.path.endswith(".sql")
-        else _dump_in(source.path)
-        if source.is_folder
-        else ""
-    )
-    if dump:
+    dump = _dump_in(source.path) if source.is_folder else source.path
+    if dump.endswith(".sql"):
         yield from ((name, rows, dump) for name, rows in _dumped(dump).items())
     elif source.is_folder:
         for name in sorted(os.listdir(source.path)):
@@ -510,14 +501,9 @@ def _store_parts(source: Source) -> Iterator[tuple[str, list[Item], str]]:
                 yield part, _rows_in(source, Source(file).json(), file), file
     else:
         document = source.json()
-        tables = (
-            document
-            if isinstance(document, dict) and isinstance(document.get("memories"), list)
-            else {}
-        )
-        if any(isinstance(tables.get(name), list) for name in TABLES):
-            for name in tables.keys() & TABLES.keys():
-                yield TABLES[name], _rows_in(source, tables[name], source.path), source.path
+        if isinstance(document, dict) and isinstance(document.get("memories"), list):
+            for name in document.keys() & TABLES.keys():
+                yield TABLES[name], _rows_in(source, document[name], source.path), source.path
         else:
             yield GRAPH, _rows_in(source, items_in(document), source.path), source.path
 

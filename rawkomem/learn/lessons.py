@@ -4,6 +4,7 @@ into drafts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -50,6 +51,7 @@ from ..text.language import language
 # (RFC-0011).
 
 LESSON_TAG = "#lesson_learned"
+LESSON_ID = re.compile(r"lesson_\d+_[^_]*")
 SCOPE_LENGTH = 200  # characters of a scope that go into a condition
 LESSON_STORED, LESSON_KNOWN, LESSON_BETTER, LESSON_HELD = (
     "stored",
@@ -259,15 +261,7 @@ def _wire_of(block: YamoBlock) -> WireLesson:
 def _lesson_id(block: YamoBlock) -> str:
     """Return a block's lesson id if it has our format; else empty, so that a block cannot take another memory's id."""
     id = block.value("output", "lesson_id")
-    parts = id.split("_")
-    ours = (
-        len(parts) == 3
-        and parts[0] == "lesson"
-        and parts[1].isdecimal()
-        and yamo_name(id) == id
-        and len(id) < 60
-    )
-    return id if ours else ""
+    return id if LESSON_ID.fullmatch(id) and yamo_name(id) == id and len(id) < 60 else ""
 
 
 def _confidence_number(text: str) -> float:
@@ -288,19 +282,12 @@ def covers_failures(lesson: Lesson, error_pattern: str, scope: str) -> bool:
     return lesson.context.error_pattern == error_pattern and anywhere
 
 
-def has_pattern_name(lesson: Lesson, name: str) -> bool:
-    """Tell whether a name is the lesson's pattern id or the readable name of its pattern."""
-    return name in (lesson.pattern_id, lesson.context.error_pattern)
-
-
 def with_known_name(wire: WireLesson, known: Sequence[Memory]) -> WireLesson:
     """Return the lesson with the readable name of its pattern, if a known lesson has that name."""
-    for memory in known:
-        lesson = lesson_of(memory)
+    for lesson in map(lesson_of, known):
         if same_pattern(lesson, wire.pattern_id, wire.context):
-            return replace(
-                wire, context=replace(wire.context, error_pattern=lesson.context.error_pattern)
-            )
+            name = lesson.context.error_pattern
+            return replace(wire, context=replace(wire.context, error_pattern=name))
     return wire
 
 

@@ -490,9 +490,8 @@ def session_began(path: str) -> int:
     try:
         with open(path, "rb") as stream:
             turns = islice(Transcript(stream).turns(), DATED_TURNS)
-            return next((turn.at for turn in turns if turn.at), 0) or int(
-                os.stat(path).st_mtime * 1000
-            )
+            began = next((turn.at for turn in turns if turn.at), 0)
+        return began or int(os.stat(path).st_mtime * 1000)
     except (RawkoError, OSError):
         return 0
 
@@ -506,11 +505,8 @@ def _transcript_files(path: str) -> Iterator[str]:
         names[:] = [name for name in names if not name.startswith(".")]
         for name in files:
             file = os.path.join(folder, name)
-            if (
-                name.endswith(TRANSCRIPT_SUFFIXES)
-                and not name.startswith(".")
-                and os.path.isfile(file)
-            ):
+            is_hidden = name.startswith(".")
+            if name.endswith(TRANSCRIPT_SUFFIXES) and not is_hidden and os.path.isfile(file):
                 yield file
 
 

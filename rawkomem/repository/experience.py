@@ -23,7 +23,6 @@ from ..learn.lessons import (
     LessonProposal,
     by_severity,
     covers_failures,
-    has_pattern_name,
     lesson_of,
     lesson_proposals,
     plan_lesson,
@@ -315,7 +314,9 @@ class Lessons(Wing):
     def by_pattern(self, name: str) -> list[Lesson]:
         """Return every lesson with a pattern id or name: first those in use, then by confidence."""
         lessons = [
-            lesson for lesson in map(lesson_of, self._lessons()) if has_pattern_name(lesson, name)
+            lesson
+            for lesson in map(lesson_of, self._lessons())
+            if name in (lesson.pattern_id, lesson.context.error_pattern)
         ]
         return sorted(
             lessons,
