@@ -71,10 +71,7 @@ class Format:
         False  # the import keeps which memory superseded which; both are imported
     )
     restores: bool = (
-        False  # ids and states are imported: a review restores a memory with its state there
-    )
-    whole: bool = (
-        False  # it has every status: without a filter, all memories except deleted ones are written
+        False  # it has every id and state: all are written, and a review restores an imported state
     )
     usual: tuple[str, ...] = ()  # usual paths in a project
     is_database: bool = False  # the export is a database, not files
@@ -109,7 +106,6 @@ ROWS = (
         read_neolata,
         neolata_files,
         restores=True,
-        whole=True,
     ),
     Format(
         "yamo",
@@ -161,37 +157,32 @@ SUFFIX_HINTS = {  # suffix of a file that no format recognizes → hint
 }
 
 
-def readable_formats() -> dict[str, Format]:
-    """Return the formats that can be imported, by name."""
-    return {name: row for name, row in FORMATS.items() if row.read}
-
-
-def writable_formats() -> dict[str, Format]:
-    """Return the formats that can be exported, by the name that `--format` takes; the default comes first."""
-    rows = sorted(
-        (row for row in FORMATS.values() if row.write or row.is_database),
-        key=lambda row: not row.one_file,
-    )
-    return {row.export_name or row.name: row for row in rows}
+READABLE_FORMATS = {name: row for name, row in FORMATS.items() if row.read}
+# By the name that `--format` takes; the default comes first.
+WRITABLE_FORMATS = {
+    row.export_name or row.name: row
+    for row in sorted(ROWS, key=lambda row: not row.one_file)
+    if row.write or row.is_database
+}
 
 
 def format_of(source: Source) -> str:
     """Return the name of a source's format; raise BadInput if no format recognizes it."""
-    for name, row in readable_formats().items():
+    for name, row in READABLE_FORMATS.items():
         if row.is_it and row.is_it(source):
             return name
     hint = SUFFIX_HINTS.get(
         os.path.splitext(source.path)[1],
-        "name its format with --from: " + ", ".join(readable_formats()),
+        "name its format with --from: " + ", ".join(READABLE_FORMATS),
     )
     raise BadInput(f"{source.path} is in no format that can be imported", hint)
 
 
 def read_format(name: str, source: Source) -> list[Entry]:
     """Return the entries of a source; raise BadInput if the format is unknown."""
-    row = readable_formats().get(name)
+    row = READABLE_FORMATS.get(name)
     if row is None or row.read is None:
-        raise BadInput(f"unknown format {name!r}", "use one of " + ", ".join(readable_formats()))
+        raise BadInput(f"unknown format {name!r}", "use one of " + ", ".join(READABLE_FORMATS))
     return list(row.read(source))
 
 
@@ -199,13 +190,13 @@ def write_format(
     name: str,
     memories: Sequence[Memory],
     project: str,
-    trust: Callable[[Memory], Trust] | None = None,
+    trust: Callable[[Memory], Trust],
 ) -> dict[str, str]:
     """Return file name → text of an export; raise BadInput if the format is unknown."""
-    row = writable_formats().get(name)
+    row = WRITABLE_FORMATS.get(name)
     if row is None or row.write is None:
-        raise BadInput(f"unknown format {name!r}", "use one of " + ", ".join(writable_formats()))
-    return row.write(memories, project, trust) if row.whole else row.write(memories, project)
+        raise BadInput(f"unknown format {name!r}", "use one of " + ", ".join(WRITABLE_FORMATS))
+    return row.write(memories, project, trust) if row.restores else row.write(memories, project)
 
 
 def usual_sources(project: str, home: str) -> list[str]:

@@ -20,7 +20,7 @@ from ..state.fold import IMPORTED_STATE, after, new_memory, plan_quarantined
 from ..state.plans import plan_add
 from ..text.conditions import PATHS, read_condition, why_unusable
 from ..text.language import identity, is_copy, numbers_and_negations
-from .formats import FORMATS
+from .formats import FORMATS, Format
 from .imported_entries import other_title
 from .sources import ALSO_IN, GONE_THERE, Source, place_of
 
@@ -85,14 +85,14 @@ def with_places(
         if item.what == "known" and item.other != item.entry.id:
             places.setdefault(item.other, []).append(place_of(item.entry.extra).partition(":")[2])
     return [
-        _with_other_places(item, places.get(item.entry.id, [])) if item.plan.entries else item
+        _with_other_places(item, places[item.entry.id])
+        if item.plan.entries and item.entry.id in places
+        else item
         for item in decided
     ]
 
 
 def _with_other_places(item: ImportDecision, places: Sequence[str]) -> ImportDecision:
-    if not places:
-        return item
     entry = replace(item.entry, extra={**item.entry.extra, ALSO_IN: [*dict.fromkeys(places)]})
     written = tuple(entry if one is item.entry else one for one in item.plan.entries)
     return replace(item, entry=entry, plan=Plan(written, item.plan.why))
@@ -121,6 +121,7 @@ HELD_WHY = {
     HELD_SUPERSEDED: "superseded by another memory there",
     HELD_ARCHIVED: "archived, because it was no longer used there",
 }
+IDENTITY_FIELDS = ("kind", "id", "about", "title")
 # Decisions of another repository, which are not imported.
 FOREIGN_KEYS = tuple(
     name for key in ("supersedes", "supersededBy", "conflictsWith") for name in names_of_key(key)
@@ -193,23 +194,21 @@ def decide_import(
 
 
 def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision:
-    entry = redact_entry(given)
+    entry = redacted = redact_entry(given)
     place = f"{kind}:{place_of(entry.extra)}"
-    row = FORMATS.get(kind)
-    keeps = row is not None and row.keeps_decisions
-    restores = row is not None and row.restores
-    dropped = () if keeps else FOREIGN_KEYS
-    dropped = dropped if restores else (*dropped, IMPORTED_STATE)
+    row = FORMATS.get(kind) or Format(kind, kind)
+    dropped = () if row.keeps_decisions else FOREIGN_KEYS
+    dropped = dropped if row.restores else (*dropped, IMPORTED_STATE)
     said = {key: value for key, value in entry.extra.items() if key not in dropped}
     entry = replace(entry, body=as_read_back(entry.body), extra={**said, IMPORTED: place})
     entry = replace(entry, id=entry.id or _import_id(entry, place))
     older = here.places.get(place)
     same = entry.id if entry.id in here.ids else here.said.get(_saying(entry), "")
-    if restores and same in here.added:
+    if row.restores and same in here.added:
         same = ""  # two memories with the same text stay two, because others refer to them
     if not same and older is None:
         same = here.copies.find(entry)
-    if not same and older and _says_same(older, entry):
+    if not same and older and _content(older) == _content(entry):
         same = older.id  # only its title differs, which depends on the other imported memories
     if same:
         return ImportDecision(
@@ -219,63 +218,47 @@ def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision
         entry = replace(entry, title=other_title(replace(entry, extra=given.extra), here.titles))
     (new,) = plan_add(entry).entries
     _check_readable(new)
-    reason, redacted = (
-        f"imported from {place.partition(':')[2]} ({kind})",
-        was_redacted(given, redact_entry(given)),
-    )
-    held = plan_quarantined(new, reason, new.by)
-    waiting = after(new_memory(new), held.entries[1:])
-    if keeps and waiting.superseded_by:
-        away = superseding(
-            waiting, waiting.superseded_by, f"{reason}: it is superseded there", new.by
-        )
-        return ImportDecision(
-            "added", new, _with_entry(held, away), redacted=redacted, held=HELD_SUPERSEDED
-        )
-    if GONE_THERE in new.extra:
-        away = archiving(waiting, f"{reason}: it is {new.extra[GONE_THERE]} there", new.by)
-        return ImportDecision(
-            "added", new, _with_entry(held, away), redacted=redacted, held=HELD_ARCHIVED
-        )
-    if older is None or (row is not None and row.shares_places):
-        return ImportDecision("added", new, held, redacted=redacted, held=HELD_REVIEW)
-    if older.status == ACTIVE:
-        plan = plan_quarantined(
-            new, f"{reason}: a newer version of {older.id}", new.by, (older.id,)
-        )
-    else:
-        plan = _with_entry(held, superseding(older, new.id, "a newer version was imported", new.by))
-    return ImportDecision("changed", new, plan, older.id, redacted, held=HELD_REVIEW)
-
-
-def _with_entry(plan: Plan, entry: Entry) -> Plan:
-    return Plan((*plan.entries, entry), plan.why)
+    reason = f"imported from {place.partition(':')[2]} ({kind})"
+    plan = plan_quarantined(new, reason, new.by)
+    waiting = after(new_memory(new), plan.entries[1:])
+    what, held, away = "added", HELD_REVIEW, None
+    if row.keeps_decisions and waiting.superseded_by:
+        why = f"{reason}: it is superseded there"
+        held, away = HELD_SUPERSEDED, superseding(waiting, waiting.superseded_by, why, new.by)
+    elif GONE_THERE in new.extra:
+        why = f"{reason}: it is {new.extra[GONE_THERE]} there"
+        held, away = HELD_ARCHIVED, archiving(waiting, why, new.by)
+    elif older and not row.shares_places:
+        what = "changed"
+        if older.status == ACTIVE:
+            why = f"{reason}: a newer version of {older.id}"
+            plan = plan_quarantined(new, why, new.by, (older.id,))
+        else:
+            away = superseding(older, new.id, "a newer version was imported", new.by)
+    if away:
+        plan = Plan((*plan.entries, away), plan.why)
+    other = older.id if older and what == "changed" else ""
+    return ImportDecision(what, new, plan, other, was_redacted(given, redacted), held=held)
 
 
 def _check_readable(new: Entry) -> None:
     """Raise BadInput if an entry would not read back as one entry, so that only this memory is skipped."""
     entries, problems = read_entries(emit_entry(new), advice=False)
     wrong = next((problem.message for problem in problems if problem.level == ERROR), "")
-    if not wrong and len(entries) == 1 and not _is_as_meant(entries[0], new):
-        wrong = "its fields would change its kind, id or title"
-    if wrong or len(entries) != 1:
-        raise BadInput(
-            f"it cannot be written as one entry: {wrong or 'it reads as several'}",
-            "change it at its source",
-        )
-
-
-def _is_as_meant(read: Entry, new: Entry) -> bool:
-    return (read.kind, read.id, read.about, read.title) == (new.kind, new.id, "", new.title)
+    if len(entries) != 1:
+        wrong = wrong or "it reads as several"
+    elif any(getattr(entries[0], name) != getattr(new, name) for name in IDENTITY_FIELDS):
+        wrong = wrong or "its fields would change its kind, id or title"
+    if wrong:
+        raise BadInput(f"it cannot be written as one entry: {wrong}", "change it at its source")
 
 
 def _saying(said: Entry | Memory) -> Saying:
     return said.title, said.body, globs_in(said.when)
 
 
-def _says_same(older: Memory, entry: Entry) -> bool:
-    said = (older.kind, older.body, older.tags, older.importance)
-    return said == (entry.kind, entry.body, entry.tags, entry.importance)
+def _content(said: Entry | Memory) -> tuple[str, str, tuple[str, ...], str]:
+    return said.kind, said.body, said.tags, said.importance
 
 
 def _import_id(entry: Entry, place: str) -> str:

@@ -8,6 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 
 from ..format.entries import MAX_PATTERNS, MAX_TAGS, read_entries
 from ..learn.cues import propose_conditions
@@ -43,18 +44,14 @@ VAGUE_TITLES = word_set(
 def with_distinct_titles(entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries with different titles; keep a title that is unique and not vague."""
     times = Counter(entry.title.casefold() for entry in entries)
-    fine = [
-        times[name] == 1 and name not in VAGUE_TITLES
-        for name in (entry.title.casefold() for entry in entries)
-    ]
-    taken = {entry.title.casefold() for entry, stays in zip(entries, fine, strict=True) if stays}
+    fine = {name for name, count in times.items() if count == 1} - VAGUE_TITLES
+    taken = set(fine)
     found = []
-    for entry, stays in zip(entries, fine, strict=True):
-        title = entry.title
-        if not stays:
-            title = other_title(entry, taken)
-            taken.add(title.casefold())
-        found.append(replace(entry, title=title))
+    for entry in entries:
+        if entry.title.casefold() not in fine:
+            entry = replace(entry, title=other_title(entry, taken))
+            taken.add(entry.title.casefold())
+        found.append(entry)
     return found
 
 
@@ -82,10 +79,8 @@ def _possible_titles(entry: Entry) -> Iterator[str]:
         yield one_line(f"{stem}: {title}", TITLE_LENGTH)
     if told:
         yield told
-    number = 2
-    while True:
+    for number in count(2):
         yield f"{one_line(title, TITLE_LENGTH - 8)} ({number})"
-        number += 1
 
 
 # Propose whenToUse conditions for an imported memory: from its description, else from its
@@ -120,16 +115,11 @@ def conditions_from_headings(*headings: str) -> tuple[str, ...]:
 def _from_opener(sentence: str) -> str:
     """Return a sentence starting at its "when"; empty if there is none near its start."""
     words = sentence.split()
-    openers = language().openers
-    at = next(
-        (
-            at
-            for at, word in enumerate(words[: MAX_WORDS_BEFORE + 1])
-            if word.lower().strip(",:") in openers
-        ),
-        -1,
-    )
-    return " ".join([words[at].capitalize(), *words[at + 1 :]]) if 0 <= at < len(words) - 1 else ""
+    for at, word in enumerate(words[: MAX_WORDS_BEFORE + 1]):
+        if word.lower().strip(",:") in language().openers:
+            rest = words[at + 1 :]
+            return " ".join([word.capitalize(), *rest]) if rest else ""
+    return ""
 
 
 def _is_specific(condition: str) -> bool:
@@ -233,22 +223,18 @@ def past_time(value: object) -> int:
     return at if at <= now() else 0
 
 
+# Word for an importance → the least number from 0 to 1 that it stands for.
+IMPORTANCE_SHARES = {"critical": 0.9, "high": 0.7, "medium": 0.4, "low": 0.0}
+
+
 def importance_of(value: object) -> str:
     """Return our word for an importance: one of our words, a number from 0 to 1, or from 1 to 10; else medium."""
     if isinstance(value, str):
         word = value.strip().lower()
-        if word in ("low", "medium", "high", "critical"):
+        if word in IMPORTANCE_SHARES:
             return word
         value = float(word) if word.replace(".", "", 1).isdecimal() and len(word) < 8 else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return "medium"
     share = value / 10 if value > 1 else value
-    return (
-        "critical"
-        if share >= 0.9
-        else "high"
-        if share >= 0.7
-        else "medium"
-        if share >= 0.4
-        else "low"
-    )
+    return next(word for word, least in IMPORTANCE_SHARES.items() if share >= least or not least)

@@ -53,27 +53,19 @@ REFERENCE = re.compile(r"(?<!\S)@[\w./~-]+")
 
 def strip_page(text: str) -> str:
     """Return a page without comments and, outside code, without includes, /init's opening, tags and badges."""
-    return "\n".join(
-        part if code else _strip_prose(part)
-        for code, part in _code_and_prose(_without_comments(text))
-    )
+    kept: list[str] = []
+    walk = groupby(_fenced_lines(_without_comments(text)), key=lambda found: found[0])
+    for is_code, lines in walk:
+        part = "\n".join(line for _, line in lines)
+        for noise in () if is_code else (INIT_OPENING, INCLUDE, TAG_LINE, BADGE_LINE):
+            part = noise.sub("", part)
+        kept.append(part)
+    return "\n".join(kept)
 
 
 def count_words(text: str) -> int:
     """Return the number of words of a text, without `@` references to other pages."""
     return len(REFERENCE.sub("", text).split())
-
-
-def _strip_prose(text: str) -> str:
-    for noise in (INIT_OPENING, INCLUDE, TAG_LINE, BADGE_LINE):
-        text = noise.sub("", text)
-    return text
-
-
-def _code_and_prose(text: str) -> Iterator[tuple[bool, str]]:
-    """Yield (is fenced code, text) for each part of a text."""
-    for code, lines in groupby(_fenced_lines(text), key=lambda found: found[0]):
-        yield code, "\n".join(line for _, line in lines)
 
 
 def _fenced_lines(text: str) -> Iterator[tuple[bool, str]]:
@@ -91,6 +83,7 @@ def _without_comments(text: str) -> str:
 
 # Split a Markdown text at its headings, because a page of instructions becomes many memories.
 
+HEADING = re.compile(r"(#{1,6})[ \t]")
 CUT_LEVEL = 2  # headings up to this level always split; deeper ones split long sections
 MAX_SECTION_WORDS = (
     300  # longer sections are split further; a memory has 200 to 500 words (SPEC-0009)
@@ -145,15 +138,9 @@ def _closed_section(said: list[str], trail: tuple[str, ...], deepest: int) -> It
 
 def _heading_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield (heading level, line); the level is 0 for a line that is not a heading."""
-    fence = ""
-    for line in text.split("\n"):
-        before, fence = fence, fence_after(fence, line)
-        yield (0 if before or fence else _heading_level(line)), line
-
-
-def _heading_level(line: str) -> int:
-    level = len(line) - len(line.lstrip("#"))
-    return level if level <= 6 and line[level : level + 1] in (" ", "\t") else 0
+    for is_code, line in _fenced_lines(text):
+        heading = HEADING.match(line)
+        yield len(heading[1]) if heading and not is_code else 0, line
 
 
 # Read CLAUDE.md, AGENTS.md and similar pages of instructions: one memory for each section.
@@ -300,11 +287,14 @@ def is_claude_memory(source: Source) -> bool:
 
 def read_claude_memory(source: Source) -> Iterator[Entry]:
     """Yield a memory for each note, and one for each section of the index that has text besides links."""
-    pages = list(source.pages(".md"))
-    notes = [page for page in pages if os.path.basename(page.place) != MEMORY_INDEX]
-    indexes = [page for page in pages if os.path.basename(page.place) == MEMORY_INDEX]
-    listed = [entry for page in indexes for entry in section_entries(_without_links(page))]
-    yield from tidied_entries([*map(_claude_note, notes), *listed])
+    notes: list[Entry] = []
+    listed: list[Entry] = []
+    for page in source.pages(".md"):
+        if os.path.basename(page.place) == MEMORY_INDEX:
+            listed += section_entries(_without_links(page))
+        else:
+            notes.append(_claude_note(page))
+    yield from tidied_entries([*notes, *listed])
 
 
 def _claude_note(page: Page) -> Entry:

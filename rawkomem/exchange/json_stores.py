@@ -23,7 +23,6 @@ from .notes import OWN_ID
 from .sources import GONE_THERE, Page, Source
 
 Item = dict[str, Any]
-Conversation = dict[str, Any]
 
 
 # Read memories in JSON: those of mem0, and our own JSON Lines. For neolata see neolata/.
@@ -124,7 +123,7 @@ def _own_line_entry(source: Source, item: Item) -> Entry:
             for name in (*texts_in(item.get("relatedMemories")), *_related_ids(state))
         ),
         extra={
-            **_without_window(_extra_values(item.get("extra"))),
+            **_extra_values(item.get("extra")),
             **_state_fields(state),
             **made.extra,
         },
@@ -146,18 +145,11 @@ def _state_fields(state: Item) -> dict[str, Value]:
     return {**window, **({GONE_THERE: str(status)} if status in GONE_STATUSES else {})}
 
 
-def _without_window(extra: dict[str, Value]) -> dict[str, Value]:
-    return {key: value for key, value in extra.items() if key not in ENDS}
-
-
 def _extra_values(said: Any) -> dict[str, Value]:
     """Return the other keys of a memory as frontmatter values, without keys that have a meaning of their own."""
-    held = as_values(said) if isinstance(said, dict) else {}
-    return (
-        {key: value for key, value in held.items() if key not in ENTRY_FIELD_KEYS}
-        if isinstance(held, dict)
-        else {}
-    )
+    held = as_values(said)
+    named = held if isinstance(held, dict) else {}
+    return {key: value for key, value in named.items() if key not in (*ENTRY_FIELD_KEYS, *ENDS)}
 
 
 def as_values(value: Any, depth: int = 0) -> Value:
@@ -222,7 +214,7 @@ def read_chatgpt(source: Source) -> Iterator[Entry]:
             yield replace(entry, source=f"ChatGPT: {title}", extra=extra)
 
 
-def _transcript(conversation: Conversation) -> io.BytesIO:
+def _transcript(conversation: Item) -> io.BytesIO:
     """Return a conversation as a chat transcript in the format that `rawkomem learn` reads."""
     said = [
         {
@@ -236,10 +228,10 @@ def _transcript(conversation: Conversation) -> io.BytesIO:
     return io.BytesIO(json.dumps({"messages": said}).encode())
 
 
-def _shown_messages(conversation: Conversation) -> list[Conversation]:
+def _shown_messages(conversation: Item) -> list[Item]:
     """Return the messages of the branch that was shown last, in order; skip older branches of edited questions."""
     nodes: dict[str, Any] = conversation["mapping"]
-    found: list[Conversation] = []
+    found: list[Item] = []
     at, seen = conversation.get("current_node") or next(reversed(nodes), ""), set[str]()
     while isinstance(at, str) and isinstance(nodes.get(at), dict) and at not in seen:
         seen.add(at)
@@ -251,7 +243,7 @@ def _shown_messages(conversation: Conversation) -> list[Conversation]:
     return found[::-1]
 
 
-def _message_text(message: Conversation) -> str:
+def _message_text(message: Item) -> str:
     content = message.get("content")
     parts = content.get("parts") if isinstance(content, dict) else None
     return (

@@ -22,6 +22,7 @@ from ..model.ids import holds_id, slug
 from ..model.values import record, replace
 from ..state.facets import category_of, type_of
 from ..state.runs import EXPERIENCE, TRACE
+from ..text.chunks import fence_after
 from ..text.clean import one_line
 from .imported_entries import as_one_body
 
@@ -120,7 +121,7 @@ SECTIONS: Mapping[str, tuple[str, tuple[str, ...], str]] = {
     "decisions.md": ("memory", ("decision",), "decision"),
 }
 OTHER_SECTIONS = ("learning", ("learning",), "")  # of consolidated_<ms>.md and all other files
-HEADING_OR_FENCE = re.compile(r"^(?:(#{1,2}) +(\S[^\n]*)| {0,3}(`{3,}|~{3,})[^\n]*)$", re.MULTILINE)
+HEADING = re.compile(r"(#{1,2}) +(\S.*)")
 FRONT_BLOCK = re.compile(
     r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -154,15 +155,13 @@ def read_llmos(folder: str) -> LlmosFolder:
             if entry.id in entries and entry.kind == TRACE:
                 skipped.append((place, f"another file has the same id {entry.id}"))
                 continue
-            known, exact = with_origin(_distinct(entry, entries, number), place, number, raw)
+            if entry.id in entries:  # one file may contain the same text twice
+                entry = replace(entry, id=f"{entry.id}_{number}")
+            known, exact = with_origin(entry, place, number, raw)
             entries[known.id] = known
             if not exact:
-                skipped.append(
-                    (
-                        place,
-                        f"{one_line(entry.title, 80)}: too long to be written again byte by byte",
-                    )
-                )
+                why = "too long to be written again byte by byte"
+                skipped.append((place, f"{one_line(entry.title, 80)}: {why}"))
     skipped += [(place, "too many files") for place, _ in files[MAX_FILES:]]
     return LlmosFolder(tuple(entries.values()), tuple(skipped))
 
@@ -207,14 +206,9 @@ def _file_text(file: str) -> tuple[str, str]:
         return "", f"cannot be read: {failure.strerror}"
     except UnicodeDecodeError:
         return "", "not UTF-8 text"
-    return (
-        text,
-        ""
-        if text.strip() and "\0" not in text
-        else "empty"
-        if not text.strip()
-        else "a binary file",
-    )
+    if not text.strip():
+        return "", "empty"
+    return (text, "") if "\0" not in text else ("", "a binary file")
 
 
 def _pieces(place: str, text: str) -> list[tuple[Entry, str]]:
@@ -267,17 +261,15 @@ def _context_entry(project: str, text: str) -> tuple[Entry, str]:
     """Return a project's context as a memory; its importance is high, because LLMos adds it to every plan."""
     head = FRONT_BLOCK.match(text)
     body = text[head.end() if head else 0 :].strip()
-    extra: dict[str, Value] = {"category": "context"}
-    title = f"Context of {project}"
-    said = Entry(
-        title=title,
+    entry = Entry(
+        title=f"Context of {project}",
         tags=("context",),
         importance="high",
         found_in=project,
         source="llmos",
-        extra=extra,
+        extra={"category": "context"},
+        body=as_one_body(body),
     )
-    entry = replace(said, body=as_one_body(body))
     return replace(entry, id=_content_id("memory", entry)), text
 
 
@@ -347,15 +339,13 @@ def _cut_file(text: str, stem: str) -> list[tuple[str, str, str]]:
 
 def _headings(text: str, start: int) -> list[tuple[int, int, str]]:
     """Return (position, level, title) of the headings of levels 1 and 2 outside code fences."""
-    found, fence = [], ""
-    for match in HEADING_OR_FENCE.finditer(text, start):
-        if match[3]:
-            if not fence:
-                fence = match[3]
-            elif match[3][0] == fence[0] and len(match[3]) >= len(fence):
-                fence = ""
-        elif not fence:
-            found.append((match.start(), len(match[1]), match[2].strip()))
+    found, fence, at = [], "", 0
+    for line in text.split("\n"):
+        before, fence = fence, fence_after(fence, line)
+        heading = HEADING.match(line)
+        if heading and at >= start and not before:
+            found.append((at, len(heading[1]), heading[2].strip()))
+        at += len(line) + 1
     return found
 
 
@@ -366,11 +356,6 @@ def _marked(said: str) -> tuple[str, str]:
             id = line.removeprefix(ID_MARK).removesuffix(" -->").strip()
             return id, said.replace(f"{line}\n", "", 1).replace(line, "", 1).strip()
     return "", said
-
-
-def _distinct(entry: Entry, known: Mapping[str, Entry], number: int) -> Entry:
-    """Return the entry with a unique id, because one file may contain the same text twice."""
-    return replace(entry, id=f"{entry.id}_{number}") if entry.id in known else entry
 
 
 def _content_id(kind: str, entry: Entry) -> str:
@@ -418,12 +403,8 @@ def write_llmos(
     return [
         done
         for file, pieces in sorted(files.items())
-        for done in _append_pieces(folder, file, sorted(pieces, key=_piece_order))
+        for done in _append_pieces(folder, file, sorted(pieces, key=lambda piece: piece[:3]))
     ]
-
-
-def _piece_order(piece: Piece) -> tuple[int, int, str]:
-    return piece[:3]
 
 
 def _renamed(file: str, project: str) -> str:
@@ -438,13 +419,11 @@ def _file_of(memory: Memory, project: str) -> str:
         return LOG_FILE
     if memory.kind == TRACE:
         return f"{PROJECTS}{project}/memory/{SHORT_TERM}/{os.path.basename(memory.path) or memory.id + '.md'}"
-    name = (
-        "learnings.md"
-        if memory.kind in LEARNED_KINDS
-        else "decisions.md"
-        if _is_decision(memory)
-        else "patterns.md"
-    )
+    name = "patterns.md"
+    if memory.kind in LEARNED_KINDS:
+        name = "learnings.md"
+    elif _is_decision(memory):
+        name = "decisions.md"
     return f"{PROJECTS}{project}/memory/{LONG_TERM}/{name}"
 
 

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..files.ledger import Row
@@ -44,6 +44,7 @@ from .imported_entries import (
     as_one_body,
     conditions_from_headings,
     entry_from,
+    texts_in,
     usable_conditions,
     valid_name,
     valid_tags,
@@ -89,10 +90,11 @@ class MeshDatabase:
         for table in self.tables.get(what, ()):
             names = [name for name in table.schema.names if name != "vector"]
             for batch in table.search().select(names).limit(None).to_batches():
-                yield from (
-                    {key: _json_value(value) for key, value in row.items()}
-                    for row in batch.to_pylist()
-                )
+                for row in batch.to_pylist():
+                    yield {
+                        key: milliseconds(value) if isinstance(value, datetime) else value
+                        for key, value in row.items()
+                    }
 
 
 def lance_folder(path: str) -> str:
@@ -157,25 +159,19 @@ def opened_table(db: Any, name: str, folder: str) -> Any:
 
 
 def _table_names(folder: str) -> Sequence[str]:
-    return sorted(
-        name.removesuffix(TABLE_ENDING) for name in os.listdir(folder) if _is_table(folder, name)
-    )
-
-
-def _is_table(folder: str, name: str) -> bool:
-    return name.endswith(TABLE_ENDING) and os.path.isdir(os.path.join(folder, name))
-
-
-def _json_value(value: Any) -> Any:
-    """Return a column's value as a JSON value."""
-    return milliseconds(value) if hasattr(value, "timestamp") else value
+    names = sorted(name for name in os.listdir(folder) if name.endswith(TABLE_ENDING))
+    return [
+        name.removesuffix(TABLE_ENDING)
+        for name in names
+        if os.path.isdir(os.path.join(folder, name))
+    ]
 
 
 def milliseconds(moment: datetime) -> int:
     """Return the milliseconds since 1970 of a column's time, which is in UTC."""
 
     since = moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+    return since // timedelta(milliseconds=1)
 
 
 def not_later_than_now(at: Any) -> int:
@@ -208,27 +204,16 @@ def own_fields_of_skill(memory: Memory, yamo_text: str) -> dict[str, Any]:
 
 def take_own_fields(entry: Entry, metadata: Mapping[str, Any]) -> tuple[Entry, dict[str, Any]]:
     """Return an entry with the conditions and the window that metadata states as we write them, and the rest of it."""
-    when = metadata.get(WHEN_KEY)
-    is_when = (
+    when, taken = metadata.get(WHEN_KEY), {key for key in ENDS if is_own_time(metadata.get(key))}
+    made = replace(entry, extra={**entry.extra, **{key: metadata[key] for key in taken}})
+    if (
         isinstance(when, list)
         and len(when) <= MAX_PATTERNS
         and all(isinstance(one, str) for one in when)
-    )
-    window = {key: metadata[key] for key in ENDS if is_own_time(metadata.get(key))}
-    rest = {
-        key: value
-        for key, value in metadata.items()
-        if key not in window and not (is_when and key == WHEN_KEY)
-    }
-    made = replace(entry, extra={**entry.extra, **window})
-    return (replace(made, when=tuple(when)) if is_when and when is not None else made), rest
-
-
-def without_own_window(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a row without a window as we write it, which may have been removed since."""
-    return {
-        key: value for key, value in metadata.items() if key not in ENDS or not is_own_time(value)
-    }
+    ):
+        made = replace(made, when=tuple(when))
+        taken.add(WHEN_KEY)
+    return made, {key: value for key, value in metadata.items() if key not in taken}
 
 
 def is_own_time(value: object) -> bool:
@@ -248,8 +233,8 @@ GONE_STATES = (
     "archived",
     "deprecated",
 )  # of a memory that memory-mesh no longer uses
+LESSON_KIND = "lesson"  # also the type in metadata
 NOT_CARRIED = "rows of this table are not imported"
-LESSON_TYPE = "lesson"
 # of metadata, and of columns, as JSON: a frontmatter has 64 KiB, and quoting doubles some
 # characters
 MAX_KEPT_BYTES = 20_000
@@ -319,9 +304,8 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
         columns["importance_score"] = round(
             columns["importance_score"], 6
         )  # a float32 column returns 0.9300000072
-    made = _lesson_entry(content, metadata, place, row) or _plain_entry(
-        content, metadata, place, row
-    )
+    page = Page(place, "", not_later_than_now(row.get("created_at")))
+    made = _lesson_entry(content, metadata, page, id) or _plain_entry(content, metadata, page, id)
     made, metadata = take_own_fields(made, metadata)
     score = importance_score({**columns, **metadata})
     agent = columns.get("agent_id") or metadata.get("agent_id")
@@ -340,21 +324,15 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
     )
 
 
-def _plain_entry(
-    content: str, metadata: Mapping[str, Any], place: str, row: Mapping[str, Any]
-) -> Entry:
-    page = Page(place, "", not_later_than_now(row.get("created_at")))
+def _plain_entry(content: str, metadata: Mapping[str, Any], page: Page, id: str) -> Entry:
     title = str(metadata.get("title") or content.strip().partition("\n")[0])
-    tags = [tag for tag in _list_of(metadata.get("tags")) if isinstance(tag, str)]
-    return entry_from(page, title, content, str(row["id"]), tags=tags)
+    return entry_from(page, title, content, id, tags=texts_in(metadata.get("tags")))
 
 
-def _lesson_entry(
-    content: str, metadata: Mapping[str, Any], place: str, row: Mapping[str, Any]
-) -> Entry | None:
+def _lesson_entry(content: str, metadata: Mapping[str, Any], page: Page, id: str) -> Entry | None:
     """Return the lesson in a memory and its wire block; None if the memory is not a complete lesson."""
     pattern = metadata.get("lesson_pattern_id")
-    if metadata.get("type") != LESSON_TYPE or not isinstance(pattern, str):
+    if metadata.get("type") != LESSON_KIND or not isinstance(pattern, str):
         return None
     block, _ = read_yamo_block(str(metadata.get("yamo_wire_format", "")))
     said = {
@@ -376,33 +354,35 @@ def _lesson_entry(
         )
     except (BadInput, ValueError, TypeError):
         return None
-    tags = [tag for tag in _list_of(metadata.get("tags")) if isinstance(tag, str)]
-    page = Page(place, "", not_later_than_now(row.get("created_at")))
-    body, title = lesson_body(context), lesson_title(context)
+    body = lesson_body(context)
     if not body.startswith(" ".join(content.split())):
         return None  # its text was changed: import it as a plain memory
-    made = entry_from(
-        page, title, body, str(row["id"]), tags=tags, importance=context.severity, kind="lesson"
+    return entry_from(
+        page,
+        lesson_title(context),
+        body,
+        id,
+        tags=texts_in(metadata.get("tags")),
+        importance=context.severity,
+        kind=LESSON_KIND,
+        extra=lesson_keys(context, pattern),
     )
-    return replace(made, extra={**made.extra, **lesson_keys(context, pattern)})
 
 
 def _skill_entry(source: Source, row: Mapping[str, Any], place: str) -> Entry:
-    skill = read_skill(str(row["yamo_text"]))
+    skill, id = read_skill(str(row["yamo_text"])), str(row["id"])
     page = Page(place, "", not_later_than_now(row.get("created_at")))
-    metadata = _fitting(source, str(row["id"]), _row_metadata(row))
-    said: dict[str, Value] = {
-        "intent": one_line(str(row["intent"])),
-        "description": skill.description,
-    }
+    said = {"intent": one_line(str(row["intent"])), "description": skill.description}
     extra = {key: text for key, text in said.items() if text}
-    id, name = str(row["id"]), str(row["name"]) or skill.name
+    name = str(row["name"]) or skill.name
     made = entry_from(page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra)
-    made, metadata = take_own_fields(made, metadata)
-    id = id if OWN_ID.fullmatch(id) else ""
-    extra = {**made.extra, **_kept_metadata(metadata)}
+    made, metadata = take_own_fields(made, _fitting(source, id, _row_metadata(row)))
     return replace(
-        made, id=id, body=skill_body(skill.text), source=_source_text(metadata), extra=extra
+        made,
+        id=id if OWN_ID.fullmatch(id) else "",
+        body=skill_body(skill.text),
+        source=_source_text(metadata),
+        extra={**made.extra, **_kept_metadata(metadata)},
     )
 
 
@@ -419,25 +399,20 @@ def _fitting(source: Source, id: str, values: Mapping[str, Any]) -> dict[str, An
     sizes = {
         key: len(_sorted_json({key: value}).encode("utf-8", "replace"))
         for key, value in values.items()
-    }
-    kept = {
-        key: value
-        for key, value in values.items()
         if key != STORE_MARK_KEY and key not in FORBIDDEN_KEYS
     }
-    for key in sorted(sizes, key=lambda name: sizes[name], reverse=True):
-        if sum(sizes[name] for name in kept) <= MAX_KEPT_BYTES:
-            break
-        if kept.pop(key, None) is not None:
-            source.skip(f"{id} {key}", f"its {sizes[key]:,} bytes do not fit into a frontmatter")
-    return kept
+    while sum(sizes.values()) > MAX_KEPT_BYTES:
+        largest = max(sizes, key=lambda key: sizes[key])
+        size = sizes.pop(largest)
+        source.skip(f"{id} {largest}", f"its {size:,} bytes do not fit into a frontmatter")
+    return {key: values[key] for key in sizes}
 
 
 def _kept_metadata(metadata: Mapping[str, Any]) -> dict[str, Value]:
     """Return metadata as frontmatter, without values that the entry's own keys contain."""
     said = {"source"} if _source_text(metadata) == metadata.get("source") else set()
-    tags = _list_of(metadata.get("tags"))
-    if [*valid_tags(tag for tag in tags if isinstance(tag, str))] == tags:
+    tags = metadata.get("tags", [])
+    if [*valid_tags(texts_in(tags))] == tags:
         said.add("tags")
     return extra_from_metadata({key: value for key, value in metadata.items() if key not in said})
 
@@ -452,10 +427,6 @@ def _gone_there(columns: Mapping[str, Any]) -> dict[str, Value]:
     return {GONE_THERE: state} if state in GONE_STATES else {}
 
 
-def _list_of(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _sorted_json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
@@ -468,7 +439,6 @@ MARKDOWN_FENCE = re.compile(r"\A(`{3,})markdown\n(.*)\n\1\Z", re.DOTALL)
 DEFAULT_TYPE = "event"  # RFC-0011 §9.1: of a memory without a type
 OWN_COLUMNS = ("id", "content", "metadata", "created_at")
 LIVE_COLUMNS = ("importance_score", "access_count", "last_accessed")  # these change with use
-LESSON_KIND = "lesson"
 
 
 @record
@@ -528,9 +498,12 @@ def write_mesh(folder: str, content: MeshContent) -> ExportedFiles:
 
     Raise Refused for any other folder, Unwritable on an I/O error.
     """
-    if not lance_folder(folder):
-        _refuse_other_files(folder)
-    db = connect_lance(lance_folder(folder) or folder)
+    known = lance_folder(folder)
+    is_taken = os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder))
+    if is_taken and not known:
+        what = f"{folder} is not empty and not a memory-mesh database"
+        raise Refused(what, "name another folder")
+    db = connect_lance(known or folder)
     from ..index.stores.lance.tables import (
         BLOCKS,
         ENTRIES,
@@ -565,13 +538,6 @@ def write_mesh(folder: str, content: MeshContent) -> ExportedFiles:
     return ExportedFiles(tuple(written), tuple(unchanged), ())
 
 
-def _refuse_other_files(folder: str) -> None:
-    if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
-        raise Refused(
-            f"{folder} is not empty and not a memory-mesh database", "name another folder"
-        )
-
-
 def _put_rows(
     table: Any, rows: Rows, embedded: str, content: MeshContent, replaces: bool
 ) -> tuple[list[str], list[str]]:
@@ -584,9 +550,10 @@ def _put_rows(
     schema = table.schema
     known = {row["id"]: row for row in table.to_arrow().to_pylist()} if rows else {}
     made = [{**row, "metadata": _as_text(row, known.get(row["id"], {}))} for row in rows]
+    plain = pa.schema([field for field in schema if field.name != "vector"])
     made = pa.Table.from_pylist(
         [{key: row.get(key) for key in schema.names} for row in made],
-        schema=_without_vector(schema),
+        schema=plain,  # converts values to the types of their columns
     )
     different = [row for row in made.to_pylist() if not _same_row(row, known.get(row["id"]))]
     new = [row for row in different if replaces or row["id"] not in known]
@@ -597,13 +564,6 @@ def _put_rows(
         merging.execute(pa.Table.from_pylist(new, schema=schema))
     ids = {row["id"] for row in new}
     return [*ids], [row["id"] for row in rows if row["id"] not in ids]
-
-
-def _without_vector(schema: Any) -> Any:
-    """Return a schema without its vector column, to convert values to the types of their columns."""
-    import pyarrow as pa
-
-    return pa.schema([field for field in schema if field.name != "vector"])
 
 
 def _same_row(row: Mapping[str, Any], known: Mapping[str, Any] | None) -> bool:
@@ -629,20 +589,16 @@ def _add_vectors(
     if lacking and size != content.dims:
         message = f"the vectors in that database have {size} numbers, those of this embedder {content.dims}"
         raise BadInput(message, "export into a new folder and let memory-mesh embed again")
-    made = dict(
-        zip(
-            [row["id"] for row in lacking],
-            content.embed([row[embedded] for row in lacking]),
-            strict=True,
-        )
-    )
     for row in rows:
-        row["vector"] = made.get(row["id"]) or known[row["id"]]["vector"]
+        row["vector"] = known.get(row["id"], {}).get("vector")
+    vectors = content.embed([row[embedded] for row in lacking])
+    for row, vector in zip(lacking, vectors, strict=True):
+        row["vector"] = vector
 
 
 def _mesh_content(memory: Memory, text: str) -> str:
     """Return the text without the fence that an import added; for an imported lesson, memory-mesh's one line."""
-    if memory.kind == "lesson" and COLUMNS_KEY in memory.extra:
+    if memory.kind == LESSON_KIND and COLUMNS_KEY in memory.extra:
         return text.partition("\n\n")[0]
     fenced = MARKDOWN_FENCE.match(text)
     return fenced[2] if fenced and as_one_body(fenced[2]) == text else text
@@ -658,19 +614,12 @@ def _written_metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]
         "tags": _mesh_tags(kept.get("tags"), memory.tags),
         "source": kept.get("source", memory.source),
     }
+    told = {**kept, **placed, **{key: value for key, value in own.items() if value}}
     if COLUMNS_KEY in memory.extra:
-        return {**kept, **placed, **{key: value for key, value in own.items() if value}}
+        return told
     titled = {} if memory.body.startswith(memory.title) else {"title": memory.title}
-    types = {"type": said.get("type", DEFAULT_TYPE)}
     lesson = _lesson_metadata(memory) if memory.kind == LESSON_KIND else {}
-    return {
-        **types,
-        **titled,
-        **kept,
-        **placed,
-        **{key: value for key, value in own.items() if value},
-        **lesson,
-    }
+    return {"type": said.get("type", DEFAULT_TYPE), **titled, **told, **lesson}
 
 
 def _lesson_metadata(memory: Memory) -> dict[str, Any]:
@@ -696,15 +645,16 @@ def _lesson_metadata(memory: Memory) -> dict[str, Any]:
 
 def _mesh_tags(kept: object, tags: Sequence[str]) -> list[str]:
     """Return the current tags, each in memory-mesh's spelling if it has one."""
-    before = (
-        {valid_tags([tag])[0]: tag for tag in kept if valid_tags([tag])}
-        if isinstance(kept, list)
-        else {}
-    )
+    given = kept if isinstance(kept, list) else []
+    before = {ours: tag for tag in given for ours in valid_tags([tag])}
     return [before.get(tag, tag) for tag in tags]
 
 
 def _as_text(row: Mapping[str, Any], known: Mapping[str, Any]) -> str:
     """Return the metadata of a row as JSON, plus keys of the existing row that did not fit into our frontmatter."""
-    there = without_own_window(_metadata_object(known.get("metadata")))
+    there = {
+        key: value
+        for key, value in _metadata_object(known.get("metadata")).items()
+        if key not in ENDS or not is_own_time(value)  # our window may have been removed since
+    }
     return json.dumps({**there, **row["metadata"]}, ensure_ascii=False)

@@ -1,7 +1,8 @@
 """Import and export neolata-mem: its JSON folder, and dumps of its Supabase tables.
 
-A field that we would write differently is kept unchanged, as JSON below the key `neolata` of the
-entry. An export writes the kept value, unless that part of the memory has changed since.
+The fields that we would write differently are kept unchanged, as one JSON text under the key
+`neolata` of the entry. An export writes a kept field, unless that part of the memory has changed
+since.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 from ..format.entries import CLAIM_KEYS, MAX_PATTERNS
+from ..format.mesh_fields import json_object
 from ..learn.skills import CONDITION_LENGTH, as_read_back
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput, NotFound
@@ -33,7 +35,7 @@ from ..state.facets import EVENT_TIME, category_of
 from ..state.fold import IMPORTED_STATE, MAX_VOTES
 from ..state.plans import TITLE_CHARS
 from ..state.strength import IMPORTANCES
-from ..state.trust import Trust, claimed_source, compute_trust
+from ..state.trust import Trust, compute_trust
 from ..text.clean import clean, one_line
 from .imported_entries import (
     as_one_body,
@@ -49,20 +51,11 @@ from .notes import OWN_ID
 from .sources import MAX_JSON_BYTES, Page, Source
 
 Item = dict[str, Any]
-Row = dict[str, Any]
-StoredItem = dict[str, Any]
-GivenItem = dict[str, Any]
-WrittenItem = dict[str, Any]
 
 
 # Map the fields of neolata's memories to ours, in both directions.
-#
-# A field that we would write differently is kept unchanged, as JSON below the key `neolata` of the
-# entry. An export writes the kept value, unless that part of the memory has changed since.
 
-KEPT_KEY = "neolata"  # frontmatter key of the fields without an exact equivalent here, each as JSON
-OTHERS = "others"  # below it: an object with the fields whose names are not valid keys
-PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+KEPT_KEY = "neolata"  # frontmatter key of the fields without an exact equivalent here, as JSON
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 THEIR_ID = re.compile(
     rf"(?:mem|ep)_[A-Za-z0-9_-]{{1,90}}|{UUID}"
@@ -87,7 +80,6 @@ class Field:
     read: Callable[[Item], Any]
     ours: Callable[[Memory], Any]
     write: Callable[[Any], Any] = lambda value: value
-    says: str = ""  # our name for it, for the migration page
 
 
 def our_id(given: object) -> str:
@@ -129,40 +121,30 @@ def claim_in(item: Item) -> dict[str, Value]:
     A claim with an unreadable validity window is left out: without the window it would cause false contradictions.
     """
     claim = item.get("claim")
-    if not isinstance(claim, dict) or not all(
-        isinstance(claim.get(key), str) for key in CLAIM_KEYS
-    ):
+    if not isinstance(claim, dict):
         return {}
-    if claim.get("scope", SCOPES[0]) not in SCOPES or not isinstance(
-        claim.get("exclusive", True), bool
-    ):
-        return {}
+    given = {key: claim[key] for key in (*CLAIM_KEYS, "sessionId") if key in claim}
+    said = {key: clean(text) for key, text in given.items() if isinstance(text, str)}
+    scope, exclusive = claim.get("scope", SCOPES[0]), claim.get("exclusive", True)
     window = {key: time_text(claim[key]) for key in WINDOW if claim.get(key) is not None}
-    if not all(window.values()) or (len(window) == 2 and _ends_early(window)):
+    start, end = (read_time(window.get(key, ""))[0] for key in WINDOW)
+    is_sound = (
+        said.keys() >= {*CLAIM_KEYS}
+        and all(said[key].strip() for key in ("subject", "predicate"))
+        and max(len(said["subject"]), len(said["predicate"])) <= MAX_NAME_CHARS
+        and len(said["value"]) <= MAX_VALUE_CHARS
+        and scope in SCOPES
+        and isinstance(exclusive, bool)
+        and (scope != SESSION or said.get("sessionId", "").strip())
+        and all(window.values())
+        and not (start and end and start >= end)
+    )
+    if not is_sound:
         return {}
-    said = {
-        key: clean(claim[key])
-        for key in (*CLAIM_KEYS, "sessionId")
-        if isinstance(claim.get(key), str)
-    }
-    if (
-        not said["subject"].strip()
-        or not said["predicate"].strip()
-        or len(said["value"]) > MAX_VALUE_CHARS
-    ):
-        return {}
-    if max(len(said["subject"]), len(said["predicate"])) > MAX_NAME_CHARS:
-        return {}
-    if claim.get("scope") == SESSION and not said.get("sessionId", "").strip():
-        return {}
-    scope = {"scope": claim["scope"]} if claim.get("scope", SCOPES[0]) != SCOPES[0] else {}
-    exclusive = {} if claim.get("exclusive", True) else {"exclusive": "false"}
-    return {**said, **exclusive, **scope, **window}
-
-
-def _ends_early(window: Mapping[str, str]) -> bool:
-    start, end = (read_time(window[key])[0] or 0 for key in WINDOW)
-    return start >= end
+    also = {**({} if exclusive else {"exclusive": "false"}), "scope": scope}
+    if scope == SCOPES[0]:
+        del also["scope"]
+    return {**said, **also, **window}
 
 
 def _written_claim(claim: Claim | None) -> Item | None:
@@ -186,11 +168,6 @@ def agent_of(item: Item) -> str:
     return valid_name(str(item.get("agent") or ""))
 
 
-def item_body(item: Item) -> str:
-    """Return the text of an item as it would read back from a file."""
-    return as_read_back(as_one_body(item_text(item))).strip()
-
-
 def _category(item: Item) -> str:
     given = item.get("category")
     return one_line(given, MAX_NAME_CHARS).lower() if isinstance(given, str) else ""
@@ -198,56 +175,41 @@ def _category(item: Item) -> str:
 
 # For each field: name, value in an item, value in a memory, how neolata writes it.
 FIELDS = (
-    Field("id", lambda item: our_id(item.get("id", "")), lambda memory: memory.id, says="`id`"),
-    Field("agent", agent_of, lambda memory: memory.by, says="`discoveredBy`"),
-    Field("memory", item_body, lambda memory: memory.body.strip() or memory.title, says="the text"),
+    Field("id", lambda item: our_id(item.get("id", "")), lambda memory: memory.id),
+    Field("agent", agent_of, lambda memory: memory.by),
+    Field(
+        "memory",
+        lambda item: as_read_back(as_one_body(item_text(item))).strip(),
+        lambda memory: memory.body.strip() or memory.title,
+    ),
     Field(
         "category",
         lambda item: _category(item) or USUAL_CATEGORY,
         lambda memory: category_of(memory) or USUAL_CATEGORY,
-        says="`category`",
     ),
     Field(
         "importance",
         lambda item: importance_word(item.get("importance")),
         lambda memory: memory.importance,
         lambda word: IMPORTANCES[word],
-        "`importance`, the closest word",
     ),
     Field(
         "tags",
         lambda item: valid_tags(texts_in(item.get("tags"))),
         lambda memory: memory.tags,
         list,
-        "`tags`",
     ),
     Field(
-        "created_at",
-        lambda item: past_time(item.get("created_at")),
-        lambda m: m.created,
-        js_time,
-        "`discoveredAt`",
+        "created_at", lambda item: past_time(item.get("created_at")), lambda m: m.created, js_time
     ),
     Field(
         "event_at",
         lambda item: time_text(item.get("event_at")),
         lambda memory: str(extra_value(memory.extra, EVENT_TIME)),
         lambda text: text or None,
-        f"`{EVENT_TIME}`",
     ),
-    Field(
-        "claim",
-        lambda item: read_claim({"claim": claim_in(item)}),
-        claim_of,
-        _written_claim,
-        "`claim`, its window included",
-    ),
-    Field(
-        "status",
-        neolata_status,
-        lambda memory: memory.status,
-        says="`importedState`; the status after a review",
-    ),
+    Field("claim", lambda item: read_claim({"claim": claim_in(item)}), claim_of, _written_claim),
+    Field("status", neolata_status, lambda memory: memory.status),
 )
 
 
@@ -286,79 +248,40 @@ def neolata_entry(item: Item, place: str) -> Entry:
     )
 
 
-def kept_of(item: Item) -> tuple[dict[str, Value], list[str]]:
-    """Return the fields of an item that we would write differently, and the names of fields too large to keep."""
+def kept_of(item: Item) -> Item:
+    """Return the fields of an item that we would write differently; None for a field that it does not have."""
     said = {
         name: value for name, value in item.items() if name not in DERIVED and value is not None
-    }
-    usual: Item = {
-        "links": [],
-        "updated_at": item.get("created_at"),
-    }  # values that are written if nothing is kept
-    said = {
-        name: value for name, value in said.items() if name not in usual or value != usual[name]
     }
     for field in FIELDS:
         written = field.write(field.read(item))
         if written == said.get(field.name):
             said.pop(field.name, None)
         elif field.name not in said:
-            said[field.name] = None  # the item has no such field
-    return as_kept(said)
+            said[field.name] = None
+    return said
 
 
-def as_kept(said: Item) -> tuple[dict[str, Value], list[str]]:
-    """Return fields as JSON texts, and the names of fields that are too large to keep, largest first."""
-    odd = {name: said[name] for name in said if not PLAIN_KEY.fullmatch(name) or name == OTHERS}
-    plain = {name: value for name, value in said.items() if name not in odd}
-    kept = {
-        name: _compact_json(value)
-        for name, value in (*plain.items(), *([(OTHERS, odd)] if odd else []))
-    }
-    dropped: list[str] = []
-    while sum(map(len, kept.values())) > MAX_KEPT_CHARS:
-        dropped.append(max(kept, key=lambda name: len(kept[name])))
-        del kept[dropped[-1]]
-    return dict(kept), dropped
-
-
-def _compact_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def read_kept(memory: Memory) -> Item:
-    """Return the kept fields; skip those that a redaction or an edit made unreadable."""
-    held = memory.extra.get(KEPT_KEY)
-    found: Item = {}
-    for name, text in held.items() if isinstance(held, dict) else ():
-        try:
-            found[name] = json.loads(str(text))
-        except ValueError:
-            continue
-    others = found.pop(OTHERS, {})
-    return {**found, **(others if isinstance(others, dict) else {})}
+def kept_text(kept: Item, source: Source, id: str) -> str:
+    """Return fields as JSON; leave out and report the largest ones if they are too long in all."""
+    while len(text := json.dumps(kept, ensure_ascii=False)) > MAX_KEPT_CHARS:
+        largest = max(kept, key=lambda name: len(json.dumps(kept[name])))
+        source.skip(id, f"its field {largest!r} is too large to be kept")
+        kept = {name: value for name, value in kept.items() if name != largest}
+    return text
 
 
 def write_fields(memory: Memory, kept: Item) -> Item:
     """Return an item with all fields: the kept value if the memory is unchanged in this respect, else a new one."""
     item: Item = {}
     for field in FIELDS:
-        ours = field.ours(memory)
-        value = (
-            kept[field.name]
-            if field.name in kept and _is_unchanged(field, kept, ours)
-            else field.write(ours)
-        )
-        if value is not None:
-            item[field.name] = value
-    return item
-
-
-def _is_unchanged(field: Field, kept: Item, ours: Any) -> bool:
-    read = field.read(kept)
-    return read == ours or (
-        field.name == "created_at" and not read
-    )  # an unreadable time was not changed
+        ours, there = field.ours(memory), field.read(kept)
+        is_untimed = field.name == "created_at" and not there  # an unreadable time was not changed
+        if field.name in kept and (there == ours or is_untimed):
+            item[field.name] = kept[field.name]
+        else:
+            item[field.name] = field.write(ours)
+    return {name: value for name, value in item.items() if value is not None}
 
 
 # Read the rows of `COPY … FROM stdin` blocks, which pg_dump and the Supabase CLI write for each
@@ -371,23 +294,17 @@ COPY_END = "\\."
 COPY_NULL = "\\N"
 ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|.)", re.DOTALL)
 ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-OBJECT_COLUMNS = (
-    "claim",
-    "provenance",
-    "quarantine",
-    "compressed",
-    "metadata",
-    "new_claim",
-    "existing_claim",
-)
 LIST_COLUMNS = ("tags", "supersedes", "agents", "memory_ids")
-NUMBER_COLUMNS = ("importance", "access_count", "confidence", "stability", "last_review_interval", "reinforcements",
-           "disputes", "strength", "new_trust", "existing_trust")  # fmt: skip
+JSON_COLUMNS = (
+    "claim", "provenance", "quarantine", "compressed", "metadata", "new_claim", "existing_claim",
+    "importance", "access_count", "confidence", "stability", "last_review_interval", "reinforcements",
+    "disputes", "strength", "new_trust", "existing_trust",
+)  # fmt: skip
 SQL_TIME = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(?::?(\d\d))?")
 ARRAY_ITEM = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}]+)', re.DOTALL)
 
 
-def copied_rows(lines: Iterable[str]) -> Iterator[tuple[str, Row]]:
+def copied_rows(lines: Iterable[str]) -> Iterator[tuple[str, Item]]:
     """Yield (table, row) for each row of the dump, with lists, numbers, objects and times as in JSON."""
     table, columns = "", [""]
     for raw in lines:
@@ -414,9 +331,7 @@ def _column_value(column: str, text: str) -> Any:
         return None
     text = ESCAPE.sub(lambda found: _unescaped(found[1]), text)
     try:
-        if column in OBJECT_COLUMNS:
-            return json.loads(text)
-        if column in NUMBER_COLUMNS:
+        if column in JSON_COLUMNS:
             return json.loads(text)
     except ValueError:
         return text
@@ -489,10 +404,10 @@ MAX_SNIFFED_LINES = 20_000  # lines of a dump that are searched for a table
 class NeolataStore:
     """The content of a store, in the fields of neolata's JSON; `places` maps each part to its file."""
 
-    memories: list[StoredItem]  # archived ones have an archive time
-    episodes: list[StoredItem]
-    conflicts: list[StoredItem]
-    clusters: list[StoredItem]
+    memories: list[Item]  # archived ones have an archive time
+    episodes: list[Item]
+    conflicts: list[Item]
+    clusters: list[Item]
     places: dict[str, str]
 
 
@@ -507,22 +422,22 @@ def is_neolata(source: Source) -> bool:
         for name in os.listdir(source.path)
         if name in FILES or name.partition(".")[0] in TABLES
     }
-    first = next((name for name in (GRAPH, "memories.json") if name in names), "")
-    if not first:
+    if not names & {GRAPH, "memories.json"}:
         return _dump_in(source.path) != ""
-    if first == GRAPH and len(names) > 1:
+    if GRAPH in names and len(names) > 1:
         return True
+    first = GRAPH if GRAPH in names else "memories.json"
     try:
         return _are_neolata(_memories_in(Source(os.path.join(source.path, first)).json()))
     except BadInput:
         return False
 
 
-def _are_neolata(items: Sequence[StoredItem]) -> bool:
+def _are_neolata(items: Sequence[Item]) -> bool:
     return bool(items) and sum(name in items[0] for name in NEOLATA_FIELDS) >= 2
 
 
-def _memories_in(document: Any) -> list[StoredItem]:
+def _memories_in(document: Any) -> list[Item]:
     return items_in(
         document["memories"] if isinstance(document, dict) and "memories" in document else document
     )
@@ -544,43 +459,37 @@ def _is_dump(file: str) -> bool:
 
 def _dump_in(folder: str) -> str:
     """Return the only dump in a folder; empty if there is none or several."""
-    found = [
-        os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".sql")
-    ]
-    return (
-        found[0] if len(found) == 1 and not os.path.islink(found[0]) and _is_dump(found[0]) else ""
-    )
+    names = [name for name in os.listdir(folder) if name.endswith(".sql")]
+    file = os.path.join(folder, names[0]) if len(names) == 1 else ""
+    return file if file and not os.path.islink(file) and _is_dump(file) else ""
 
 
 def read_neolata_store(source: Source) -> NeolataStore:
     """Return the whole store of a source."""
-    parts: dict[str, list[StoredItem]] = {}
+    parts: dict[str, list[Item]] = {}
     places: dict[str, str] = {}
     for name, rows, file in _store_parts(source):
         parts.setdefault(name, []).extend(rows)
         places[name] = source.place(file)
     linked = _linked(parts.get(LINK_ROWS, []))
-    memories = [_with_links(item, linked) for item in parts.get(GRAPH, [])]
-    graph = {str(item.get("id")) for item in memories}
-    archived = [
-        _put_away(item) for item in parts.get(ARCHIVE, []) if str(item.get("id")) not in graph
-    ]
+    memories = {str(item["id"]): item for item in parts.get(ARCHIVE, [])}
+    for item in memories.values():  # an archive time marks an archived item in this module
+        item.setdefault(ARCHIVED_AT, item.get("updated_at") or item.get("created_at") or "unknown")
+    graph = {str(item["id"]): item for item in parts.get(GRAPH, [])}
+    for id, item in graph.items():
+        if id in linked and not item.get("links"):
+            item["links"] = linked[id]
     episodes, conflicts, clusters = (
         parts.get(name, []) for name in (EPISODES, CONFLICTS, CLUSTERS)
     )
-    return NeolataStore([*memories, *archived], episodes, conflicts, clusters, places)
+    memories = {**graph, **{id: item for id, item in memories.items() if id not in graph}}
+    return NeolataStore([*memories.values()], episodes, conflicts, clusters, places)
 
 
-def _store_parts(source: Source) -> Iterator[tuple[str, list[StoredItem], str]]:
+def _store_parts(source: Source) -> Iterator[tuple[str, list[Item], str]]:
     """Yield (part, items, file) for each table or file."""
-    dump = (
-        source.path
-        if source.path.endswith(".sql")
-        else _dump_in(source.path)
-        if source.is_folder
-        else ""
-    )
-    if dump:
+    dump = _dump_in(source.path) if source.is_folder else source.path
+    if dump.endswith(".sql"):
         yield from ((name, rows, dump) for name, rows in _dumped(dump).items())
     elif source.is_folder:
         for name in sorted(os.listdir(source.path)):
@@ -592,19 +501,14 @@ def _store_parts(source: Source) -> Iterator[tuple[str, list[StoredItem], str]]:
                 yield part, _rows_in(source, Source(file).json(), file), file
     else:
         document = source.json()
-        tables = (
-            document
-            if isinstance(document, dict) and isinstance(document.get("memories"), list)
-            else {}
-        )
-        if any(isinstance(tables.get(name), list) for name in TABLES):
-            for name in tables.keys() & TABLES.keys():
-                yield TABLES[name], _rows_in(source, tables[name], source.path), source.path
+        if isinstance(document, dict) and isinstance(document.get("memories"), list):
+            for name in document.keys() & TABLES.keys():
+                yield TABLES[name], _rows_in(source, document[name], source.path), source.path
         else:
             yield GRAPH, _rows_in(source, items_in(document), source.path), source.path
 
 
-def _rows_in(source: Source, given: Any, file: str) -> list[StoredItem]:
+def _rows_in(source: Source, given: Any, file: str) -> list[Item]:
     if not isinstance(given, list):
         raise BadInput(
             f"{file} is not a list of objects", "name a file or folder that neolata wrote"
@@ -619,7 +523,7 @@ def _rows_in(source: Source, given: Any, file: str) -> list[StoredItem]:
     return [_from_row(row) for row in sound]
 
 
-def _dumped(file: str) -> dict[str, list[StoredItem]]:
+def _dumped(file: str) -> dict[str, list[Item]]:
     try:
         if os.path.getsize(file) > MAX_JSON_BYTES:
             raise BadInput(
@@ -627,7 +531,7 @@ def _dumped(file: str) -> dict[str, list[StoredItem]]:
                 "dump neolata's tables only: pg_dump -t",
             )
         with open(file, encoding="utf-8", errors="replace", newline="\n") as stream:
-            found: dict[str, list[StoredItem]] = {}
+            found: dict[str, list[Item]] = {}
             for table, row in copied_rows(stream):
                 if table in TABLES:
                     found.setdefault(TABLES[table], []).append(_from_row(row))
@@ -643,16 +547,16 @@ def _dumped(file: str) -> dict[str, list[StoredItem]]:
     return found
 
 
-def _from_row(row: StoredItem) -> StoredItem:
+def _from_row(row: Item) -> Item:
     """Return a row of Supabase with the field names of the JSON files; items of JSON files do not change."""
     item = {COLUMNS.get(name, name): value for name, value in row.items() if value is not None}
     start, end = item.pop("time_range_start", None), item.pop("time_range_end", None)
     return {**item, **({"timeRange": {"start": start, "end": end}} if start or end else {})}
 
 
-def _linked(rows: Iterable[StoredItem]) -> dict[str, list[StoredItem]]:
+def _linked(rows: Iterable[Item]) -> dict[str, list[Item]]:
     """Return id → links of each memory. As in neolata, a row is a link in both directions."""
-    found: dict[str, list[StoredItem]] = {}
+    found: dict[str, list[Item]] = {}
     for row in rows:
         ends = str(row.get("source_id", "")), str(row.get("target_id", ""))
         for one, other in (ends, ends[::-1]):
@@ -665,21 +569,6 @@ def _linked(rows: Iterable[StoredItem]) -> dict[str, list[StoredItem]]:
     return found
 
 
-def _with_links(item: StoredItem, linked: dict[str, list[StoredItem]]) -> StoredItem:
-    links = linked.get(str(item.get("id")))
-    return {**item, "links": links} if links and not item.get("links") else item
-
-
-def _put_away(item: StoredItem) -> StoredItem:
-    """Return an archived item with an archive time, which marks it as archived in this package."""
-    return {ARCHIVED_AT: item.get("updated_at") or item.get("created_at") or "unknown", **item}
-
-
-def has_text(item: StoredItem) -> bool:
-    """Tell whether an item has a text."""
-    return bool(item_text(item).strip())
-
-
 # Make entries from a store of neolata. Each entry records its state there; a review restores it in
 # that state.
 
@@ -688,6 +577,7 @@ CONFLICTS_KEPT, CLUSTERS_KEPT = (
     "pendingConflicts",
     "labeledClusters",
 )  # kept with a memory; neolata has files for them
+VOTE_COUNTS = ("reinforcements", "disputes")
 MAX_LINKS = 200  # links of one memory that are imported
 MAX_MEMBERS = 1_000  # of an episode: neolata's largest batch
 SIMILAR, SUPERSEDES, RELATED = "similar", "supersedes", "related"
@@ -702,29 +592,30 @@ def read_neolata(source: Source) -> Iterator[Entry]:
         if not _is_wanted(item):
             source.skip(
                 str(item["id"]),
-                f"it is {neolata_status(item)} there" if has_text(item) else "it has no text",
+                f"it is {neolata_status(item)} there"
+                if item_text(item).strip()
+                else "it has no text",
             )
             continue
         file = store.places.get(ARCHIVE if item.get(ARCHIVED_AT) else GRAPH, source.path)
-        kept, dropped = kept_of({**item, **with_records.get(str(item["id"]), {})})
-        for name in dropped:
-            source.skip(str(item["id"]), f"its field {name!r} is too large to be kept")
+        kept = kept_of({**item, **with_records.get(str(item["id"]), {})})
+        state = {
+            IMPORTED_STATE: _state_there(item, store, known),
+            KEPT_KEY: kept_text(kept, source, str(item["id"])),
+        }
         made = neolata_entry(item, file)
-        state = _state_there(item, store, known)
-        yield replace(
-            made, extra={**made.extra, IMPORTED_STATE: state, **({KEPT_KEY: kept} if kept else {})}
-        )
+        yield replace(made, extra={**made.extra, **state})
     for item in store.episodes:
-        yield _episode_entry(item, known, store.places[EPISODES])
+        yield _episode_entry(item, known, store.places[EPISODES], source)
 
 
-def _is_wanted(item: GivenItem) -> bool:
-    return has_text(item) and neolata_status(item) not in REFUSED_STATUSES
+def _is_wanted(item: Item) -> bool:
+    return bool(item_text(item).strip()) and neolata_status(item) not in REFUSED_STATUSES
 
 
-def _with_records(store: NeolataStore, source: Source) -> dict[str, dict[str, list[GivenItem]]]:
+def _with_records(store: NeolataStore, source: Source) -> dict[str, dict[str, list[Item]]]:
     """Return id → conflicts and clusters that are kept with that memory: the first of their members that we import."""
-    found: dict[str, dict[str, list[GivenItem]]] = {}
+    found: dict[str, dict[str, list[Item]]] = {}
     here = {str(item["id"]) for item in store.memories if _is_wanted(item)}
     for name, records in ((CONFLICTS_KEPT, store.conflicts), (CLUSTERS_KEPT, store.clusters)):
         for one in records:
@@ -737,7 +628,7 @@ def _with_records(store: NeolataStore, source: Source) -> dict[str, dict[str, li
     return found
 
 
-def _state_there(item: GivenItem, store: NeolataStore, known: Container[str]) -> dict[str, Value]:
+def _state_there(item: Item, store: NeolataStore, known: Container[str]) -> dict[str, Value]:
     """Return the state of an item in neolata, for the review that restores it."""
     status, quarantine, newer = (
         neolata_status(item),
@@ -759,25 +650,19 @@ def _state_there(item: GivenItem, store: NeolataStore, known: Container[str]) ->
         "reason": one_line(reason) if isinstance(reason, str) else "",
         "supersededBy": our_id(newer) if newer else "",
         "conflictsWith": _known_ids(rivals, known),
-        "reinforcements": str(votes_of(item, "reinforcements") or ""),
-        "disputes": str(votes_of(item, "disputes") or ""),
+        **{name: str(min(count_of(item, name), MAX_VOTES) or "") for name in VOTE_COUNTS},
         "links": links_of(item, known),
     }
     return {key: value for key, value in state.items() if value}
 
 
-def votes_of(item: GivenItem, name: str) -> int:
-    """Return a count of votes, at most MAX_VOTES."""
-    return min(count_of(item, name), MAX_VOTES)
-
-
-def count_of(item: GivenItem, name: str) -> int:
+def count_of(item: Item, name: str) -> int:
     """Return a count, at least 0; 0 if the value is not a number."""
     value = item.get(name)
     return max(0, int(value)) if isinstance(value, (int, float)) and math.isfinite(value) else 0
 
 
-def links_of(item: GivenItem, known: Container[str]) -> dict[str, Value]:
+def links_of(item: Item, known: Container[str]) -> dict[str, Value]:
     """Return link type → ids of the memories that an item links to; the type `similar` becomes `related`."""
     found: dict[str, list[Value]] = {}
     for link in list_of(item.get("links"))[:MAX_LINKS]:
@@ -792,14 +677,14 @@ def links_of(item: GivenItem, known: Container[str]) -> dict[str, Value]:
     return {type: [*ids] for type, ids in found.items() if ids}
 
 
-def link_type(link: GivenItem) -> str:
+def link_type(link: Item) -> str:
     """Return our type of a link."""
     type = one_line(str(link.get("type") or SIMILAR), 32)
     plain = type.replace("_", "").replace("-", "")
     return type if type != SIMILAR and plain.isascii() and plain.isalnum() else RELATED
 
 
-def _episode_entry(item: GivenItem, known: Container[str], place: str) -> Entry:
+def _episode_entry(item: Item, known: Container[str], place: str, source: Source) -> Entry:
     """Return an episode, with the members that are imported."""
     title, summary = str(item.get("name") or "Episode"), item.get("summary")
     members = list_of(item.get("memoryIds"))
@@ -813,7 +698,7 @@ def _episode_entry(item: GivenItem, known: Container[str], place: str) -> Entry:
         kind="episode",
         extra={"members": _known_ids(members, known)},
     )
-    kept, _ = as_kept({name: value for name, value in item.items() if value is not None})
+    kept = kept_text(item, source, str(item["id"]))
     extra = {**made.extra, IMPORTED_STATE: {"status": ACTIVE}, KEPT_KEY: kept}
     return replace(made, id=our_id(item["id"]), when=(), extra=extra)
 
@@ -841,7 +726,6 @@ QUARANTINE_REASONS = (
     "manual",
 )  # of neolata's quarantine
 UNSPOKEN_LINKS = (KEPT_BOTH, "member")  # types that neolata stores in other files
-VOTE_COUNTS = ("reinforcements", "disputes")
 CLAIM_FIELD = next(field for field in FIELDS if field.name == "claim")
 
 
@@ -852,25 +736,25 @@ class Leaving:
     held: Mapping[str, Memory]
     names: Mapping[str, str]
     newer: Mapping[str, list[str]]  # id → ids of the memories that it superseded here
-    trust: Callable[[Memory], tuple[str, float]]
+    trust: Callable[[Memory], Trust]
 
 
 def neolata_files(
-    memories: Sequence[Memory], project: str = "", trust: Callable[[Memory], Trust] | None = None
+    memories: Sequence[Memory], project: str, trust: Callable[[Memory], Trust]
 ) -> dict[str, str]:
     """Return file name → text of the folder. neolata computes vectors and similarity links itself."""
     plain = [memory for memory in memories if memory.kind != "episode"]
-    kept = {memory.id: read_kept(memory) for memory in memories}
+    kept = {memory.id: json_object(memory.extra.get(KEPT_KEY)) for memory in memories}
     names = {id: str(fields.get("id", id)) for id, fields in kept.items()}
     newer: dict[str, list[str]] = {}
     for memory in plain:
         if memory.superseded_by in names:
             newer.setdefault(memory.superseded_by, []).append(memory.id)
-    leaving = Leaving({memory.id: memory for memory in plain}, names, newer, _believed(trust))
+    leaving = Leaving({memory.id: memory for memory in plain}, names, newer, trust)
     items = {memory.id: _memory_item(memory, kept[memory.id], leaving) for memory in plain}
     _link_back(items, plain, names)
     archived = {memory.id for memory in plain if memory.status == "archived"}
-    files: dict[str, list[WrittenItem]] = {
+    files: dict[str, list[Item]] = {
         GRAPH: [item for id, item in items.items() if id not in archived],
         ARCHIVE: [item for id, item in items.items() if id in archived],
         EPISODES: [
@@ -888,24 +772,7 @@ def neolata_files(
     }
 
 
-def _believed(trust: Callable[[Memory], Trust] | None) -> Callable[[Memory], tuple[str, float]]:
-    """Return a function for the source class and trust of a memory; without `trust`, it uses only the memory itself."""
-
-    def alone(memory: Memory) -> tuple[str, float]:
-        source = claimed_source(memory.extra) or "inference"
-        age = max(0, now() - memory.created) / DAY
-        return source, compute_trust(
-            source, memory.corroborations + 1, memory.reinforcements, memory.disputes, age
-        )
-
-    def asked(memory: Memory) -> tuple[str, float]:
-        found = trust(memory) if trust else None
-        return (found.source, found.value) if found else alone(memory)
-
-    return asked
-
-
-def _memory_item(memory: Memory, kept: WrittenItem, leaving: Leaving) -> WrittenItem:
+def _memory_item(memory: Memory, kept: Item, leaving: Leaving) -> Item:
     """Return a memory as an item of neolata."""
     item = write_fields(memory, kept)
     item["status"] = THEIR_STATUSES.get(memory.status, item.get("status", ACTIVE))
@@ -915,26 +782,21 @@ def _memory_item(memory: Memory, kept: WrittenItem, leaving: Leaving) -> Written
     known = {field.name for field in FIELDS} | {CONFLICTS_KEPT, CLUSTERS_KEPT}
     item |= {name: value for name, value in kept.items() if name not in known}
     votes = {name: _votes(memory, kept, name) for name in VOTE_COUNTS}
-    item |= {
-        name: count
-        for name, count in votes.items()
-        if count != count_of(kept, name) or IMPORTED_STATE not in memory.extra
-    }
+    voted = [name for name, count in votes.items() if count != count_of(kept, name)]
+    is_ours = IMPORTED_STATE not in memory.extra
+    item |= {name: count for name, count in votes.items() if name in voted or is_ours}
     links = _links(memory, kept, leaving)
     item |= {"embedding": None, "links": links}
-    stood = _stood_as(memory) == memory.status
-    voted = (
-        any(votes[name] != count_of(kept, name) for name in VOTE_COUNTS)
-        or memory.corroborations > 0
-    )
-    item |= _trusted(memory, kept, leaving, votes, voted)
+    stood = _imported_state(memory).get("status") == memory.status
+    has_votes = bool(voted) or memory.corroborations > 0
+    item |= _trusted(memory, kept, leaving, votes, has_votes)
     item |= _placed(memory, kept, leaving, stood)
     same = (
         stood
-        and not voted
+        and not has_votes
         and not memory.amended_in
         and links == (kept.get("links") or [])
-        and _same_claim(memory, kept)
+        and ("claim" not in kept or CLAIM_FIELD.read(kept) == claim_of(memory))
     )
     item["updated_at"] = (
         kept.get("updated_at", item.get("created_at")) if same else js_time(memory.updated)
@@ -942,17 +804,13 @@ def _memory_item(memory: Memory, kept: WrittenItem, leaving: Leaving) -> Written
     return {name: value for name, value in item.items() if value is not None or name == "embedding"}
 
 
-def _stood_as(memory: Memory) -> str:
-    """Return the status that a memory was imported with; empty if it was not imported."""
+def _imported_state(memory: Memory) -> dict[str, Value]:
+    """Return the state that a memory was imported with; empty if it was not imported."""
     state = memory.extra.get(IMPORTED_STATE)
-    return str(state.get("status", "")) if isinstance(state, dict) else ""
+    return state if isinstance(state, dict) else {}
 
 
-def _same_claim(memory: Memory, kept: WrittenItem) -> bool:
-    return "claim" not in kept or CLAIM_FIELD.read(kept) == claim_of(memory)
-
-
-def _own_words(memory: Memory, item: WrittenItem) -> WrittenItem:
+def _own_words(memory: Memory, item: Item) -> Item:
     """Return title and conditions if they cannot be derived from the text, and the validity if there is no claim."""
     derived = entry_from(
         Page("", "", 0), str(item["memory"]).partition("\n")[0], str(item["memory"])
@@ -965,50 +823,42 @@ def _own_words(memory: Memory, item: WrittenItem) -> WrittenItem:
     }
 
 
-def _votes(memory: Memory, kept: WrittenItem, name: str) -> int:
+def _votes(memory: Memory, kept: Item, name: str) -> int:
     """Return the votes in neolata plus those made here; imported votes, which the review stored here, count once."""
-    state = memory.extra.get(IMPORTED_STATE)
-    brought = (
-        int(str(state.get(name) or 0)) if isinstance(state, dict) and memory.reviewed_in else 0
-    )
-    here: int = memory.reinforcements if name == "reinforcements" else memory.disputes
+    brought = int(str(_imported_state(memory).get(name) or 0)) if memory.reviewed_in else 0
+    here: int = getattr(memory, name)
     return count_of(kept, name) + max(0, here - brought)
 
 
 def _trusted(
-    memory: Memory, kept: WrittenItem, leaving: Leaving, votes: Mapping[str, int], voted: bool
-) -> WrittenItem:
+    memory: Memory, kept: Item, leaving: Leaving, votes: Mapping[str, int], voted: bool
+) -> Item:
     """Return provenance and confidence: based on neolata's numbers for an imported text, on ours for our own text."""
     there = kept.get("provenance")
     if memory.amended_in or IMPORTED_STATE not in memory.extra:
-        source, value = leaving.trust(memory)
-        told = {
-            "source": source,
-            "corroboration": memory.corroborations + 1,
-            "trust": round(value, 6),
-        }
-        return {"provenance": told, "confidence": round(value, 4)}
+        trust = leaving.trust(memory)
+        told = {"source": trust.source, "corroboration": memory.corroborations + 1}
+        return _with_trust(told, trust.value)
     if not voted:
         return {}
-    given: WrittenItem = (
-        there if isinstance(there, dict) else {"source": "inference", "corroboration": 1}
-    )
+    given: Item = there if isinstance(there, dict) else {"source": "inference", "corroboration": 1}
     corroboration = max(1, count_of(given, "corroboration")) + memory.corroborations
     age = max(0, now() - memory.created) / DAY
     value = compute_trust(
         str(given.get("source")), corroboration, votes["reinforcements"], votes["disputes"], age
     )
-    return {
-        "provenance": {**given, "corroboration": corroboration, "trust": round(value, 6)},
-        "confidence": round(value, 4),
-    }
+    return _with_trust({**given, "corroboration": corroboration}, value)
 
 
-def _placed(memory: Memory, kept: WrittenItem, leaving: Leaving, stood: bool) -> WrittenItem:
+def _with_trust(provenance: Item, value: float) -> Item:
+    return {"provenance": {**provenance, "trust": round(value, 6)}, "confidence": round(value, 4)}
+
+
+def _placed(memory: Memory, kept: Item, leaving: Leaving, stood: bool) -> Item:
     """Return the fields of a status: supersession in both directions, quarantine, and archive time and reason."""
     older = [leaving.names[id] for id in leaving.newer.get(memory.id, [])]
     supersedes = [*dict.fromkeys((*map(str, list_of(kept.get("supersedes"))), *older))]
-    placed: WrittenItem = {"supersedes": supersedes or None}
+    placed: Item = {"supersedes": supersedes or None}
     if stood:
         return {**placed, ARCHIVED_AT: None} if kept.get(ARCHIVED_AT) == "unknown" else placed
     quarantine = kept.get("quarantine")
@@ -1035,10 +885,9 @@ def _placed(memory: Memory, kept: WrittenItem, leaving: Leaving, stood: bool) ->
     }
 
 
-def _links(memory: Memory, kept: WrittenItem, leaving: Leaving) -> list[WrittenItem]:
+def _links(memory: Memory, kept: Item, leaving: Leaving) -> list[Item]:
     """Return the links of a memory: imported links that still exist, then links that were made here."""
-    state = memory.extra.get(IMPORTED_STATE)
-    brought = state.get("links") if isinstance(state, dict) else None
+    brought = _imported_state(memory).get("links")
     came = {
         (type, str(id))
         for type, ids in (brought.items() if isinstance(brought, dict) else ())
@@ -1048,28 +897,25 @@ def _links(memory: Memory, kept: WrittenItem, leaving: Leaving) -> list[WrittenI
     there = [link for link in list_of(kept.get("links")) if isinstance(link, dict)]
     links = [link for link in there if (link_type(link), our_id(link.get("id"))) not in removed]
     known = {str(link.get("id")) for link in links}
-    for type, id in memory.links:
-        if (
-            (type, id) not in came
-            and type not in UNSPOKEN_LINKS
-            and id in leaving.held
-            and leaving.names[id] not in known
-        ):
-            links.append(_link_to(leaving.names[id], type))
-    for id in leaving.newer.get(memory.id, []):
-        if not any(
-            link.get("id") == leaving.names[id] and link.get("type") == SUPERSEDES for link in links
-        ):
-            links.append(_link_to(leaving.names[id], SUPERSEDES))
-    return links
+    made = [
+        (type, id)
+        for type, id in memory.links
+        if (type, id) not in came and type not in UNSPOKEN_LINKS and id in leaving.held
+    ]
+    links += [
+        _link_to(leaving.names[id], type) for type, id in made if leaving.names[id] not in known
+    ]
+    replaced = {str(link.get("id")) for link in links if link.get("type") == SUPERSEDES}
+    older = [leaving.names[id] for id in leaving.newer.get(memory.id, [])]
+    return links + [_link_to(id, SUPERSEDES) for id in older if id not in replaced]
 
 
-def _link_to(id: str, type: str) -> WrittenItem:
+def _link_to(id: str, type: str) -> Item:
     return {"id": id, "similarity": 1.0, "type": SIMILAR if type == RELATED else type}
 
 
 def _link_back(
-    items: Mapping[str, WrittenItem], memories: Sequence[Memory], names: Mapping[str, str]
+    items: Mapping[str, Item], memories: Sequence[Memory], names: Mapping[str, str]
 ) -> None:
     """Add the opposite direction of each link that was made here, because neolata stores both."""
     for memory in memories:
@@ -1081,7 +927,7 @@ def _link_back(
                 other["links"].append(_link_to(names[memory.id], type))
 
 
-def _episode_item(memory: Memory, kept: WrittenItem, names: Mapping[str, str]) -> WrittenItem:
+def _episode_item(memory: Memory, kept: Item, names: Mapping[str, str]) -> Item:
     """Return an episode as an item of neolata; members that are not in this repository stay in it."""
     here = [names.get(id, id) for type, id in memory.links if type == "member"]
     there = [*map(str, list_of(kept.get("memoryIds")))]
@@ -1105,13 +951,13 @@ def _episode_item(memory: Memory, kept: WrittenItem, names: Mapping[str, str]) -
 
 def _conflicts(
     memories: Sequence[Memory],
-    kept: Mapping[str, WrittenItem],
+    kept: Mapping[str, Item],
     leaving: Leaving,
-    items: Mapping[str, WrittenItem],
-) -> list[WrittenItem]:
+    items: Mapping[str, Item],
+) -> list[Item]:
     """Return neolata's conflicts, with resolutions made here, and then our open conflicts."""
     ours = {name: id for id, name in leaving.names.items()}
-    told: list[WrittenItem] = []
+    told: list[Item] = []
     for fields in kept.values():
         for conflict in (
             one for one in list_of(fields.get(CONFLICTS_KEPT)) if isinstance(one, dict)
@@ -1122,36 +968,32 @@ def _conflicts(
             ]
             told.append({**conflict, **_settled(conflict, *pair)})
     known = {frozenset((str(one.get("newId")), str(one.get("existingId")))) for one in told}
-    for found in open_conflicts(
-        [_only_new(one, known, leaving.names) for one in memories], leaving.held.get
-    ):
+    with_new = [_only_new(one, known, leaving.names) for one in memories]
+    for found in open_conflicts(with_new, leaving.held.get):
         one, other = found.memory, found.other
         new, existing = leaving.names[one.id], leaving.names[other.id]
-        trusts = {"newTrust": leaving.trust(one)[1], "existingTrust": leaving.trust(other)[1]}
+        trusts = {"newTrust": leaving.trust(one).value, "existingTrust": leaving.trust(other).value}
         claims = {
             "newClaim": items[one.id].get("claim"),
             "existingClaim": items[other.id].get("claim"),
         }
-        start: WrittenItem = {"id": f"{new}:{existing}", "newId": new, "existingId": existing}
+        start: Item = {"id": f"{new}:{existing}", "newId": new, "existingId": existing}
         told.append({**start, **trusts, **claims, "created_at": js_time(one.updated)})
     return told
 
 
 def _only_new(memory: Memory, known: Set[frozenset[str]], names: Mapping[str, str]) -> Memory:
     """Return a memory with only the conflicts that neolata does not know."""
-    new = (
-        id
-        for id in memory.conflicts_with
-        if frozenset((names[memory.id], names.get(id, id))) not in known
-    )
+    name = names[memory.id]
+    new = (id for id in memory.conflicts_with if {name, names.get(id, id)} not in known)
     return replace(memory, conflicts_with=tuple(new))
 
 
-def _settled(conflict: WrittenItem, new: Memory | None, existing: Memory | None) -> WrittenItem:
+def _settled(conflict: Item, new: Memory | None, existing: Memory | None) -> Item:
     """Return the resolution, made here, of a conflict that was open in neolata; empty while it is open."""
     if conflict.get("resolved_at") or not new or not existing:
         return {}
-    if new.status == "archived" != _stood_as(new):
+    if new.status == "archived" != _imported_state(new).get("status"):
         how = "reject"
     elif existing.superseded_by == new.id:
         how = "supersede"
@@ -1160,7 +1002,3 @@ def _settled(conflict: WrittenItem, new: Memory | None, existing: Memory | None)
     else:
         return {}
     return {"resolved_at": js_time(max(new.updated, existing.updated)), "resolution": how}
-
-
-# Import and export neolata-mem: its JSON folder, and dumps of its Supabase tables. `fields.py`
-# maps the fields.

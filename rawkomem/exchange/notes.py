@@ -11,9 +11,7 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-import frontmatter
 import yaml
-from frontmatter.default_handlers import JSONHandler, YAMLHandler
 
 from ..files.reading import read_data
 from ..files.replace import is_generated
@@ -44,8 +42,7 @@ from .instructions import (
 )
 from .sources import Page, Source
 
-# Read the frontmatter of foreign notes with python-frontmatter: YAML, TOML and JSON, and pandoc's
-# title block.
+# Read the frontmatter of foreign notes: YAML, TOML and JSON, and pandoc's title block.
 #
 # Values are only texts, lists and mappings. Size, depth and number of values are limited.
 
@@ -54,7 +51,11 @@ MAX_NODES = 2_000  # values of a frontmatter, with aliases expanded
 MAX_DEPTH = 6
 MAX_KEY_CHARS = 100
 MAX_KEY_DOTS = 200  # of a TOML key: the parser's time grows with the square of their number
-CLOSING = re.compile(r"^(?:---|\.\.\.|\+\+\+|\})[ \t]*$", re.MULTILINE)
+# Some tools start YAML with `---yaml`, and pandoc ends it with `...`.
+YAML_FRONT = re.compile(
+    r"---(?:[ \t]*ya?ml)?[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE
+)
+TOML_FRONT = re.compile(r"\+{3}[ \t]*\n(.*?)^\+{3}[ \t]*$", re.DOTALL | re.MULTILINE)
 BLANK_LINES = re.compile(
     r"\A(?:[ \t]*\n)+"
 )  # at the start; the first line of text may be indented code
@@ -72,88 +73,52 @@ class Front:
     problem: str = ""
 
 
-class _Yaml(YAMLHandler):
-    """YAML between `---` lines; pandoc also ends it with `...`, and some tools start it with `---yaml`."""
-
-    FM_BOUNDARY = re.compile(r"^(?:---(?:[ \t]*ya?ml)?|\.\.\.)[ \t]*$", re.MULTILINE)
-
-    def load(self, fm: str, **kwargs: object) -> Any:
-        return yaml.load(_readable(fm), Loader=yaml.BaseLoader)
-
-
-class _Toml(YAMLHandler):
-    """TOML between `+++` lines."""
-
-    FM_BOUNDARY = re.compile(r"^\+{3}[ \t]*$", re.MULTILINE)
-
-    def load(self, fm: str, **kwargs: object) -> Any:
-        if any(
-            part.count(".") > MAX_KEY_DOTS for line in fm.split("\n") for part in line.split("=")
-        ):
-            raise _TooMuch
-        return tomllib.loads(_readable(fm))
-
-
-class _Json(JSONHandler):
-    """A JSON object at the start of a note."""
-
-    def split(self, text: str) -> tuple[str, str]:
-        _, end = json.JSONDecoder().raw_decode(text)
-        return text[:end], text[end:]
-
-
-HANDLERS = {"---": _Yaml, "+++": _Toml, "{": _Json}  # start of a note → handler
-
-
 def read_front(text: str) -> Front:
     """Return the fields of a note and its text; if the fields cannot be read, `problem` says why."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     start = text.lstrip("\n")
     if start.startswith("%"):
         return _title_block(start)
-    handler = next((made for sign, made in HANDLERS.items() if start.startswith(sign)), None)
-    if handler is None or not _closes(start):
+    head, below = _split_front(start)
+    if not head:
         return Front({}, text)
+    problem = ""
     try:
-        fields, _ = frontmatter.parse(start, handler=handler())
-        if not fields:
-            return _line_by_line(start)
-        return Front(_bounded(fields), BLANK_LINES.sub("", handler().split(start)[1]).rstrip())
+        fields = _front_values(head, start[0])
+        if fields and isinstance(fields, dict):
+            return Front(_bounded(fields), BLANK_LINES.sub("", below).rstrip())
     except _TooMuch:
-        return Front(
-            {},
-            _text_below(start),
-            f"its frontmatter holds more than {MAX_NODES:,} values or {MAX_DEPTH} levels",
-        )
+        most = f"{MAX_NODES:,} values or {MAX_DEPTH} levels"
+        return Front({}, below.strip("\n"), f"its frontmatter holds more than {most}")
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as failure:
-        found = _line_by_line(start)
-        return (
-            found
-            if found.fields
-            else Front({}, text, f"its frontmatter cannot be read: {str(failure)[:80]}")
-        )
+        problem = f"its frontmatter cannot be read: {str(failure)[:80]}"
+    flat = FLAT_FIELD.findall(head) if start.startswith("---") else []  # some write `globs: *.ts`
+    if flat:
+        return Front({key: text.strip().strip("\"'") for key, text in flat}, below.strip("\n"))
+    return Front({}, text, problem)
 
 
-def _closes(text: str) -> bool:
-    """Tell whether a frontmatter ends within the size limit."""
-    return bool(CLOSING.search(text, text.find("\n") + 1, MAX_FRONT_CHARS)) or text.startswith("{")
+def _split_front(text: str) -> tuple[str, str]:
+    """Return the frontmatter at the start of a text, and the rest; ("", text) if there is none."""
+    if text.startswith("{"):
+        try:
+            end = json.JSONDecoder().raw_decode(text)[1]
+        except (ValueError, RecursionError):
+            end = 0
+        return text[:end], text[end:]
+    form = TOML_FRONT if text.startswith("+") else YAML_FRONT
+    found = form.match(text, 0, MAX_FRONT_CHARS)
+    return (found[1], text[found.end() :]) if found else ("", text)
 
 
-def _text_below(text: str) -> str:
-    closing = CLOSING.search(text, text.find("\n") + 1, MAX_FRONT_CHARS)
-    return text[closing.end() :].strip("\n") if closing else text
-
-
-def _line_by_line(text: str) -> Front:
-    """Read `key: value` lines of a frontmatter that is not valid YAML, as some tools write it (`globs: *.ts`)."""
-    closing = CLOSING.search(text, text.find("\n") + 1, MAX_FRONT_CHARS)
-    head = text[text.find("\n") + 1 : closing.start()] if closing else ""
-    fields: dict[str, Value] = {
-        key: value.strip().strip("\"'") for key, value in FLAT_FIELD.findall(head)
-    }
-    return (
-        Front(fields, _text_below(text)) if fields and text.startswith("---") else Front({}, text)
-    )
+def _front_values(head: str, sign: str) -> Any:
+    """Return the values of a frontmatter by its first sign; raise _TooMuch if parsing it would take too long."""
+    dots = max(part.count(".") for line in head.split("\n") for part in line.split("="))
+    if head.count("[") + head.count("{") > MAX_NODES or (sign == "+" and dots > MAX_KEY_DOTS):
+        raise _TooMuch
+    if sign == "{":
+        return json.loads(head)
+    return tomllib.loads(head) if sign == "+" else yaml.load(head, Loader=yaml.BaseLoader)
 
 
 def _title_block(text: str) -> Front:
@@ -174,33 +139,24 @@ class _TooMuch(Exception):
     """Raised if a frontmatter exceeds a limit."""
 
 
-def _readable(front: str) -> str:
-    """Return the text of a frontmatter; raise _TooMuch if parsing it would take too long."""
-    brackets = front.count("[") + front.count("{")
-    if len(front) > MAX_FRONT_CHARS or brackets > MAX_NODES:
-        raise _TooMuch
-    return front
-
-
 def _bounded(fields: dict[str, Any]) -> dict[str, Value]:
     left = iter(range(MAX_NODES))
-    found = _bounded_value(fields, 0, left)
-    assert isinstance(found, dict)
-    return found
+    return {key: _bounded_value(item, 1, left) for key, item in _named(fields)}
+
+
+def _named(fields: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a mapping with clean, short names."""
+    for key, item in fields.items():
+        name = " ".join(clean(str(key)).split())[:MAX_KEY_CHARS]
+        if name and name not in FORBIDDEN_KEYS:
+            yield name, item
 
 
 def _bounded_value(value: Any, depth: int, left: Any) -> Value:
     if next(left, None) is None or depth > MAX_DEPTH:
         raise _TooMuch
     if isinstance(value, dict):
-        items = (
-            (" ".join(clean(str(key)).split())[:MAX_KEY_CHARS], item) for key, item in value.items()
-        )
-        return {
-            key: _bounded_value(item, depth + 1, left)
-            for key, item in items
-            if key and key not in FORBIDDEN_KEYS
-        }
+        return {key: _bounded_value(item, depth + 1, left) for key, item in _named(value)}
     if isinstance(value, (list, tuple)):
         return [_bounded_value(item, depth + 1, left) for item in value]
     if value is None:
@@ -244,8 +200,11 @@ RENAMED_FIELD = "original_{}"  # new name of a field whose name has another mean
 
 def note_arguments(fields: Mapping[str, Value], body: str, stem: str) -> dict[str, Any]:
     """Return the arguments for entry_from from a note's fields and text."""
-    fields = {**_dataview(body), **_by_our_case(fields)}
-    given = _first_texts(fields, "whenToUse", *KEY_NAMES["whenToUse"])
+    ours = {key.lower(): key for key in READ_KEYS}
+    cased = {ours.get(key.lower(), key): value for key, value in fields.items()}
+    fields = {**_dataview(body), **cased}
+    stated = (texts_in(fields.get(key)) for key in ("whenToUse", *KEY_NAMES["whenToUse"]))
+    given = next(filter(None, stated), [])
     globs = [glob for key in GLOB_KEYS for glob in texts_in(fields.get(key))]
     dated = DATED_NAME.fullmatch(stem)
     times = [past_time(fields[key]) for key in TIME_KEYS if key in fields] + [
@@ -322,12 +281,6 @@ def with_long_fields(extra: Mapping[str, Value], body: str) -> tuple[dict[str, V
     return {key: value for key, value in extra.items() if key not in long}, body
 
 
-def _by_our_case(fields: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the fields with known keys in our spelling: `Tags` becomes `tags`."""
-    ours = {key.lower(): key for key in READ_KEYS}
-    return {ours.get(key.lower(), key): value for key, value in fields.items()}
-
-
 def _dataview(body: str) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for line in prose_lines(body) if "::" in body else ():
@@ -355,10 +308,6 @@ def _author_names(fields: Mapping[str, Value]) -> list[str]:
         _text_value(item.get("name")) if isinstance(item, dict) else _text_value(item)
         for item in listed
     ]
-
-
-def _first_texts(fields: Mapping[str, Value], *keys: str) -> list[str]:
-    return next((found for key in keys if (found := texts_in(fields.get(key)))), [])
 
 
 def _text_value(value: Value | None) -> str:
@@ -405,17 +354,12 @@ def basic_memory_folders(project: str, home: str) -> list[str]:
     paths = [
         one.get("path") if isinstance(one, dict) else one for one in named
     ]  # newer versions store objects
-    folders = [os.path.expanduser(path) for path in paths if isinstance(path, str)]
     top = os.path.realpath(project) + os.sep
-    return [
-        os.path.join(project, os.path.realpath(path)[len(top) :])
-        for path in folders
-        if _is_below(path, top)
+    folders = [
+        os.path.realpath(os.path.expanduser(path)) for path in paths if isinstance(path, str)
     ]
-
-
-def _is_below(folder: str, top: str) -> bool:
-    return os.path.realpath(folder).startswith(top) and os.path.isdir(folder)
+    below = [folder for folder in folders if folder.startswith(top) and os.path.isdir(folder)]
+    return [os.path.join(project, folder[len(top) :]) for folder in below]
 
 
 def is_basic_memory(source: Source) -> bool:
@@ -487,7 +431,8 @@ def _own_entries(page: Page) -> list[Entry]:
     """Return the active memories of a file in our format, folded from its entries; empty for other files."""
     reading = read_data(page.text.encode(), f"memories/{page.stem}.md", advice=False)
     entries = [entry for entry in reading.entries if not entry.draft]
-    if len(entries) != len(reading.entries) or not any(_is_own_form(entry) for entry in entries):
+    is_own = any(OWN_KEYS & {*entry.given} or {*entry.given} >= OKF_KEYS for entry in entries)
+    if len(entries) != len(reading.entries) or not is_own:
         return []
     about: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -496,10 +441,6 @@ def _own_entries(page: Page) -> list[Entry]:
         memory for group in about.values() if (memory := fold(group)) and memory.status == "active"
     ]
     return [_own_entry(page, memory) for memory in folded]
-
-
-def _is_own_form(entry: Entry) -> bool:
-    return bool(OWN_KEYS & {*entry.given}) or {*entry.given} >= OKF_KEYS
 
 
 def _front_of(page: Page, source: Source) -> Front:
@@ -561,13 +502,8 @@ def _note_entries(page: Page, source: Source, title: str) -> Iterator[Entry]:
     given["extra"], whole = with_long_fields(given["extra"], body)
     if len(body.split()) > MAX_NOTE_WORDS:
         for section in cut_sections(whole):
-            name = (
-                section.title
-                if section.title == title
-                else f"{title}: {section.title}"
-                if section.title
-                else title
-            )
+            own = section.title not in ("", title)
+            name = f"{title}: {section.title}" if own else title
             yield entry_from(page, name, section.body, " / ".join(section.trail), **given)
     else:
         yield entry_from(page, title, whole, **given)

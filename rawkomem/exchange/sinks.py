@@ -7,7 +7,7 @@ from __future__ import annotations
 import hmac
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..learn.skills import in_fence
 from ..model.entries import DECAY_CODE, Entry
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
 from ..model.user_settings import MarkdownSettings, SinkSettings, WebhookSettings
-from ..model.values import CREATES, as_dict, iso, now, record, replace
+from ..model.values import CREATES, as_dict, iso, now, record
 from ..net.client import read_key
 from ..net.guard import PUBLIC_ONLY, Policy, check_key, check_target, read_url, user_policy
 from ..redaction.find import redact
@@ -189,10 +189,9 @@ def escaped_markdown(text: str) -> str:
     )
 
 
-# Keep the webhook's queue in a file. Folding its lines gives the waiting events; each run of the
-# sender compacts it.
+# Keep the webhook's queue in a file: one line for each waiting event. After a run of the sender it
+# is written again.
 #
-# A line adds an event, records a failed attempt or, with only the key, marks an event as done.
 # Lines are signed, so that a queue that was copied with a clone is not sent.
 
 MAX_QUEUE_BYTES = 4 * 2**20  # some thousand events; then new events are rejected
@@ -225,23 +224,18 @@ class SinkQueue:
                     "the webhook's queue is full",
                     "run 'rawkomem sinks flush' to see why it is not sent",
                 )
-            self.file.append(*_signed([_queue_line(WaitingEvent(event)) for event in events]))
+            self.file.append(*_signed([WaitingEvent(event) for event in events]))
 
     def waiting(self) -> list[WaitingEvent]:
         """Return the events that are not delivered yet, oldest first; skip lines that this user did not sign."""
         lines = self.file.lines()
         key = signing_key() if lines else b""
-        return list(
-            _folded_lines([text for line in lines if (text := _verified(key, line))]).values()
-        )
+        return [item for line in lines if (item := _verified(key, line))]
 
-    def note_failure(self, waiting: WaitingEvent) -> None:
-        """Record a failed attempt, and the time of the next one."""
-        self._note({"key": waiting.event.key, **_state_of(waiting)})
-
-    def done(self, key: str) -> None:
-        """Record that an event needs no more delivery."""
-        self._note({"key": key})
+    def settle(self, tried: Mapping[str, WaitingEvent | None]) -> None:
+        """Store what the sender found out: event key → its new state, or None if it needs no more delivery."""
+        with self._lock():
+            self._rewrite([tried.get(item.event.key, item) for item in self.waiting()])
 
     def drop(self, waiting: WaitingEvent) -> None:
         """Drop an event: move it to the dead file, with the reason."""
@@ -252,16 +246,11 @@ class SinkQueue:
         }
         with self._lock():
             self.dead.append(json.dumps(record_of_drop))
-        self.done(waiting.event.key)
+        self.settle({waiting.event.key: None})
 
     def dropped(self) -> int:
         """Return the number of events in the dead file, whose older half is dropped when it grows too large."""
         return len(self.dead.lines())
-
-    def compact(self) -> None:
-        """Rewrite the file with only the waiting events."""
-        with self._lock():
-            self._rewrite(self.waiting())
 
     def forget(self, memory: str) -> None:
         """Remove every event of a purged memory from both files. May also raise OSError."""
@@ -275,24 +264,24 @@ class SinkQueue:
     def _lock(self) -> Lock:
         return lock(self.layout, "sink-queue")
 
-    def _note(self, state: dict[str, Any]) -> None:
-        with self._lock():
-            self.file.append(*_signed([json.dumps(state)]))
-
-    def _rewrite(self, kept: list[WaitingEvent]) -> None:
-        self.file.replace(*_signed([_queue_line(item) for item in kept]))
+    def _rewrite(self, kept: Iterable[WaitingEvent | None]) -> None:
+        self.file.replace(*_signed([item for item in kept if item]))
 
 
-def _signed(texts: list[str]) -> list[str]:
-    """Return each text with its signature in front."""
-    key = signing_key() if texts else b""
-    return [f"{_signature(key, text)} {text}" for text in texts]
+def _signed(waiting: list[WaitingEvent]) -> list[str]:
+    """Return each event as a line: its signature, and its JSON."""
+    key = signing_key() if waiting else b""
+    states = ({**as_dict(item), "event": json.loads(item.event.to_json())} for item in waiting)
+    return [f"{_signature(key, text)} {text}" for text in map(json.dumps, states)]
 
 
-def _verified(key: bytes, line: str) -> str:
-    """Return the text of a line that `_signed` made; empty for any other line."""
+def _verified(key: bytes, line: str) -> WaitingEvent | None:
+    """Return the event of a line that `_signed` made; None for any other line."""
     mark, _, text = line.partition(" ")
-    return text if hmac.compare_digest(mark.encode(), _signature(key, text).encode()) else ""
+    if not hmac.compare_digest(mark.encode(), _signature(key, text).encode()):
+        return None
+    said: dict[str, Any] = json.loads(text)
+    return WaitingEvent(**{**said, "event": Event.from_json(said["event"])})
 
 
 def _signature(key: bytes, text: str) -> str:
@@ -319,30 +308,6 @@ def wake_sender(layout: Layout) -> bool:
         raise Refused(
             f"no sender was started: {failure}", "run 'rawkomem sinks flush' to send the events"
         ) from None
-
-
-def _queue_line(waiting: WaitingEvent) -> str:
-    state = _state_of(waiting) if waiting.tries else {}
-    return json.dumps({"event": json.loads(waiting.event.to_json()), **state})
-
-
-def _state_of(waiting: WaitingEvent) -> dict[str, Any]:
-    return {"tries": waiting.tries, "again": waiting.again, "failure": waiting.failure}
-
-
-def _folded_lines(texts: list[str]) -> dict[str, WaitingEvent]:
-    waiting: dict[str, WaitingEvent] = {}
-    for text in texts:
-        said: dict[str, Any] = json.loads(text)
-        state = {name: said[name] for name in ("tries", "again", "failure") if name in said}
-        if "event" in said:
-            event = Event.from_json(said["event"])
-            waiting[event.key] = WaitingEvent(event, **state)
-        elif not state:
-            waiting.pop(said["key"], None)
-        elif said["key"] in waiting:
-            waiting[said["key"]] = replace(waiting[said["key"]], **state)
-    return waiting
 
 
 def _is_about(line: str, memory: str) -> bool:

@@ -31,7 +31,6 @@ class Page:
     place: str
     text: str
     at: int
-    file: str = ""
 
     @property
     def stem(self) -> str:
@@ -105,7 +104,7 @@ class Source:
         if refused or len(data) > MAX_FILE_BYTES:
             self.refuse(place, refused.message if refused else "too large")
             return None
-        return Page(place, text, at, file)
+        return Page(place, text, at)
 
     def json(self) -> Any:
         """Return the JSON document of the file, which is read once; raise BadInput if it is not valid JSON."""

@@ -76,7 +76,7 @@ class _Run:
         self, queue: SinkQueue, client: Client, warn: Callable[[str], None], due_only: bool
     ):
         self.queue, self.client, self.warn, self.due_only = queue, client, warn, due_only
-        self.tried: set[str] = set()
+        self.tried: dict[str, WaitingEvent | None] = {}  # event key → its state; None: not waiting
         self.sent = self.dropped = self.failed_in_a_row = 0
         self.failure = ""
 
@@ -89,20 +89,19 @@ class _Run:
 
     def send(self) -> None:
         """Try every event once; stop if the server seems to be down."""
-        for waiting in self.todo():
-            if self.failed_in_a_row >= MAX_FAILURES:
-                break
-            self.tried.add(waiting.event.key)
-            failure = deliver_event(self.client, waiting.event)
-            if failure is None:
-                self.queue.done(waiting.event.key)
-                self.sent += 1
-                self.failed_in_a_row = 0
-            else:
-                self._fail(waiting, failure)
-        self.queue.compact()
+        try:
+            for waiting in self.todo():
+                if self.failed_in_a_row < MAX_FAILURES:
+                    failure = deliver_event(self.client, waiting.event)
+                    after = self._failed(waiting, failure) if failure else None
+                    self.tried[waiting.event.key] = after
+                    self.sent += failure is None
+                    self.failed_in_a_row = self.failed_in_a_row if failure else 0
+        finally:
+            self.queue.settle(self.tried)
 
-    def _fail(self, waiting: WaitingEvent, failure: DeliveryFailure) -> None:
+    def _failed(self, waiting: WaitingEvent, failure: DeliveryFailure) -> WaitingEvent | None:
+        """Return the state of an event after a failed attempt; None if it is dropped."""
         self.failure = failure.message
         failed = replace(waiting, tries=waiting.tries + 1, failure=failure.message)
         if failure.final or failed.tries > len(PAUSES_MIN):
@@ -112,11 +111,11 @@ class _Run:
             self.warn(
                 f"webhook: {event.event} of {event.memory} given up (try {failed.tries}): {failure.message}"
             )
-        else:
-            asked = min(int(failure.wait * 1000), PAUSES_MIN[-1] * MINUTE_MS)
-            pause = max(PAUSES_MIN[failed.tries - 1] * MINUTE_MS, asked)
-            self.queue.note_failure(replace(failed, again=now() + pause))
-            self.failed_in_a_row += 1
+            return None
+        asked = min(int(failure.wait * 1000), PAUSES_MIN[-1] * MINUTE_MS)
+        pause = max(PAUSES_MIN[failed.tries - 1] * MINUTE_MS, asked)
+        self.failed_in_a_row += 1
+        return replace(failed, again=now() + pause)
 
 
 def deliver_event(client: Client, event: Event) -> DeliveryFailure | None:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 
-from ..files.replace import refuse_exit
+from ..files.replace import refuse_exit, replace_whole
 from ..format.frontmatter import emit_entry
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import Refused, Unwritable
@@ -63,30 +63,20 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
         refuse_exit(os.path.join(folder, *name.split("/")), folder)
     try:
         for name in written:
-            write_text_file(os.path.join(folder, *name.split("/")), files[name], folder)
+            replace_whole(
+                os.path.join(folder, *name.split("/")), files[name].encode(), within=folder
+            )
         for name in gone:
             os.unlink(os.path.join(folder, *name.split("/")))
         hashes = {name: _text_hash(text) for name, text in sorted(files.items())}
         if hashes != before:
-            write_text_file(os.path.join(folder, LIST_NAME), json.dumps(hashes, indent=1) + "\n")
+            listed = json.dumps(hashes, indent=1) + "\n"
+            replace_whole(os.path.join(folder, LIST_NAME), listed.encode())
     except OSError as failure:
         raise Unwritable(
             f"cannot write {folder}: {failure.strerror}", "check permissions and free space"
         ) from None
     return ExportedFiles(tuple(written), tuple(sorted(set(files) - set(written))), tuple(gone))
-
-
-def write_text_file(file: str, text: str, within: str = "") -> None:
-    """Write a file atomically; `within` is a folder that no link may lead out of."""
-    if within:
-        refuse_exit(file, within)
-    os.makedirs(os.path.dirname(file) or ".", exist_ok=True)
-    temporary = os.path.join(
-        os.path.dirname(file), f".{os.path.basename(file)}.{os.urandom(4).hex()}"
-    )
-    with open(temporary, "x", encoding="utf-8", newline="") as stream:
-        stream.write(text)
-    os.replace(temporary, file)
 
 
 def _read_list(folder: str) -> dict[str, str]:

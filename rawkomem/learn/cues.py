@@ -157,14 +157,15 @@ def without_shared_conditions(entries: Sequence[Entry]) -> list[Entry]:
     times = Counter(
         condition for _, condition in {(entry.body, one) for entry in entries for one in entry.when}
     )
+    common = {
+        condition
+        for condition, count in times.items()
+        if count > MAX_SHARED_CONDITION and read_condition(condition).form == LANGUAGE
+    }
     return [
-        replace(entry, when=tuple(one for one in entry.when if _is_rare(one, times)))
+        replace(entry, when=tuple(one for one in entry.when if one not in common))
         for entry in entries
     ]
-
-
-def _is_rare(condition: str, times: Counter[str]) -> bool:
-    return times[condition] <= MAX_SHARED_CONDITION or read_condition(condition).form != LANGUAGE
 
 
 def _names_in(text: str) -> Iterator[str]:
@@ -196,10 +197,9 @@ def _written_names(text: str) -> Iterator[str]:
         if " " not in span and "/" not in span:
             yield span
     yield from WRITTEN_NAME.findall(plain)
-    for path in (
-        path for run in PATH_RUN.findall(text) if _may_be_path(run) for path in PATH.findall(run)
-    ):
-        yield path.rstrip("/").rpartition("/")[2].partition(".")[0]
+    for run in filter(_may_be_path, PATH_RUN.findall(text)):
+        for path in PATH.findall(run):
+            yield path.rstrip("/").rpartition("/")[2].partition(".")[0]
 
 
 def _may_be_path(run: str) -> bool:
@@ -208,10 +208,9 @@ def _may_be_path(run: str) -> bool:
 
 def _naming_condition(names: list[str]) -> str:
     """Return `When working with a, b or c`; empty without names."""
-    if not names:
-        return ""
-    parts = (", ".join(names[:-1]), names[-1])
-    return f"{cues().WORKING_WITH} {f' {language().alternative} '.join(part for part in parts if part)}"
+    if len(names) > 1:
+        names = [", ".join(names[:-1]), names[-1]]
+    return f"{cues().WORKING_WITH} {f' {language().alternative} '.join(names)}" if names else ""
 
 
 def _is_usable(condition: str) -> bool:

@@ -5,6 +5,7 @@ fixed, and edited instructions. A draft that somebody keeps becomes an entry.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from ..files.session_records import draft_id
 from ..model.entries import (
@@ -83,7 +84,21 @@ def drafts_of_fixes(turns: Sequence[Turn], session: str, run: Run) -> Iterator[D
             cause = _explanation_in(turns[begun + 1 : number])
             if error and cause and found < MAX_FIXES:
                 found += 1
-                yield _fix_draft(command, error, cause, turn, session, run)
+                shown = one_line(redact(command), MAX_COMMAND_CHARS)
+                yield _draft(
+                    FIX,
+                    f"{command} {error}",
+                    session,
+                    run,
+                    said=f"{shown}: {error}",
+                    before=cause,
+                    title=one_line(cause, MAX_TITLE_CHARS),
+                    text=f"`{shown}` failed: {error}\n\n{cause}",
+                    when=propose_conditions(f"{cause} {error}"),
+                    score=FIX_SCORE,
+                    why="the same command failed, then passed",
+                    at=turn.at,
+                )
 
 
 def drafts_of_instructions(turns: Sequence[Turn], session: str, run: Run) -> Iterator[Draft]:
@@ -96,19 +111,18 @@ def drafts_of_instructions(turns: Sequence[Turn], session: str, run: Run) -> Ite
             if len(text.split()) >= MIN_EDIT_WORDS:
                 written[text] = (did.file.replace("\\", "/").rpartition("/")[2], turn)
     for text, (name, turn) in [*written.items()][-MAX_EDITS:]:
-        yield Draft(
-            id=draft_id(session, text),
-            kind=INSTRUCTION,
+        lines = (line.strip(" #-*\t") for line in text.split("\n"))
+        yield _draft(
+            INSTRUCTION,
+            text,
+            session,
+            run,
             said=text,
-            title=_first_heading(text),
+            title=one_line(next(filter(None, lines), text), MAX_TITLE_CHARS),
             text=text,
             when=propose_conditions(text),
-            tags=(FILED[INSTRUCTION].tag,),
             score=INSTRUCTION_SCORE,
             why=f"was written into {name}",
-            session=session,
-            host=run.agent,
-            task=run.task,
             at=turn.at,
         )
 
@@ -121,24 +135,16 @@ def is_instruction_file(file: str) -> bool:
     )
 
 
-def _fix_draft(command: str, error: str, cause: str, turn: Turn, session: str, run: Run) -> Draft:
-    shown = one_line(redact(command), MAX_COMMAND_CHARS)
-    text = f"`{shown}` failed: {error}\n\n{cause}"
+def _draft(kind: str, key: str, session: str, run: Run, **told: Any) -> Draft:
+    """Return a draft of a session; `key` is what makes its id."""
     return Draft(
-        id=draft_id(session, f"{command} {error}"),
-        kind=FIX,
-        said=f"{shown}: {error}",
-        before=cause,
-        title=one_line(cause, 90),
-        text=text,
-        when=propose_conditions(f"{cause} {error}"),
-        tags=(FILED[FIX].tag,),
-        score=FIX_SCORE,
-        why="the same command failed, then passed",
+        draft_id(session, key),
+        kind,
+        tags=(FILED[kind].tag,),
         session=session,
         host=run.agent,
         task=run.task,
-        at=turn.at,
+        **told,
     )
 
 
@@ -154,11 +160,6 @@ def _explanation_in(between: Sequence[Turn]) -> str:
     said = [one for turn in between if turn.role == ASSISTANT for one in sentences(turn.text)]
     found = next((one for one in reversed(said) if cues().EXPLAINS.search(one)), "")
     return one_line(redact(found), MAX_CAUSE_CHARS)
-
-
-def _first_heading(text: str) -> str:
-    first = next((line.strip(" #-*\t") for line in text.split("\n") if line.strip(" #-*\t")), text)
-    return one_line(first, 90)
 
 
 # Choose drafts: human turns that contain cues like "always", and agent statements that a person
@@ -206,21 +207,12 @@ def choose_drafts(
     """Return at most `most` drafts of a session, highest score first. Drafts of spoken words score at least `least`."""
     session = run.session or next((turn.session for turn in turns if turn.session), "")
     spoken = exchanges(turns)
-    run = (
-        run
-        if run.task or not spoken
-        else replace(run, task=one_line(redact(spoken[0].said), MAX_TASK_CHARS))
-    )
-    said = (draft for draft in drafts_of_exchanges(spoken, session, run) if draft.score >= least)
-    found = {
-        draft.id: draft
-        for draft in (
-            *said,
-            *drafts_of_instructions(turns, session, run),
-            *drafts_of_fixes(turns, session, run),
-        )
-    }
-    return sorted(found.values(), key=lambda draft: (-draft.score, draft.at))[:most]
+    if spoken and not run.task:
+        run = replace(run, task=one_line(redact(spoken[0].said), MAX_TASK_CHARS))
+    found = [one for one in drafts_of_exchanges(spoken, session, run) if one.score >= least]
+    found += [*drafts_of_instructions(turns, session, run), *drafts_of_fixes(turns, session, run)]
+    distinct = {draft.id: draft for draft in found}
+    return sorted(distinct.values(), key=lambda draft: (-draft.score, draft.at))[:most]
 
 
 def drafts_of_exchanges(spoken: Iterable[Exchange], session: str, run: Run) -> Iterable[Draft]:
@@ -235,20 +227,18 @@ def drafts_of_exchanges(spoken: Iterable[Exchange], session: str, run: Run) -> I
             when = (*when, *propose_asked_condition(redact(asked)))
         else:
             asked = exchange.said
-        yield Draft(
-            id=draft_id(session, said),
-            kind=scored.kind,
+        yield _draft(
+            scored.kind,
+            said,
+            session,
+            run,
             said=said,
             before=_end_of_message(redact(exchange.before).strip()),
             title=draft_title(statement or said),
             text=f"{statement}\n\nThe person agreed: “{said}”" if statement else said,
             when=when,
-            tags=(FILED[scored.kind].tag,),
             score=round(scored.score, 2),
             why=scored.why,
-            session=session,
-            host=run.agent,
-            task=run.task,
             at=exchange.at,
         )
 

@@ -231,7 +231,8 @@ def _around_quote(quote: str, text: str) -> Iterator[tuple[str, str]]:
         start = text.find(quote)
         while start >= 0:
             end = start + len(quote)
-            if _is_whole_words(text, start, end):
+            cuts = text[max(0, start - 1) : start + 1], text[end - 1 : end + 1]
+            if not any(map(_is_inside, cuts)):
                 after = "" if quote.endswith(END_MARKS) else text[end : end + MAX_SENTENCE_CHARS]
                 yield text[max(0, start - MAX_SENTENCE_CHARS) : start], after
             start = text.find(quote, start + 1)
@@ -247,14 +248,8 @@ def _content_terms(text: str) -> set[str]:
     }
 
 
-def _is_whole_words(text: str, start: int, end: int) -> bool:
-    """Return whether a span cuts no ASCII word at either end. Other scripts may have no spaces between words."""
-    return not (
-        _is_inside(text[max(0, start - 1) : start + 1]) or _is_inside(text[end - 1 : end + 1])
-    )
-
-
 def _is_inside(pair: str) -> bool:
+    """Return whether two signs belong to one ASCII word. Other scripts may have no spaces between words."""
     return len(pair) == 2 and pair.isascii() and pair.isalnum()
 
 
@@ -274,15 +269,12 @@ def planted_in(text: str, turns: Sequence[Turn]) -> bool:
     """Tell whether a memory's text repeats an instruction that a tool printed or a person pasted."""
     own = statement_of(text).stems
     typed = " ".join(typed_in(turn.text) for turn in turns if turn.role == USER)
-    for instruction in _planted_instructions(turns):
-        stems = statement_of(instruction).stems
-        if (
-            stems
-            and len(stems & own) >= MIN_PLANTED_SHARE * len(stems)
-            and not stems <= statement_of(typed).stems
-        ):
-            return True
-    return False
+    said = statement_of(typed).stems
+    planted = (statement_of(instruction).stems for instruction in _planted_instructions(turns))
+    return any(
+        stems and len(stems & own) >= MIN_PLANTED_SHARE * len(stems) and not stems <= said
+        for stems in planted
+    )
 
 
 def _planted_instructions(turns: Iterable[Turn]) -> Iterator[str]:

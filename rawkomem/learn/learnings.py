@@ -141,14 +141,10 @@ def recommended_steps(runs: Sequence[Run]) -> str:
 
 def _typical(runs: Sequence[Run], steps_of: Callable[[Run], list[str]]) -> list[str]:
     """Return the steps of the run that shares most steps with the others; if several do, of the latest."""
-    told = [(run, steps_of(run)) for run in runs]
-    said = [{statement_of(step) for step in steps} for _, steps in told]
-    counts = Counter(key for keys in said for key in keys)
-    shared = [sum(counts[key] for key in keys) for keys in said]
-    ranked = [
-        (share, run.at, run.id, steps) for share, (run, steps) in zip(shared, told, strict=True)
-    ]
-    return max(ranked, key=lambda ranked: ranked[:3], default=(0, 0, "", []))[3]
+    said = {run.id: {statement_of(step) for step in steps_of(run)} for run in runs}
+    counts = Counter(key for keys in said.values() for key in keys)
+    best = max(runs, key=lambda run: (sum(counts[key] for key in said[run.id]), run.at, run.id))
+    return steps_of(best)
 
 
 def anti_patterns(runs: Sequence[Run]) -> list[str]:
@@ -234,23 +230,18 @@ def plan_learnings(
 
 def made_learnings(census: Census) -> tuple[Memory, ...]:
     """Return the active learnings that were made from traces, oldest first."""
-    found = (
-        memory
-        for memory in census.memories.values()
-        if memory.kind == LEARNING_KIND and memory.source == CONSOLIDATED
-    )
-    return by_time(memory for memory in found if memory.status == ACTIVE and derived_from(memory))
+    learnings = _active(census, LEARNING_KIND)
+    return by_time(one for one in learnings if one.source == CONSOLIDATED and derived_from(one))
 
 
 def unlearned_traces(census: Census) -> tuple[Memory, ...]:
     """Return the active traces that are in no learning, oldest first. Deleting a learning frees its traces."""
     known = memory_by_source(census.memories.values(), LEARNING_KIND)
-    traces = (
-        memory
-        for memory in census.memories.values()
-        if memory.kind == TRACE and memory.status == ACTIVE
-    )
-    return by_time(memory for memory in traces if memory.id not in known)
+    return by_time(trace for trace in _active(census, TRACE) if trace.id not in known)
+
+
+def _active(census: Census, kind: str) -> list[Memory]:
+    return [one for one in census.memories.values() if one.kind == kind and one.status == ACTIVE]
 
 
 def is_consolidation_due(
@@ -262,13 +253,8 @@ def is_consolidation_due(
 
 def most_of_one_goal(census: Census, leaders: Leaders) -> int:
     """Return the number of new traces of the goal that has most of them."""
-    return max(
-        (
-            len(new)
-            for _, new in _goal_groups(made_learnings(census), unlearned_traces(census), leaders)
-        ),
-        default=0,
-    )
+    groups = _goal_groups(made_learnings(census), unlearned_traces(census), leaders)
+    return max((len(new) for _, new in groups), default=0)
 
 
 def _goal_groups(
@@ -290,9 +276,8 @@ def _goal_groups(
 
 def _new_learning(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
     runs = [run_of(trace) for trace in traces]
-    learned = LearnedGoal(
-        _most_common_goal(runs), len(runs), sum(not run.succeeded for run in runs), tuple(runs)
-    )
+    failed = [run.id for run in runs if not run.succeeded]
+    learned = LearnedGoal(_most_common_goal(runs), len(runs), len(failed), tuple(runs))
     entry = Entry(
         kind=LEARNING_KIND,
         title=LEARNING_PREFIX + learned.name,
@@ -301,7 +286,7 @@ def _new_learning(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
         source=CONSOLIDATED,
         by=by,
         body=wording(learned),
-        extra={"goal": runs[0].goal, FAILED_KEY: [run.id for run in runs if not run.succeeded]},
+        extra={"goal": runs[0].goal, FAILED_KEY: [*failed]},
     )
     return plan_add(with_sources(entry, [run.id for run in runs])).entries[0]
 
@@ -316,28 +301,26 @@ def _amended_learning(
 ) -> Entry:
     """Return the amendment that rewrites a learning from its own traces, new traces and those of other learnings."""
     whole = (learning, *others)
-    ids = list(
-        dict.fromkeys(
-            [*(id for one in whole for id in derived_from(one)), *(trace.id for trace in new)]
-        )
-    )
+    before = [id for one in whole for id in derived_from(one)]
+    ids = list(dict.fromkeys([*before, *(trace.id for trace in new)]))
     runs = [run_of(census.memories[id]) for id in ids if id in census.memories]
     known = {run.id for run in runs}
     gone = [one for one in whole if any(id not in known for id in derived_from(one))]
     runs += [run for one in gone for run in earlier_runs(one)]
-    failed = [id for one in whole for id in first_list(one, (FAILED_KEY,))]
-    failed = list(
-        dict.fromkeys([*failed, *(trace.id for trace in new if not run_of(trace).succeeded)])
-    )
+    failed = dict.fromkeys(id for one in whole for id in first_list(one, (FAILED_KEY,)))
+    failed |= dict.fromkeys(trace.id for trace in new if not run_of(trace).succeeded)
     learned = LearnedGoal(
         learning.title.removeprefix(LEARNING_PREFIX), len(ids), len(failed), tuple(runs)
     )
-    conditions = dict.fromkeys(
-        [*(one for other in whole for one in other.when), *goal_conditions(map(goal_of, new))]
-    )
-    when, extra = tuple(conditions)[:MAX_CONDITIONS], {FAILED_KEY: [*failed]}
+    conditions = dict.fromkeys(one for other in whole for one in other.when)
+    conditions |= dict.fromkeys(goal_conditions(map(goal_of, new)))
     change = Entry(
-        kind="amend", by=by, body=wording(learned), when=when, given=("whenToUse",), extra=extra
+        kind="amend",
+        by=by,
+        body=wording(learned),
+        when=tuple(conditions)[:MAX_CONDITIONS],
+        given=("whenToUse",),
+        extra={FAILED_KEY: [*failed]},
     )
     return entry_about(learning, with_sources(change, ids))
 

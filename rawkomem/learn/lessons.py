@@ -4,6 +4,7 @@ into drafts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -42,7 +43,6 @@ from ..state.changes import outweighs, superseding
 from ..state.fold import TRUST_INSUFFICIENT, new_memory, plan_quarantined
 from ..state.plans import plan_add
 from ..state.runs import EXPERIENCE, SUCCESS, TRACE, goal_of, outcome_of
-from ..state.trust import with_sources
 from ..text.clean import one_line
 from ..text.conditions import REFUSED, read_condition
 from ..text.language import language
@@ -51,8 +51,8 @@ from ..text.language import language
 # (RFC-0011).
 
 LESSON_TAG = "#lesson_learned"
+LESSON_ID = re.compile(r"lesson_\d+_[^_]*")
 SCOPE_LENGTH = 200  # characters of a scope that go into a condition
-MADE_UP_RULE = ("Before you ", ": make sure that it does not end in ")
 LESSON_STORED, LESSON_KNOWN, LESSON_BETTER, LESSON_HELD = (
     "stored",
     "known",
@@ -142,10 +142,9 @@ def plan_lesson(
     known: Sequence[Memory],
     trust: Callable[[Memory], float],
     by: str = "",
-    sources: Sequence[str] = (),
     wire: WireLesson | None = None,
 ) -> LearnedLesson:
-    """Plan to store a lesson distilled from `sources`, unless a `known` lesson of its pattern is at least as confident.
+    """Plan to store a lesson, unless a `known` lesson of its pattern is at least as confident.
 
     A more confident lesson supersedes the known one. If it is trusted less, it is held for review instead.
     """
@@ -153,13 +152,13 @@ def plan_lesson(
     pattern = (
         wire.pattern_id if wire else pattern_id(context.error_pattern, context.applicable_scope)
     )
-    same = [memory for memory in known if same_pattern(lesson_of(memory), pattern, context)]
-    best = max(same, key=lambda memory: lesson_of(memory).context.confidence, default=None)
-    if best and lesson_of(best).context.confidence >= context.confidence:
+    same = [lesson for lesson in map(lesson_of, known) if same_pattern(lesson, pattern, context)]
+    best = max(same, key=lambda lesson: lesson.context.confidence, default=None)
+    if best and best.context.confidence >= context.confidence:
         return LearnedLesson(best.id, LESSON_KNOWN, Plan((), f"{best.id} already says this"))
-    entry = _lesson_entry(context, pattern, by, sources, wire)
-    first = plan_add(entry).entries[0]
-    older = [memory for memory in same if memory.status == ACTIVE]
+    first = plan_add(_lesson_entry(context, pattern, by, wire)).entries[0]
+    ids = {lesson.id for lesson in same}
+    older = [memory for memory in known if memory.id in ids and memory.status == ACTIVE]
     if not older:
         return LearnedLesson(first.id, LESSON_STORED, Plan((first,), f"lesson {pattern}"))
     if not outweighs(new_memory(first), older, trust):
@@ -177,11 +176,9 @@ def plan_lesson(
     return LearnedLesson(first.id, LESSON_BETTER, Plan((first, *taken), why))
 
 
-def _lesson_entry(
-    context: LessonContext, pattern: str, by: str, sources: Sequence[str], wire: WireLesson | None
-) -> Entry:
+def _lesson_entry(context: LessonContext, pattern: str, by: str, wire: WireLesson | None) -> Entry:
     at = wire.at if wire and wire.at else now()
-    entry = Entry(
+    return Entry(
         kind="lesson",
         id=wire.id if wire and wire.id else new_id("lesson", at),
         at=at,
@@ -193,7 +190,6 @@ def _lesson_entry(
         extra=lesson_keys(context, pattern),
         body=lesson_body(context),
     )
-    return with_sources(entry, sources) if sources else entry
 
 
 def lesson_conditions(error_pattern: str, applicable_scope: str) -> tuple[str, ...]:
@@ -265,15 +261,7 @@ def _wire_of(block: YamoBlock) -> WireLesson:
 def _lesson_id(block: YamoBlock) -> str:
     """Return a block's lesson id if it has our format; else empty, so that a block cannot take another memory's id."""
     id = block.value("output", "lesson_id")
-    parts = id.split("_")
-    ours = (
-        len(parts) == 3
-        and parts[0] == "lesson"
-        and parts[1].isdecimal()
-        and yamo_name(id) == id
-        and len(id) < 60
-    )
-    return id if ours else ""
+    return id if LESSON_ID.fullmatch(id) and yamo_name(id) == id and len(id) < 60 else ""
 
 
 def _confidence_number(text: str) -> float:
@@ -291,29 +279,15 @@ def covers_failures(lesson: Lesson, error_pattern: str, scope: str) -> bool:
         "",
         lesson.context.applicable_scope,
     ) or lesson.context.applicable_scope in ("", "this project")
-    return lesson.context.error_pattern == error_pattern and anywhere and not is_made_up(lesson)
-
-
-def is_made_up(lesson: Lesson) -> bool:
-    """Tell whether an earlier version of `distill` generated the rule from a title and an error."""
-    start, middle = MADE_UP_RULE
-    rule = lesson.context.preventative_rule
-    return rule.startswith(start) and middle in rule
-
-
-def has_pattern_name(lesson: Lesson, name: str) -> bool:
-    """Tell whether a name is the lesson's pattern id or the readable name of its pattern."""
-    return name in (lesson.pattern_id, lesson.context.error_pattern)
+    return lesson.context.error_pattern == error_pattern and anywhere
 
 
 def with_known_name(wire: WireLesson, known: Sequence[Memory]) -> WireLesson:
     """Return the lesson with the readable name of its pattern, if a known lesson has that name."""
-    for memory in known:
-        lesson = lesson_of(memory)
+    for lesson in map(lesson_of, known):
         if same_pattern(lesson, wire.pattern_id, wire.context):
-            return replace(
-                wire, context=replace(wire.context, error_pattern=lesson.context.error_pattern)
-            )
+            name = lesson.context.error_pattern
+            return replace(wire, context=replace(wire.context, error_pattern=name))
     return wire
 
 
@@ -329,10 +303,15 @@ CANDIDATE_TAG = "#lesson_learned_candidate"
 DISTILL_SESSION = "distill"  # stored as the session of these drafts
 UNSOLVED = "unsolved"  # tag of a failure without a rule, learning or fix
 FAILED_STATUSES = ("failure", "failed", "error")
-PATTERN_KEYS = ("error_pattern", "errorPattern")
-SCOPE_KEYS = ("applicable_scope", "applicableScope")
-RULE_KEYS = ("preventativeRule", "preventative_rule", "rule")
-FIX_KEYS = ("fix", "resolution")
+FACT_KEYS = {  # fact about a failure → keys of an entry that state it; other facts have one key
+    "pattern": ("error_pattern", "errorPattern"),
+    "scope": ("applicable_scope", "applicableScope"),
+    "rule": ("preventativeRule", "preventative_rule", "rule"),
+    "fix": ("fix", "resolution"),
+    "inverse": ("inverseLesson", "inverse_lesson"),
+    "confidence": ("ruleConfidence", "rule_confidence"),
+    "goal": ("goal", "primary_goal"),
+}
 BASE_SCORE = 0.5  # score of one failure
 SOLVED_SCORE = 0.2  # added if there is a rule, learning or fix
 REPEAT_SCORE = 0.1  # added for each further failure
@@ -375,9 +354,8 @@ def lesson_proposals(memories: Iterable[Memory], now: int) -> list[LessonProposa
         if outcome_of(memory) in SUCCESS:
             goal = goal_of(memory).lower()
             succeeded[goal] = max(memory.created, succeeded.get(goal, 0))
-        if 0 <= now - memory.created < REPEATED_MS and (
-            is_failure(memory) or _names_pattern(memory)
-        ):
+        is_told = is_failure(memory) or (_counts(memory) and _fact(memory, "pattern"))
+        if is_told and 0 <= now - memory.created < REPEATED_MS:
             groups.setdefault(_pattern_and_scope(memory), []).append(memory)
     found = []
     for pattern, failures in sorted(groups.items()):
@@ -392,19 +370,11 @@ def lesson_proposals(memories: Iterable[Memory], now: int) -> list[LessonProposa
 def is_failure(memory: Memory) -> bool:
     """Tell whether an active memory records a failure: its `status` key says so, or it has the candidate tag."""
     marked = any(tag.lower().lstrip("#") == CANDIDATE_TAG[1:] for tag in memory.tags)
-    return _counts(memory) and (marked or _has_failed(memory))
-
-
-def _names_pattern(memory: Memory) -> bool:
-    return _counts(memory) and bool(_first_text(memory, *PATTERN_KEYS))
+    return _counts(memory) and (marked or _fact(memory, "status").lower() in FAILED_STATUSES)
 
 
 def _counts(memory: Memory) -> bool:
     return memory.status == ACTIVE and memory.kind != "lesson"
-
-
-def _has_failed(memory: Memory) -> bool:
-    return _first_text(memory, "status").lower() in FAILED_STATUSES
 
 
 def _proposal(
@@ -412,22 +382,23 @@ def _proposal(
 ) -> LessonProposal | None:
     """Return the proposal for the failures of one pattern; None if there is too little to say."""
     name, scope = pattern
-    rule = _last_sentence(failures, *RULE_KEYS) or _last_learning(failures)
-    fix = _last_sentence(failures, *FIX_KEYS)
+    learned = (
+        _sentence(one)
+        for memory in reversed(failures)
+        for one in list_items(sections_of(memory.body).get("learnings", ""))
+    )
+    rule = _last_sentence(failures, "rule") or next(filter(None, learned), "")
+    fix = _last_sentence(failures, "fix")
+    last = failures[-1].created
     if rule or fix:
         draft = _lesson_draft(pattern, failures, rule, fix)
-    elif len(failures) > 1 and not _has_succeeded(failures, succeeded):
+    elif len(failures) > 1 and all(
+        succeeded.get(goal_of(memory).lower(), 0) <= last for memory in failures
+    ):
         draft = _unsolved_draft(pattern, failures)
     else:
         return None
     return LessonProposal(draft, name, scope, tuple(memory.id for memory in failures))
-
-
-def _has_succeeded(failures: Sequence[Memory], succeeded: Mapping[str, int]) -> bool:
-    """Tell whether a run with one of these goals succeeded after the last failure."""
-    return any(
-        succeeded.get(goal_of(memory).lower(), 0) > failures[-1].created for memory in failures
-    )
 
 
 def _lesson_draft(
@@ -437,7 +408,7 @@ def _lesson_draft(
     told = {
         "situation": f"{_last_sentence(failures, 'situation')}\n\n{_story(failures)}.".strip(),
         "fix": fix,
-        "inverse_lesson": _last_sentence(failures, "inverseLesson", "inverse_lesson"),
+        "inverse_lesson": _last_sentence(failures, "inverse"),
     }
     keys = {
         "errorPattern": name,
@@ -477,7 +448,7 @@ def _unsolved_draft(pattern: tuple[str, str], failures: Sequence[Memory]) -> Dra
 def _evidence(failures: Sequence[Memory], more: float) -> dict[str, Any]:
     """Return the fields of a draft that describe its failures; `more` is added to the score."""
     lines = (
-        f"{iso(one.created)[:10]} {one.id}: {_quoted(_first_text(one, 'error') or one.title)}"
+        f"{iso(one.created)[:10]} {one.id}: {_quoted(_fact(one, 'error') or one.title)}"
         for one in failures
     )
     return {
@@ -498,21 +469,23 @@ def _story(failures: Sequence[Memory]) -> str:
     goals = [
         quoted for goal in _goals(failures)[-MAX_LISTED:] if (quoted := f'"{goal}"') not in what
     ]
-    aim = (
-        f" while the goal was {goals[0]}"
-        if len(goals) == 1
-        else f" while the goals were {_joined_with_and(goals)}"
-    )
-    return f"{what} {_times(failures)} ({when}){aim if goals else ''}"
+    aim = ""
+    if len(goals) == 1:
+        aim = f" while the goal was {goals[0]}"
+    elif goals:
+        aim = f" while the goals were {', '.join(goals[:-1])} and {goals[-1]}"
+    return f"{what} {_times(failures)} ({when}){aim}"
 
 
 def _what_happened(failures: Sequence[Memory]) -> str:
-    if error := _last_text(failures, "error"):
+    if error := _last_fact(failures, "error"):
         return f'"{_quoted(error)}" happened'
-    if name := _last_text(failures, *PATTERN_KEYS):
+    if name := _last_fact(failures, "pattern"):
         return f'The error "{_quoted(name)}" happened'
-    verb = "failed" if _has_failed(failures[-1]) else "was marked as something to learn from"
-    return f'"{_quoted(failures[-1].title)}" {verb}'
+    last = failures[-1]
+    failed = _fact(last, "status").lower() in FAILED_STATUSES
+    verb = "failed" if failed else "was marked as something to learn from"
+    return f'"{_quoted(last.title)}" {verb}'
 
 
 def _times(failures: Sequence[Memory]) -> str:
@@ -521,16 +494,11 @@ def _times(failures: Sequence[Memory]) -> str:
 
 def _goals(failures: Sequence[Memory]) -> list[str]:
     """Return the goals that failures name, each once. The title counts as the goal only for runs."""
-    runs = (TRACE, EXPERIENCE)
     given = (
-        _quoted(goal_of(one) if one.kind in runs else _first_text(one, "goal", "primary_goal"))
+        _quoted(goal_of(one) if one.kind in (TRACE, EXPERIENCE) else _fact(one, "goal"))
         for one in failures
     )
     return list(dict.fromkeys(goal for goal in given if goal))
-
-
-def _joined_with_and(parts: Sequence[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
 
 
 def _quoted(text: str) -> str:
@@ -543,15 +511,15 @@ def _quoted(text: str) -> str:
 
 def _pattern_and_scope(memory: Memory) -> tuple[str, str]:
     """Return (error name, scope). Without an error name, use the first words of the entry's error or title."""
-    name = _first_text(memory, *PATTERN_KEYS)
+    name = _fact(memory, "pattern")
     if not name:
-        line = (_first_text(memory, "error") or memory.title).strip().partition("\n")[0]
+        line = (_fact(memory, "error") or memory.title).strip().partition("\n")[0]
         name = "_".join([word for word in language().words(line) if word.isalpha()][:PATTERN_WORDS])
-    return one_line(redact(name), 120), one_line(redact(_first_text(memory, *SCOPE_KEYS)), 200)
+    return one_line(redact(name), 120), one_line(redact(_fact(memory, "scope")), 200)
 
 
 def _severity(failures: Sequence[Memory]) -> str:
-    severity = _last_text(failures, "severity").lower()
+    severity = _last_fact(failures, "severity").lower()
     if severity in SEVERITIES:
         return severity
     return "high" if len(failures) >= HIGH_SEVERITY_FAILURES else "medium"
@@ -559,31 +527,24 @@ def _severity(failures: Sequence[Memory]) -> str:
 
 def _stated_confidence(failures: Sequence[Memory]) -> str:
     """Return the last confidence that an entry states; empty unless it is a number from 0 to 1."""
-    given = _last_text(failures, "ruleConfidence", "rule_confidence")
+    given = _last_fact(failures, "confidence")
     try:
         return given if 0 <= float(given) <= 1 else ""
     except ValueError:
         return ""
 
 
-def _last_text(failures: Sequence[Memory], *keys: str) -> str:
-    return next((text for memory in reversed(failures) if (text := _first_text(memory, *keys))), "")
+def _last_fact(failures: Sequence[Memory], name: str) -> str:
+    return next((text for memory in reversed(failures) if (text := _fact(memory, name))), "")
 
 
-def _last_sentence(failures: Sequence[Memory], *keys: str) -> str:
-    found = (_sentence(_first_text(memory, *keys)) for memory in reversed(failures))
-    return next((text for text in found if text), "")
+def _last_sentence(failures: Sequence[Memory], name: str) -> str:
+    found = (_sentence(_fact(memory, name)) for memory in reversed(failures))
+    return next(filter(None, found), "")
 
 
-def _last_learning(failures: Sequence[Memory]) -> str:
-    found = (
-        list_items(sections_of(memory.body).get("learnings", "")) for memory in reversed(failures)
-    )
-    return next((text for learnings in found for one in learnings if (text := _sentence(one))), "")
-
-
-def _first_text(memory: Memory, *keys: str) -> str:
-    found = (memory.extra.get(key, "") for key in keys)
+def _fact(memory: Memory, name: str) -> str:
+    found = (memory.extra.get(key) for key in FACT_KEYS.get(name, (name,)))
     return next((value.strip() for value in found if isinstance(value, str) and value.strip()), "")
 
 

@@ -23,7 +23,7 @@ MAX_ANSWER_CHARS = 1_000_000  # of an answer that are read
 MAX_BRACES = 500  # opening braces that are tried as the start of an object: each try reads the rest of the text
 MAX_SHOWN_CHARS = 4_000  # of an unusable answer that are sent back to the model
 TYPES = {
-    "object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float),
+    "object": dict, "array": list, "string": str, "boolean": bool, "number": float | int,
     "null": type(None),
 }  # fmt: skip
 DECODER = json.JSONDecoder(strict=False)  # not strict: models write raw line breaks in strings
@@ -108,27 +108,19 @@ def json_objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
 
 
 def check_schema(value: Any, schema: Schema, path: str = "the answer") -> None:
-    """Raise Unfit unless a value fits a schema. Checks type, enum, required, properties and items."""
+    """Raise UnfitAnswer unless a value fits a schema. Checks type, required, properties and items."""
     allowed = schema.get("type", ())
     names = (allowed,) if isinstance(allowed, str) else tuple(allowed)
-    if names and not any(_has_json_type(value, name) for name in names):
+    kinds = tuple(TYPES[name] for name in names)
+    is_number = isinstance(value, bool) and bool not in kinds  # in Python, a bool is an int
+    if kinds and (is_number or not isinstance(value, kinds)):
         raise UnfitAnswer(f"{path} must be {' or '.join(names)}")
-    if "enum" in schema and value not in schema["enum"]:
-        raise UnfitAnswer(f"{path} must be one of {', '.join(map(str, schema['enum']))}")
     if isinstance(value, dict):
-        for name in schema.get("required", ()):
-            if name not in value:
-                raise UnfitAnswer(f"{path} lacks {name!r}")
-        for name, part in schema.get("properties", {}).items():
-            if name in value:
-                check_schema(value[name], part, name)
-    if isinstance(value, list) and "items" in schema:
+        lacking = [name for name in schema.get("required", ()) if name not in value]
+        if lacking:
+            raise UnfitAnswer(f"{path} lacks {lacking[0]!r}")
+        for name in schema.get("properties", {}).keys() & value.keys():
+            check_schema(value[name], schema["properties"][name], name)
+    if isinstance(value, list):
         for item in value:
-            check_schema(item, schema["items"], f"an item of {path}")
-
-
-def _has_json_type(value: Any, name: str) -> bool:
-    """Tell whether a value has a JSON type. In Python, bool is a subclass of int, so it is checked first."""
-    if isinstance(value, bool):
-        return name == "boolean"
-    return isinstance(value, TYPES[name])  # type: ignore[arg-type]
+            check_schema(item, schema.get("items", {}), f"an item of {path}")

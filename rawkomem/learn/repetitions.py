@@ -44,10 +44,14 @@ class KnownTexts:
         """Return the id of the memory that contains the words of an entry or has its title; empty if none does."""
         title, words = plain_words(entry.title), plain_words(entry.body.partition("\n\n")[0])
         telling = len(words.split()) >= MIN_KNOWN_WORDS
-        for id, other, body in self._texts:
-            if title == other or (telling and f" {words} " in f" {body} "):
-                return id
-        return ""
+        return next(
+            (
+                id
+                for id, other, body in self._texts
+                if title == other or (telling and f" {words} " in f" {body} ")
+            ),
+            "",
+        )
 
     def _meant(self, entry: Entry) -> str:
         """Return the id of the memory that says the same in other words; empty if none does."""
@@ -55,11 +59,8 @@ class KnownTexts:
         for memory, cosine in self._near(f"{entry.title}\n{entry.body}"):
             if says_same(said, statement_of(memory.body), NEAR_DUPLICATE, cosine):
                 return memory.id
-        return (
-            JUST_NOW
-            if any(says_same(said, statement_of(other.body), NEAR_DUPLICATE) for other in self._new)
-            else ""
-        )
+        new = any(says_same(said, statement_of(other.body), NEAR_DUPLICATE) for other in self._new)
+        return JUST_NOW if new else ""
 
 
 def plain_words(text: str) -> str:
@@ -88,13 +89,9 @@ def is_repeated(one: Draft, other: Draft) -> bool:
 
 def is_said_again(one: Draft, other: Draft, cosine: float) -> bool:
     """Tell whether two drafts of different sessions mean the same: shared words, equal numbers, negated alike."""
-    if one.session == other.session or is_repeated(one, other):
+    if one.session == other.session or is_repeated(one, other) or cosine < MIN_AGAIN_COSINE:
         return False
-    if (
-        one.kind not in PROMOTED_KINDS
-        or other.kind not in PROMOTED_KINDS
-        or cosine < MIN_AGAIN_COSINE
-    ):
+    if not {one.kind, other.kind} <= {*PROMOTED_KINDS}:
         return False
     first, second = statement_of(one.said), statement_of(other.said)
     if first.numbers != second.numbers or bool(first.negations) != bool(second.negations):
@@ -132,11 +129,9 @@ class Meaning:
 
 def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
     """Return the memories that say what a draft says and do not contradict it, closest first."""
-    texts = [draft.text, draft.title, *map(_memory_text, memories)]
-    vectors = _embedder().embed(texts)
-    whole, key, *others = (
-        Meaning(statement_of(text), vector) for text, vector in zip(texts, vectors, strict=True)
-    )
+    texts = [draft.text, draft.title]
+    texts += [one.body if one.title in one.body else f"{one.title}\n{one.body}" for one in memories]
+    whole, key, *others = map(Meaning, map(statement_of, texts), _embedder().embed(texts))
     close = [
         (cosine_of(whole.vector, one.vector), number)
         for number, one in enumerate(others)
@@ -149,10 +144,6 @@ def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
 @cache
 def _embedder() -> StaticEmbedder:
     return StaticEmbedder()
-
-
-def _memory_text(memory: Memory) -> str:
-    return memory.body if memory.title in memory.body else f"{memory.title}\n{memory.body}"
 
 
 def covers(whole: Meaning, key: Meaning, memory: Meaning) -> bool:

@@ -75,11 +75,7 @@ def read_skill(text: str) -> SkillText:
         _plain_line(said.get("intent")) or NO_INTENT,
         one_line(_plain_line(said.get("description")) or opening, DESCRIPTION_LENGTH),
         _skill_tags(fields.get("tags")),
-        tuple(
-            condition
-            for condition in _skill_conditions(fields)
-            if 0 < len(condition) <= CONDITION_LENGTH
-        ),
+        tuple(one for one in _skill_conditions(fields) if 0 < len(one) <= CONDITION_LENGTH),
         text,
     )
 
@@ -207,9 +203,8 @@ def reliability_after(votes: str) -> float:
     """Return the reliability of a skill, from 0 to 1, after these votes (`+`, `-`) in their order."""
     tenths = START_TENTHS
     for vote in votes:
-        tenths = max(
-            0, min(MAX_TENTHS, tenths + (SUCCESS_TENTHS if vote == "+" else FAILURE_TENTHS))
-        )
+        tenths += SUCCESS_TENTHS if vote == "+" else FAILURE_TENTHS
+        tenths = max(0, min(MAX_TENTHS, tenths))
     return tenths / MAX_TENTHS
 
 
@@ -434,14 +429,9 @@ def _portable_description(memory: Memory, body: str) -> str:
 
 def _portable_body(memory: Memory, body: str) -> str:
     """Return the text below the frontmatter. YAMO text is put into a code fence, since it is not Markdown."""
-    if not body:
-        return f"# {one_line(memory.title)}"
-    first = body.split("\n", 1)[0]
-    return (
-        f"# {one_line(memory.title)}\n\n```yamo\n{body}\n```"
-        if first.rstrip().endswith(";")
-        else body
-    )
+    title = f"# {one_line(memory.title)}"
+    is_yamo = body.partition("\n")[0].rstrip().endswith(";")
+    return f"{title}\n\n```yamo\n{body}\n```" if is_yamo else body or title
 
 
 def _checksum(text: str) -> str:

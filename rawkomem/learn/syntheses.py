@@ -12,7 +12,7 @@ from ..format.body import sections_of
 from ..format.entries import MAX_PATTERNS, MAX_TAGS
 from ..format.mesh_fields import lesson_context
 from ..format.yamo import YamoBlock, emit_yamo, reflect_block
-from ..model.entries import Entry, Memory, Plan, Value
+from ..model.entries import Entry, Memory, Plan
 from ..model.values import ACTIVE, CREATES, GROUPS, iso, record, replace
 from ..state.fold import plan_quarantined
 from ..state.graph import build_graph, clusters
@@ -74,33 +74,27 @@ class SkillDraft:
         lessons = sum(memory.kind == LESSON for memory in self.sources)
         made = {LEARNING: len(self.sources) - lessons, LESSON: lessons}
         said = {
-            "step": self.steps,
-            "insight": self.insights,
-            "warning": self.avoid,
-            "rule": self.rules,
+            "step": len(self.steps),
+            "insight": len(self.insights),
+            "warning": len(self.avoid),
+            "rule": len(self.rules),
         }
-        return f"{_counted(made)}: {_counted({name: len(lines) for name, lines in said.items()})}"
+        return f"{_counted(made)}: {_counted(said)}"
 
     @property
     def text(self) -> str:
         """Return the skill as Markdown."""
+        lists: dict[str, Sequence[str]] = {
+            APPROACH: [f"{number}. {step}" for number, step in enumerate(self.steps, 1)],
+            "What to know": [f"- {line}" for line in self.insights],
+            AVOID: [f"- {line}" for line in self.avoid],
+            RULES: [f"- {line}" for line in self.rules],
+            "Made from": [f"- {one_line(_subject(one))} ({one.id})" for one in self.sources],
+        }
         parts = [
-            f"# {self.name}",
-            self.description,
-            _list_section(APPROACH, self.steps, numbered=True),
+            f"## {heading}\n\n" + "\n".join(lines) for heading, lines in lists.items() if lines
         ]
-        parts += [
-            _list_section("What to know", self.insights),
-            _list_section(AVOID, self.avoid),
-            _list_section(RULES, self.rules),
-        ]
-        parts.append(
-            _list_section(
-                "Made from",
-                [f"{one_line(_subject(memory))} ({memory.id})" for memory in self.sources],
-            )
-        )
-        return "\n\n".join(part for part in parts if part)
+        return "\n\n".join(part for part in (f"# {self.name}", self.description, *parts) if part)
 
 
 # Choosing sources
@@ -109,39 +103,29 @@ class SkillDraft:
 def skill_sources(memories: Iterable[Memory], topic: str) -> list[Memory]:
     """Return the active learnings and lessons, oldest first; with a topic, only those about it."""
     asked = set(specific_stems(topic))
-    found = [
-        memory
-        for memory in memories
-        if memory.kind in (LEARNING, LESSON) and memory.status == ACTIVE
-    ]
-    about = [
-        memory
-        for memory in found
-        if not topic or len(asked & _roots(memory)) >= max(1, enough_stems(len(asked)))
-    ]
-    return sorted(about, key=lambda memory: (memory.created, memory.id))
+    least = max(1, enough_stems(len(asked)))
+    found = []
+    for memory in memories:
+        if memory.kind in (LEARNING, LESSON) and memory.status == ACTIVE:
+            words = language().words(" ".join((memory.title, *memory.tags, memory.body)))
+            if not topic or len(asked.intersection(language().roots(words))) >= least:
+                found.append(memory)
+    return sorted(found, key=lambda memory: (memory.created, memory.id))
 
 
 def grouped_sources(
     sources: Sequence[Memory], pairs: Iterable[tuple[str, str, float]]
 ) -> list[tuple[str, list[Memory]]]:
     """Return (name, memories) for each group of memories that are linked or similar, largest group first."""
-    found = clusters(build_graph(sources, lambda memory: True, pairs), 1)
-    grouped = [
-        (cluster.label, [memory for memory in sources if memory.id in cluster.ids])
-        for cluster in found
-    ]
-    return [(_group_name(label, members), members) for label, members in grouped]
-
-
-def _group_name(label: str, members: Sequence[Memory]) -> str:
-    """Return the name of a group: the subject of its only learning, or else the label of its cluster."""
-    learnings = [memory for memory in members if memory.kind == LEARNING]
-    return (
-        _subject((learnings or members)[0])
-        if len(learnings) == 1 or not label
-        else label.replace(",", "")
-    )
+    found = []
+    for cluster in clusters(build_graph(sources, lambda memory: True, pairs), 1):
+        members = [memory for memory in sources if memory.id in cluster.ids]
+        learnings = [memory for memory in members if memory.kind == LEARNING]
+        name = cluster.label.replace(",", "")
+        if len(learnings) == 1 or not name:
+            name = _subject((learnings or members)[0])
+        found.append((name, members))
+    return found
 
 
 def is_enough_for_skill(sources: Collection[Memory]) -> bool:
@@ -277,24 +261,9 @@ def _subject(memory: Memory) -> str:
     return TITLE_PREFIX.sub("", memory.title) or memory.id
 
 
-def _roots(memory: Memory) -> set[str]:
-    return set(
-        language().roots(language().words(" ".join((memory.title, *memory.tags, memory.body))))
-    )
-
-
 def _counted(counts: Mapping[str, int]) -> str:
     return (
         ", ".join(counted(number, name) for name, number in counts.items() if number) or "nothing"
-    )
-
-
-def _list_section(heading: str, lines: Sequence[str], numbered: bool = False) -> str:
-    if not lines:
-        return ""
-    marks = (f"{number}." if numbered else "-" for number in range(1, len(lines) + 1))
-    return f"## {heading}\n\n" + "\n".join(
-        f"{mark} {line}" for mark, line in zip(marks, lines, strict=True)
     )
 
 
@@ -368,19 +337,15 @@ def reflect_with(llm: Llm, prepared: PreparedReflection) -> Thought:
 
 def plan_reflection(prepared: PreparedReflection, thought: Thought, by: str) -> Plan:
     """Plan to store a reflection. Its trust is at most that of its least trusted source."""
-    title, sure = (
-        f"Reflection: {prepared.topic}",
-        str(round(100 * thought.confidence)),
-    )  # files use 0 to 100
-    extra: dict[str, Value] = {"topic": prepared.topic, "confidence": sure}
+    sure = str(round(100 * thought.confidence))  # files use 0 to 100
     entry = Entry(
         kind=REFLECTION,
-        title=title,
+        title=f"Reflection: {prepared.topic}",
         tags=(REFLECTION,),
         source="reflect",
         by=by,
         body=thought.text,
-        extra=extra,
+        extra={"topic": prepared.topic, "confidence": sure},
     )
     return plan_add(with_sources(entry, [memory.id for memory in prepared.sources]))
 
@@ -407,13 +372,8 @@ def reflection_confidence(memory: Memory) -> float:
 
 def reflection_as_yamo(memory: Memory) -> str:
     """Return the YAMO block of a reflection (RFC-0011 §3.4)."""
-    said = (
-        memory.id,
-        reflection_topic(memory),
-        len(derived_from(memory)),
-        memory.body,
-        reflection_confidence(memory),
-    )
+    topic, count = reflection_topic(memory), len(derived_from(memory))
+    said = (memory.id, topic, count, memory.body, reflection_confidence(memory))
     return emit_yamo(reflect_block(memory.by, memory.created, *said))
 
 

@@ -342,16 +342,14 @@ def continued_trace(known: Memory, told: ToldTrace) -> ToldTrace:
 def _asks(turns: Sequence[Turn]) -> dict[int, str]:
     """Return index of a turn → what a person typed in it."""
     read = {place: read_prompt(turn.text) for place, turn in enumerate(turns) if turn.role == USER}
-    return {
-        place: one.ask.strip() for place, one in read.items() if one.ask.strip() and not one.is_host
-    }
+    asks = {place: one.ask.strip() for place, one in read.items() if not one.is_host}
+    return {place: ask for place, ask in asks.items() if ask}
 
 
 def _goal(turns: Sequence[Turn], asks: dict[int, str]) -> str:
     """Return the first request of at least MIN_GOAL_WORDS, else the first request, else the first slash command."""
-    told = [ask for ask in asks.values() if len(ask.split()) >= MIN_GOAL_WORDS] or list(
-        asks.values()
-    )
+    long = [ask for ask in asks.values() if len(ask.split()) >= MIN_GOAL_WORDS]
+    told = [*long, *asks.values()]
     if told:
         return one_line(told[0], MAX_GOAL_CHARS)
     commands = (read_prompt(turn.text).command for turn in turns if turn.role == USER)
@@ -395,31 +393,23 @@ def _outcome(asks: dict[int, str], acts: Sequence[Act]) -> tuple[str, str, str]:
     if felt and (not tests or felt[-1][0] > tests[-1].place):
         return *_felt(felt[-1][1], felt[-1][0] < acts[-1].place, struggled, bool(error)), error
     if error:
-        return (
-            (PARTIAL if felt and felt[-1][1] else FAILURE),
-            "The last run of the tests failed.",
-            error,
-        )
+        status = PARTIAL if felt and felt[-1][1] else FAILURE
+        return status, "The last run of the tests failed.", error
     if tests:
         return (RECOVERED if struggled else SUCCESS), "The last run of the tests passed.", ""
     last = acts[-1]
     if last.failed:
-        return (
-            PARTIAL,
-            "The last step failed, and nobody said how it went.",
-            f"{_short(last.command or last.file)} failed",
-        )
+        error = f"{_short(last.command or last.file)} failed"
+        return PARTIAL, "The last step failed, and nobody said how it went.", error
     return SUCCESS, "Nobody objected; no test was run.", ""
 
 
 def _felt(content: bool, went_on: bool, struggled: bool, is_red: bool) -> tuple[str, str]:
     """Return the status, and a sentence about it, for the person's last reaction."""
+    if not content and went_on:
+        return PARTIAL, "The person objected, and the agent kept working."
     if not content:
-        return (
-            (PARTIAL, "The person objected, and the agent kept working.")
-            if went_on
-            else (FAILURE, "The person objected.")
-        )
+        return FAILURE, "The person objected."
     if is_red:
         return PARTIAL, "The person was content, although the last run of the tests failed."
     return (RECOVERED if struggled else SUCCESS), "The person was content."

@@ -42,7 +42,6 @@ from .turns import (
 )
 
 Record = dict[str, Any]
-RecordedLine = dict[str, Any]
 
 
 # Remove what rawkomem or the host put into a prompt, so that injected memories are not learned
@@ -272,7 +271,7 @@ class Transcript:
         self.counts: Counter[str] = Counter()  # broken, unknown, too long, injected, sub-agent
         self.warnings: list[str] = []
         name = getattr(stream, "name", "")
-        self._name = name if isinstance(name, str) else ""
+        self._name = name if isinstance(name, str) else "the transcript"
         self._is_subagents = SUBAGENTS_FOLDER in self._name.replace("\\", "/").split("/")[:-1]
 
     @property
@@ -283,18 +282,13 @@ class Transcript:
     def turns(self) -> Iterator[Turn]:
         """Yield every turn in order, without injected text in the words of people and agents."""
         talk = 0
-        for turn in Flow().follow(self._seen(self._raw())):
+        for turn in Flow().follow(self._raw()):
             turn = replace(turn, text=self._spoken(turn.role, turn.text[:MAX_TURN_CHARS]))
             talk = talk + len(turn.text) if turn.role == NOBODY and talk >= 0 else -1
             if turn.text or turn.did:
                 yield turn
         if talk > MIN_TALK_CHARS:
             self.warnings.append(f"no speakers found; supported formats: {READABLE_FORMATS}")
-
-    def _seen(self, turns: Iterator[Turn]) -> Iterator[Turn]:
-        for turn in turns:
-            self.session = self.session or turn.session
-            yield turn
 
     def _spoken(self, role: str, text: str) -> str:
         if role in PEOPLE:
@@ -303,25 +297,22 @@ class Transcript:
         return text.strip()
 
     def _raw(self) -> Iterator[Turn]:
-        start = self._look_ahead().lstrip(BLANKS)[:1]
-        if start not in (b"{", b"["):
-            read = (
-                turns_of_history
-                if is_history(_decoded_line(line) for line in self._ahead)
-                else turns_of_log
-            )
-            return self._own(read(_decoded_line(line) for line in self._lines()))
-        spread = start == b"[" or not any(_read_record(line) for line in self._ahead)
-        records = self._document() if spread else self._records()
-        return chain.from_iterable(self._turns_of(record) for record in records)
-
-    def _own(self, turns: Iterator[Turn]) -> Iterator[Turn]:
-        """Yield the turns that are not a sub-agent's; count the others."""
-        for turn in turns:
+        for turn in self._recorded():
             if self._is_subagents or turn.role == SUBAGENT:
                 self.counts["sub-agent"] += 1
             else:
+                self.session = self.session or turn.session
                 yield turn
+
+    def _recorded(self) -> Iterator[Turn]:
+        start = self._look_ahead().lstrip(BLANKS)[:1]
+        if start not in (b"{", b"["):
+            is_specstory = is_history(_decoded_line(line) for line in self._ahead)
+            read = turns_of_history if is_specstory else turns_of_log
+            return read(_decoded_line(line) for line in self._lines())
+        spread = start == b"[" or not any(_read_record(line) for line in self._ahead)
+        records = self._document() if spread else self._records()
+        return chain.from_iterable(self._turns_of(record) for record in records)
 
     def _look_ahead(self) -> bytes:
         """Return the first line that is not blank, and keep SAMPLE_LINES more: the first record may be incomplete."""
@@ -360,13 +351,11 @@ class Transcript:
         data = b"".join(self._ahead) + self._stream.read(MAX_DOCUMENT_BYTES)
         if len(data) > MAX_DOCUMENT_BYTES:
             size = f"more than {MAX_DOCUMENT_BYTES >> 20} MB"
-            raise BadInput(
-                f"{self._name or 'the transcript'} is one JSON document of {size}", "split the file"
-            )
+            raise BadInput(f"{self._name} is one JSON document of {size}", "split the file")
         try:
             value = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
         except (ValueError, RecursionError) as failure:
-            what = f"{self._name or 'the transcript'} is not valid JSON: {failure}"
+            what = f"{self._name} is not valid JSON: {failure}"
             raise BadInput(
                 what, "check that the file is complete, and export the session again"
             ) from None
@@ -426,8 +415,7 @@ def _read_record(line: bytes) -> Record | None:
 def _session_id_of(document: Record) -> str:
     info = document.get("info")
     id = info.get("id") if isinstance(info, dict) else None
-    named = id or document.get("sessionId") or document.get("session_id")
-    return named if isinstance(named, str) else ""
+    return str(id or document.get("sessionId") or document.get("session_id") or "")
 
 
 # Read a whole session: its turns, its host, and the counts of skipped records.
@@ -460,10 +448,14 @@ def read_session(stream: IO[bytes], run: Run) -> Heard:
     )
     session = run.session or transcript.session
     told = replace(
-        run, agent=run.agent or host, task=redact(run.task), error=redact(run.error), source=source
+        run,
+        agent=run.agent or host,
+        task=redact(run.task),
+        error=redact(run.error),
+        source=source,
+        session=session,
     )
     counts = {name: count for name, count in transcript.counts.items() if count}
-    told = replace(told, session=session)
     return Heard(told, turns, transcript.host, session, counts, tuple(transcript.warnings))
 
 
@@ -498,9 +490,8 @@ def session_began(path: str) -> int:
     try:
         with open(path, "rb") as stream:
             turns = islice(Transcript(stream).turns(), DATED_TURNS)
-            return next((turn.at for turn in turns if turn.at), 0) or int(
-                os.stat(path).st_mtime * 1000
-            )
+            began = next((turn.at for turn in turns if turn.at), 0)
+        return began or int(os.stat(path).st_mtime * 1000)
     except (RawkoError, OSError):
         return 0
 
@@ -514,11 +505,8 @@ def _transcript_files(path: str) -> Iterator[str]:
         names[:] = [name for name in names if not name.startswith(".")]
         for name in files:
             file = os.path.join(folder, name)
-            if (
-                name.endswith(TRANSCRIPT_SUFFIXES)
-                and not name.startswith(".")
-                and os.path.isfile(file)
-            ):
+            is_hidden = name.startswith(".")
+            if name.endswith(TRANSCRIPT_SUFFIXES) and not is_hidden and os.path.isfile(file):
                 yield file
 
 
@@ -533,7 +521,7 @@ SHORTENED_KEY = (
 NAMED_FILE = re.compile(r"</summary>\s*`([^`\n]+)`|The file (\S+) has been")
 
 
-def read_recorded_sessions(file: str) -> list[RecordedLine]:
+def read_recorded_sessions(file: str) -> list[Record]:
     """Return the sessions in a JSON file. Raise BadInput if it cannot be read or has no sessions."""
     hint = "name a JSON file with sessions, each with an id and Claude Code's records; see 'rawkomem docs bench'"
     try:
@@ -561,7 +549,7 @@ def holds_sessions(file: str) -> bool:
     return isinstance(found, dict) and isinstance(found.get("sessions"), list)
 
 
-def with_file_paths(line: RecordedLine) -> RecordedLine:
+def with_file_paths(line: Record) -> Record:
     """Return a record in which shortened tool calls have a `file_path`, as the host writes it."""
     message = line.get("message")
     if not isinstance(message, dict) or not isinstance(message.get("content"), list):
@@ -572,7 +560,7 @@ def with_file_paths(line: RecordedLine) -> RecordedLine:
     return {**line, "message": {**message, "content": content}}
 
 
-def _call_with_path(part: RecordedLine) -> RecordedLine:
+def _call_with_path(part: Record) -> Record:
     given = part.get("input") if part.get("type") == "tool_use" else None
     said = str(given.get(SHORTENED_KEY, "")) if isinstance(given, dict) else ""
     found = NAMED_FILE.search(said) if part.get("name") in ("Read", "Edit", "Write") else None

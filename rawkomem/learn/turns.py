@@ -89,11 +89,7 @@ def calls_asked(id: str, given: object) -> Iterator[Did]:
     command = (
         "" if _first_value(input, FILE_KEYS) else command_of(_first_value(input, COMMAND_KEYS))
     )
-    patch = (
-        given
-        if isinstance(given, str)
-        else next((text for text in map(input.get, PATCH_KEYS) if text), command)
-    )
+    patch = given if isinstance(given, str) else _first_value(input, PATCH_KEYS) or command
     if isinstance(patch, str) and PATCH_START in patch:
         yield from _patched_files(id, patch)
     elif command:
@@ -117,25 +113,19 @@ def exit_failed(output: str) -> bool | None:
 
 
 def _edit_of(id: str, input: dict[str, Any]) -> Did:
-    file = _first_value(input, FILE_KEYS)
-    edits = input.get("edits")
-    parts = (
-        [part for part in edits if isinstance(part, dict)] if isinstance(edits, list) else [input]
-    )
+    file, edits = _first_value(input, FILE_KEYS), input.get("edits")
+    parts = _parts(edits) if isinstance(edits, list) else [input]
     written = [_added(part) for part in parts if any(key in part for key in NEW_KEYS)]
-    return (
-        Did(id, file=file, written="\n".join(written))
-        if isinstance(file, str) and written
-        else Did(id)
-    )
+    if not written or not isinstance(file, str):
+        return Did(id)
+    return Did(id, file=file, written="\n".join(written))
 
 
 def _added(part: dict[str, Any]) -> str:
     """Return the lines that an edit adds, without those that were in the old text."""
-    new, old = _first_value(part, NEW_KEYS), _first_value(part, OLD_KEYS)
-    before = set(old.split("\n")) if isinstance(old, str) else set()
-    lines = new.split("\n") if isinstance(new, str) else []
-    return "\n".join(line for line in lines if line not in before or not line).strip("\n")
+    new, old = _text(_first_value(part, NEW_KEYS)), _text(_first_value(part, OLD_KEYS))
+    before = set(old.split("\n")) - {""}
+    return "\n".join(line for line in new.split("\n") if line not in before).strip("\n")
 
 
 def _patched_files(id: str, patch: str) -> Iterator[Did]:
@@ -157,6 +147,13 @@ def _patched_files(id: str, patch: str) -> Iterator[Did]:
 
 def _first_value(values: dict[str, Any], keys: tuple[str, ...]) -> Any:
     return next((values[key] for key in keys if values.get(key)), "")
+
+
+def _within(value: Any, *keys: str) -> Any:
+    """Return the value below these keys of nested objects; None if there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 # Read the transcript records of each host. The keys of a record show which host wrote it.
@@ -191,36 +188,29 @@ def turns_of_record(record: Record, host: str) -> Iterator[Turn]:
 
 def is_subagents(record: Record) -> bool:
     """Return whether a record is from or to a sub-agent. Claude Code and Copilot mix these with the session's own."""
-    data = record.get("data")
-    spawned = isinstance(data, dict) and data.get("parentToolCallId") and "parentId" in record
+    spawned = _within(record, "data", "parentToolCallId") and "parentId" in record
     return bool(record.get("isSidechain") or record.get("agentId") or spawned)
 
 
 def opens_subagent(record: Record) -> bool:
     """Return whether a record says that the whole transcript is a sub-agent's (Codex, Gemini, OpenCode)."""
-    payload, info = record.get("payload"), record.get("info")
-    if record.get("type") == "session_meta" and isinstance(payload, dict):
+    if record.get("type") == "session_meta" and _holds(record, payload=dict):
+        payload = record["payload"]
         source = payload.get("source")
         spawned = isinstance(source, dict) and not {"subagent", "subAgent"}.isdisjoint(source)
         return bool(
             spawned or payload.get("agent_role") or payload.get("thread_source") == "subagent"
         )
-    if isinstance(info, dict) and "messages" in record:
-        return bool(info.get("parentID"))  # in the info of a message, parentID is another message
+    if "messages" in record and _holds(record, info=dict):
+        return bool(record["info"].get("parentID"))  # in a message's info, it is another message
     return record.get("kind") == "subagent" and "projectHash" in record
-
-
-def _is_claude(record: Record) -> bool:
-    return record.get("type") in CLAUDE_TYPES or (
-        "type" in record and not CLAUDE_IDS.isdisjoint(record)
-    )
 
 
 def _claude(record: Record) -> Iterator[Turn]:
     """Yield the turns of Claude Code. Meta records, summaries and text of the host or other programs become SYSTEM."""
     message, role = record.get("message"), record.get("type")
     at, session = time_of(record.get("timestamp")), _text(record.get("sessionId"))
-    if role in ("attachment", "queue-operation"):
+    if role in CLAUDE_TYPES:
         yield from _claude_queued(record, at, session)
     if not isinstance(message, dict) or role not in (USER, ASSISTANT):
         return
@@ -238,21 +228,15 @@ def _claude(record: Record) -> Iterator[Turn]:
 
 def _is_typed(record: Record) -> bool:
     """Return whether a person typed a prompt; true if the record does not say. Other programs send prompts too."""
-    origin, mode = record.get("origin"), record.get("commandMode", "prompt")
-    return mode == "prompt" and (
-        not isinstance(origin, dict) or origin.get("kind", "human") == "human"
-    )
+    origin = _within(record, "origin", "kind") or "human"
+    return origin == "human" and record.get("commandMode", "prompt") == "prompt"
 
 
 def _claude_queued(record: Record, at: int, session: str) -> Iterator[Turn]:
     """Yield what a person typed while the agent worked. It is recorded when it is queued and when it is delivered."""
-    attached = record.get("attachment")
-    if (
-        isinstance(attached, dict)
-        and attached.get("type") == "queued_command"
-        and _is_typed(attached)
-    ):
-        yield Turn(USER, _joined(attached.get("prompt")), at, "", session)
+    attached: Any = record.get("attachment")
+    if _within(attached, "type") == "queued_command" and _is_typed(attached):
+        yield Turn(USER, _joined(_within(attached, "prompt")), at, "", session)
     elif record.get("operation") == "enqueue":
         yield Turn(QUEUED, _joined(record.get("content")), at, "", session)
 
@@ -264,15 +248,9 @@ def _claude_result(record: Record, part: Record, at: int, session: str) -> Itera
     """
     output, told = _joined(part.get("content")), record.get("toolUseResult")
     refused = record.get("toolDenialKind") == "user-rejected" or told == CLAUDE_REFUSED
-    stopped = refused or (isinstance(told, dict) and told.get("interrupted"))
-    yield _result_turn(
-        part.get("tool_use_id"),
-        "",
-        output,
-        None if stopped else bool(part.get("is_error")),
-        at,
-        session,
-    )
+    stopped = refused or _within(told, "interrupted")
+    failed = None if stopped else bool(part.get("is_error"))
+    yield _result_turn(part.get("tool_use_id"), "", output, failed, at, session)
     reason = output.partition(CLAUDE_REFUSAL)[2] if refused and part.get("is_error") else ""
     if reason.strip():
         yield Turn(USER, reason, at, "", session)
@@ -295,34 +273,31 @@ def _codex(record: Record) -> Iterator[Turn]:
         output, failed = _codex_output(_unpacked(payload.get("output")))
         yield _result_turn(id, "", output, failed, at)
     elif kind == "exec_command_end":
-        code, ran = payload.get("exit_code"), command_of(payload.get("command"))
-        failed = code != 0 if isinstance(code, int) else None
-        yield Turn(
-            TOOL,
-            _text(payload.get("aggregated_output")),
-            at,
-            did=Did(_text(id), ran, failed=failed),
-        )
+        did = Did(_text(id), command_of(payload.get("command")), failed=_code_failed(payload))
+        yield Turn(TOOL, _text(payload.get("aggregated_output")), at, did=did)
 
 
 def _codex_output(output: Any) -> tuple[str, bool | None]:
     if not isinstance(output, dict):
         said = output if isinstance(output, str) else _joined(output)
         return said, exit_failed(said)
-    facts, said = output.get("metadata"), _joined(output.get("output") or output.get("content"))
-    code = facts.get("exit_code") if isinstance(facts, dict) else None
-    if isinstance(code, int):
-        return said, code != 0
-    success = output.get("success")
-    return said, not success if isinstance(success, bool) else exit_failed(said)
+    said, success = _joined(output.get("output") or output.get("content")), output.get("success")
+    failed = _code_failed(output.get("metadata"))
+    if failed is None:
+        failed = not success if isinstance(success, bool) else exit_failed(said)
+    return said, failed
+
+
+def _code_failed(facts: object, key: str = "exit_code") -> bool | None:
+    """Return whether facts state an exit code other than 0; None if they state none."""
+    code = _within(facts, key)
+    return code != 0 if isinstance(code, int) else None
 
 
 def _opencode(record: Record) -> Iterator[Turn]:
     """Yield the turns of an OpenCode message. A plugin or the host inserted its synthetic parts."""
     info = record["info"]
-    times = info.get("time")
-    at = time_of(times.get("created")) if isinstance(times, dict) else 0
-    session = _text(info.get("sessionID"))
+    at, session = time_of(_within(info, "time", "created")), _text(info.get("sessionID"))
     summary = (
         info.get("summary") is True
     )  # true in the summary of a compaction; a person's message has an object there
@@ -331,30 +306,19 @@ def _opencode(record: Record) -> Iterator[Turn]:
             yield from _opencode_tool(part, at, session)
         elif part.get("type") == "text":
             own = summary or part.get("synthetic") or part.get("ignored")
-            yield Turn(
-                SYSTEM if own else _role(info.get("role")), _text(part.get("text")), at, "", session
-            )
+            role = SYSTEM if own else _role(info.get("role"))
+            yield Turn(role, _text(part.get("text")), at, "", session)
 
 
 def _opencode_tool(part: Record, at: int, session: str) -> Iterator[Turn]:
-    state = part.get("state")
-    if not isinstance(state, dict):
-        return
-    id, name, status = part.get("callID"), part.get("tool"), state.get("status")
-    if isinstance(state.get("input"), dict):
-        yield from _call_turns(id, name, state["input"], at, session)
-    facts = state.get("metadata")
-    code = facts.get("exit") if isinstance(facts, dict) else None
+    id, name, state = part.get("callID"), part.get("tool"), part.get("state")
+    status, input = _within(state, "status"), _within(state, "input")
+    if isinstance(input, dict):
+        yield from _call_turns(id, name, input, at, session)
     if status in ("completed", "error"):
-        failed = status == "error" or (isinstance(code, int) and code != 0)
-        yield _result_turn(
-            id,
-            name,
-            _text(state.get("error" if status == "error" else "output")),
-            failed,
-            at,
-            session,
-        )
+        failed = status == "error" or _code_failed(_within(state, "metadata"), "exit") or False
+        output = _text(_within(state, "error" if status == "error" else "output"))
+        yield _result_turn(id, name, output, failed, at, session)
 
 
 def _is_gemini(record: Record) -> bool:
@@ -391,14 +355,13 @@ def _gemini_typed(said: str) -> str:
 
 
 def _gemini_output(call: Record) -> tuple[str, bool | None]:
-    answers = [part.get("functionResponse") for part in _parts(call.get("result"))]
     responses = [
-        answer["response"]
-        for answer in answers
-        if isinstance(answer, dict) and _holds(answer, response=dict)
+        _within(part, "functionResponse", "response") for part in _parts(call.get("result"))
     ]
     told = "\n".join(
-        _text(response.get("output") or response.get("error")) for response in responses
+        _text(_within(response, "output") or _within(response, "error"))
+        for response in responses
+        if isinstance(response, dict)
     )
     failed = {"error": True, "success": exit_failed(told) or False}.get(_text(call.get("status")))
     return _joined(call.get("resultDisplay")) or told, failed
@@ -426,19 +389,10 @@ def _copilot(record: Record) -> Iterator[Turn]:
     elif kind == "tool.execution_start":
         yield from _call_turns(id, name, data.get("arguments"), at)
     elif kind == "tool.execution_complete":
-        told = (
-            data.get("result") if data.get("success") else data.get("result") or data.get("error")
-        )
-        output = (
-            _text(told.get("content") or told.get("message"))
-            if isinstance(told, dict)
-            else _text(told)
-        )
-        failed = (
-            exit_failed(output) or not data["success"]
-            if isinstance(data.get("success"), bool)
-            else None
-        )
+        success = data.get("success")
+        told = data.get("result") or ("" if success else data.get("error"))
+        output = _text(_within(told, "content") or _within(told, "message") or told)
+        failed = exit_failed(output) or not success if isinstance(success, bool) else None
         yield _result_turn(id, name, output, failed, at)
     else:
         yield Turn(SYSTEM, "", at, "", _text(data.get("sessionId")))
@@ -456,12 +410,6 @@ def _result_turn(
     return Turn(TOOL, output, at, _text(name), session, Did(_text(id), failed=failed))
 
 
-def _is_generic(record: Record) -> bool:
-    return isinstance(record.get("role", record.get("from")), str) and bool(
-        {"content", "text", "value"} & set(record)
-    )
-
-
 def _generic(record: Record) -> Iterator[Turn]:
     """Yield the turn of a record with role and content, as most programs write it."""
     said = next(record[key] for key in ("content", "text", "value") if key in record)
@@ -471,7 +419,13 @@ def _generic(record: Record) -> Iterator[Turn]:
 
 # name → (test whether a record is of this host, reader of its turns); the first test that passes decides
 READERS: dict[str, tuple[Callable[[Record], bool], Callable[[Record], Iterator[Turn]]]] = {
-    "claude-code": (_is_claude, _claude),
+    "claude-code": (
+        lambda record: (
+            record.get("type") in CLAUDE_TYPES
+            or ("type" in record and not CLAUDE_IDS.isdisjoint(record))
+        ),
+        _claude,
+    ),
     "codex": (lambda record: _holds(record, payload=dict) and "type" in record, _codex),
     "opencode": (lambda record: _holds(record, info=dict, parts=list), _opencode),
     "gemini": (_is_gemini, _gemini),
@@ -480,7 +434,13 @@ READERS: dict[str, tuple[Callable[[Record], bool], Callable[[Record], Iterator[T
         lambda record: _holds(record, data=dict) and "parentId" in record and "type" in record,
         _copilot,
     ),
-    CHAT: (_is_generic, _generic),
+    CHAT: (
+        lambda record: (
+            isinstance(record.get("role", record.get("from")), str)
+            and not {"content", "text", "value"}.isdisjoint(record)
+        ),
+        _generic,
+    ),
 }
 
 
@@ -506,8 +466,7 @@ def _parts(content: object) -> list[Record]:
 
 def _joined(content: object) -> str:
     """Return the text of a message's content; parts without a type count as text."""
-    if isinstance(content, dict):
-        content = [content]
+    content = [content] if isinstance(content, dict) else content
     return "\n".join(
         _text(part.get("text"))
         for part in _parts(content)
@@ -562,19 +521,15 @@ MAX_TURN_CHARS = 1_000_000  # the rest of a longer turn is dropped
 
 def turns_of_log(lines: Iterable[str]) -> Iterator[Turn]:
     """Yield the turns of a log, read line by line."""
-    role, at, said, length, fence = NOBODY, 0, list[str](), 0, ""
+    role, at, said, fence = NOBODY, 0, list[str](), ""
     for line in lines:
         before, fence = fence, fence_after(fence, line)
         speaker = None if before or fence else _named_speaker(line)
         if speaker:
-            if said:
-                yield Turn(role, "\n".join(said).strip("\n"), at)
-            (role, at, line), said, length = speaker, [], 0
-        if length < MAX_TURN_CHARS:
-            said.append(line)
-            length += len(line) + 1
-    if said:
-        yield Turn(role, "\n".join(said).strip("\n"), at)
+            yield Turn(role, "\n".join(said).strip("\n")[:MAX_TURN_CHARS], at)
+            (role, at, line), said = speaker, []
+        said.append(line)
+    yield Turn(role, "\n".join(said).strip("\n")[:MAX_TURN_CHARS], at)
 
 
 def _named_speaker(line: str) -> tuple[str, int, str] | None:
@@ -608,7 +563,8 @@ SPECSTORY_SPEAKER = re.compile(
 SESSION_COMMENT = re.compile(r"<!-- .{1,60} Session (\S{1,100}) \([^()]{1,60}\) -->")
 STAMPED_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)?$")
 TOOL_OPENS = re.compile(r'<tool-use data-tool-type="([^"]{0,60})" data-tool-name="([^"]{0,200})">')
-BLOCK_ENDS = {"<tool-use ": "</tool-use>", "<think>": "</think>"}  # start of a block → its end
+THOUGHT = "<think>"
+BLOCK_ENDS = {"<tool-use ": "</tool-use>", THOUGHT: "</think>"}  # start of a block → its end
 MESSAGE_COMMENT = "<!-- message-id:"
 SPEAKER_SEPARATOR = "---"  # line between two speakers
 CODE_FENCE = "```"
@@ -653,33 +609,22 @@ class HistoryMessage:
         self.ends = ""  # end mark of the open block; empty outside of blocks
         self.tools: list[list[str]] = []  # lines of each tool block
         self._words: list[str] = []
+        self._kept = self._words  # lines of the open block, or the words outside of blocks
         self._length = 0
         self._fence = self._before = ""
 
     def add(self, line: str) -> None:
         """Append a line to the words or to the open tool block; drop thoughts and comments."""
-        opens = (
-            next((start for start in BLOCK_ENDS if line.startswith(start)), "")
-            if not self.ends
-            else ""
-        )
-        if opens:
+        opens = next((start for start in BLOCK_ENDS if line.startswith(start)), "")
+        if opens and not self.ends:
             self.ends, self._fence = BLOCK_ENDS[opens], ""
-            self.tools += [[]] if opens != "<think>" else []
+            self._kept = []
+            self.tools += [self._kept] if opens != THOUGHT else []
+        elif not self.ends:
+            self._kept = self._words
         self._length += len(line) + 1
-        kept = (
-            None
-            if self.ends == BLOCK_ENDS["<think>"]
-            else self.tools[-1]
-            if self.ends
-            else self._words
-        )
-        if (
-            kept is not None
-            and self._length < MAX_MESSAGE_CHARS
-            and not line.startswith(MESSAGE_COMMENT)
-        ):
-            kept.append(line)
+        if self._length < MAX_MESSAGE_CHARS and not line.startswith(MESSAGE_COMMENT):
+            self._kept.append(line)
         if self.ends:
             self._fence = fence_after(self._fence, line)
             if line.rstrip().endswith(self.ends) and (
@@ -727,7 +672,9 @@ def _tool_turns(lines: list[str], at: int, session: str, id: str) -> Iterator[Tu
     command = _inline_code(shown) if kind == SHELL_TOOL else ""
     if kind == SHELL_TOOL and not command and len(blocks) > 1:
         command = blocks[0]
-    file = _written_file(shown, output) if kind == WRITE_TOOL else ""
+    created = WRITTEN_FILE.match(output)
+    named = (created[1] or created[2]) if created else _inline_code(shown)
+    file = named if kind == WRITE_TOOL else ""
     written = blocks[0] if file and len(blocks) > 1 else ""
     yield Turn(TOOL, "", at, name, session, Did(id, command, file, written))
     failed = (
@@ -759,8 +706,3 @@ def _inline_code(shown: list[str]) -> str:
     return next(
         (line.strip("`") for line in lines if len(line) > 2 and line[0] == line[-1] == "`"), ""
     )
-
-
-def _written_file(shown: list[str], output: str) -> str:
-    found = WRITTEN_FILE.match(output)
-    return (found[1] or found[2]) if found else _inline_code(shown)

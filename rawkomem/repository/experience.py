@@ -23,8 +23,6 @@ from ..learn.lessons import (
     LessonProposal,
     by_severity,
     covers_failures,
-    has_pattern_name,
-    is_made_up,
     lesson_of,
     lesson_proposals,
     plan_lesson,
@@ -57,7 +55,7 @@ from ..recall.earlier_tasks import (
 from ..recall.excerpt import labels_by_id
 from ..recall.relevance import lesson_held_back
 from ..recall.signals import MAX_SIMILAR, MIN_SIMILARITY
-from ..state.changes import HeritageChain, archiving, plan_heritage
+from ..state.changes import HeritageChain, plan_heritage
 from ..state.committers import UNKNOWN
 from ..state.runs import EXPERIENCE, TRACE, dependency_chain, execution_order, outcome_of, tools_of
 from ..state.trust import standing_of_entry, trust_of
@@ -265,7 +263,6 @@ class Distilled:
     found: tuple[tuple[LessonProposal, str], ...]  # DRAFTED, WAITING, DECIDED or KNOWN
     top: tuple[Lesson, ...]
     written: bool
-    archived: tuple[str, ...] = ()  # lessons whose rule an earlier version invented
 
 
 class Lessons(Wing):
@@ -317,7 +314,9 @@ class Lessons(Wing):
     def by_pattern(self, name: str) -> list[Lesson]:
         """Return every lesson with a pattern id or name: first those in use, then by confidence."""
         lessons = [
-            lesson for lesson in map(lesson_of, self._lessons()) if has_pattern_name(lesson, name)
+            lesson
+            for lesson in map(lesson_of, self._lessons())
+            if name in (lesson.pattern_id, lesson.context.error_pattern)
         ]
         return sorted(
             lessons,
@@ -327,8 +326,7 @@ class Lessons(Wing):
     def distill(self, dry_run: bool = False, by: str = "") -> Distilled:
         """Draft lessons from the failures of the last day, and from failures repeated within a week.
 
-        A second run adds nothing. Lessons whose rule an earlier version invented, and that nobody vouches for, are
-        archived.
+        A second run adds nothing.
         """
         with lock(self._core.layout, "lessons"):
             self._repo.sync()
@@ -336,15 +334,7 @@ class Lessons(Wing):
                 self._propose(proposal, dry_run)
                 for proposal in lesson_proposals(self._core.reading.all(), now())
             ]
-            made_up = [memory for memory in self._lessons((ACTIVE,)) if self._is_made_up(memory)]
-            entries = tuple(archiving(memory, "a rule that nobody wrote", by) for memory in made_up)
-            if entries and not dry_run:
-                self._core.writer.write(
-                    Plan(entries, f"archive {len(entries)} lessons without a rule")
-                )
-        return Distilled(
-            tuple(found), tuple(self.search()), not dry_run, tuple(memory.id for memory in made_up)
-        )
+        return Distilled(tuple(found), tuple(self.search()), not dry_run)
 
     def _propose(self, proposal: LessonProposal, dry_run: bool) -> tuple[LessonProposal, str]:
         """Store a draft and return the outcome. Skip it if it waits, was decided, or any lesson has its pattern."""
@@ -364,9 +354,6 @@ class Lessons(Wing):
                 store.decide(waiting[proposal.unsolved_id], DROPPED)
             store.put([draft])
         return proposal, DRAFTED
-
-    def _is_made_up(self, memory: Memory) -> bool:
-        return is_made_up(lesson_of(memory)) and not self._repo.beliefs.is_vouched(memory.id)
 
     def inherit(
         self,

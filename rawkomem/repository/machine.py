@@ -20,9 +20,9 @@ import apsw
 
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import BUNDLED_PROVIDER
-from ..exchange.written_files import write_text_file
 from ..files.journal import is_background, steps_aside, yield_disk
 from ..files.layout import Layout, read_text_file, user_repository_config
+from ..files.replace import replace_whole
 from ..format.fields import Unreadable
 from ..format.frontmatter import read_frontmatter
 from ..git.connection import DRIVER_SECTION
@@ -316,7 +316,7 @@ class Store(Wing):
             raise Refused(
                 f"{file} cannot be changed by a program", f"set store.name in it to {name} yourself"
             )
-        write_text_file(file, changed)
+        replace_whole(file, changed.encode())
 
     def list(self) -> Sequence[StoreStatus]:
         """Return the state of each store except the memory store; update the store in use first."""

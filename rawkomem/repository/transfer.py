@@ -22,7 +22,7 @@ from ..exchange.memory_mesh import BLOCK_ROWS, open_mesh
 from ..exchange.sinks import SinkStatus, sink_statuses
 from ..exchange.sources import ALSO_IN, Source
 from ..exchange.webhook import Flushed, open_webhook, send_queued
-from ..exchange.written_files import ExportedFiles, json_lines, write_folder, write_text_file
+from ..exchange.written_files import ExportedFiles, json_lines, write_folder
 from ..files import ledger as check
 from ..files.ledger import (
     Row,
@@ -33,7 +33,7 @@ from ..files.ledger import (
     seal_ledger,
 )
 from ..files.private import lock
-from ..files.replace import leads_out, refuse_exit
+from ..files.replace import leads_out, refuse_exit, replace_whole
 from ..format.yamo import BlocksVerdict, verify_blocks
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
@@ -169,7 +169,7 @@ class Exchange(Wing):
                 f"{file} was not written by rawkomem", "name another file, or move it away"
             )
         try:
-            write_text_file(file, json_lines(memories))
+            replace_whole(file, json_lines(memories).encode())
         except OSError as failure:
             raise Unwritable(
                 f"cannot write {file}: {failure.strerror}", "check permissions and free space"

@@ -8,7 +8,7 @@ import os
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rawkomem.exchange.formats import read_format, readable_formats, writable_formats
+from rawkomem.exchange.formats import READABLE_FORMATS, WRITABLE_FORMATS, read_format
 from rawkomem.exchange.import_plan import MemoriesHere, decide_import
 from rawkomem.exchange.instructions import cut_sections
 from rawkomem.exchange.sources import Source
@@ -74,7 +74,7 @@ def test_each_source_is_recognised_and_waits_for_a_review(kind, samples, reposit
 
 def test_every_kind_of_source_has_a_sample():
     elsewhere = {"rawkomem", "yamo"}  # an export: test_export.py; databases: yamo/test_memory_mesh.py
-    assert set(TITLES) == set(readable_formats()) - elsewhere
+    assert set(TITLES) == set(READABLE_FORMATS) - elsewhere
 
 
 def test_a_dry_run_writes_nothing(samples, repository, project):
@@ -341,8 +341,8 @@ def test_the_whole_project_is_no_source(repository, project):
 
 def test_the_docs_name_every_format():
     page = (ROOT / "docs" / "exchange.md").read_text(encoding="utf-8")
-    assert [name for name in readable_formats() if f"| `{name}` |" not in page] == []
-    assert [name for name in writable_formats() if f"- **{name}**:" not in page] == []
+    assert [name for name in READABLE_FORMATS if f"| `{name}` |" not in page] == []
+    assert [name for name in WRITABLE_FORMATS if f"- **{name}**:" not in page] == []
 
 
 def test_conditions_that_cannot_be_used_are_left_out_and_counted(rawkomem, repository, project):

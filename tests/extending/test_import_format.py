@@ -36,7 +36,8 @@ TOY = Format("toy", "toy notes", is_toy, read_toy, write_toy, usual=("notes.toy"
 
 @pytest.fixture
 def toy(monkeypatch):
-    monkeypatch.setitem(formats.FORMATS, "toy", TOY)
+    for table in (formats.FORMATS, formats.READABLE_FORMATS, formats.WRITABLE_FORMATS):
+        monkeypatch.setitem(table, "toy", TOY)
 
 
 def test_a_toy_format_is_recognized_imported_and_exported(toy, repository, project, tmp_path):
@@ -58,7 +59,8 @@ def test_the_command_line_knows_it_from_the_row(toy):
         assert "toy notes" in " ".join(said.split()) and "|toy" in "".join(said.split())
         assert "toy" in CliRunner().invoke(loaded.export_command, ["--help"], obj=".").output
     finally:
-        formats.FORMATS.pop("toy", None)
+        for table in (formats.READABLE_FORMATS, formats.WRITABLE_FORMATS):
+            table.pop("toy", None)
         importlib.reload(cli)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ...exchange.formats import readable_formats, writable_formats
+from ...exchange.formats import READABLE_FORMATS, WRITABLE_FORMATS
 from ...exchange.import_plan import HELD_REVIEW, HELD_WHY, ImportDecision
 from ...exchange.sources import ALSO_IN, place_of
 from ...model.errors import BadInput
@@ -29,7 +29,7 @@ from .terminal import note, paint, say, say_json, wide
 
 # Implement `rawkomem import` and `rawkomem export`.
 
-FORMS = list(writable_formats())
+FORMS = list(WRITABLE_FORMATS)
 MAX_FIELDS_SHOWN = 20  # names of kept fields in the summary; --json has all
 EVERY_STATUS = (*(status for status in STATUSES if status != "deleted"), INCLUDE_EXPIRED)
 DELETED_HERE = "{} deleted here earlier, so not added again: 'rawkomem restore ID' brings one back"
@@ -45,13 +45,13 @@ second import adds nothing; a changed section is added as a newer version. Impor
 
 
 @click.command(
-    "import", help=IMPORT_HELP.format(", ".join(row.what for row in readable_formats().values()))
+    "import", help=IMPORT_HELP.format(", ".join(row.what for row in READABLE_FORMATS.values()))
 )
 @click.argument("sources", metavar="[SOURCE]...", nargs=-1)
 @click.option(
     "--from",
     "kind",
-    type=click.Choice(list(readable_formats())),
+    type=click.Choice(list(READABLE_FORMATS)),
     help="The format of the sources. Default: detected.",
 )
 @DRY_RUN
@@ -104,10 +104,10 @@ def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: 
     list' shows with the same filters; neolata without --include exports all memories except deleted ones. Files
     that rawkomem did not write are never replaced.
     """
-    if writable_formats()[form].whole and not which.get("include"):
+    if WRITABLE_FORMATS[form].restores and not which.get("include"):
         which["include"] = EVERY_STATUS
     repository, only = open_repository(folder), filter_of(**which)
-    if writable_formats()[form].one_file:
+    if WRITABLE_FORMATS[form].one_file:
         if not out or out == "-":
             text = repository.exchange.export_text(only)
             sys.stdout.write(text)

@@ -220,7 +220,6 @@ def test_only_unreadable_input_is_a_failure(project, tmp_path, rawkomem):
     [
         "---\na: " + "[" * 32_000 + "]" * 32_000 + "\n---\n",
         "+++\n" + "a." * 20_000 + "b = 1\n+++\n",
-        '---\na: "\n}\n"\n' + "".join(f"k{n}: b\n" for n in range(100_000)) + "---\n",
         "+++\na = 0x" + "f" * 60_000 + "\n+++\n",
     ],
 )

@@ -1,4 +1,4 @@
-"""The webhook's queue: a fold of signed lines that survives crashes, clones and purges."""
+"""The webhook's queue: signed lines that survive crashes, clones and purges."""
 
 from __future__ import annotations
 
@@ -21,26 +21,22 @@ def keys(queue: SinkQueue) -> list[str]:
     return [item.event.title for item in queue.waiting()]
 
 
-def test_what_waits_is_a_fold(layout, queue):
+def test_the_sender_says_what_still_waits(layout, queue):
     assert queue.waiting() == []
     queue.add([event(layout, 1), event(layout, 2)])
     queue.add([event(layout, 3)])
     first, second, _ = queue.waiting()
-    queue.done(second.event.key)
-    queue.note_failure(replace(first, tries=2, again=99, failure="no"))
+    queue.settle({second.event.key: None, first.event.key: replace(first, tries=2, again=99, failure="no")})
     assert [(item.event.title, item.tries, item.again, item.failure) for item in queue.waiting()] == [
         ("Number 1", 2, 99, "no"),
         ("Number 3", 0, 0, ""),
     ]
-    before = queue.waiting()
-    queue.compact()
-    assert queue.waiting() == before and Path(queue.file.path).read_text().count("\n") == 2
+    assert Path(queue.file.path).read_text().count("\n") == 2
 
 
 def test_an_empty_queue_is_no_file(layout, queue):
     queue.add([event(layout, 1)])
-    queue.done(queue.waiting()[0].event.key)
-    queue.compact()
+    queue.settle({queue.waiting()[0].event.key: None})
     assert not os.path.exists(queue.file.path) and queue.waiting() == []
 
 
@@ -88,7 +84,6 @@ def test_the_dead_file_loses_its_older_half_when_it_is_full(layout, queue):
     for number in range(10):
         queue.add([event(layout, number)])
         queue.drop(replace(queue.waiting()[0], failure="no"))
-        queue.compact()
     assert os.path.getsize(queue.dead.path) <= 2000 and 1 < queue.dropped() < 10
     last = json.loads(Path(queue.dead.path).read_text().splitlines()[-1])
     assert (last["why"], last["event"]["title"]) == ("no", "Number 9")

@@ -208,7 +208,8 @@ def test_a_write_reaches_the_webhook_in_the_background(project, repository, layo
 
 def test_a_long_lived_process_sends_what_is_due(repository, layout, queue):
     queue.add([event(layout, 1), event(layout, 2)])
-    queue.note_failure(replace(queue.waiting()[1], tries=1, again=2**50, failure="not yet"))
+    later = replace(queue.waiting()[1], tries=1, again=2**50, failure="not yet")
+    queue.settle({later.event.key: later})
     with Server(OK) as server:
         configure(webhook=server.url, allowLocal=True)
         repository.core.wake_sinks()
