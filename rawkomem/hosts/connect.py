@@ -9,14 +9,14 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 
 from ..files.installation import SHIPPED_TEMPLATES
 from ..files.replace import read_whole, replace_whole
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.values import record, replace
-from .known_hosts import ALIASES, HOSTS, Mcp, time_limit_s
+from .known_hosts import ALIASES, HOSTS, Mcp, home_of, time_limit_s
 from .our_entries import (
     Edit,
     HasComments,
@@ -54,9 +54,7 @@ def servers_file(name: str, project: str) -> str:
 
 
 def _file_below(name: str, project: str, file: str) -> str:
-    variable, default = HOSTS[name].home
-    folder = project or os.environ.get(variable) or os.path.expanduser(default)
-    return os.path.join(folder, *file.split("/")) if file else ""
+    return os.path.join(project or home_of(name), *file.split("/")) if file else ""
 
 
 def hooks_file(name: str, project: str) -> str:
@@ -85,23 +83,24 @@ def files_to_remove(project: str) -> list[str]:
     return [file for file in files if file]
 
 
-def hook_handlers(name: str) -> dict[str, Mapping[str, object]]:
+def hook_handlers(name: str) -> dict[str, dict[str, object]]:
     """Return event → the handler that calls us. Changing a command line makes Codex ask the person for trust again."""
-    return {event: _hook_handler(name, ours) for event, ours in HOSTS[name].events}
-
-
-def _hook_handler(name: str, event: str) -> Mapping[str, object]:
-    host, call = HOSTS[name], f"rawkomem hook {name} {event}"
-    handler = host.handler(event, guarded(call), time_limit_s(name, event))
-    return {**handler, host.cmd_key: guarded(call, host.cmd_key)} if host.cmd_key else handler
+    host = HOSTS[name]
+    handlers = {}
+    for theirs, event in host.events:
+        call = f"rawkomem hook {name} {event}"
+        handlers[theirs] = {**host.handler(event, guarded(call), time_limit_s(name, event))}
+        if host.cmd_key:
+            handlers[theirs][host.cmd_key] = guarded(call, host.cmd_key)
+    return handlers
 
 
 def hook_items(name: str) -> dict[str, object]:
     """Return event → our item in its list: a handler, or a group that holds one."""
     grouped = HOSTS[name].grouped
     return {
-        event: {"hooks": [dict(one)]} if grouped else dict(one)
-        for event, one in hook_handlers(name).items()
+        event: {"hooks": [handler]} if grouped else handler
+        for event, handler in hook_handlers(name).items()
     }
 
 
@@ -124,14 +123,11 @@ def _has_program(name: str) -> bool:
 
 
 def _has_folder(name: str) -> bool:
-    variable, default = HOSTS[name].home
+    """Tell whether the user's folder of a host exists; in a folder that many programs share, the host's own."""
     own, inside, _ = HOSTS[name].user.partition("/")
-    below = (own,) if default in SHARED_HOMES and inside else ()
-    if default in SHARED_HOMES and not below:
-        return False
-    return os.path.isdir(
-        os.path.join(os.environ.get(variable) or os.path.expanduser(default), *below)
-    )
+    if HOSTS[name].home[1] not in SHARED_HOMES:
+        return os.path.isdir(home_of(name))
+    return bool(inside) and os.path.isdir(os.path.join(home_of(name), own))
 
 
 # Add a checksum to a file that belongs to us, to find out later whether a person edited it.

@@ -26,7 +26,6 @@ from ..files.archive import (
 from ..files.layout import Layout
 from ..files.private import lock, open_local, replace_local
 from ..files.session_records import Access, accesses
-from ..index.ingest import vouching_of
 from ..index.neighbors import Neighbors, group_leaders
 from ..learn.learnings import (
     FAILED_KEY,
@@ -392,12 +391,9 @@ class Lifecycle(Wing):
 
     def census(self) -> Census:
         """Return all memories with the current time, their trust, and the ids that a person vouches for."""
-        memories = {memory.id: memory for memory in self._core.reading.all()}
+        memories = {memory.id: memory for memory in self._core.all()}
         believed = self._repo.beliefs.all()
-        vouches = (
-            self._core.read(lambda: vouching_of(self._core.layout, self._core.index.catalogue.db))
-            is not None
-        )
+        vouches = self._core.read(self._core.vouching) is not None
         vouched = frozenset(id for id, memory in memories.items() if vouches and memory.vouched)
         return Census(memories, now(), lambda memory: believed.trust(memory).value, vouched)
 

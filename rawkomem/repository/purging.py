@@ -111,7 +111,7 @@ def _complete(core: Core, id: str) -> Sequence[str]:
     for path in forget_edited(layout, id, bodies):
         core.warn(f"removed {path}, a copy of a file edited by hand")
     changed = purge_files(layout, id)
-    core.forget_answers()
+    core.answers.clear()
     core.index.expect_changes()
     core.index.discard()
     forget_vectors(core.index)

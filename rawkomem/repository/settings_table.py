@@ -261,20 +261,8 @@ def _model_fields(value: str) -> Mapping[str, Any]:
     )
 
 
-def _llm_fields(value: str) -> Mapping[str, Any]:
-    return {"llm.endpoint" if is_address(value) else "llm.command": value}
-
-
 def _fields_by(names: Mapping[str, str]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
     return lambda value: {names[name]: inner for name, inner in value.items()}
-
-
-def _event_fields(value: tuple[str, ...]) -> Mapping[str, Any]:
-    return {"sinks.markdown.events": value, "sinks.webhook.events": value}
-
-
-def _agent_author_fields(value: Any) -> Mapping[str, Any]:
-    return {"commits": False} if value == "off" else {"identities": value}
 
 
 def _store_fields(value: Mapping[str, str]) -> Mapping[str, Any]:
@@ -351,7 +339,7 @@ ROWS = (
         "The language model for `learn`, `reflect` and `skill synthesize` with `--llm`: the base URL of an"
         " OpenAI-compatible API, or a command that reads the prompt on standard input, such as `claude -p`"
         " ([learning](learning.md#with-a-language-model)).",
-        _llm_fields, short="llm"),
+        lambda value: {"llm.endpoint" if is_address(value) else "llm.command": value}, short="llm"),
     Row("llm.model", TEXT, USER, "",
         "The model's name, if `llm.provider` is a URL.",
         "llm.model"),
@@ -366,14 +354,14 @@ ROWS = (
         "sinks.webhook.url"),
     Row("sinks.events", some_of(*SINK_EVENTS), USER, SINK_EVENTS,
         "The events that are sent to the log and to the webhook.",
-        _event_fields, broken=()),
+        lambda value: {"sinks.markdown.events": value, "sinks.webhook.events": value}, broken=()),
     Row("sinks.allowLocal", YES_NO, USER, False,
         "`on`: the webhook's server may be on this machine or its local network, and may use http.",
         "sinks.webhook.allow_local"),
     Row("trust.agents", texts_or("off"), USER, (),
         "Patterns for the names and e-mail addresses of commit authors that are agents, in addition to the built-in"
         " list. `off`: ignore who committed a memory ([belief](belief.md#trust)).",
-        _agent_author_fields),
+        lambda value: {"commits": False} if value == "off" else {"identities": value}),
     Row("trust.maxUnverified", whole(0, 100), BOTH, MAX_UNVERIFIED,
         "The maximum number of injected memories that no person vouches for, if a person has committed any memory. Your"
         " config for all repositories and the repository's config can only lower the default; your config for one"
@@ -433,29 +421,6 @@ ROWS = (
         " ([belief](belief.md#predicates)).",
         _predicate_fields),
 )  # fmt: skip
-
-REMOVED = {  # key of an earlier version → what replaces it
-    "embedder.url": "write the address as embedder.provider",
-    "embedder.dims": "write embedder.model as NAME@DIMENSIONS",
-    "embedder.timeout": "the timeout is fixed now",
-    "embedder.keyEnv": "use keys.embedder",
-    "llm.endpoint": "use llm.provider",
-    "llm.command": "use llm.provider",
-    "llm.keyEnv": "use keys.llm",
-    "llm.timeout": "the timeout is fixed now",
-    "sinks.markdown.folder": "use sinks.folder",
-    "sinks.markdown.events": "use sinks.events",
-    "sinks.webhook.url": "use sinks.webhook",
-    "sinks.webhook.events": "use sinks.events",
-    "sinks.webhook.keyEnv": "use keys.webhook",
-    "sinks.webhook.allowLocal": "use sinks.allowLocal",
-    "trust.commits": "use trust.agents: off",
-    "lessonMinConfidence": "use lessons.minConfidence",
-    "lessonRetentionDays": "use keepDays.lessons",
-    "traces.due": "consolidation is due after ten new traces",
-    "traces.keepDays": "use keepDays.traces",
-    "store.urlEnv": "use store.url: env:NAME",
-}
 
 
 def rows_by_key() -> dict[str, Row]:
@@ -567,8 +532,6 @@ class _FileReader:
 
     def _why_unknown(self, path: Path) -> str:
         key = ".".join(path)
-        if key in REMOVED:
-            return f"is no longer a setting: {REMOVED[key]}"
         names = (name for name in (*self.rows, *self.short) if not key.startswith(f"{name}."))
         near = get_close_matches(key, names, 1)
         return "is not a setting" + (

@@ -117,7 +117,7 @@ class Exchange(Wing):
         """Import from several files and folders; store a memory once even if several of them contain it."""
         read = [self._read_source(path, kind) for path in paths]
         with lock(self._core.layout, "import"), self._core.writer.as_one_change():
-            decided = _decide_imports(read, self._core.reading.all())
+            decided = _decide_imports(read, self._core.all())
             for items in [] if dry_run else decided:
                 for plan in entries_to_write(items, ENTRIES_AT_ONCE):
                     self._core.writer.write(plan, VIA_IMPORT)
@@ -187,9 +187,7 @@ class Exchange(Wing):
         )
 
     def _chosen(self, only: Filter | None) -> list[Memory]:
-        return sorted(
-            self._core.reading.inside(only), key=lambda memory: (memory.created, memory.id)
-        )
+        return sorted(self._core.inside(only), key=lambda memory: (memory.created, memory.id))
 
     def _refuse_inside(self, path: str) -> None:
         if _is_inside(path, self._core.layout.root):
@@ -205,7 +203,7 @@ class Exchange(Wing):
         """Store the memories of a folder of LLMos projects that are not here yet; return the result."""
         held = read_llmos(folder)
         entries = held.entries
-        find = self._core.reading.find
+        find = self._core.find
         known = self._core.read(
             lambda: {entry.id: found for entry in entries if (found := find(entry.id))}
         )
@@ -226,7 +224,7 @@ class Exchange(Wing):
                 f"{project!r} is not a valid project name", "pass --name with a plain name"
             )
         self._refuse_inside(folder)
-        of_kind = [memory for memory in self._core.reading.all() if memory.kind in LLMOS_KINDS]
+        of_kind = [memory for memory in self._core.all() if memory.kind in LLMOS_KINDS]
         leaving = [one for one in of_kind if one.status == ACTIVE or _is_put_away(one)]
         return write_llmos(folder, project, leaving, rename)
 

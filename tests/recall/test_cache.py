@@ -30,8 +30,8 @@ def cached(memories, repository, clock):
     """A repository with a cache on a clock that stands still; `.reads` counts the answers that were really made."""
     (memories / "a.md").write_text(memory("Apple", "About apples."))
     time.sleep(0.05)  # a file that changed a moment ago is read again
-    repository.search("warm up")  # the first question is not cached
-    repository.core._cache = AnswerCache(clock)
+    repository.search("warm up")
+    repository.core.answers = AnswerCache(clock)
     reads, view = [], repository.core.view
     repository.core.view = lambda only: (reads.append(1), view(only))[1]
     repository.reads = reads
@@ -75,7 +75,7 @@ def test_it_ends_five_minutes_after_it_was_made_however_often_it_is_used(cached,
 def test_a_write_drops_it(cached):
     assert titles(cached, "fruit apples") == ["Apple"]
     cached.add(Entry(title="Apple pie", body="Apples in a pie."))
-    assert len(cached.core._cache) == 0
+    assert len(cached.core.answers) == 0
     assert sorted(titles(cached, "fruit apples")) == ["Apple", "Apple pie"]
     cached.delete("a")
     assert titles(cached, "fruit apples") == ["Apple pie"]

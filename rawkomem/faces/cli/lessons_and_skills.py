@@ -151,12 +151,12 @@ def lesson_distill(repository: Repository, dry_run: bool, as_json: bool) -> None
     this machine until 'rawkomem drafts keep ID' stores them. It then prints the lessons for the next session. A
     second run adds nothing.
     """
-    done = repository.lessons.distill(dry_run, user_name())
+    done = repository.lessons.distill(dry_run)
     repository.core.follow()
     if as_json:
         found = [_proposal_json(proposal, what) for proposal, what in done.found]
         top = [lesson_json(lesson) for lesson in done.top]
-        say_json({"dry_run": dry_run, "found": found, "archived": list(done.archived), "top": top})
+        say_json({"dry_run": dry_run, "found": found, "archived": [], "top": top})
         return
     new = [proposal for proposal, what in done.found if what == experience.DRAFTED]
     for proposal in new:
@@ -173,8 +173,6 @@ def lesson_distill(repository: Repository, dry_run: bool, as_json: bool) -> None
         note(
             f"'rawkomem drafts keep {new[0].draft.id}' stores the first, 'rawkomem drafts drop ID' discards one"
         )
-    for id in done.archived:
-        note(f"{id} {'would be' if dry_run else 'was'} archived: nobody wrote its rule")
     for lesson in done.top:
         say(_lesson_line(lesson))
 

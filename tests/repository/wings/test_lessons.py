@@ -455,15 +455,6 @@ def test_secrets_in_failures_do_not_reach_drafts(repository, project, traces):
     assert key not in text and "[REDACTED_" in text
 
 
-def test_rules_that_were_made_up_are_archived(repository):
-    made_up = "Before you Third time: the compile step says protoc: make sure that it does not end in protoc not found"
-    bad, _ = learn(repository, preventative_rule=made_up)
-    good, _ = learn(repository, error_pattern="other")
-    assert repository.lessons.distill(dry_run=True).archived == (bad.id,) and repository.get(bad.id).status == "active"
-    repository.lessons.distill()
-    assert (repository.get(bad.id).status, repository.get(good.id).status) == ("archived", "active")
-
-
 def test_fields_that_are_missing_or_odd_do_no_harm(repository, project):
     folder = project / ".rawko" / "traces"
     folder.mkdir()
