@@ -54,7 +54,7 @@ from ..state.history import (
     why_not_in_use,
 )
 from ..state.trust import Trust, Weak, standing_of_entry, trust_of
-from .core import Wing
+from .core import Wing, batches
 
 # Trust in memories: disputes, quarantine and review, supersession, validity, claims and their
 # conflicts.
@@ -285,10 +285,8 @@ class Beliefs(Wing):
             if not memory.conflicts_with and "claim" not in memory.extra
         ]
         with self._core.writer.as_one_change():
-            for start in range(0, len(plain), REVIEWS_AT_ONCE):
-                self._review_plain(
-                    plain[start : start + REVIEWS_AT_ONCE], action, settle, reason, by
-                )
+            for ids in batches(plain, REVIEWS_AT_ONCE):
+                self._review_plain(ids, action, settle, reason, by)
             for memory in held:
                 if (
                     memory.id not in plain

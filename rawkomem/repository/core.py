@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..embed.providers import AUTO_PROVIDER, open_deep_embedder, open_embedder
@@ -107,6 +107,12 @@ def warn_on_stderr(message: str) -> None:
     if not message.isprintable():  # it may quote names from an untrusted repository
         message = one_line(message, MAX_WARNING_CHARS)
     print(f"rawkomem: {message}", file=sys.stderr)
+
+
+def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield the items in parts of at most `size`."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 class Core:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..files.session_records import Told, last_access, note_told, note_use, told_to
 from ..index.memories import fired_by
 from ..model.entries import Task
@@ -13,8 +15,10 @@ from ..recall.inject import Injection, inject, received_key, session_budget, tok
 from ..recall.scoring import Reason, Scored
 from ..recall.signals import Limits, Signals, cut_note
 from ..text.conditions import Fired, Situation
-from . import Repository
 from .core import Core
+
+if TYPE_CHECKING:
+    from . import Repository
 
 
 def inject_for(

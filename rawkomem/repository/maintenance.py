@@ -61,7 +61,7 @@ from ..state.housekeeping import (
 from ..state.runs import TRACE, goal_of
 from ..state.strength import FADED_BELOW, Strength, strength_of
 from ..text.clean import one_line
-from .core import Core, Wing
+from .core import Core, Wing, batches
 from .purging import purge_memory
 
 Progress = Callable[[int, int], None]
@@ -120,8 +120,8 @@ def reasons_to_stay(
 def _ids_found(core: Core, questions: Sequence[str], limit: int) -> dict[str, list[str]]:
     """Return question → the ids of the search results, best first."""
     found: dict[str, list[str]] = {}
-    for start in range(0, len(questions), ASKED_AT_ONCE):
-        for answer in core.look(questions[start : start + ASKED_AT_ONCE], limit, DEFAULT_FILTER):
+    for some in batches(questions, ASKED_AT_ONCE):
+        for answer in core.look(some, limit, DEFAULT_FILTER):
             found[answer.question] = [item.row.id for item in answer.found]
     return found
 
@@ -477,10 +477,8 @@ class Lifecycle(Wing):
         questions = sorted(asked)
         only = replace(DEFAULT_FILTER, kinds=tuple(kind for kind in CREATES if kind != TRACE))
         unfound: dict[str, str] = {}
-        for start in range(0, len(questions), ASKED_AT_ONCE):
-            for answer in self._core.look(
-                questions[start : start + ASKED_AT_ONCE], FOUND_AMONG, only
-            ):
+        for some in batches(questions, ASKED_AT_ONCE):
+            for answer in self._core.look(some, FOUND_AMONG, only):
                 for id in asked[answer.question] - {found.row.id for found in answer.found}:
                     unfound.setdefault(id, answer.question)
         return unfound

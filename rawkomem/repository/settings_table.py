@@ -4,14 +4,14 @@ Reading, checking, the cache and docs/settings.md use it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from ..embed.providers import AUTO_PROVIDER, BUNDLED_PROVIDER, PROVIDERS
 from ..files.journal import LEDGER_KEEP_DAYS
 from ..files.layout import read_bytes, user_config
-from ..format.fields import Unreadable
+from ..format.fields import Field, Unreadable
 from ..format.frontmatter import MAX_FRONTMATTER_BYTES, read_frontmatter
 from ..index.stores.database import SQLITE, plugin_names
 from ..model.errors import BadInput
@@ -98,10 +98,6 @@ def _read_whole(value: Any, low: int, high: int) -> int:
     return int(read)
 
 
-def _read_yes_no(value: Any) -> bool:
-    return _read_word(value, (*YES, *NO)) in YES
-
-
 def _read_word(value: Any, words: Iterable[str]) -> str:
     word = _read_text(value).lower()
     if word not in words:
@@ -109,13 +105,9 @@ def _read_word(value: Any, words: Iterable[str]) -> str:
     return word
 
 
-def _listed(words: Iterable[str]) -> str:
-    return "one of " + ", ".join(words)
-
-
 TEXT = Type("a text on one line", _read_text)
 TEXTS = Type("a list of texts", _read_texts)
-YES_NO = Type("on or off", _read_yes_no)
+YES_NO = Type("on or off", lambda value: _read_word(value, (*YES, *NO)) in YES)
 
 
 def number(low: float, high: float) -> Type:
@@ -133,16 +125,12 @@ def choice(*words: str) -> Type:
 
     def read(value: Any) -> str:
         said = _read_text(value).lower()
-        said = (
-            "on"
-            if said in YES and "on" in words
-            else "off"
-            if said in NO and "off" in words
-            else said
-        )
+        for word, others in (("on", YES), ("off", NO)):
+            if word in words and said in others:
+                return word
         return _read_word(said, words)
 
-    return Type(_listed(words), read)
+    return Type(f"one of {', '.join(words)}", read)
 
 
 def some_of(*words: str) -> Type:
@@ -464,81 +452,64 @@ def read_values(
         return [], [
             f"{file}:{problem.line}: {problem.message}: the file is ignored; {problem.hint}"
         ]
-    reader = _FileReader(file, repository)
-    for name, field in fields.items():
-        if not field.missing:
-            reader.read((name,), field.value, field.line)
-    return reader.values, reader.told()
-
-
-class _FileReader:
-    """Collects the values and warnings of one file."""
-
-    def __init__(self, file: str, repository: bool):
-        self.file = file
-        self.repository = repository
-        self.rows = rows_by_key()
-        self.short = {row.short: row for row in ROWS if row.short}
-        self.values: list[tuple[str, Path, Any]] = []
-        self.warnings: list[str] = []
-
-    def told(self) -> list[str]:
-        more = len(self.warnings) - MAX_WARNINGS
-        return [
-            *self.warnings[:MAX_WARNINGS],
-            *([f"{self.file}: and {more} more"] if more > 0 else []),
-        ]
-
-    def read(self, path: Path, value: Any, line: int) -> None:
-        """Read a value, or every value below it."""
-        if isinstance(value, dict):
-            for name, inner in value.items():
-                self.read((*path, name), inner, line)
-            return
-        found = self._find(path)
-        if found is None:
-            self._warn(line, path, self._why_unknown(path))
-        elif self.repository and found[0].who != BOTH:
-            self._warn(line, path, f"may be set in your own config only: {user_config()}")
-        else:
-            self._take(*found, path, value, line)
-
-    def _find(self, path: Path) -> tuple[Row, Path, Type] | None:
-        if len(path) == 1 and path[0] in self.short:
-            row = self.short[path[0]]
-            return row, (), row.type_for(self.repository)
-        for length in (1, len(path)):
-            row = self.rows.get(".".join(path[:length]))  # type: ignore[assignment]
-            place = row.type_for(self.repository).below(path[length:]) if row else None
-            if place:
-                return row, *place
-        return None
-
-    def _take(self, row: Row, below: Path, type: Type, path: Path, value: Any, line: int) -> None:
-        try:
-            self.values.append((row.key, below, type.read(value)))
-        except ValueError:
-            used = (
-                "the default"
-                if row.broken is None
-                else row.broken
-                if row.broken != ()
-                else "nothing"
-            )
-            instead = f"{used} is used"
-            self._warn(line, path, f"must be {type.allowed}: {instead}")
-            if row.broken is not None:
-                self.values.append((row.key, below, row.broken))
-
-    def _why_unknown(self, path: Path) -> str:
-        key = ".".join(path)
-        names = (name for name in (*self.rows, *self.short) if not key.startswith(f"{name}."))
-        near = get_close_matches(key, names, 1)
-        return "is not a setting" + (
-            f"; did you mean {near[0]}?" if near else "; 'rawkomem docs settings' lists them"
-        )
-
-    def _warn(self, line: int, path: Path, why: str) -> None:
+    values: list[tuple[str, Path, Any]] = []
+    warnings: list[str] = []
+    for path, value, line in _leaves(fields):
         key = ".".join(path)
         shown = key if all(map(is_name, path)) else ascii(key)
-        self.warnings.append(f"{self.file}:{line}: {shown[:MAX_KEY_CHARS]} {why}")
+        place = f"{file}:{line}: {shown[:MAX_KEY_CHARS]}"
+        found = _row_of(path, repository)
+        if found is None:
+            warnings.append(f"{place} {_why_unknown(key)}")
+            continue
+        row, below, type = found
+        if repository and row.who != BOTH:
+            warnings.append(f"{place} may be set in your own config only: {user_config()}")
+            continue
+        try:
+            values.append((row.key, below, type.read(value)))
+        except ValueError:
+            used = {None: "the default", (): "nothing"}.get(row.broken, row.broken)
+            warnings.append(f"{place} must be {type.allowed}: {used} is used")
+            if row.broken is not None:
+                values.append((row.key, below, row.broken))
+    more = len(warnings) - MAX_WARNINGS
+    if more > 0:
+        warnings[MAX_WARNINGS:] = [f"{file}: and {more} more"]
+    return values, warnings
+
+
+def _leaves(fields: Mapping[str, Field]) -> Iterator[tuple[Path, Any, int]]:
+    """Yield the path, the value and the line of each value that is not a mapping."""
+
+    def below(path: Path, value: Any, line: int) -> Iterator[tuple[Path, Any, int]]:
+        if not isinstance(value, dict):
+            yield path, value, line
+            return
+        for name, inner in value.items():
+            yield from below((*path, name), inner, line)
+
+    for name, field in fields.items():
+        if not field.missing:
+            yield from below((name,), field.value, field.line)
+
+
+def _row_of(path: Path, repository: bool) -> tuple[Row, Path, Type] | None:
+    """Return the row of a value, the path below it and the type; None if there is no such setting."""
+    for row in ROWS:
+        if path == (row.short,):
+            return row, (), row.type_for(repository)
+    rows = rows_by_key()
+    for length in (1, len(path)):
+        named = rows.get(".".join(path[:length]))
+        place = named.type_for(repository).below(path[length:]) if named else None
+        if named and place:
+            return named, *place
+    return None
+
+
+def _why_unknown(key: str) -> str:
+    known = (name for row in ROWS for name in (row.key, row.short) if name)
+    near = get_close_matches(key, (name for name in known if not key.startswith(f"{name}.")), 1)
+    hint = f"did you mean {near[0]}?" if near else "'rawkomem docs settings' lists them"
+    return f"is not a setting; {hint}"

@@ -41,7 +41,7 @@ from ..model.filters import Filter
 from ..model.values import ACTIVE, KEY_ALIASES, KEY_NAMES, record
 from ..state.facets import IMPORTED
 from ..state.plans import plan_add
-from .core import Wing
+from .core import Wing, batches
 from .mesh_tables import SEAL_WAIT_S, export_yamo
 
 # Import and export of memories in the formats of other tools.
@@ -210,8 +210,8 @@ class Exchange(Wing):
         new = tuple(plan_add(entry).entries[0] for entry in entries if entry.id not in known)
         why = f"import {len(new)} memories of LLMos"
         with self._core.writer.as_one_change():
-            for start in range(0, 0 if dry_run else len(new), ENTRIES_AT_ONCE):
-                self._core.writer.write(Plan(new[start : start + ENTRIES_AT_ONCE], why), VIA_IMPORT)
+            for some in batches(() if dry_run else new, ENTRIES_AT_ONCE):
+                self._core.writer.write(Plan(tuple(some), why), VIA_IMPORT)
         deleted = tuple(id for id, memory in known.items() if memory.status == "deleted")
         return LlmosImport(new, len(known), deleted, held.skipped)
 
@@ -298,8 +298,6 @@ def _is_inside(path: str, root: str) -> bool:
 
 # The ledger: a tamper-evident log of writes and recalls.
 
-LEDGER_WAIT_S = 30.0  # for another process that seals the ledger
-
 
 class Ledger(Wing):
     """Reads and verifies the ledger's chain, after sealing the waiting lines."""
@@ -338,7 +336,7 @@ class Ledger(Wing):
     def _seal(self) -> None:
         """Seal the waiting lines; if that fails, warn."""
         try:
-            seal_ledger(self._core.layout, LEDGER_WAIT_S)
+            seal_ledger(self._core.layout, SEAL_WAIT_S)
         except RawkoError as failure:
             self._core.warn(failure.message)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..exchange.memory_page import memory_page_text
 from ..exchange.sinks import tell_sinks
@@ -42,8 +42,10 @@ from ..text.conditions import (
     why_too_common,
     why_unusable,
 )
-from . import Repository
 from .core import Core
+
+if TYPE_CHECKING:
+    from . import Repository
 
 # The write path: write plans under the repository lock, then update sinks, the ledger and
 # MEMORY.md.

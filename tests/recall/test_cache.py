@@ -108,16 +108,3 @@ def test_it_holds_five_hundred_and_drops_the_least_recently_used(clock):
     assert len(cache) == MAX_ANSWERS
     assert cache.get(0, "state") == "answer 0" and cache.get(1, "state") is None
     assert cache.get(0, "another state") is None and len(cache) == 0
-
-
-def test_a_process_that_asks_once_does_not_load_it(project, memories):
-    import subprocess
-    import sys
-
-    code = (
-        "import sys; from rawkomem import Repository; r = Repository.open('.'); r.search('x');"
-        "before = 'rawkomem.recall.answer_cache' in sys.modules; r.search('x');"
-        "print(before, 'rawkomem.recall.answer_cache' in sys.modules)"
-    )
-    out = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True).stdout
-    assert out.split() == ["False", "True"]
