@@ -28,8 +28,7 @@ from rawkomem.format.frontmatter import emit_fields, read_frontmatter
 from rawkomem.format.yamo import read_yamo_blocks
 from rawkomem.git.merge import merge_entries
 from rawkomem.git.symbols import SourceLines, TooLong, mentions_symbol, symbol_text
-from rawkomem.hosts.json_text import parse_json as parse_jsonc
-from rawkomem.hosts.our_entries import with_toml_block as merge_toml
+from rawkomem.hosts.our_entries import parsed as parse_jsonc
 from rawkomem.index.ingest import condition_text, searchable_title
 from rawkomem.learn.cues import propose_conditions
 from rawkomem.learn.drafts import choose_drafts
@@ -267,7 +266,6 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "symbol_text": lambda text: symbol_text(SourceLines(text), "f", "a.py"),
     "mentions_symbol": lambda text: mentions_symbol(SourceLines(text), "f", "a.py"),
     "parse_jsonc": parse_jsonc,
-    "merge_toml": lambda text: merge_toml(text, {"a": {"b": "c"}}),
     "read_wire": read_wire,
     "objects": lambda text: [*json_objects(text)],
     "without_injected": without_injected,

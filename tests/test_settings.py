@@ -14,7 +14,7 @@ from rawkomem.files.layout import Layout, user_cache, user_config, user_reposito
 from rawkomem.model.errors import BadInput
 from rawkomem.model.user_settings import SINK_EVENTS
 from rawkomem.repository.settings import Settings, load_settings
-from rawkomem.repository.settings_table import BOTH, REMOVED, ROWS, rows_by_key
+from rawkomem.repository.settings_table import BOTH, ROWS, rows_by_key
 
 from tests.conftest import ROOT
 
@@ -137,16 +137,6 @@ def test_what_is_not_a_setting_is_named_each_time(project):
     again: list[str] = []
     load_settings(Layout(str(project / ".rawko")), again.append)
     assert again[0] == warning and "embeder is not a setting; did you mean embedder?" in again[1]
-
-
-@pytest.mark.parametrize("key", REMOVED)
-def test_a_key_of_an_earlier_version_is_told_what_replaces_it(project, key):
-    nested = "x"
-    for name in reversed(key.split(".")):
-        nested = {name: nested}
-    settings, (warning,) = load(project, user=json.dumps(nested))
-    assert settings == Settings() and f"{key} is no longer a setting: {REMOVED[key]}" in warning
-    assert key not in rows_by_key()
 
 
 WRONG = [
@@ -291,7 +281,6 @@ def test_the_environment_has_the_last_word_on_the_embedder(project, monkeypatch)
 
 def test_there_are_few_settings():
     assert len(ROWS) == len(rows_by_key()) <= 25
-    assert not rows_by_key().keys() & REMOVED.keys()
 
 
 def test_the_page_of_settings_is_up_to_date():

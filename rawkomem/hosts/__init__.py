@@ -7,7 +7,6 @@
 `hook_sessions`: the start of a session, and learning from turns and sessions in the background.
 `connect`: plan and write the changes that connect a host.
 `our_entries`: our hooks and our MCP server in the text of a settings file.
-`json_text`: edit JSON with comments, so that removing restores the text.
 `health`: whether the hooks of connected hosts run.
 `person`: whether a person or an agent runs a command.
 `replay`: past sessions, and what each prompt would get now.

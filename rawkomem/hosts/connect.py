@@ -5,19 +5,31 @@ shows whether a person edited it.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 
 from ..files.installation import SHIPPED_TEMPLATES
 from ..files.replace import read_whole, replace_whole
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.values import record, replace
-from . import our_entries
-from .known_hosts import ALIASES, HOSTS, Mcp, time_limit_s
-from .our_entries import guarded
+from .known_hosts import ALIASES, HOSTS, Mcp, home_of, time_limit_s
+from .our_entries import (
+    Edit,
+    HasComments,
+    Settings,
+    edited,
+    guarded,
+    has_server,
+    parsed,
+    put_hooks,
+    put_server,
+    take_hooks,
+    take_server,
+)
 
 # Find a host's settings files, and build the entries that call us.
 
@@ -42,9 +54,7 @@ def servers_file(name: str, project: str) -> str:
 
 
 def _file_below(name: str, project: str, file: str) -> str:
-    variable, default = HOSTS[name].home
-    folder = project or os.environ.get(variable) or os.path.expanduser(default)
-    return os.path.join(folder, *file.split("/")) if file else ""
+    return os.path.join(project or home_of(name), *file.split("/")) if file else ""
 
 
 def hooks_file(name: str, project: str) -> str:
@@ -68,35 +78,29 @@ def files_to_remove(project: str) -> list[str]:
             for name in connectable()
             for file in (settings_file, hooks_file, servers_file)
         ]
-    files += [_mentioned(path, project) for host in HOSTS.values() for path in host.mentions]
+    mentions = [path for host in HOSTS.values() for path in host.mentions]
+    files += [os.path.join(project, os.path.expanduser(path)) for path in mentions]
     return [file for file in files if file]
 
 
-def _mentioned(path: str, project: str) -> str:
-    return (
-        os.path.expanduser(path)
-        if path.startswith("~/")
-        else os.path.join(project, *path.split("/"))
-    )
-
-
-def hook_handlers(name: str) -> dict[str, Mapping[str, object]]:
+def hook_handlers(name: str) -> dict[str, dict[str, object]]:
     """Return event → the handler that calls us. Changing a command line makes Codex ask the person for trust again."""
-    return {event: _hook_handler(name, ours) for event, ours in HOSTS[name].events}
-
-
-def _hook_handler(name: str, event: str) -> Mapping[str, object]:
-    host, call = HOSTS[name], f"rawkomem hook {name} {event}"
-    handler = host.handler(event, guarded(call), time_limit_s(name, event))
-    return {**handler, host.cmd_key: guarded(call, host.cmd_key)} if host.cmd_key else handler
+    host = HOSTS[name]
+    handlers = {}
+    for theirs, event in host.events:
+        call = f"rawkomem hook {name} {event}"
+        handlers[theirs] = {**host.handler(event, guarded(call), time_limit_s(name, event))}
+        if host.cmd_key:
+            handlers[theirs][host.cmd_key] = guarded(call, host.cmd_key)
+    return handlers
 
 
 def hook_items(name: str) -> dict[str, object]:
     """Return event → our item in its list: a handler, or a group that holds one."""
     grouped = HOSTS[name].grouped
     return {
-        event: {"hooks": [dict(one)]} if grouped else dict(one)
-        for event, one in hook_handlers(name).items()
+        event: {"hooks": [handler]} if grouped else handler
+        for event, handler in hook_handlers(name).items()
     }
 
 
@@ -119,14 +123,11 @@ def _has_program(name: str) -> bool:
 
 
 def _has_folder(name: str) -> bool:
-    variable, default = HOSTS[name].home
+    """Tell whether the user's folder of a host exists; in a folder that many programs share, the host's own."""
     own, inside, _ = HOSTS[name].user.partition("/")
-    below = (own,) if default in SHARED_HOMES and inside else ()
-    if default in SHARED_HOMES and not below:
-        return False
-    return os.path.isdir(
-        os.path.join(os.environ.get(variable) or os.path.expanduser(default), *below)
-    )
+    if HOSTS[name].home[1] not in SHARED_HOMES:
+        return os.path.isdir(home_of(name))
+    return bool(inside) and os.path.isdir(os.path.join(home_of(name), own))
 
 
 # Add a checksum to a file that belongs to us, to find out later whether a person edited it.
@@ -147,12 +148,12 @@ def sealed(text: bytes) -> bytes:
     return text[: line.end()] + b" (checksum %s)" % _checksum(text) + text[line.end() :]
 
 
-def is_as_written(data: bytes, shipped: bytes) -> bool:
-    """Tell whether a file is unedited: its checksum is right or, without a checksum, it equals the shipped text."""
+def is_as_written(data: bytes) -> bool:
+    """Tell whether a file is unedited: its checksum is right."""
     plain = data.replace(b"\r\n", b"\n")
     line = SEALED_LINE.search(plain)
     if line is None or line["seal"] is None:
-        return plain == shipped
+        return False
     return line["sum"] == _checksum(plain[: line.start("seal")] + plain[line.end("seal") :])
 
 
@@ -163,7 +164,7 @@ def _checksum(text: bytes) -> bytes:
 # Plan the file changes that connect or disconnect a host, before anything is written.
 
 MARK = "rawkomem connect"  # in files that belong to us as a whole
-Edit = Callable[[str | None], str | None]
+BY_HAND = "remove the entries that run rawkomem yourself"
 
 
 @record
@@ -192,7 +193,7 @@ def plan_connect(name: str, project: str, mcp: bool = False) -> list[Change]:
         raise Refused(f"{name} has no file for MCP servers in {where} that rawkomem can edit",
                       f"run: {_server_of(name).otherwise}")  # fmt: skip
     edits = [
-        *_hook_edits(name, project, True, mcp),
+        *_hook_edits(name, project, True),
         *(_server_edits(name, project, True) if mcp else ()),
     ]
     return [
@@ -219,8 +220,7 @@ def is_connected(name: str, project: str) -> bool:
 def has_our_server(name: str, project: str) -> bool:
     """Tell whether a server with our name is among the MCP servers of a host."""
     file = servers_file(name, project)
-    text = _decoded(read_whole(file, project)) if file else None
-    return _names_server(name, text)
+    return bool(file) and _names_server(name, file, read_whole(file, project))
 
 
 def carry_out(changes: list[Change], project: str) -> None:
@@ -242,57 +242,36 @@ def _owned_plugin(name: str, project: str, connect: bool) -> list[Change]:
     )
 
 
-def _hook_edits(
-    name: str, project: str, connect: bool, mcp: bool = False
-) -> list[tuple[str, Edit]]:
+def _hook_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edit]]:
     """Return the edits of a host's settings files that add or remove our hooks."""
-    file, host = settings_file(name, project), HOSTS[name]
+    file, beside, host = settings_file(name, project), hooks_file(name, project), HOSTS[name]
     if host.template or not file:
         return []
-    wanted, beside = hook_items(name), hooks_file(name, project)
-    if not beside:
-        return [
-            (
-                file,
-                (lambda text: our_entries.with_hooks(text, wanted, host.version))
-                if connect
-                else our_entries.without_hooks,
-            )
-        ]
-    apart = os.path.exists(
-        beside
-    )  # if so, our hooks go there: Codex warns about hooks in both files
-    entry = _server_of(name).entry if mcp else None
-    block = (
-        (
-            lambda text: our_entries.with_toml_block(
-                text, {} if apart else hook_handlers(name), entry
-            )
-        )
-        if connect
-        else our_entries.without_toml_block
-    )
-    hooks = (
-        (lambda text: our_entries.with_hooks(text, wanted))
-        if connect and apart
-        else our_entries.without_hooks
-    )
-    return [(file, block), (beside, hooks)]
+    if not connect:
+        return [(one, take_hooks) for one in (file, beside) if one]
+    wanted = hook_items(name)
+
+    def put(settings: Settings) -> None:
+        put_hooks(settings, wanted, host.version)
+
+    if beside and os.path.exists(beside):  # Codex warns about hooks in both files
+        return [(file, take_hooks), (beside, put)]
+    return [(file, put)]
 
 
 def _server_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edit]]:
-    """Return the edits that add or remove our MCP server. For Codex, the edits of the hooks do that."""
+    """Return the edits that add or remove our MCP server."""
     file, mcp = servers_file(name, project), HOSTS[name].mcp
-    if not file or not mcp or HOSTS[name].hooks_beside:
+    if not file or not mcp:
         return []
     if connect:
-        return [(file, lambda text: our_entries.with_server(text, mcp.key, mcp.entry))]
+        return [(file, lambda settings: put_server(settings, mcp.key, mcp.entry))]
     shared = [
         other for other in connectable() if other != name and servers_file(other, project) == file
     ]
     if any(_may_be_connected(other, project) for other in shared):
         return []
-    return [(file, lambda text: our_entries.without_server(text, mcp.key, mcp.entry))]
+    return [(file, lambda settings: take_server(settings, mcp.key, mcp.entry))]
 
 
 def _server_of(name: str) -> Mcp:
@@ -315,7 +294,7 @@ def _changes(edits: list[tuple[str, Edit]], project: str) -> list[Change]:
 def _with_note(change: Change, name: str, project: str) -> Change:
     """Return the change, with a note if a server with our name stays because a person edited it."""
     if change.path != servers_file(name, project) or not _names_server(
-        name, _decoded(change.after)
+        name, change.path, change.after
     ):
         return change
     return replace(
@@ -323,10 +302,14 @@ def _with_note(change: Change, name: str, project: str) -> Change:
     )
 
 
-def _names_server(name: str, text: str | None) -> bool:
-    if HOSTS[name].hooks_beside:
-        return our_entries.has_toml_server(text)
-    return bool(HOSTS[name].mcp) and our_entries.has_server(text, _server_of(name).key)
+def _names_server(name: str, file: str, data: bytes | None) -> bool:
+    return has_server(
+        parsed((data or b"").decode("utf-8-sig"), _is_toml(file)), _server_of(name).key
+    )
+
+
+def _is_toml(file: str) -> bool:
+    return file.endswith(".toml")
 
 
 def _skill_changes(name: str, project: str, connect: bool) -> list[Change]:
@@ -354,19 +337,19 @@ def _edited(file: str, edits: Sequence[Edit], project: str) -> Change:
     """Return the change of a settings file that also holds other settings. Raises BadInput if it cannot be edited."""
     before = read_whole(file, project)
     try:
-        after = _decoded(before)
-        for edit in edits:
-            after = edit(after)
+        text = (before or b"").decode("utf-8-sig")
+        after = edited(text, edits, _is_toml(file))
+        data = before if after == text else after.encode("utf-8") or None
+    except HasComments as failure:
+        ours = edited("", edits, is_toml=False)
+        hint = f"add this yourself: {json.dumps(json.loads(ours))}" if ours else BY_HAND
+        raise BadInput(f"cannot edit {file}: {failure}", hint) from None
     except ValueError as failure:
-        what = "it is not UTF-8" if isinstance(failure, UnicodeDecodeError) else str(failure)
+        what = "it is not UTF-8" if isinstance(failure, UnicodeError) else str(failure)
         raise BadInput(
             f"cannot edit {file}: {what}", "fix the file first; nothing was changed"
         ) from None
-    return Change(file, before, None if after is None else after.encode("utf-8"))
-
-
-def _decoded(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8")
+    return Change(file, before, data)
 
 
 def _owned_change(file: str, text: bytes, connect: bool, project: str) -> Change:
@@ -384,7 +367,7 @@ def _owned_change(file: str, text: bytes, connect: bool, project: str) -> Change
                 "move it away first; nothing was changed",
             )
         return Change(file, before, before)
-    if not is_as_written(before, text):
+    if not is_as_written(before):
         return Change(
             file, before, before, "it was edited by hand: delete it yourself if you do not want it"
         )

@@ -13,8 +13,8 @@ from ..repository.machine import Finding
 from ..text.chunks import counted
 from .connect import connectable, is_connected, plan_connect, servers_file, settings_file
 from .hook_calls import Called, logged_calls, slow_calls
-from .json_text import parse_json
 from .known_hosts import HOSTS, time_limit_s
+from .our_entries import parsed
 from .replay import sessions_of
 
 HOUR, MINUTE = DAY // 24, DAY // 1440  # in milliseconds
@@ -94,10 +94,9 @@ def _judged(layout: Layout, name: str, made: list[Called]) -> Finding:
 def _is_switched_off(file: str) -> bool:
     try:
         with open(file, encoding="utf-8-sig") as stream:
-            said = parse_json(stream.read()).value
+            return parsed(stream.read()).get(SWITCHED_OFF) is True
     except (OSError, ValueError):
         return False  # TOML and JavaScript have no such setting
-    return isinstance(said, dict) and said.get(SWITCHED_OFF) is True
 
 
 def _ago(at: int) -> str:

@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ..files.layout import Layout
-from ..files.private import LineFile, local_path, lock, open_local
+from ..files.private import LineFile, local_path, lock
 from ..files.session_records import checksum, is_number
 from ..model.errors import RawkoError
 from ..model.values import iso, now, record
@@ -28,16 +28,9 @@ if TYPE_CHECKING:
 
 
 # Log each call of a hook in `.rawko/local/hook.calls`: time, host, event, and how long it took.
-#
-# A call writes one line when it begins and one when it ends. If the second line is missing, the
-# host stopped the call because it took too long. Failures are ignored: a hook must not fail
-# because it cannot write the log. A prompt waits for this module, so it only appends and reads the
-# last lines; slow.py reads the whole file.
 
 CALLS_FILE = "hook.calls"
 MAX_CALLS_BYTES = 32 * 1024  # about 300 calls; the older half is dropped
-TAIL_BYTES = 1024  # about ten calls
-MAX_SHORT_MS = b"2999"  # every host waits longer
 BEGAN, ENDED, TOLD = "began", "ended", "told"
 
 
@@ -50,27 +43,6 @@ def note_begin(layout: Layout, host: str, event: str) -> float:
 def note_end(layout: Layout, host: str, event: str, began: float) -> None:
     """Log that a call ended, and how long it took."""
     note_call(layout, ENDED, host, event, str(round(1000 * (time.perf_counter() - began))))
-
-
-def may_be_slow(layout: Layout) -> bool:
-    """Tell whether one of the last calls was stopped, still runs, or took long, and the person does not know yet."""
-    try:
-        with open_local(layout, CALLS_FILE, "r") as stream:
-            stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL_BYTES))
-            tail = stream.read()
-    except OSError:
-        return False
-    since = tail.rpartition(b"\ttold\t")[2]
-    since = since[
-        max(0, since.find(b"\tbegan\t")) :
-    ]  # skip the end of a call whose beginning was cut off
-    if since.count(b"\tbegan\t") > since.count(b"\tended\t") + 1:  # one of them is this call
-        return True
-    took = [line.rpartition(b"\t")[2] for line in since.split(b"\n") if b"\tended\t" in line]
-    return any(
-        len(ms) > len(MAX_SHORT_MS) or (len(ms) == len(MAX_SHORT_MS) and ms > MAX_SHORT_MS)
-        for ms in took
-    )
 
 
 def note_call(layout: Layout, what: str, host: str, event: str, *more: str) -> None:
@@ -97,26 +69,18 @@ MAX_SEEN_BYTES = 16 * 1024  # about 350 calls
 
 def is_first_call(layout: Layout, *what: str, within_s: float = WINDOW_S) -> bool:
     """Tell whether no equal call came within the last `within_s` seconds, and record this one."""
-    key = checksum(*what)
+    key, at = checksum(*what), time.time()
     try:
         with lock(layout, "hook-calls"):
-            return _remember_call(
-                LineFile(local_path(layout, SEEN_FILE), MAX_SEEN_BYTES), key, time.time(), within_s
-            )
+            file = LineFile(local_path(layout, SEEN_FILE), MAX_SEEN_BYTES)
+            calls = file.parsed(_seen_call)
+            # A time of more than a second in the future is wrong.
+            if any(key == known and -1 < at - when < within_s for when, known in calls):
+                return False
+            file.append(f"{at:.3f} {key}")
+            return True
     except RawkoError:
         return True
-
-
-def _remember_call(file: LineFile, key: str, at: float, within_s: float) -> bool:
-    """Append a call and return True, or return False if it is among those of the last seconds.
-
-    Calls with a time of more than a second in the future are ignored.
-    """
-    calls = file.parsed(_seen_call)
-    if any(key == known and -1 < at - when < within_s for when, known in calls):
-        return False
-    file.append(f"{at:.3f} {key}")
-    return True
 
 
 def _seen_call(line: str) -> tuple[float, str] | None:
@@ -201,9 +165,16 @@ MAX_TITLE_CHARS = 60
 
 def notice_of(layout: Layout, injection: Injection | None = None) -> str:
     """Return the line for the person; empty if there is nothing to report. What it reports is not reported again."""
-    said = [_injected_note(injection) if injection else "", *_take_news(layout), _slow_note(layout)]
-    told = "; ".join(one for one in said if one)
-    return f"rawkomem: {told}" if told else ""
+    titles = [_shown_title(item.memory.title) for item in injection.items] if injection else []
+    said = [f"added {_list_titles(titles)}"] if titles else []
+    said += _take_news(layout)
+    if slow := untold_slow_calls(layout):
+        events = ", ".join(dict.fromkeys(call.event for call in slow))
+        calls = counted(len(slow), "earlier hook call")
+        said.append(
+            f"{calls} took longer than {slow[-1].host} waits ({events}): run 'rawkomem doctor'"
+        )
+    return f"rawkomem: {'; '.join(said)}" if said else ""
 
 
 def note_learned(layout: Layout, learned: Learned) -> None:
@@ -219,11 +190,6 @@ def note_learned(layout: Layout, learned: Learned) -> None:
         pass  # `rawkomem drafts` still lists them
 
 
-def _injected_note(injection: Injection) -> str:
-    titles = [_shown_title(item.memory.title) for item in injection.items]
-    return f"added {_list_titles(titles)}" if titles else ""
-
-
 def _take_news(layout: Layout) -> list[str]:
     try:
         path = local_path(layout, NEWS_FILE)
@@ -234,22 +200,6 @@ def _take_news(layout: Layout) -> list[str]:
     except RawkoError:
         return []
     return lines
-
-
-def _slow_note(layout: Layout) -> str:
-    if not may_be_slow(layout):
-        return ""
-    # rarely needed
-
-    calls = untold_slow_calls(layout)
-    return _slow_text(calls) if calls else ""
-
-
-def _slow_text(calls: list[Called]) -> str:
-
-    events = ", ".join(dict.fromkeys(call.event for call in calls))
-    said = f"{counted(len(calls), 'earlier hook call')} took longer than {calls[-1].host} waits"
-    return f"{said} ({events}): run 'rawkomem doctor'"
 
 
 def _list_titles(titles: list[str]) -> str:
@@ -275,7 +225,6 @@ def note_failure(layout: Layout, host: str, event: str, message: str) -> None:
     """Append a line. A failure is ignored, because there is no other place to report it."""
     try:
         from ..redaction.find import redact  # messages may quote secrets
-        from ..text.clean import one_line
 
         said = one_line(redact(f"{host} {event}: {message}"), MAX_LOG_LINE_CHARS)
         LineFile(local_path(layout, LOG_FILE), MAX_LOG_BYTES).append(f"{iso(now())} {said}")

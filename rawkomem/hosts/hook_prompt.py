@@ -201,16 +201,13 @@ def _paths_in(given: object) -> list[str]:
     named = [
         str(given[key])
         for key in PATHS
-        if isinstance(given.get(key), str) and _is_file(key, given[key])
+        if isinstance(given.get(key), str)
+        # Search tools also have a `path`, which is mostly a folder.
+        and (key != PATHS[-1] or "." in given[key].replace("\\", "/").rpartition("/")[2])
     ]
     return named[:1] or [
         path for value in given.values() if isinstance(value, str) for path in _patched(value)
     ]
-
-
-def _is_file(key: str, path: str) -> bool:
-    """Tell whether an input names a file. Search tools also have a `path`, which is mostly a folder."""
-    return key != PATHS[-1] or "." in path.replace("\\", "/").rpartition("/")[2]
 
 
 def _patched(patch: str) -> list[str]:

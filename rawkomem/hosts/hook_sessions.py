@@ -31,7 +31,6 @@ from ..index.catalogue import Row
 from ..learn.lessons import Lesson
 from ..learn.transcripts import Transcript
 from ..learn.turns import Run
-from ..model.entries import Memory
 from ..model.errors import RawkoError
 from ..model.values import ACTIVE, IMPORTANCE, replace
 from ..recall.excerpt import Labels, in_brackets, labels_by_id
@@ -75,8 +74,7 @@ def _facts(rows: Sequence[Row]) -> list[str]:
     known = [row for row in rows if row.status == ACTIVE and row.vouched and row.kind in FACT_KINDS]
     shown = sorted(known, key=lambda row: -IMPORTANCE.index(row.importance))[:MAX_FACTS]
     lines = [
-        f"- {held(one_line(safe_title(row.title), MAX_FACT_CHARS))} ({held(safe_item_id(row.id))})"
-        for row in shown
+        f"- {held(one_line(safe_title(row.title), MAX_FACT_CHARS))}{_id(row.id)}" for row in shown
     ]
     return ["The most important memories:", *lines] if lines else []
 
@@ -87,12 +85,11 @@ def _lessons(repository: Repository) -> list[str]:
         repository.beliefs.all(), repository.get_many([lesson.id for lesson in found])
     )
     shown = _vouched(found, labels, repository.settings.max_unverified)[:MAX_LESSONS]
-    lines = [f"- {in_brackets(labels.get(one.id, ()))}{_lesson_line(one)}" for one in shown]
+    lines = [
+        f"- {in_brackets(labels.get(one.id, ()))}{one.context.severity}: {_safe_line(one.context.preventative_rule)}{_id(one.id)}"
+        for one in shown
+    ]
     return ["Lessons of earlier failures, the most severe first:", *lines] if lines else []
-
-
-def _lesson_line(lesson: Lesson) -> str:
-    return f"{lesson.context.severity}: {_safe_line(lesson.context.preventative_rule)} ({held(safe_item_id(lesson.id))})"
 
 
 def _vouched(found: Sequence[Lesson], labels: dict[str, Labels], most: int) -> list[Lesson]:
@@ -121,11 +118,12 @@ def _conflicts(repository: Repository) -> list[str]:
 
 
 def _conflict_line(one: Conflict) -> str:
-    return f"- {_conflict_side(one.memory)} against {_conflict_side(one.other)}"
+    sides = (f"{_safe_line(side.title)}{_id(side.id)}" for side in (one.memory, one.other))
+    return f"- {' against '.join(sides)}"
 
 
-def _conflict_side(memory: Memory) -> str:
-    return f"{_safe_line(memory.title)} ({held(safe_item_id(memory.id))})"
+def _id(id: str) -> str:
+    return f" ({held(safe_item_id(id))})"
 
 
 def _safe_line(text: str) -> str:
@@ -162,23 +160,16 @@ def record_work(
 ) -> None:
     """Record the sessions that ended, then make learnings from traces if that is due. Call this in the background."""
     recorded = _record_turns(repository, host, Transcript(talk)) if not transcript else False
-    for one, session in list(_finished(repository, transcript if ended else "").items())[
-        :MAX_AT_ONCE
-    ]:
+    before = time.time() - IDLE_S
+    finished = [
+        (one, session)
+        for one, session in unrecorded(repository.layout).items()
+        if (ended and os.path.abspath(one) == transcript) or os.stat(one).st_mtime < before
+    ]
+    for one, session in finished[:MAX_AT_ONCE]:
         recorded |= _record_transcript(repository, one, session)
     if recorded:
         repository.lifecycle.learn_when_due()
-
-
-def _finished(repository: Repository, ended: str) -> dict[str, str]:
-    """Return transcript → session for unrecorded sessions that ended now or have not grown for IDLE_S."""
-    waiting = unrecorded(repository.layout)
-    before = time.time() - IDLE_S
-    return {one: session for one, session in waiting.items() if _is_over(one, ended, before)}
-
-
-def _is_over(transcript: str, ended: str, before: float) -> bool:
-    return os.path.abspath(transcript) == ended or os.stat(transcript).st_mtime < before
 
 
 def _record_transcript(repository: Repository, transcript: str, session: str) -> bool:

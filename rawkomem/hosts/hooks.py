@@ -16,7 +16,6 @@ from ..files.journal import do_unwaited
 from ..files.layout import Layout, find_layout, personal_root
 from ..files.private import local_path
 from ..files.session_records import DRAFTS_FILE, Drafts, note_fresh, prompts_since
-from ..model.entries import Draft
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.user_settings import LEARNING_GUARD
 from ..recall.inject import Injection
@@ -24,7 +23,15 @@ from ..recall.render import fence_lines, held, new_nonce
 from ..repository import Repository
 from ..text.clean import one_line
 from ..text.safe import FENCE_TAG, safe_title
-from .hook_calls import COPIES_S, WINDOW_S, is_first_call, note_begin, note_end, notice_of
+from .hook_calls import (
+    COPIES_S,
+    WINDOW_S,
+    is_first_call,
+    note_begin,
+    note_end,
+    note_failure,
+    notice_of,
+)
 from .hook_prompt import begin_session, recalled
 from .known_hosts import (
     ALIASES,
@@ -66,7 +73,9 @@ def read_call(name: str, event: str, data: bytes) -> Call:
     name = ALIASES.get(name, name)
     if name not in HOSTS:
         raise BadInput(f"unknown host {name!r}", "one of " + ", ".join(HOSTS))
-    known = _event_named(event)
+    event = dict(HOSTS[name].events).get(event, event)
+    if event not in EVENTS:
+        raise BadInput(f"unknown event {event!r}", "one of " + ", ".join(EVENTS))
     if len(data) > MAX_INPUT_BYTES:
         raise BadInput(f"more than {MAX_INPUT_BYTES >> 20} MB on stdin")
     try:
@@ -78,7 +87,9 @@ def read_call(name: str, event: str, data: bytes) -> Call:
     said = _call_fields(fields)
     if "transcript" not in said:
         said["transcript"] = next(filter(None, _environment("transcript_variable")), "")
-    return Call(_speaker(name, fields), known, fields, **said)
+    # Cursor marks its calls, even if it runs a hook of Claude Code's settings.
+    marked = [other for other, host in HOSTS.items() if host.mark and host.mark in fields]
+    return Call(marked[0] if marked else name, event, fields, **said)
 
 
 def _call_fields(fields: Fields) -> dict[str, str]:
@@ -123,31 +134,6 @@ def _environment(kind: str) -> list[str]:
     ]
 
 
-def _event_named(name: str) -> str:
-    """Return our name of an event. Accepts any host's name for it and ignores case and punctuation."""
-    if name in EVENTS:
-        return name
-    names = [pair for host in HOSTS.values() for pair in (*host.events, *host.more_events)]
-    for theirs, ours in (
-        *names,
-        *zip(EVENTS, EVENTS, strict=True),
-        ("start", EVENTS[0]),
-        ("end", EVENTS[-1]),
-    ):
-        if _letters(theirs) == _letters(name):
-            return ours
-    raise BadInput(f"unknown event {name!r}", "one of " + ", ".join(EVENTS))
-
-
-def _letters(name: str) -> str:
-    return "".join(c for c in name.lower() if c.isalpha())
-
-
-def _speaker(name: str, fields: Fields) -> str:
-    """Return the host that really calls: Cursor marks its calls, even if it runs a hook of Claude Code's settings."""
-    return next((other for other, host in HOSTS.items() if host.mark and host.mark in fields), name)
-
-
 def _field_text(value: object) -> str:
     """Return a text, or the first item of a list; empty for other values. Lone surrogates are replaced by `?`."""
     if isinstance(value, list):
@@ -184,11 +170,6 @@ def request_for(layout: Layout, session: str) -> str:
     if draft is None:
         return ""
     store.note_asked(draft)
-    return _request_text(draft)
-
-
-def _request_text(draft: Draft) -> str:
-
     quote = held(one_line(safe_title(draft.said), MAX_QUOTE_CHARS))
     lead = LEADS.get(draft.kind, OTHERWISE)
     return fence_lines(
@@ -214,7 +195,10 @@ def run_hook(folder: str, arguments: list[str]) -> None:
     try:
         if event == LEARN:
             layout = find_layout(folder)
-            _learn_now(layout, host, transcript, session, last == END)
+            from .hook_sessions import learn_behind
+
+            call = Call(host, LEARN, {}, session, transcript=transcript)
+            learn_behind(_open_repository(layout, call), call, sys.stdin.buffer, last == END)
             return
         data = read_stdin()
         if os.environ.get(LEARNING_GUARD):
@@ -223,7 +207,11 @@ def run_hook(folder: str, arguments: list[str]) -> None:
         call = read_call(host, event, data)
         layout = _layout_of(folder, call)
         if layout:
-            _timed(layout, call)
+            began = note_begin(layout, call.host, call.event)
+            try:
+                _answer(layout, call)
+            finally:
+                note_end(layout, call.host, call.event, began)
     except Exception as failure:  # the host must keep working after any error
         if layout:
             said = (
@@ -231,7 +219,7 @@ def run_hook(folder: str, arguments: list[str]) -> None:
                 if isinstance(failure, RawkoError)
                 else f"{type(failure).__name__}: {failure}"
             )
-            _note_failure(layout, host, event, said)
+            note_failure(layout, host, event, said)
 
 
 def _layout_of(folder: str, call: Call | None) -> Layout | None:
@@ -247,16 +235,6 @@ def _layout_of(folder: str, call: Call | None) -> Layout | None:
     if call and call.event in (PROMPT, START, COMPACT) and os.path.isdir(personal_root()):
         return find_layout(os.path.dirname(personal_root()))
     return None
-
-
-def _timed(layout: Layout, call: Call) -> None:
-    """Answer a call and log how long it took. If the log has no end of a call, the host stopped it."""
-
-    began = note_begin(layout, call.host, call.event)
-    try:
-        _answer(layout, call)
-    finally:
-        note_end(layout, call.host, call.event, began)
 
 
 def _answer(layout: Layout, call: Call) -> None:
@@ -304,21 +282,20 @@ def _is_first(layout: Layout, call: Call) -> bool:
 
 
 def _inject(repository: Repository, call: Call) -> None:
-
     request = request_for(repository.layout, call.session)
     injection = recalled(
         repository, call, HOSTS[call.host].max_context_bytes - len(request.encode())
     )
     _say(answer(call, injection.text + request, _notice(repository.layout, call, injection)))
     repository.note_use(injection, call.session)
-    do_unwaited(lambda: _note_prompt(repository.layout, call))
+
+    def note_prompt() -> None:
+        from .hook_sessions import note_typed
+
+        note_typed(repository.layout, call)
+
+    do_unwaited(note_prompt)
     repository.core.deepen_in_background()
-
-
-def _note_prompt(layout: Layout, call: Call) -> None:
-    from .hook_sessions import note_typed
-
-    note_typed(layout, call)
 
 
 def _open_session(repository: Repository, call: Call) -> None:
@@ -352,19 +329,11 @@ def answer(call: Call, context: str, notice: str = "") -> bytes:
     )
 
 
-def _learn_now(layout: Layout, host: str, transcript: str, session: str, ended: bool) -> None:
-
-    from .hook_sessions import learn_behind
-
-    call = Call(host, LEARN, {}, session, transcript=transcript)
-    learn_behind(_open_repository(layout, call), call, sys.stdin.buffer, ended)
-
-
 def _open_repository(layout: Layout, call: Call) -> Repository:
 
     return Repository(
         layout,
-        lambda message: _note_failure(layout, call.host, call.event, message),
+        lambda message: note_failure(layout, call.host, call.event, message),
         via="agent",
         layers=True,
     )
@@ -388,12 +357,3 @@ def _transcript_state(transcript: str) -> str:
         return f"{transcript} {os.stat(transcript).st_size}" if transcript else ""
     except OSError:
         return transcript
-
-
-def _note_failure(layout: Layout, host: str, event: str, message: str) -> None:
-    try:
-        from .hook_calls import note_failure
-
-        note_failure(layout, host, event, message)
-    except Exception:  # the log cannot be loaded, and there is no other place to report it
-        pass

@@ -6,6 +6,7 @@ A new host needs a record here and, for transcripts, a reader in learn.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 
 from ..model.values import record
@@ -117,7 +118,6 @@ class Host:
         str, ...
     ] = ()  # other files, in a project or `~/`, into which people write our commands
     # Calls of hooks
-    more_events: Names = ()  # other names of events that the host uses or used
     fields: Names = ()  # the host's name of a field → the name in Call, where it differs from Claude Code's
     mark: str = (
         ""  # a field that only this host passes, even to hooks that were set up for another host
@@ -211,7 +211,6 @@ HOSTS = {
         ),
         marketplace="claude/.claude-plugin/marketplace.json",
         mentions=(".claude/settings.local.json", ".mcp.json", "CLAUDE.md", "~/.claude.json"),
-        more_events=(("SubagentStop", TURN), ("PreCompact", COMPACT)),
         project_variable="CLAUDE_PROJECT_DIR",
         notice=SYSTEM_MESSAGE,
         transcript="claude-code",
@@ -248,7 +247,6 @@ HOSTS = {
         events=(),
         skills=AGENTS_SKILLS,
         mentions=(".opencode/plugins", "opencode.json"),
-        more_events=(("session.idle", TURN), ("session.deleted", END)),
         fields=(("sessionID", "session"),),
         answer=lambda _, context: context,  # our own plugin reads plain text
     ),
@@ -270,7 +268,6 @@ HOSTS = {
         handler=lambda _, command, seconds: {"command": command, "timeout": seconds},
         grouped=False,
         mentions=(".cursor/mcp.json", "~/.cursor/mcp.json"),
-        more_events=(("afterAgentResponse", TURN),),
         fields=(
             ("conversation_id", "session"),
             ("workspace_roots", "folder"),
@@ -306,7 +303,6 @@ HOSTS = {
         },
         grouped=False,
         mentions=(".github/hooks", "~/.copilot/mcp-config.json"),
-        more_events=(("userPromptSubmitted", PROMPT),),
         fields=(("sessionId", "session"), ("transcriptPath", "transcript")),
         answer=_copilot_answer,
         is_heard=_copilot_hears,
@@ -381,6 +377,12 @@ TIME_LIMITS_S = {
 def time_limit_s(name: str, event: str) -> int:
     """Return how many seconds a host waits for the answer to one of our events."""
     return {**TIME_LIMITS_S, **dict(HOSTS[name].max_seconds)}.get(event, TIME_LIMITS_S[PROMPT])
+
+
+def home_of(name: str) -> str:
+    """Return the user's folder of a host."""
+    variable, default = HOSTS[name].home
+    return os.environ.get(variable) or os.path.expanduser(default)
 
 
 ALIASES = {  # other names of a host (its program or its package) → the name of its record

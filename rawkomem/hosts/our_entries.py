@@ -1,32 +1,19 @@
-"""Our entries in the settings of hosts, as text to text: recognize, add and remove our hooks and our
-MCP server, in JSON and in TOML.
+"""Our entries in the settings of hosts: recognize, add and remove our hooks and our MCP server, in JSON
+and in TOML.
 
 Hosts store hooks as `{"hooks": {"Event": [item, …]}}`. An item is a handler, or a group with a list
-of handlers. In TOML we write a marked block at the end; hosts may insert their own tables between
-the marks, so tables that do not call us are not ours.
+of handlers.
 """
 
 from __future__ import annotations
 
 import json
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
-from ..text.marked import cut_block, find_block, put_block
-from .json_text import (
-    BLANKS,
-    INDENT,
-    Item,
-    Node,
-    Style,
-    is_made_by_us,
-    member,
-    parse_json,
-    put_item,
-    style_of,
-    take_out_item,
-    written_json,
-)
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
 
 # Recognize our MCP server, and our handlers, which run `rawkomem hook …` by any path and in any
 # host's format.
@@ -57,19 +44,10 @@ def guarded(line: str, key: str = "") -> str:
     return line + (ALWAYS_0_IN_CMD if key == CMD_KEY else ALWAYS_0)
 
 
-def is_server(entry: object) -> bool:
-    """Tell whether an entry of a host's MCP servers is exactly ours: our program with the only argument `mcp`."""
-    return (
-        isinstance(entry, dict)
-        and entry.get("command") == PROGRAM
-        and entry.get(ARGUMENTS) == ["mcp"]
-    )
-
-
 def by_name(item: object) -> object:
     """Return an item of a host's list, normalized for a comparison: a path to our program is replaced by its name.
 
-    A path comes from a person, so its line counts as guarded. A plain name without a guard is our older form and stays.
+    A person may have written the line, so it counts as guarded.
     """
     if isinstance(item, list):
         return [by_name(one) for one in item]
@@ -84,10 +62,9 @@ def by_name(item: object) -> object:
 
 
 def _named_line(handler: Mapping[str, object], key: str) -> str:
-    line = " ".join((PROGRAM, *_hook_words(handler, key))) if _hook_words(handler, key) else ""
-    if not line or str(handler[key]).startswith(f"{PROGRAM} "):
-        return line
-    return guarded(line.removesuffix(ALWAYS_0).removesuffix(ALWAYS_0_IN_CMD), key)
+    words = _hook_words(handler, key)
+    line = " ".join((PROGRAM, *words)).removesuffix(ALWAYS_0).removesuffix(ALWAYS_0_IN_CMD)
+    return guarded(line, key) if words else ""
 
 
 def _hook_words(handler: Mapping[str, object], key: str) -> list[str]:
@@ -112,333 +89,158 @@ def _parted_command(line: str) -> tuple[str, list[str]]:
     return program, words
 
 
-# Add calls of rawkomem to the `hooks` of a settings file, and remove them, as text to text.
-#
-# Hosts store hooks as `{"hooks": {"Event": [item, …]}}`. An item is a handler, or a group with a
-# list of handlers.
+# Read and write the text of a settings file.
 
-Wanted = Mapping[str, object]  # event → our item in its list
+Settings = dict[str, Any]
+Edit = Callable[[Settings], None]
+INDENT = "  "  # if the file has no indentation to copy
+TEXT_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*(?:"|\Z))|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+TEXT_OR_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*(?:"|\Z))|,(?=\s*[}\]])', re.DOTALL)
+
+
+class HasComments(ValueError):
+    """Raised if a JSON file has comments or trailing commas, which an edit would lose."""
+
+
+def edited(text: str, edits: Sequence[Edit], is_toml: bool) -> str:
+    """Return the text of a settings file after some edits; empty if no settings remain.
+
+    An edit keeps the comments and the layout of TOML, and the indentation and line ends of JSON. Raises ValueError if
+    the file cannot be parsed or edited.
+    """
+    before, after = parsed(text, is_toml), parsed(text, is_toml)
+    for edit in edits:
+        edit(after)
+    if after == before:
+        return text
+    if is_toml:
+        made = tomlkit.dumps(after)
+    else:
+        _check_strict(text)
+        made = _json_text(after, text) if after else ""
+    end = text[len(text.rstrip()) :] if text.strip() else "\n"
+    return made.rstrip() + end if made.strip() else ""
+
+
+def parsed(text: str, is_toml: bool = False) -> Settings:
+    """Return the settings in a text: TOML, or JSON that may have comments and trailing commas.
+
+    Raises ValueError if it cannot be parsed.
+    """
+    try:
+        return tomlkit.parse(text) if is_toml else _parsed_json(text)
+    except TOMLKitError as failure:
+        raise ValueError(str(failure)) from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _parsed_json(text: str) -> Settings:
+    bare = TEXT_OR_COMMENT.sub(lambda found: found[1] or " ", text)
+    bare = TEXT_OR_LAST_COMMA.sub(lambda found: found[1] or " ", bare)
+    settings = json.loads(bare) if bare.strip() else {}
+    if not isinstance(settings, dict):
+        raise ValueError("the file is not a JSON object")
+    return settings
+
+
+def _check_strict(text: str) -> None:
+    """Raise ValueError if writing the parsed JSON back would lose comments or a duplicate key."""
+    try:
+        json.loads(text if text.strip() else "{}", object_pairs_hook=_without_duplicates)
+    except json.JSONDecodeError:
+        raise HasComments(
+            "it has comments or trailing commas, which rawkomem cannot keep"
+        ) from None
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> Settings:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("it has the same key twice in an object")
+    return members
+
+
+def _json_text(settings: Settings, before: str) -> str:
+    """Return settings as JSON, with the indentation and the line ends of the earlier text."""
+    indented = re.search(r"^[ \t]+(?=\S)", before, re.MULTILINE)
+    text = json.dumps(settings, indent=indented[0] if indented else INDENT, ensure_ascii=False)
+    return text.replace("\n", "\r\n" if "\r\n" in before else "\n")
+
+
+# Add our hooks and our MCP server to parsed settings, and remove them.
+
 HOOKS = "hooks"
 VERSION = "version"
-WAS_EMPTY = "\n\n"  # the end of a file that existed and was empty; a file that we created ends in one line break
-
-
-def with_hooks(text: str | None, wanted: Wanted, version: int = 0) -> str:
-    """Return a settings file with our items, each in its event's list; `text` is None if there is no file.
-
-    Raises ValueError if the file cannot be parsed or extended.
-    """
-    if text is None or _is_empty(text):
-        made = {HOOKS: {event: [item] for event, item in wanted.items()}}
-        whole = written_json({**made, VERSION: version} if version else made, Style("\n", INDENT))
-        return f"{whole}\n" if text is None else f"{text}{whole}{WAS_EMPTY}"
-    if _has_hooks(parse_json(text), wanted):
-        return text
-    bare = without_hooks(text)
-    if bare is None or _is_empty(bare):
-        return with_hooks(bare, wanted, version)
-    added = _hooks_added(bare, wanted, version)
-    if without_hooks(added) != bare:
-        raise ValueError("'connect --remove' could not restore its layout")
-    return added
-
-
-def without_hooks(text: str | None) -> str | None:
-    """Return a settings file without our items; None if `connect` created the file and nothing else is in it."""
-    if text is None or _is_empty(text):
-        return text
-    root = parse_json(text)
-    while found := next(_our_hooks(root), None):
-        rest = _hook_taken(text, root, *found)
-        if rest is None:
-            return text[: root.start] if text[root.end :] == WAS_EMPTY else None
-        text, root = rest, parse_json(rest)
-    return text
-
-
-def _is_empty(text: str) -> bool:
-    """Tell whether a file is empty: hosts read it like `{}`."""
-    return not text.strip(BLANKS)
-
-
-def _hooks_added(text: str, wanted: Wanted, version: int) -> str:
-    """Return the text with our items. The version is added only if the file had neither hooks nor a version."""
-    before = parse_json(text)
-    for event, item in wanted.items():
-        root = parse_json(text)
-        style = style_of(text, root)
-        hooks = _checked(member(root, HOOKS), dict)
-        events = _checked(member(hooks.node, event), list) if hooks else None
-        if events:
-            text = put_item(text, events.node, "", item, style)
-        elif hooks:
-            text = put_item(text, hooks.node, event, [item], style)
-        else:
-            text = put_item(text, root, HOOKS, {event: [item]}, style)
-    if not version or member(before, HOOKS) or member(before, VERSION):
-        return text
-    root = parse_json(text)
-    return put_item(text, root, VERSION, version, style_of(text, root))
-
-
-def _checked(item: Item | None, kind: type) -> Item | None:
-    if item and not isinstance(item.node.value, kind):
-        raise ValueError(f"{item.key} is not {'an object' if kind is dict else 'a list'}")
-    return item
-
-
-def _has_hooks(root: Node, wanted: Wanted) -> bool:
-    """Tell whether the file has exactly the wanted items of ours."""
-    ours = [
-        (event.key, by_name(event.node.items[index].node.value))
-        for event, index in _our_hooks(root)
-    ]
-    return sorted(ours, key=repr) == sorted(wanted.items(), key=repr)
-
-
-def _our_hooks(root: Node) -> Iterator[tuple[Item, int]]:
-    """Yield each event with the index of an item that calls us, the last first: the reverse of adding them."""
-    if not isinstance(root.value, dict):
-        raise ValueError("the file is not a JSON object")
-    hooks = _checked(member(root, HOOKS), dict)
-    for event in reversed(hooks.node.items if hooks else ()):
-        for index in reversed(range(len(event.node.items))):
-            if isinstance(event.node.value, list) and _item_calls_us(event.node.items[index].node):
-                yield event, index
-
-
-def _hook_taken(text: str, root: Node, event: Item, index: int) -> str | None:
-    """Return the text without one item of ours, and without the lists and objects that we created for it.
-
-    Returns None if nothing remains.
-    """
-    item = event.node.items[index].node
-    inner = member(item, HOOKS)
-    others = [one for one in inner.node.items if not calls_us(one.node.value)] if inner else []
-    if inner and others:  # a person added handlers to our group
-        last = max(at for at, one in enumerate(inner.node.items) if calls_us(one.node.value))
-        return take_out_item(text, inner.node, last)
-    if not is_made_by_us(event.node):
-        return take_out_item(text, event.node, index)
-    hooks = member(root, HOOKS)
-    assert hooks
-    if not is_made_by_us(hooks.node):
-        return take_out_item(text, hooks.node, hooks.node.items.index(event))
-    at = root.items.index(hooks)
-    if (
-        len(root.items) > at + 1 and root.items[at + 1].key == VERSION
-    ):  # directly after our hooks: we added it
-        return take_out_item(text, root, at + 1)
-    return None if is_made_by_us(root) else take_out_item(text, root, at)
-
-
-def _item_calls_us(node: Node) -> bool:
-    inner = member(node, HOOKS)
-    return (
-        any(calls_us(one.node.value) for one in inner.node.items) if inner else calls_us(node.value)
-    )
-
-
-# Add our MCP server to the servers of a JSON settings file, and remove it, as text to text.
-
 SERVER_NAME = "rawkomem"  # the name of our server
 
 
-def with_server(text: str | None, key: str, entry: Mapping[str, object]) -> str:
-    """Return the file with our server under a key. An existing server with our name is not changed.
-
-    Raises ValueError if the file cannot be parsed or extended.
-    """
-    if text is None or not text.strip(BLANKS):
-        whole = written_json({key: {SERVER_NAME: dict(entry)}}, Style("\n", INDENT))
-        return f"{whole}\n" if text is None else f"{text}{whole}{WAS_EMPTY}"
-    root = _object_in(text)
-    servers = _servers_in(root, key)
-    if servers and member(servers.node, SERVER_NAME):
-        return text
-    style = style_of(text, root)
-    added = (
-        put_item(text, servers.node, SERVER_NAME, dict(entry), style)
-        if servers
-        else put_item(text, root, key, {SERVER_NAME: dict(entry)}, style)
-    )
-    if without_server(added, key, entry) != text:
-        raise ValueError("'connect --remove' could not restore its layout")
-    return added
+def put_hooks(settings: Settings, wanted: Mapping[str, object], version: int = 0) -> None:
+    """Add our items, each to its event's list, unless exactly these are there."""
+    ours = [(event, by_name(items[index])) for event, items, index in _our_items(settings)]
+    if sorted(ours, key=repr) == sorted(wanted.items(), key=repr):
+        return
+    take_hooks(settings)
+    hooks = settings.setdefault(HOOKS, {})
+    for event, item in wanted.items():
+        if not isinstance(hooks.get(event, []), list):
+            raise ValueError(f"{event} is not a list")
+        if hooks.get(event):
+            hooks[event].append(item)
+        else:
+            hooks[event] = [item]
+    if version:
+        settings.setdefault(VERSION, version)
 
 
-def without_server(text: str | None, key: str, entry: Mapping[str, object]) -> str | None:
-    """Return the file without our server, unless a person edited the server.
-
-    Returns None if `connect` created the file and nothing else is in it.
-    """
-    if text is None or not text.strip(BLANKS):
-        return text
-    root = _object_in(text)
-    servers = _servers_in(root, key)
-    ours = member(servers.node, SERVER_NAME) if servers else None
-    if not servers or not ours or ours.node.value != dict(entry):
-        return text
-    if not is_made_by_us(servers.node):
-        return take_out_item(text, servers.node, servers.node.items.index(ours))
-    if not is_made_by_us(root):
-        return take_out_item(text, root, root.items.index(servers))
-    return text[: root.start] if text[root.end :] == WAS_EMPTY else None
+def take_hooks(settings: Settings) -> None:
+    """Remove our items, and the lists and objects that become empty."""
+    for event, items, index in _our_items(settings):
+        handlers = items[index].get(HOOKS, [])
+        for at in reversed(range(len(handlers))):
+            if calls_us(handlers[at]):
+                del handlers[at]
+        if not handlers:
+            del items[index]
+        if not items:
+            del settings[HOOKS][event]
+        if not settings[HOOKS]:
+            del settings[HOOKS]
+    if settings.keys() == {VERSION}:
+        del settings[VERSION]
 
 
-def has_server(text: str | None, key: str) -> bool:
-    """Tell whether a file has a server with our name, edited or not."""
-    servers = _servers_in(_object_in(text), key) if text and text.strip(BLANKS) else None
-    return bool(servers and member(servers.node, SERVER_NAME))
+def _our_items(settings: Settings) -> Iterator[tuple[str, list[Any], int]]:
+    """Yield each event, its list, and the index of an item that calls us, the last first."""
+    hooks = settings.get(HOOKS, {})
+    if not isinstance(hooks, dict):
+        raise ValueError(f"{HOOKS} is not an object")
+    lists = [(event, items) for event, items in hooks.items() if isinstance(items, list)]
+    for event, items in reversed(lists):
+        for index in reversed(range(len(items))):
+            item = items[index]
+            handlers = item.get(HOOKS, [item]) if isinstance(item, dict) else ()
+            if isinstance(handlers, list) and any(map(calls_us, handlers)):
+                yield event, items, index
 
 
-def _object_in(text: str) -> Node:
-    root = parse_json(text)
-    if not isinstance(root.value, dict):
-        raise ValueError("the file is not a JSON object")
-    return root
-
-
-def _servers_in(root: Node, key: str) -> Item | None:
-    servers = member(root, key)
-    if servers and not isinstance(servers.node.value, dict):
+def put_server(settings: Settings, key: str, entry: Mapping[str, object]) -> None:
+    """Add our server under a key. An existing server with our name is not changed."""
+    servers = settings.setdefault(key, {})
+    if not isinstance(servers, dict):
         raise ValueError(f"{key} is not an object")
-    return servers
+    servers.setdefault(SERVER_NAME, dict(entry))
 
 
-# Write our hooks and our MCP server into a TOML file, in a marked block at its end.
-#
-# Hosts may insert their own tables between the marks, so tables in the block that do not call us
-# are not ours.
-
-BLOCK_NAME = "rawkomem connect"
-SERVER_HEADER = "[mcp_servers.rawkomem]"
-Server = Mapping[str, object]
+def take_server(settings: Settings, key: str, entry: Mapping[str, object]) -> None:
+    """Remove our server, unless a person edited it."""
+    if has_server(settings, key) and settings[key][SERVER_NAME] == entry:
+        del settings[key][SERVER_NAME]
+        if not settings[key]:
+            del settings[key]
 
 
-def with_toml_block(
-    text: str | None, wanted: Mapping[str, Mapping[str, object]], entry: Server | None = None
-) -> str | None:
-    """Return the file with our block: `[[hooks.Event]]` with one handler each, and our MCP server if `entry` is passed.
-
-    `text` is None if there is no file. A server that was in the block stays. Raises ValueError if the file cannot be
-    parsed or extended.
-    """
-    lines = [line for event, handler in wanted.items() for line in _hook_lines(event, handler)]
-    lines += _kept_server(text) or (
-        [] if entry is None or has_toml_server(text) else _server_lines(entry)
-    )
-    if not lines:
-        return without_toml_block(text)
-    known = find_block((text or "").encode(), BLOCK_NAME, to_end=True)
-    if (
-        text is not None
-        and known
-        and [line.rstrip("\r") for line in _parted_block(known.inside)[0]] == lines
-    ):
-        return text
-    bare = without_toml_block(text)
-    tomllib.loads(bare or "")
-    block = "".join(f"{line}\n" for line in lines)
-    made = put_block(None if bare is None else bare.encode(), BLOCK_NAME, block).decode()
-    try:
-        tomllib.loads(made)
-    except tomllib.TOMLDecodeError:
-        raise ValueError(
-            "its hooks or servers are inline tables or arrays, which cannot be extended"
-        ) from None
-    return made
-
-
-def without_toml_block(text: str | None) -> str | None:
-    """Return the file without our block; None if `connect` created the file and nothing else is in it.
-
-    Raises ValueError if the rest is not valid TOML.
-    """
-    data = (text or "").encode()
-    if text is None or not find_block(data, BLOCK_NAME, to_end=True):
-        return text  # without a block of ours, the file need not be valid
-    left = cut_block(data, BLOCK_NAME, lambda inside: "\n".join(_parted_block(inside)[1]).encode())
-    tomllib.loads((left or b"").decode())
-    return None if left is None else left.decode()
-
-
-def _parted_block(inside: bytes) -> tuple[list[str], list[str]]:
-    """Return our lines between the marks, and all other lines."""
-    tables = _tables(inside.decode().split("\n"))
-    ours: list[str] = []
-    theirs: list[str] = []
-    for at, table in enumerate(tables):
-        end = _end_of_table(table) if _is_our_table(tables, at) else 0
-        ours += table[:end]
-        theirs += table[end:]
-    return ours, theirs
-
-
-def _tables(lines: Sequence[str]) -> list[list[str]]:
-    """Split lines before each header."""
-    tables: list[list[str]] = [[]]
-    for line in lines:
-        if line.startswith("["):
-            tables.append([])
-        tables[-1].append(line)
-    return tables
-
-
-def _end_of_table(table: Sequence[str]) -> int:
-    """Return where a table ends: blank lines and comments after it belong to the next table."""
-    return max(
-        (at for at, line in enumerate(table, 1) if line.strip() and not line.startswith("#")),
-        default=0,
-    )
-
-
-def _is_our_table(tables: Sequence[Sequence[str]], at: int) -> bool:
-    """Tell whether a table is our server, a handler that calls us, or a group that holds only such a handler."""
-    if _header_at(tables, at) == SERVER_HEADER:
-        return is_server(_read_table(tables[at]))
-    header, *inner = (_header_at(tables, at + step) for step in range(3))
-    if header.endswith(".hooks]]"):
-        return _is_handler(tables[at])
-    group = header.replace("]]", ".hooks]]")
-    return inner[0] == group != inner[1] and _is_handler(tables[at + 1])
-
-
-def _header_at(tables: Sequence[Sequence[str]], at: int) -> str:
-    return tables[at][0].strip() if at < len(tables) and tables[at] else ""
-
-
-def _is_handler(table: Sequence[str]) -> bool:
-    return calls_us(_read_table(table))
-
-
-def _read_table(table: Sequence[str]) -> dict[str, object]:
-    """Return the keys and values of a table; empty if it cannot be parsed."""
-    try:
-        return tomllib.loads("\n".join(line.rstrip("\r") for line in table[1:]))
-    except tomllib.TOMLDecodeError:
-        return {}
-
-
-def has_toml_server(text: str | None) -> bool:
-    """Tell whether a file has a server with our name, in our block or elsewhere."""
-    servers = tomllib.loads(text or "").get("mcp_servers")
-    return isinstance(servers, dict) and "rawkomem" in servers
-
-
-def _kept_server(text: str | None) -> list[str]:
-    """Return the lines of our server in the block; empty if it has none."""
-    block = find_block((text or "").encode(), BLOCK_NAME, to_end=True)
-    ours = [line.rstrip("\r") for line in _parted_block(block.inside)[0]] if block else []
-    return ours[ours.index(SERVER_HEADER) :] if SERVER_HEADER in ours else []
-
-
-def _server_lines(entry: Server) -> list[str]:
-    return [SERVER_HEADER, *(f"{key} = {json.dumps(value)}" for key, value in entry.items())]
-
-
-def _hook_lines(event: str, handler: Mapping[str, object]) -> list[str]:
-    lines = [
-        f"{key} = {json.dumps(value)}" for key, value in handler.items()
-    ]  # TOML and JSON quote alike
-    return [f"[[hooks.{event}]]", f"[[hooks.{event}.hooks]]", *lines]
+def has_server(settings: Settings, key: str) -> bool:
+    """Tell whether there is a server with our name, edited or not."""
+    servers = settings.get(key)
+    return isinstance(servers, dict) and SERVER_NAME in servers

@@ -38,7 +38,7 @@ from ..recall.inject import received_key, tokens_spent
 from ..redaction.find import redact
 from ..repository import Repository
 from .hook_prompt import MAX_TAIL_BYTES, rehearsed
-from .known_hosts import HOSTS, Host
+from .known_hosts import HOSTS, home_of
 
 # Find the past sessions of a project: those that hooks recorded, and those that hosts store for
 # its folder.
@@ -60,12 +60,12 @@ PROJECT_ROOT = ".project_root"  # the file that names the project, if Gemini's f
 def session_places(layout: Layout) -> dict[str, str]:
     """Return the files and folders in which sessions of a project are searched: name of the source → path."""
     project = os.path.realpath(layout.project)
-    claude = os.path.join(_home_of("claude"), "projects", NOT_IN_NAMES.sub("-", project))
+    claude = os.path.join(home_of("claude"), "projects", NOT_IN_NAMES.sub("-", project))
     return {
         "hooks": local_path(layout, SESSIONS),
         "claude": claude,
-        "codex": os.path.join(_home_of("codex"), "sessions"),
-        "gemini": os.path.join(_home_of("gemini"), "tmp"),
+        "codex": os.path.join(home_of("codex"), "sessions"),
+        "gemini": os.path.join(home_of("gemini"), "tmp"),
         "specstory": os.path.join(project, ".specstory", "history"),
     }
 
@@ -89,11 +89,6 @@ def sessions_of(layout: Layout, name: str) -> list[str]:
     if name == "gemini":
         return [*_chats(where[name], project)]
     return _files_like(where[name], "*.md") if name == "specstory" else []
-
-
-def _home_of(host: str) -> str:
-    variable, default = HOSTS[host].home
-    return os.environ.get(variable) or os.path.expanduser(default)
 
 
 def _latest_first(files: Iterable[str]) -> list[str]:
@@ -273,7 +268,8 @@ def replay(repository: Repository, past: Past) -> Replayed:
 
 
 def _answers(repository: Repository, past: Past) -> Iterator[Answer]:
-    host, told = _host_of_reader(past.host), Told()
+    readers = {host.transcript: host for host in reversed(HOSTS.values()) if host.transcript}
+    host, told = readers.get(past.host, HOSTS["claude"]), Told()
     for number, moment in enumerate(past.moments, 1):
         told = Told() if moment.is_fresh or not host.keeps_context else told
         injection = rehearsed(
@@ -290,13 +286,6 @@ def _answers(repository: Repository, past: Past) -> Iterator[Answer]:
             memories,
             injection.tokens,
         )
-
-
-def _host_of_reader(reader: str) -> Host:
-    """Return the host whose transcripts a reader reads; Claude Code for all other formats."""
-    return next(
-        (host for host in HOSTS.values() if reader and host.transcript == reader), HOSTS["claude"]
-    )
 
 
 def _corrections(
@@ -325,8 +314,9 @@ def _judged(repository: Repository, draft: Draft, before: list[Answer]) -> Corre
     """Return the verdict on a correction; `before` are the answers up to its prompt."""
     since = {memory.id: answer.number for answer in reversed(before) for memory in answer.memories}
     injected = {memory.id: memory for answer in before for memory in answer.memories}
-    near = (memory for memory in _near_draft(repository, draft) if memory.id not in injected)
-    found = covering_memories(draft, [*injected.values(), *near])
+    in_use = Filter(statuses=(ACTIVE,), current=True)
+    near = {memory.id: memory for memory, _ in repository.core.near(draft.text, MAX_NEAR, in_use)}
+    found = covering_memories(draft, list((injected | near).values()))
     prompt = before[-1].number if before else 0
     memory = next((one for one in found if one.id in injected), found[0] if found else None)
     if memory is None:
@@ -334,10 +324,3 @@ def _judged(repository: Repository, draft: Draft, before: list[Answer]) -> Corre
     return Correction(
         draft, prompt, COVERED if memory.id in since else SILENT, memory, since.get(memory.id, 0)
     )
-
-
-def _near_draft(repository: Repository, draft: Draft) -> list[Memory]:
-    """Return the memories in use that are closest to a draft."""
-    in_use = Filter(statuses=(ACTIVE,), current=True)
-    found = repository.core.look([draft.text], MAX_NEAR, in_use)[0].found
-    return [*repository.get_many([item.row.id for item in found])]

@@ -239,7 +239,6 @@ REQUEST = "request"  # a person said: remember …
 AGREED = "agreed"  # an agent said it, and the person agreed
 FIX = "fix"  # a command failed, then the same command passed
 INSTRUCTION = "instruction"  # somebody wrote it into CLAUDE.md or another instructions file
-DEMOTED = "demoted"  # a memory that the first version's extractor wrote and nobody changed
 FOUND = "found"  # a language model found it
 LESSON = "lesson"  # tag of a draft made from failures; keeping the draft stores a lesson
 DRAFT_KINDS = (
@@ -251,7 +250,6 @@ DRAFT_KINDS = (
     AGREED,
     FIX,
     INSTRUCTION,
-    DEMOTED,
     FOUND,
 )
 

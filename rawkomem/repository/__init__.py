@@ -48,14 +48,13 @@ if TYPE_CHECKING:
     from .commits import Edits, Gathering, Staging
     from .connections import Citations, Episodes, Graph
     from .experience import Lessons, Traces
-    from .injecting import Recalling
     from .layers import Layers
     from .learning import Drafts, Learning, Remembering, Transcripts
     from .machine import Store
     from .maintenance import Lifecycle, Retention
     from .skills import Skills
     from .transfer import Exchange, Ledger, Sinks
-    from .writing import Stored, Writing
+    from .writing import Stored
 
 
 class Changes(TypedDict, total=False):
@@ -130,8 +129,6 @@ class Repository:
         "layers", "The project's memories, the user's own, and those of shared repositories."
     )
     undoing: Undoing = lazy("beliefs", "The last changes made on this machine; undo them.")
-    _recalling: Recalling = lazy("injecting")
-    _writing: Writing = lazy("writing")
 
     def __init__(
         self,
@@ -215,13 +212,17 @@ class Repository:
         A text without a title gets its first heading or line as title. A claim may confirm or supersede another claim,
         or wait for a review; see `outcome`. With `evolve`, the memory supersedes the memory that it clearly updates.
         """
-        return self._writing.add(text, fields, on_conflict, evolve, via)
+        from .writing import add
+
+        return add(self, text, fields, on_conflict, evolve, via)
 
     def add_many(
         self, entries: Sequence[Entry], on_conflict: str = "quarantine", via: str = ""
     ) -> Sequence[Stored]:
         """Store up to 1,000 memories as `add` does; if one of them is rejected, write none."""
-        return self._writing.add_many(entries, on_conflict, via)
+        from .writing import add_many
+
+        return add_many(self, entries, on_conflict, via)
 
     def amend(
         self, name: str, entry: Entry | None = None, via: str = "", **fields: Unpack[Changes]
@@ -230,25 +231,33 @@ class Repository:
 
         If you pass an Entry, the fields that differ from their defaults are changed.
         """
-        return self._writing.amend(name, entry, fields, via)
+        from .writing import amend
+
+        return amend(self, name, entry, fields, via)
 
     def delete(self, name: str, reason: str = "", by: str = "") -> Written:
         """Hide a memory by appending a tombstone; its text stays in the file and in history."""
-        return self._writing.delete(name, reason, by)
+        from ..state.changes import plan_delete
+
+        return self.core.writer.write(plan_delete(self.get(name), reason, by))[0]
 
     def feedback(self, name: str, signal: str, reason: str = "", by: str = "") -> Written:
         """Vote on a memory: `helpful` or `harmful`."""
-        return self._writing.feedback(name, signal, reason, by)
+        from ..state.changes import plan_feedback
+
+        return self.core.writer.write_decided(
+            lambda: plan_feedback(self.get(name), signal, reason, by)
+        )[0]
 
     # Read
 
     def get(self, name: str, as_of: int = 0) -> Memory:
         """Return the memory with an id, a part of one, a file stem or a title; with `as_of` (ms), its state then."""
-        return self.core.reading.get(name, as_of)
+        return self.core.get(name, as_of)
 
     def get_many(self, names: Sequence[str]) -> Sequence[Memory]:
         """Return the memories with these names, in this order, without duplicates."""
-        return self.core.reading.get_many(names)
+        return self.core.get_many(names)
 
     def list(self, only: Filter | None = None, **words: Words) -> Sequence[Row]:
         """Return all memories that pass a filter, last changed first: `list(importance="high", tag="x")`."""
@@ -287,11 +296,14 @@ class Repository:
 
     def history(self, name: str) -> Sequence[Step]:
         """Return every entry about a memory, in order, with the changes that it made."""
-        return self.core.reading.history(name)
+        return self.core.history(name)
 
     def stats(self, only: Filter | None = None, **words: Words) -> Stats:
         """Return counts over the memories that `list` returns for the same filter."""
-        return self.core.reading.stats(_filter(only, words))
+        from ..index.summaries import count_memories
+
+        inside = _filter(only, words)
+        return self.core.read(lambda: count_memories(self.core.view(inside)))
 
     # Before a run
 
@@ -320,11 +332,15 @@ class Repository:
             "min_importance": min_importance or None,
             "budget": budget or None,
         }
-        return self._recalling.inject(asked, profile, form, only, strict, **limits)
+        from .injecting import inject_for
+
+        return inject_for(self, asked, profile, form, only, strict, **limits)
 
     def rehearse(self, task: Task, told: Told, form: str = "rawko") -> Injection:
         """Return what `inject` would return for a session that already got `told`; count and log nothing."""
-        return self._recalling.rehearse(task, told, form)
+        from .injecting import rehearse
+
+        return rehearse(self, task, told, form)
 
     def prompt_for(
         self,
@@ -345,7 +361,9 @@ class Repository:
 
     def note_use(self, injection: Injection, session: str = "") -> None:
         """Count an injection in the local usage file."""
-        self._recalling.note_use(injection, session)
+        from .injecting import note_injection
+
+        note_injection(self, injection, session)
 
     def explain(
         self,
@@ -356,7 +374,9 @@ class Repository:
         **words: Words,
     ) -> tuple[Scored, bool]:
         """Return a memory's score for a task, and whether it would be injected."""
-        return self._recalling.explain(name, _task(task), profile, _filter(only, words))
+        from .injecting import explain
+
+        return explain(self, name, _task(task), profile, _filter(only, words))
 
     # Keep
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ..exchange.sources import is_from, places_of
 from ..files.append import Written
 from ..files.machine_records import PERSON, read_changes
-from ..index.ingest import vouching_of
 from ..index.memories import Believed, memories_claiming, pending_conflicts
 from ..model.entries import Change, Entry, Memory, Plan
 from ..model.errors import NotFound, Refused
@@ -55,7 +54,7 @@ from ..state.history import (
     why_not_in_use,
 )
 from ..state.trust import Trust, Weak, standing_of_entry, trust_of
-from .core import Wing
+from .core import Wing, batches
 
 # Trust in memories: disputes, quarantine and review, supersession, validity, claims and their
 # conflicts.
@@ -103,7 +102,7 @@ class Beliefs(Wing):
 
         def read() -> list[tuple[Memory, tuple[Weak, ...]]]:
             view = self._core.view(None)
-            memories = self._core.reading.whole(row.id for row in view.rows())
+            memories = self._core.whole(row.id for row in view.rows())
             return [
                 (memory, weak)
                 for memory in memories
@@ -168,7 +167,7 @@ class Beliefs(Wing):
         self, old: str, new: str, reason: str = "", by: str = "", anyway: bool = False
     ) -> Written:
         """Replace the memory `old` by the memory `new`."""
-        get, said = self._repo.get, (self._core.reading.find, reason, by, self._value, anyway)
+        get, said = self._repo.get, (self._core.find, reason, by, self._value, anyway)
         return self._decide(lambda: plan_supersede(get(old), get(new), *said))[0]
 
     def validity(
@@ -190,10 +189,7 @@ class Beliefs(Wing):
             memory = self._repo.get(name)
         except NotFound:
             return False
-        return (
-            memory.vouched
-            and core.read(lambda: vouching_of(core.layout, core.index.catalogue.db)) is not None
-        )
+        return memory.vouched and core.read(core.vouching) is not None
 
     def proposal(self, name: str) -> Proposal:
         """Return a memory with the changes that wait for a review."""
@@ -201,9 +197,9 @@ class Beliefs(Wing):
 
         def read() -> Proposal:
             id = core.resolve(name)
-            vouches = vouching_of(core.layout, core.index.catalogue.db)
-            memory = core.reading.whole([id])[0]
-            found = fold_proposed(core.reading.entries(id), vouches) if vouches else None
+            vouches = core.vouching()
+            memory = core.whole([id])[0]
+            found = fold_proposed(core.entries(id), vouches) if vouches else None
             return (
                 Proposal(memory, found[0], found[1].proposed)
                 if found
@@ -250,9 +246,9 @@ class Beliefs(Wing):
         core = self._core
 
         def read() -> tuple[list[Entry], list[Entry]]:
-            vouches = vouching_of(core.layout, core.index.catalogue.db, strict=True)
+            vouches = core.vouching(strict=True)
             said = (memory.id, *memory.amended_in)
-            entries = core.reading.entries(memory.id)
+            entries = core.entries(memory.id)
             words = [entry for entry in entries if entry.id in said]
             others = [entry for entry in entries if entry.id not in said and is_deciding(entry)]
             return words, [entry for entry in others if not (vouches and vouches(entry))]
@@ -263,7 +259,7 @@ class Beliefs(Wing):
 
     def waiting(self, place: str = "") -> list[Memory]:
         """Return the imported memories in quarantine, of all sources or of one kind, file, folder or section."""
-        held = self._core.reading.inside(Filter(statuses=("quarantined",)))
+        held = self._core.inside(Filter(statuses=("quarantined",)))
         return [memory for memory in held if any(_is_from_place(memory, place))]
 
     def review_all(
@@ -289,10 +285,8 @@ class Beliefs(Wing):
             if not memory.conflicts_with and "claim" not in memory.extra
         ]
         with self._core.writer.as_one_change():
-            for start in range(0, len(plain), REVIEWS_AT_ONCE):
-                self._review_plain(
-                    plain[start : start + REVIEWS_AT_ONCE], action, settle, reason, by
-                )
+            for ids in batches(plain, REVIEWS_AT_ONCE):
+                self._review_plain(ids, action, settle, reason, by)
             for memory in held:
                 if (
                     memory.id not in plain
@@ -329,7 +323,7 @@ class Beliefs(Wing):
     def contradictions(self) -> Sequence[Contradiction]:
         """Return pairs of memories in use whose sentences contradict each other."""
         only = Filter(statuses=(ACTIVE,), current=True)
-        return contradictions(self._core.read(lambda: self._core.reading.inside(only)))
+        return contradictions(self._core.read(lambda: self._core.inside(only)))
 
     def explain(self, name: str) -> Explained:
         """Return a memory's standing, trust, connections, conflicts, weak sources and history."""
@@ -349,7 +343,7 @@ class Beliefs(Wing):
         """Return the chain of memories that superseded a memory, with the trust of both sides at each step."""
         core = self._core
         return replacements(
-            core.read(lambda: replacement_chain(core.resolve(name), core.reading.find)), self._value
+            core.read(lambda: replacement_chain(core.resolve(name), core.find)), self._value
         )
 
     def predicates(self) -> Mapping[str, Predicate]:
@@ -374,8 +368,7 @@ class Beliefs(Wing):
         )  # a memory that is no longer valid supersedes nothing
         others = self.claiming(*claim.key) if claim and not ended else ()
         named = [
-            one.other
-            for one in self._core.read(lambda: open_conflicts([memory], self._core.reading.find))
+            one.other for one in self._core.read(lambda: open_conflicts([memory], self._core.find))
         ]
         rivals = {
             other.id: other for other in (*rivals_of(memory, others, self.predicates()), *named)
@@ -464,11 +457,11 @@ class Undoing(Wing):
 
     def known(self, ids: Iterable[str]) -> dict[str, Memory]:
         """Return the memories that exist; the others were purged, or are on another branch."""
-        find = self._core.reading.find
+        find = self._core.find
         return self._core.read(lambda: {id: memory for id in ids if (memory := find(id))})
 
     def _about(self, change: Change) -> dict[str, Sequence[Entry]]:
-        return {id: self._core.reading.entries(id) for id in change.memories}
+        return {id: self._core.entries(id) for id in change.memories}
 
     def _decide(self, entry: str, everything: bool, by: str) -> Undone:
         changes = read_changes(self._core.layout)
@@ -486,7 +479,7 @@ class Undoing(Wing):
                     "switch to its branch, or run 'rawkomem undo --list' to choose another change",
                 )
             is_person = self._core.via == PERSON
-            vouches = vouching_of(self._core.layout, self._core.index.catalogue.db)
+            vouches = self._core.vouching()
             return Undone(
                 change,
                 _steps_of_change(change, about),

@@ -270,9 +270,7 @@ class Staging(Wing):
 
     def _around(self, brought: AddedMemories, memory: Memory, ids: Sequence[str]) -> list[Memory]:
         """Return the other memories with these ids that the commit contains, in their staged version."""
-        known = self._core.read(
-            lambda: self._core.reading.whole(id for id in ids if id != memory.id)
-        )
+        known = self._core.read(lambda: self._core.whole(id for id in ids if id != memory.id))
         return [
             brought.memories.get(other.id, other) for other in known if brought.holds(other.path)
         ]
@@ -356,5 +354,5 @@ class Gathering(Wing):
         return gather_changes(self._core.layout, self._known, wanted=wanted)
 
     def _known(self, ids: Collection[str]) -> dict[str, KnownMemory]:
-        reading = self._core.reading
-        return self._core.read(lambda: {id: (reading.find(id), reading.entries(id)) for id in ids})
+        core = self._core
+        return core.read(lambda: {id: (core.find(id), core.entries(id)) for id in ids})

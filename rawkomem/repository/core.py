@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..embed.embedder import AUTO_PROVIDER
@@ -40,18 +40,16 @@ from ..model.errors import (
 )
 from ..model.filters import DEFAULT_FILTER, Filter, filter_text
 from ..model.values import now, replace
+from ..recall.answer_cache import AnswerCache
 from ..recall.scoring import Scored
 from ..recall.signals import DEFAULT_RESULTS, Spaces
 from ..text.clean import one_line
 from .settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from ..embed.embedder import Embedder
     from ..git.citations import Citations, Cited
     from ..index.readings import Past
     from ..index.stores.protocol import OutsideStore
-    from ..index.summaries import Stats
-    from ..recall.answer_cache import AnswerCache
     from ..recall.search import Answer, Found
     from ..state.history import Step
     from . import Repository
@@ -96,86 +94,6 @@ class _Lazy:
         return made
 
 
-# Read whole memories: one by name, all of them, their history, counts.
-
-
-class Reading:
-    """Reads whole memories of one repository from the updated index."""
-
-    def __init__(self, core: Core):
-        self._core = core
-
-    def get(self, name: str, as_of: int = 0) -> Memory:
-        """Return the memory with an id, a part of one, a file stem or a title; with `as_of`, its state at that time."""
-
-        def find() -> Memory:
-            id = self._core.resolve(name)
-            memory = (
-                self._past(as_of).memory(id)
-                if as_of
-                else memory_of(self._core.index.catalogue.doc(id))
-            )
-            if memory is None:
-                raise NotFound(
-                    f"{id} was not known then",
-                    f"run 'rawkomem history {id}' to see when it was stored",
-                )
-            return memory
-
-        return self._core.read(find)
-
-    def get_many(self, names: Sequence[str]) -> Sequence[Memory]:
-        """Return the memories with these names, in this order, without duplicates."""
-        return self._core.read(lambda: self.whole(dict.fromkeys(map(self._core.resolve, names))))
-
-    def find(self, id: str) -> Memory | None:
-        """Return the memory with an id, or None. Call it only inside `Core.read`."""
-        doc = self._core.index.catalogue.doc(id)
-        return memory_of(doc) if doc else None
-
-    def all(self) -> Sequence[Memory]:
-        """Return every memory of any status."""
-        return self._core.read(
-            lambda: [memory_of(doc) for doc in self._core.index.catalogue.docs()]
-        )
-
-    def inside(self, only: Filter | None) -> Sequence[Memory]:
-        """Return the whole memories that pass a filter, last changed first."""
-        core = self._core
-        return core.read(lambda: self.whole(row.id for row in core.view(only).rows()))
-
-    def whole(self, ids: Iterable[str]) -> list[Memory]:
-        """Return the memories with these ids, which must exist. Call it only inside `Core.read`."""
-        return [memory_of(self._core.index.catalogue.doc(id)) for id in ids]
-
-    def entries(self, id: str) -> Sequence[Entry]:
-        """Return every entry about a memory. Call it only inside `Core.read`."""
-        return self._past().entries_about(id)
-
-    def history(self, name: str) -> Sequence[Step]:
-        """Return every entry about a memory, in order, with the changes that it made."""
-        from ..state.history import history
-
-        def read() -> Sequence[Step]:
-            past = self._past()
-            return history(past.entries_about(self._core.resolve(name)), past.vouches)
-
-        return self._core.read(read)
-
-    def stats(self, only: Filter | None) -> Stats:
-        """Return counts over the memories that pass a filter."""
-        from ..index.summaries import count_memories
-
-        return self._core.read(lambda: count_memories(self._core.view(only)))
-
-    def _past(self, at: int = 0) -> Past:
-        from ..index.ingest import vouching_of
-        from ..index.readings import Past
-
-        catalogue = self._core.index.catalogue
-        return Past(self._core.layout, catalogue, at, vouching_of(self._core.layout, catalogue.db))
-
-
 # The object that the facade and its wings share. Every search imports it, so it imports rarely
 # used modules late.
 
@@ -192,10 +110,15 @@ def warn_on_stderr(message: str) -> None:
     print(f"rawkomem: {message}", file=sys.stderr)
 
 
+def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield the items in parts of at most `size`."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
 class Core:
     """One repository's files, settings and index. All reads of the index and all writes go through it."""
 
-    reading: Reading = lazy("core")
     writer: Writer = lazy("writing")
 
     def __init__(
@@ -215,17 +138,16 @@ class Core:
         self._store_name = store and checked_store(store)  # overrides the settings
         self.index = Index(
             layout,
-            self._open_embedder,
+            lambda: open_embedder(self.settings.embedder, self.warn, self.index.made_with),
             warn,
             lambda: open_deep_embedder(self.settings.embedder),
             self._open_store,
             self._locate,
-            self._identities,
+            lambda: self.settings.identities if self.settings.commits else None,
         )
         self._settings: Settings | None = None
         self._adjust = adjust  # changes the settings for one host program
-        self._cache: AnswerCache | None = None
-        self._asked = False
+        self.answers = AnswerCache()  # answers to questions that were asked with a key
         self.finishing = False
         self.others: list[Core] = []  # cores of the other layers, after a recall opened them
         self.written: tuple[
@@ -254,9 +176,6 @@ class Core:
     def is_layered(self) -> bool:
         """Return whether recall also uses the user's own memories or shared repositories."""
         return self.with_layers and (os.path.isdir(personal_root()) or bool(self.settings.sources))
-
-    def _open_embedder(self) -> Embedder:
-        return open_embedder(self.settings.embedder, self.warn, self.index.made_with)
 
     def _open_store(self, dims: int) -> OutsideStore | None:
         if self.settings.store.name in (SQLITE, MEMORY):
@@ -312,7 +231,7 @@ class Core:
     def waits_for_review(self, entry: Entry) -> bool:
         """Return whether a change that was just written is only a proposal; False if the index cannot be read."""
         try:
-            return entry.id in self.reading.get(entry.about).proposed
+            return entry.id in self.get(entry.about).proposed
         except (RawkoError, OSError, DatabaseError):
             return False
 
@@ -336,52 +255,33 @@ class Core:
             raise WrittenUnseen(self.written, message, hint) from None
 
     def _answer(self, ask: Callable[[], T], key: Hashable) -> T:
-        """Run `ask`; if the index is broken, rebuild it and run `ask` once more."""
-        try:
-            return self._answer_once(ask, key)
-        except BROKEN as failure:
-            self.warn(f"the index cannot be read ({failure}): rebuilding it")
+        """Run `ask`. Repeat it if git authorship changed meanwhile, or after the index was broken and rebuilt."""
+        asked = ask if key is None else lambda: self._cached(ask, key)
+        rebuilt = False
+        while True:
+            try:
+                answer = self.index.answer(asked)
+                return self.index.answer(ask) if self.index.follow_commits() else answer
+            except DatabaseError as failure:
+                if rebuilt:
+                    raise IndexBroken(
+                        f"the index cannot be read: {failure}", "run 'rawkomem doctor'"
+                    ) from None
+                if not isinstance(failure, BROKEN):
+                    raise
+                self.warn(f"the index cannot be read ({failure}): rebuilding it")
             self.index.discard()
-        try:
-            return self._answer_once(ask, key)
-        except DatabaseError as failure:
-            raise IndexBroken(
-                f"the index cannot be read: {failure}", "run 'rawkomem doctor'"
-            ) from None
-
-    def _answer_once(self, ask: Callable[[], T], key: Hashable) -> T:
-        """Run `ask`, and again if git authorship changed meanwhile."""
-        cached = (
-            key is not None and self._asked
-        )  # most commands ask once, so caching starts with the second question
-        self._asked = self._asked or key is not None
-        answer = self.index.answer((lambda: self._cached(ask, key)) if cached else ask)
-        return self.index.answer(ask) if self.index.follow_commits() else answer
+            rebuilt = True
 
     def _cached(self, ask: Callable[[], T], key: Hashable) -> T:
-        from ..recall.answer_cache import AnswerCache
-
-        if self._cache is None:
-            self._cache = AnswerCache()
         database = self.index.reading()
-        (version,) = first(
-            database, "PRAGMA data_version"
-        )  # changes when another connection commits
-        answer = self._cache.get(key, (database, version))
+        # The version changes when another connection commits.
+        made_from = (database, *first(database, "PRAGMA data_version"))
+        answer = self.answers.get(key, made_from)
         if answer is None:
             answer = ask()
-            self._cache.put(key, answer)
+            self.answers.put(key, answer)
         return answer  # type: ignore[return-value]
-
-    def forget_answers(self) -> None:
-        """Empty the cache of answers."""
-        if self._cache is not None:
-            self._cache.clear()
-
-    @property
-    def kept_answers(self) -> int:
-        """Return the number of answers in the cache."""
-        return len(self._cache or ())
 
     def look(
         self,
@@ -415,6 +315,74 @@ class Core:
         """Return the rows of all memories that pass a filter, last changed first."""
         return self.read(lambda: self.view(only).rows())
 
+    def get(self, name: str, as_of: int = 0) -> Memory:
+        """Return the memory with an id, a part of one, a file stem or a title; with `as_of`, its state at that time."""
+
+        def find() -> Memory:
+            id = self.resolve(name)
+            if not as_of:
+                return memory_of(self.index.catalogue.doc(id))
+            memory = self._past(as_of).memory(id)
+            if memory is None:
+                raise NotFound(
+                    f"{id} was not known then",
+                    f"run 'rawkomem history {id}' to see when it was stored",
+                )
+            return memory
+
+        return self.read(find)
+
+    def get_many(self, names: Sequence[str]) -> Sequence[Memory]:
+        """Return the memories with these names, in this order, without duplicates."""
+        return self.read(lambda: self.whole(dict.fromkeys(map(self.resolve, names))))
+
+    def find(self, id: str) -> Memory | None:
+        """Return the memory with an id, or None. Call it only inside `read`."""
+        doc = self.index.catalogue.doc(id)
+        return memory_of(doc) if doc else None
+
+    def all(self) -> Sequence[Memory]:
+        """Return every memory of any status."""
+        return self.read(lambda: [memory_of(doc) for doc in self.index.catalogue.docs()])
+
+    def inside(self, only: Filter | None) -> Sequence[Memory]:
+        """Return the whole memories that pass a filter, last changed first."""
+        return self.read(lambda: self.whole(row.id for row in self.view(only).rows()))
+
+    def whole(self, ids: Iterable[str]) -> list[Memory]:
+        """Return the memories with these ids, which must exist. Call it only inside `read`."""
+        return [memory_of(self.index.catalogue.doc(id)) for id in ids]
+
+    def near(self, text: str, limit: int, only: Filter | None = None) -> list[tuple[Memory, float]]:
+        """Return the memories that are most similar to a text, with their relevance."""
+        found = self.look([text], limit, only)[0].found
+        return [(self.get(item.row.id), item.relevance) for item in found]
+
+    def entries(self, id: str) -> Sequence[Entry]:
+        """Return every entry about a memory. Call it only inside `read`."""
+        return self._past().entries_about(id)
+
+    def history(self, name: str) -> Sequence[Step]:
+        """Return every entry about a memory, in order, with the changes that it made."""
+        from ..state.history import history
+
+        def read() -> Sequence[Step]:
+            past = self._past()
+            return history(past.entries_about(self.resolve(name)), past.vouches)
+
+        return self.read(read)
+
+    def vouching(self, strict: bool = False) -> Callable[[Entry], bool] | None:
+        """Return a function: whether a person vouches for an entry; None if nobody vouches. Call it inside `read`."""
+        from ..index.ingest import vouching_of
+
+        return vouching_of(self.layout, self.index.catalogue.db, strict)
+
+    def _past(self, at: int = 0) -> Past:
+        from ..index.readings import Past
+
+        return Past(self.layout, self.index.catalogue, at, self.vouching())
+
     def view(self, only: Filter | None, strict: bool = False) -> View:
         """Return a view of the memories that pass a filter; parts of entity names are accepted.
 
@@ -442,10 +410,6 @@ class Core:
             return None
         return Authors(self.index, self.settings.identities)
 
-    def _identities(self) -> Sequence[str] | None:
-        """Return patterns of commit authors that are agents; None if the user's settings turn authorship off."""
-        return self.settings.identities if self.settings.commits else None
-
     def citing(self) -> Callable[[Memory], tuple[Cited, ...]]:
         """Return a function that checks a memory's citations of code. It loads nothing until a memory cites code."""
         looked: list[Citations] = []
@@ -465,7 +429,11 @@ class Core:
         """Return the id for a name; raise NotFound or, for several matches, BadInput. Call it only inside `read`."""
         ids = self.index.catalogue.resolve(name) if name.strip() else ()
         if not ids:
-            raise NotFound(f"no memory {name!r}", self._where(name))
+            from ..files.archive import bundle_holding
+
+            bundle = bundle_holding(self.layout, name)
+            restoring = f"run 'rawkomem tidy retention restore {name}' to restore it from {bundle}"
+            raise NotFound(f"no memory {name!r}", restoring if bundle else LIST_ALL)
         if len(ids) > 1:
             raise BadInput(*self._several(name, ids))
         return ids[0]
@@ -479,17 +447,6 @@ class Core:
         return (
             f"{name!r} matches several memories: {told}{more}",
             "use more of the id or of the title",
-        )
-
-    def _where(self, name: str) -> str:
-        """Return the hint for an unknown name, which may be in a compressed month of the archive."""
-        from ..files.archive import bundle_holding
-
-        bundle = bundle_holding(self.layout, name)
-        return (
-            f"run 'rawkomem tidy retention restore {name}' to restore it from {bundle}"
-            if bundle
-            else LIST_ALL
         )
 
     # The log of questions

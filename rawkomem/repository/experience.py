@@ -5,7 +5,7 @@ lessons from failures.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -56,9 +56,7 @@ from ..recall.excerpt import labels_by_id
 from ..recall.relevance import lesson_held_back
 from ..recall.signals import MAX_SIMILAR, MIN_SIMILARITY
 from ..state.changes import HeritageChain, plan_heritage
-from ..state.committers import UNKNOWN
 from ..state.runs import EXPERIENCE, TRACE, dependency_chain, execution_order, outcome_of, tools_of
-from ..state.trust import standing_of_entry, trust_of
 from ..text.clean import one_line
 from .core import Wing
 
@@ -146,7 +144,7 @@ class Traces(Wing):
 
     def experiences(self) -> Sequence[Memory]:
         """Return the entries of the experience log, latest first."""
-        found = self._core.reading.inside(Filter(kinds=(EXPERIENCE,), statuses=READABLE))
+        found = self._core.inside(Filter(kinds=(EXPERIENCE,), statuses=READABLE))
         return sorted(found, key=lambda memory: (-memory.created, memory.id))
 
     def _continue(self, known: Memory, told: ToldTrace) -> Written | None:
@@ -173,13 +171,13 @@ class Traces(Wing):
             core.warn(f"could not write the log of your personal repository: {failure}")
 
     def _of_session(self, kind: str, id: str) -> Memory | None:
-        found = self._core.reading.inside(Filter(kinds=(kind,)))
+        found = self._core.inside(Filter(kinds=(kind,)))
         return next((memory for memory in found if memory.extra.get(SESSION_KEY) == id), None)
 
     def by_id(self, statuses: Sequence[str] = ()) -> Mapping[str, Memory]:
         """Return all traces by id, with these statuses or with any."""
         only = Filter(kinds=(TRACE,), statuses=tuple(statuses))
-        return {memory.id: memory for memory in self._core.reading.inside(only)}
+        return {memory.id: memory for memory in self._core.inside(only)}
 
     def needed_by(self, id: str) -> Sequence[str]:
         """Return the ids of the traces that a trace depended on, directly or indirectly."""
@@ -275,7 +273,10 @@ class Lessons(Wing):
         context = context or LessonContext(**told)
         with lock(self._core.layout, "lessons"):
             return self._carried_out(
-                plan_lesson(context, self._lessons(COMPARED_STATUSES), self._trust(via), by), via
+                plan_lesson(
+                    context, self._lessons(COMPARED_STATUSES), self._repo.beliefs.trust_by(via), by
+                ),
+                via,
             )
 
     def take_over(self, text: str, via: str = "import") -> tuple[Lesson, str]:
@@ -287,7 +288,9 @@ class Lessons(Wing):
                 return lesson_of(stored), LESSON_KNOWN
             known = self._lessons(COMPARED_STATUSES)
             wire = with_known_name(wire, known)
-            learned = plan_lesson(wire.context, known, self._trust(via), wire.by, wire=wire)
+            learned = plan_lesson(
+                wire.context, known, self._repo.beliefs.trust_by(via), wire.by, wire=wire
+            )
             return self._carried_out(learned, via)
 
     def search(
@@ -323,7 +326,7 @@ class Lessons(Wing):
             key=lambda one: (one.status != ACTIVE, -one.context.confidence, -one.at, one.id),
         )
 
-    def distill(self, dry_run: bool = False, by: str = "") -> Distilled:
+    def distill(self, dry_run: bool = False) -> Distilled:
         """Draft lessons from the failures of the last day, and from failures repeated within a week.
 
         A second run adds nothing.
@@ -332,7 +335,7 @@ class Lessons(Wing):
             self._repo.sync()
             found = [
                 self._propose(proposal, dry_run)
-                for proposal in lesson_proposals(self._core.reading.all(), now())
+                for proposal in lesson_proposals(self._core.all(), now())
             ]
         return Distilled(tuple(found), tuple(self.search()), not dry_run)
 
@@ -373,18 +376,4 @@ class Lessons(Wing):
         return lesson_of(self._repo.get(learned.id)), learned.what
 
     def _lessons(self, statuses: Sequence[str] = ()) -> list[Memory]:
-        return [*self._core.reading.inside(Filter(kinds=("lesson",), statuses=tuple(statuses)))]
-
-    def _trust(self, via: str) -> Callable[[Memory], float]:
-        """Return a function that computes a lesson's trust; for a new lesson, from how it arrives."""
-        standing = standing_of_entry(UNKNOWN, via or self._core.via)
-
-        def trust(memory: Memory) -> float:
-            known = self._core.index.catalogue.row(memory.id)
-            return (
-                self._repo.beliefs.trust(memory).value
-                if known
-                else trust_of(memory, standing, now())
-            )
-
-        return trust
+        return [*self._core.inside(Filter(kinds=("lesson",), statuses=tuple(statuses)))]

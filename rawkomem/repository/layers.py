@@ -35,7 +35,7 @@ from ..recall.search import Answer, Found, search
 from ..text.chunks import counted
 from . import Repository
 from .core import Core
-from .injecting import Recalling
+from .injecting import sources
 
 RESERVED = (PERSONAL, PROJECT, "all", "verified")  # names that a shared repository cannot have
 MAX_NAME_CHARS = 40
@@ -57,6 +57,10 @@ class Layer:
     def core(self) -> Core:
         """Return the core of its repository."""
         return self.repository.core
+
+    def has_name(self, name: str) -> bool:
+        """Return whether a memory in it has this name."""
+        return bool(self.core.read(lambda: self.core.index.catalogue.resolve(name)))
 
 
 @record
@@ -171,15 +175,14 @@ class Layers:
 
     def fresh(self) -> list[Layer]:
         """Update every layer except the first, and return the first and those that work. The caller reads the first."""
-        return self.all[:1] + [layer for layer in self.all[1:] if self._answers(layer)]
-
-    def _answers(self, layer: Layer) -> bool:
-        try:
-            layer.core.read(lambda: None)
-            return True
-        except (RawkoError, OSError, DatabaseError) as failure:
-            self._core.warn(f"{layer.name} is left out: {failure}")
-            return False
+        found = self.all[:1]
+        for layer in self.all[1:]:
+            try:
+                layer.core.read(lambda: None)
+                found.append(layer)
+            except (RawkoError, OSError, DatabaseError) as failure:
+                self._core.warn(f"{layer.name} is left out: {failure}")
+        return found
 
     def union(
         self,
@@ -190,12 +193,10 @@ class Layers:
     ) -> LayerUnion:
         """Return the layers as one source. Call it only inside `Core.read` of the first layer."""
         asked = [
-            (one, Recalling(one.repository).sources(only, strict, told))
+            LayerPart(one.name, sources(one.core, only, strict, told), one.shared)
             for one in layers or self.all
         ]
-        return LayerUnion(
-            [LayerPart(one.name, sources, one.shared) for one, sources in asked], self._core.warn
-        )
+        return LayerUnion(asked, self._core.warn)
 
     def sources(
         self, only: Filter, strict: bool, told: frozenset[str], layers: Sequence[Layer]
@@ -240,9 +241,9 @@ class Layers:
             return layer.repository, rest
         if len(self.all) > 1:
             layers = self.fresh()
-            for find in (lambda one: one.core.holds(name), lambda one: _has_name(one, name)):
-                if holding := next((layer for layer in layers if find(layer)), None):
-                    return holding.repository, name
+            holding = [one for one in layers if one.core.holds(name)]
+            for one in holding or [layer for layer in layers if layer.has_name(name)]:
+                return one.repository, name
         return self._repo, name
 
     def _prefixed(self, name: str) -> tuple[Layer | None, str]:
@@ -323,10 +324,6 @@ def _version(layer: Layer) -> tuple[object, int]:
 
     database = layer.core.index.reading()
     return database, first(database, "PRAGMA data_version")[0]
-
-
-def _has_name(layer: Layer, name: str) -> bool:
-    return bool(layer.core.read(lambda: layer.core.index.catalogue.resolve(name)))
 
 
 def _is_news(said: str) -> bool:

@@ -19,7 +19,7 @@ from ..files.machine_records import (
     transcript_of_mark,
 )
 from ..files.private import lock
-from ..files.session_records import DROPPED, KEPT, checksum, draft_id, told_to
+from ..files.session_records import DROPPED, KEPT, checksum, told_to
 from ..files.session_records import Drafts as Store
 from ..learn.drafts import (
     LEARNED_TAG,
@@ -61,7 +61,7 @@ from ..learn.repetitions import (
 )
 from ..learn.transcripts import Heard, Transcript, read_session, transcripts_in
 from ..learn.turns import USER, Run, Turn
-from ..model.entries import AGREED, DEMOTED, LESSON, REQUEST, Draft, Entry, Memory
+from ..model.entries import AGREED, LESSON, REQUEST, Draft, Entry, Memory
 from ..model.errors import BadInput, RawkoError, Refused
 from ..model.filters import Filter
 from ..model.values import ACTIVE, now, record, replace
@@ -79,8 +79,6 @@ Progress = Callable[["Step"], None]
 # them.
 
 SAID = "said"  # origin of a memory that a person said in a session
-OLD_KEYS = ("confidence", "type", "category")  # keys that the first version's extractor wrote
-DEMOTED_BECAUSE = "moved back to drafts"
 
 
 @record
@@ -212,21 +210,6 @@ class Drafts(Wing):
         self.store.decide(draft, DROPPED)
         return draft
 
-    def demote(self, dry_run: bool = False, by: str = "") -> list[Draft]:
-        """Move memories that the first version's extractor wrote and nobody changed since back to drafts."""
-        rows = self._core.rows(Filter(statuses=(ACTIVE,)))
-        old = [
-            memory
-            for memory in self._repo.get_many([row.id for row in rows])
-            if _is_untouched_extract(memory)
-        ]
-        drafts = [_demoted(memory) for memory in old]
-        if not dry_run:
-            self.store.put(drafts)
-            for memory in old:
-                self._repo.delete(memory.id, DEMOTED_BECAUSE, by)
-        return drafts
-
     def _earlier(self, draft: Draft, waiting: Sequence[Draft]) -> Draft | None:
         """Return a waiting draft from another session in which a person said the same."""
         others = [one for one in waiting if one.session != draft.session]
@@ -249,29 +232,6 @@ class Drafts(Wing):
         self.store.decide(earlier, KEPT)
         self.store.decide(draft, KEPT)
         return stored
-
-
-def _is_untouched_extract(memory: Memory) -> bool:
-    """Return whether the first version's extractor wrote a memory and no amendment, vote or review followed."""
-    written = LEARNED_TAG in memory.tags and all(key in memory.extra for key in OLD_KEYS)
-    return written and memory.entries == 1 and "quote" not in memory.extra
-
-
-def _demoted(memory: Memory) -> Draft:
-    return Draft(
-        id=draft_id(memory.id, memory.body),
-        kind=DEMOTED,
-        said="",
-        title=memory.title,
-        text=memory.body,
-        when=memory.when,
-        tags=tuple(tag for tag in memory.tags if tag != LEARNED_TAG),
-        why=f"was {memory.id}, which nobody changed",
-        session=memory.source,
-        host=memory.by,
-        task=memory.found_in,
-        at=now(),
-    )
 
 
 # Learn from a session's transcript. Statements that a person made or agreed to become drafts;
@@ -337,8 +297,16 @@ class Learning(Wing):
         self, heard: Heard, found: Sequence[Draft], dry_run: bool, is_said: bool
     ) -> Learned:
         """Split the findings into known memories, requests and drafts; store the drafts unless `dry_run`."""
-        found = [self._tied(draft) for draft in found]
-        known = KnownTexts(self._core.reading.all(), self._near)
+        near = self._repo.remembering.candidates
+        found = [
+            tied_draft(
+                draft, entry_of_draft(draft), near(draft.session, f"{draft.title}\n{draft.text}")
+            )
+            for draft in found
+        ]
+        known = KnownTexts(
+            self._core.all(), lambda text: self._core.near(text, NEAR_DRAFT, Filter())
+        )
         compared = [
             (
                 draft,
@@ -353,15 +321,6 @@ class Learning(Wing):
         asked = tuple(draft for draft in news if draft.kind == REQUEST)
         known_already = tuple(pair for pair in compared if pair[1])
         return Learned(heard, taken.new, taken.known, known_already, asked, again=taken.stored)
-
-    def _tied(self, draft: Draft) -> Draft:
-        """Return a draft with the ids of memories that it contradicts: shown to the session, or similar."""
-        near = self._repo.remembering.candidates(draft.session, f"{draft.title}\n{draft.text}")
-        return tied_draft(draft, entry_of_draft(draft), near)
-
-    def _near(self, text: str) -> Sequence[tuple[Memory, float]]:
-        found = self._core.look([text], NEAR_DRAFT, Filter())[0].found
-        return [(self._repo.get(item.row.id), item.relevance) for item in found]
 
 
 # Store a memory that an agent words after a person said it in the session; a quote of the person
@@ -396,7 +355,13 @@ class Remembering(Wing):
         tags = tuple(dict.fromkeys((*entry.tags, LEARNED_TAG)))
         entry = replace(entry, tags=tags, extra={**entry.extra, QUOTE_KEY: quote})
         against = contradicted_memories(entry, self._candidates(f"{entry.title}\n{entry.body}"))
-        same = "" if against else KnownTexts(self._core.reading.all(), self._near)(entry)
+        same = (
+            ""
+            if against
+            else KnownTexts(
+                self._core.all(), lambda text: self._core.near(text, NEAR_QUOTE, Filter())
+            )(entry)
+        )
         if same:
             self._repo.beliefs.reinforce(same, f"a person said: {quote}", by)
             self._decide_drafts(quote)
@@ -430,10 +395,11 @@ class Remembering(Wing):
         for one in recent_prompts(self._core.layout):
             typed = Turn(USER, one.text, one.at)
             if find_quote(quote, [typed]) and find_quote(
-                quote, [*self._turns_of(one.session), typed]
+                quote,
+                [*_turns_in(transcript_of_mark(self._core.layout, one.session)), typed],
             ):
                 return
-        for turns in self._sessions():
+        for turns in map(_turns_in, known_transcripts(self._core.layout)):
             if find_quote(quote, turns) or agreed_quote(quote, turns):
                 return
         hint = (
@@ -444,7 +410,7 @@ class Remembering(Wing):
 
     def refuse_planted(self, entry: Entry) -> None:
         """Raise Refused if a memory repeats an instruction ("remember that …") from a tool's output or pasted text."""
-        for turns in self._sessions():
+        for turns in map(_turns_in, known_transcripts(self._core.layout)):
             if planted_in(f"{entry.title}\n{entry.body}", turns):
                 hint = "if the person wants it, store it with their own words as the quote"
                 raise Refused(
@@ -465,23 +431,11 @@ class Remembering(Wing):
         ids = [id for id in dict.fromkeys((*shown, *near)) if self._core.holds(id)]
         return [memory for memory in self._repo.get_many(ids) if memory.status == ACTIVE]
 
-    def _sessions(self) -> Iterable[tuple[Turn, ...]]:
-        """Yield the turns of each session with a recent transcript; empty if it cannot be read."""
-        return map(_turns_in, known_transcripts(self._core.layout))
-
-    def _turns_of(self, mark: str) -> tuple[Turn, ...]:
-        """Return the turns of the session with this checksum; empty if its transcript cannot be read."""
-        return _turns_in(transcript_of_mark(self._core.layout, mark))
-
     def _decide_drafts(self, quote: str) -> None:
         """Mark the drafts that contain the quote as kept."""
         for draft in self._repo.drafts.all():
             if is_said_in(quote, draft.said) or is_said_in(draft.said, quote):
                 self._repo.drafts.store.decide(draft, KEPT)
-
-    def _near(self, text: str) -> Sequence[tuple[Memory, float]]:
-        found = self._core.look([text], NEAR_QUOTE, Filter())[0].found
-        return [(self._repo.get(item.row.id), item.relevance) for item in found]
 
 
 def _turns_in(file: str) -> tuple[Turn, ...]:

@@ -26,7 +26,6 @@ from ..files.archive import (
 from ..files.layout import Layout
 from ..files.private import lock, open_local, replace_local
 from ..files.session_records import Access, accesses
-from ..index.ingest import vouching_of
 from ..index.neighbors import Neighbors, group_leaders
 from ..learn.learnings import (
     FAILED_KEY,
@@ -62,7 +61,7 @@ from ..state.housekeeping import (
 from ..state.runs import TRACE, goal_of
 from ..state.strength import FADED_BELOW, Strength, strength_of
 from ..text.clean import one_line
-from .core import Core, Wing
+from .core import Core, Wing, batches
 from .purging import purge_memory
 
 Progress = Callable[[int, int], None]
@@ -121,8 +120,8 @@ def reasons_to_stay(
 def _ids_found(core: Core, questions: Sequence[str], limit: int) -> dict[str, list[str]]:
     """Return question → the ids of the search results, best first."""
     found: dict[str, list[str]] = {}
-    for start in range(0, len(questions), ASKED_AT_ONCE):
-        for answer in core.look(questions[start : start + ASKED_AT_ONCE], limit, DEFAULT_FILTER):
+    for some in batches(questions, ASKED_AT_ONCE):
+        for answer in core.look(some, limit, DEFAULT_FILTER):
             found[answer.question] = [item.row.id for item in answer.found]
     return found
 
@@ -392,12 +391,9 @@ class Lifecycle(Wing):
 
     def census(self) -> Census:
         """Return all memories with the current time, their trust, and the ids that a person vouches for."""
-        memories = {memory.id: memory for memory in self._core.reading.all()}
+        memories = {memory.id: memory for memory in self._core.all()}
         believed = self._repo.beliefs.all()
-        vouches = (
-            self._core.read(lambda: vouching_of(self._core.layout, self._core.index.catalogue.db))
-            is not None
-        )
+        vouches = self._core.read(self._core.vouching) is not None
         vouched = frozenset(id for id, memory in memories.items() if vouches and memory.vouched)
         return Census(memories, now(), lambda memory: believed.trust(memory).value, vouched)
 
@@ -481,10 +477,8 @@ class Lifecycle(Wing):
         questions = sorted(asked)
         only = replace(DEFAULT_FILTER, kinds=tuple(kind for kind in CREATES if kind != TRACE))
         unfound: dict[str, str] = {}
-        for start in range(0, len(questions), ASKED_AT_ONCE):
-            for answer in self._core.look(
-                questions[start : start + ASKED_AT_ONCE], FOUND_AMONG, only
-            ):
+        for some in batches(questions, ASKED_AT_ONCE):
+            for answer in self._core.look(some, FOUND_AMONG, only):
                 for id in asked[answer.question] - {found.row.id for found in answer.found}:
                     unfound.setdefault(id, answer.question)
         return unfound

@@ -50,7 +50,7 @@ def publish_all(core: Core) -> Published:
     seal_ledger(core.layout, SEAL_WAIT_S)
     blocks = block_rows(last_blocks(core.layout))
     made = skill_rows(core)
-    known = _entries(core, core.reading.inside(Filter()))
+    known = _entries(core, core.inside(Filter()))
     home = StoreHome(core.layout, core.settings.store)
     filled = store_plugin(core.settings.store.name).publish(
         home, core.index.embedder.dims, known, blocks, made
@@ -62,7 +62,7 @@ def publish_new(core: Core, ids: Sequence[str]) -> None:
     """Add new ledger blocks and the rows of these memories; if one of them is a skill, update the skills, too."""
     core.index.refresh()
     seal_ledger(core.layout, SEAL_WAIT_S)
-    memories = core.reading.inside(Filter(ids=tuple(ids))) if ids else []
+    memories = core.inside(Filter(ids=tuple(ids))) if ids else []
     skills = skill_rows(core) if any(memory.kind == SKILL_KIND for memory in memories) else None
     home, known = StoreHome(core.layout, core.settings.store), _entries(core, memories)
     store, dims = store_plugin(core.settings.store.name), core.index.embedder.dims
@@ -108,7 +108,7 @@ def block_rows(rows: Sequence[Row], before: Row | None = None) -> list[dict[str,
 def skill_rows(core: Core) -> list[dict[str, Any]]:
     """Return the skills in use as rows of synthesized_skills (RFC-0011 §2.4)."""
     used = accesses(core.layout)
-    memories = core.reading.inside(Filter(kinds=(SKILL_KIND,), statuses=(ACTIVE,)))
+    memories = core.inside(Filter(kinds=(SKILL_KIND,), statuses=(ACTIVE,)))
     counts = [(memory, used.get(memory.id, Access())) for memory in memories]
     vectors = (
         core.index.embedder.embed([intent_of(memory) for memory in memories]) if memories else []

@@ -28,7 +28,6 @@ from ..files.session_records import Drafts
 from ..index.contextual import forget_vectors
 from ..index.stores.database import forget_others
 from ..learn.drafts import QUOTE_KEY
-from ..model.entries import Entry
 from ..model.errors import NotFound, RawkoError, Refused, Unwritable
 
 if TYPE_CHECKING:
@@ -41,7 +40,12 @@ def purge_memory(core: Core, name: str) -> Sequence[str]:
     with lock(core.layout, "purge"):
         entries, unread = entries_about(core.layout, id)
         if not entries:
-            raise _not_there(id, unread)
+            if not unread:
+                raise NotFound(
+                    f"no file contains {id}", "run 'rawkomem index sync', then try again"
+                )
+            hint = f"fix the file (see 'rawkomem check') and run 'rawkomem purge {id}', or delete the text by hand"
+            raise Refused(f"{unread[0]} mentions {id}, but cannot be read as memories", hint)
         note_intent(core.layout, id)
         core.finishing = True
         try:
@@ -83,25 +87,17 @@ def _resolve(core: Core, name: str) -> str:
         raise
 
 
-def _not_there(id: str, unread: Sequence[str]) -> RawkoError:
-    if not unread:
-        return NotFound(f"no file contains {id}", "run 'rawkomem index sync', then try again")
-    hint = f"fix the file (see 'rawkomem check') and run 'rawkomem purge {id}', or delete the text by hand"
-    return Refused(f"{unread[0]} mentions {id}, but cannot be read as memories", hint)
-
-
-def _quote(entry: Entry) -> str:
-
-    return str(entry.extra.get(QUOTE_KEY, ""))
-
-
 def _complete(core: Core, id: str) -> Sequence[str]:
     layout = core.layout
     entries, _ = entries_about(layout, id)
     SinkQueue(layout).forget(id)
     forget_in_ledger(layout, id, [f"{entry.title} {entry.body}" for entry in entries])
     Drafts(layout).forget(
-        [part for entry in entries for part in (entry.title, entry.body, _quote(entry))]
+        [
+            part
+            for entry in entries
+            for part in (entry.title, entry.body, str(entry.extra.get(QUOTE_KEY, "")))
+        ]
     )
     forget_prompts(layout)
     forget_talks(layout)
@@ -111,7 +107,7 @@ def _complete(core: Core, id: str) -> Sequence[str]:
     for path in forget_edited(layout, id, bodies):
         core.warn(f"removed {path}, a copy of a file edited by hand")
     changed = purge_files(layout, id)
-    core.forget_answers()
+    core.answers.clear()
     core.index.expect_changes()
     core.index.discard()
     forget_vectors(core.index)

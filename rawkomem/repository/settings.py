@@ -175,10 +175,10 @@ def _settings(given: Iterable[Given]) -> Settings:
             continue
         if row.least and number != USERS_FOR_REPOSITORY:
             value = min(value, values.get(key, row.default))
-        if path:
-            _put(values.setdefault(key, {}), path, value)
-        else:
-            values[key] = value
+        into, name = values, key
+        for inner in path:
+            into, name = into.setdefault(name, {}), inner
+        into[name] = value
     fields: dict[str, Any] = {}
     for key, value in values.items():
         fields |= rows[key].fields_of(value)
@@ -186,12 +186,6 @@ def _settings(given: Iterable[Given]) -> Settings:
     filled = {path: value for path, value in fields.items() if path}
     settings: Settings = _filled(replace(Settings(), others=others), filled)
     return settings
-
-
-def _put(into: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
-    for name in path[:-1]:
-        into = into.setdefault(name, {})
-    into[path[-1]] = value
 
 
 def _filled(item: Any, fields: Mapping[str, Any]) -> Any:

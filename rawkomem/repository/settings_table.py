@@ -4,7 +4,7 @@ Reading, checking, the cache and docs/settings.md use it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import BUNDLED_PROVIDER, PROVIDERS
 from ..files.journal import LEDGER_KEEP_DAYS
 from ..files.layout import read_bytes, user_config
-from ..format.fields import Unreadable
+from ..format.fields import Field, Unreadable
 from ..format.frontmatter import MAX_FRONTMATTER_BYTES, read_frontmatter
 from ..index.stores.database import SQLITE, plugin_names
 from ..model.errors import BadInput
@@ -99,10 +99,6 @@ def _read_whole(value: Any, low: int, high: int) -> int:
     return int(read)
 
 
-def _read_yes_no(value: Any) -> bool:
-    return _read_word(value, (*YES, *NO)) in YES
-
-
 def _read_word(value: Any, words: Iterable[str]) -> str:
     word = _read_text(value).lower()
     if word not in words:
@@ -110,13 +106,9 @@ def _read_word(value: Any, words: Iterable[str]) -> str:
     return word
 
 
-def _listed(words: Iterable[str]) -> str:
-    return "one of " + ", ".join(words)
-
-
 TEXT = Type("a text on one line", _read_text)
 TEXTS = Type("a list of texts", _read_texts)
-YES_NO = Type("on or off", _read_yes_no)
+YES_NO = Type("on or off", lambda value: _read_word(value, (*YES, *NO)) in YES)
 
 
 def number(low: float, high: float) -> Type:
@@ -134,16 +126,12 @@ def choice(*words: str) -> Type:
 
     def read(value: Any) -> str:
         said = _read_text(value).lower()
-        said = (
-            "on"
-            if said in YES and "on" in words
-            else "off"
-            if said in NO and "off" in words
-            else said
-        )
+        for word, others in (("on", YES), ("off", NO)):
+            if word in words and said in others:
+                return word
         return _read_word(said, words)
 
-    return Type(_listed(words), read)
+    return Type(f"one of {', '.join(words)}", read)
 
 
 def some_of(*words: str) -> Type:
@@ -262,20 +250,8 @@ def _model_fields(value: str) -> Mapping[str, Any]:
     )
 
 
-def _llm_fields(value: str) -> Mapping[str, Any]:
-    return {"llm.endpoint" if is_address(value) else "llm.command": value}
-
-
 def _fields_by(names: Mapping[str, str]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
     return lambda value: {names[name]: inner for name, inner in value.items()}
-
-
-def _event_fields(value: tuple[str, ...]) -> Mapping[str, Any]:
-    return {"sinks.markdown.events": value, "sinks.webhook.events": value}
-
-
-def _agent_author_fields(value: Any) -> Mapping[str, Any]:
-    return {"commits": False} if value == "off" else {"identities": value}
 
 
 def _store_fields(value: Mapping[str, str]) -> Mapping[str, Any]:
@@ -352,7 +328,7 @@ ROWS = (
         "The language model for `learn`, `reflect` and `skill synthesize` with `--llm`: the base URL of an"
         " OpenAI-compatible API, or a command that reads the prompt on standard input, such as `claude -p`"
         " ([learning](learning.md#with-a-language-model)).",
-        _llm_fields, short="llm"),
+        lambda value: {"llm.endpoint" if is_address(value) else "llm.command": value}, short="llm"),
     Row("llm.model", TEXT, USER, "",
         "The model's name, if `llm.provider` is a URL.",
         "llm.model"),
@@ -367,14 +343,14 @@ ROWS = (
         "sinks.webhook.url"),
     Row("sinks.events", some_of(*SINK_EVENTS), USER, SINK_EVENTS,
         "The events that are sent to the log and to the webhook.",
-        _event_fields, broken=()),
+        lambda value: {"sinks.markdown.events": value, "sinks.webhook.events": value}, broken=()),
     Row("sinks.allowLocal", YES_NO, USER, False,
         "`on`: the webhook's server may be on this machine or its local network, and may use http.",
         "sinks.webhook.allow_local"),
     Row("trust.agents", texts_or("off"), USER, (),
         "Patterns for the names and e-mail addresses of commit authors that are agents, in addition to the built-in"
         " list. `off`: ignore who committed a memory ([belief](belief.md#trust)).",
-        _agent_author_fields),
+        lambda value: {"commits": False} if value == "off" else {"identities": value}),
     Row("trust.maxUnverified", whole(0, 100), BOTH, MAX_UNVERIFIED,
         "The maximum number of injected memories that no person vouches for, if a person has committed any memory. Your"
         " config for all repositories and the repository's config can only lower the default; your config for one"
@@ -435,29 +411,6 @@ ROWS = (
         _predicate_fields),
 )  # fmt: skip
 
-REMOVED = {  # key of an earlier version → what replaces it
-    "embedder.url": "write the address as embedder.provider",
-    "embedder.dims": "write embedder.model as NAME@DIMENSIONS",
-    "embedder.timeout": "the timeout is fixed now",
-    "embedder.keyEnv": "use keys.embedder",
-    "llm.endpoint": "use llm.provider",
-    "llm.command": "use llm.provider",
-    "llm.keyEnv": "use keys.llm",
-    "llm.timeout": "the timeout is fixed now",
-    "sinks.markdown.folder": "use sinks.folder",
-    "sinks.markdown.events": "use sinks.events",
-    "sinks.webhook.url": "use sinks.webhook",
-    "sinks.webhook.events": "use sinks.events",
-    "sinks.webhook.keyEnv": "use keys.webhook",
-    "sinks.webhook.allowLocal": "use sinks.allowLocal",
-    "trust.commits": "use trust.agents: off",
-    "lessonMinConfidence": "use lessons.minConfidence",
-    "lessonRetentionDays": "use keepDays.lessons",
-    "traces.due": "consolidation is due after ten new traces",
-    "traces.keepDays": "use keepDays.traces",
-    "store.urlEnv": "use store.url: env:NAME",
-}
-
 
 def rows_by_key() -> dict[str, Row]:
     """Return the rows by their keys."""
@@ -500,83 +453,64 @@ def read_values(
         return [], [
             f"{file}:{problem.line}: {problem.message}: the file is ignored; {problem.hint}"
         ]
-    reader = _FileReader(file, repository)
-    for name, field in fields.items():
-        if not field.missing:
-            reader.read((name,), field.value, field.line)
-    return reader.values, reader.told()
-
-
-class _FileReader:
-    """Collects the values and warnings of one file."""
-
-    def __init__(self, file: str, repository: bool):
-        self.file = file
-        self.repository = repository
-        self.rows = rows_by_key()
-        self.short = {row.short: row for row in ROWS if row.short}
-        self.values: list[tuple[str, Path, Any]] = []
-        self.warnings: list[str] = []
-
-    def told(self) -> list[str]:
-        more = len(self.warnings) - MAX_WARNINGS
-        return [
-            *self.warnings[:MAX_WARNINGS],
-            *([f"{self.file}: and {more} more"] if more > 0 else []),
-        ]
-
-    def read(self, path: Path, value: Any, line: int) -> None:
-        """Read a value, or every value below it."""
-        if isinstance(value, dict):
-            for name, inner in value.items():
-                self.read((*path, name), inner, line)
-            return
-        found = self._find(path)
-        if found is None:
-            self._warn(line, path, self._why_unknown(path))
-        elif self.repository and found[0].who != BOTH:
-            self._warn(line, path, f"may be set in your own config only: {user_config()}")
-        else:
-            self._take(*found, path, value, line)
-
-    def _find(self, path: Path) -> tuple[Row, Path, Type] | None:
-        if len(path) == 1 and path[0] in self.short:
-            row = self.short[path[0]]
-            return row, (), row.type_for(self.repository)
-        for length in (1, len(path)):
-            row = self.rows.get(".".join(path[:length]))  # type: ignore[assignment]
-            place = row.type_for(self.repository).below(path[length:]) if row else None
-            if place:
-                return row, *place
-        return None
-
-    def _take(self, row: Row, below: Path, type: Type, path: Path, value: Any, line: int) -> None:
-        try:
-            self.values.append((row.key, below, type.read(value)))
-        except ValueError:
-            used = (
-                "the default"
-                if row.broken is None
-                else row.broken
-                if row.broken != ()
-                else "nothing"
-            )
-            instead = f"{used} is used"
-            self._warn(line, path, f"must be {type.allowed}: {instead}")
-            if row.broken is not None:
-                self.values.append((row.key, below, row.broken))
-
-    def _why_unknown(self, path: Path) -> str:
-        key = ".".join(path)
-        if key in REMOVED:
-            return f"is no longer a setting: {REMOVED[key]}"
-        names = (name for name in (*self.rows, *self.short) if not key.startswith(f"{name}."))
-        near = get_close_matches(key, names, 1)
-        return "is not a setting" + (
-            f"; did you mean {near[0]}?" if near else "; 'rawkomem docs settings' lists them"
-        )
-
-    def _warn(self, line: int, path: Path, why: str) -> None:
+    values: list[tuple[str, Path, Any]] = []
+    warnings: list[str] = []
+    for path, value, line in _leaves(fields):
         key = ".".join(path)
         shown = key if all(map(is_name, path)) else ascii(key)
-        self.warnings.append(f"{self.file}:{line}: {shown[:MAX_KEY_CHARS]} {why}")
+        place = f"{file}:{line}: {shown[:MAX_KEY_CHARS]}"
+        found = _row_of(path, repository)
+        if found is None:
+            warnings.append(f"{place} {_why_unknown(key)}")
+            continue
+        row, below, type = found
+        if repository and row.who != BOTH:
+            warnings.append(f"{place} may be set in your own config only: {user_config()}")
+            continue
+        try:
+            values.append((row.key, below, type.read(value)))
+        except ValueError:
+            used = {None: "the default", (): "nothing"}.get(row.broken, row.broken)
+            warnings.append(f"{place} must be {type.allowed}: {used} is used")
+            if row.broken is not None:
+                values.append((row.key, below, row.broken))
+    more = len(warnings) - MAX_WARNINGS
+    if more > 0:
+        warnings[MAX_WARNINGS:] = [f"{file}: and {more} more"]
+    return values, warnings
+
+
+def _leaves(fields: Mapping[str, Field]) -> Iterator[tuple[Path, Any, int]]:
+    """Yield the path, the value and the line of each value that is not a mapping."""
+
+    def below(path: Path, value: Any, line: int) -> Iterator[tuple[Path, Any, int]]:
+        if not isinstance(value, dict):
+            yield path, value, line
+            return
+        for name, inner in value.items():
+            yield from below((*path, name), inner, line)
+
+    for name, field in fields.items():
+        if not field.missing:
+            yield from below((name,), field.value, field.line)
+
+
+def _row_of(path: Path, repository: bool) -> tuple[Row, Path, Type] | None:
+    """Return the row of a value, the path below it and the type; None if there is no such setting."""
+    for row in ROWS:
+        if path == (row.short,):
+            return row, (), row.type_for(repository)
+    rows = rows_by_key()
+    for length in (1, len(path)):
+        named = rows.get(".".join(path[:length]))
+        place = named.type_for(repository).below(path[length:]) if named else None
+        if named and place:
+            return named, *place
+    return None
+
+
+def _why_unknown(key: str) -> str:
+    known = (name for row in ROWS for name in (row.key, row.short) if name)
+    near = get_close_matches(key, (name for name in known if not key.startswith(f"{name}.")), 1)
+    hint = f"did you mean {near[0]}?" if near else "'rawkomem docs settings' lists them"
+    return f"is not a setting; {hint}"

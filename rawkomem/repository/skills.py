@@ -299,4 +299,4 @@ class Skills(Wing):
 
     def _memories(self, only: Filter) -> Sequence[Memory]:
         """Return whole memories that pass a filter, sorted by id."""
-        return sorted(self._core.reading.inside(only), key=lambda memory: memory.id)
+        return sorted(self._core.inside(only), key=lambda memory: memory.id)

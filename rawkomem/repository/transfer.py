@@ -41,7 +41,7 @@ from ..model.filters import Filter
 from ..model.values import ACTIVE, KEY_ALIASES, KEY_NAMES, record
 from ..state.facets import IMPORTED
 from ..state.plans import plan_add
-from .core import Wing
+from .core import Wing, batches
 from .mesh_tables import SEAL_WAIT_S, export_yamo
 
 # Import and export of memories in the formats of other tools.
@@ -117,7 +117,7 @@ class Exchange(Wing):
         """Import from several files and folders; store a memory once even if several of them contain it."""
         read = [self._read_source(path, kind) for path in paths]
         with lock(self._core.layout, "import"), self._core.writer.as_one_change():
-            decided = _decide_imports(read, self._core.reading.all())
+            decided = _decide_imports(read, self._core.all())
             for items in [] if dry_run else decided:
                 for plan in entries_to_write(items, ENTRIES_AT_ONCE):
                     self._core.writer.write(plan, VIA_IMPORT)
@@ -187,9 +187,7 @@ class Exchange(Wing):
         )
 
     def _chosen(self, only: Filter | None) -> list[Memory]:
-        return sorted(
-            self._core.reading.inside(only), key=lambda memory: (memory.created, memory.id)
-        )
+        return sorted(self._core.inside(only), key=lambda memory: (memory.created, memory.id))
 
     def _refuse_inside(self, path: str) -> None:
         if _is_inside(path, self._core.layout.root):
@@ -205,15 +203,15 @@ class Exchange(Wing):
         """Store the memories of a folder of LLMos projects that are not here yet; return the result."""
         held = read_llmos(folder)
         entries = held.entries
-        find = self._core.reading.find
+        find = self._core.find
         known = self._core.read(
             lambda: {entry.id: found for entry in entries if (found := find(entry.id))}
         )
         new = tuple(plan_add(entry).entries[0] for entry in entries if entry.id not in known)
         why = f"import {len(new)} memories of LLMos"
         with self._core.writer.as_one_change():
-            for start in range(0, 0 if dry_run else len(new), ENTRIES_AT_ONCE):
-                self._core.writer.write(Plan(new[start : start + ENTRIES_AT_ONCE], why), VIA_IMPORT)
+            for some in batches(() if dry_run else new, ENTRIES_AT_ONCE):
+                self._core.writer.write(Plan(tuple(some), why), VIA_IMPORT)
         deleted = tuple(id for id, memory in known.items() if memory.status == "deleted")
         return LlmosImport(new, len(known), deleted, held.skipped)
 
@@ -226,7 +224,7 @@ class Exchange(Wing):
                 f"{project!r} is not a valid project name", "pass --name with a plain name"
             )
         self._refuse_inside(folder)
-        of_kind = [memory for memory in self._core.reading.all() if memory.kind in LLMOS_KINDS]
+        of_kind = [memory for memory in self._core.all() if memory.kind in LLMOS_KINDS]
         leaving = [one for one in of_kind if one.status == ACTIVE or _is_put_away(one)]
         return write_llmos(folder, project, leaving, rename)
 
@@ -300,8 +298,6 @@ def _is_inside(path: str, root: str) -> bool:
 
 # The ledger: a tamper-evident log of writes and recalls.
 
-LEDGER_WAIT_S = 30.0  # for another process that seals the ledger
-
 
 class Ledger(Wing):
     """Reads and verifies the ledger's chain, after sealing the waiting lines."""
@@ -340,7 +336,7 @@ class Ledger(Wing):
     def _seal(self) -> None:
         """Seal the waiting lines; if that fails, warn."""
         try:
-            seal_ledger(self._core.layout, LEDGER_WAIT_S)
+            seal_ledger(self._core.layout, SEAL_WAIT_S)
         except RawkoError as failure:
             self._core.warn(failure.message)
 

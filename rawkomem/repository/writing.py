@@ -4,9 +4,10 @@ the only write path, which updates sinks, the ledger and MEMORY.md after the wri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..exchange.memory_page import memory_page_text
 from ..exchange.sinks import tell_sinks
@@ -23,7 +24,7 @@ from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, RawkoError
 from ..model.values import CREATES, GROUPS, RECORDED, now, record, replace
 from ..redaction.entries import anonymize_entry
-from ..state.changes import plan_amend, plan_delete, plan_feedback
+from ..state.changes import plan_amend
 from ..state.claims import (
     MAX_CANDIDATES,
     Outcome,
@@ -41,27 +42,15 @@ from ..text.conditions import (
     why_too_common,
     why_unusable,
 )
-from .core import Core, Wing
+from .core import Core
+
+if TYPE_CHECKING:
+    from . import Repository
 
 # The write path: write plans under the repository lock, then update sinks, the ledger and
 # MEMORY.md.
 
 DISTILLED = "distilled"  # origin of texts that a program made from other texts
-
-
-class OneChange:
-    """Joins all writes inside a `with` block into one change for `undo`."""
-
-    def __init__(self, writer: Writer):
-        self._writer, self._outer = writer, writer.joins
-
-    def __enter__(self) -> None:
-        self._writer.joins = True
-
-    def __exit__(self, *failure: object) -> None:
-        self._writer.joins = self._outer
-        if not self._outer:
-            self._writer.change = ""
 
 
 class Writer:
@@ -82,9 +71,12 @@ class Writer:
         self,
         decide: Callable[[], Plan],
         via: str = "",
-        may_be_retry: Callable[[Entry], bool] = lambda entry: False,
+        given_ids: Collection[str] | None = None,
     ) -> Sequence[Written]:
-        """Run `decide` and write its plan under one lock, so that no other process writes in between."""
+        """Run `decide` and write its plan under one lock, so that no other process writes in between.
+
+        An entry may repeat one that a killed call stored, except if its id is in `given_ids` or these are None.
+        """
         core = self._core
         if via and via not in (*ARRIVALS, *BASE_TRUST):
             raise BadInput(
@@ -92,7 +84,7 @@ class Writer:
             )
         core.finish_purges()
         with lock(core.layout, "write"):
-            core.forget_answers()
+            core.answers.clear()
             core.index.expect_changes()
             plan = self._anonymized(decide(), via)
             core.index.expect_changes()
@@ -101,13 +93,12 @@ class Writer:
                 core.layout,
                 plan,
                 core.warn,
-                may_be_retry,
+                lambda entry: given_ids is not None and entry.id not in given_ids,
                 lambda entries: self._note_arrivals(entries, via),
                 lambda paths: tracked_files(core.layout, paths),
             )
-            self._try(
-                lambda: self._note_change(plan, written), "'rawkomem undo' cannot undo this change"
-            )
+            with self._warning("'rawkomem undo' cannot undo this change"):
+                self._note_change(plan, written)
         targets = (*dict.fromkeys(item.entry.target for item in written),)
         core.written, core.unpublished = (*core.written, *targets), (*core.unpublished, *targets)
         self._tell_others(plan, [item.entry for item in written if not item.again])
@@ -120,20 +111,28 @@ class Writer:
 
     def _anonymized(self, plan: Plan, via: str) -> Plan:
         """Replace names by ids in recorded and distilled entries, because no person checked them."""
-        way = via or self._core.via
-        if not any(_unseen(entry, way) for entry in plan.entries):
+        unseen = [
+            entry.kind in RECORDED or (via or self._core.via) == DISTILLED for entry in plan.entries
+        ]
+        if not any(unseen):
             return plan
-
         people = people_here(self._core.layout.project, self._core.settings.names)
         entries = (
-            anonymize_entry(entry, people) if _unseen(entry, way) else entry
-            for entry in plan.entries
+            anonymize_entry(entry, people) if hidden else entry
+            for entry, hidden in zip(plan.entries, unseen, strict=True)
         )
         return replace(plan, entries=tuple(entries))
 
-    def as_one_change(self) -> OneChange:
-        """Return a context manager that joins all writes into one change for `undo`."""
-        return OneChange(self)
+    @contextmanager
+    def as_one_change(self) -> Iterator[None]:
+        """Join all writes inside a `with` block into one change for `undo`."""
+        outer, self.joins = self.joins, True
+        try:
+            yield
+        finally:
+            self.joins = outer
+            if not outer:
+                self.change = ""
 
     def _note_change(self, plan: Plan, written: Sequence[Written]) -> None:
         """Record the entries for `undo`, under the write lock."""
@@ -149,32 +148,29 @@ class Writer:
 
     def _tell_others(self, plan: Plan, entries: Sequence[Entry]) -> None:
         """Notify the user's sinks and the ledger. A failure is only a warning, because the entries are on disk."""
-        core = self._core
+        layout, warn = self._core.layout, self._core.warn
         if not entries:
             return
+        with self._warning("written, but the sinks were not notified"):
+            settings = self._core.settings
+            if settings.sinks.any:
+                tell_sinks(layout, settings.sinks, plan.code, entries, warn)
+        with self._warning("written, but not in the ledger"):
+            if self._core.settings.ledger != "off" and any(map(operation_of, entries)):
+                note_written(layout, entries, self._core.settings.ledger_days)
 
-        def tell() -> None:
-            if core.settings.sinks.any:
-                tell_sinks(core.layout, core.settings.sinks, plan.code, entries, core.warn)
-
-        def note() -> None:
-            if core.settings.ledger != "off" and any(operation_of(entry) for entry in entries):
-                note_written(core.layout, entries, core.settings.ledger_days)
-
-        self._try(tell, "written, but the sinks were not notified")
-        self._try(note, "written, but not in the ledger")
-
-    def _try(self, work: Callable[[], object], otherwise: str) -> None:
-        """Run a step that follows a write; a failure is a warning that starts with `otherwise`."""
+    @contextmanager
+    def _warning(self, otherwise: str) -> Iterator[None]:
+        """Turn a failure of a step that follows a write into a warning that starts with `otherwise`."""
         try:
-            work()
+            yield
         except (RawkoError, OSError, DatabaseError) as failure:
             self._core.warn(f"{otherwise}: {failure}")
 
     def contents(self, file: str) -> str:
         """Return the text of MEMORY.md, with links relative to `file`."""
 
-        return memory_page_text(self._core.reading.all(), self._core.layout.from_file(file))
+        return memory_page_text(self._core.all(), self._core.layout.from_file(file))
 
     def write_contents(self, file: str = "") -> tuple[str, bool]:
         """Write MEMORY.md; return its path and whether it changed."""
@@ -185,17 +181,9 @@ class Writer:
 
     def follow_page(self) -> None:
         """Update MEMORY.md if the setting `contents` is on; a failure is a warning."""
-
-        def write() -> None:
+        with self._warning("MEMORY.md is not up to date"):
             if self._core.settings.contents:
                 self.write_contents()
-
-        self._try(write, "MEMORY.md is not up to date")
-
-
-def _unseen(entry: Entry, via: str) -> bool:
-    """Return whether an entry was recorded or distilled, so that no person saw it before."""
-    return entry.kind in RECORDED or via == DISTILLED
 
 
 # The keyword arguments of `add` and `amend`, and the entries they become.
@@ -289,7 +277,7 @@ class Doubt:
 
 def doubts_about(core: Core, entry: Entry, about: str = "") -> list[Doubt]:
     """Return the doubts about an entry, or about a change of the memory that `about` names."""
-    about = about and core.reading.get(about).id
+    about = about and core.get(about).id
     found = [*unusable_conditions(entry.when)]
     for pattern in entry.when:
         if not why_unusable(pattern) and (said := why_too_common(pattern)):
@@ -313,7 +301,7 @@ def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
     for id in core.read(lambda: core.index.catalogue.titled(entry.title)):
         if id == about:
             continue
-        memory = core.reading.get(id)
+        memory = core.get(id)
         if not about and now() - memory.created <= RETRY_MS and _told_in(memory) == _told_in(entry):
             continue
         title = one_line(entry.title, MAX_TITLE_CHARS)
@@ -395,100 +383,70 @@ class Stored:
         return any(item.redacted for item in self.written)
 
 
-class Writing(Wing):
-    """Stores and changes memories of one repository."""
+def add(
+    repo: Repository,
+    entry: str | Entry,
+    fields: Mapping[str, object],
+    on_conflict: str,
+    evolve: bool,
+    via: str,
+) -> Stored:
+    """Store a memory; with `evolve`, supersede the memory that it clearly updates."""
+    made = as_entry(entry, fields)
+    if not evolve or "claim" in made.extra:  # a claim names its subject itself
+        return add_many(repo, [made], on_conflict, via)[0]
+    _check_conditions(repo.core, [made])
+    plans: list[Plan] = []
 
-    def add(
-        self,
-        entry: str | Entry,
-        fields: Mapping[str, object],
-        on_conflict: str,
-        evolve: bool,
-        via: str,
-    ) -> Stored:
-        """Store a memory; with `evolve`, supersede the memory that it clearly updates."""
+    def decide() -> Plan:
+        near = repo.core.near(f"{made.title}\n{made.body}", MAX_CANDIDATES)
+        plans.append(plan_evolve(made, related_to(made, near), repo.beliefs.trust_by(via)))
+        return plans[0]
 
-        made = as_entry(entry, fields)
-        if evolve and "claim" not in made.extra:  # a claim names its subject itself
-            self._check_conditions([made])
-            return self._evolve(made, via)
-        return self.add_many([made], on_conflict, via)[0]
-
-    def add_many(self, entries: Sequence[Entry], on_conflict: str, via: str) -> Sequence[Stored]:
-        """Store several memories; if one of them is rejected, write none."""
-
-        self._check_conditions(entries)
-        plans: list[Plan] = []
-        beliefs = self._repo.beliefs
-        registry = beliefs.predicates() if any("claim" in entry.extra for entry in entries) else {}
-
-        def decide() -> Plan:
-            plans.extend(
-                plan_claims(entries, beliefs.claiming, registry, beliefs.trust_by(via), on_conflict)
-            )
-            return Plan(
-                tuple(entry for plan in plans for entry in plan.entries),
-                plans[0].why if plans else "nothing",
-            )
-
-        return _stored_by(plans, self._core.writer.write_decided(decide, via, _without_id(entries)))
-
-    def _evolve(self, entry: Entry, via: str) -> Stored:
-
-        plans: list[Plan] = []
-
-        def decide() -> Plan:
-            found = self._core.look([f"{entry.title}\n{entry.body}"], MAX_CANDIDATES)[0].found
-            near = [(self._repo.get(item.row.id), item.relevance) for item in found]
-            plans.append(
-                plan_evolve(entry, related_to(entry, near), self._repo.beliefs.trust_by(via))
-            )
-            return plans[0]
-
-        return _stored_by(
-            plans, self._core.writer.write_decided(decide, via, _without_id([entry]))
-        )[0]
-
-    def amend(
-        self, name: str, entry: Entry | None, fields: Mapping[str, object], via: str
-    ) -> Written:
-        """Append an entry that changes a memory."""
-
-        made = amendment(entry, fields)
-        self._check_conditions([made])
-        plan = plan_amend(self._repo.get(name), made)
-        return self._core.writer.write_decided(
-            lambda: plan, via, _without_id([entry] if entry else [])
-        )[0]
-
-    def _check_conditions(self, entries: Sequence[Entry]) -> None:
-        """Raise BadInput for unusable conditions; warn about conditions that fire on nearly every task."""
-        if not any(entry.when for entry in entries):
-            return
-
-        for entry in entries:
-            for doubt in unusable_conditions(entry.when):
-                raise BadInput(f"{doubt.message}: nothing was stored", doubt.hint)
-            for said in condition_warnings(entry.when):
-                self._core.warn(said)
-
-    def delete(self, name: str, reason: str, by: str) -> Written:
-        """Append a tombstone."""
-
-        return self._core.writer.write(plan_delete(self._repo.get(name), reason, by))[0]
-
-    def feedback(self, name: str, signal: str, reason: str, by: str) -> Written:
-        """Append a vote."""
-
-        return self._core.writer.write_decided(
-            lambda: plan_feedback(self._repo.get(name), signal, reason, by)
-        )[0]
+    return _stored_by(plans, repo.core.writer.write_decided(decide, via, _given_ids([made])))[0]
 
 
-def _without_id(entries: Sequence[Entry]) -> Callable[[Entry], bool]:
-    """Return a function: whether an entry may repeat one that a killed call stored. Not if the caller set its id."""
-    given = {entry.id for entry in entries if entry.id}
-    return lambda entry: entry.id not in given
+def add_many(
+    repo: Repository, entries: Sequence[Entry], on_conflict: str, via: str
+) -> Sequence[Stored]:
+    """Store several memories; if one of them is rejected, write none."""
+    _check_conditions(repo.core, entries)
+    plans: list[Plan] = []
+    beliefs = repo.beliefs
+    registry = beliefs.predicates() if any("claim" in entry.extra for entry in entries) else {}
+
+    def decide() -> Plan:
+        plans.extend(
+            plan_claims(entries, beliefs.claiming, registry, beliefs.trust_by(via), on_conflict)
+        )
+        written = tuple(entry for plan in plans for entry in plan.entries)
+        return Plan(written, plans[0].why if plans else "nothing")
+
+    return _stored_by(plans, repo.core.writer.write_decided(decide, via, _given_ids(entries)))
+
+
+def amend(
+    repo: Repository, name: str, entry: Entry | None, fields: Mapping[str, object], via: str
+) -> Written:
+    """Append an entry that changes a memory."""
+    made = amendment(entry, fields)
+    _check_conditions(repo.core, [made])
+    plan = plan_amend(repo.get(name), made)
+    given = _given_ids([entry] if entry else [])
+    return repo.core.writer.write_decided(lambda: plan, via, given)[0]
+
+
+def _check_conditions(core: Core, entries: Sequence[Entry]) -> None:
+    """Raise BadInput for unusable conditions; warn about conditions that fire on nearly every task."""
+    for entry in entries:
+        for doubt in unusable_conditions(entry.when):
+            raise BadInput(f"{doubt.message}: nothing was stored", doubt.hint)
+        for said in condition_warnings(entry.when):
+            core.warn(said)
+
+
+def _given_ids(entries: Sequence[Entry]) -> set[str]:
+    return {entry.id for entry in entries if entry.id}
 
 
 def _stored_by(plans: Sequence[Plan], written: Sequence[Written]) -> list[Stored]:

@@ -86,7 +86,7 @@ def drafts_with_titles(repository: Repository) -> Iterable[tuple[str, str]]:
 def tags_with_counts(repository: Repository) -> Iterable[tuple[str, str]]:
     """Return every tag with the number of memories that have it."""
     counted: dict[str, int] = {}
-    for memory in repository.core.reading.inside(None):
+    for memory in repository.core.inside(None):
         for tag in memory.tags:
             counted[tag] = counted.get(tag, 0) + 1
     return [(tag, count(number, "memory")) for tag, number in sorted(counted.items())]

@@ -125,8 +125,8 @@ def _git_json(connection: Connection) -> dict[str, object]:
 def connect_command() -> None:
     """Connect coding agents and git to the memories.
 
-    Connecting an agent adds hooks to its settings file; everything else in that file stays as it is. --remove restores
-    the file byte by byte. See 'rawkomem docs hosts' and 'rawkomem docs git'.
+    Connecting an agent adds hooks to its settings file; all other settings stay. --remove takes the hooks out again.
+    See 'rawkomem docs hosts' and 'rawkomem docs git'.
     """
 
 
@@ -154,7 +154,7 @@ def host_command(name: str) -> click.Command:
 
     @click.command(name, help=help, short_help=help)
     @DRY_RUN
-    @click.option("--remove", is_flag=True, help="Disconnect: restore the file byte by byte.")
+    @click.option("--remove", is_flag=True, help="Disconnect: remove our entries.")
     @click.option("--user", is_flag=True, help="Change your own settings, for all your projects.")
     @click.option(
         "--mcp",

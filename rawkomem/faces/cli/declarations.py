@@ -47,7 +47,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "drafts edit": ("rawkomem drafts edit DRAFT --when 'tests|pnpm'",),
     "drafts merge": ("rawkomem drafts merge DRAFT OTHER_DRAFT",),
     "drafts drop": ("rawkomem drafts drop DRAFT", "rawkomem drafts drop --all"),
-    "drafts demote": ("rawkomem drafts demote --dry-run",),
     "lesson": ("rawkomem lesson list", "rawkomem lesson distill --dry-run"),
     "lesson add": (
         "rawkomem lesson add --situation 'Deploy on Friday' --error-pattern friday_deploy --oversight 'No one on call'"

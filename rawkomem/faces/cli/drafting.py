@@ -23,13 +23,12 @@ from ...text.clean import one_line
 from .adding import RESUME, say_stored, unsaved_path, write_in_editor
 from .commands import pass_repository
 from .opening import author, open_repository
-from .options import BY, DRY_RUN, JSON, LIMIT, YES, together
+from .options import BY, JSON, LIMIT, YES, together
 from .terminal import day, fields_of, note, paint, say, say_either, say_json, say_rows, wide
 
 MAX_LISTED = 20
 LABEL_CHARS = 10  # of the column with "agent", "person", "when"
 NOTHING_WAITS = "there are no drafts: hooks and 'rawkomem learn FILE' find them in sessions"
-NOTHING_TO_DEMOTE = "there is no untouched memory from the first version of 'learn'"
 MIN_WORDS_CHARS = 40  # of a line of an exchange on a narrow terminal
 PROPOSED = together(  # the options that change the memory which a draft proposes
     click.option("--title", default="", help="A new title."),
@@ -208,26 +207,6 @@ def drafts_drop(
         lambda draft: f"{dropped}  {_draft_head(draft)}",
         "there are no drafts",
     )
-
-
-@drafts_command.command("demote")
-@DRY_RUN
-@BY
-@JSON
-@pass_repository
-def drafts_demote(repository: Repository, dry_run: bool, by: str, as_json: bool) -> None:
-    """Turn memories that the first version of 'learn' stored back into drafts.
-
-    That version stored single sentences as memories, including sentences of agents. A memory is moved only if
-    nobody has changed it, voted on it, linked it or reviewed it. 'rawkomem drafts keep ID' stores it again.
-    """
-    moved = repository.drafts.demote(dry_run, author(by))
-    done = "would move" if dry_run else paint("moved", "yellow")
-    say_rows(
-        as_json, moved, draft_json, lambda draft: f"{done}  {_draft_head(draft)}", NOTHING_TO_DEMOTE
-    )
-    if not dry_run:
-        repository.core.follow()
 
 
 def draft_json(draft: Draft) -> dict[str, Any]:

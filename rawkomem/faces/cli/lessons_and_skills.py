@@ -151,7 +151,7 @@ def lesson_distill(repository: Repository, dry_run: bool, as_json: bool) -> None
     this machine until 'rawkomem drafts keep ID' stores them. It then prints the lessons for the next session. A
     second run adds nothing.
     """
-    done = repository.lessons.distill(dry_run, user_name())
+    done = repository.lessons.distill(dry_run)
     repository.core.follow()
     if as_json:
         found = [_proposal_json(proposal, what) for proposal, what in done.found]

@@ -107,7 +107,7 @@ def _preview_imports(layout: Layout, is_started: bool) -> list[Import]:
     if not is_started:
         return preview_import(layout.project)
     with open_repository(layout.project) as repository:
-        return preview_import(layout.project, repository.core.reading.all())
+        return preview_import(layout.project, repository.core.all())
 
 
 def _formats_waiting(project: str) -> tuple[str, ...]:

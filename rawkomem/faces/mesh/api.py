@@ -120,7 +120,7 @@ class Unwritten(Writer):
     """A repository that refuses every write, for a mesh with `enable_memory` off."""
 
     def write_decided(
-        self, decide: Callable[[], Plan], via: str = "", may_be_retry: object = None
+        self, decide: Callable[[], Plan], via: str = "", given_ids: object = None
     ) -> Sequence[Written]:
         """Raise Refused."""
         raise Refused("memory is switched off", "open the mesh with enable_memory=True")
@@ -164,7 +164,7 @@ def open_mesh_repository(options: MemoryMeshOptions) -> Repository:
 def _distill_lessons(repository: Repository) -> None:
     """Distill lessons and store those with a rule, without a review: the option asks for this (RFC-0011 §8.2)."""
     by = repository.core.agent
-    for proposal, what in repository.lessons.distill(by=by).found:
+    for proposal, what in repository.lessons.distill().found:
         if LESSON in proposal.draft.tags and what in (DRAFTED, WAITING):
             repository.drafts.keep(proposal.draft.id, by=by, via="distilled")
 
@@ -545,11 +545,11 @@ class SyncMemoryMesh:
     def clear_cache(self) -> None:
         """Clear the cache of answers."""
         if self._repository is not None:
-            self._repository.core.forget_answers()
+            self._repository.core.answers.clear()
 
     def get_cache_stats(self) -> CacheStats:
         """Return how many answers are cached."""
-        kept = self._repository.core.kept_answers if self._repository is not None else 0
+        kept = len(self._repository.core.answers) if self._repository is not None else 0
         return CacheStats(kept, MAX_ANSWERS, int(TIME_TO_LIVE_S * 1000))
 
     def format_results(self, results: Sequence[SearchResult]) -> str:

@@ -327,7 +327,7 @@ def _meanings(repository: Repository) -> Meant:
 
 
 def _all_memories(repository: Repository) -> list[Memory]:
-    return [*repository.core.reading.all()]
+    return [*repository.core.all()]
 
 
 def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:

@@ -34,7 +34,7 @@ def test_in_and_out_byte_by_byte(repository, llmos, tmp_path_factory):
 
 def test_what_each_file_becomes(repository, llmos):
     repository.exchange.import_llmos(str(llmos))
-    memories = {memory.title: memory for memory in repository.core.reading.all()}
+    memories = {memory.title: memory for memory in repository.core.all()}
     context = memories["Context of quantum"]
     assert (context.status, context.importance, category_of(context)) == ("active", "high", "context")
     assert "We simulate ears." in context.body
@@ -59,7 +59,7 @@ def test_decisions_do_not_land_among_patterns(repository, tmp_path_factory):
 
 def test_a_changed_memory_goes_out_changed(repository, llmos, tmp_path_factory):
     repository.exchange.import_llmos(str(llmos))
-    (one,) = [memory for memory in repository.core.reading.all() if memory.title == "Small steps"]
+    (one,) = [memory for memory in repository.core.all() if memory.title == "Small steps"]
     repository.amend(one.id, body="## Small steps\n\nTwo files at a time.")
     repository.add("Ears have hair cells.", title="Hair cells")
     target = tmp_path_factory.mktemp("target")

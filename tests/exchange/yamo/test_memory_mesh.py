@@ -66,7 +66,7 @@ def test_all_rows_come_in(repository, sample):
     done = repository.exchange.import_from(sample)
     repository.sync()
     assert (done.kind, len(done.news)) == ("yamo", len(theirs) + 2) and done.blocks == len(rows_of(sample, "blocks"))
-    memories = {memory.id: memory for memory in repository.core.reading.all()}
+    memories = {memory.id: memory for memory in repository.core.all()}
     assert theirs.keys() < memories.keys()
     for id, row in theirs.items():
         assert memories[id].created == row["created_at"] and memories[id].extra["importedFrom"].endswith(f"#{id}")
@@ -87,7 +87,7 @@ def test_what_a_row_says_has_its_place(repository, newer):
     assert scored["id"] in {row.id for row in repository.list(filter=wanted)}
     skill = next(iter(repository.skills.list()))
     assert "stop at the first alarm" in skill.memory.body and skill.memory.tags == ("release", "ops")
-    related = [memory for memory in repository.core.reading.all() if memory.related]
+    related = [memory for memory in repository.core.all() if memory.related]
     assert [memory.related for memory in related] == [(list(theirs)[1],)]
 
 
@@ -96,7 +96,7 @@ def test_what_is_gone_there_is_archived_here(repository, newer):
     gone = {id for id, row in theirs.items() if row.get("state") in ("archived", "superseded")}
     imported(repository, newer)
     assert len(gone) == 2
-    assert gone == {memory.id for memory in repository.core.reading.inside(Filter(statuses=("archived",)))}
+    assert gone == {memory.id for memory in repository.core.inside(Filter(statuses=("archived",)))}
     repository.beliefs.restore(min(gone))
     assert repository.get(min(gone)).status == "quarantined"
 
@@ -230,7 +230,7 @@ def test_odd_rows_cost_themselves_at_most(repository, tmp_path):
     done = imported(repository, theirs)
     told = dict(done.skipped)
     assert told.keys() == {"mem_9_aaaaa1 large", "mem_9_aaaaa5"} and "do not fit" in told["mem_9_aaaaa1 large"]
-    assert {memory.status for memory in repository.core.reading.all()} == {"active"}
+    assert {memory.status for memory in repository.core.all()} == {"active"}
     repository.exchange.export_folder(theirs, "yamo", Filter())
     after = rows_of_table(theirs)
     assert after.keys() == {row["id"] for row in ODD}

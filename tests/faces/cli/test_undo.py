@@ -92,7 +92,7 @@ def test_an_import_is_one_change_and_a_large_one_asks_for_all(repository, tmp_pa
     with pytest.raises(Refused, match=f"wrote {count} memories"):
         repository.undoing.undo()
     repository.undoing.undo(everything=True)
-    assert {memory.status for memory in repository.core.reading.all()} == {"deleted"}
+    assert {memory.status for memory in repository.core.all()} == {"deleted"}
 
 
 def test_the_list_names_memories_by_their_titles(rawkomem, memory, project):

@@ -1,4 +1,4 @@
-"""Settings are edited as text: what is not ours stays, and taking out is the reverse of putting in, to the byte."""
+"""Our entries come into the settings of a host and out again; what is not ours stays."""
 
 from __future__ import annotations
 
@@ -8,95 +8,112 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rawkomem.hosts import our_entries
 from rawkomem.hosts.connect import hook_handlers, hook_items
-from rawkomem.hosts.json_text import parse_json
-from rawkomem.hosts.known_hosts import HOSTS
-from rawkomem.hosts.our_entries import with_hooks, without_hooks
+from rawkomem.hosts.known_hosts import HOSTS, MCP_ENTRY
+from rawkomem.hosts.our_entries import (
+    HasComments,
+    edited,
+    has_server,
+    parsed,
+    put_hooks,
+    put_server,
+    take_hooks,
+    take_server,
+)
 
 JSON_HOSTS = ("claude", "gemini", "cursor", "copilot")
-FILES = {
-    "nothing": "",
-    "blank": " \n",
-    "a line end": "\n",
-    "two line ends": "\n\n",
-    "only a byte order mark": "\ufeff",
-    "empty object": "{}",
-    "blank object": "{ }",
-    "object over two lines": "{\n}",
-    "and a line end": "{\n}\n",
-    "one line": '{"model":"opus"}',
-    "one line and a line end": '{"model": "opus"}\n',
+FILES = {  # they come back to the byte
     "two spaces": '{\n  "model": "opus"\n}\n',
     "no line end": '{\n  "model": "opus"\n}',
     "tabs": '{\n\t"model": "opus"\n}\n',
-    "seven spaces": '{\n       "model": "opus",\n       "x": [1,\n 2]\n}\n\n\n',
+    "seven spaces": '{\n       "model": "opus",\n       "x": [\n              1\n       ]\n}\n\n\n',
     "windows": '{\r\n    "model": "opus"\r\n}\r\n',
-    "byte order mark": '\ufeff{\n  "model": "opus"\n}\n',
+    "hooks of others": json.dumps({"hooks": {"Notification": [{"hooks": [{"command": "beep"}]}]}}, indent=2),
+    "the same event": json.dumps({"hooks": {"Stop": [{"hooks": [{"command": "beep"}]}], "stop": [{"command": "x"}]}}, indent=1),
+    "a word that looks like ours": json.dumps(
+        {"env": {"A": "rawkomem hook claude prompt"}, "hooks": {"Stop": [{"hooks": [{"command": "x rawkomem hook"}]}]}}, indent=4
+    ),
+    "unicode": '{\n  "Größe": "π \\" // no comment"\n}\n',
+}  # fmt: skip
+VALUES = {  # only their values come back
+    "one line": '{"model": "opus"}\n',
+    "lists in a line": '{\n  "x": [1, 2]\n}\n',
+    "the same event, in one line": '{"hooks":{"SessionStart":[{"hooks":[{"command":"beep"}]}],"stop":[{"command":"beep"}]}}',
+}
+COMMENTED = {
     "comments": '// mine\n{\n  // why\n  "model": "opus", // because\n  /* and\n more */\n}\n// end',
     "comment at the end": '{\n  "model": "opus" // because\n}\n',
-    "comment in one line": '{"model": "opus" /* because */}',
-    "only a comment": "{\n  // nothing yet\n}\n",
     "trailing comma": '{\n  "model": "opus",\n}\n',
-    "hooks, empty": '{"hooks":{}}',
-    "hooks, blank": '{\n  "hooks": { },\n  "model": "opus"\n}\n',
-    "hooks of others": '{\n  "hooks": {\n    "Notification": [\n      {"hooks": [{"type": "command", "command": "beep"}]}\n    ]\n  }\n}\n',
-    "the same event": '{\n "hooks": {\n  "Stop": [\n   {"hooks":[{"type":"command","command":"beep"}]}\n  ],\n  "stop": [{"command": "beep"}]\n }\n}',
-    "the same event, in one line": '{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"beep"}]}],"stop":[{"command":"beep"}]}}',
-    "empty events": '{"hooks": {"Stop": [], "stop": [ ], "SessionStart": [\n]}}',
-    "trailing commas": '{"hooks": {"Stop": [{"hooks": [],},],"stop":[{"command":"beep",},],},}\n',
-    "comment in an event": '{"hooks":{"Stop":[ // none\n ],"stop":[/* none */]}}\n',
-    "version": '{"version":1}',
-    "version and hooks": '{\n  "version": 1,\n  "hooks": {}\n}\n',
-    "hooks and version": '{"hooks": {}, "version": 1}\n',
-    "a word that looks like ours": '{"env": {"A": "rawkomem hook claude prompt"}, "hooks": {"Stop": [{"hooks": [{"command": "x rawkomem hook"}]}]}}',
-    "unicode": '{\n  "Größe": "π\\u00e4 \\" // no comment"\n}\n',
-    "twice the same key": '{"hooks": {"Stop": []}, "hooks": {}}',
+}
+TOML = {  # they come back to the byte
+    "empty": "",
+    "line end": 'model = "o3"\n',
+    "blank lines": '\n\nmodel = "o3"\n\n\n',
+    "comments": '# mine\nmodel = "o3" # why\n[mcp_servers.x] # y\ncommand = "x"\n# end\n',
+    "hooks of others": '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "beep"\n',
 }
 
 
+def connect(text: str, host: str, is_toml: bool = False) -> str:
+    return edited(text, [lambda settings: put_hooks(settings, hook_items(host), HOSTS[host].version)], is_toml)
+
+
+def remove(text: str, is_toml: bool = False) -> str:
+    return edited(text, [take_hooks], is_toml)
+
+
+def add_server(settings: dict) -> None:
+    put_server(settings, "mcpServers", MCP_ENTRY)
+
+
+def remove_server(settings: dict) -> None:
+    take_server(settings, "mcpServers", MCP_ENTRY)
+
+
 @pytest.mark.parametrize("host", JSON_HOSTS)
-@pytest.mark.parametrize("name", FILES)
-def test_connect_then_remove_gives_the_same_bytes(name, host):
-    text, version = FILES[name], HOSTS[host].version
-    connected = with_hooks(text, hook_items(host), version)
-    assert connected != text and with_hooks(connected, hook_items(host), version) == connected
-    hooks = parse_json(connected).value["hooks"]
+@pytest.mark.parametrize("text", [*FILES.values(), *VALUES.values()], ids=[*FILES, *VALUES])
+def test_hooks_come_and_go(text, host):
+    connected = connect(text, host)
+    assert connected != text and connect(connected, host) == connected
+    hooks = json.loads(connected)["hooks"]
     assert all(item in hooks[event] for event, item in hook_items(host).items())
-    assert without_hooks(connected) == text and without_hooks(text) == text
+    assert remove(text) == text and json.loads(remove(connected)).items() >= json.loads(text).items()
+    both = edited(connected, [add_server], False)
+    assert has_server(parsed(both), "mcpServers") and edited(both, [add_server], False) == both
+    assert edited(both, [remove_server], False) == connected
+    if text in FILES.values() and not HOSTS[host].version:
+        assert remove(connected) == text
 
 
 @pytest.mark.parametrize("host", JSON_HOSTS)
-def test_a_file_that_was_not_there(host):
+def test_a_file_that_is_new_or_empty(host):
     version = HOSTS[host].version
-    text = with_hooks(None, hook_items(host), version)
-    said = json.loads(text)
-    assert text.endswith("}\n") and set(said) == ({"hooks", "version"} if version else {"hooks"})
-    assert (
-        with_hooks(text, hook_items(host), version) == text
-        and without_hooks(text) is None
-        and without_hooks(None) is None
-    )
+    for empty in ("", " \n", "{}"):
+        text = connect(empty, host)
+        assert set(json.loads(text)) == ({"hooks", "version"} if version else {"hooks"})
+        assert connect(text, host) == text and remove(text) == ""
 
 
-def test_two_hosts_do_not_know_each_other_but_all_of_ours_goes():
-    """Nothing else calls `rawkomem hook`, so whatever does is ours."""
-    old = with_hooks('{"a": 1}', {"Stop": {"hooks": [{"command": "rawko hook claude stop", "timeout": 1}]}})
-    assert with_hooks(old, hook_items("claude")) == with_hooks('{"a": 1}', hook_items("claude"))
-    assert without_hooks(old) == '{"a": 1}'
+@pytest.mark.parametrize("name", COMMENTED)
+def test_a_file_with_comments_is_read_but_not_written(name):
+    assert parsed(COMMENTED[name]) == {"model": "opus"} and remove(COMMENTED[name]) == COMMENTED[name]
+    with pytest.raises(HasComments):
+        connect(COMMENTED[name], "claude")
+    connected = connect('{"a": 1}', "claude") + "// mine\n"
+    assert connect(connected, "claude") == connected
+    with pytest.raises(HasComments):
+        remove(connected)
 
 
 def test_what_others_added_meanwhile_stays():
-    connected = json.loads(with_hooks('{"a": 1}', hook_items("claude")))
+    connected = json.loads(connect('{"a": 1}', "claude"))
     connected["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "beep"}]})
     connected["hooks"]["SessionStart"][0]["hooks"].append({"type": "command", "command": "hello"})
     connected["b"] = 2
-    for indent in (None, 4):
-        left = json.loads(without_hooks(json.dumps(connected, indent=indent)))
-        beep = [{"hooks": [{"type": "command", "command": "beep"}]}]
-        hello = [{"hooks": [{"type": "command", "command": "hello"}]}]
-        left["hooks"] = {event: found for event, found in left["hooks"].items() if found}  # squeezed, lists stay
-        assert left == {"a": 1, "hooks": {"SessionStart": hello, "Stop": beep}, "b": 2}
+    beep = [{"hooks": [{"type": "command", "command": "beep"}]}]
+    hello = [{"hooks": [{"type": "command", "command": "hello"}]}]
+    left = json.loads(remove(json.dumps(connected)))
+    assert left == {"a": 1, "hooks": {"SessionStart": hello, "Stop": beep}, "b": 2}
 
 
 PATHS = {
@@ -109,14 +126,14 @@ PATHS = {
 @pytest.mark.parametrize("name", PATHS)
 def test_ours_by_a_path_are_ours(name):
     """Who wrote a path had a reason to: it stays, is not doubled, and goes with the rest."""
-    text = with_hooks('{"a": 1}', hook_items("claude"))
+    text = connect('{"a": 1}', "claude")
     wanted = hook_items("claude")["Stop"]["hooks"][0]
-    edited = parse_json(text).value
-    edited["hooks"]["Stop"] = [{"hooks": [{**wanted, **PATHS[name]}]}]
-    assert with_hooks(json.dumps(edited), hook_items("claude")) == json.dumps(edited)
-    edited["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 99
-    assert json.loads(with_hooks(json.dumps(edited, indent=2), hook_items("claude"))) == json.loads(text)
-    assert "rawkomem" not in without_hooks(json.dumps(edited, indent=2))
+    edit = json.loads(text)
+    edit["hooks"]["Stop"] = [{"hooks": [{**wanted, **PATHS[name]}]}]
+    assert connect(json.dumps(edit), "claude") == json.dumps(edit)
+    edit["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 99
+    assert json.loads(connect(json.dumps(edit), "claude")) == json.loads(text)
+    assert "rawkomem" not in remove(json.dumps(edit))
 
 
 @pytest.mark.parametrize(
@@ -124,23 +141,18 @@ def test_ours_by_a_path_are_ours(name):
 )
 def test_what_only_looks_like_ours_is_not(command):
     text = json.dumps({"hooks": {"Stop": [{"hooks": [{"command": command, "args": "hook"}]}]}})
-    assert without_hooks(text) == text
-
-
-def test_a_comment_before_ours_never_swallows_what_follows():
-    ours = '{"command": "rawkomem hook cursor stop"}'
-    left = without_hooks('{"hooks": {"stop": [{"command": "a"}, // note\n ' + ours + ', {"command": "b"}\n]}}')
-    assert parse_json(left).value == {"hooks": {"stop": [{"command": "a"}, {"command": "b"}]}}
+    assert remove(text) == text
 
 
 @pytest.mark.parametrize(
     "text",
     ["hello", "{", '{"a": 1', '{"a" 1}', "{'a': 1}", '{"a": 1} x', "[]", "5", '{"hooks": []}', '{"hooks": 5}',
-     '{"hooks": {"SessionStart": {}}}', '{"hooks": null}', "{/*", '{"a": "b}', '{"a": 1,, "b": 2}', "{" * 500, '{"a": NaN1}'],
+     '{"hooks": {"SessionStart": {}}}', '{"hooks": null}', "{/*", '{"a": "b}', '{"a": 1,, "b": 2}', "[" * 100_000, '{"a": NaN1}',
+     '{"a": 1, "a": 2}'],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused(text):
     with pytest.raises(ValueError):
-        with_hooks(text, hook_items("claude"))
+        connect(text, "claude")
 
 
 @given(
@@ -148,91 +160,47 @@ def test_what_cannot_be_read_is_refused(text):
         st.none() | st.booleans() | st.integers() | st.text(),
         lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     ),
-    st.sampled_from([None, 1, 2, 3, 8, "\t"]),
+    st.sampled_from([1, 2, 3, 8, "\t"]),
     st.sampled_from(["", "\n", "\n\n"]),
-    st.sampled_from(JSON_HOSTS),
 )
-def test_any_object_in_any_layout(value, indent, end, host):
-    text = json.dumps({"x": value, "hooks": {"Other": [value]}}, indent=indent) + end
-    connected = with_hooks(text, hook_items(host), HOSTS[host].version)
-    assert parse_json(text).value == json.loads(text) and without_hooks(connected) == text
+def test_any_object_in_any_layout(value, indent, end):
+    text = json.dumps({"x": value, "hooks": {"Other": [value]}}, indent=indent, ensure_ascii=False) + end
+    assert parsed(text) == json.loads(text) and remove(connect(text, "claude")) == text
 
 
-TOML = {
-    "empty": "",
-    "no line end": 'model = "o3"',
-    "line end": 'model = "o3"\n',
-    "blank lines": '\n\nmodel = "o3"\n\n\n',
-    "windows": 'model = "o3"\r\n[tui]\r\nx = 1\r\n',
-    "comments": '# mine\nmodel = "o3" # why\n[mcp_servers.x] # y\ncommand = "x"\n# end',
-    "hooks of others": '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "beep"\n',
-}
-
-
-@pytest.mark.parametrize("name", TOML)
-def test_toml_too(name):
-    text = TOML[name]
-    connected = our_entries.with_toml_block(text, hook_handlers("codex"))
-    assert our_entries.with_toml_block(connected, hook_handlers("codex")) == connected
-    assert (
-        connected.startswith(text)
-        and our_entries.without_toml_block(connected) == text
-        and our_entries.without_toml_block(text) == text
-    )
-    later = our_entries.without_toml_block(connected + "\n[later]\ny = 2\n")
-    assert later.startswith(text) and later.endswith("\n[later]\ny = 2\n"[not text :])
+@pytest.mark.parametrize("text", [*TOML.values(), 'model = "o3"\r\n[tui]\r\nx = 1\r\n'])
+def test_toml_too(text):
+    connected = connect(text, "codex", True)
+    assert connect(connected, "codex", True) == connected
+    hooks = tomllib.loads(connected)["hooks"]
+    assert hooks["UserPromptSubmit"] == [{"hooks": [dict(hook_handlers("codex")["UserPromptSubmit"])]}]
+    assert remove(text, True) == text and remove(connected, True).strip() == text.strip()
+    both = edited(connected, [add_server], True)
+    assert tomllib.loads(both)["mcpServers"]["rawkomem"] == MCP_ENTRY
+    assert edited(both, [remove_server], True) == connected
+    later = remove(connected + "\n[later]\ny = 2\n", True)
     assert tomllib.loads(later) == {**tomllib.loads(text), "later": {"y": 2}}
 
 
-END = f"# <<< {our_entries.BLOCK_NAME} <<<"
-STATE = '\n[hooks.state."x"]\ntrusted_hash = "abc"\n'
-
-
-@pytest.mark.parametrize("text", [*TOML.values(), None])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_toml_that_a_host_put_before_our_last_mark_stays(text, newline):
-    """Codex keeps its own tables before the comment that ends a file."""
-    state = STATE.replace("\n", newline)
-    connected = our_entries.with_toml_block(text, hook_handlers("codex")).replace("\r\n", "\n").replace("\n", newline)
-    added = connected.replace(END, state + END)
-    assert our_entries.with_toml_block(added, hook_handlers("codex")) == added
-    older = added.replace("timeout = 5", "timeout = 6")
-    for changed in (our_entries.with_toml_block(older, hook_handlers("codex")), our_entries.without_toml_block(added)):
-        said = tomllib.loads(changed)["hooks"]
-        assert said["state"] == {"x": {"trusted_hash": "abc"}} and state in changed
-    assert said.keys() <= {"state", "Stop"} and "rawkomem" not in changed
-
-
-def test_toml_handlers_of_others_in_our_group_stay():
-    ours = our_entries.with_toml_block(None, hook_handlers("codex"))
-    last = next(line for line in reversed(ours.splitlines()) if "turn-end" in line)
+def test_toml_of_the_host_and_of_others_stays():
+    """Codex stores what a person trusts next to the hooks."""
+    state = '\n[hooks.state."x"]\ntrusted_hash = "abc"\n'
+    connected = connect('model = "o3"\n', "codex", True) + state
+    assert connect(connected, "codex", True) == connected
+    newer = connect(connected.replace("timeout = 5", "timeout = 6"), "codex", True)
+    assert tomllib.loads(newer) == tomllib.loads(connected)
     theirs = '[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "beep"\n'
-    left = our_entries.without_toml_block(ours.replace(f"{last}\n", f"{last}\nnote = 1\n{theirs}"))
-    assert tomllib.loads(left) == {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}}
+    ours = connect("", "codex", True)
+    last = next(line for line in reversed(ours.splitlines()) if line.startswith("timeout"))
+    left = remove(f"{ours.rpartition(last)[0]}{last}\n{theirs}{state}", True)
+    handler = {"type": "command", "command": "beep"}
+    assert tomllib.loads(left)["hooks"] == {"Stop": [{"hooks": [handler]}], "state": {"x": {"trusted_hash": "abc"}}}
 
 
-def test_toml_without_the_last_mark():
-    text = our_entries.with_toml_block('model = "o3"\n', hook_handlers("codex")).replace(f"{END}\n", "")
-    assert (
-        our_entries.without_toml_block(text) == 'model = "o3"\n'
-        and our_entries.without_toml_block(text + STATE) == 'model = "o3"\n' + STATE
-    )
-
-
-def test_toml_that_was_not_there():
-    text = our_entries.with_toml_block(None, hook_handlers("codex"))
-    said = tomllib.loads(text)["hooks"]
-    assert said["UserPromptSubmit"] == [{"hooks": [dict(hook_handlers("codex")["UserPromptSubmit"])]}]
-    assert (
-        our_entries.without_toml_block(text) is None
-        and our_entries.with_toml_block(text, hook_handlers("codex")) == text
-    )
-
-
-@pytest.mark.parametrize("text", ["a = ", "hooks = 5", "hooks = { Stop = [] }", "[hooks]\nStop = [{ hooks = [] }]\n"])
+@pytest.mark.parametrize("text", ["a = ", "hooks = 5", "hooks = { Stop = 5 }"])
 def test_toml_that_cannot_be_added_to_is_refused(text):
     with pytest.raises(ValueError):
-        our_entries.with_toml_block(text, hook_handlers("codex"))
+        connect(text, "codex", True)
 
 
 def test_seconds_and_milliseconds():

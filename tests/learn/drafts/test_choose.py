@@ -13,7 +13,7 @@ from rawkomem.learn.drafts import choose_drafts, entry_of_draft, entry_of_reques
 from rawkomem.learn.repetitions import plain_words
 from rawkomem.learn.transcripts import read_session
 from rawkomem.learn.turns import SYSTEM, Run, Turn
-from rawkomem.model.entries import AGREED, CORRECTION, DEMOTED, DRAFT_KINDS, REQUEST, RULE
+from rawkomem.model.entries import AGREED, CORRECTION, DRAFT_KINDS, REQUEST, RULE
 
 from tests.learn.drafts.talk import answer, talk
 
@@ -105,7 +105,7 @@ def test_a_request_is_stored_without_the_words_that_ask_for_it():
 
 
 def test_every_kind_has_a_place():
-    assert {*DRAFT_KINDS} - {*FILED} == {DEMOTED}
+    assert {*DRAFT_KINDS} == {*FILED}
     (draft,) = answer("use British spelling from now on")
     entry = entry_of_draft(draft)
     assert entry.body == draft.said and entry.extra["quote"] == draft.said and entry.source == "claude-code session s-1"

@@ -7,7 +7,6 @@ from rawkomem.files.private import local_path
 from rawkomem.files.session_records import DRAFTS_FILE, DROPPED, MAX_DRAFT_DAYS, Drafts
 from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.turns import Run
-from rawkomem.model.entries import Entry
 from rawkomem.model.errors import BadInput, NotFound
 from rawkomem.model.values import DAY, now, replace
 
@@ -130,20 +129,3 @@ def test_of_a_session_in_order(repository):
     assert [draft.said for draft in store.of_session("s-2")] == ["use British spelling from now on"]
     store.decide(store.of_session("s-2")[0], DROPPED)
     assert store.of_session("s-2") == [] and len(store.all()) == 1 and store.of_session("") == []
-
-
-def test_memories_of_the_first_extractor_go_back_to_drafts(repository):
-    old = {"type": "decision", "category": "decision", "confidence": "70", "saidBy": "assistant"}
-    junk = repository.add(
-        Entry(title="All tests pass", tags=("decision", "learned"), body="All tests pass.", extra=old)
-    )
-    voted = repository.add(Entry(title="Use tabs", tags=("decision", "learned"), body="Use tabs in Go.", extra=old))
-    repository.feedback(voted.id, "helpful")
-    own = repository.add(Entry(title="Own", tags=("learned",), body="Written by hand."))
-    assert [draft.title for draft in repository.drafts.demote(dry_run=True)] == ["All tests pass"]
-    assert repository.get(junk.id).status == "active"
-    (draft,) = repository.drafts.demote()
-    assert repository.get(junk.id).status == "deleted" and repository.drafts.all() == [draft]
-    assert {repository.get(one.id).status for one in (voted, own)} == {"active"}
-    assert repository.drafts.demote() == []
-    assert repository.get(repository.drafts.keep(draft.id).id).body == "All tests pass."
