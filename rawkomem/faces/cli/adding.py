@@ -271,6 +271,11 @@ def add_command(
 
     If a claim repeats a stored claim, it confirms that claim. If it contradicts a stored claim, it replaces that claim
     or waits for your review. See 'rawkomem docs belief'.
+
+    Examples:
+      rawkomem add "Run the tests with pnpm. npm ignores the lock file."
+      rawkomem add --title 'Why we chose apsw' --when 'sqlite|database' --body 'It loads extensions.'
+      rawkomem add --edit --tag payments
     """
     repository = open_personal() if personal else open_repository(folder)
     said = _text_given(text, given)
@@ -330,6 +335,11 @@ def amend_command(
 
     Only the fields that you name change. --tag adds a tag to those of the memory, --untag removes one, --tags replaces
     all of them. Without options, you edit the text in $EDITOR. 'rawkomem undo' undoes the change.
+
+    Examples:
+      rawkomem amend ID --title 'A better title'
+      rawkomem amend ID --tag payments --untag billing
+      rawkomem amend ID --edit
     """
     if given["tags"] or untag or all_tags is not None:
         given["tags"] = _tags_after(repository.get(id), given["tags"], untag, all_tags)
@@ -368,6 +378,10 @@ def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_j
 
     The command appends a deletion entry: the memory is no longer listed, found or injected, and its text stays in
     the file. At a terminal, it asks for confirmation. 'rawkomem rm' is the same command.
+
+    Examples:
+      rawkomem delete ID
+      rawkomem rm ID --reason 'No longer true' --yes
     """
     if not yes and not as_json and sys.stdin.isatty():
         memory = repository.get(id)
@@ -389,6 +403,9 @@ def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> 
 
     Use it for leaked secrets. Git history keeps the old text: change the secret, and rewrite the history if you need
     to.
+
+    Examples:
+      rawkomem purge ID
     """
     if yes and id not in repository.core.finished_purges:
         _check_named(repository, id)
@@ -684,6 +701,11 @@ def undo_command(
     The command appends entries that reverse the change: it deletes an added memory, restores the earlier text of an
     amended one, and withdraws a vote. Run it again to undo the change before that. CHANGE is a name that --list
     shows. A purge cannot be undone.
+
+    Examples:
+      rawkomem undo --dry-run
+      rawkomem undo
+      rawkomem undo --list
     """
     repository = open_personal() if personal else open_repository(folder)
     if listing:

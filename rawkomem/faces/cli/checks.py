@@ -336,6 +336,10 @@ def diff_command(folder: str, /, span: str, form: str, as_json: bool) -> None:
     The command lists memories that were added, changed, superseded, contradicted, archived or deleted on HEAD since
     it branched from BASE. It reads only git objects. BASE alone means BASE...HEAD; BASE..HEAD compares with BASE
     itself.
+
+    Examples:
+      rawkomem diff HEAD...HEAD
+      rawkomem diff HEAD --format markdown
     """
     found = [item for branch in read_branches(folder, span) for item in _differences(branch)]
     if as_json or form == JSON_FORM:
@@ -525,6 +529,11 @@ def check_command(
     Without PATHS, the command checks every file of the repository. The exit code is 1 if a file cannot be used as a
     memory. With --stale, it is 1 if a memory cites code that changed or is gone. --staged checks the staged
     changes, for a pre-commit hook; --diff checks the changes of a branch. Both exit with 1 on errors.
+
+    Examples:
+      rawkomem check
+      rawkomem check --staged
+      rawkomem check --stale
     """
     if as_amendment:
         if not staged:

@@ -69,6 +69,10 @@ def connect_git(
     The command sets the merge driver of this clone, adds missing lines to .rawko/.gitattributes and .gitignore, and
     adds hooks that check commits and merges. If pre-commit, lefthook or husky manages your hooks, it prints the lines
     to add there. A second run changes nothing.
+
+    Examples:
+      rawkomem connect git --dry-run
+      rawkomem connect git
     """
     layout = find_layout(folder)
     connection = (
@@ -127,6 +131,11 @@ def connect_command() -> None:
 
     Connecting an agent adds hooks to its settings file; everything else in that file stays as it is. --remove restores
     the file byte by byte. See 'rawkomem docs hosts' and 'rawkomem docs git'.
+
+    Examples:
+      rawkomem connect claude --dry-run
+      rawkomem connect git
+      rawkomem connect claude --remove
     """
 
 
@@ -134,7 +143,11 @@ def connect_command() -> None:
 @JSON
 @click.pass_obj
 def connect_list(folder: str, /, as_json: bool) -> None:
-    """List coding agents and whether they are connected."""
+    """List coding agents and whether they are connected.
+
+    Examples:
+      rawkomem connect list
+    """
     hosts = connected_hosts(find_layout(folder).project)
     rows = [(name, name in hosts, HOSTS[name].about) for name in connectable()]
     say_rows(
@@ -276,6 +289,9 @@ def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
     never changed, and a generated MEMORY.md. On this machine it removes the caches. Your memories and your own
     settings stay. It lists files of other programs that still name rawkomem; 'rawkomem connect HOST --remove'
     cleans them.
+
+    Examples:
+      rawkomem uninstall --dry-run
     """
     layout = find_layout(folder)
     leaving = plan_uninstall(layout, files_to_remove(layout.project))

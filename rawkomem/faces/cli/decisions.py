@@ -74,7 +74,11 @@ def decision(name: str, done: str = "") -> Callable[[Any], Any]:
 
 @decision("reinforce", "reinforced")
 def reinforce_command(repository: Repository, id: str, reason: str, by: str) -> list[Written]:
-    """Confirm that a memory is true."""
+    """Confirm that a memory is true.
+
+    Examples:
+      rawkomem reinforce ID --reason 'Seen in the logs'
+    """
     return [repository.beliefs.reinforce(id, reason, by)]
 
 
@@ -83,6 +87,9 @@ def dispute_command(repository: Repository, id: str, reason: str, by: str) -> li
     """Report that a memory may be wrong.
 
     A memory is no longer used if its trust falls below 0.3, or after three disputes without a 'rawkomem reinforce'.
+
+    Examples:
+      rawkomem dispute ID --reason 'The port changed'
     """
     return [repository.beliefs.dispute(id, reason, by)]
 
@@ -106,6 +113,10 @@ def quarantine_command(
     """Hold a memory back until a person reviews it.
 
     'rawkomem quarantine list' lists the memories in quarantine; decide on them with 'rawkomem review'.
+
+    Examples:
+      rawkomem quarantine list
+      rawkomem quarantine ID --reason 'Check this first'
     """
     if id != LIST_WORD:
         report_decision(
@@ -147,6 +158,9 @@ def restore_command(
 
     It also releases memories that somebody quarantined by hand. Use 'rawkomem review' for memories that wait for
     their first review.
+
+    Examples:
+      rawkomem restore ID
     """
     before = repository.get(id)
     written = repository.beliefs.restore(id, settlement(supersede, keep_both), reason, by)
@@ -159,7 +173,11 @@ def restore_command(
 
 @decision("archive", "archived")
 def archive_command(repository: Repository, id: str, reason: str, by: str) -> list[Written]:
-    """Take a memory out of use; 'rawkomem restore' brings it back."""
+    """Take a memory out of use; 'rawkomem restore' brings it back.
+
+    Examples:
+      rawkomem archive ID --reason 'The service is gone'
+    """
     return [repository.beliefs.archive(id, reason, by)]
 
 
@@ -174,7 +192,11 @@ def archive_command(repository: Repository, id: str, reason: str, by: str) -> li
 def supersede_command(
     repository: Repository, old: str, new: str, anyway: bool, reason: str, by: str, as_json: bool
 ) -> None:
-    """Replace an old memory with a newer one."""
+    """Replace an old memory with a newer one.
+
+    Examples:
+      rawkomem supersede OLD NEW --reason 'The port changed'
+    """
     report_decision(
         repository,
         old,
@@ -200,7 +222,11 @@ def supersede_command(
 def validity_command(
     repository: Repository, id: str, start: str, end: str, reason: str, by: str
 ) -> list[Written]:
-    """Set the dates between which a memory is valid."""
+    """Set the dates between which a memory is valid.
+
+    Examples:
+      rawkomem validity ID --until 2027-01-01
+    """
     return [repository.beliefs.validity(id, start, end, reason, by)]
 
 
@@ -218,6 +244,9 @@ def evolve_command(
     If a memory says the same thing, the text confirms it. If a memory is clearly about the same subject and is not
     trusted more, the text supersedes it. Otherwise the text is stored as a new memory. If TEXT is '-', it is read
     from standard input.
+
+    Examples:
+      rawkomem evolve 'The database listens on port 6432 now.'
     """
     said = read_stdin() if text == ("-",) else " ".join(text)
     entry = entry_from_text(said)
@@ -238,6 +267,9 @@ def conflicts_command(repository: Repository, limit: int, as_json: bool) -> None
 
     The command lists contradicting claims that wait for a review, and memories whose sentences contradict a newer
     memory.
+
+    Examples:
+      rawkomem conflicts
     """
     all_found = repository.beliefs.conflicts(), repository.beliefs.contradictions()
     found, pairs = shortened_pair(as_json, *all_found, limit)
@@ -350,6 +382,11 @@ def review_command(
     discards them. --activate and --reject decide on a memory in quarantine or on one side of a conflict. An
     activated claim supersedes the claim that it contradicts if it is trusted as much or if you add --supersede.
     With --keep-both, both claims stay in use. Otherwise the conflict stays open.
+
+    Examples:
+      rawkomem review
+      rawkomem review ID --activate
+      rawkomem review --all-from CLAUDE.md --activate
     """
     how_settled = settlement(supersede, keep_both)
     verdict = action or ("activate" if how_settled else "")

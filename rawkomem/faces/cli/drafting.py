@@ -23,13 +23,12 @@ from ...text.clean import one_line
 from .adding import RESUME, say_stored, unsaved_path, write_in_editor
 from .commands import pass_repository
 from .opening import author, open_repository
-from .options import BY, DRY_RUN, JSON, LIMIT, YES, together
+from .options import BY, JSON, LIMIT, YES, together
 from .terminal import day, fields_of, note, paint, say, say_either, say_json, say_rows, wide
 
 MAX_LISTED = 20
 LABEL_CHARS = 10  # of the column with "agent", "person", "when"
 NOTHING_WAITS = "there are no drafts: hooks and 'rawkomem learn FILE' find them in sessions"
-NOTHING_TO_DEMOTE = "there is no untouched memory from the first version of 'learn'"
 MIN_WORDS_CHARS = 40  # of a line of an exchange on a narrow terminal
 PROPOSED = together(  # the options that change the memory which a draft proposes
     click.option("--title", default="", help="A new title."),
@@ -55,6 +54,11 @@ def drafts_command(ctx: click.Context, /, session: str, limit: int, as_json: boo
     keep them. They expire after 30 days.
 
     Without a command, it lists the drafts, newest first, with the exchange that each draft comes from.
+
+    Examples:
+      rawkomem drafts
+      rawkomem drafts keep DRAFT
+      rawkomem drafts drop DRAFT
     """
     if ctx.invoked_subcommand:
         return
@@ -85,7 +89,11 @@ def drafts_command(ctx: click.Context, /, session: str, limit: int, as_json: boo
 @JSON
 @pass_repository
 def drafts_show(repository: Repository, name: str, as_json: bool) -> None:
-    """Show a draft with its exchange and the memory that it proposes."""
+    """Show a draft with its exchange and the memory that it proposes.
+
+    Examples:
+      rawkomem drafts show DRAFT
+    """
     draft = repository.drafts.get(name)
     if as_json:
         say_json(draft_json(draft))
@@ -109,6 +117,10 @@ def drafts_keep(
     At a terminal, the command shows each draft and asks, because the memory then counts as written by you. If an
     agent runs it, the memory counts as written by an agent and quotes the person. If the draft corrects a memory,
     the new memory supersedes it; if a person vouches for the corrected memory, an agent can only propose the change.
+
+    Examples:
+      rawkomem drafts keep DRAFT
+      rawkomem drafts keep DRAFT --title 'Run tests with pnpm'
     """
     chosen = _drafts_named(repository, names)
     if len(chosen) > 1 and (title or text or when):
@@ -156,6 +168,9 @@ def drafts_edit(
     """Change the title, text or conditions that a draft proposes.
 
     Without options, the draft opens in $EDITOR. The quoted exchange does not change.
+
+    Examples:
+      rawkomem drafts edit DRAFT --when 'tests|pnpm'
     """
     if title or text or when:
         draft = repository.drafts.edit(name, title, text, when or None)
@@ -173,6 +188,9 @@ def drafts_merge(repository: Repository, name: str, other: str, as_json: bool) -
     """Merge two drafts into one.
 
     ID gets the text, the conditions and the exchange of OTHER in addition to its own. OTHER is dropped.
+
+    Examples:
+      rawkomem drafts merge DRAFT OTHER_DRAFT
     """
     draft = repository.drafts.merge(name, other)
     say_either(as_json, draft_json(draft), f"{paint('merged', 'green')}  {_draft_head(draft)}")
@@ -190,6 +208,10 @@ def drafts_drop(
     """Discard drafts.
 
     'rawkomem learn' does not propose a dropped draft again when it reads the same session.
+
+    Examples:
+      rawkomem drafts drop DRAFT
+      rawkomem drafts drop --all
     """
     if bool(names) == everything:
         raise BadInput(
@@ -208,26 +230,6 @@ def drafts_drop(
         lambda draft: f"{dropped}  {_draft_head(draft)}",
         "there are no drafts",
     )
-
-
-@drafts_command.command("demote")
-@DRY_RUN
-@BY
-@JSON
-@pass_repository
-def drafts_demote(repository: Repository, dry_run: bool, by: str, as_json: bool) -> None:
-    """Turn memories that the first version of 'learn' stored back into drafts.
-
-    That version stored single sentences as memories, including sentences of agents. A memory is moved only if
-    nobody has changed it, voted on it, linked it or reviewed it. 'rawkomem drafts keep ID' stores it again.
-    """
-    moved = repository.drafts.demote(dry_run, author(by))
-    done = "would move" if dry_run else paint("moved", "yellow")
-    say_rows(
-        as_json, moved, draft_json, lambda draft: f"{done}  {_draft_head(draft)}", NOTHING_TO_DEMOTE
-    )
-    if not dry_run:
-        repository.core.follow()
 
 
 def draft_json(draft: Draft) -> dict[str, Any]:

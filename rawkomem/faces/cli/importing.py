@@ -41,13 +41,17 @@ IMPORT_HELP = """Import memories from CLAUDE.md, AGENTS.md and other tools.
 SOURCE is a file or a folder: {}. Without SOURCE, the command lists the files of this project that it can import. A
 second import adds nothing; a changed section is added as a newer version. Imported memories are not used until you run
 'rawkomem review --all-from SOURCE --activate'. See 'rawkomem docs exchange'.
+
+Examples:
+  rawkomem import CLAUDE.md --dry-run
+  rawkomem import CLAUDE.md
 """
 
 
 @click.command(
     "import", help=IMPORT_HELP.format(", ".join(row.what for row in readable_formats().values()))
 )
-@click.argument("sources", metavar="[SOURCE]...", nargs=-1)
+@click.argument("sources", metavar="[SOURCE]...", nargs=-1, type=click.Path())
 @click.option(
     "--from",
     "kind",
@@ -91,6 +95,7 @@ def import_command(
 @click.option(
     "--out",
     "-o",
+    type=click.Path(),
     default="",
     help="The file (jsonl; default: standard output) or the folder to write.",
 )
@@ -103,6 +108,9 @@ def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: 
     Open Knowledge Format; neolata and yamo write the storage of these systems. The command exports what 'rawkomem
     list' shows with the same filters; neolata without --include exports all memories except deleted ones. Files
     that rawkomem did not write are never replaced.
+
+    Examples:
+      rawkomem export --format jsonl --out memories.jsonl
     """
     if writable_formats()[form].whole and not which.get("include"):
         which["include"] = EVERY_STATUS
@@ -267,7 +275,12 @@ def _decided_json(item: ImportDecision) -> dict[str, Any]:
 
 @click.group("project", cls=Verbs)
 def project_command() -> None:
-    """Exchange memories with LLMos projects."""
+    """Exchange memories with LLMos projects.
+
+    Examples:
+      rawkomem project import FOLDER --dry-run
+      rawkomem project export OUT_FOLDER
+    """
 
 
 @project_command.command("import")
@@ -281,6 +294,9 @@ def project_import(repository: Repository, source: str, dry_run: bool, as_json: 
     DIR is a folder with projects/*/memory, or the memory folder of one project. The command imports traces, the
     experience log, context.md, and the sections of learnings.md, patterns.md and decisions.md. Caches and tool
     outputs go to the archive. A second import adds nothing.
+
+    Examples:
+      rawkomem project import FOLDER --dry-run
     """
     done = repository.exchange.import_llmos(source, dry_run)
     repository.core.follow()
@@ -320,6 +336,9 @@ def project_export(repository: Repository, target: str, name: str, as_json: bool
 
     Memories that came from LLMos are written unchanged. The command appends to existing files and never replaces
     them. A second export adds nothing.
+
+    Examples:
+      rawkomem project export OUT_FOLDER
     """
     written = repository.exchange.export_llmos(target, name)
     if as_json:

@@ -42,6 +42,10 @@ def lesson_command() -> None:
     """Store and list lessons from failures.
 
     A lesson says what went wrong, why, and the rule that prevents it. See 'rawkomem docs lessons'.
+
+    Examples:
+      rawkomem lesson list
+      rawkomem lesson distill --dry-run
     """
 
 
@@ -80,6 +84,9 @@ def lesson_add(repository: Repository, by: str, as_json: bool, **fields: Any) ->
 
     Two lessons with the same error pattern and scope are the same lesson. If a stored lesson is at least as
     confident, nothing is written and the command shows it; otherwise the new lesson replaces it.
+
+    Examples:
+      rawkomem lesson add --situation 'Deploy on Friday' --error-pattern friday_deploy --oversight 'No one on call' --fix 'Rolled back' --rule 'Never deploy on a Friday' --severity high --scope deployments
     """
     context = LessonContext(**{**fields, "severity": fields["severity"].lower()})
     lesson, what = repository.lessons.learn(context, by or user_name())
@@ -96,6 +103,9 @@ def lesson_import(repository: Repository, file: Any, as_json: bool) -> None:
 
     If FILE is '-', it is read from standard input. Both block formats of RFC-0011 are supported. See 'rawkomem docs
     yamo'.
+
+    Examples:
+      rawkomem lesson import LESSON_FILE
     """
     lesson, what = repository.lessons.take_over(read_stream(file, file.name))
     repository.core.follow()
@@ -126,6 +136,10 @@ def lesson_list(
 
     With QUERY, the command lists the lessons that match it best. Lessons that are too old or not confident enough
     to be injected are left out.
+
+    Examples:
+      rawkomem lesson list
+      rawkomem lesson list deploy -n 3
     """
     if pattern:
         found = repository.lessons.by_pattern(pattern)[:limit]
@@ -150,6 +164,9 @@ def lesson_distill(repository: Repository, dry_run: bool, as_json: bool) -> None
     quotes the rule, learning or fix that somebody wrote down; the command does not invent rules. Drafts stay on
     this machine until 'rawkomem drafts keep ID' stores them. It then prints the lessons for the next session. A
     second run adds nothing.
+
+    Examples:
+      rawkomem lesson distill --dry-run
     """
     done = repository.lessons.distill(dry_run, user_name())
     repository.core.follow()
@@ -196,6 +213,10 @@ def heritage_command(
 
     Without options, the command shows the chain of intents. A new chain replaces the old one. A chain has five
     levels at most.
+
+    Examples:
+      rawkomem heritage ID
+      rawkomem heritage ID --intent 'Fewer support calls' --intent 'Retry once'
     """
     if intent or hypothesis or rationale:
         repository.lessons.inherit(id, intent, hypothesis, rationale, user_name())
@@ -291,6 +312,9 @@ def synthesize_command(
 
     A proposal quotes the learnings; with --llm, a language model writes it. A proposed skill is not used until you
     run 'rawkomem review ID --activate'. A second run repeats earlier proposals and adds nothing.
+
+    Examples:
+      rawkomem skill synthesize --dry-run
     """
     found = repository.skills.synthesize(topic, llm, dry_run, user_name())
     if as_json:
@@ -330,6 +354,9 @@ def reflect_command(
 
     Without --llm, or if the model fails, the command prints a prompt for a model of your choice. With --llm, it
     stores the answer as a reflection; a reflection is trusted no more than its least trusted source.
+
+    Examples:
+      rawkomem reflect --topic releases
     """
     made = repository.skills.reflect(topic, lookback, llm, dry_run, user_name())
     if as_json:
@@ -368,6 +395,10 @@ def skill_command() -> None:
 
     A skill is a memory in memories/skills/ that says how to do something. Use 'rawkomem review' to decide on
     skills that wait for a review.
+
+    Examples:
+      rawkomem skill list
+      rawkomem skill add SKILL.md
     """
 
 
@@ -385,6 +416,10 @@ def skill_list(
     Without QUERY, the command lists all skills, most reliable first, including skills that wait for a review. With
     QUERY, it ranks reviewed skills: 70 % of the score comes from words (name 3, intent 2, tags 1, description 1),
     30 % from meaning. 'Name: X' and 'X: …' select the skill X.
+
+    Examples:
+      rawkomem skill list
+      rawkomem skill list 'release a version' --explain
     """
     question = " ".join(query).strip()
     if not question:
@@ -397,7 +432,7 @@ def skill_list(
 
 
 @skill_command.command("add")
-@click.argument("file", metavar="FILE|-")
+@click.argument("file", metavar="FILE|-", type=click.Path())
 @BY
 @JSON
 @click.pass_obj
@@ -406,6 +441,9 @@ def skill_add(folder: str, /, file: str, by: str, as_json: bool) -> None:
 
     If the same text is stored already, nothing is added. Another text with the same name amends the skill; if the
     new text is trusted less, it waits for a review.
+
+    Examples:
+      rawkomem skill add SKILL.md
     """
     text, source = _read_skill_file(folder, file)
     taken = open_repository(folder).skills.ingest(text, source, by or user_name())
@@ -427,7 +465,11 @@ def skill_add(folder: str, /, file: str, by: str, as_json: bool) -> None:
 @JSON
 @pass_repository
 def skill_show(repository: Repository, id: str, as_json: bool) -> None:
-    """Show the state and the text of a skill."""
+    """Show the state and the text of a skill.
+
+    Examples:
+      rawkomem skill show SKILL
+    """
     skill = repository.skills.get(id)
     trust = repository.beliefs.trust(skill.memory).value
     if as_json:
@@ -463,6 +505,9 @@ def skill_feedback(
     """Record whether a skill worked.
 
     The reliability of a skill starts at 0.5 and stays between 0 and 1.
+
+    Examples:
+      rawkomem skill feedback SKILL --success
     """
     if not outcome:
         raise BadInput("the outcome is missing", "add --success or --failure")
@@ -483,7 +528,11 @@ def skill_feedback(
 @JSON
 @pass_repository
 def skill_prune(repository: Repository, threshold: float, dry_run: bool, as_json: bool) -> None:
-    """Archive unreliable skills; 'rawkomem restore' brings one back."""
+    """Archive unreliable skills; 'rawkomem restore' brings one back.
+
+    Examples:
+      rawkomem skill prune --dry-run
+    """
     pruned = repository.skills.prune(threshold, dry_run, user_name())
     if as_json:
         ids = [skill.memory.id for skill in pruned.skills]
@@ -503,7 +552,7 @@ def skill_prune(repository: Repository, threshold: float, dry_run: bool, as_json
 
 @skill_command.command("export")
 @click.argument("id")
-@click.argument("directory", metavar="DIR")
+@click.argument("directory", metavar="DIR", type=click.Path())
 @JSON
 @click.pass_obj
 def skill_export(folder: str, /, id: str, directory: str, as_json: bool) -> None:
@@ -511,6 +560,9 @@ def skill_export(folder: str, /, id: str, directory: str, as_json: bool) -> None
 
     Claude Code loads .claude/skills; Codex, OpenCode and Gemini CLI load .agents/skills. The command never
     overwrites a file that rawkomem did not write or that was changed since.
+
+    Examples:
+      rawkomem skill export SKILL .claude/skills
     """
     exported = open_repository(folder).skills.export(id, os.path.join(folder, directory))
     said = f"{paint('exported', 'green') if exported.changed else 'unchanged'}  {exported.path}"

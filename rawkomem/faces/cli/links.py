@@ -100,6 +100,9 @@ def link_list(repository: Repository, id: str, as_json: bool, **edges: Any) -> N
 
     Connections are links, relatedMemories, [[names]] in the text, superseded memories, sources, episodes, and the
     most similar memories.
+
+    Examples:
+      rawkomem link list ID
     """
     graph = _graph_chosen(repository, edges, repository.get(id).id)
     id = _node_id(repository, graph, id)
@@ -152,6 +155,9 @@ def link_walk(
     """Show the memories within some steps of a memory.
 
     The nearest memory comes first. Each memory is shown once, with the link that led to it.
+
+    Examples:
+      rawkomem link walk ID --hops 3
     """
     graph = _graph_chosen(repository, edges)
     steps = traverse(graph, _node_id(repository, graph, id), hops, _types_given(graph, types))
@@ -176,6 +182,9 @@ def link_path(
     """Find the shortest path between two memories.
 
     The exit code is 1 if there is no path.
+
+    Examples:
+      rawkomem link path ID OTHER
     """
     graph = _graph_chosen(repository, edges)
     ends = _node_id(repository, graph, id), _node_id(repository, graph, other)
@@ -215,6 +224,9 @@ def link_clusters(
 
     The largest group comes first. Each group is labeled with its most specific words. A higher --similar makes
     smaller groups.
+
+    Examples:
+      rawkomem link clusters --min-size 2
     """
     graph = _graph_chosen(repository, edges)
     found = shortened(as_json, find_clusters(graph, min_size), limit)
@@ -241,7 +253,11 @@ def link_clusters(
 @JSON
 @pass_repository
 def link_orphans(repository: Repository, limit: int, as_json: bool, **edges: Any) -> None:
-    """List memories without any connection."""
+    """List memories without any connection.
+
+    Examples:
+      rawkomem link orphans
+    """
     graph = _graph_chosen(repository, edges)
     found = [graph.memories[id] for id in find_orphans(graph)]
     say_rows(
@@ -281,6 +297,10 @@ def link_graph(
 
     The command draws the most connected memories, or those around one memory. Paste the output into a ```mermaid block,
     or make a picture with 'rawkomem link graph -f dot | dot -Tsvg > graph.svg'. A dashed line joins similar memories.
+
+    Examples:
+      rawkomem link graph
+      rawkomem link graph --id ID --format dot
     """
     graph = _graph_chosen(repository, connected)
     picture = draw_graph(graph, _node_id(repository, graph, id) if id else "", hops, limit)
@@ -347,6 +367,11 @@ def link_command() -> None:
     """Link memories and show how they are connected.
 
     'rawkomem link ID OTHER' is short for 'rawkomem link add ID OTHER'. See 'rawkomem docs graph'.
+
+    Examples:
+      rawkomem link add ID OTHER --type causes
+      rawkomem link list ID
+      rawkomem link graph --format dot
     """
 
 
@@ -366,6 +391,10 @@ def link_add(repository: Repository, id: str, other: str, type: str, as_json: bo
     """Link two memories.
 
     The link is stored with the first memory. Other commands follow links in both directions and show the direction.
+
+    Examples:
+      rawkomem link add ID OTHER
+      rawkomem link add ID OTHER --type causes
     """
     _report_links(
         repository, repository.graph.link(id, other, type, user_name()), "linked", as_json
@@ -383,6 +412,9 @@ def link_remove(repository: Repository, id: str, other: str, type: str, as_json:
 
     The command removes links in both directions by appending an entry. It does not change relatedMemories or
     [[names]] in a text: use 'rawkomem amend' for these.
+
+    Examples:
+      rawkomem link remove ID OTHER
     """
     _report_links(
         repository, repository.graph.unlink(id, other, type, user_name()), "unlinked", as_json

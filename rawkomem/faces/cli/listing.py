@@ -48,7 +48,9 @@ STATE_COLORS = {"fresh": "green", STALE: "yellow", GONE: "red", UNKNOWN: "dim"}
 
 
 @click.command("cite")
-@click.argument("words", metavar="[ID] PATH[#SYMBOL]...", nargs=-1, required=True)
+@click.argument(
+    "words", metavar="[ID] PATH[#SYMBOL]...", nargs=-1, required=True, type=click.Path()
+)
 @BY
 @JSON
 @click.pass_obj
@@ -57,6 +59,10 @@ def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) ->
 
     With one PATH, PATH#SYMBOL or PATH:10-20, the command prints a citation of the code as it is now, for the key
     'cites'. With the ID of a memory before the paths, it appends the citations to that memory.
+
+    Examples:
+      rawkomem cite FILE
+      rawkomem cite ID FILE
     """
     repository = open_repository(folder)
     base = folder or os.getcwd()
@@ -138,6 +144,11 @@ def list_command(
     """List memories, most recently changed first.
 
     'rawkomem ls' is the same command.
+
+    Examples:
+      rawkomem list -n 20
+      rawkomem list --tag payments
+      rawkomem list --include archived
     """
     layers = repository.layers.named(layer) if layer else repository.layers.all[:1]
     only = filter_of(**which)
@@ -190,6 +201,11 @@ def show_command(repository: Repository, id: str, as_of: str, as_json: bool) -> 
     """Show one memory.
 
     ID is an id, its beginning or end, the name of a file, or words of the title.
+
+    Examples:
+      rawkomem show ID
+      rawkomem show 'Why apsw'
+      rawkomem show ID --json
     """
     memory = repository.get(id, filter_of(as_of=as_of).as_of)
     cited = repository.citations.of(memory)
@@ -299,6 +315,10 @@ def entities_command(repository: Repository, name: str, limit: int, as_json: boo
     Write an entity as 'kind:slug' in a text, in tags or under 'entities' in the frontmatter. Kinds are project,
     agent, feature, person, business and chore. Paths such as packages/mail/ also name entities. With NAME, the
     command lists the entities that match and their memories; the exit code is 1 if none or several match.
+
+    Examples:
+      rawkomem entities
+      rawkomem entities --json
     """
     known = repository.graph.entities()
     meant = resolve_entity(name, known) if name else None
@@ -325,7 +345,7 @@ def entities_command(repository: Repository, name: str, limit: int, as_json: boo
 
 
 @click.command("toc")
-@click.option("--out", "-o", default="", help="Write this file instead.")
+@click.option("--out", "-o", type=click.Path(), default="", help="Write this file instead.")
 @JSON
 @pass_repository
 def toc_command(repository: Repository, out: str, as_json: bool) -> None:
@@ -334,6 +354,9 @@ def toc_command(repository: Repository, out: str, as_json: bool) -> None:
     Read the page in an editor or on a site such as GitHub. Its order is stable, and it has no dates or counts, so it
     changes only when memories change. With 'contents: on' in .rawko/config.yaml, every write updates it. A page that
     rawkomem did not write is never replaced.
+
+    Examples:
+      rawkomem toc
     """
     file, changed = repository.exchange.write_contents(out)
     said = f"{paint('written', 'green') if changed else 'unchanged'}  {os.path.relpath(file)}"

@@ -20,7 +20,6 @@ from ...model.errors import BadInput
 from ...model.values import record
 from . import main, opening
 from .commands import COMPLETE_VARIABLE, cli, commands_overview
-from .completion import BashWithTitles, FishInOrder
 from .options import JSON
 from .terminal import note, paint, say, say_json
 
@@ -31,7 +30,13 @@ from .terminal import note, paint, say, say_json
 @click.argument("names", metavar="[COMMAND]...", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="List all commands.")
 def help_command(names: tuple[str, ...], everything: bool) -> None:
-    """Show the help of a command, or all commands with --all."""
+    """Show the help of a command, or all commands with --all.
+
+    Examples:
+      rawkomem help add
+      rawkomem help lesson add
+      rawkomem help --all
+    """
     click.echo(_help_of(names) if names else commands_overview(everything))
 
 
@@ -55,7 +60,12 @@ def _help_of(names: tuple[str, ...]) -> str:
 @click.argument("page", required=False)
 @JSON.but(help="Print the list of pages as JSON.")
 def docs_command(page: str | None, as_json: bool) -> None:
-    """List or print the pages of the documentation."""
+    """List or print the pages of the documentation.
+
+    Examples:
+      rawkomem docs
+      rawkomem docs recall
+    """
     if as_json:
         say_json([{"page": name, "about": about} for name, about in list_docs_pages()])
         return
@@ -68,7 +78,7 @@ def docs_command(page: str | None, as_json: bool) -> None:
 
 # Implement `rawkomem completion`: print or install the completion script of a shell.
 
-SHELLS = (BashWithTitles.name, "zsh", FishInOrder.name)
+SHELLS = ("bash", "zsh", "fish")
 PROGRAMS = ("rawkomem", "rawko")
 # Where each shell looks for the completion of a program; zsh needs a line in ~/.zshrc for it.
 COMPLETION_FILES = {
@@ -90,6 +100,10 @@ def completion_command(shell: str | None, install: bool) -> None:
 
     Tab then completes commands, options, ids with their titles, tags, kinds, statuses and pages of the documentation.
     Without an argument, the command uses the shell that $SHELL names.
+
+    Examples:
+      rawkomem completion bash
+      rawkomem completion bash --install
     """
     shell = shell or os.path.basename(os.environ.get("SHELL", ""))
     if shell not in SHELLS:
@@ -212,6 +226,10 @@ def demo_command(keep: bool) -> None:
 
     The demo takes half a minute. It stores, finds and explains memories, settles a conflict and merges two branches.
     It reads and writes nothing outside the temporary folder.
+
+    Examples:
+      rawkomem demo
+      rawkomem demo --keep
     """
     home = tempfile.mkdtemp(prefix="rawkomem-demo-")
     try:

@@ -31,7 +31,11 @@ from .terminal import note, paint, say, say_json
 
 @click.group("bench", cls=Verbs)
 def bench_command() -> None:
-    """Measure speed, recall, learning and redaction."""
+    """Measure speed, recall, learning and redaction.
+
+    Examples:
+      rawkomem bench speed --files 100
+    """
 
 
 @bench_command.command("speed")
@@ -48,6 +52,9 @@ def bench_speed(files: tuple[int, ...], changes: int, as_json: bool) -> None:
     """Measure how long commands take, in milliseconds and in Python starts.
 
     One start is the median of 'python -c pass' in the same run.
+
+    Examples:
+      rawkomem bench speed --files 100
     """
 
     measured = [measure_speed(count, note, changes) for count in files]
@@ -383,6 +390,10 @@ def self_check_command(as_json: bool) -> int:
     The command creates a repository, adds a memory, searches, injects and runs a hook. It looks for git and for
     rawkomem on the PATH. It prints a line for each part, and what to do if the part fails. The exit code is 1 if a
     part fails.
+
+    Examples:
+      rawkomem self-check
+      rawkomem self-check --json
     """
     passed = True
     shown = []

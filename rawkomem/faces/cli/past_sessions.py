@@ -149,6 +149,10 @@ def learn_command(
 
     If you name a folder or several files, the oldest session is read first. If the run is interrupted, run the
     command again to continue.
+
+    Examples:
+      rawkomem learn SESSION --dry-run
+      rawkomem learn SESSION
     """
     if is_learning():
         note("nothing is learned: rawkomem itself runs the model that started this command")
@@ -266,6 +270,10 @@ def replay_command(
 
     A correction in a session is covered if a memory says the same and would have been injected before it. A replay
     does not count as a use of a memory. 'rawkomem docs learning' explains how accurate a replay is.
+
+    Examples:
+      rawkomem replay
+      rawkomem replay --last 5
     """
     pasts = list(_of_files(sessions) if sessions else last_sessions(repository, last))
     if not pasts:

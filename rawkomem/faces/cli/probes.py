@@ -36,6 +36,9 @@ def scrub_command(profile: str, as_json: bool) -> None:
 
     The command reads a text from standard input and prints it without secrets; it writes no file. 'rawkomem docs
     redaction' lists what is redacted.
+
+    Examples:
+      rawkomem scrub < FILE
     """
     text = read_stdin(strict=False)
     if profile:
@@ -103,6 +106,9 @@ def match_command(pattern: str, text: str, as_json: bool) -> int:
     """Test whether a whenToUse condition matches a text.
 
     The exit code is 0 if the condition matches, else 1. If TEXT is '-', it is read from standard input.
+
+    Examples:
+      rawkomem match 'auth|login' 'add a login page'
     """
     if text == "-":
         text = read_stdin(strict=False)
@@ -134,7 +140,11 @@ def match_command(pattern: str, text: str, as_json: bool) -> int:
 @JSON.but(help="Print JSON with all numbers.")
 @click.pass_obj
 def embed_command(folder: str, text: str, as_json: bool) -> None:
-    """Print the vector of a text."""
+    """Print the vector of a text.
+
+    Examples:
+      rawkomem embed 'hello world'
+    """
     if not text.strip():
         raise BadInput("the TEXT to embed is empty", "run: rawkomem embed 'hello world'")
     try:
@@ -156,5 +166,8 @@ def schema_command() -> None:
     """Print the JSON Schema of the frontmatter.
 
     Editors and linters use it to check the frontmatter of one entry. See 'rawkomem docs format'.
+
+    Examples:
+      rawkomem schema
     """
     say_json(frontmatter_schema(), versioned=False)

@@ -62,6 +62,9 @@ def why_command(
 
     The command prints each factor with its value, its weight and the reason. The exit code is 0 if the memory is
     injected, else 1.
+
+    Examples:
+      rawkomem why ID 'make the payment retry configurable'
     """
     only = filter_of(as_of=as_of)
     item, inside = repository.explain(
@@ -109,7 +112,11 @@ def why_not_command(
     repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Explain why a memory is not injected for a task."""
+    """Explain why a memory is not injected for a task.
+
+    Examples:
+      rawkomem why-not ID 'rename the logo file'
+    """
     only = filter_of(as_of=as_of)
     item, inside = repository.explain(
         id, Task(" ".join(task), agent, session=session), profile, only
@@ -160,7 +167,11 @@ def context_command(
     repository: Repository, query: tuple[str, ...], budget: int, limit: int, form: str, explain: bool, strict: bool,
     as_json: bool, **which: Any,
 ) -> None:  # fmt: skip
-    """Print what is known about a subject, within a token budget."""
+    """Print what is known about a subject, within a token budget.
+
+    Examples:
+      rawkomem context payments --budget 500
+    """
     task, only = Task(" ".join(query)), filter_of(**which)
     injection = repository.inject(
         task, form=form, limit=limit, budget=budget, only=only, strict=strict
@@ -181,6 +192,9 @@ def tokens_command(repository: Repository, limit: int, as_json: bool) -> None:
     """Show how many tokens were injected, per session.
 
     The command also shows the tokens saved by not repeating memories in a session.
+
+    Examples:
+      rawkomem tokens
     """
     totals: dict[str, list[int]] = {}
     for use in uses(repository.layout):
@@ -223,6 +237,9 @@ def history_command(repository: Repository, id: str, limit: int, as_json: bool) 
     """Show every change of a memory, oldest first.
 
     Each entry is shown with the fields that it changed.
+
+    Examples:
+      rawkomem history ID
     """
     say_rows(as_json, repository.history(id)[-limit:], _step_json, _step_lines)
 
@@ -279,6 +296,10 @@ def explain_command(repository: Repository, id: str, supersession: bool, as_json
 
     The command prints the parts of the trust, the sources, the links, the contradictions and every entry of the
     memory.
+
+    Examples:
+      rawkomem explain ID
+      rawkomem explain ID --supersession
     """
     if supersession:
         _say_supersession(repository, id, as_json)

@@ -40,6 +40,10 @@ def browse_command(folder: str, /, port: int, no_open: bool) -> None:
 
     The command prints an address that works only on this machine and while the command runs. The address contains a
     token: do not share it. Stop with Ctrl-C.
+
+    Examples:
+      rawkomem browse
+      rawkomem browse --no-open --port 8765
     """
     repository = open_for_page(folder, arrival())
     repository.sync()
@@ -77,6 +81,10 @@ def mcp_command(folder: str, port: int | None) -> None:
 
     The server talks over standard input and output. With --http it serves streamable HTTP on 127.0.0.1 and prints a
     token once, unless RAWKOMEM_MCP_TOKEN sets the token. It needs the extra 'mcp'. See 'rawkomem docs mcp'.
+
+    Examples:
+      rawkomem mcp
+      rawkomem mcp --http 8766
     """
     server = _open_mcp_server(folder)
     if port is None:
@@ -132,6 +140,9 @@ def lsp_command(folder: str) -> int:
 
     The server talks over standard input and output; editors start it. See 'rawkomem docs editors' for VS Code, Neovim,
     Helix and Zed.
+
+    Examples:
+      rawkomem lsp
     """
     try:
         from ..lsp.editor_server import EditorServer

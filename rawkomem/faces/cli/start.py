@@ -527,6 +527,11 @@ def init_command(
     At a terminal, it shows a plan and asks before each step: write .rawko, import CLAUDE.md, AGENTS.md, rules and
     memories of other tools, connect git and the installed agent hosts, replay your last sessions. Run it again later
     to import and connect what is new. Without a terminal, it only writes the files in .rawko, unless you add --yes.
+
+    Examples:
+      rawkomem init
+      rawkomem init --dry-run
+      rawkomem init --personal
     """
     if personal or not (yes or person.arrival() == person.PERSON):
         _start_plain(context.obj, dry_run, personal)

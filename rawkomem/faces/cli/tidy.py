@@ -65,6 +65,10 @@ def prune_command(repository: Repository, apply: bool, dry_run: bool, as_json: b
     stays if it is critical, if a person vouches for it, or if no other memory says the same; archive such a memory
     with 'rawkomem archive ID'. Memories that were superseded 90 days ago are archived, and broken links are
     removed.
+
+    Examples:
+      rawkomem tidy prune
+      rawkomem tidy prune --apply
     """
     refuse_both(apply, dry_run)
     done, outlook = repository.lifecycle.prune(dry_run=True, by=user_name())
@@ -115,6 +119,10 @@ def digest_command(
     most important sentences of related memories, without a language model. With --archive, a memory is archived if
     the digest holds all of its numbers, names, negations and code, and if searches for the memory find the digest.
     Critical memories and memories that a person vouches for stay. To replace a digest, delete it first.
+
+    Examples:
+      rawkomem tidy digest
+      rawkomem tidy digest --min-size 5
     """
     refuse_both(apply, dry_run)
     how, by = Digesting(min_size, idle, limit), user_name()
@@ -146,6 +154,10 @@ def consolidate_command(
     confirmations by other sources, and writes learnings of traces with the same goal. Such traces are archived if a
     search for their goal finds the learning. Nothing is deleted. With --staged, the exit code is 1 if a staged
     memory repeats another memory.
+
+    Examples:
+      rawkomem tidy consolidate
+      rawkomem tidy consolidate --apply
     """
     refuse_both(apply, dry_run)
     if staged:
@@ -287,6 +299,10 @@ def gather_command(repository: Repository, dry_run: bool, as_json: bool) -> None
     A change of a memory that git tracks is stored as a file in .rawko/changes, so that branches merge without
     conflicts. Run this command on one branch from time to time and commit the result. Changes that are not committed
     stay where they are.
+
+    Examples:
+      rawkomem tidy gather --dry-run
+      rawkomem tidy gather
     """
     done = repository.gathering.run(dry_run)
     if as_json:
@@ -330,6 +346,10 @@ def retention_command(ctx: click.Context, /, apply: bool, dry_run: bool, as_json
     The command prints a plan; --apply carries it out. It first writes missing learnings. Traces that are the source of
     a learning move to the archive 24 hours after their last change. Each month of the archive is compressed after a
     year. No trace is changed or deleted. 'rawkomem tidy retention restore' undoes both steps.
+
+    Examples:
+      rawkomem tidy retention
+      rawkomem tidy retention list
     """
     if ctx.invoked_subcommand:
         return
@@ -372,7 +392,11 @@ def _tell_retained(done: Retained, as_json: bool) -> None:
 @JSON
 @pass_repository
 def retention_list(repository: Repository, as_json: bool) -> None:
-    """List the months in the archive."""
+    """List the months in the archive.
+
+    Examples:
+      rawkomem tidy retention list
+    """
     found = repository.retention.archived()
     if as_json:
         say_json(found, versioned=False)
@@ -392,6 +416,9 @@ def retention_restore(repository: Repository, what: tuple[str, ...], as_json: bo
 
     WHAT is a month (2025-03) or the id of a trace. A compressed month is decompressed; an archived month moves back
     to the traces. A trace moves back to its folder, even from a compressed month.
+
+    Examples:
+      rawkomem tidy retention restore 2026-03
     """
     moves, unpacked = repository.retention.restore(what)
     if as_json:
@@ -414,6 +441,11 @@ def tidy_command() -> None:
 
     Each command except 'gather' prints a plan and changes nothing; --apply carries the plan out. No command deletes a
     memory. See 'rawkomem docs lifecycle'.
+
+    Examples:
+      rawkomem tidy consolidate
+      rawkomem tidy prune
+      rawkomem tidy prune --apply
     """
 
 

@@ -41,6 +41,10 @@ def status_command(repository: Repository, as_json: bool) -> int:
     """Check that the search index matches the files.
 
     The command hashes every file. The exit code is 1 if the index differs from the files.
+
+    Examples:
+      rawkomem status
+      rawkomem status --json
     """
     status = repository.store.status()
     layers = repository.layers.standings()
@@ -114,6 +118,9 @@ def rebuild_command(repository: Repository, as_json: bool) -> None:
     """Rebuild the index from the files.
 
     A missing, corrupt or outdated index is rebuilt automatically.
+
+    Examples:
+      rawkomem index rebuild
     """
     say_sync_report(with_bar(repository.store.rebuild, "indexing"), as_json)
 
@@ -128,6 +135,10 @@ def watch_command(repository: Repository, once: bool) -> None:
     """Update the index whenever files change.
 
     The command runs until Ctrl-C or SIGTERM. You do not need it: every search updates the index automatically.
+
+    Examples:
+      rawkomem index watch
+      rawkomem index watch --once
     """
     if once:
         say_sync_report(repository.sync(), False)
@@ -157,6 +168,10 @@ def index_command() -> None:
     """Update, watch or rebuild the search index.
 
     The index is derived from the memory files and can be deleted at any time. Every command updates it automatically.
+
+    Examples:
+      rawkomem index sync
+      rawkomem index rebuild
     """
 
 
@@ -175,6 +190,10 @@ def store_command() -> None:
 
     The index is filled from the memory files and can be rebuilt at any time. 'rawkomem docs scale' explains which
     database to choose.
+
+    Examples:
+      rawkomem store status
+      rawkomem store use sqlite
     """
 
 
@@ -193,6 +212,9 @@ def store_use(repository: Repository, name: str, url_env: str, as_json: bool) ->
 
     NAME is sqlite or another database that 'rawkomem store status' lists. The choice is stored in your own config
     folder. The next command fills the database.
+
+    Examples:
+      rawkomem store use sqlite
     """
     repository.store.use(name, url_env)
     say_either(
@@ -207,6 +229,9 @@ def store_status(repository: Repository, as_json: bool) -> int:
     """List the databases and their state.
 
     The exit code is 1 if the database in use has a problem.
+
+    Examples:
+      rawkomem store status
     """
     statuses = repository.store.list()
     return say_standings(as_json, statuses, _store_line)
@@ -241,6 +266,9 @@ def store_copy(repository: Repository, source: str, target: str, as_json: bool) 
     """Fill the database TO and compare it with FROM.
 
     The content comes from the memory files, not from FROM.
+
+    Examples:
+      rawkomem store copy sqlite postgres
     """
     copied = with_bar(lambda progress: repository.store.copy(source, target, progress), "filling")
     said = f"{target} and {source} hold the same: {counted(copied.memories, 'memory')} ({copied.seconds:.1f} s)"
@@ -254,6 +282,9 @@ def store_publish(repository: Repository, as_json: bool) -> None:
     """Fill the tables of RFC-0011 for other programs.
 
     The tables hold the blocks of the ledger, the skills in use, and the full columns of memory_entries.
+
+    Examples:
+      rawkomem store publish
     """
     done = repository.store.publish()
     parts = [
@@ -275,6 +306,9 @@ def store_migrate(repository: Repository, place: str, as_json: bool) -> None:
 
     PLACE is the folder or the URL of the tables. Default: the tables of this repository. The old rows are kept as a
     backup for 30 days.
+
+    Examples:
+      rawkomem store migrate
     """
     done = repository.store.migrate(place)
     said = (
@@ -293,7 +327,11 @@ def store_migrate(repository: Repository, place: str, as_json: bool) -> None:
 @JSON
 @pass_repository
 def store_rollback(repository: Repository, place: str, anyway: bool, as_json: bool) -> None:
-    """Undo 'rawkomem store migrate' while its backup exists."""
+    """Undo 'rawkomem store migrate' while its backup exists.
+
+    Examples:
+      rawkomem store rollback
+    """
     rows = repository.store.rollback(place, anyway)
     say_either(as_json, {"rows": rows}, f"rolled back {counted(rows, 'memory')} to V1")
 
@@ -307,6 +345,10 @@ def sinks_command() -> None:
 
     A sink receives an event for each write. You set up sinks in your own config, never in a repository. See 'rawkomem
     docs sinks'.
+
+    Examples:
+      rawkomem sinks status
+      rawkomem sinks flush
     """
 
 
@@ -317,6 +359,9 @@ def sinks_status(repository: Repository, as_json: bool) -> int:
     """List the sinks and their state.
 
     The exit code is 1 if a sink has a problem.
+
+    Examples:
+      rawkomem sinks status
     """
     statuses = repository.sinks.list()
     if not statuses and not as_json:
@@ -332,6 +377,9 @@ def sinks_flush(repository: Repository, due: bool, as_json: bool) -> int:
     """Send the waiting events to the webhook now.
 
     Every write does this in the background. The exit code is 1 if an event could not be sent.
+
+    Examples:
+      rawkomem sinks flush
     """
     flushed = repository.sinks.flush(due)
     said = f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} dropped"
@@ -372,6 +420,10 @@ def ledger_command() -> None:
     Each store, search, reflection, synthesis, lesson and deletion is a block in .rawko/local/ledger. A SHA-256
     chain protects the blocks. In your own config, 'ledger: writes' leaves out searches and 'ledger: off' turns the log
     off. See 'rawkomem docs yamo'.
+
+    Examples:
+      rawkomem ledger verify
+      rawkomem ledger show -n 5
     """
 
 
@@ -387,6 +439,9 @@ def ledger_verify(repository: Repository, database: str, as_json: bool) -> int:
     The exit code is 1 if the chain is broken. Keep a copy of the last hash in another place: comparing it shows
     whether somebody replaced the whole ledger. --database verifies the blocks of a database by the rule of RFC-0011 or
     by the anchors of memory-mesh.
+
+    Examples:
+      rawkomem ledger verify
     """
     if database:
         return _verify_database(repository, database, as_json)
@@ -432,6 +487,10 @@ def ledger_show(
     """Show the last blocks, latest first.
 
     With ID, the command prints the whole text of that block, or of all blocks that name that memory.
+
+    Examples:
+      rawkomem ledger show -n 5
+      rawkomem ledger show --op recall
     """
     found = repository.ledger.blocks(operation or "", id)[::-1][:limit]
     text = (lambda row: f"{_block_line(row)}\n{clean(row.yamo_text)}") if id else _block_line
@@ -443,7 +502,11 @@ def ledger_show(
 @JSON
 @pass_repository
 def ledger_export(repository: Repository, operation: str | None, as_json: bool) -> None:
-    """Print every block, oldest first, as YAMO text or as JSON with hashes."""
+    """Print every block, oldest first, as YAMO text or as JSON with hashes.
+
+    Examples:
+      rawkomem ledger export --json
+    """
     found = repository.ledger.blocks(operation or "")
     if as_json:
         say_json([_block_json(row) for row in found])
@@ -487,6 +550,10 @@ def doctor_command(folder: str, as_json: bool) -> int:
 
     The command checks versions, the file system, permissions, the index, the git setup, and when each connected agent
     last called. The exit code is 1 if it finds a problem.
+
+    Examples:
+      rawkomem doctor
+      rawkomem doctor --json
     """
 
     try:

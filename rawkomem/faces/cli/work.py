@@ -59,6 +59,10 @@ def trace_command() -> None:
 
     A trace is one file for one task. 'rawkomem brief' shows what earlier traces teach, 'rawkomem tidy consolidate
     --apply' writes learnings from them. See 'rawkomem docs traces'.
+
+    Examples:
+      rawkomem trace list
+      rawkomem trace add --goal 'Release 1.2' --learning 'Tag before you build'
     """
 
 
@@ -102,6 +106,9 @@ def trace_add(repository: Repository, as_json: bool, **given: Any) -> None:
 
     The text comes from --plan, --step, --results and --learning. Without these options, it comes from standard
     input.
+
+    Examples:
+      rawkomem trace add --goal 'Release 1.2' --status failure --error 'The tag was missing'
     """
     if not any(given[name] for name in ("plan", "steps", "results", "learnings")):
         given["body"] = _piped_body()
@@ -135,7 +142,12 @@ def trace_list(
     limit: int,
     as_json: bool,
 ) -> None:
-    """List recorded tasks, latest first."""
+    """List recorded tasks, latest first.
+
+    Examples:
+      rawkomem trace list
+      rawkomem trace list --status failure -n 5
+    """
     statuses = (*READABLE, "archived") if archived else READABLE
     found = repository.traces.list(statuses)
     if not in_order:
@@ -170,7 +182,11 @@ def _trace_json(memory: Memory) -> dict[str, Any]:
 @JSON
 @pass_repository
 def trace_show(repository: Repository, id: str, as_json: bool) -> None:
-    """Show one recorded task and its dependencies."""
+    """Show one recorded task and its dependencies.
+
+    Examples:
+      rawkomem trace show TRACE
+    """
     memory = repository.get(id)
     if memory.kind not in RECORDED:
         raise BadInput(
@@ -210,6 +226,10 @@ def log_command(ctx: click.Context, personal: bool, limit: int, as_json: bool) -
 
     Hooks add an entry for each session in which files were written or commands were run. If you have a personal
     repository ('rawkomem init --personal'), they also add the entry there.
+
+    Examples:
+      rawkomem trace log
+      rawkomem trace log add --goal 'Release 1.2' --summary 'Done in an hour'
     """
     if ctx.invoked_subcommand:
         return
@@ -270,6 +290,9 @@ def log_add(repository: Repository, as_json: bool, **given: Any) -> None:
     """Add an entry to the work log.
 
     The log keeps its last 1,000 entries. Older entries move to the archive; none is deleted.
+
+    Examples:
+      rawkomem trace log add --goal 'Release 1.2' --outcome partial
     """
     if given["learnings"] == "-":
         given["learnings"] = read_stdin().strip()
@@ -305,6 +328,9 @@ def brief_command(
 
     The command prints the recommended approach, anti-patterns, lessons, what worked and what failed, each with the
     id of its source. If GOAL is '-', it is read from standard input.
+
+    Examples:
+      rawkomem brief 'release a new version'
     """
     text = read_stdin(strict=False) if goal == ("-",) else " ".join(goal)
     found = repository.traces.brief(text, budget)
@@ -328,12 +354,16 @@ TAGS = click.option(
 )
 
 
-@click.group("episode", cls=Verbs, bare="list", old={"summarise": "summarize"})
+@click.group("episode", cls=Verbs, bare="list")
 def episode_command() -> None:
     """Group memories that belong to one period of work.
 
     An episode is a file in memories/episodes/ that names its members. Search and list show episodes; injection uses
     the members, not the episode. 'rawkomem delete' deletes an episode and keeps its members.
+
+    Examples:
+      rawkomem episode list
+      rawkomem episode capture 'Release week' --since 2026-01-01
     """
 
 
@@ -356,7 +386,11 @@ def create_episode(
     text: str,
     as_json: bool,
 ) -> None:
-    """Create an episode from these memories."""
+    """Create an episode from these memories.
+
+    Examples:
+      rawkomem episode create 'Release week' ID OTHER
+    """
     made = repository.episodes.create(name, ids, tags, text, user_name())
     _tell_episode(made, "created", as_json)
 
@@ -382,6 +416,9 @@ def capture_episode(
     """Create an episode from the memories of a time span or a filter.
 
     At least two memories must match. Without NAME, the episode is named after its topic and its first day.
+
+    Examples:
+      rawkomem episode capture 'Release week' --since 2026-01-01
     """
     if not (since or until or discoverer or kinds or wanted):
         raise BadInput("capture needs a filter", "add --since, --until, --by, --kind or --with-tag")
@@ -401,7 +438,11 @@ def capture_episode(
 @JSON
 @pass_repository
 def add_members(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) -> None:
-    """Add memories to an episode."""
+    """Add memories to an episode.
+
+    Examples:
+      rawkomem episode add EPISODE ID
+    """
     _tell_episode(repository.episodes.add(id, ids, user_name()), "extended", as_json)
 
 
@@ -411,7 +452,11 @@ def add_members(repository: Repository, id: str, ids: tuple[str, ...], as_json: 
 @JSON
 @pass_repository
 def remove_members(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) -> None:
-    """Remove memories from an episode; the memories stay."""
+    """Remove memories from an episode; the memories stay.
+
+    Examples:
+      rawkomem episode remove EPISODE ID
+    """
     _tell_episode(repository.episodes.remove(id, ids, user_name()), "reduced", as_json)
 
 
@@ -420,7 +465,11 @@ def remove_members(repository: Repository, id: str, ids: tuple[str, ...], as_jso
 @JSON
 @pass_repository
 def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
-    """List episodes, latest first."""
+    """List episodes, latest first.
+
+    Examples:
+      rawkomem episode list
+    """
     nothing = "no episodes yet: 'rawkomem episode capture --since 2026-01-23' creates one"
     say_rows(
         as_json,
@@ -436,7 +485,11 @@ def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
 @JSON
 @pass_repository
 def show_episode(repository: Repository, id: str, as_json: bool) -> None:
-    """Show an episode and its members, oldest first."""
+    """Show an episode and its members, oldest first.
+
+    Examples:
+      rawkomem episode show EPISODE
+    """
     episode = repository.episodes.get(id)
     if as_json:
         say_json(
@@ -464,7 +517,11 @@ def show_episode(repository: Repository, id: str, as_json: bool) -> None:
 def search_episode(
     repository: Repository, id: str, query: tuple[str, ...], limit: int, as_json: bool
 ) -> None:
-    """Find the members of an episode that match a question."""
+    """Find the members of an episode that match a question.
+
+    Examples:
+      rawkomem episode search EPISODE 'what failed'
+    """
     found = repository.episodes.search(id, " ".join(query), limit)
     if as_json:
         say_json([found_json(item) for item in found])
@@ -493,6 +550,9 @@ def summarize_episode(
     """Summarize an episode in sentences of its members.
 
     No language model is used: the same members always give the same summary.
+
+    Examples:
+      rawkomem episode summarize EPISODE --words 80
     """
     summary = repository.episodes.summarize(id, words)
     if keep:
@@ -522,6 +582,9 @@ def compress_episode(
     """Write one memory that sums up the members of an episode.
 
     The digest names its sources in 'derivedFrom' and has their conditions and tags.
+
+    Examples:
+      rawkomem episode compress EPISODE
     """
     (digest, *archived), staying = repository.episodes.compress(id, title, archive, user_name())
     repository.core.follow()

@@ -22,6 +22,7 @@ TAG = "[MemoryMesh]"
 EXTENSION = ".md"
 DEFAULT_TYPE = "event"  # the type of a memory that is stored without one
 FILES_PER_PROGRESS_LINE = 10
+METADATA_HINT = 'example: --metadata \'{"tags": ["auth"]}\''
 
 
 class Group(click.Group):
@@ -47,6 +48,10 @@ def _message_of(failure: Exception) -> str:
     if isinstance(failure, OSError) and failure.strerror:
         return f"{failure.strerror}: {failure.filename}" if failure.filename else failure.strerror
     return f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
+
+
+def _say(text: str) -> None:
+    click.echo(f"{TAG} {text}")
 
 
 def _print_error(error: str) -> None:
@@ -82,20 +87,16 @@ def store(
     named = {"type": kind, "rationale": rationale, "hypothesis": hypothesis}
     about = {**_metadata(metadata), **{key: value for key, value in named.items() if value}}
     record = mesh.add(content, {**about, "type": about.get("type") or DEFAULT_TYPE})
-    click.echo(f"{TAG} Ingested record {record.id}")
+    _say(f"Ingested record {record.id}")
 
 
 def _metadata(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text or "{}")
-    except (ValueError, RecursionError) as failure:
-        raise BadInput(
-            f"--metadata is not JSON: {failure}", 'example: --metadata \'{"tags": ["auth"]}\''
-        ) from None
+    except ValueError as failure:
+        raise BadInput(f"--metadata is not JSON: {failure}", METADATA_HINT) from None
     if not isinstance(found, dict):
-        raise BadInput(
-            "--metadata must be a JSON object", 'example: --metadata \'{"tags": ["auth"]}\''
-        )
+        raise BadInput("--metadata must be a JSON object", METADATA_HINT)
     return found
 
 
@@ -112,7 +113,7 @@ def _metadata(text: str) -> dict[str, Any]:
 def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None:
     """Search memories."""
     found = mesh.search(query, limit=limit, filter=condition)
-    click.echo(f"{TAG} Found {len(found)} matches.")
+    _say(f"Found {len(found)} matches.")
     if found:
         click.echo(f"\n{mesh.format_results(found)}", nl=False)
 
@@ -140,7 +141,7 @@ def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recur
             _print_error(_message_of(failure))
         if sys.stderr.isatty() and (number % FILES_PER_PROGRESS_LINE == 0 or number == len(files)):
             click.echo(f"\r{TAG} {number} of {len(files)} files", nl=number == len(files), err=True)
-    click.echo(f"{TAG} Ingested {done} of {len(files)} files from {path}")
+    _say(f"Ingested {done} of {len(files)} files from {path}")
     if done < len(files):
         sys.exit(1)
 
@@ -158,10 +159,10 @@ def _files(path: str, extension: str, recursive: bool) -> Iterator[str]:
 def stats(mesh: SyncMemoryMesh) -> None:
     """Count memories and skills."""
     found = mesh.stats()
-    click.echo(f"{TAG} Total Memories: {found.count}")
-    click.echo(f"{TAG} Total Skills: {found.total_skills}")
-    click.echo(f"{TAG} DB Path: {found.uri}")
-    click.echo(f"{TAG} Status: {'connected' if found.is_connected else 'disconnected'}")
+    _say(f"Total Memories: {found.count}")
+    _say(f"Total Skills: {found.total_skills}")
+    _say(f"DB Path: {found.uri}")
+    _say(f"Status: {'connected' if found.is_connected else 'disconnected'}")
 
 
 @main.command()
@@ -178,11 +179,9 @@ def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
     """Reflect on memories."""
     made = mesh.reflect(topic=topic, lookback=lookback)
     if made.id:
-        click.echo(
-            f"{TAG} Reflection {made.id} (confidence {made.confidence})\n\n{made.reflection}"
-        )
+        _say(f"Reflection {made.id} (confidence {made.confidence})\n\n{made.reflection}")
     else:
-        click.echo(f"{TAG} {made.source_memory_count} memories to reflect on.\n\n{made.prompt}")
+        _say(f"{made.source_memory_count} memories to reflect on.\n\n{made.prompt}")
 
 
 @main.command()
@@ -194,8 +193,8 @@ def get(mesh: SyncMemoryMesh, id: str) -> None:
     if record is None:
         raise NotFound(f"Record not found: {id}", "")
     kind, source = record.metadata.get("type", "event"), record.metadata.get("source", "unknown")
-    click.echo(
-        f"{TAG} Record {record.id}\nType: {kind} | Source: {source} | Created: {record.created_at}\n\n{record.content}"
+    _say(
+        f"Record {record.id}\nType: {kind} | Source: {source} | Created: {record.created_at}\n\n{record.content}"
     )
 
 
@@ -208,7 +207,7 @@ def delete(mesh: SyncMemoryMesh, id: str) -> None:
         mesh.delete(id)
     except NotFound as failure:
         raise NotFound(failure.message, "") from None
-    click.echo(f"{TAG} Deleted record {id}")
+    _say(f"Deleted record {id}")
 
 
 @main.command()
@@ -218,10 +217,10 @@ def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
     """Propose a skill from learnings."""
     made = mesh.synthesize(topic=topic)
     if not made.skill_id:
-        click.echo(f"{TAG} No skill synthesized: {made.analysis}")
+        _say(f"No skill synthesized: {made.analysis}")
         return
-    click.echo(
-        f"{TAG} Synthesized skill {made.skill_name} ({made.skill_id}): {made.analysis}\n\n{made.yamo_text}"
+    _say(
+        f"Synthesized skill {made.skill_name} ({made.skill_id}): {made.analysis}\n\n{made.yamo_text}"
     )
 
 
@@ -239,7 +238,7 @@ def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
     """Add a skill from a file."""
     with naming_file(path):
         made = mesh.ingest_skill(read_text(path), {"type": kind} if kind else {}, path)
-    click.echo(f"{TAG} Ingested skill {made.name} ({made.id})")
+    _say(f"Ingested skill {made.name} ({made.id})")
 
 
 @main.command("search-skills")
@@ -249,7 +248,7 @@ def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
 def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
     """Search skills."""
     found = mesh.search_skills(query, limit=limit)
-    click.echo(f"{TAG} Found {len(found)} skills.")
+    _say(f"Found {len(found)} skills.")
     for skill in found:
         click.echo(
             f"- {skill.name} ({skill.id}) score {skill.score:.2f}, reliability {skill.reliability:.2f}: {skill.intent}"
@@ -262,7 +261,7 @@ def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
 def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
     """List skills, the most reliable first."""
     found = mesh.list_skills(limit=limit)
-    click.echo(f"{TAG} {len(found)} skills.")
+    _say(f"{len(found)} skills.")
     for skill in found:
         click.echo(
             f"- {skill.name} ({skill.id}) reliability {skill.reliability:.2f}: {skill.intent}"
@@ -281,7 +280,7 @@ def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
 def skill_feedback(mesh: SyncMemoryMesh, id: str, success: str) -> None:
     """Record whether a skill helped."""
     made = mesh.update_skill_reliability(id, success == "true")
-    click.echo(f"{TAG} Skill {made.id} reliability: {made.reliability:.2f}")
+    _say(f"Skill {made.id} reliability: {made.reliability:.2f}")
 
 
 @main.command("skill-prune")
@@ -296,4 +295,4 @@ def skill_feedback(mesh: SyncMemoryMesh, id: str, success: str) -> None:
 def skill_prune(mesh: SyncMemoryMesh, threshold: float) -> None:
     """Archive unreliable skills."""
     made = mesh.prune_skills(threshold)
-    click.echo(f"{TAG} Pruned {made.pruned_count} skills, {made.total_remaining} remaining")
+    _say(f"Pruned {made.pruned_count} skills, {made.total_remaining} remaining")

@@ -224,17 +224,6 @@ def test_dropping_all_asks(rawkomem, waiting, repository):
     assert repository.drafts.all() == [] and "there are no drafts" in rawkomem("drafts", "drop", "--all").stderr
 
 
-def test_demote(rawkomem, repository):
-    old = {"type": "decision", "category": "decision", "confidence": "70"}
-    junk = repository.add(Entry(title="All pass", tags=("learned",), body="All tests pass.", extra=old), via="agent")
-    assert "would move" in rawkomem("drafts", "demote", "--dry-run").stdout
-    assert repository.get(junk.id).status == "active" and repository.drafts.all() == []
-    assert "moved" in rawkomem("drafts", "demote").stdout
-    assert repository.get(junk.id).status == "deleted"
-    assert "All tests pass." in rawkomem("drafts", "show", "drf_").stdout
-    assert "no untouched memory from the first version" in rawkomem("drafts", "demote").stderr
-
-
 def test_status_counts_drafts(rawkomem, waiting):
     assert "2 drafts on this machine: 'rawkomem drafts'" in rawkomem("status").stdout
     assert json.loads(rawkomem("status", "--json").stdout)["drafts"] == 2
