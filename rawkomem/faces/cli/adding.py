@@ -12,6 +12,18 @@ from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 import click
+from click import (
+    Choice,
+    ClickException,
+    File,
+    argument,
+    command,
+    confirm,
+    edit,
+    get_current_context,
+    option,
+    pass_obj,
+)
 
 from ...files.append import Written
 from ...files.installation import fill_template
@@ -35,6 +47,7 @@ from ...state.trust import BASE_TRUST
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
+from .declarations import flag, list_option, text_option
 from .opening import author, open_personal, open_repository
 from .options import BY, DRY_RUN, JSON, LIMIT, PERSONAL, REASON, YES, together
 from .terminal import (
@@ -59,7 +72,7 @@ T = TypeVar("T")
 # reopened.
 
 LATEST = "latest"
-RESUME = click.option(
+RESUME = option(
     "--resume",
     is_flag=False,
     flag_value=LATEST,
@@ -117,13 +130,13 @@ def unsaved_path(repository: Repository, given: str, what: str) -> str:
 def _run_editor(path: str, start: str | None) -> None:
     """Run the editor on a file. If it fails, print the file's path, or remove a file that still holds the template."""
     try:
-        click.edit(filename=path)
+        edit(filename=path)
     except BaseException as failure:
         if start is None or _bytes_of(path) != start.encode("utf-8", "replace"):
             _tell_kept(path)
         else:
             discard_text(path)
-        if not isinstance(failure, click.ClickException):
+        if not isinstance(failure, ClickException):
             raise
         hint = "set $EDITOR to an editor that works, such as 'nano' or 'code --wait'"
         raise BadInput(
@@ -186,73 +199,61 @@ SOURCES = [
     name for name in BASE_TRUST if name != "unknown"
 ]  # classes; any other --source is a link or a file
 fields = together(  # the options that describe an entry
-    click.option("--title", default="", help="The title: one line."),
-    click.option(
+    text_option("--title", help="The title: one line."),
+    list_option(
         "--when",
         "-w",
-        multiple=True,
         help="When to use the memory: words, a|b, a pattern or a sentence; may be repeated.",
     ),
-    click.option("--tag", "-t", "tags", multiple=True, help="A tag; may be repeated."),
-    click.option(
+    list_option("--tag", "-t", "tags", help="A tag; may be repeated."),
+    option(
         "--importance",
         "-i",
-        type=click.Choice(IMPORTANCE, case_sensitive=False),
+        type=Choice(IMPORTANCE, case_sensitive=False),
         help="The importance. Default: medium.",
     ),
     BY,
-    click.option("--in", "found_in", default="", help="The task in which it was discovered."),
-    click.option(
-        "--source", default="", help="The source: a link, a file, or a class such as user_explicit."
-    ),
-    click.option(
-        "--related", "-r", multiple=True, help="The id of a related memory; may be repeated."
-    ),
-    click.option("--body", "-b", default="", help="The text; '-' reads it from standard input."),
-    click.option("--file", "-f", "file", type=click.File("rb"), help="Read the text from a file."),
-    click.option("--edit", "-e", is_flag=True, help="Write the text in $EDITOR."),
+    text_option("--in", "found_in", help="The task in which it was discovered."),
+    text_option("--source", help="The source: a link, a file, or a class such as user_explicit."),
+    list_option("--related", "-r", help="The id of a related memory; may be repeated."),
+    text_option("--body", "-b", help="The text; '-' reads it from standard input."),
+    option("--file", "-f", "file", type=File("rb"), help="Read the text from a file."),
+    flag("--edit", "-e", help="Write the text in $EDITOR."),
     RESUME,
-    click.option(
+    flag(
         "--anyway",
-        is_flag=True,
         help="Store it even if the title is taken or a condition cannot match.",
     ),
     JSON,
 )
 
 
-@click.command("add")
-@click.argument("text", nargs=-1)
-@click.option(
+@command("add")
+@argument("text", nargs=-1)
+@option(
     "--kind",
     "-k",
-    type=click.Choice(CREATED_KINDS),
+    type=Choice(CREATED_KINDS),
     default="memory",
     show_default=True,
     help="The kind of memory.",
 )
-@click.option(
-    "--claim", default="", help="A claim: subject=…,predicate=…,value=… with the value last."
-)
-@click.option(
+@text_option("--claim", help="A claim: subject=…,predicate=…,value=… with the value last.")
+@option(
     "--exclusive/--no-exclusive",
     default=None,
     help="Whether other values contradict the claim. Default: yes.",
 )
-@click.option("--scope", type=click.Choice(SCOPES), help="The scope of the claim. Default: global.")
-@click.option("--session", default="", help="The session, for a claim of scope session.")
-@click.option("--valid-from", default="", help="The date or time from which the memory is valid.")
-@click.option(
-    "--valid-until", default="", help="The date or time at which the memory stops being valid."
-)
-@click.option("--on-conflict", type=click.Choice(ON_CONFLICT), default=ON_CONFLICT[0], show_default=True,
+@option("--scope", type=Choice(SCOPES), help="The scope of the claim. Default: global.")
+@text_option("--session", help="The session, for a claim of scope session.")
+@text_option("--valid-from", help="The date or time from which the memory is valid.")
+@text_option("--valid-until", help="The date or time at which the memory stops being valid.")
+@option("--on-conflict", type=Choice(ON_CONFLICT), default=ON_CONFLICT[0], show_default=True,
               help="What to do if a contradicting claim is trusted more.")  # fmt: skip
-@click.option(
-    "--quote", default="", help="A person's words from this session, which the command verifies."
-)
+@text_option("--quote", help="A person's words from this session, which the command verifies.")
 @fields
 @PERSONAL
-@click.pass_obj
+@pass_obj
 def add_command(
     folder: str,
     /,
@@ -316,11 +317,11 @@ def add_command(
         note(f"stored without a text: add one with 'rawkomem amend {stored.outcome.id} --body …'")
 
 
-@click.command("amend")
-@click.argument("id")
+@command("amend")
+@argument("id")
 @fields
-@click.option("--untag", multiple=True, help="Remove this tag; may be repeated.")
-@click.option(
+@list_option("--untag", help="Remove this tag; may be repeated.")
+@option(
     "--tags",
     "all_tags",
     default=None,
@@ -367,8 +368,8 @@ def amend_command(
     _report_written(repository, written, "amended", given["as_json"])
 
 
-@click.command("delete")
-@click.argument("id")
+@command("delete")
+@argument("id")
 @REASON
 @YES
 @JSON
@@ -385,16 +386,14 @@ def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_j
     """
     if not yes and not as_json and sys.stdin.isatty():
         memory = repository.get(id)
-        click.confirm(
-            f"Delete {one_line(memory.title or memory.path, 80)!r} ({memory.id})?", abort=True
-        )
+        confirm(f"Delete {one_line(memory.title or memory.path, 80)!r} ({memory.id})?", abort=True)
     written = repository.delete(id, reason, user_name())
     _report_written(repository, written, "deleted", as_json)
     note(f"'rawkomem restore {written.entry.about}' brings it back")
 
 
-@click.command("purge")
-@click.argument("id")
+@command("purge")
+@argument("id")
 @YES
 @JSON
 @pass_repository
@@ -412,7 +411,7 @@ def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> 
     elif not yes and id not in repository.core.finished_purges:
         memory = repository.get(id)
         paths = dict.fromkeys((memory.path, *(step.entry.path for step in repository.history(id))))
-        click.confirm(
+        confirm(
             f"Remove every entry about {memory.title or memory.id!r} from {', '.join(paths)} for good?",
             abort=True,
         )
@@ -471,7 +470,7 @@ def _body_of(repository: Repository, id: str) -> str:
 
 def _kind_of(unsaved: str) -> str:
     """Return the kind in the file name of an unsaved text; empty if it is unknown or if --kind is used."""
-    source = click.get_current_context().get_parameter_source("kind")
+    source = get_current_context().get_parameter_source("kind")
     named = source is not click.core.ParameterSource.DEFAULT
     return (
         ""
@@ -677,21 +676,20 @@ MAX_TITLES = 3  # of one change in the list
 MAX_TITLE_CHARS = 60  # of a title in the list
 
 
-@click.command("undo")
-@click.argument("change", default="")
-@click.option("--list", "listing", is_flag=True, help="List the last changes that can be undone.")
+@command("undo")
+@argument("change", default="")
+@flag("--list", "listing", help="List the last changes that can be undone.")
 @LIMIT.but(help="With --list: maximum number of changes; 0 lists all.", default=MAX_SHOWN, least=0)
-@click.option(
+@flag(
     "--all",
     "everything",
-    is_flag=True,
     help="Allow a change of more than 50 memories, such as an import.",
 )
 @DRY_RUN
 @BY
 @PERSONAL
 @JSON
-@click.pass_obj
+@pass_obj
 def undo_command(
     folder: str, /, change: str, listing: bool, limit: int, everything: bool, dry_run: bool, by: str, personal: bool,
     as_json: bool,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import click
+from click import Choice, Path, argument, command, option, pass_obj
 
 from ...files.check import NOT_IDEAL, Checked, check_files, printable
 from ...files.layout import FOLDER, Layout
@@ -49,6 +49,7 @@ from ...repository.settings_table import read_values
 from ...state.history import word_difference
 from ...text.chunks import counted
 from ...text.clean import one_line
+from .declarations import flag
 from .listing import tell_stale
 from .opening import open_repository
 from .options import JSON
@@ -187,18 +188,18 @@ def _proposal_json(brought: AddedMemories, proposal: StagedProposal) -> dict[str
 CHECK_NAMES = (*CHECKS, DUPLICATES)  # of all checks of staged files
 
 
-def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def staged_options(function: Any) -> Any:
     """Declare `--staged` and an option to skip each of its checks."""
     for name in reversed(CHECK_NAMES):
         where = "--staged" if name == DUPLICATES else "--staged or --diff"
-        function = click.option(
+        function = option(
             f"--{name}/--no-{name}", default=True, help=f"Run the check '{name}', with {where}."
         )(function)
     help = "With --staged: restore committed entries that you edited, append your edits as amendments, and stage both."
-    function = click.option("--as-amendment", is_flag=True, help=help)(function)
-    return click.option(
-        "--staged", is_flag=True, help="Only check changes staged in git; exit with 1 on errors."
-    )(function)
+    function = flag("--as-amendment", help=help)(function)
+    return flag("--staged", help="Only check changes staged in git; exit with 1 on errors.")(
+        function
+    )
 
 
 def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> int:
@@ -324,12 +325,12 @@ HEADINGS = {
 }
 
 
-@click.command("diff")
-@click.argument("span", metavar="BASE...HEAD")
-@click.option("--format", "form", type=click.Choice((TEXT_FORM, MARKDOWN_FORM, JSON_FORM)), default=TEXT_FORM, show_default=True,
+@command("diff")
+@argument("span", metavar="BASE...HEAD")
+@option("--format", "form", type=Choice((TEXT_FORM, MARKDOWN_FORM, JSON_FORM)), default=TEXT_FORM, show_default=True,
               help="The output: text for a terminal, Markdown for a pull request, or JSON.")  # fmt: skip
 @JSON.but(help="The same as --format json.")
-@click.pass_obj
+@pass_obj
 def diff_command(folder: str, /, span: str, form: str, as_json: bool) -> None:
     """Show how a branch changes the memories.
 
@@ -503,23 +504,22 @@ def _redacted_data(value: Any) -> Any:
 LEVEL_COLORS = {"error": "red", "warning": "yellow", "style": "dim"}
 
 
-@click.command("check")
-@click.argument("paths", nargs=-1, type=click.Path(exists=False))
+@command("check")
+@argument("paths", nargs=-1, type=Path(exists=False))
 @JSON.but(help="Print JSON: one object for each file.")
-@click.option(
+@flag(
     "--style",
-    is_flag=True,
     help="Also report memories that are shorter or longer than recommended.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Skip the content rules.")
-@click.option("--stale", is_flag=True, help="Only list citations of code that changed or is gone.")
-@click.option(
+@flag("--quiet", "-q", help="Skip the content rules.")
+@flag("--stale", help="Only list citations of code that changed or is gone.")
+@option(
     "--diff", "span", metavar="BASE...HEAD", default="", help="Only check the changes of a branch."
 )
-@click.option("--format", "form", type=click.Choice(("text", "github", "json")), default="text",
+@option("--format", "form", type=Choice(("text", "github", "json")), default="text",
               help="With --diff: text, annotations for GitHub Actions, or JSON.")  # fmt: skip
 @staged_options
-@click.pass_obj
+@pass_obj
 def check_command(
     folder: str, /, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, staged: bool,
     as_amendment: bool, span: str, form: str, **checks: bool,

@@ -10,6 +10,7 @@ from functools import update_wrapper
 from typing import Any
 
 import click
+from click import Abort, argument
 
 from ...files.append import Written
 from ...files.layout import read_stdin
@@ -27,7 +28,7 @@ from ...state.contradictions import Contradiction
 from ...text.clean import one_line
 from .adding import say_stored
 from .commands import pass_repository
-from .declarations import one_of
+from .declarations import flag, list_option, one_of, text_option
 from .opening import author, decided_json, report_decision
 from .options import ALL, BY, JSON, REASON, YES, together
 from .terminal import (
@@ -45,12 +46,8 @@ from .terminal import (
 # Implement decisions about memories: `rawkomem reinforce`, `dispute`, `quarantine`, `restore`, and
 # more.
 
-SUPERSEDE = click.option(
-    "--supersede", is_flag=True, help="Supersede the memory that it contradicts."
-)
-KEEP_BOTH = click.option(
-    "--keep-both", is_flag=True, help="Keep both memories in use and close the conflict."
-)
+SUPERSEDE = flag("--supersede", help="Supersede the memory that it contradicts.")
+KEEP_BOTH = flag("--keep-both", help="Keep both memories in use and close the conflict.")
 LIST_WORD = "list"
 MAX_SAID_CHARS = 80  # characters of a sentence in a list
 
@@ -65,7 +62,7 @@ def decision(name: str, done: str = "") -> Callable[[Any], Any]:
             )
 
         function = pass_repository(update_wrapper(command, decide))
-        for option in (JSON, BY, REASON, click.argument("id")):
+        for option in (JSON, BY, REASON, argument("id")):
             function = option(function)
         return click.command(name)(function)
 
@@ -95,11 +92,10 @@ def dispute_command(repository: Repository, id: str, reason: str, by: str) -> li
 
 
 @click.command("quarantine")
-@click.argument("id", metavar="ID|list")
-@click.option(
+@argument("id", metavar="ID|list")
+@text_option(
     "--from",
     "place",
-    default="",
     help="With list: only memories imported from this format, file or folder.",
 )
 @ALL.but(help="With list: maximum number of results. Default: all.")
@@ -182,9 +178,9 @@ def archive_command(repository: Repository, id: str, reason: str, by: str) -> li
 
 
 @click.command("supersede")
-@click.argument("old")
-@click.argument("new")
-@click.option("--anyway", is_flag=True, help="Supersede even if the new memory is trusted less.")
+@argument("old")
+@argument("new")
+@flag("--anyway", help="Supersede even if the new memory is trusted less.")
 @REASON
 @BY
 @JSON
@@ -207,16 +203,14 @@ def supersede_command(
 
 
 @decision("validity", "window set")
-@click.option(
+@text_option(
     "--from",
     "start",
-    default="",
     help="The first date, time or age such as 7d; 'none' removes the limit.",
 )
-@click.option(
+@text_option(
     "--until",
     "end",
-    default="",
     help="The date, time or age at which it stops being valid; 'none' removes the limit.",
 )
 def validity_command(
@@ -231,8 +225,8 @@ def validity_command(
 
 
 @click.command("evolve")
-@click.argument("text", nargs=-1, required=True)
-@click.option("--title", default="", help="The title. Default: the first line.")
+@argument("text", nargs=-1, required=True)
+@text_option("--title", help="The title. Default: the first line.")
 @BY
 @JSON
 @pass_repository
@@ -338,12 +332,11 @@ PROPOSAL_VERDICTS = {"accept": "accepted", "decline": "declined"}  # on proposed
 
 
 @click.command("review")
-@click.argument("id", required=False)
+@argument("id", required=False)
 @together(REASON, BY, ALL, JSON)
-@click.option(
+@text_option(
     "--all-from",
     "place",
-    default="",
     help="Decide on all memories imported from this format, file or folder.",
 )
 @one_of(
@@ -354,10 +347,9 @@ PROPOSAL_VERDICTS = {"accept": "accepted", "decline": "declined"}  # on proposed
     decline="Discard the proposed changes of a memory.",
 )
 @YES
-@click.option(
+@list_option(
     "--change",
     "changes",
-    multiple=True,
     help="Only this change (the id of its entry); may be repeated.",
 )
 @SUPERSEDE
@@ -423,7 +415,7 @@ def _confirm_vouching(repository: Repository, id: str | None, place: str) -> Non
     if repository.core.via == "person" and (id or place):
         _show_waiting(repository, id, place, as_json=False)
         if not confirmed("Vouch for this?"):
-            raise click.Abort
+            raise Abort
 
 
 def _review_all(

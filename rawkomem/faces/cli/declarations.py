@@ -8,6 +8,7 @@ from inspect import cleandoc
 from typing import Any
 
 import click
+from click import Command, Context, Group, IntRange, echo
 
 from ...model.errors import BadInput
 from .options import Option
@@ -30,10 +31,25 @@ def declare_option(option: Option, function: Any) -> Any:
         shape["default"] = option.default
     if option.kind == "number":
         shape |= {
-            "type": click.IntRange(min=option.least),
+            "type": IntRange(min=option.least),
             "show_default": bool(option.default),
         }  # the help explains 0
     return click.option(*option.names, option.key, **shape)(function)
+
+
+def flag(*names: str, help: str) -> Callable[[Any], Any]:
+    """Declare an option without a value; the command gets whether the user gave it."""
+    return click.option(*names, is_flag=True, help=help)
+
+
+def text_option(*names: str, help: str) -> Callable[[Any], Any]:
+    """Declare an option with a text; the command gets an empty text if the user gave none."""
+    return click.option(*names, default="", help=help)
+
+
+def list_option(*names: str, help: str) -> Callable[[Any], Any]:
+    """Declare an option that may be repeated; the command gets a tuple of texts."""
+    return click.option(*names, multiple=True, help=help)
 
 
 def one_of(key: str, **flags: str) -> Callable[[Any], Any]:
@@ -61,7 +77,7 @@ def one_of(key: str, **flags: str) -> Callable[[Any], Any]:
 IS_BARE = "rawkomem.bare"  # key in a context's meta: the user named only a group
 
 
-class Verbs(click.Group):
+class Verbs(Group):
     """A group that runs the command `bare` when the user names none, and then prints examples.
 
     Without `bare` it prints its help. Words that name no command of the group are arguments of the command `default`.
@@ -71,10 +87,10 @@ class Verbs(click.Group):
         super().__init__(*arguments, **{"no_args_is_help": False, **named})
         self.bare, self.default = bare, default
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         if not args and not ctx.resilient_parsing:
             if not self.bare:
-                click.echo(ctx.get_help())
+                echo(ctx.get_help())
                 ctx.exit()
             ctx.meta[IS_BARE] = True
             args = [self.bare]
@@ -82,7 +98,7 @@ class Verbs(click.Group):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: Context) -> Any:
         result = super().invoke(ctx)
         if ctx.meta.pop(IS_BARE, False):
             lines = (self.epilog or "").partition(EXAMPLES)[2]
@@ -93,7 +109,7 @@ class Verbs(click.Group):
 EXAMPLES = "Examples:\n"  # the heading of the last paragraph of a docstring
 
 
-def with_examples(command: click.Command) -> click.Command:
+def with_examples(command: Command) -> Command:
     """Move the examples in the help of a command and its subcommands below the options, and return the command."""
     text, heading, lines = cleandoc(command.help or "").partition(EXAMPLES)
     if heading:

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-import click
+from click import Choice, Path, argument, command, group, option, pass_obj
 
 from ...exchange.formats import readable_formats, writable_formats
 from ...exchange.import_plan import HELD_REVIEW, HELD_WHY, ImportDecision
@@ -22,7 +22,7 @@ from ...repository.transfer import Import
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
-from .declarations import Verbs
+from .declarations import Verbs, text_option
 from .opening import open_repository
 from .options import DRY_RUN, FILTERS, JSON, together
 from .terminal import note, paint, say, say_json, wide
@@ -48,14 +48,14 @@ Examples:
 """
 
 
-@click.command(
+@command(
     "import", help=IMPORT_HELP.format(", ".join(row.what for row in readable_formats().values()))
 )
-@click.argument("sources", metavar="[SOURCE]...", nargs=-1, type=click.Path())
-@click.option(
+@argument("sources", metavar="[SOURCE]...", nargs=-1, type=Path())
+@option(
     "--from",
     "kind",
-    type=click.Choice(list(readable_formats())),
+    type=Choice(list(readable_formats())),
     help="The format of the sources. Default: detected.",
 )
 @DRY_RUN
@@ -82,25 +82,25 @@ def import_command(
         )
 
 
-@click.command("export")
-@click.option(
+@command("export")
+@option(
     "--format",
     "-f",
     "form",
-    type=click.Choice(FORMS),
+    type=Choice(FORMS),
     default=FORMS[0],
     show_default=True,
     help="The format.",
 )
-@click.option(
+@option(
     "--out",
     "-o",
-    type=click.Path(),
+    type=Path(),
     default="",
     help="The file (jsonl; default: standard output) or the folder to write.",
 )
 @together(*FILTERS, JSON)
-@click.pass_obj
+@pass_obj
 def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: Any) -> None:
     """Export memories for other tools.
 
@@ -273,7 +273,7 @@ def _decided_json(item: ImportDecision) -> dict[str, Any]:
 # Implement `rawkomem project`: exchange memories with projects of LLMos.
 
 
-@click.group("project", cls=Verbs)
+@group("project", cls=Verbs)
 def project_command() -> None:
     """Exchange memories with LLMos projects.
 
@@ -284,7 +284,7 @@ def project_command() -> None:
 
 
 @project_command.command("import")
-@click.argument("source", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@argument("source", metavar="DIR", type=Path(exists=True, file_okay=False))
 @DRY_RUN
 @JSON
 @pass_repository
@@ -325,10 +325,8 @@ def project_import(repository: Repository, source: str, dry_run: bool, as_json: 
 
 
 @project_command.command("export")
-@click.argument("target", metavar="DIR", type=click.Path(file_okay=False))
-@click.option(
-    "--name", default="", help="The name of the project. Default: the name of this folder."
-)
+@argument("target", metavar="DIR", type=Path(file_okay=False))
+@text_option("--name", help="The name of the project. Default: the name of this folder.")
 @JSON
 @pass_repository
 def project_export(repository: Repository, target: str, name: str, as_json: bool) -> None:

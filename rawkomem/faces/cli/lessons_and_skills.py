@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import click
+from click import Choice, File, FloatRange, Path, argument, command, group, option, pass_obj
 
 from ...files.layout import read_stdin, read_stream, read_text_file
 from ...format.mesh_fields import (
@@ -26,7 +26,7 @@ from ...state.changes import HeritageChain, heritage_of
 from ...text.chunks import counted
 from ...text.clean import clean, one_line
 from .commands import pass_repository
-from .declarations import Verbs, one_of
+from .declarations import Verbs, flag, list_option, one_of, text_option
 from .listing import IMPORTANCE_COLORS
 from .opening import open_repository
 from .options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
@@ -37,7 +37,7 @@ from .terminal import bracketed, day, note, paint, say, say_either, say_json, sa
 NOTHING_FAILED = "no drafts: no recent failure has a rule, a learning or a fix, and none happened twice in 7 days"
 
 
-@click.group("lesson", cls=Verbs, bare="list")
+@group("lesson", cls=Verbs, bare="list")
 def lesson_command() -> None:
     """Store and list lessons from failures.
 
@@ -50,30 +50,28 @@ def lesson_command() -> None:
 
 
 @lesson_command.command("add")
-@click.option("--situation", required=True, help="What happened.")
-@click.option(
+@option("--situation", required=True, help="What happened.")
+@option(
     "--error-pattern",
     required=True,
     help="A stable name for this kind of error, like auth_fallback.",
 )
-@click.option("--oversight", required=True, help="What was overlooked.")
-@click.option("--fix", required=True, help="How it was resolved.")
-@click.option(
-    "--rule", "preventative_rule", required=True, help="The rule that prevents the error."
-)
-@click.option(
+@option("--oversight", required=True, help="What was overlooked.")
+@option("--fix", required=True, help="How it was resolved.")
+@option("--rule", "preventative_rule", required=True, help="The rule that prevents the error.")
+@option(
     "--severity",
     required=True,
-    type=click.Choice(SEVERITIES[::-1], case_sensitive=False),
+    type=Choice(SEVERITIES[::-1], case_sensitive=False),
     help="The severity.",
 )
-@click.option("--scope", "applicable_scope", required=True, help="When and where the rule applies.")
-@click.option("--inverse", "inverse_lesson", default="", help="What to do instead.")
-@click.option(
+@option("--scope", "applicable_scope", required=True, help="When and where the rule applies.")
+@text_option("--inverse", "inverse_lesson", help="What to do instead.")
+@option(
     "--confidence",
     default=DEFAULT_RULE_CONFIDENCE,
     show_default=True,
-    type=click.FloatRange(0, 1),
+    type=FloatRange(0, 1),
     help="The confidence in the rule, 0 to 1.",
 )
 @BY
@@ -95,7 +93,7 @@ def lesson_add(repository: Repository, by: str, as_json: bool, **fields: Any) ->
 
 
 @lesson_command.command("import")
-@click.argument("file", type=click.File("rb"))
+@argument("file", type=File("rb"))
 @JSON
 @pass_repository
 def lesson_import(repository: Repository, file: Any, as_json: bool) -> None:
@@ -113,19 +111,18 @@ def lesson_import(repository: Repository, file: Any, as_json: bool) -> None:
 
 
 @lesson_command.command("list")
-@click.argument("query", nargs=-1)
+@argument("query", nargs=-1)
 @LIMIT.but(default=experience.MAX_LESSONS)
-@click.option(
+@option(
     "--min-confidence",
-    type=click.FloatRange(0, 1),
+    type=FloatRange(0, 1),
     help="The minimum confidence. Default: the setting lessons.minConfidence, 0.7.",
 )
-@click.option(
+@text_option(
     "--pattern",
-    default="",
     help="List all lessons of this pattern (its id or name), with any status.",
 )
-@click.option("--wire", is_flag=True, help="Print YAMO blocks, for 'rawkomem lesson import'.")
+@flag("--wire", help="Print YAMO blocks, for 'rawkomem lesson import'.")
 @JSON
 @pass_repository
 def lesson_list(
@@ -196,13 +193,11 @@ def lesson_distill(repository: Repository, dry_run: bool, as_json: bool) -> None
         say(_lesson_line(lesson))
 
 
-@click.command("heritage")
-@click.argument("id")
-@click.option(
-    "--intent", multiple=True, help="An intent of the chain, earliest first; may be repeated."
-)
-@click.option("--hypothesis", multiple=True, help="The hypothesis at a level; may be repeated.")
-@click.option("--rationale", multiple=True, help="The rationale at a level; may be repeated.")
+@command("heritage")
+@argument("id")
+@list_option("--intent", help="An intent of the chain, earliest first; may be repeated.")
+@list_option("--hypothesis", help="The hypothesis at a level; may be repeated.")
+@list_option("--rationale", help="The rationale at a level; may be repeated.")
 @JSON
 @pass_repository
 def heritage_command(
@@ -292,14 +287,12 @@ def _tell_lesson(lesson: Lesson, what: str, as_json: bool) -> None:
 
 # Implement `rawkomem skill synthesize` and `rawkomem reflect`.
 
-TOPIC = click.option("--topic", default="", help="The topic. Default: any.")
-LLM = click.option(
-    "--llm", is_flag=True, help="Use the language model that your config.yaml names."
-)
+TOPIC = text_option("--topic", help="The topic. Default: any.")
+LLM = flag("--llm", help="Use the language model that your config.yaml names.")
 NO_WRITE = DRY_RUN.but(help="Write nothing.")
 
 
-@click.command("synthesize")
+@command("synthesize")
 @TOPIC
 @LLM
 @NO_WRITE
@@ -334,9 +327,9 @@ def synthesize_command(
         note("'rawkomem skill show ID' shows a skill, 'rawkomem review ID --activate' activates it")
 
 
-@click.command("reflect")
+@command("reflect")
 @TOPIC
-@click.option(
+@option(
     "--lookback",
     default=LOOKBACK_MEMORIES,
     show_default=True,
@@ -389,7 +382,7 @@ SKILL_OUTCOMES = {
 }
 
 
-@click.group("skill", cls=Verbs, bare="list")
+@group("skill", cls=Verbs, bare="list")
 def skill_command() -> None:
     """Store, list, rate and export skills.
 
@@ -403,7 +396,7 @@ def skill_command() -> None:
 
 
 @skill_command.command("list")
-@click.argument("query", nargs=-1)
+@argument("query", nargs=-1)
 @LIMIT.but(default=skills.MAX_SKILLS)
 @EXPLAIN.but(help="Show the parts of each score.")
 @JSON
@@ -432,10 +425,10 @@ def skill_list(
 
 
 @skill_command.command("add")
-@click.argument("file", metavar="FILE|-", type=click.Path())
+@argument("file", metavar="FILE|-", type=Path())
 @BY
 @JSON
-@click.pass_obj
+@pass_obj
 def skill_add(folder: str, /, file: str, by: str, as_json: bool) -> None:
     """Import a skill file: a SKILL.md or its folder, YAMO text, or plain Markdown.
 
@@ -461,7 +454,7 @@ def skill_add(folder: str, /, file: str, by: str, as_json: bool) -> None:
 
 
 @skill_command.command("show")
-@click.argument("id")
+@argument("id")
 @JSON
 @pass_repository
 def skill_show(repository: Repository, id: str, as_json: bool) -> None:
@@ -489,7 +482,7 @@ def skill_show(repository: Repository, id: str, as_json: bool) -> None:
 
 
 @skill_command.command("feedback")
-@click.argument("id")
+@argument("id")
 @one_of(
     "outcome",
     success="The skill worked: its reliability rises by 0.1.",
@@ -517,7 +510,7 @@ def skill_feedback(
 
 
 @skill_command.command("prune")
-@click.option(
+@option(
     "--threshold",
     default=PRUNED_BELOW,
     show_default=True,
@@ -551,10 +544,10 @@ def skill_prune(repository: Repository, threshold: float, dry_run: bool, as_json
 
 
 @skill_command.command("export")
-@click.argument("id")
-@click.argument("directory", metavar="DIR", type=click.Path())
+@argument("id")
+@argument("directory", metavar="DIR", type=Path())
 @JSON
-@click.pass_obj
+@pass_obj
 def skill_export(folder: str, /, id: str, directory: str, as_json: bool) -> None:
     """Write a skill as DIR/<name>/SKILL.md, which coding agents load.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import click
+from click import Choice, FloatRange, IntRange, argument, command, group, option
 
 from ...files.append import Written
 from ...git.runner import user_name
@@ -31,7 +31,7 @@ from ...state.graph import shortest_path as find_path
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
-from .declarations import Verbs
+from .declarations import Verbs, flag, list_option, text_option
 from .options import ALL, JSON, LIMIT, together
 from .terminal import fields_of, name_of, note, paint, say, say_json, say_rows, shortened
 
@@ -44,19 +44,17 @@ MIN_CLUSTER_COSINE = (
 MAX_DRAWN_MEMORIES = 200  # a drawing of more is unreadable
 MAX_MEMBERS_SHOWN = 10  # of one cluster
 
-TYPES = click.option(
-    "--types", default="", help="Only follow links of these types, separated by commas."
-)
+TYPES = text_option("--types", help="Only follow links of these types, separated by commas.")
 
 
 def connections(threshold: float) -> Callable[[Any], Any]:
     """Return a decorator for the options that choose memories and edges."""
 
     return together(
-        click.option("--similar", type=click.FloatRange(0, 1), default=threshold, show_default=True,
+        option("--similar", type=FloatRange(0, 1), default=threshold, show_default=True,
                      help="Also connect memories with at least this cosine similarity."),
-        click.option("--declared", is_flag=True, help="Only connections that files declare, without similarity."),
-        click.option("--include", multiple=True, help="Include memories with this status (superseded, …), or 'all'."),
+        flag("--declared", help="Only connections that files declare, without similarity."),
+        list_option("--include", help="Include memories with this status (superseded, …), or 'all'."),
     )  # fmt: skip
 
 
@@ -90,8 +88,8 @@ def _types_given(graph: Graph, given: str) -> tuple[str, ...]:
     return types
 
 
-@click.command("list")
-@click.argument("id")
+@command("list")
+@argument("id")
 @connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
@@ -136,13 +134,13 @@ def link_list(repository: Repository, id: str, as_json: bool, **edges: Any) -> N
         )
 
 
-@click.command("walk")
-@click.argument("id")
-@click.option(
+@command("walk")
+@argument("id")
+@option(
     "--hops",
     default=2,
     show_default=True,
-    type=click.IntRange(1, 100),
+    type=IntRange(1, 100),
     help="The maximum number of steps.",
 )
 @TYPES
@@ -169,9 +167,9 @@ def link_walk(
         say(f"{'  ' * step.hop}{_step_edge(step)}{name_of(graph.memories[step.id])}")
 
 
-@click.command("path")
-@click.argument("id")
-@click.argument("other")
+@command("path")
+@argument("id")
+@argument("other")
 @TYPES
 @connections(MIN_LINK_COSINE)
 @JSON
@@ -205,12 +203,12 @@ def link_path(
     return 0 if steps else 1
 
 
-@click.command("clusters")
-@click.option(
+@command("clusters")
+@option(
     "--min-size",
     default=3,
     show_default=True,
-    type=click.IntRange(2),
+    type=IntRange(2),
     help="The minimum size of a group.",
 )
 @connections(MIN_CLUSTER_COSINE)
@@ -247,7 +245,7 @@ def link_clusters(
         note(f"no group has {min_size} or more memories; try a lower --similar or --min-size")
 
 
-@click.command("orphans")
+@command("orphans")
 @connections(MIN_LINK_COSINE)
 @ALL
 @JSON
@@ -269,15 +267,15 @@ def link_orphans(repository: Repository, limit: int, as_json: bool, **edges: Any
     )
 
 
-@click.command("graph")
-@click.option("--format", "-f", "form", type=click.Choice(("mermaid", "dot", "json")), default="mermaid",
+@command("graph")
+@option("--format", "-f", "form", type=Choice(("mermaid", "dot", "json")), default="mermaid",
               show_default=True, help="The output format.")  # fmt: skip
-@click.option("--id", "id", default="", help="Only draw this memory and the memories around it.")
-@click.option(
+@text_option("--id", "id", help="Only draw this memory and the memories around it.")
+@option(
     "--hops",
     default=2,
     show_default=True,
-    type=click.IntRange(1, 100),
+    type=IntRange(1, 100),
     help="The maximum number of steps from --id.",
 )
 @LIMIT.but(default=MAX_DRAWN_MEMORIES, least=0, help="Maximum number of memories; 0 draws all.")
@@ -362,7 +360,7 @@ def _step_json(graph: Graph, step: WalkStep) -> dict[str, Any]:
 # Implement `rawkomem link add` and `remove`.
 
 
-@click.group("link", cls=Verbs, default="add")
+@group("link", cls=Verbs, default="add")
 def link_command() -> None:
     """Link memories and show how they are connected.
 
@@ -376,9 +374,9 @@ def link_command() -> None:
 
 
 @link_command.command("add")
-@click.argument("id")
-@click.argument("other")
-@click.option(
+@argument("id")
+@argument("other")
+@option(
     "--type",
     "type",
     default="related",
@@ -402,9 +400,9 @@ def link_add(repository: Repository, id: str, other: str, type: str, as_json: bo
 
 
 @link_command.command("remove")
-@click.argument("id")
-@click.argument("other")
-@click.option("--type", "type", default="", help="Only links of this type.")
+@argument("id")
+@argument("other")
+@text_option("--type", "type", help="Only links of this type.")
 @JSON
 @pass_repository
 def link_remove(repository: Repository, id: str, other: str, type: str, as_json: bool) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import click
+from click import Path, argument, command, option, pass_obj
 
 from ...files.check import printable
 from ...files.session_records import Access
@@ -26,6 +26,7 @@ from ...text.chunks import counted
 from ...text.clean import one_line
 from ...text.entities import resolve_entity
 from .commands import pass_layers, pass_repository
+from .declarations import text_option
 from .opening import open_repository, used_json
 from .options import ALL, AS_OF, BY, FILTERS, JSON, together
 from .terminal import (
@@ -47,13 +48,11 @@ from .terminal import (
 STATE_COLORS = {"fresh": "green", STALE: "yellow", GONE: "red", UNKNOWN: "dim"}
 
 
-@click.command("cite")
-@click.argument(
-    "words", metavar="[ID] PATH[#SYMBOL]...", nargs=-1, required=True, type=click.Path()
-)
+@command("cite")
+@argument("words", metavar="[ID] PATH[#SYMBOL]...", nargs=-1, required=True, type=Path())
 @BY
 @JSON
-@click.pass_obj
+@pass_obj
 def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) -> None:
     """Tie a memory to code; it ranks lower when the code changes.
 
@@ -132,10 +131,8 @@ MIN_TITLE_CHARS = 12
 IMPORTANCE_COLORS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
 
 
-@click.command("list")
-@click.option(
-    "--layer", default="", help="Only this layer: project, personal, the name of a source, or all."
-)
+@command("list")
+@text_option("--layer", help="Only this layer: project, personal, the name of a source, or all.")
 @together(ALL, *FILTERS, JSON)
 @pass_layers
 def list_command(
@@ -192,8 +189,8 @@ def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
     return {"strength": found.value, "strength_parts": [as_dict(part) for part in found.parts]}
 
 
-@click.command("show")
-@click.argument("id")
+@command("show")
+@argument("id")
 @AS_OF
 @JSON
 @pass_repository
@@ -304,8 +301,8 @@ def _claim_line(memory: Memory) -> str:
 # Implement `rawkomem entities`: list the entities that memories name.
 
 
-@click.command("entities")
-@click.argument("name", required=False, default="")
+@command("entities")
+@argument("name", required=False, default="")
 @ALL
 @JSON
 @pass_repository
@@ -344,8 +341,8 @@ def entities_command(repository: Repository, name: str, limit: int, as_json: boo
 # Implement `rawkomem toc`: write the page that links to every memory.
 
 
-@click.command("toc")
-@click.option("--out", "-o", type=click.Path(), default="", help="Write this file instead.")
+@command("toc")
+@option("--out", "-o", type=Path(), default="", help="Write this file instead.")
 @JSON
 @pass_repository
 def toc_command(repository: Repository, out: str, as_json: bool) -> None:

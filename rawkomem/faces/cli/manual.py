@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 
 import click
+from click import Choice, ClickException, Context, Group, UsageError, argument, echo
 from click.shell_completion import get_completion_class
 
 from ...files.installation import list_docs_pages, read_docs_page
@@ -20,6 +21,7 @@ from ...model.errors import BadInput
 from ...model.values import record
 from . import main, opening
 from .commands import COMPLETE_VARIABLE, cli, commands_overview
+from .declarations import flag
 from .options import JSON
 from .terminal import note, paint, say, say_json
 
@@ -27,8 +29,8 @@ from .terminal import note, paint, say, say_json
 
 
 @click.command("help")
-@click.argument("names", metavar="[COMMAND]...", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="List all commands.")
+@argument("names", metavar="[COMMAND]...", nargs=-1)
+@flag("--all", "everything", help="List all commands.")
 def help_command(names: tuple[str, ...], everything: bool) -> None:
     """Show the help of a command, or all commands with --all.
 
@@ -37,19 +39,19 @@ def help_command(names: tuple[str, ...], everything: bool) -> None:
       rawkomem help lesson add
       rawkomem help --all
     """
-    click.echo(_help_of(names) if names else commands_overview(everything))
+    echo(_help_of(names) if names else commands_overview(everything))
 
 
 def _help_of(names: tuple[str, ...]) -> str:
-    ctx = click.Context(cli, info_name="rawkomem", **cli.context_settings)
+    ctx = Context(cli, info_name="rawkomem", **cli.context_settings)
     for name in names:
         group = ctx.command
-        if not isinstance(group, click.Group):
-            raise click.UsageError(f"'{ctx.command_path}' has no command {name!r}", ctx)
+        if not isinstance(group, Group):
+            raise UsageError(f"'{ctx.command_path}' has no command {name!r}", ctx)
         _, command, _ = group.resolve_command(ctx, [name])
         if command is None:
-            raise click.UsageError(f"there is no command {name!r}", ctx)
-        ctx = click.Context(command, info_name=name, parent=ctx)
+            raise UsageError(f"there is no command {name!r}", ctx)
+        ctx = Context(command, info_name=name, parent=ctx)
     return ctx.get_help()
 
 
@@ -57,7 +59,7 @@ def _help_of(names: tuple[str, ...]) -> str:
 
 
 @click.command("docs")
-@click.argument("page", required=False)
+@argument("page", required=False)
 @JSON.but(help="Print the list of pages as JSON.")
 def docs_command(page: str | None, as_json: bool) -> None:
     """List or print the pages of the documentation.
@@ -89,10 +91,9 @@ COMPLETION_FILES = {
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(SHELLS), required=False)
-@click.option(
+@argument("shell", type=Choice(SHELLS), required=False)
+@flag(
     "--install",
-    is_flag=True,
     help="Write the script into the folder where your shell looks for it.",
 )
 def completion_command(shell: str | None, install: bool) -> None:
@@ -220,7 +221,7 @@ DEMO_STEPS = (
 
 
 @click.command("demo")
-@click.option("--keep", is_flag=True, help="Keep the folder.")
+@flag("--keep", help="Keep the folder.")
 def demo_command(keep: bool) -> None:
     """Show what rawkomem does, with real commands in a temporary folder.
 
@@ -284,7 +285,7 @@ def _run_step(command: str, project: str, around: Mapping[str, str]) -> str:
         check=False,
     )
     if done.returncode:
-        raise click.ClickException(f"'{command}' failed: {done.stderr.strip()}")
+        raise ClickException(f"'{command}' failed: {done.stderr.strip()}")
     return ((done.stdout + done.stderr).rstrip("\n") or "(no output)") + "\n"
 
 

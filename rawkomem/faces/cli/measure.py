@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import click
+from click import IntRange, Path, UsageError, argument, group, option, pass_obj
 
 from ... import __version__
 from ...bench.gold import measure_learning, measure_replay
@@ -21,7 +22,7 @@ from ...bench.secrets import DEFAULT_CORPUS, Figures, measure_secrets, read_corp
 from ...bench.speed import Measure, measure_speed
 from ...model.installed import how_to_add, how_to_install, how_to_reach, installer
 from ...model.values import as_dict, record
-from .declarations import Verbs
+from .declarations import Verbs, flag, text_option
 from .manual import apart_environment
 from .options import JSON, PROFILE
 from .terminal import note, paint, say, say_json
@@ -29,7 +30,7 @@ from .terminal import note, paint, say, say_json
 # Implement `rawkomem bench`: measure speed and quality on this machine.
 
 
-@click.group("bench", cls=Verbs)
+@group("bench", cls=Verbs)
 def bench_command() -> None:
     """Measure speed, recall, learning and redaction.
 
@@ -39,12 +40,12 @@ def bench_command() -> None:
 
 
 @bench_command.command("speed")
-@click.option(
-    "--files", multiple=True, default=(2_000,), show_default=True, type=click.IntRange(1, 200_000),
+@option(
+    "--files", multiple=True, default=(2_000,), show_default=True, type=IntRange(1, 200_000),
     help="The number of memories; may be repeated to compare sizes.",
 )  # fmt: skip
-@click.option(
-    "--changes", default=0, show_default=True, type=click.IntRange(0, 1_000_000),
+@option(
+    "--changes", default=0, show_default=True, type=IntRange(0, 1_000_000),
     help="The number of entries that change memories: votes, amendments, links, …",
 )  # fmt: skip
 @JSON
@@ -79,17 +80,15 @@ def _measure_text(measure: Measure) -> str:
 
 
 @bench_command.command("recall")
-@click.argument("files", nargs=-1, type=click.Path())
+@argument("files", nargs=-1, type=Path())
 @PROFILE
-@click.option(
-    "--deep", is_flag=True, help="Compute contextual vectors first, a dozen memories per second."
-)
-@click.option(
-    "--sessions", multiple=True, type=click.Path(),
+@flag("--deep", help="Compute contextual vectors first, a dozen memories per second.")
+@option(
+    "--sessions", multiple=True, type=Path(),
     help="Also replay these recorded sessions (JSON, or .xz) against FILES or a copy of this repository.",
 )  # fmt: skip
 @JSON
-@click.pass_obj
+@pass_obj
 def bench_recall(
     folder: str,
     files: tuple[str, ...],
@@ -105,7 +104,7 @@ def bench_recall(
     """
 
     if not files and not sessions:
-        raise click.UsageError("Missing argument 'FILES...', or option '--sessions'.")
+        raise UsageError("Missing argument 'FILES...', or option '--sessions'.")
     reports = [measure_recall(file, profile, note, deep, sessions=sessions) for file in files]
     if not files:
         reports = [replay_here(folder, sessions, note, deep)]
@@ -146,7 +145,7 @@ def _print_injected(injected: dict[str, Any]) -> None:
 
 
 @bench_command.command("learn")
-@click.argument("files", nargs=-1, required=True, type=click.Path())
+@argument("files", nargs=-1, required=True, type=Path())
 @JSON
 def bench_learn(files: tuple[str, ...], as_json: bool) -> None:
     """Measure how many drafts are worth keeping.
@@ -189,7 +188,7 @@ def bench_learn(files: tuple[str, ...], as_json: bool) -> None:
 
 
 @bench_command.command("replay")
-@click.argument("files", nargs=-1, required=True, type=click.Path())
+@argument("files", nargs=-1, required=True, type=Path())
 @JSON
 def bench_replay(files: tuple[str, ...], as_json: bool) -> None:
     """Measure how many corrections in recorded sessions the expected memories cover.
@@ -222,13 +221,13 @@ def _cell_text(value: object) -> str:
 
 
 @bench_command.command("secrets")
-@click.option(
+@option(
     "--file",
     default="",
-    type=click.Path(),
+    type=Path(),
     help="A corpus of labeled texts. Default: the project's own.",
 )
-@click.option("--kinds", is_flag=True, help="Also show the recall of each kind.")
+@flag("--kinds", help="Also show the recall of each kind.")
 @JSON
 def bench_secrets(file: str, kinds: bool, as_json: bool) -> None:
     """Measure how many secrets and how many harmless texts are redacted.
@@ -272,25 +271,24 @@ def _print_figures(figures: Figures) -> None:
 
 
 @bench_command.command("scale")
-@click.option(
-    "--memories", multiple=True, default=(10_000,), show_default=True, type=click.IntRange(1, 1_000_000),
+@option(
+    "--memories", multiple=True, default=(10_000,), show_default=True, type=IntRange(1, 1_000_000),
     help="The number of memories of 4 kB; may be repeated to compare sizes.",
 )  # fmt: skip
-@click.option(
+@option(
     "--store", "stores", multiple=True, default=("sqlite", "memory"), show_default=True,
     help="A store to measure; may be repeated. Set RAWKOMEM_<STORE>_URL to the URL of a database "
     "that exists only for this measurement.",
 )  # fmt: skip
-@click.option(
-    "--vectors", default=0, type=click.IntRange(0, 10_000_000),
+@option(
+    "--vectors", default=0, type=IntRange(0, 10_000_000),
     help="Instead, store this many vectors of short texts and search for nearest neighbors.",
 )  # fmt: skip
-@click.option(
+@text_option(
     "--texts",
-    default="",
     help="With --vectors: a text file, plain or .xz, whose pieces are embedded.",
 )
-@click.option(
+@option(
     "--keep", default="", metavar="FOLDER",
     help="Keep the filled stores in this folder. The next run with the same folder only measures searches.",
 )  # fmt: skip

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
+from click import Choice, IntRange, Path, argument, command, confirm, open_file, option
 
 from ...files.private import lock
 from ...hosts.replay import (
@@ -38,6 +39,7 @@ from ...repository.writing import Stored
 from ...text.chunks import counted as count
 from ...text.clean import one_line
 from .commands import pass_layers, pass_repository
+from .declarations import flag, text_option
 from .drafting import draft_json, end_of, tell_next
 from .options import DRY_RUN, JSON
 from .terminal import day, fields_of, note, paint, say, say_json, wide
@@ -53,7 +55,7 @@ def learn_transcripts(
     """Learn from files and folders, and print the progress on stderr. Ctrl-C exits with 130."""
     try:
         if ask and files == ("-",):
-            with click.open_file("-", "rb") as stream:
+            with open_file("-", "rb") as stream:
                 return repository.transcripts.learn_stream(stream, run, flags["dry_run"], tell_step)
         return repository.transcripts.learn(files, run, ask, **flags, progress=tell_step)
     except KeyboardInterrupt:
@@ -108,25 +110,21 @@ def _tell_drafts(gone: Gone, dry_run: bool) -> None:
 # Implement `rawkomem learn`: find what a person said or agreed to in a session.
 
 
-@click.command("learn")
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True))
-@click.option(
+@command("learn")
+@argument("files", nargs=-1, required=True, type=Path(exists=True, allow_dash=True))
+@text_option(
     "--agent",
-    default="",
     help="The agent of the session. Default: the program that wrote the transcript.",
 )
-@click.option(
-    "--task", default="", help="The task of the session. Default: the first request of the person."
-)
-@click.option("--result", type=click.Choice(RUN_RESULTS), help="The result of the session.")
-@click.option("--error", default="", help="The error message.")
-@click.option(
+@text_option("--task", help="The task of the session. Default: the first request of the person.")
+@option("--result", type=Choice(RUN_RESULTS), help="The result of the session.")
+@text_option("--error", help="The error message.")
+@flag(
     "--llm",
     "ask",
-    is_flag=True,
     help="Let the configured language model choose and write the drafts.",
 )
-@click.option("--again", is_flag=True, help="Read all sessions again, including finished ones.")
+@flag("--again", help="Read all sessions again, including finished ones.")
 @DRY_RUN
 @JSON
 @pass_repository
@@ -163,7 +161,7 @@ def learn_command(
         drafts = [draft_json(draft) for draft in gone.drafts] if as_json else []
         tell_run(gone, dry_run, drafts, as_json)
         return
-    with click.open_file(files[0], "rb") as file:
+    with open_file(files[0], "rb") as file:
         learned = repository.learning.learn(file, run, dry_run)
     for warning in learned.heard.warnings:
         note(f"{files[0]}: {warning}")
@@ -246,17 +244,13 @@ MIN_TEXT_CHARS = 30
 MAX_ANSWER_CHARS = 24  # of the words with which a person agrees
 
 
-@click.command("replay")
-@click.argument(
-    "sessions", nargs=-1, metavar="[SESSION]...", type=click.Path(exists=True, dir_okay=False)
-)
-@click.option(
-    "--last", default=20, show_default=True, type=click.IntRange(1, 10_000),
+@command("replay")
+@argument("sessions", nargs=-1, metavar="[SESSION]...", type=Path(exists=True, dir_okay=False))
+@option(
+    "--last", default=20, show_default=True, type=IntRange(1, 10_000),
     help="The number of past sessions to replay.",
 )  # fmt: skip
-@click.option(
-    "--write", is_flag=True, help="Make drafts of corrections that are not covered, without asking."
-)
+@flag("--write", help="Make drafts of corrections that are not covered, without asking.")
 @JSON
 @pass_layers
 def replay_command(
@@ -435,7 +429,7 @@ def _wants_drafts(missing: int) -> bool:
             "run the command again with --write to make drafts of corrections that are not covered"
         )
         return False
-    return click.confirm(
+    return confirm(
         "Write it as a draft?" if missing == 1 else f"Write these {missing} as drafts?",
         default=False,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-import click
+from click import Choice, argument, command, option
 
 from ...files.session_records import uses
 from ...model.entries import Memory, Task
@@ -23,6 +23,7 @@ from ...state.trust import Trust
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_layers, pass_repository
+from .declarations import flag
 from .frequent import tell_injection
 from .listing import trust_json, trust_line
 from .options import (
@@ -45,9 +46,9 @@ from .terminal import fields_of, note, paint, say, say_json, say_rows, shortened
 # costs.
 
 
-@click.command("why")
-@click.argument("id")
-@click.argument("task", nargs=-1, required=True)
+@command("why")
+@argument("id")
+@argument("task", nargs=-1, required=True)
 @PROFILE
 @AGENT
 @SESSION
@@ -99,9 +100,9 @@ def _trust_of(repository: Repository, item: Scored) -> Trust:
     return owner.beliefs.trust(replace(item.memory, id=id))
 
 
-@click.command("why-not")
-@click.argument("id")
-@click.argument("task", nargs=-1, required=True)
+@command("why-not")
+@argument("id")
+@argument("task", nargs=-1, required=True)
 @PROFILE
 @AGENT
 @SESSION
@@ -154,11 +155,11 @@ def _tell_next_step(item: Scored, inside: bool) -> None:
     )
 
 
-@click.command("context")
-@click.argument("query", nargs=-1, required=True)
+@command("context")
+@argument("query", nargs=-1, required=True)
 @BUDGET
 @LIMIT.but(default=20, least=1, help="Maximum number of memories.")
-@click.option("--format", "-f", "form", default="plain", show_default=True, type=click.Choice((*FORMS,)),
+@option("--format", "-f", "form", default="plain", show_default=True, type=Choice((*FORMS,)),
               help="The output format; grouped sorts by category.")  # fmt: skip
 @EXPLAIN
 @together(STRICT, *WHICH, JSON)
@@ -184,7 +185,7 @@ def context_command(
         tell_injection(injection)
 
 
-@click.command("tokens")
+@command("tokens")
 @ALL.but(help="Only show this many of the last sessions. Default: all.")
 @JSON
 @pass_repository
@@ -228,8 +229,8 @@ def tokens_command(repository: Repository, limit: int, as_json: bool) -> None:
 MAX_VALUE_CHARS = 60  # characters of a value in a line of history
 
 
-@click.command("history")
-@click.argument("id")
+@command("history")
+@argument("id")
 @ALL.but(help="Only show this many of the last entries. Default: all.")
 @JSON
 @pass_repository
@@ -286,9 +287,9 @@ def _step_json(step: Step) -> dict[str, Any]:
     return {**written, "told": step.told, "said": dict(entry.extra), "changes": changes}
 
 
-@click.command("explain")
-@click.argument("id")
-@click.option("--supersession", is_flag=True, help="Only show which memory superseded it, and why.")
+@command("explain")
+@argument("id")
+@flag("--supersession", help="Only show which memory superseded it, and why.")
 @JSON
 @pass_repository
 def explain_command(repository: Repository, id: str, supersession: bool, as_json: bool) -> None:

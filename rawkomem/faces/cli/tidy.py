@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import click
+from click import Abort, Context, IntRange, argument, command, group, option, pass_context, pass_obj
 
 from ...files.archive import BUNDLE_SUFFIX, Move
 from ...git.runner import user_name
@@ -22,7 +22,7 @@ from ...text.chunks import counted
 from ...text.clean import one_line
 from .checks import staged_repositories, tell_duplicates
 from .commands import pass_repository
-from .declarations import Verbs
+from .declarations import Verbs, flag
 from .frequent import with_bar
 from .opening import open_repository
 from .options import DRY_RUN, JSON, LIMIT
@@ -30,9 +30,7 @@ from .terminal import note, paint, say, say_json, wide
 
 # Declare the options of commands that print a plan and carry it out with `--apply`.
 
-APPLY = click.option(
-    "--apply", is_flag=True, help="Carry out the plan. Without this option, nothing is written."
-)
+APPLY = flag("--apply", help="Carry out the plan. Without this option, nothing is written.")
 
 
 def refuse_both(apply: bool, dry_run: bool) -> None:
@@ -52,7 +50,7 @@ KIND_SIGNS = {
 }  # other kinds change a memory that stays in use
 
 
-@click.command("prune")
+@command("prune")
 @APPLY
 @DRY_RUN
 @JSON
@@ -88,23 +86,23 @@ def prune_command(repository: Repository, apply: bool, dry_run: bool, as_json: b
     _tell_plan(repository, done, as_json, counts)
 
 
-@click.command("digest")
-@click.option(
+@command("digest")
+@option(
     "--min-size",
     default=MIN_DIGEST_MEMBERS,
     show_default=True,
-    type=click.IntRange(2),
+    type=IntRange(2),
     help="Minimum number of related memories for a digest.",
 )
-@click.option(
+@option(
     "--idle",
     default=IDLE_DAYS,
     show_default=True,
-    type=click.IntRange(0),
+    type=IntRange(0),
     help="Number of days that the memories must be unchanged.",
 )
 @LIMIT.but(default=MAX_DIGESTS, least=1, help="Maximum number of digests per day.")
-@click.option("--archive", is_flag=True, help="Archive memories that the digest covers completely.")
+@flag("--archive", help="Archive memories that the digest covers completely.")
 @APPLY
 @DRY_RUN
 @JSON
@@ -136,15 +134,13 @@ def digest_command(
     _tell_plan(repository, done, as_json)
 
 
-@click.command("consolidate")
+@command("consolidate")
 @APPLY
-@click.option("--staged", is_flag=True, help="Only look at memories that are staged in git.")
+@flag("--staged", help="Only look at memories that are staged in git.")
 @DRY_RUN
-@click.option(
-    "--if-due", is_flag=True, help="Only run after 10 new traces or a week. Not with --staged."
-)
+@flag("--if-due", help="Only run after 10 new traces or a week. Not with --staged.")
 @JSON
-@click.pass_obj
+@pass_obj
 def consolidate_command(
     folder: str, /, apply: bool, staged: bool, dry_run: bool, if_due: bool, as_json: bool
 ) -> int:
@@ -181,7 +177,7 @@ def _agreed(repository: Repository, done: Done, as_json: bool) -> list[str]:
     if not as_json:
         _tell_plan(repository, done, as_json)
     if not confirmed(f"Write {counted(len(done.plan.entries), 'entry')}?"):
-        raise click.Abort
+        raise Abort
     return [entry.about for entry in done.plan.entries if entry.kind == "archive"]
 
 
@@ -289,7 +285,7 @@ def _entry_json(done: Done, entry: Entry) -> dict[str, Any]:
 # memories.
 
 
-@click.command("gather")
+@command("gather")
 @DRY_RUN
 @JSON
 @pass_repository
@@ -335,12 +331,12 @@ def gather_command(repository: Repository, dry_run: bool, as_json: bool) -> None
 # Implement `rawkomem tidy retention`: archive and compress old traces, and restore them.
 
 
-@click.group("retention", invoke_without_command=True)
+@group("retention", invoke_without_command=True)
 @APPLY
 @DRY_RUN
 @JSON
-@click.pass_context
-def retention_command(ctx: click.Context, /, apply: bool, dry_run: bool, as_json: bool) -> None:
+@pass_context
+def retention_command(ctx: Context, /, apply: bool, dry_run: bool, as_json: bool) -> None:
     """Propose to archive old traces and to compress old archives.
 
     The command prints a plan; --apply carries it out. It first writes missing learnings. Traces that are the source of
@@ -408,7 +404,7 @@ def retention_list(repository: Repository, as_json: bool) -> None:
 
 
 @retention_command.command("restore")
-@click.argument("what", nargs=-1, required=True)
+@argument("what", nargs=-1, required=True)
 @JSON
 @pass_repository
 def retention_restore(repository: Repository, what: tuple[str, ...], as_json: bool) -> None:
@@ -435,7 +431,7 @@ def retention_restore(repository: Repository, what: tuple[str, ...], as_json: bo
 # Implement `rawkomem tidy`: print a plan for housekeeping; `--apply` carries it out.
 
 
-@click.group("tidy", cls=Verbs)
+@group("tidy", cls=Verbs)
 def tidy_command() -> None:
     """Merge duplicates, archive old memories and traces.
 

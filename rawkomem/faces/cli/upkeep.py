@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import click
+from click import Choice, argument, command, group, option, pass_obj
 
 from ...exchange.sinks import SinkStatus
 from ...files.kept_texts import unsaved_texts
@@ -25,7 +25,7 @@ from ...repository.machine import StoreStatus, examine
 from ...text.chunks import counted
 from ...text.clean import clean, one_line
 from .commands import click_of, pass_layers, pass_repository
-from .declarations import Verbs
+from .declarations import Verbs, flag, text_option
 from .frequent import say_sync_report, with_bar
 from .opening import open_repository
 from .options import JSON, LIMIT
@@ -34,7 +34,7 @@ from .terminal import note, paint, say, say_either, say_json, say_rows, wide
 # Implement `rawkomem status` and `rebuild`: compare the index with the files, and rebuild it.
 
 
-@click.command("status")
+@command("status")
 @JSON
 @pass_layers
 def status_command(repository: Repository, as_json: bool) -> int:
@@ -111,7 +111,7 @@ def _progress(status: Status) -> str:
     return f"{said}, waiting: {status.deep_waits}" if status.deep_waits else said
 
 
-@click.command("rebuild")
+@command("rebuild")
 @JSON
 @pass_repository
 def rebuild_command(repository: Repository, as_json: bool) -> None:
@@ -128,8 +128,8 @@ def rebuild_command(repository: Repository, as_json: bool) -> None:
 # Implement `rawkomem index watch`: keep the index up to date while files change.
 
 
-@click.command("watch")
-@click.option("--once", is_flag=True, help="Update the index once and stop.")
+@command("watch")
+@flag("--once", help="Update the index once and stop.")
 @pass_repository
 def watch_command(repository: Repository, once: bool) -> None:
     """Update the index whenever files change.
@@ -163,7 +163,7 @@ def _sync_and_tell(repository: Repository) -> None:
 # Implement `rawkomem index`: update, watch or rebuild the search index.
 
 
-@click.group("index", cls=Verbs, bare="status")
+@group("index", cls=Verbs, bare="status")
 def index_command() -> None:
     """Update, watch or rebuild the search index.
 
@@ -184,7 +184,7 @@ index_command.add_command(rebuild_command, "rebuild")
 # Implement `rawkomem store`: choose, list, fill and migrate the databases of the search index.
 
 
-@click.group("store", cls=Verbs, bare="status")
+@group("store", cls=Verbs, bare="status")
 def store_command() -> None:
     """Choose the database of the search index.
 
@@ -198,8 +198,8 @@ def store_command() -> None:
 
 
 @store_command.command("use")
-@click.argument("name")
-@click.option(
+@argument("name")
+@option(
     "--url-env",
     default="",
     metavar="NAME",
@@ -258,8 +258,8 @@ def _store_line(status: StoreStatus) -> str:
 
 
 @store_command.command("copy")
-@click.argument("source", metavar="FROM")
-@click.argument("target", metavar="TO")
+@argument("source", metavar="FROM")
+@argument("target", metavar="TO")
 @JSON
 @pass_repository
 def store_copy(repository: Repository, source: str, target: str, as_json: bool) -> None:
@@ -298,7 +298,7 @@ def store_publish(repository: Repository, as_json: bool) -> None:
 
 
 @store_command.command("migrate")
-@click.argument("place", default="")
+@argument("place", default="")
 @JSON
 @pass_repository
 def store_migrate(repository: Repository, place: str, as_json: bool) -> None:
@@ -322,8 +322,8 @@ def store_migrate(repository: Repository, place: str, as_json: bool) -> None:
 
 
 @store_command.command("rollback")
-@click.argument("place", default="")
-@click.option("--anyway", is_flag=True, help="Roll back even if newer memories are lost.")
+@argument("place", default="")
+@flag("--anyway", help="Roll back even if newer memories are lost.")
 @JSON
 @pass_repository
 def store_rollback(repository: Repository, place: str, anyway: bool, as_json: bool) -> None:
@@ -339,7 +339,7 @@ def store_rollback(repository: Repository, place: str, anyway: bool, as_json: bo
 # Implement `rawkomem sinks`: show the sinks, and send the events that wait.
 
 
-@click.group("sinks", cls=Verbs, bare="status")
+@group("sinks", cls=Verbs, bare="status")
 def sinks_command() -> None:
     """Show and send events for the daily log and the webhook.
 
@@ -370,7 +370,7 @@ def sinks_status(repository: Repository, as_json: bool) -> int:
 
 
 @sinks_command.command("flush")
-@click.option("--due", is_flag=True, help="Only send events whose retry time has come.")
+@flag("--due", help="Only send events whose retry time has come.")
 @JSON
 @pass_repository
 def sinks_flush(repository: Repository, due: bool, as_json: bool) -> int:
@@ -408,12 +408,10 @@ TELLING_KEYS = (
     ("output", "skill_name"),
     ("output", "memory_deleted"),
 )
-OPERATION = click.option(
-    "--op", "operation", type=click.Choice(YAMO_OPERATIONS), help="Only this operation."
-)
+OPERATION = option("--op", "operation", type=Choice(YAMO_OPERATIONS), help="Only this operation.")
 
 
-@click.group("ledger", cls=Verbs, bare="show")
+@group("ledger", cls=Verbs, bare="show")
 def ledger_command() -> None:
     """Show and verify the log of all operations.
 
@@ -428,9 +426,7 @@ def ledger_command() -> None:
 
 
 @ledger_command.command("verify")
-@click.option(
-    "--database", default="", help="Verify the table yamo_blocks of this LanceDB folder instead."
-)
+@text_option("--database", help="Verify the table yamo_blocks of this LanceDB folder instead.")
 @JSON
 @pass_repository
 def ledger_verify(repository: Repository, database: str, as_json: bool) -> int:
@@ -476,7 +472,7 @@ def _verify_database(repository: Repository, folder: str, as_json: bool) -> int:
 
 
 @ledger_command.command("show")
-@click.argument("id", default="")
+@argument("id", default="")
 @LIMIT.but(default=20, help="Maximum number of blocks.")
 @OPERATION
 @JSON
@@ -542,9 +538,9 @@ def _print_verdict(verdict: Verdict) -> None:
 # Implement `rawkomem doctor`: look for problems on this machine.
 
 
-@click.command("doctor")
+@command("doctor")
 @JSON
-@click.pass_obj
+@pass_obj
 def doctor_command(folder: str, as_json: bool) -> int:
     """Look for problems on this machine.
 

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import click
+from click import Choice, Context, IntRange, argument, command, group, pass_context
 
 from ...files.append import Written
 from ...files.layout import read_stdin
@@ -27,7 +28,7 @@ from ...state.trust import sources_in
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
-from .declarations import Verbs
+from .declarations import Verbs, flag, list_option, text_option
 from .frequent import result_json as found_json
 from .frequent import say_result as show_found
 from .opening import open_personal, open_repository
@@ -49,11 +50,11 @@ from .terminal import (
 # Implement `rawkomem trace`: record tasks and how they went.
 
 MAX_PROJECT_CHARS = 40
-STATUS = click.Choice(OUTCOMES)
+STATUS = Choice(OUTCOMES)
 OUTCOME_COLORS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
 
 
-@click.group("trace", cls=Verbs, bare="list")
+@group("trace", cls=Verbs, bare="list")
 def trace_command() -> None:
     """Record tasks and how they went.
 
@@ -69,34 +70,29 @@ def trace_command() -> None:
 @trace_command.command("add")
 @click.option("--goal", required=True, help="The goal of the task.")
 @click.option("--status", type=STATUS, default=OUTCOMES[0], show_default=True, help="The outcome.")
-@click.option(
-    "--duration-ms", type=click.IntRange(0), default=0, help="The duration in milliseconds."
-)
-@click.option("--tool", "tools", multiple=True, help="A tool that was used; may be repeated.")
-@click.option("--file", "files", multiple=True, help="A file that was created; may be repeated.")
-@click.option("--agent", default="", help="Who did the task. Default: you.")
-@click.option("--error", default="", help="The error message.")
-@click.option("--plan", default="", help="The plan.")
-@click.option(
+@click.option("--duration-ms", type=IntRange(0), default=0, help="The duration in milliseconds.")
+@list_option("--tool", "tools", help="A tool that was used; may be repeated.")
+@list_option("--file", "files", help="A file that was created; may be repeated.")
+@text_option("--agent", help="Who did the task. Default: you.")
+@text_option("--error", help="The error message.")
+@text_option("--plan", help="The plan.")
+@list_option(
     "--step",
     "--steps",
     "steps",
-    multiple=True,
     help="A step, optionally followed by ' - status'; may be repeated.",
 )
-@click.option("--results", default="", help="The results.")
-@click.option(
+@text_option("--results", help="The results.")
+@list_option(
     "--learning",
     "--learnings",
     "learnings",
-    multiple=True,
     help="What to repeat or to avoid next time; may be repeated.",
 )
-@click.option("--parent", default="", help="The trace of the parent task.")
-@click.option(
+@text_option("--parent", help="The trace of the parent task.")
+@list_option(
     "--depends-on",
     "depends_on",
-    multiple=True,
     help="A trace that this task depends on; may be repeated.",
 )
 @JSON
@@ -125,10 +121,9 @@ def _piped_body() -> str:
 @click.option(
     "--status", type=STATUS, multiple=True, help="Only traces with this outcome; may be repeated."
 )
-@click.option("--archived", is_flag=True, help="Include archived traces.")
-@click.option(
+@flag("--archived", help="Include archived traces.")
+@flag(
     "--in-order",
-    is_flag=True,
     help="Sort by execution: a trace follows its parent and its dependencies.",
 )
 @ALL
@@ -178,7 +173,7 @@ def _trace_json(memory: Memory) -> dict[str, Any]:
 
 
 @trace_command.command("show")
-@click.argument("id")
+@argument("id")
 @JSON
 @pass_repository
 def trace_show(repository: Repository, id: str, as_json: bool) -> None:
@@ -215,13 +210,11 @@ def trace_show(repository: Repository, id: str, as_json: bool) -> None:
 
 
 @trace_command.group("log", invoke_without_command=True)
-@click.option(
-    "--personal", is_flag=True, help="Show the log of your personal repository: all your projects."
-)
+@flag("--personal", help="Show the log of your personal repository: all your projects.")
 @LIMIT
 @JSON
-@click.pass_context
-def log_command(ctx: click.Context, personal: bool, limit: int, as_json: bool) -> None:
+@pass_context
+def log_command(ctx: Context, personal: bool, limit: int, as_json: bool) -> None:
     """Show the work log: one line for each task.
 
     Hooks add an entry for each session in which files were written or commands were run. If you have a personal
@@ -267,23 +260,16 @@ def _log_line(memory: Memory) -> str:
 @log_command.command("add")
 @click.option("--goal", required=True, help="The goal of the task.")
 @click.option("--outcome", type=STATUS, default=OUTCOMES[0], show_default=True, help="The outcome.")
-@click.option("--project", default="", help="The name of the project.")
-@click.option(
+@text_option("--project", help="The name of the project.")
+@list_option(
     "--component",
     "components",
-    multiple=True,
     help="An agent or a tool that was used; may be repeated.",
 )
-@click.option(
-    "--files", type=click.IntRange(0), default=0, help="The number of files that were created."
-)
-@click.option("--summary", default="", help="A short summary of the results.")
-@click.option(
-    "--duration-ms", type=click.IntRange(0), default=0, help="The duration in milliseconds."
-)
-@click.option(
-    "--learnings", default="", help="What was learned or went wrong; '-' reads standard input."
-)
+@click.option("--files", type=IntRange(0), default=0, help="The number of files that were created.")
+@text_option("--summary", help="A short summary of the results.")
+@click.option("--duration-ms", type=IntRange(0), default=0, help="The duration in milliseconds.")
+@text_option("--learnings", help="What was learned or went wrong; '-' reads standard input.")
 @JSON
 @pass_repository
 def log_add(repository: Repository, as_json: bool, **given: Any) -> None:
@@ -316,8 +302,8 @@ def _report_recorded(written: Written, as_json: bool) -> None:
 # Implement `rawkomem brief`: print what earlier work teaches about a goal.
 
 
-@click.command("brief")
-@click.argument("goal", nargs=-1, required=True)
+@command("brief")
+@argument("goal", nargs=-1, required=True)
 @BUDGET.but(default=MAX_BRIEF_TOKENS, least=50)
 @JSON
 @pass_repository
@@ -349,12 +335,10 @@ def brief_command(
 
 # Implement `rawkomem episode`: group memories that belong to one period of work.
 
-TAGS = click.option(
-    "--tag", "-t", "tags", multiple=True, help="A tag of the episode; may be repeated."
-)
+TAGS = list_option("--tag", "-t", "tags", help="A tag of the episode; may be repeated.")
 
 
-@click.group("episode", cls=Verbs, bare="list")
+@group("episode", cls=Verbs, bare="list")
 def episode_command() -> None:
     """Group memories that belong to one period of work.
 
@@ -368,12 +352,11 @@ def episode_command() -> None:
 
 
 @episode_command.command("create")
-@click.argument("name")
-@click.argument("ids", nargs=-1, required=True)
+@argument("name")
+@argument("ids", nargs=-1, required=True)
 @TAGS
-@click.option(
+@text_option(
     "--text",
-    default="",
     help="A description. 'rawkomem episode summarize ID --keep' can write it later.",
 )
 @JSON
@@ -396,16 +379,12 @@ def create_episode(
 
 
 @episode_command.command("capture")
-@click.argument("name", required=False, default="")
-@click.option("--since", default="", help="Only memories from this time on (ISO 8601).")
-@click.option("--until", default="", help="Only memories before this time (ISO 8601).")
-@click.option(
-    "--by", "discoverer", default="", help="Only memories that this agent or person discovered."
-)
-@click.option("--kind", "-k", "kinds", multiple=True, help="Only this kind; may be repeated.")
-@click.option(
-    "--with-tag", "wanted", multiple=True, help="Only memories with this tag; may be repeated."
-)
+@argument("name", required=False, default="")
+@text_option("--since", help="Only memories from this time on (ISO 8601).")
+@text_option("--until", help="Only memories before this time (ISO 8601).")
+@text_option("--by", "discoverer", help="Only memories that this agent or person discovered.")
+@list_option("--kind", "-k", "kinds", help="Only this kind; may be repeated.")
+@list_option("--with-tag", "wanted", help="Only memories with this tag; may be repeated.")
 @TAGS
 @JSON
 @pass_repository
@@ -433,8 +412,8 @@ def capture_episode(
 
 
 @episode_command.command("add")
-@click.argument("id")
-@click.argument("ids", nargs=-1, required=True)
+@argument("id")
+@argument("ids", nargs=-1, required=True)
 @JSON
 @pass_repository
 def add_members(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) -> None:
@@ -447,8 +426,8 @@ def add_members(repository: Repository, id: str, ids: tuple[str, ...], as_json: 
 
 
 @episode_command.command("remove")
-@click.argument("id")
-@click.argument("ids", nargs=-1, required=True)
+@argument("id")
+@argument("ids", nargs=-1, required=True)
 @JSON
 @pass_repository
 def remove_members(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) -> None:
@@ -481,7 +460,7 @@ def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
 
 
 @episode_command.command("show")
-@click.argument("id")
+@argument("id")
 @JSON
 @pass_repository
 def show_episode(repository: Repository, id: str, as_json: bool) -> None:
@@ -509,8 +488,8 @@ def show_episode(repository: Repository, id: str, as_json: bool) -> None:
 
 
 @episode_command.command("search")
-@click.argument("id")
-@click.argument("query", nargs=-1, required=True)
+@argument("id")
+@argument("query", nargs=-1, required=True)
 @LIMIT
 @JSON
 @pass_repository
@@ -533,15 +512,15 @@ def search_episode(
 
 
 @episode_command.command("summarize")
-@click.argument("id")
+@argument("id")
 @click.option(
     "--words",
     default=SUMMARY_WORDS,
     show_default=True,
-    type=click.IntRange(1, 2_000),
+    type=IntRange(1, 2_000),
     help="The maximum number of words.",
 )
-@click.option("--keep", is_flag=True, help="Store the summary as the text of the episode.")
+@flag("--keep", help="Store the summary as the text of the episode.")
 @JSON
 @pass_repository
 def summarize_episode(
@@ -567,13 +546,12 @@ def summarize_episode(
 
 
 @episode_command.command("compress")
-@click.argument("id")
-@click.option(
+@argument("id")
+@text_option(
     "--title",
-    default="",
     help="The title of the digest. Default: 'Digest: ' and the name of the episode.",
 )
-@click.option("--archive", is_flag=True, help="Archive members that the digest covers completely.")
+@flag("--archive", help="Archive members that the digest covers completely.")
 @JSON
 @pass_repository
 def compress_episode(

@@ -12,8 +12,24 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+from click import (
+    Abort,
+    Choice,
+    ClickException,
+    Context,
+    FloatRange,
+    IntRange,
+    Path,
+    argument,
+    echo,
+    group,
+    option,
+    pass_context,
+    pass_obj,
+)
 
 from ...model.errors import BadInput, NotFound, RawkoError
+from ..cli.declarations import flag, text_option
 from ..cli.options import LIMIT
 from .api import SyncMemoryMesh, naming_file, read_text
 from .values import DEFAULT_AGENT
@@ -32,7 +48,7 @@ class Group(click.Group):
         """Run a command; on any error print one line on stderr and exit with code 1."""
         try:
             return super().main(*arguments, **{**named, "standalone_mode": False})
-        except click.Abort:
+        except Abort:
             _print_error("interrupted")
         except Exception as failure:  # the RFC allows no traceback
             _print_error(_message_of(failure))
@@ -41,7 +57,7 @@ class Group(click.Group):
 
 def _message_of(failure: Exception) -> str:
     """Return the message of an error, with its hint if it has one."""
-    if isinstance(failure, click.ClickException):
+    if isinstance(failure, ClickException):
         return failure.format_message()
     if isinstance(failure, RawkoError):
         return f"{failure.message} ({failure.hint})" if failure.hint else failure.message
@@ -51,35 +67,33 @@ def _message_of(failure: Exception) -> str:
 
 
 def _say(text: str) -> None:
-    click.echo(f"{TAG} {text}")
+    echo(f"{TAG} {text}")
 
 
 def _print_error(error: str) -> None:
-    click.echo(f"[MemoryMesh Error] {' '.join(error.split())}", err=True)
+    echo(f"[MemoryMesh Error] {' '.join(error.split())}", err=True)
 
 
-@click.group(
-    cls=Group, invoke_without_command=True, context_settings={"help_option_names": ["--help"]}
-)
-@click.pass_context
-def main(context: click.Context) -> None:
+@group(cls=Group, invoke_without_command=True, context_settings={"help_option_names": ["--help"]})
+@pass_context
+def main(context: Context) -> None:
     """Store and search the memories of this project, with the commands of RFC-0011."""
     if context.invoked_subcommand is None:
-        click.echo(context.get_help(), err=True)
+        echo(context.get_help(), err=True)
         sys.exit(1)
     mesh = context.obj = SyncMemoryMesh(agent_id=os.environ.get("MEMORY_MESH_AGENT", DEFAULT_AGENT))
     context.call_on_close(mesh.close)
 
 
 @main.command()
-@click.option("--content", required=True, help="The text to remember.")
-@click.option(
+@option("--content", required=True, help="The text to remember.")
+@option(
     "--type", "kind", default="", show_default=DEFAULT_TYPE, help="Type of the memory: one word."
 )
-@click.option("--rationale", default="", help="Why it is stored.")
-@click.option("--hypothesis", default="", help="What it may be useful for.")
-@click.option("--metadata", default="", help="More metadata, as a JSON object.")
-@click.pass_obj
+@text_option("--rationale", help="Why it is stored.")
+@text_option("--hypothesis", help="What it may be useful for.")
+@text_option("--metadata", help="More metadata, as a JSON object.")
+@pass_obj
 def store(
     mesh: SyncMemoryMesh, content: str, kind: str, rationale: str, hypothesis: str, metadata: str
 ) -> None:
@@ -101,33 +115,30 @@ def _metadata(text: str) -> dict[str, Any]:
 
 
 @main.command()
-@click.argument("query")
+@argument("query")
 @LIMIT
-@click.option(
+@text_option(
     "--filter",
     "condition",
-    default="",
     help="Only memories that match, such as \"memory_type = 'lesson'\".",
 )
-@click.pass_obj
+@pass_obj
 def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None:
     """Search memories."""
     found = mesh.search(query, limit=limit, filter=condition)
     _say(f"Found {len(found)} matches.")
     if found:
-        click.echo(f"\n{mesh.format_results(found)}", nl=False)
+        echo(f"\n{mesh.format_results(found)}", nl=False)
 
 
 @main.command("ingest-dir")
-@click.argument("path", type=click.Path(exists=True, file_okay=False))
-@click.option(
-    "--extension", default=EXTENSION, show_default=True, help="Only files with this extension."
-)
-@click.option(
+@argument("path", type=Path(exists=True, file_okay=False))
+@option("--extension", default=EXTENSION, show_default=True, help="Only files with this extension.")
+@option(
     "--type", "kind", default="document", show_default=True, help="Type of the memories: one word."
 )
-@click.option("--recursive", is_flag=True, help="Include subfolders.")
-@click.pass_obj
+@flag("--recursive", help="Include subfolders.")
+@pass_obj
 def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recursive: bool) -> None:
     """Store each file of a folder as a memory."""
     files = list(_files(path, "." + extension.lstrip("."), recursive))
@@ -140,7 +151,7 @@ def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recur
         except BadInput as failure:
             _print_error(_message_of(failure))
         if sys.stderr.isatty() and (number % FILES_PER_PROGRESS_LINE == 0 or number == len(files)):
-            click.echo(f"\r{TAG} {number} of {len(files)} files", nl=number == len(files), err=True)
+            echo(f"\r{TAG} {number} of {len(files)} files", nl=number == len(files), err=True)
     _say(f"Ingested {done} of {len(files)} files from {path}")
     if done < len(files):
         sys.exit(1)
@@ -155,7 +166,7 @@ def _files(path: str, extension: str, recursive: bool) -> Iterator[str]:
 
 
 @main.command()
-@click.pass_obj
+@pass_obj
 def stats(mesh: SyncMemoryMesh) -> None:
     """Count memories and skills."""
     found = mesh.stats()
@@ -166,15 +177,12 @@ def stats(mesh: SyncMemoryMesh) -> None:
 
 
 @main.command()
-@click.option(
+@text_option(
     "--topic",
-    default="",
     help="Reflect on memories about this topic; default: the newest memories.",
 )
-@click.option(
-    "--lookback", type=click.IntRange(1), default=10, show_default=True, help="Number of memories."
-)
-@click.pass_obj
+@option("--lookback", type=IntRange(1), default=10, show_default=True, help="Number of memories.")
+@pass_obj
 def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
     """Reflect on memories."""
     made = mesh.reflect(topic=topic, lookback=lookback)
@@ -185,8 +193,8 @@ def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
 
 
 @main.command()
-@click.option("--id", required=True, help="Id of the memory.")
-@click.pass_obj
+@option("--id", required=True, help="Id of the memory.")
+@pass_obj
 def get(mesh: SyncMemoryMesh, id: str) -> None:
     """Show a memory."""
     record = mesh.get(id)
@@ -199,8 +207,8 @@ def get(mesh: SyncMemoryMesh, id: str) -> None:
 
 
 @main.command()
-@click.option("--id", required=True, help="Id of the memory.")
-@click.pass_obj
+@option("--id", required=True, help="Id of the memory.")
+@pass_obj
 def delete(mesh: SyncMemoryMesh, id: str) -> None:
     """Delete a memory."""
     try:
@@ -211,8 +219,8 @@ def delete(mesh: SyncMemoryMesh, id: str) -> None:
 
 
 @main.command()
-@click.option("--topic", default="", help="Topic of the skill.")
-@click.pass_obj
+@text_option("--topic", help="Topic of the skill.")
+@pass_obj
 def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
     """Propose a skill from learnings."""
     made = mesh.synthesize(topic=topic)
@@ -225,15 +233,15 @@ def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
 
 
 @main.command("ingest-skill")
-@click.option(
+@option(
     "--file",
     "path",
     required=True,
-    type=click.Path(exists=True, dir_okay=False),
+    type=Path(exists=True, dir_okay=False),
     help="The skill's file.",
 )
-@click.option("--type", "kind", default="", help="Type of the skill: one word.")
-@click.pass_obj
+@text_option("--type", "kind", help="Type of the skill: one word.")
+@pass_obj
 def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
     """Add a skill from a file."""
     with naming_file(path):
@@ -242,41 +250,39 @@ def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
 
 
 @main.command("search-skills")
-@click.argument("query")
+@argument("query")
 @LIMIT
-@click.pass_obj
+@pass_obj
 def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
     """Search skills."""
     found = mesh.search_skills(query, limit=limit)
     _say(f"Found {len(found)} skills.")
     for skill in found:
-        click.echo(
+        echo(
             f"- {skill.name} ({skill.id}) score {skill.score:.2f}, reliability {skill.reliability:.2f}: {skill.intent}"
         )
 
 
 @main.command("list-skills")
 @LIMIT
-@click.pass_obj
+@pass_obj
 def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
     """List skills, the most reliable first."""
     found = mesh.list_skills(limit=limit)
     _say(f"{len(found)} skills.")
     for skill in found:
-        click.echo(
-            f"- {skill.name} ({skill.id}) reliability {skill.reliability:.2f}: {skill.intent}"
-        )
+        echo(f"- {skill.name} ({skill.id}) reliability {skill.reliability:.2f}: {skill.intent}")
 
 
 @main.command("skill-feedback")
-@click.option("--id", required=True, help="Id of the skill.")
-@click.option(
+@option("--id", required=True, help="Id of the skill.")
+@option(
     "--success",
     required=True,
-    type=click.Choice(["true", "false"]),
+    type=Choice(["true", "false"]),
     help="Whether the skill helped.",
 )
-@click.pass_obj
+@pass_obj
 def skill_feedback(mesh: SyncMemoryMesh, id: str, success: str) -> None:
     """Record whether a skill helped."""
     made = mesh.update_skill_reliability(id, success == "true")
@@ -284,14 +290,14 @@ def skill_feedback(mesh: SyncMemoryMesh, id: str, success: str) -> None:
 
 
 @main.command("skill-prune")
-@click.option(
+@option(
     "--threshold",
-    type=click.FloatRange(0, 1),
+    type=FloatRange(0, 1),
     default=0.3,
     show_default=True,
     help="Archive skills below it.",
 )
-@click.pass_obj
+@pass_obj
 def skill_prune(mesh: SyncMemoryMesh, threshold: float) -> None:
     """Archive unreliable skills."""
     made = mesh.prune_skills(threshold)
