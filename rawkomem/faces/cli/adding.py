@@ -9,7 +9,7 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import click
 from click import (
@@ -149,7 +149,7 @@ def _offer_again(repository: Repository, path: str, failure: RawkoError) -> None
     code = complain(failure)
     if repository.core.via != PERSON or not confirmed("Open your text again in the editor?"):
         _tell_kept(path)
-        _exit_with(code)
+        raise SystemExit(code)
     try:
         text = without_remark(read_text_file(path))
     except BadInput:  # not UTF-8: reopen the file without a remark
@@ -157,10 +157,6 @@ def _offer_again(repository: Repository, path: str, failure: RawkoError) -> None
     remark_on(
         path, text, f"{failure.message} ({failure.hint})" if failure.hint else failure.message
     )
-
-
-def _exit_with(code: int) -> NoReturn:
-    raise SystemExit(code)
 
 
 def _tell_kept(path: str) -> None:
@@ -198,6 +194,7 @@ CREATED_KINDS = [
 SOURCES = [
     name for name in BASE_TRUST if name != "unknown"
 ]  # classes; any other --source is a link or a file
+TEMPLATE_KEYS = {"title": "title", "when": "whenToUse", "tags": "tags", "importance": "importance"}
 fields = together(  # the options that describe an entry
     text_option("--title", help="The title: one line."),
     list_option(
@@ -303,7 +300,9 @@ def add_command(
         )
 
     given = {**given, "body": said or given["body"]}
-    template = partial(_template, repository, kind, given)
+    values = {key: given[option] for option, key in TEMPLATE_KEYS.items() if given[option]}
+    values = {key: [*value] if isinstance(value, tuple) else value for key, value in values.items()}
+    template = partial(fill_template, repository.layout, kind, values)
     stored = _from_text(repository, f"add-{kind}", given, template, store, resume)
     if isinstance(stored, Remembered):
         _tell_remembered(repository, stored, given["as_json"])
@@ -583,17 +582,6 @@ def _claim_of_text(text: str) -> dict[str, Value]:
     if not found or any(not sign for _, sign, _ in parts):
         raise BadInput(f"not a claim: {text!r}", "write subject=user,predicate=timezone,value=UTC")
     return {**{key.strip(): said.strip() for key, _, said in parts}, "value": value}
-
-
-def _template(repository: Repository, kind: str, given: dict[str, Any]) -> str:
-
-    return fill_template(repository.layout, kind, _template_values(given))
-
-
-def _template_values(given: dict[str, Any]) -> dict[str, Any]:
-    keys = {"title": "title", "when": "whenToUse", "tags": "tags", "importance": "importance"}
-    return {keys[key]: list(value) if isinstance(value, tuple) else value
-            for key, value in given.items() if key in keys and value}  # fmt: skip
 
 
 OUTCOME_WORDS = {

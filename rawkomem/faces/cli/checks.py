@@ -116,7 +116,16 @@ def _tell_duplicates_of(repository: Repository, apply: bool, as_json: bool) -> i
     problems, proposals = duplicate_problems(brought), repository.staging.proposals(brought)
     if as_json:
         say_json(
-            [*map(_problem_json, problems), *(_proposal_json(brought, one) for one in proposals)]
+            [
+                *(
+                    {
+                        "file": printable(problem.path),
+                        **fields_of(problem, "line", "code", "message", "hint"),
+                    }
+                    for problem in problems
+                ),
+                *(_proposal_json(brought, one) for one in proposals),
+            ]
         )
         return 1 if problems else 0
     for problem in problems:
@@ -165,13 +174,6 @@ def proposal_line(brought: AddedMemories, proposal: StagedProposal) -> str:
     """Return a proposal as a line with its place."""
     place = f"{printable(brought.staged.name(proposal.memory.path))}:{proposal.memory.line}"
     return f"{place}: {paint(proposal.code, 'yellow')}: {proposal.message}. {paint(proposal.hint, 'dim')}"
-
-
-def _problem_json(problem: Problem) -> dict[str, object]:
-    return {
-        "file": printable(problem.path),
-        **fields_of(problem, "line", "code", "message", "hint"),
-    }
 
 
 def _proposal_json(brought: AddedMemories, proposal: StagedProposal) -> dict[str, object]:

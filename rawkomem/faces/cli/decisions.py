@@ -24,7 +24,6 @@ from ...repository import Repository
 from ...repository.beliefs import Proposal
 from ...state.changes import Conflict
 from ...state.claims import claim_of
-from ...state.contradictions import Contradiction
 from ...text.clean import one_line
 from .adding import say_stored
 from .commands import pass_repository
@@ -271,7 +270,15 @@ def conflicts_command(repository: Repository, limit: int, as_json: bool) -> None
         say_json(
             [
                 *(_conflict_json(repository, conflict) for conflict in found),
-                *map(_contradiction_json, pairs),
+                *(
+                    {
+                        "older": pair.older.id,
+                        "newer": pair.newer.id,
+                        "older_says": pair.said.other,
+                        "newer_says": pair.said.one,
+                    }
+                    for pair in pairs
+                ),
             ]
         )
         return
@@ -296,11 +303,6 @@ def conflicts_command(repository: Repository, limit: int, as_json: bool) -> None
         )
     if not found and not pairs:
         note("no memory contradicts another")
-
-
-def _contradiction_json(pair: Contradiction) -> dict[str, Any]:
-    sides = {"older": pair.older.id, "newer": pair.newer.id}
-    return {**sides, "older_says": pair.said.other, "newer_says": pair.said.one}
 
 
 def settlement(supersede: bool, keep_both: bool) -> str:

@@ -8,33 +8,12 @@ from inspect import cleandoc
 from typing import Any
 
 import click
-from click import Command, Context, Group, IntRange, echo
+from click import Command, Context, Group, echo
 
 from ...model.errors import BadInput
-from .options import Option
 from .terminal import note
 
-# Turn the options of options.py, which are data, into options of click commands.
-
-CLICK_SHAPES: dict[str, dict[str, Any]] = {
-    "flag": {"is_flag": True},
-    "number": {},
-    "many": {"multiple": True},
-    "text": {},
-}
-
-
-def declare_option(option: Option, function: Any) -> Any:
-    """Declare an option of options.py on the function of a click command, and return the function."""
-    shape: dict[str, Any] = {**CLICK_SHAPES[option.kind], "help": option.help}
-    if option.kind != "many":
-        shape["default"] = option.default
-    if option.kind == "number":
-        shape |= {
-            "type": IntRange(min=option.least),
-            "show_default": bool(option.default),
-        }  # the help explains 0
-    return click.option(*option.names, option.key, **shape)(function)
+# Declare the usual shapes of options.
 
 
 def flag(*names: str, help: str) -> Callable[[Any], Any]:

@@ -25,7 +25,7 @@ from .commands import pass_repository
 from .declarations import Verbs, text_option
 from .opening import open_repository
 from .options import DRY_RUN, FILTERS, JSON, together
-from .terminal import note, paint, say, say_json, wide
+from .terminal import note, paint, say, say_answer, say_json, wide
 
 # Implement `rawkomem import` and `rawkomem export`.
 
@@ -142,15 +142,14 @@ def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: 
 
 def _list_sources(repository: Repository, as_json: bool) -> None:
     found = repository.exchange.sources()
-    if as_json:
-        say_json([{"path": path, "kind": kind} for path, kind in found])
-        return
-    for path, kind in found:
-        say(f"{paint(f'{kind:14}', 'cyan')} {shown_path(path)}")
-    if found:
+    say_answer(
+        as_json,
+        [{"path": path, "kind": kind} for path, kind in found],
+        (f"{paint(f'{kind:14}', 'cyan')} {shown_path(path)}" for path, kind in found),
+        "nothing to import was found here: name a file or a folder",
+    )
+    if found and not as_json:
         note("'rawkomem import PATH --dry-run' shows what an import would add")
-    else:
-        note("nothing to import was found here: name a file or a folder")
 
 
 def shown_path(path: str) -> str:
@@ -180,9 +179,10 @@ def _tell_import(done: Import, dry_run: bool) -> None:
             note(f"{number} held back: {HELD_WHY[code]}")
     if done.kept_fields:
         names = [f"{name} ({number})" for name, number in done.kept_fields.items()]
-        note(
-            f"fields that were kept but are not used: {', '.join(names[:MAX_FIELDS_SHOWN])}{_and_more(names)}"
-        )
+        rest = len(names) - MAX_FIELDS_SHOWN
+        more = f" and {rest} more" if rest > 0 else ""
+        shown = ", ".join(names[:MAX_FIELDS_SHOWN])
+        note(f"fields that were kept but are not used: {shown}{more}")
     redacted = sum(item.redacted for item in done.news)
     if redacted:
         would = "would be" if dry_run else "were"
@@ -197,22 +197,13 @@ def _tell_import(done: Import, dry_run: bool) -> None:
 
 
 def _tell_waiting(done: Import) -> None:
-    """Print how to read and activate the memories of this import."""
-    name = shlex.quote(_name_of(done))
+    """Print how to read and activate the memories of this import: its common file or folder, or its format."""
+    files = [place_of(item.entry.extra).partition(":")[2].partition("#")[0] for item in done.news]
+    name = shlex.quote(os.path.commonpath(files).replace(os.sep, "/") or done.kind)
     waiting = done.held[HELD_REVIEW]
     note(f"{counted(waiting, 'memory')} {'waits' if waiting == 1 else 'wait'} for your review")
     note(f"read them: rawkomem quarantine list --from {name}, then rawkomem show ID")
     note(f"use them: rawkomem review --all-from {name} --activate")
-
-
-def _and_more(names: list[str]) -> str:
-    return f" and {len(names) - MAX_FIELDS_SHOWN} more" if len(names) > MAX_FIELDS_SHOWN else ""
-
-
-def _name_of(done: Import) -> str:
-    """Return the value for --from and --all-from: the common file or folder of an import, or its format."""
-    files = [place_of(item.entry.extra).partition(":")[2].partition("#")[0] for item in done.news]
-    return os.path.commonpath(files).replace(os.sep, "/") or done.kind
 
 
 def _tell_decided(item: ImportDecision, dry_run: bool) -> None:

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -25,7 +25,7 @@ from ...model.values import as_dict, record
 from .declarations import Verbs, flag, text_option
 from .manual import apart_environment
 from .options import JSON, PROFILE
-from .terminal import note, paint, say, say_json
+from .terminal import note, say, say_findings, say_json, say_table
 
 # Implement `rawkomem bench`: measure speed and quality on this machine.
 
@@ -168,12 +168,7 @@ def bench_learn(files: tuple[str, ...], as_json: bool) -> None:
         "precision",
         "recall",
     )
-    say(f"{'session':24}" + "".join(f"{name.replace('_', ' '):>{len(name) + 3}}" for name in names))
-    for session, row in {**report["each"], "all": report}.items():
-        say(
-            f"{session[:24]:24}"
-            + "".join(f"{_cell_text(row[name]):>{len(name) + 3}}" for name in names)
-        )
+    say_table("session", names, {**report["each"], "all": report})
     say("")
     say("  min score  drafts  per session  precision  recall")
     for point in report["curve"]:
@@ -202,12 +197,7 @@ def bench_replay(files: tuple[str, ...], as_json: bool) -> None:
         say_json(report)
         return
     names = ("prompts", "corrections", "covered", "before", "not_injected", "not_covered")
-    say(f"{'':24}" + "".join(f"{name.replace('_', ' '):>{len(name) + 3}}" for name in names))
-    for name, row in {**report["each"], **report["kinds"], "all": report}.items():
-        say(
-            f"{name[:24]:24}"
-            + "".join(f"{_cell_text(row.get(name)):>{len(name) + 3}}" for name in names)
-        )
+    say_table("", names, {**report["each"], **report["kinds"], "all": report})
     gold = report["with_gold"]
     say(
         f"of {gold['corrections']} corrections that an expected memory quotes, {gold['covered']} are covered"
@@ -343,6 +333,7 @@ TITLE, BODY, TASK = (
     "The lock file is pnpm's; npm breaks the build.",
     "install a package with npm",
 )
+ADD_WORDS = ("add", "--title", TITLE, "--when", "npm", "--body", BODY)
 STEP_LIMIT_S = 120.0  # the first start on a slow disk takes seconds
 REPORT_HINT = "run 'rawkomem doctor' and report what it prints"
 
@@ -393,18 +384,8 @@ def self_check_command(as_json: bool) -> int:
       rawkomem self-check
       rawkomem self-check --json
     """
-    passed = True
-    shown = []
     with tempfile.TemporaryDirectory(prefix="rawkomem-check-", ignore_cleanup_errors=True) as home:
-        for one in check_all(Machine(home)):
-            passed = passed and one.ok
-            shown.append(as_dict(one))
-            if not as_json:
-                mark = paint("ok", "green") if one.ok else paint("!!", "red")
-                say(f"{mark}  {one.name:12} {one.text}" + (f" ({one.hint})" if one.hint else ""))
-    if as_json:
-        say_json(shown)
-    return 0 if passed else 1
+        return say_findings(as_json, check_all(Machine(home)))
 
 
 def check_all(machine: Machine) -> Iterator[Checked]:
@@ -414,75 +395,34 @@ def check_all(machine: Machine) -> Iterator[Checked]:
         True,
         f"rawkomem {__version__}, Python {sys.version.split()[0]}, installed by {installer()}",
     )
-    for name, step in CHECK_STEPS.items():
+    told = json.dumps({"session_id": "self-check", "cwd": machine.project, "prompt": TASK})
+    for name, words, stdin, expected, text in (
+        ("init", ("init",), "", "", "a repository can be created"),
+        ("add", ADD_WORDS, "", "", "a memory can be stored"),
+        ("search", ("search", "which package manager"), "", TITLE, "search finds the memory"),
+        ("inject", ("inject", TASK), "", BODY, "inject prints the memory"),
+        ("hook", ("hook", "claude", "prompt"), told, BODY, "a hook answers"),
+    ):
         try:
-            yield Checked(name, True, step(machine))
-        except (RuntimeError, ValueError, KeyError) as failure:
+            said = machine.rawkomem(*words, told=stdin)
+            if expected not in said:
+                raise RuntimeError(f"the memory is missing in the answer: {said.strip()[:80]!r}")
+            yield Checked(name, True, text)
+        except RuntimeError as failure:
             yield Checked(name, False, str(failure), REPORT_HINT)
-    yield _check_path()
-    yield _check_git()
+    for name, program, hint in (
+        ("PATH", "rawkomem", how_to_reach()),
+        ("git", "git", "install git, with which teams share memories"),
+    ):
+        found = shutil.which(program)
+        text = found or f"{program} is not on the PATH"
+        yield Checked(name, bool(found), text, "" if found else hint)
     yield _check_package("browse", "nh3", "the page", how_to_install("markdown-it-py", "nh3"))
     yield _check_package("lsp", "pygls", "the language server", how_to_install("pygls"))
     yield _check_package("mcp", "mcp", "the MCP server (optional)", how_to_add("mcp"), needed=False)
 
 
-def _check_init(machine: Machine) -> str:
-    machine.rawkomem("init")
-    return "a repository can be created"
-
-
-def _check_add(machine: Machine) -> str:
-    machine.rawkomem("add", "--title", TITLE, "--when", "npm", "--body", BODY)
-    return "a memory can be stored"
-
-
-def _check_search(machine: Machine) -> str:
-    return _expect(
-        TITLE, machine.rawkomem("search", "which package manager"), "search finds the memory"
-    )
-
-
-def _check_inject(machine: Machine) -> str:
-    return _expect(BODY, machine.rawkomem("inject", TASK), "inject prints the memory")
-
-
-def _check_hook(machine: Machine) -> str:
-    told = json.dumps({"session_id": "self-check", "cwd": machine.project, "prompt": TASK})
-    answer = machine.rawkomem("hook", "claude", "prompt", told=told)
-    context = json.loads(answer or "{}").get("hookSpecificOutput", {}).get("additionalContext", "")
-    return _expect(BODY, context, "a hook answers")
-
-
-def _expect(wanted: str, said: str, text: str) -> str:
-    if wanted not in said:
-        raise RuntimeError(f"the memory is missing in the answer: {said.strip()[:80]!r}")
-    return text
-
-
-CHECK_STEPS: Mapping[str, Callable[[Machine], str]] = {
-    "init": _check_init, "add": _check_add, "search": _check_search, "inject": _check_inject, "hook": _check_hook,
-}  # fmt: skip
-
-
-def _check_path() -> Checked:
-    found = shutil.which("rawkomem")
-    return Checked(
-        "PATH", bool(found), found or "rawkomem is not on the PATH", "" if found else how_to_reach()
-    )
-
-
-def _check_git() -> Checked:
-    found = shutil.which("git")
-    return Checked(
-        "git",
-        bool(found),
-        found or "git is missing",
-        "" if found else "install git, with which teams share memories",
-    )
-
-
 def _check_package(name: str, module: str, what: str, command: str, needed: bool = True) -> Checked:
-
     found = find_spec(module) is not None
     return Checked(name, found or not needed, f"{what}: {'ready' if found else 'not installed'}",
                    "" if found else f"run: {command}")  # fmt: skip

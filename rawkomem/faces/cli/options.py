@@ -47,9 +47,19 @@ class Option:
 
     def __call__(self, function: Any) -> Any:
         """Declare the option on a click command."""
-        from .declarations import declare_option  # click
+        import click  # slow to import, and frequent commands do not need it
 
-        return declare_option(self, function)
+        shape: dict[str, Any] = {"help": self.help}
+        if self.kind == "many":
+            shape["multiple"] = True
+        else:
+            shape["default"] = self.default
+        if self.kind == "flag":
+            shape["is_flag"] = True
+        if self.kind == "number":
+            shape["type"] = click.IntRange(min=self.least)
+            shape["show_default"] = bool(self.default)  # the help explains 0
+        return click.option(*self.names, self.key, **shape)(function)
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -269,7 +269,9 @@ def replay_command(
       rawkomem replay
       rawkomem replay --last 5
     """
-    pasts = list(_of_files(sessions) if sessions else last_sessions(repository, last))
+    pasts = [past for file in sessions for past in read_past(file) if past.moments]
+    if not sessions:
+        pasts = [*last_sessions(repository, last)]
     if not pasts:
         raise _nothing_found(repository, sessions)
     replayed = []
@@ -278,12 +280,12 @@ def replay_command(
         replayed.append(replay(repository, past))
     missing = [one for session in replayed for one in session.corrections if one.verdict == MISSING]
     if as_json:
-        taken = _write_drafts(repository, missing) if write else None
+        written = _write_drafts(repository, missing).new if write else []
         say_json(
             {
                 **_counts_of(replayed),
                 "sessions": [_session_json(one) for one in replayed],
-                "written": _written_ids(taken),
+                "written": [draft.id for draft in written],
             }
         )
         return
@@ -292,10 +294,6 @@ def replay_command(
     sum_up(replayed, bool(sessions))
     if missing and (write or _wants_drafts(len(missing))):
         _tell_written_drafts(_write_drafts(repository, missing))
-
-
-def _of_files(files: Sequence[str]) -> Iterator[Past]:
-    return (past for file in files for past in read_past(file) if past.moments)
 
 
 def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
@@ -327,8 +325,8 @@ def _nothing_found(repository: Repository, named: Sequence[str]) -> NotFound:
     )
 
 
-def tell_session(session: Replayed, limit: int = 0) -> None:
-    """Print the prompts of a session that get a memory or correct the agent; a `limit` of 0 prints all of them."""
+def tell_session(session: Replayed) -> None:
+    """Print the prompts of a session that get a memory or correct the agent."""
     past = session.past
     said: dict[int, list[Correction]] = {}
     for one in session.corrections:
@@ -340,7 +338,7 @@ def tell_session(session: Replayed, limit: int = 0) -> None:
         "  ".join(part for part in (day(past.at) if past.at else "", past.host) if part), "bold"
     )
     say(f"{head}  {paint(f'{one_line(past.name, wide() // 2)}  {prompts}{rest}', 'dim')}")
-    for answer in shown[: limit or None]:
+    for answer in shown:
         _tell_answer(answer, said.get(answer.number, []))
 
 
@@ -454,33 +452,23 @@ def _tell_written_drafts(taken: Taken) -> None:
     note("'rawkomem drafts' lists the drafts; 'rawkomem drafts keep ID' stores one as a memory")
 
 
-def _written_ids(taken: Taken | None) -> list[str]:
-    return [draft.id for draft in taken.new] if taken else []
-
-
 def _session_json(session: Replayed) -> dict[str, Any]:
     past = session.past
     return {
         **fields_of(past, "name", "host", "session", "at"),
-        "prompts": [_answer_json(answer) for answer in session.answers],
-        "corrections": [_correction_json(one) for one in session.corrections],
+        "prompts": [
+            {
+                **fields_of(answer, "number", "prompt", "tokens"),
+                "injected": [fields_of(memory, "id", "title") for memory in answer.memories],
+            }
+            for answer in session.answers
+        ],
+        "corrections": [
+            {
+                **fields_of(one.draft, "id", "kind", "said", "title"),
+                **fields_of(one, "prompt", "verdict", "since"),
+                "memory": fields_of(one.memory, "id", "title") if one.memory else None,
+            }
+            for one in session.corrections
+        ],
     }
-
-
-def _answer_json(answer: Answer) -> dict[str, Any]:
-    return {
-        **fields_of(answer, "number", "prompt", "tokens"),
-        "injected": [*map(_memory_json, answer.memories)],
-    }
-
-
-def _correction_json(one: Correction) -> dict[str, Any]:
-    told = {
-        **fields_of(one.draft, "id", "kind", "said", "title"),
-        **fields_of(one, "prompt", "verdict", "since"),
-    }
-    return {**told, "memory": _memory_json(one.memory) if one.memory else None}
-
-
-def _memory_json(memory: Memory) -> dict[str, str]:
-    return fields_of(memory, "id", "title")

@@ -18,7 +18,7 @@ from ...recall.scoring import Scored
 from ...recall.signals import filter_of
 from ...repository import Repository
 from ...state.changes import how_settled
-from ...state.history import Explained, Replaced, Step
+from ...state.history import Explained, Step
 from ...state.trust import Trust
 from ...text.chunks import counted
 from ...text.clean import one_line
@@ -40,25 +40,21 @@ from .options import (
     WHICH,
     together,
 )
-from .terminal import fields_of, note, paint, say, say_json, say_rows, shortened
+from .terminal import fields_of, note, paint, say, say_answer, say_json, say_rows, shortened
 
 # Implement `rawkomem why`, `why-not`, `context` and `tokens`: explain what is injected and what it
 # costs.
 
 
+about_task = together(
+    argument("id"), argument("task", nargs=-1, required=True), PROFILE, AGENT, SESSION, AS_OF, JSON
+)
+
+
 @command("why")
-@argument("id")
-@argument("task", nargs=-1, required=True)
-@PROFILE
-@AGENT
-@SESSION
-@AS_OF
-@JSON
+@about_task
 @pass_layers
-def why_command(
-    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
-    as_json: bool,
-) -> int:  # fmt: skip
+def why_command(repository: Repository, as_json: bool, **asked: Any) -> int:
     """Explain how a memory scores for a task.
 
     The command prints each factor with its value, its weight and the reason. The exit code is 0 if the memory is
@@ -67,10 +63,7 @@ def why_command(
     Examples:
       rawkomem why ID 'make the payment retry configurable'
     """
-    only = filter_of(as_of=as_of)
-    item, inside = repository.explain(
-        id, Task(" ".join(task), agent, session=session), profile, only
-    )
+    item, inside = _scored(repository, **asked)
     trust = _trust_of(repository, item)
     if as_json:
         factors = [fields_of(factor, "name", "value", "weight", "why") for factor in item.factors]
@@ -94,6 +87,14 @@ def why_command(
     return 0 if inside else 1
 
 
+def _scored(
+    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str
+) -> tuple[Scored, bool]:  # fmt: skip
+    """Return how a memory scores for a task, and whether it is injected."""
+    only = filter_of(as_of=as_of)
+    return repository.explain(id, Task(" ".join(task), agent, session=session), profile, only)
+
+
 def _trust_of(repository: Repository, item: Scored) -> Trust:
     """Return the trust of a memory in the layer that holds it."""
     owner, id = repository.layers.owner(item.memory.id)
@@ -101,27 +102,15 @@ def _trust_of(repository: Repository, item: Scored) -> Trust:
 
 
 @command("why-not")
-@argument("id")
-@argument("task", nargs=-1, required=True)
-@PROFILE
-@AGENT
-@SESSION
-@AS_OF
-@JSON
+@about_task
 @pass_layers
-def why_not_command(
-    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
-    as_json: bool,
-) -> None:  # fmt: skip
+def why_not_command(repository: Repository, as_json: bool, **asked: Any) -> None:
     """Explain why a memory is not injected for a task.
 
     Examples:
       rawkomem why-not ID 'rename the logo file'
     """
-    only = filter_of(as_of=as_of)
-    item, inside = repository.explain(
-        id, Task(" ".join(task), agent, session=session), profile, only
-    )
+    item, inside = _scored(repository, **asked)
     if as_json:
         code = item.out.code if item.out else ""
         say_json(
@@ -197,30 +186,24 @@ def tokens_command(repository: Repository, limit: int, as_json: bool) -> None:
     Examples:
       rawkomem tokens
     """
-    totals: dict[str, list[int]] = {}
+    totals: dict[str, dict[str, Any]] = {}
     for use in uses(repository.layout):
-        added = (bool(use.ids), len(use.ids), use.tokens, use.saved)
-        total = totals.setdefault(use.session or "(no session)", [0] * len(added))
-        totals[use.session or "(no session)"] = [
-            old + new for old, new in zip(total, added, strict=True)
-        ]
-    totals = dict(reversed(shortened(as_json, [*totals.items()][::-1], limit)))
-    if as_json:
-        names = ("injections", "memories", "tokens", "saved")
-        say_json(
-            [
-                {"session": session, **dict(zip(names, total, strict=True))}
-                for session, total in totals.items()
-            ]
+        session = use.session or "(no session)"
+        total = totals.setdefault(
+            session, {"session": session, "injections": 0, "memories": 0, "tokens": 0, "saved": 0}
         )
-        return
-    for session, (injections, memories, tokens, saved) in totals.items():
-        kept = f"  {saved:8} saved by not repeating" if saved else ""
-        say(
-            f"{tokens:8} tokens  {counted(injections, 'injection'):>16}  {counted(memories, 'memory'):>14}{kept}  {session}"
-        )
-    if not totals:
-        note("nothing was injected yet")
+        total["injections"] += bool(use.ids)
+        total["memories"] += len(use.ids)
+        total["tokens"] += use.tokens
+        total["saved"] += use.saved
+    latest = shortened(as_json, [*totals.values()][::-1], limit)[::-1]
+    say_answer(as_json, latest, map(_tokens_line, latest), "nothing was injected yet")
+
+
+def _tokens_line(total: dict[str, Any]) -> str:
+    counts = f"{counted(total['injections'], 'injection'):>16}  {counted(total['memories'], 'memory'):>14}"
+    kept = f"  {total['saved']:8} saved by not repeating" if total["saved"] else ""
+    return f"{total['tokens']:8} tokens  {counts}{kept}  {total['session']}"
 
 
 # Implement `rawkomem history` and `explain`: show the changes of a memory and the parts of its
@@ -383,7 +366,19 @@ def _explained_json(explained: Explained) -> dict[str, Any]:
 def _say_supersession(repository: Repository, id: str, as_json: bool) -> None:
     steps = repository.beliefs.explain_supersession(id)
     if as_json:
-        superseded = [_replaced_json(step) for step in steps]
+        superseded = [
+            {
+                "id": step.old.id,
+                "superseded_by": step.new.id,
+                "reason": step.old.reason,
+                "trustComparison": {
+                    "original": round(step.old_trust, 4),
+                    "superseding": round(step.new_trust, 4),
+                    "delta": round(step.new_trust - step.old_trust, 4),
+                },
+            }
+            for step in steps
+        ]
         say_json({"id": repository.get(id).id, "superseded": bool(steps), "chain": superseded})
         return
     for step in steps:
@@ -396,14 +391,3 @@ def _say_supersession(repository: Repository, id: str, as_json: bool) -> None:
         say(f"  reason: {one_line(step.old.reason, 200) or 'not recorded'}")
     if not steps:
         note("no memory superseded it")
-
-
-def _replaced_json(step: Replaced) -> dict[str, Any]:
-    trusts = {"original": round(step.old_trust, 4), "superseding": round(step.new_trust, 4),
-              "delta": round(step.new_trust - step.old_trust, 4)}  # fmt: skip
-    return {
-        "id": step.old.id,
-        "superseded_by": step.new.id,
-        "reason": step.old.reason,
-        "trustComparison": trusts,
-    }

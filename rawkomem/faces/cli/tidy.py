@@ -26,7 +26,7 @@ from .declarations import Verbs, flag
 from .frequent import with_bar
 from .opening import open_repository
 from .options import DRY_RUN, JSON, LIMIT
-from .terminal import note, paint, say, say_json, wide
+from .terminal import note, paint, say, say_answer, say_json, wide
 
 # Declare the options of commands that print a plan and carry it out with `--apply`.
 
@@ -417,15 +417,10 @@ def retention_restore(repository: Repository, what: tuple[str, ...], as_json: bo
       rawkomem tidy retention restore 2026-03
     """
     moves, unpacked = repository.retention.restore(what)
-    if as_json:
-        say_json(
-            {"moves": [{"from": m.source, "to": m.target} for m in moves], "unpacked": unpacked}
-        )
-        return
-    for month in unpacked:
-        say(f"{paint('unpacked', 'green')}  {month}/")
-    for move in moves:
-        say(f"{paint('restored', 'green')}  {move.target}")
+    data = {"moves": [{"from": m.source, "to": m.target} for m in moves], "unpacked": unpacked}
+    months = [f"{paint('unpacked', 'green')}  {month}/" for month in unpacked]
+    traces = [f"{paint('restored', 'green')}  {move.target}" for move in moves]
+    say_answer(as_json, data, [*months, *traces])
 
 
 # Implement `rawkomem tidy`: print a plan for housekeeping; `--apply` carries it out.

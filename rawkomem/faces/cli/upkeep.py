@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from click import Choice, argument, command, group, option, pass_obj
@@ -29,7 +29,17 @@ from .declarations import Verbs, flag, text_option
 from .frequent import say_sync_report, with_bar
 from .opening import open_repository
 from .options import JSON, LIMIT
-from .terminal import note, paint, say, say_either, say_json, say_rows, wide
+from .terminal import (
+    note,
+    paint,
+    say,
+    say_answer,
+    say_either,
+    say_findings,
+    say_json,
+    say_rows,
+    wide,
+)
 
 # Implement `rawkomem status` and `rebuild`: compare the index with the files, and rebuild it.
 
@@ -440,35 +450,46 @@ def ledger_verify(repository: Repository, database: str, as_json: bool) -> int:
       rawkomem ledger verify
     """
     if database:
-        return _verify_database(repository, database, as_json)
+        in_database = repository.ledger.verify_database(database)
+        return _tell_verdict(in_database, {}, _database_lines(in_database), as_json)
     verdict = repository.ledger.verify()
-    if as_json:
-        problems = [as_dict(problem) for problem in verdict.problems]
-        told = {"problems": problems, "notes": list(verdict.notes), "since": iso(verdict.since)}
-        say_json({**as_dict(verdict), **told, "whole": not verdict.problems})
-    else:
-        _print_verdict(verdict)
+    told = {"notes": list(verdict.notes), "since": iso(verdict.since)}
+    return _tell_verdict(verdict, told, _ledger_lines(verdict), as_json)
+
+
+def _tell_verdict(verdict: Any, told: dict[str, Any], lines: Iterable[str], as_json: bool) -> int:
+    """Print the verdict on a ledger; return 1 if its chain is broken, else 0."""
+    problems = [as_dict(problem) for problem in verdict.problems]
+    data = {**as_dict(verdict), "problems": problems, **told, "whole": not verdict.problems}
+    say_answer(as_json, data, lines)
     return 1 if verdict.problems else 0
 
 
-def _verify_database(repository: Repository, folder: str, as_json: bool) -> int:
-    verdict = repository.ledger.verify_database(folder)
-    if as_json:
-        problems = [as_dict(problem) for problem in verdict.problems]
-        say_json({**as_dict(verdict), "problems": problems, "whole": not verdict.problems})
-    else:
-        for problem in verdict.problems:
-            say(f"{paint('broken', 'red')}  {problem.message} ({problem.hint})")
-        state = paint("broken", "red") if verdict.problems else paint("whole", "green")
-        bare = (
-            verdict.blocks
-            - verdict.by_rfc
-            - verdict.anchored
-            - sum(p.code == BLOCK_CHANGED for p in verdict.problems)
-        )
-        hashed = f"{verdict.by_rfc} hashed by RFC-0011, {verdict.anchored} by anchors, {bare} without a hash"
-        say(f"{state}  {verdict.blocks} blocks: {hashed}")
-    return 1 if verdict.problems else 0
+def _state_of(verdict: Any) -> str:
+    return paint("broken", "red") if verdict.problems else paint("whole", "green")
+
+
+def _database_lines(verdict: Any) -> Iterator[str]:
+    for problem in verdict.problems:
+        yield f"{paint('broken', 'red')}  {problem.message} ({problem.hint})"
+    changed = sum(problem.code == BLOCK_CHANGED for problem in verdict.problems)
+    bare = verdict.blocks - verdict.by_rfc - verdict.anchored - changed
+    hashed = (
+        f"{verdict.by_rfc} hashed by RFC-0011, {verdict.anchored} by anchors, {bare} without a hash"
+    )
+    yield f"{_state_of(verdict)}  {verdict.blocks} blocks: {hashed}"
+
+
+def _ledger_lines(verdict: Verdict) -> Iterator[str]:
+    for problem in verdict.problems:
+        yield f"{paint('broken', 'red')}  {problem.path}  {problem.message} ({problem.hint})"
+    for text in verdict.notes:
+        note(text)
+    if not verdict.blocks:
+        yield "the ledger has no blocks: nothing was logged yet, or it was deleted"
+        return
+    last = f"the last one {verdict.last_hash}"
+    yield f"{_state_of(verdict)}  {verdict.blocks} blocks since {iso(verdict.since)}, {last}"
 
 
 @ledger_command.command("show")
@@ -521,20 +542,6 @@ def _block_line(row: Row) -> str:
     return f"{iso(row.timestamp)}  {row.operation_type:10}  {said}  {paint(row.id, 'dim')}"
 
 
-def _print_verdict(verdict: Verdict) -> None:
-    for problem in verdict.problems:
-        say(f"{paint('broken', 'red')}  {problem.path}  {problem.message} ({problem.hint})")
-    for text in verdict.notes:
-        note(text)
-    if not verdict.blocks:
-        say("the ledger has no blocks: nothing was logged yet, or it was deleted")
-        return
-    state = paint("broken", "red") if verdict.problems else paint("whole", "green")
-    say(
-        f"{state}  {verdict.blocks} blocks since {iso(verdict.since)}, the last one {verdict.last_hash}"
-    )
-
-
 # Implement `rawkomem doctor`: look for problems on this machine.
 
 
@@ -559,13 +566,4 @@ def doctor_command(folder: str, as_json: bool) -> int:
     findings = examine(repository)
     if repository:
         findings += examine_hosts(repository.layout)
-    if as_json:
-        say_json([as_dict(finding) for finding in findings])
-    else:
-        for finding in findings:
-            mark = paint("ok", "green") if finding.ok else paint("!!", "red")
-            say(
-                f"{mark}  {finding.name:12} {finding.text}"
-                + (f" ({finding.hint})" if finding.hint else "")
-            )
-    return 0 if all(finding.ok for finding in findings) else 1
+    return say_findings(as_json, findings)

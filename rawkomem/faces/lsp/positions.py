@@ -152,6 +152,8 @@ def _parsed_value(piece: str) -> str:
     except Unreadable:
         return piece.strip("\"'")
     value = fields["value"].value
+    if isinstance(value, dict):  # {pattern: …}, which the reader takes, too
+        value = value.get("pattern", "")
     return value.strip() if isinstance(value, str) else ""
 
 

@@ -107,7 +107,7 @@ def store(
 def _metadata(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text or "{}")
-    except ValueError as failure:
+    except (ValueError, RecursionError) as failure:
         raise BadInput(f"--metadata is not JSON: {failure}", METADATA_HINT) from None
     if not isinstance(found, dict):
         raise BadInput("--metadata must be a JSON object", METADATA_HINT)

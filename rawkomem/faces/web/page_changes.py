@@ -154,7 +154,7 @@ def merge_drafts(repository: Repository, said: Mapping[str, Any]) -> dict[str, A
 
 def drop_draft(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     """Discard a draft."""
-    return {"id": repository.drafts.drop(text_of(said, "id")).id, "entries": []}
+    return {"id": repository.drafts.drop(text_of(said, "id")).id}
 
 
 def _proposed_memory(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def _draft_card(repository: Repository, draft: Draft, html: str) -> dict[str, An
                 "title": one_line(memory.title),
                 "parts": difference(clean(memory.body).strip(), clean(draft.text).strip()),
             }
-            for memory in repository.get_many(list(draft.corrects))
+            for memory in repository.get_many([*filter(repository.core.holds, draft.corrects)])
         ],
         "score": round(draft.score, 2),
         "why": one_line(draft.why, 200),
@@ -368,7 +368,7 @@ def act_on_many(repository: Repository, said: Said) -> Facts:
     finished, failed = 0, []
     for item in items:
         try:
-            entries += ACTIONS[action](repository, {**item, "reason": reason})["entries"]
+            entries += ACTIONS[action](repository, {**item, "reason": reason}).get("entries", ())
             finished += 1
         except RawkoError as failure:
             told = redact(failure.message, pii=False)
