@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rawkomem.faces.cli.commands import COMMANDS, OLD_NAMES, SHORT_NAMES, cli
+from rawkomem.faces.cli.commands import ALIASES, COMMANDS, cli
 from rawkomem.model.filters import FILTER_FIELDS, FilterField
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
@@ -23,7 +23,7 @@ another folder, pass `-C FOLDER` or set the environment variable `RAWKOMEM_DIR`.
 to stderr. Exit codes: 0 done, 1 failed or "no", 2 wrong usage. Colors appear on a terminal only, and never with
 `NO_COLOR`.
 
-Tab completion of commands, options, ids with titles, tags, kinds, statuses and pages:
+Tab completion of commands, options, ids, tags, kinds, statuses and pages; zsh and fish show titles beside ids:
 
 ```sh
 rawkomem completion bash --install     # or zsh, fish
@@ -40,8 +40,7 @@ At a terminal, long lists open in a pager: `$RAWKOMEM_PAGER`, else `$PAGER`, els
 
 
 OTHER_NAMES = """\
-`ls`, `rm` and `edit` are short names. The other names in this table are old; they work for one
-more version.
+These names of other tools and designs work, too.
 """
 
 
@@ -51,9 +50,7 @@ def write() -> str:
     overview = "\n".join(
         f"| [`{name}`](#rawkomem-{name}) | {text} |" for name, (_, text) in COMMANDS.items()
     )
-    others = "\n".join(
-        f"| `{name}` | `{' '.join(path)}` |" for name, path in {**SHORT_NAMES, **OLD_NAMES}.items()
-    )
+    others = "\n".join(f"| `{name}` | `{path}` |" for name, path in ALIASES.items())
     parts = [HEAD, f"| command | what it does |\n|---|---|\n{overview}\n"]
     parts.append(f"{OTHER_NAMES}\n| name | command |\n|---|---|\n{others}\n")
     for name in COMMANDS:

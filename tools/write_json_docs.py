@@ -58,19 +58,12 @@ User: no, we use jest here, not vitest. never add vitest again
 Assistant: Done.
 
 User: From now on always write commit messages in the imperative mood.
+
+Assistant: Done.
+
+User: From now on always run the linter before you push.
 """
 TRACE = "---\nkind: trace\nid: trace-1-aaaaaa\ntitle: Upgrade\ndiscoveredAt: 2026-05-04T10:00:00Z\n---\n\nDone.\n"
-OLD_DRAFT = """\
----
-title: All tests pass
-tags: [learned]
-type: decision
-category: decision
-confidence: "70"
----
-
-All tests pass.
-"""
 PROMPTS = {
     "memories": [
         {"id": "pnpm", "title": "Use pnpm", "text": "npm breaks CI.", "when": ["npm|pnpm"]}
@@ -113,7 +106,6 @@ FILES: dict[str, object] = {
     "sessions.json": SESSIONS,
     "secrets.json": SECRETS,
     ".rawko/archive/2026-05/upgrade.md": TRACE,
-    ".rawko/memories/all-tests-pass.md": OLD_DRAFT,
 }
 LESSON = (
     "--situation", "Deploy", "--error-pattern", "friday", "--oversight", "none", "--fix", "rollback",
@@ -153,8 +145,8 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("episode capture", ("Recent", "--since", "2020-01-01")), ("episode compress", ("recent",)),
     ("reflect", ("--topic", "port",)),
     ("replay", ("session.md",)), ("learn", ("later-session.md",)), ("learn", ("session.md",)), ("drafts", ()),
-    ("drafts demote", ()), ("drafts show", ("all tests pass",)),
-    ("drafts edit", ("all tests pass", "--title", "Run all tests")), ("drafts merge", ("imperative", "run all tests")),
+    ("drafts show", ("jest",)), ("drafts edit", ("linter", "--title", "Run the linter")),
+    ("drafts merge", ("imperative", "linter")),
     ("drafts keep", ("imperative",)), ("drafts drop", ("jest",)),
     ("import", ("CLAUDE.md", "--dry-run")), ("export", ("--format", "markdown", "--out", "out-export")),
     ("project export", ("out-project",)), ("project import", ("out-project", "--dry-run")),

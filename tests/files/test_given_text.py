@@ -21,7 +21,7 @@ STORED = [
     ("skill", "add", "-"),
     ("evolve", "-"),
     ("trace", "add", "--goal", "x"),
-    ("log", "add", "--goal", "x", "--learnings", "-"),
+    ("trace", "log", "add", "--goal", "x", "--learnings", "-"),
 ]
 ASKED = [("inject", "-"), ("search", "-"), ("match", "x", "-"), ("scrub",), ("brief", "-")]
 

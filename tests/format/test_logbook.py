@@ -106,7 +106,7 @@ def test_old_logs_are_found_as_experiences_and_new_entries_go_beside_them(projec
     folder = project / ".rawko" / "log"
     folder.mkdir()
     (folder / "memory_log.md").write_text(BULLETS)
-    assert "exp_5" in rawkomem("log", "add", "--goal", "Something new").stdout
+    assert "exp_5" in rawkomem("trace", "log", "add", "--goal", "Something new").stdout
     assert (folder / "memory_log.md").read_text() == BULLETS and (folder / "memory_log-2.md").exists()
     logged = [row for row in repository.list() if row.kind == "experience"]
     assert len(logged) == 3 and {row.id for row in logged} > {"exp_3", "exp_4"}

@@ -29,11 +29,11 @@ def test_the_check_of_a_commit_reads_bundles(project, git, rawkomem):
     fill(project, 4, goals=GOALS[:1])
     rawkomem("consolidate", "--apply")
     git.commit()
-    rawkomem("retention", "--apply", env=LATER)
+    rawkomem("tidy", "retention", "--apply", env=LATER)
     git("add", "-A")
     assert rawkomem("check", "--staged").returncode == 0
     git.commit()
-    rawkomem("retention", "restore", "2026-05")
+    rawkomem("tidy", "retention", "restore", "2026-05")
     git("add", "-A")
     assert rawkomem("check", "--staged").returncode == 0
     git.commit()
@@ -44,7 +44,7 @@ def test_a_trace_that_is_in_no_bundle_is_missed(project, git, rawkomem):
     rawkomem("consolidate", "--apply")
     git.commit()
     (project / ".rawko" / MONTH / "t1.md").unlink()
-    rawkomem("retention", "--apply", env=LATER)
+    rawkomem("tidy", "retention", "--apply", env=LATER)
     git("add", "-A")
     told = rawkomem("check", "--staged", check=1, env={"CLAUDECODE": "1"})
     assert "(trace-1-aaaaaa) was removed" in told.stdout + told.stderr
@@ -59,7 +59,7 @@ def test_two_clones_compress_one_month_and_merge(project, git, rawkomem, tmp_pat
     there = Git(other)
     for folder, number in ((project, 50), (other, 60)):  # each archived another trace of that month, then compressed it
         write(folder / ".rawko", f"{MONTH}/own{number}.md", trace(number, GOALS[0]))
-        Command(folder)("retention", "--apply", env=LATER)
+        Command(folder)("tidy", "retention", "--apply", env=LATER)
     git.commit()
     there.commit()
     git("pull", "-q", "--no-rebase", "--no-edit", str(other), "main")  # no driver is set up
@@ -76,7 +76,7 @@ def test_two_clones_that_compress_the_same_files_make_the_same_bundle(project, g
     other = tmp_path_factory.mktemp("other") / "clone"
     git("clone", "-q", str(project), str(other))
     for folder in (project, other):
-        Command(folder)("retention", "--apply", env=LATER)
+        Command(folder)("tidy", "retention", "--apply", env=LATER)
     git.commit()
     Git(other).commit()
     git("pull", "-q", "--no-rebase", "--no-edit", str(other), "main")
@@ -99,7 +99,7 @@ def test_a_change_of_a_trace_goes_into_the_bundle_with_it(project, git, rawkomem
     rawkomem("feedback", "trace-1-aaaaaa", "--helpful")
     (vote,) = (project / ".rawko" / "changes").rglob("*.md")
     git.commit()
-    rawkomem("retention", "--apply", env=LATER)
+    rawkomem("tidy", "retention", "--apply", env=LATER)
     layout = Layout(str(project / ".rawko"))
     assert not vote.exists() and any(b"kind: feedback" in data for _, data in held(layout))
     git("add", "-A")

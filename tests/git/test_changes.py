@@ -124,15 +124,15 @@ def test_gather_appends_in_order_and_can_be_committed(shared, project, file, git
     second = shared.feedback("mem_1_a", "helpful").entry
     git.commit()
     before, memory, kept = file.read_text(), shared.get("mem_1_a"), shared.feedback("mem_1_a", "harmful").entry
-    assert rawkomem("gather", "--dry-run").stdout.count("→ memories/how-we-deploy.md") == 2
+    assert rawkomem("tidy", "gather", "--dry-run").stdout.count("→ memories/how-we-deploy.md") == 2
     assert file.read_text() == before and len(paths(project)) == 3
-    told = rawkomem("gather")
+    told = rawkomem("tidy", "gather")
     assert told.stdout.index(first.id) < told.stdout.index(second.id) and "not committed yet" in told.stderr
     assert file.read_text().startswith(before) and paths(project) == [kept.path]
     assert shared.get("mem_1_a").entries == memory.entries + 1 and shared.get("mem_1_a").body == "Push a tag."
     git("add", "-A")
     assert found(project) == {} and not problems(project)
-    assert "nothing to gather" in rawkomem("gather").stderr
+    assert "nothing to gather" in rawkomem("tidy", "gather").stderr
 
 
 def test_a_gather_that_loses_an_entry_cannot_be_committed(shared, project, file, git):
@@ -159,7 +159,7 @@ def test_changes_without_a_home_stay(shared, project, file, git, rawkomem):
     nameless.parent.mkdir()
     nameless.write_text("---\nkind: reinforce\nabout: mem_1_a\n---\n")
     git.commit()
-    told = rawkomem("gather").stderr
+    told = rawkomem("tidy", "gather").stderr
     assert f"{left[0]} was not moved: its memory has no file" in told
     assert f"{left[1]} was not moved: its memory" in told
     assert "changes/2026-01/by-hand.md was not moved: an entry in it has no id or no time" in told

@@ -54,13 +54,13 @@ COMMANDS = {
     "feedback": (["feedback", "mem_keep", "--helpful"], ""),
     "purge": (["purge", VICTIM, "--yes"], ""),
     "sync": (["sync"], ""),
-    "rebuild": (["rebuild"], ""),
+    "rebuild": (["index", "rebuild"], ""),
     "consolidate": (["consolidate", "--apply"], ""),
     "learn": (["learn", "session.jsonl", "--json"], ""),
     "import": (["import", "NOTES.md", "--from", "markdown", "--json"], ""),
-    "retention": (["retention", "--apply", "--json"], ""),
+    "retention": (["tidy", "retention", "--apply", "--json"], ""),
     "log": (["@log"], ""),
-    "log add": (["log", "add", "--goal", "Ship it", "--json"], ""),
+    "log add": (["trace", "log", "add", "--goal", "Ship it", "--json"], ""),
     "trace": (["trace", "add", "--goal", "Ship it", "--plan", "p", "--json"], ""),
 }
 CLOCK = {"retention": LATER}

@@ -66,12 +66,12 @@ COMMANDS = [
     (("search", "deploy"), ""), (("search", "deploy", "--json"), ""), (("inject", "deploy", "it"), ""), (("list",), ""),
     (("add", "--title", "New", "--body", "Some text."), ""), (("add", "--title", "Victim", "--body", "Text."), ""),
     (("amend", "a", "--title", "Other"), ""), (("feedback", "a", "--helpful"), ""), (("check",), ""), (("sync",), ""),
-    (("rebuild",), ""), (("stats",), ""), (("tokens",), ""), (("doctor",), ""), (("init",), ""), (("toc",), ""),
-    (("consolidate", "--apply"), ""), (("decay", "--dry-run"), ""), (("ledger", "verify"), ""), (("log", "show"), ""),
+    (("index", "rebuild"), ""), (("stats",), ""), (("tokens",), ""), (("doctor",), ""), (("init",), ""), (("toc",), ""),
+    (("consolidate", "--apply"), ""), (("decay", "--dry-run"), ""), (("ledger", "verify"), ""), (("trace", "log", "show"), ""),
     (("hook", "claude", "prompt"), PROMPT), (("hook", "claude", "start"), PROMPT), (("import",), ""),
     (("import", "CLAUDE.md"), ""), (("import", "AGENTS.md"), ""), (("export", "--out", "out.jsonl"), ""),
     (("export", "--format", "okf", "--out", "out"), ""), (("purge", "a", "--yes"), ""), (("delete", "a"), ""),
-    (("check", "--staged"), ""), (("retention", "--dry-run"), ""),
+    (("check", "--staged"), ""), (("tidy", "retention", "--dry-run"), ""),
 ]  # fmt: skip
 CONNECTS = [
     (("connect", "claude"), ""), (("connect", "claude", "--remove"), ""), (("connect", "codex"), ""),

@@ -48,7 +48,7 @@ def layout(project) -> Layout:
 def watcher(project: Path, log: Path):
     """`rawkomem watch` in a process of its own, from its first words to SIGTERM and a clean end."""
     with open(log, "w", encoding="utf-8") as stream:
-        command = [sys.executable, "-m", "rawkomem", "-C", str(project), "watch"]
+        command = [sys.executable, "-m", "rawkomem", "-C", str(project), "index", "watch"]
         process = subprocess.Popen(command, stdout=stream, stderr=stream, env=ENVIRONMENT)
         try:
             wait_for(lambda: "watching" in log.read_text("utf-8"), 60, "the watcher did not start")
@@ -247,7 +247,7 @@ def test_a_deleted_repository_is_not_brought_back_by_its_watcher(project, layout
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_watcher_cleanly_and_soon(project, tmp_path_factory, number):
     log = tmp_path_factory.mktemp("log") / "log"
-    command = [sys.executable, "-m", "rawkomem", "-C", str(project), "watch"]
+    command = [sys.executable, "-m", "rawkomem", "-C", str(project), "index", "watch"]
     with open(log, "w", encoding="utf-8") as stream:
         process = subprocess.Popen(command, stdout=stream, stderr=stream, env=ENVIRONMENT)
         wait_for(lambda: "watching" in log.read_text("utf-8"), 60, "the watcher did not start")
@@ -260,7 +260,7 @@ def test_a_signal_ends_the_watcher_cleanly_and_soon(project, tmp_path_factory, n
 
 def test_once_is_enough(rawkomem, layout, memories):
     write(memories, "a.md", memory("A"))
-    assert "1 file, 1 read" in rawkomem.process("watch", "--once").stdout
+    assert "1 file, 1 read" in rawkomem.process("index", "watch", "--once").stdout
     assert files_as_indexed(index_of(layout)) == files_as_they_are(layout)
 
 

@@ -36,7 +36,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import NoReturn
 
 from ...model.errors import RawkoError, WrittenUnseen
@@ -106,7 +106,8 @@ def run(argv: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as failure:
-        if "RAWKOMEM_DEBUG" in os.environ or not _is_system_failure(failure):
+        from_system = isinstance(failure, OSError) or type(failure).__module__ == "apsw"
+        if "RAWKOMEM_DEBUG" in os.environ or not from_system:
             raise
         return complain(_system_error(failure))
 
@@ -114,7 +115,7 @@ def run(argv: list[str]) -> int:
 def _pager(command: str) -> AbstractContextManager[None]:
     """Return a context that sends stdout to a pager if the command is in PAGED and stdout is a terminal."""
     if command not in PAGED or sys.stdout is None or not sys.stdout.isatty():
-        return _NoPager()
+        return nullcontext()
     from .pager import paged
 
     return paged()
@@ -125,17 +126,6 @@ def _command_in(argv: list[str]) -> str:
     words = argv[2:] if argv[:1] == ["-C"] else argv
     both = " ".join(words[:2])
     return both if both in PAGED else "".join(words[:1])
-
-
-class _NoPager:
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *failure: object) -> None: ...
-
-
-def _is_system_failure(failure: Exception) -> bool:
-    """Return whether the operating system or SQLite raised the error."""
-    return isinstance(failure, OSError) or type(failure).__module__ == "apsw"
 
 
 def _system_error(failure: Exception) -> RawkoError:

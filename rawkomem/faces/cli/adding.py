@@ -9,9 +9,21 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import click
+from click import (
+    Choice,
+    ClickException,
+    File,
+    argument,
+    command,
+    confirm,
+    edit,
+    get_current_context,
+    option,
+    pass_obj,
+)
 
 from ...files.append import Written
 from ...files.installation import fill_template
@@ -35,6 +47,7 @@ from ...state.trust import BASE_TRUST
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
+from .declarations import flag, list_option, text_option
 from .opening import author, open_personal, open_repository
 from .options import BY, DRY_RUN, JSON, LIMIT, PERSONAL, REASON, YES, together
 from .terminal import (
@@ -59,7 +72,7 @@ T = TypeVar("T")
 # reopened.
 
 LATEST = "latest"
-RESUME = click.option(
+RESUME = option(
     "--resume",
     is_flag=False,
     flag_value=LATEST,
@@ -117,13 +130,13 @@ def unsaved_path(repository: Repository, given: str, what: str) -> str:
 def _run_editor(path: str, start: str | None) -> None:
     """Run the editor on a file. If it fails, print the file's path, or remove a file that still holds the template."""
     try:
-        click.edit(filename=path)
+        edit(filename=path)
     except BaseException as failure:
         if start is None or _bytes_of(path) != start.encode("utf-8", "replace"):
             _tell_kept(path)
         else:
             discard_text(path)
-        if not isinstance(failure, click.ClickException):
+        if not isinstance(failure, ClickException):
             raise
         hint = "set $EDITOR to an editor that works, such as 'nano' or 'code --wait'"
         raise BadInput(
@@ -136,7 +149,7 @@ def _offer_again(repository: Repository, path: str, failure: RawkoError) -> None
     code = complain(failure)
     if repository.core.via != PERSON or not confirmed("Open your text again in the editor?"):
         _tell_kept(path)
-        _exit_with(code)
+        raise SystemExit(code)
     try:
         text = without_remark(read_text_file(path))
     except BadInput:  # not UTF-8: reopen the file without a remark
@@ -144,10 +157,6 @@ def _offer_again(repository: Repository, path: str, failure: RawkoError) -> None
     remark_on(
         path, text, f"{failure.message} ({failure.hint})" if failure.hint else failure.message
     )
-
-
-def _exit_with(code: int) -> NoReturn:
-    raise SystemExit(code)
 
 
 def _tell_kept(path: str) -> None:
@@ -185,74 +194,63 @@ CREATED_KINDS = [
 SOURCES = [
     name for name in BASE_TRUST if name != "unknown"
 ]  # classes; any other --source is a link or a file
+TEMPLATE_KEYS = {"title": "title", "when": "whenToUse", "tags": "tags", "importance": "importance"}
 fields = together(  # the options that describe an entry
-    click.option("--title", default="", help="The title: one line."),
-    click.option(
+    text_option("--title", help="The title: one line."),
+    list_option(
         "--when",
         "-w",
-        multiple=True,
         help="When to use the memory: words, a|b, a pattern or a sentence; may be repeated.",
     ),
-    click.option("--tag", "-t", "tags", multiple=True, help="A tag; may be repeated."),
-    click.option(
+    list_option("--tag", "-t", "tags", help="A tag; may be repeated."),
+    option(
         "--importance",
         "-i",
-        type=click.Choice(IMPORTANCE, case_sensitive=False),
+        type=Choice(IMPORTANCE, case_sensitive=False),
         help="The importance. Default: medium.",
     ),
     BY,
-    click.option("--in", "found_in", default="", help="The task in which it was discovered."),
-    click.option(
-        "--source", default="", help="The source: a link, a file, or a class such as user_explicit."
-    ),
-    click.option(
-        "--related", "-r", multiple=True, help="The id of a related memory; may be repeated."
-    ),
-    click.option("--body", "-b", default="", help="The text; '-' reads it from standard input."),
-    click.option("--file", "-f", "file", type=click.File("rb"), help="Read the text from a file."),
-    click.option("--edit", "-e", is_flag=True, help="Write the text in $EDITOR."),
+    text_option("--in", "found_in", help="The task in which it was discovered."),
+    text_option("--source", help="The source: a link, a file, or a class such as user_explicit."),
+    list_option("--related", "-r", help="The id of a related memory; may be repeated."),
+    text_option("--body", "-b", help="The text; '-' reads it from standard input."),
+    option("--file", "-f", "file", type=File("rb"), help="Read the text from a file."),
+    flag("--edit", "-e", help="Write the text in $EDITOR."),
     RESUME,
-    click.option(
+    flag(
         "--anyway",
-        is_flag=True,
         help="Store it even if the title is taken or a condition cannot match.",
     ),
     JSON,
 )
 
 
-@click.command("add")
-@click.argument("text", nargs=-1)
-@click.option(
+@command("add")
+@argument("text", nargs=-1)
+@option(
     "--kind",
     "-k",
-    type=click.Choice(CREATED_KINDS),
+    type=Choice(CREATED_KINDS),
     default="memory",
     show_default=True,
     help="The kind of memory.",
 )
-@click.option(
-    "--claim", default="", help="A claim: subject=…,predicate=…,value=… with the value last."
-)
-@click.option(
+@text_option("--claim", help="A claim: subject=…,predicate=…,value=… with the value last.")
+@option(
     "--exclusive/--no-exclusive",
     default=None,
     help="Whether other values contradict the claim. Default: yes.",
 )
-@click.option("--scope", type=click.Choice(SCOPES), help="The scope of the claim. Default: global.")
-@click.option("--session", default="", help="The session, for a claim of scope session.")
-@click.option("--valid-from", default="", help="The date or time from which the memory is valid.")
-@click.option(
-    "--valid-until", default="", help="The date or time at which the memory stops being valid."
-)
-@click.option("--on-conflict", type=click.Choice(ON_CONFLICT), default=ON_CONFLICT[0], show_default=True,
+@option("--scope", type=Choice(SCOPES), help="The scope of the claim. Default: global.")
+@text_option("--session", help="The session, for a claim of scope session.")
+@text_option("--valid-from", help="The date or time from which the memory is valid.")
+@text_option("--valid-until", help="The date or time at which the memory stops being valid.")
+@option("--on-conflict", type=Choice(ON_CONFLICT), default=ON_CONFLICT[0], show_default=True,
               help="What to do if a contradicting claim is trusted more.")  # fmt: skip
-@click.option(
-    "--quote", default="", help="A person's words from this session, which the command verifies."
-)
+@text_option("--quote", help="A person's words from this session, which the command verifies.")
 @fields
 @PERSONAL
-@click.pass_obj
+@pass_obj
 def add_command(
     folder: str,
     /,
@@ -271,6 +269,11 @@ def add_command(
 
     If a claim repeats a stored claim, it confirms that claim. If it contradicts a stored claim, it replaces that claim
     or waits for your review. See 'rawkomem docs belief'.
+
+    Examples:
+      rawkomem add "Run the tests with pnpm. npm ignores the lock file."
+      rawkomem add --title 'Why we chose apsw' --when 'sqlite|database' --body 'It loads extensions.'
+      rawkomem add --edit --tag payments
     """
     repository = open_personal() if personal else open_repository(folder)
     said = _text_given(text, given)
@@ -297,7 +300,9 @@ def add_command(
         )
 
     given = {**given, "body": said or given["body"]}
-    template = partial(_template, repository, kind, given)
+    values = {key: given[option] for option, key in TEMPLATE_KEYS.items() if given[option]}
+    values = {key: [*value] if isinstance(value, tuple) else value for key, value in values.items()}
+    template = partial(fill_template, repository.layout, kind, values)
     stored = _from_text(repository, f"add-{kind}", given, template, store, resume)
     if isinstance(stored, Remembered):
         _tell_remembered(repository, stored, given["as_json"])
@@ -311,11 +316,11 @@ def add_command(
         note(f"stored without a text: add one with 'rawkomem amend {stored.outcome.id} --body …'")
 
 
-@click.command("amend")
-@click.argument("id")
+@command("amend")
+@argument("id")
 @fields
-@click.option("--untag", multiple=True, help="Remove this tag; may be repeated.")
-@click.option(
+@list_option("--untag", help="Remove this tag; may be repeated.")
+@option(
     "--tags",
     "all_tags",
     default=None,
@@ -330,6 +335,11 @@ def amend_command(
 
     Only the fields that you name change. --tag adds a tag to those of the memory, --untag removes one, --tags replaces
     all of them. Without options, you edit the text in $EDITOR. 'rawkomem undo' undoes the change.
+
+    Examples:
+      rawkomem amend ID --title 'A better title'
+      rawkomem amend ID --tag payments --untag billing
+      rawkomem amend ID --edit
     """
     if given["tags"] or untag or all_tags is not None:
         given["tags"] = _tags_after(repository.get(id), given["tags"], untag, all_tags)
@@ -357,8 +367,8 @@ def amend_command(
     _report_written(repository, written, "amended", given["as_json"])
 
 
-@click.command("delete")
-@click.argument("id")
+@command("delete")
+@argument("id")
 @REASON
 @YES
 @JSON
@@ -368,19 +378,21 @@ def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_j
 
     The command appends a deletion entry: the memory is no longer listed, found or injected, and its text stays in
     the file. At a terminal, it asks for confirmation. 'rawkomem rm' is the same command.
+
+    Examples:
+      rawkomem delete ID
+      rawkomem rm ID --reason 'No longer true' --yes
     """
     if not yes and not as_json and sys.stdin.isatty():
         memory = repository.get(id)
-        click.confirm(
-            f"Delete {one_line(memory.title or memory.path, 80)!r} ({memory.id})?", abort=True
-        )
+        confirm(f"Delete {one_line(memory.title or memory.path, 80)!r} ({memory.id})?", abort=True)
     written = repository.delete(id, reason, user_name())
     _report_written(repository, written, "deleted", as_json)
     note(f"'rawkomem restore {written.entry.about}' brings it back")
 
 
-@click.command("purge")
-@click.argument("id")
+@command("purge")
+@argument("id")
 @YES
 @JSON
 @pass_repository
@@ -389,13 +401,16 @@ def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> 
 
     Use it for leaked secrets. Git history keeps the old text: change the secret, and rewrite the history if you need
     to.
+
+    Examples:
+      rawkomem purge ID
     """
     if yes and id not in repository.core.finished_purges:
         _check_named(repository, id)
     elif not yes and id not in repository.core.finished_purges:
         memory = repository.get(id)
         paths = dict.fromkeys((memory.path, *(step.entry.path for step in repository.history(id))))
-        click.confirm(
+        confirm(
             f"Remove every entry about {memory.title or memory.id!r} from {', '.join(paths)} for good?",
             abort=True,
         )
@@ -454,7 +469,7 @@ def _body_of(repository: Repository, id: str) -> str:
 
 def _kind_of(unsaved: str) -> str:
     """Return the kind in the file name of an unsaved text; empty if it is unknown or if --kind is used."""
-    source = click.get_current_context().get_parameter_source("kind")
+    source = get_current_context().get_parameter_source("kind")
     named = source is not click.core.ParameterSource.DEFAULT
     return (
         ""
@@ -569,17 +584,6 @@ def _claim_of_text(text: str) -> dict[str, Value]:
     return {**{key.strip(): said.strip() for key, _, said in parts}, "value": value}
 
 
-def _template(repository: Repository, kind: str, given: dict[str, Any]) -> str:
-
-    return fill_template(repository.layout, kind, _template_values(given))
-
-
-def _template_values(given: dict[str, Any]) -> dict[str, Any]:
-    keys = {"title": "title", "when": "whenToUse", "tags": "tags", "importance": "importance"}
-    return {keys[key]: list(value) if isinstance(value, tuple) else value
-            for key, value in given.items() if key in keys and value}  # fmt: skip
-
-
 OUTCOME_WORDS = {
     "corroborated": "confirmed",
     "quarantined": "quarantined",
@@ -660,21 +664,20 @@ MAX_TITLES = 3  # of one change in the list
 MAX_TITLE_CHARS = 60  # of a title in the list
 
 
-@click.command("undo")
-@click.argument("change", default="")
-@click.option("--list", "listing", is_flag=True, help="List the last changes that can be undone.")
+@command("undo")
+@argument("change", default="")
+@flag("--list", "listing", help="List the last changes that can be undone.")
 @LIMIT.but(help="With --list: maximum number of changes; 0 lists all.", default=MAX_SHOWN, least=0)
-@click.option(
+@flag(
     "--all",
     "everything",
-    is_flag=True,
     help="Allow a change of more than 50 memories, such as an import.",
 )
 @DRY_RUN
 @BY
 @PERSONAL
 @JSON
-@click.pass_obj
+@pass_obj
 def undo_command(
     folder: str, /, change: str, listing: bool, limit: int, everything: bool, dry_run: bool, by: str, personal: bool,
     as_json: bool,
@@ -684,6 +687,11 @@ def undo_command(
     The command appends entries that reverse the change: it deletes an added memory, restores the earlier text of an
     amended one, and withdraws a vote. Run it again to undo the change before that. CHANGE is a name that --list
     shows. A purge cannot be undone.
+
+    Examples:
+      rawkomem undo --dry-run
+      rawkomem undo
+      rawkomem undo --list
     """
     repository = open_personal() if personal else open_repository(folder)
     if listing:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import click
+from click import Choice, Path, argument, command, option, pass_obj
 
 from ...files.check import NOT_IDEAL, Checked, check_files, printable
 from ...files.layout import FOLDER, Layout
@@ -49,6 +49,7 @@ from ...repository.settings_table import read_values
 from ...state.history import word_difference
 from ...text.chunks import counted
 from ...text.clean import one_line
+from .declarations import flag
 from .listing import tell_stale
 from .opening import open_repository
 from .options import JSON
@@ -115,7 +116,16 @@ def _tell_duplicates_of(repository: Repository, apply: bool, as_json: bool) -> i
     problems, proposals = duplicate_problems(brought), repository.staging.proposals(brought)
     if as_json:
         say_json(
-            [*map(_problem_json, problems), *(_proposal_json(brought, one) for one in proposals)]
+            [
+                *(
+                    {
+                        "file": printable(problem.path),
+                        **fields_of(problem, "line", "code", "message", "hint"),
+                    }
+                    for problem in problems
+                ),
+                *(_proposal_json(brought, one) for one in proposals),
+            ]
         )
         return 1 if problems else 0
     for problem in problems:
@@ -166,13 +176,6 @@ def proposal_line(brought: AddedMemories, proposal: StagedProposal) -> str:
     return f"{place}: {paint(proposal.code, 'yellow')}: {proposal.message}. {paint(proposal.hint, 'dim')}"
 
 
-def _problem_json(problem: Problem) -> dict[str, object]:
-    return {
-        "file": printable(problem.path),
-        **fields_of(problem, "line", "code", "message", "hint"),
-    }
-
-
 def _proposal_json(brought: AddedMemories, proposal: StagedProposal) -> dict[str, object]:
     place = {
         "file": printable(brought.staged.name(proposal.memory.path)),
@@ -187,18 +190,18 @@ def _proposal_json(brought: AddedMemories, proposal: StagedProposal) -> dict[str
 CHECK_NAMES = (*CHECKS, DUPLICATES)  # of all checks of staged files
 
 
-def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def staged_options(function: Any) -> Any:
     """Declare `--staged` and an option to skip each of its checks."""
     for name in reversed(CHECK_NAMES):
         where = "--staged" if name == DUPLICATES else "--staged or --diff"
-        function = click.option(
+        function = option(
             f"--{name}/--no-{name}", default=True, help=f"Run the check '{name}', with {where}."
         )(function)
     help = "With --staged: restore committed entries that you edited, append your edits as amendments, and stage both."
-    function = click.option("--as-amendment", is_flag=True, help=help)(function)
-    return click.option(
-        "--staged", is_flag=True, help="Only check changes staged in git; exit with 1 on errors."
-    )(function)
+    function = flag("--as-amendment", help=help)(function)
+    return flag("--staged", help="Only check changes staged in git; exit with 1 on errors.")(
+        function
+    )
 
 
 def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> int:
@@ -324,18 +327,22 @@ HEADINGS = {
 }
 
 
-@click.command("diff")
-@click.argument("span", metavar="BASE...HEAD")
-@click.option("--format", "form", type=click.Choice((TEXT_FORM, MARKDOWN_FORM, JSON_FORM)), default=TEXT_FORM, show_default=True,
+@command("diff")
+@argument("span", metavar="BASE...HEAD")
+@option("--format", "form", type=Choice((TEXT_FORM, MARKDOWN_FORM, JSON_FORM)), default=TEXT_FORM, show_default=True,
               help="The output: text for a terminal, Markdown for a pull request, or JSON.")  # fmt: skip
 @JSON.but(help="The same as --format json.")
-@click.pass_obj
+@pass_obj
 def diff_command(folder: str, /, span: str, form: str, as_json: bool) -> None:
     """Show how a branch changes the memories.
 
     The command lists memories that were added, changed, superseded, contradicted, archived or deleted on HEAD since
     it branched from BASE. It reads only git objects. BASE alone means BASE...HEAD; BASE..HEAD compares with BASE
     itself.
+
+    Examples:
+      rawkomem diff HEAD...HEAD
+      rawkomem diff HEAD --format markdown
     """
     found = [item for branch in read_branches(folder, span) for item in _differences(branch)]
     if as_json or form == JSON_FORM:
@@ -499,23 +506,22 @@ def _redacted_data(value: Any) -> Any:
 LEVEL_COLORS = {"error": "red", "warning": "yellow", "style": "dim"}
 
 
-@click.command("check")
-@click.argument("paths", nargs=-1, type=click.Path(exists=False))
+@command("check")
+@argument("paths", nargs=-1, type=Path(exists=False))
 @JSON.but(help="Print JSON: one object for each file.")
-@click.option(
+@flag(
     "--style",
-    is_flag=True,
     help="Also report memories that are shorter or longer than recommended.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Skip the content rules.")
-@click.option("--stale", is_flag=True, help="Only list citations of code that changed or is gone.")
-@click.option(
+@flag("--quiet", "-q", help="Skip the content rules.")
+@flag("--stale", help="Only list citations of code that changed or is gone.")
+@option(
     "--diff", "span", metavar="BASE...HEAD", default="", help="Only check the changes of a branch."
 )
-@click.option("--format", "form", type=click.Choice(("text", "github", "json")), default="text",
+@option("--format", "form", type=Choice(("text", "github", "json")), default="text",
               help="With --diff: text, annotations for GitHub Actions, or JSON.")  # fmt: skip
 @staged_options
-@click.pass_obj
+@pass_obj
 def check_command(
     folder: str, /, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, staged: bool,
     as_amendment: bool, span: str, form: str, **checks: bool,
@@ -525,6 +531,11 @@ def check_command(
     Without PATHS, the command checks every file of the repository. The exit code is 1 if a file cannot be used as a
     memory. With --stale, it is 1 if a memory cites code that changed or is gone. --staged checks the staged
     changes, for a pre-commit hook; --diff checks the changes of a branch. Both exit with 1 on errors.
+
+    Examples:
+      rawkomem check
+      rawkomem check --staged
+      rawkomem check --stale
     """
     if as_amendment:
         if not staged:

@@ -109,53 +109,39 @@ COMMANDS = {
 
 # heading → (commands that `rawkomem --help` shows, further commands that `rawkomem help --all` shows)
 GROUPS = {
-    "Start": (("init", "import", "connect", "browse"), ("demo", "replay", "completion", "uninstall")),
-    "Remember": (
-        ("add", "learn", "drafts", "lesson"),
-        ("skill", "trace", "episode", "evolve", "reflect", "project"),
-    ),
+    "Start": ("init import connect browse", "demo replay completion uninstall"),
+    "Remember": ("add learn drafts lesson", "skill trace episode evolve reflect project"),
     "Find": (
-        ("search", "inject", "list", "show", "why"),
-        ("why-not", "context", "brief", "stats", "tokens", "history", "explain", "entities", "diff"),
+        "search inject list show why",
+        "why-not context brief stats tokens history explain entities diff",
     ),
     "Change": (
-        ("amend", "feedback", "link", "review", "delete", "undo"),
-        ("restore", "archive", "supersede", "reinforce", "dispute", "conflicts", "quarantine", "validity", "cite",
-         "heritage", "purge"),
+        "amend feedback link review delete undo",
+        "restore archive supersede reinforce dispute conflicts quarantine validity cite heritage purge",
     ),
     "Maintain": (
-        ("status", "check", "doctor", "docs", "help"),
-        ("self-check", "index", "tidy", "store", "ledger", "export", "toc", "sinks", "schema", "scrub", "match",
-         "embed", "bench", "mcp", "lsp", "hook"),
+        "status check doctor docs help",
+        "self-check index tidy store ledger export toc sinks schema scrub match embed bench mcp lsp hook",
     ),
-}  # fmt: skip
+}
 
-# Names that people know from other tools.
-SHORT_NAMES = {"ls": ("list",), "rm": ("delete",), "edit": ("amend",)}
-# Deprecated names of version 0.1. They work for one more version; the help does not show them.
-OLD_NAMES = {
-    "lessons": ("lesson", "list"),
-    "distill": ("lesson", "distill"),
-    "skills": ("skill", "list"),
-    "synthesize": ("skill", "synthesize"),
-    "log": ("trace", "log"),
-    "unlink": ("link", "remove"),
-    "links": ("link", "list"),
-    "traverse": ("link", "walk"),
-    "path": ("link", "path"),
-    "clusters": ("link", "clusters"),
-    "orphans": ("link", "orphans"),
-    "graph": ("link", "graph"),
-    "sync": ("index", "sync"),
-    "watch": ("index", "watch"),
-    "rebuild": ("index", "rebuild"),
-    "consolidate": ("tidy", "consolidate"),
-    "digest": ("tidy", "digest"),
-    "compress": ("tidy", "digest"),
-    "prune": ("tidy", "prune"),
-    "decay": ("tidy", "prune"),
-    "gather": ("tidy", "gather"),
-    "retention": ("tidy", "retention"),
+# Names that people know from other tools and designs; the help does not show them.
+ALIASES = {
+    "ls": "list",
+    "rm": "delete",
+    "edit": "amend",
+    "lessons": "lesson list",
+    "distill": "lesson distill",
+    "synthesize": "skill synthesize",
+    "links": "link list",
+    "traverse": "link walk",
+    "path": "link path",
+    "clusters": "link clusters",
+    "orphans": "link orphans",
+    "consolidate": "tidy consolidate",
+    "compress": "tidy digest",
+    "decay": "tidy prune",
+    "sync": "index sync",
 }
 # Unknown words → the command that the error suggests.
 OTHER_WORDS = {
@@ -180,21 +166,41 @@ HELP = {
     "search": """Find memories that match a question.
 
     Search compares words and meaning. If QUERY is '-', it is read from standard input. Memories with the status
-    draft are included; use --include to find archived, superseded or deleted memories.""",
+    draft are included; use --include to find archived, superseded or deleted memories.
+
+    Examples:
+      rawkomem search 'which port does the database use'
+      rawkomem search payments --tag billing -n 3""",
     "inject": """Print the memories that an agent needs for a task.
 
     If TASK is '-', it is read from standard input. A memory is printed if one of its whenToUse conditions matches or if
-    it is relevant enough. If no memory is relevant, the output is empty and the exit code is 0.""",
+    it is relevant enough. If no memory is relevant, the output is empty and the exit code is 0.
+
+    Examples:
+      rawkomem inject 'make the payment retry configurable'
+      rawkomem inject 'fix the login' --explain""",
     "stats": """Count memories and show how often they are used.
 
     The filters are those of 'rawkomem list'; 'statuses' ignores them and counts every memory. A use is an injection on
-    this machine.""",
+    this machine.
+
+    Examples:
+      rawkomem stats
+      rawkomem stats --tag payments --json""",
     "feedback": """Rate a memory as helpful or harmful.
 
-    A harmful vote halves the score of the memory in later injections.""",
+    A harmful vote halves the score of the memory in later injections.
+
+    Examples:
+      rawkomem feedback ID helpful
+      rawkomem feedback ID harmful --reason 'The port changed'""",
     "sync": """Update the index from the files.
 
-    Every search does this automatically. Run this command after a large change, so that no search has to wait.""",
+    Every search does this automatically. Run this command after a large change, so that no search has to wait.
+
+    Examples:
+      rawkomem index sync
+      rawkomem index sync --deep""",
     "merge-driver": """Merge three versions of a memory file into the second: BASE OURS THEIRS [PATH].
 
     Git runs this command after 'rawkomem connect git'. The exit code is 3 if both sides changed the same entry.""",
@@ -202,7 +208,10 @@ HELP = {
 
     HOST is a name that 'rawkomem connect' lists. EVENT is session-start, prompt, turn-end or session-end, or the host's
     own name for it. The command reads the host's JSON from standard input and answers in its format. On any error the
-    hook prints nothing and exits 0; the error is in .rawko/local/hook.log. See 'rawkomem docs hosts'.""",
+    hook prints nothing and exits 0; the error is in .rawko/local/hook.log. See 'rawkomem docs hosts'.
+
+    Examples:
+      rawkomem hook claude prompt < FILE""",
 }
 INTRODUCTION = "rawkomem keeps a project's memories as Markdown files for people and agents."
 ENDING = """\
@@ -219,9 +228,9 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        path = SHORT_NAMES.get(name) or OLD_NAMES.get(name) or (name,)
-        command = load_command(name if name in FREQUENT else path[0])
-        for part in () if name in FREQUENT else path[1:]:
+        first, *rest = [name] if name in FREQUENT else ALIASES.get(name, name).split()
+        command = load_command(first)
+        for part in rest:
             command = getattr(command, "commands", {}).get(part)
         return command
 
@@ -238,8 +247,6 @@ class LazyGroup(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands that start with `incomplete`, from the table: loading them all takes a second."""
-        from click.shell_completion import CompletionItem  # for completion only
-
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         return [
@@ -257,8 +264,8 @@ def commands_overview(everything: bool) -> str:
     lines = [INTRODUCTION, "", "Usage: rawkomem [-C FOLDER] COMMAND ..."]
     for heading, (shown, more) in GROUPS.items():
         lines += ["", heading]
-        names = (*shown, *more) if everything else shown
-        lines += [f"  {name:{NAME_COLUMNS}}{COMMANDS[name][1]}" for name in names]
+        names = f"{shown} {more}" if everything else shown
+        lines += [f"  {name:{NAME_COLUMNS}}{COMMANDS[name][1]}" for name in names.split()]
     options = ("-C FOLDER   Work as if started in this folder.", "--version   Show the version.")
     return "\n".join([*lines, "", "Options", *(f"  {line}" for line in options), "", ENDING])
 
@@ -266,15 +273,15 @@ def commands_overview(everything: bool) -> str:
 def load_command(name: str) -> click.Command | None:
     """Return a command with examples in its help, or None if there is no such command."""
     if name in FREQUENT:
-        command = with_examples(click_of(name), " ".join(OLD_NAMES.get(name, (name,))))
+        command = click_of(name)
     elif name in COMMANDS:
         module = import_module(f"rawkomem.faces.cli.{COMMANDS[name][0]}")
-        command = with_examples(getattr(module, f"{name.replace('-', '_')}_command"), name)
+        command = getattr(module, f"{name.replace('-', '_')}_command")
     else:
         return None
     if COMPLETE_VARIABLE in os.environ:
         enable_completion(command)
-    return command
+    return with_examples(command)
 
 
 def _suggestion(name: str) -> str:
@@ -307,18 +314,12 @@ def cli(ctx: click.Context, folder: str) -> None:
 
 def run_click(argv: list[str]) -> int:
     """Run a command line through click, print errors as one line, and return the exit code."""
-    if COMPLETE_VARIABLE in os.environ:
-        pass
     try:
         result = cli.main(args=argv, prog_name="rawkomem", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except click.ClickException as failure:
         context = getattr(failure, "ctx", None)
         path = context.command_path if context else "rawkomem"
-        if isinstance(failure, click.NoSuchOption) and context:
-            shown = {name for option in context.command.params for name in option.opts}
-            near = [name for name in failure.possibilities or () if name in shown]
-            failure = click.NoSuchOption(failure.option_name, possibilities=near, ctx=context)
         note(f"{failure.format_message()} (try '{path} --help')")
         return failure.exit_code
     except click.exceptions.Abort:
@@ -326,7 +327,7 @@ def run_click(argv: list[str]) -> int:
         return 1
 
 
-def pass_repository(function: Callable[..., T]) -> Callable[..., T]:
+def pass_repository(function: Callable[..., T], layers: bool = False) -> Callable[..., T]:
     """Return a click command that passes the repository of its folder as the first argument.
 
     If the command has an ID, this is the repository that holds the memory with this id.
@@ -334,8 +335,8 @@ def pass_repository(function: Callable[..., T]) -> Callable[..., T]:
 
     @click.pass_obj
     def command(folder: str, /, *arguments: Any, **named: Any) -> T:
-        if not named.get("id"):
-            return function(open_repository(folder), *arguments, **named)
+        if layers or not named.get("id"):
+            return function(open_repository(folder, layers), *arguments, **named)
         owner, named["id"] = open_owner(folder, named["id"])
         return function(owner, *arguments, **named)
 
@@ -344,12 +345,7 @@ def pass_repository(function: Callable[..., T]) -> Callable[..., T]:
 
 def pass_layers(function: Callable[..., T]) -> Callable[..., T]:
     """Return a click command that passes the repository of its folder with all layers as the first argument."""
-
-    @click.pass_obj
-    def command(folder: str, /, *arguments: Any, **named: Any) -> T:
-        return function(open_repository(folder, layers=True), *arguments, **named)
-
-    return update_wrapper(command, function)
+    return pass_repository(function, layers=True)
 
 
 def click_of(name: str) -> click.Command:
@@ -357,6 +353,8 @@ def click_of(name: str) -> click.Command:
     hot = FREQUENT[name]
 
     def command(folder: str, /, arguments: tuple[str, ...] = (), **values: Any) -> None:
+        if hot.max_arguments and len(arguments) > hot.max_arguments:
+            raise click.UsageError(f"unexpected argument {arguments[hot.max_arguments]!r}")
         if arguments == ("-",) and not hot.max_arguments:
             arguments = (read_stdin(strict=False),)
         lists = {
@@ -367,14 +365,6 @@ def click_of(name: str) -> click.Command:
     declared = together(*hot.options)(click.pass_obj(command))
     if hot.argument:
         declared = click.argument(
-            "arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw,
-            callback=lambda ctx, own, given: _at_most(hot.max_arguments, given),
-        )(declared)  # fmt: skip
+            "arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw
+        )(declared)
     return click.command(name, help=HELP[name])(declared)
-
-
-def _at_most(number: int, given: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the arguments; raise UsageError if there are more than `number`. 0 means no limit."""
-    if number and len(given) > number:
-        raise click.UsageError(f"unexpected argument {given[number]!r}")
-    return given

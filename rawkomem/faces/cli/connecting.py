@@ -11,6 +11,7 @@ import sys
 from importlib.util import find_spec
 
 import click
+from click import Choice, Command, Context, Option, Parameter, confirm, group, option, pass_obj
 
 from ...files.installation import plan_uninstall, uninstall
 from ...files.layout import find_layout
@@ -34,7 +35,7 @@ from ...hosts.our_entries import PROGRAM_NAMES
 from ...model.errors import RawkoError
 from ...model.installed import how_to_add, how_to_reach
 from .checks import CHECK_NAMES
-from .declarations import Verbs
+from .declarations import Verbs, flag
 from .options import DRY_RUN, JSON, YES
 from .overview import connected_hosts
 from .terminal import note, paint, say, say_json, say_rows
@@ -45,16 +46,16 @@ from .terminal import note, paint, say, say_json, say_rows
 
 @click.command("git")
 @DRY_RUN
-@click.option("--remove", is_flag=True, help="Disconnect: restore the files byte by byte.")
-@click.option(
+@flag("--remove", help="Disconnect: restore the files byte by byte.")
+@option(
     "--without",
     multiple=True,
-    type=click.Choice(CHECK_NAMES),
+    type=Choice(CHECK_NAMES),
     help="Leave this check out of the hook; may be repeated.",
 )
-@click.option("--post-merge", is_flag=True, help="Also update the index after each merge.")
+@flag("--post-merge", help="Also update the index after each merge.")
 @JSON
-@click.pass_obj
+@pass_obj
 def connect_git(
     folder: str,
     /,
@@ -69,6 +70,10 @@ def connect_git(
     The command sets the merge driver of this clone, adds missing lines to .rawko/.gitattributes and .gitignore, and
     adds hooks that check commits and merges. If pre-commit, lefthook or husky manages your hooks, it prints the lines
     to add there. A second run changes nothing.
+
+    Examples:
+      rawkomem connect git --dry-run
+      rawkomem connect git
     """
     layout = find_layout(folder)
     connection = (
@@ -121,20 +126,29 @@ def _git_json(connection: Connection) -> dict[str, object]:
 # Implement `rawkomem connect`: connect coding agents and git to the memories, and disconnect them.
 
 
-@click.group("connect", cls=Verbs, bare="list")
+@group("connect", cls=Verbs, bare="list")
 def connect_command() -> None:
     """Connect coding agents and git to the memories.
 
-    Connecting an agent adds hooks to its settings file; all other settings stay. --remove takes the hooks out again.
-    See 'rawkomem docs hosts' and 'rawkomem docs git'.
+    Connecting an agent adds hooks to its settings file; all other settings stay. --remove takes the hooks out
+    again. See 'rawkomem docs hosts' and 'rawkomem docs git'.
+
+    Examples:
+      rawkomem connect claude --dry-run
+      rawkomem connect git
+      rawkomem connect claude --remove
     """
 
 
 @connect_command.command("list")
 @JSON
-@click.pass_obj
+@pass_obj
 def connect_list(folder: str, /, as_json: bool) -> None:
-    """List coding agents and whether they are connected."""
+    """List coding agents and whether they are connected.
+
+    Examples:
+      rawkomem connect list
+    """
     hosts = connected_hosts(find_layout(folder).project)
     rows = [(name, name in hosts, HOSTS[name].about) for name in connectable()]
     say_rows(
@@ -147,23 +161,23 @@ def connect_list(folder: str, /, as_json: bool) -> None:
     )
 
 
-def host_command(name: str) -> click.Command:
+def host_command(name: str) -> Command:
     """Return the command that connects one agent host."""
     host = HOSTS[name]
     help = host.about
 
     @click.command(name, help=help, short_help=help)
     @DRY_RUN
-    @click.option("--remove", is_flag=True, help="Disconnect: remove our entries.")
-    @click.option("--user", is_flag=True, help="Change your own settings, for all your projects.")
-    @click.option(
+    @flag("--remove", help="Disconnect: remove our entries.")
+    @flag("--user", help="Change your own settings, for all your projects.")
+    @option(
         "--mcp",
         is_flag=True,
         help="Also set up the MCP server.",
         hidden=not (host.mcp and host.has_hooks),
     )
     @JSON
-    @click.pass_obj
+    @pass_obj
     def command(
         folder: str, /, dry_run: bool, remove: bool, user: bool, mcp: bool, as_json: bool
     ) -> None:
@@ -192,7 +206,7 @@ def host_command(name: str) -> click.Command:
     if host.marketplace:
         shown = "Print the folder that '/plugin marketplace add' takes; write nothing."
         command.params.append(
-            click.Option(
+            Option(
                 ["--plugin"],
                 is_flag=True,
                 is_eager=True,
@@ -204,7 +218,7 @@ def host_command(name: str) -> click.Command:
     return command
 
 
-def _tell_plugin(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+def _tell_plugin(context: Context, parameter: Parameter, wanted: bool) -> None:
     if wanted:
         say(plugin_folder(str(context.info_name)))
         context.exit()
@@ -268,7 +282,7 @@ def _warn_about_host(name: str, project: str, user: bool) -> None:
 @click.command("uninstall")
 @DRY_RUN
 @YES
-@click.pass_obj
+@pass_obj
 def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
     """Remove everything that rawkomem wrote, except your memories.
 
@@ -276,6 +290,9 @@ def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
     never changed, and a generated MEMORY.md. On this machine it removes the caches. Your memories and your own
     settings stay. It lists files of other programs that still name rawkomem; 'rawkomem connect HOST --remove'
     cleans them.
+
+    Examples:
+      rawkomem uninstall --dry-run
     """
     layout = find_layout(folder)
     leaving = plan_uninstall(layout, files_to_remove(layout.project))
@@ -291,7 +308,7 @@ def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
         note("nothing was removed (--dry-run)")
         return
     if not yes:
-        click.confirm(
+        confirm(
             "Remove these files for good? Usage counts and the ledger have no other copy",
             abort=True,
         )

@@ -10,6 +10,7 @@ from functools import update_wrapper
 from typing import Any
 
 import click
+from click import Abort, argument
 
 from ...files.append import Written
 from ...files.layout import read_stdin
@@ -23,11 +24,10 @@ from ...repository import Repository
 from ...repository.beliefs import Proposal
 from ...state.changes import Conflict
 from ...state.claims import claim_of
-from ...state.contradictions import Contradiction
 from ...text.clean import one_line
 from .adding import say_stored
 from .commands import pass_repository
-from .declarations import one_of
+from .declarations import flag, list_option, one_of, text_option
 from .opening import author, decided_json, report_decision
 from .options import ALL, BY, JSON, REASON, YES, together
 from .terminal import (
@@ -45,12 +45,8 @@ from .terminal import (
 # Implement decisions about memories: `rawkomem reinforce`, `dispute`, `quarantine`, `restore`, and
 # more.
 
-SUPERSEDE = click.option(
-    "--supersede", is_flag=True, help="Supersede the memory that it contradicts."
-)
-KEEP_BOTH = click.option(
-    "--keep-both", is_flag=True, help="Keep both memories in use and close the conflict."
-)
+SUPERSEDE = flag("--supersede", help="Supersede the memory that it contradicts.")
+KEEP_BOTH = flag("--keep-both", help="Keep both memories in use and close the conflict.")
 LIST_WORD = "list"
 MAX_SAID_CHARS = 80  # characters of a sentence in a list
 
@@ -65,7 +61,7 @@ def decision(name: str, done: str = "") -> Callable[[Any], Any]:
             )
 
         function = pass_repository(update_wrapper(command, decide))
-        for option in (JSON, BY, REASON, click.argument("id")):
+        for option in (JSON, BY, REASON, argument("id")):
             function = option(function)
         return click.command(name)(function)
 
@@ -74,7 +70,11 @@ def decision(name: str, done: str = "") -> Callable[[Any], Any]:
 
 @decision("reinforce", "reinforced")
 def reinforce_command(repository: Repository, id: str, reason: str, by: str) -> list[Written]:
-    """Confirm that a memory is true."""
+    """Confirm that a memory is true.
+
+    Examples:
+      rawkomem reinforce ID --reason 'Seen in the logs'
+    """
     return [repository.beliefs.reinforce(id, reason, by)]
 
 
@@ -83,16 +83,18 @@ def dispute_command(repository: Repository, id: str, reason: str, by: str) -> li
     """Report that a memory may be wrong.
 
     A memory is no longer used if its trust falls below 0.3, or after three disputes without a 'rawkomem reinforce'.
+
+    Examples:
+      rawkomem dispute ID --reason 'The port changed'
     """
     return [repository.beliefs.dispute(id, reason, by)]
 
 
 @click.command("quarantine")
-@click.argument("id", metavar="ID|list")
-@click.option(
+@argument("id", metavar="ID|list")
+@text_option(
     "--from",
     "place",
-    default="",
     help="With list: only memories imported from this format, file or folder.",
 )
 @ALL.but(help="With list: maximum number of results. Default: all.")
@@ -106,6 +108,10 @@ def quarantine_command(
     """Hold a memory back until a person reviews it.
 
     'rawkomem quarantine list' lists the memories in quarantine; decide on them with 'rawkomem review'.
+
+    Examples:
+      rawkomem quarantine list
+      rawkomem quarantine ID --reason 'Check this first'
     """
     if id != LIST_WORD:
         report_decision(
@@ -147,6 +153,9 @@ def restore_command(
 
     It also releases memories that somebody quarantined by hand. Use 'rawkomem review' for memories that wait for
     their first review.
+
+    Examples:
+      rawkomem restore ID
     """
     before = repository.get(id)
     written = repository.beliefs.restore(id, settlement(supersede, keep_both), reason, by)
@@ -159,14 +168,18 @@ def restore_command(
 
 @decision("archive", "archived")
 def archive_command(repository: Repository, id: str, reason: str, by: str) -> list[Written]:
-    """Take a memory out of use; 'rawkomem restore' brings it back."""
+    """Take a memory out of use; 'rawkomem restore' brings it back.
+
+    Examples:
+      rawkomem archive ID --reason 'The service is gone'
+    """
     return [repository.beliefs.archive(id, reason, by)]
 
 
 @click.command("supersede")
-@click.argument("old")
-@click.argument("new")
-@click.option("--anyway", is_flag=True, help="Supersede even if the new memory is trusted less.")
+@argument("old")
+@argument("new")
+@flag("--anyway", help="Supersede even if the new memory is trusted less.")
 @REASON
 @BY
 @JSON
@@ -174,7 +187,11 @@ def archive_command(repository: Repository, id: str, reason: str, by: str) -> li
 def supersede_command(
     repository: Repository, old: str, new: str, anyway: bool, reason: str, by: str, as_json: bool
 ) -> None:
-    """Replace an old memory with a newer one."""
+    """Replace an old memory with a newer one.
+
+    Examples:
+      rawkomem supersede OLD NEW --reason 'The port changed'
+    """
     report_decision(
         repository,
         old,
@@ -185,28 +202,30 @@ def supersede_command(
 
 
 @decision("validity", "window set")
-@click.option(
+@text_option(
     "--from",
     "start",
-    default="",
     help="The first date, time or age such as 7d; 'none' removes the limit.",
 )
-@click.option(
+@text_option(
     "--until",
     "end",
-    default="",
     help="The date, time or age at which it stops being valid; 'none' removes the limit.",
 )
 def validity_command(
     repository: Repository, id: str, start: str, end: str, reason: str, by: str
 ) -> list[Written]:
-    """Set the dates between which a memory is valid."""
+    """Set the dates between which a memory is valid.
+
+    Examples:
+      rawkomem validity ID --until 2027-01-01
+    """
     return [repository.beliefs.validity(id, start, end, reason, by)]
 
 
 @click.command("evolve")
-@click.argument("text", nargs=-1, required=True)
-@click.option("--title", default="", help="The title. Default: the first line.")
+@argument("text", nargs=-1, required=True)
+@text_option("--title", help="The title. Default: the first line.")
 @BY
 @JSON
 @pass_repository
@@ -218,6 +237,9 @@ def evolve_command(
     If a memory says the same thing, the text confirms it. If a memory is clearly about the same subject and is not
     trusted more, the text supersedes it. Otherwise the text is stored as a new memory. If TEXT is '-', it is read
     from standard input.
+
+    Examples:
+      rawkomem evolve 'The database listens on port 6432 now.'
     """
     said = read_stdin() if text == ("-",) else " ".join(text)
     entry = entry_from_text(said)
@@ -238,6 +260,9 @@ def conflicts_command(repository: Repository, limit: int, as_json: bool) -> None
 
     The command lists contradicting claims that wait for a review, and memories whose sentences contradict a newer
     memory.
+
+    Examples:
+      rawkomem conflicts
     """
     all_found = repository.beliefs.conflicts(), repository.beliefs.contradictions()
     found, pairs = shortened_pair(as_json, *all_found, limit)
@@ -245,7 +270,15 @@ def conflicts_command(repository: Repository, limit: int, as_json: bool) -> None
         say_json(
             [
                 *(_conflict_json(repository, conflict) for conflict in found),
-                *map(_contradiction_json, pairs),
+                *(
+                    {
+                        "older": pair.older.id,
+                        "newer": pair.newer.id,
+                        "older_says": pair.said.other,
+                        "newer_says": pair.said.one,
+                    }
+                    for pair in pairs
+                ),
             ]
         )
         return
@@ -270,11 +303,6 @@ def conflicts_command(repository: Repository, limit: int, as_json: bool) -> None
         )
     if not found and not pairs:
         note("no memory contradicts another")
-
-
-def _contradiction_json(pair: Contradiction) -> dict[str, Any]:
-    sides = {"older": pair.older.id, "newer": pair.newer.id}
-    return {**sides, "older_says": pair.said.other, "newer_says": pair.said.one}
 
 
 def settlement(supersede: bool, keep_both: bool) -> str:
@@ -306,12 +334,11 @@ PROPOSAL_VERDICTS = {"accept": "accepted", "decline": "declined"}  # on proposed
 
 
 @click.command("review")
-@click.argument("id", required=False)
+@argument("id", required=False)
 @together(REASON, BY, ALL, JSON)
-@click.option(
+@text_option(
     "--all-from",
     "place",
-    default="",
     help="Decide on all memories imported from this format, file or folder.",
 )
 @one_of(
@@ -322,10 +349,9 @@ PROPOSAL_VERDICTS = {"accept": "accepted", "decline": "declined"}  # on proposed
     decline="Discard the proposed changes of a memory.",
 )
 @YES
-@click.option(
+@list_option(
     "--change",
     "changes",
-    multiple=True,
     help="Only this change (the id of its entry); may be repeated.",
 )
 @SUPERSEDE
@@ -350,6 +376,11 @@ def review_command(
     discards them. --activate and --reject decide on a memory in quarantine or on one side of a conflict. An
     activated claim supersedes the claim that it contradicts if it is trusted as much or if you add --supersede.
     With --keep-both, both claims stay in use. Otherwise the conflict stays open.
+
+    Examples:
+      rawkomem review
+      rawkomem review ID --activate
+      rawkomem review --all-from CLAUDE.md --activate
     """
     how_settled = settlement(supersede, keep_both)
     verdict = action or ("activate" if how_settled else "")
@@ -386,7 +417,7 @@ def _confirm_vouching(repository: Repository, id: str | None, place: str) -> Non
     if repository.core.via == "person" and (id or place):
         _show_waiting(repository, id, place, as_json=False)
         if not confirmed("Vouch for this?"):
-            raise click.Abort
+            raise Abort
 
 
 def _review_all(

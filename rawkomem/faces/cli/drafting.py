@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import click
+from click import Abort, Context, argument, confirm, group, pass_context
 
 from ...format.entries import entry_from_text
 from ...format.frontmatter import emit_fields
@@ -22,6 +22,7 @@ from ...text.chunks import counted
 from ...text.clean import one_line
 from .adding import RESUME, say_stored, unsaved_path, write_in_editor
 from .commands import pass_repository
+from .declarations import flag, list_option, text_option
 from .opening import author, open_repository
 from .options import BY, JSON, LIMIT, YES, together
 from .terminal import day, fields_of, note, paint, say, say_either, say_json, say_rows, wide
@@ -31,22 +32,18 @@ LABEL_CHARS = 10  # of the column with "agent", "person", "when"
 NOTHING_WAITS = "there are no drafts: hooks and 'rawkomem learn FILE' find them in sessions"
 MIN_WORDS_CHARS = 40  # of a line of an exchange on a narrow terminal
 PROPOSED = together(  # the options that change the memory which a draft proposes
-    click.option("--title", default="", help="A new title."),
-    click.option("--text", default="", help="A new text."),
-    click.option(
-        "--when", "-w", multiple=True, help="Replace the proposed conditions; may be repeated."
-    ),
+    text_option("--title", help="A new title."),
+    text_option("--text", help="A new text."),
+    list_option("--when", "-w", help="Replace the proposed conditions; may be repeated."),
 )
 
 
-@click.group("drafts", invoke_without_command=True)
-@click.option(
-    "--session", default="", help="Only drafts of this session (its id or the beginning of the id)."
-)
+@group("drafts", invoke_without_command=True)
+@text_option("--session", help="Only drafts of this session (its id or the beginning of the id).")
 @LIMIT.but(default=MAX_LISTED)
 @JSON
-@click.pass_context
-def drafts_command(ctx: click.Context, /, session: str, limit: int, as_json: bool) -> None:
+@pass_context
+def drafts_command(ctx: Context, /, session: str, limit: int, as_json: bool) -> None:
     """List drafts from sessions; keep, edit, merge or drop them.
 
     A draft is something that a person said or agreed to in a session with an agent, or a lesson that 'rawkomem
@@ -54,6 +51,11 @@ def drafts_command(ctx: click.Context, /, session: str, limit: int, as_json: boo
     keep them. They expire after 30 days.
 
     Without a command, it lists the drafts, newest first, with the exchange that each draft comes from.
+
+    Examples:
+      rawkomem drafts
+      rawkomem drafts keep DRAFT
+      rawkomem drafts drop DRAFT
     """
     if ctx.invoked_subcommand:
         return
@@ -80,11 +82,15 @@ def drafts_command(ctx: click.Context, /, session: str, limit: int, as_json: boo
 
 
 @drafts_command.command("show")
-@click.argument("name", metavar="ID")
+@argument("name", metavar="ID")
 @JSON
 @pass_repository
 def drafts_show(repository: Repository, name: str, as_json: bool) -> None:
-    """Show a draft with its exchange and the memory that it proposes."""
+    """Show a draft with its exchange and the memory that it proposes.
+
+    Examples:
+      rawkomem drafts show DRAFT
+    """
     draft = repository.drafts.get(name)
     if as_json:
         say_json(draft_json(draft))
@@ -93,7 +99,7 @@ def drafts_show(repository: Repository, name: str, as_json: bool) -> None:
 
 
 @drafts_command.command("keep")
-@click.argument("names", metavar="ID...", nargs=-1, required=True)
+@argument("names", metavar="ID...", nargs=-1, required=True)
 @PROPOSED
 @BY
 @YES
@@ -108,6 +114,10 @@ def drafts_keep(
     At a terminal, the command shows each draft and asks, because the memory then counts as written by you. If an
     agent runs it, the memory counts as written by an agent and quotes the person. If the draft corrects a memory,
     the new memory supersedes it; if a person vouches for the corrected memory, an agent can only propose the change.
+
+    Examples:
+      rawkomem drafts keep DRAFT
+      rawkomem drafts keep DRAFT --title 'Run tests with pnpm'
     """
     chosen = _drafts_named(repository, names)
     if len(chosen) > 1 and (title or text or when):
@@ -123,7 +133,7 @@ def drafts_keep(
             _say_whole(repository, draft)
             say()
         if not confirmed("Keep it?" if len(chosen) == 1 else f"Keep these {len(chosen)}?"):
-            raise click.Abort
+            raise Abort
     if changed:
         repository.drafts.store.put(chosen)
     kept = [(draft, repository.drafts.keep(draft.id, by=author(by))) for draft in chosen]
@@ -138,7 +148,7 @@ def drafts_keep(
 
 
 @drafts_command.command("edit")
-@click.argument("name", metavar="ID")
+@argument("name", metavar="ID")
 @PROPOSED
 @RESUME
 @JSON
@@ -155,6 +165,9 @@ def drafts_edit(
     """Change the title, text or conditions that a draft proposes.
 
     Without options, the draft opens in $EDITOR. The quoted exchange does not change.
+
+    Examples:
+      rawkomem drafts edit DRAFT --when 'tests|pnpm'
     """
     if title or text or when:
         draft = repository.drafts.edit(name, title, text, when or None)
@@ -164,22 +177,25 @@ def drafts_edit(
 
 
 @drafts_command.command("merge")
-@click.argument("name", metavar="ID")
-@click.argument("other", metavar="OTHER")
+@argument("name", metavar="ID")
+@argument("other", metavar="OTHER")
 @JSON
 @pass_repository
 def drafts_merge(repository: Repository, name: str, other: str, as_json: bool) -> None:
     """Merge two drafts into one.
 
     ID gets the text, the conditions and the exchange of OTHER in addition to its own. OTHER is dropped.
+
+    Examples:
+      rawkomem drafts merge DRAFT OTHER_DRAFT
     """
     draft = repository.drafts.merge(name, other)
     say_either(as_json, draft_json(draft), f"{paint('merged', 'green')}  {_draft_head(draft)}")
 
 
 @drafts_command.command("drop")
-@click.argument("names", metavar="[ID]...", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="Drop all drafts, after a confirmation.")
+@argument("names", metavar="[ID]...", nargs=-1)
+@flag("--all", "everything", help="Drop all drafts, after a confirmation.")
 @YES
 @JSON
 @pass_repository
@@ -189,6 +205,10 @@ def drafts_drop(
     """Discard drafts.
 
     'rawkomem learn' does not propose a dropped draft again when it reads the same session.
+
+    Examples:
+      rawkomem drafts drop DRAFT
+      rawkomem drafts drop --all
     """
     if bool(names) == everything:
         raise BadInput(
@@ -196,7 +216,7 @@ def drafts_drop(
         )
     chosen = repository.drafts.all() if everything else _drafts_named(repository, names)
     if everything and chosen and not yes:
-        click.confirm(f"Drop {counted(len(chosen), 'draft')}?", abort=True, err=True)
+        confirm(f"Drop {counted(len(chosen), 'draft')}?", abort=True, err=True)
     for draft in chosen:
         repository.drafts.drop(draft.id)
     dropped = paint("dropped", "yellow")

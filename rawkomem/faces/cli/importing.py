@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-import click
+from click import Choice, Path, argument, command, group, option, pass_obj
 
 from ...exchange.formats import READABLE_FORMATS, WRITABLE_FORMATS
 from ...exchange.import_plan import HELD_REVIEW, HELD_WHY, ImportDecision
@@ -22,10 +22,10 @@ from ...repository.transfer import Import
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
-from .declarations import Verbs
+from .declarations import Verbs, text_option
 from .opening import open_repository
 from .options import DRY_RUN, FILTERS, JSON, together
-from .terminal import note, paint, say, say_json, wide
+from .terminal import note, paint, say, say_answer, say_json, wide
 
 # Implement `rawkomem import` and `rawkomem export`.
 
@@ -41,17 +41,21 @@ IMPORT_HELP = """Import memories from CLAUDE.md, AGENTS.md and other tools.
 SOURCE is a file or a folder: {}. Without SOURCE, the command lists the files of this project that it can import. A
 second import adds nothing; a changed section is added as a newer version. Imported memories are not used until you run
 'rawkomem review --all-from SOURCE --activate'. See 'rawkomem docs exchange'.
+
+Examples:
+  rawkomem import CLAUDE.md --dry-run
+  rawkomem import CLAUDE.md
 """
 
 
-@click.command(
+@command(
     "import", help=IMPORT_HELP.format(", ".join(row.what for row in READABLE_FORMATS.values()))
 )
-@click.argument("sources", metavar="[SOURCE]...", nargs=-1)
-@click.option(
+@argument("sources", metavar="[SOURCE]...", nargs=-1, type=Path())
+@option(
     "--from",
     "kind",
-    type=click.Choice(list(READABLE_FORMATS)),
+    type=Choice(list(READABLE_FORMATS)),
     help="The format of the sources. Default: detected.",
 )
 @DRY_RUN
@@ -78,24 +82,25 @@ def import_command(
         )
 
 
-@click.command("export")
-@click.option(
+@command("export")
+@option(
     "--format",
     "-f",
     "form",
-    type=click.Choice(FORMS),
+    type=Choice(FORMS),
     default=FORMS[0],
     show_default=True,
     help="The format.",
 )
-@click.option(
+@option(
     "--out",
     "-o",
+    type=Path(),
     default="",
     help="The file (jsonl; default: standard output) or the folder to write.",
 )
 @together(*FILTERS, JSON)
-@click.pass_obj
+@pass_obj
 def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: Any) -> None:
     """Export memories for other tools.
 
@@ -103,6 +108,9 @@ def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: 
     Open Knowledge Format; neolata and yamo write the storage of these systems. The command exports what 'rawkomem
     list' shows with the same filters; neolata without --include exports all memories except deleted ones. Files
     that rawkomem did not write are never replaced.
+
+    Examples:
+      rawkomem export --format jsonl --out memories.jsonl
     """
     if WRITABLE_FORMATS[form].restores and not which.get("include"):
         which["include"] = EVERY_STATUS
@@ -134,15 +142,14 @@ def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: 
 
 def _list_sources(repository: Repository, as_json: bool) -> None:
     found = repository.exchange.sources()
-    if as_json:
-        say_json([{"path": path, "kind": kind} for path, kind in found])
-        return
-    for path, kind in found:
-        say(f"{paint(f'{kind:14}', 'cyan')} {shown_path(path)}")
-    if found:
+    say_answer(
+        as_json,
+        [{"path": path, "kind": kind} for path, kind in found],
+        (f"{paint(f'{kind:14}', 'cyan')} {shown_path(path)}" for path, kind in found),
+        "nothing to import was found here: name a file or a folder",
+    )
+    if found and not as_json:
         note("'rawkomem import PATH --dry-run' shows what an import would add")
-    else:
-        note("nothing to import was found here: name a file or a folder")
 
 
 def shown_path(path: str) -> str:
@@ -172,9 +179,10 @@ def _tell_import(done: Import, dry_run: bool) -> None:
             note(f"{number} held back: {HELD_WHY[code]}")
     if done.kept_fields:
         names = [f"{name} ({number})" for name, number in done.kept_fields.items()]
-        note(
-            f"fields that were kept but are not used: {', '.join(names[:MAX_FIELDS_SHOWN])}{_and_more(names)}"
-        )
+        rest = len(names) - MAX_FIELDS_SHOWN
+        more = f" and {rest} more" if rest > 0 else ""
+        shown = ", ".join(names[:MAX_FIELDS_SHOWN])
+        note(f"fields that were kept but are not used: {shown}{more}")
     redacted = sum(item.redacted for item in done.news)
     if redacted:
         would = "would be" if dry_run else "were"
@@ -189,22 +197,13 @@ def _tell_import(done: Import, dry_run: bool) -> None:
 
 
 def _tell_waiting(done: Import) -> None:
-    """Print how to read and activate the memories of this import."""
-    name = shlex.quote(_name_of(done))
+    """Print how to read and activate the memories of this import: its common file or folder, or its format."""
+    files = [place_of(item.entry.extra).partition(":")[2].partition("#")[0] for item in done.news]
+    name = shlex.quote(os.path.commonpath(files).replace(os.sep, "/") or done.kind)
     waiting = done.held[HELD_REVIEW]
     note(f"{counted(waiting, 'memory')} {'waits' if waiting == 1 else 'wait'} for your review")
     note(f"read them: rawkomem quarantine list --from {name}, then rawkomem show ID")
     note(f"use them: rawkomem review --all-from {name} --activate")
-
-
-def _and_more(names: list[str]) -> str:
-    return f" and {len(names) - MAX_FIELDS_SHOWN} more" if len(names) > MAX_FIELDS_SHOWN else ""
-
-
-def _name_of(done: Import) -> str:
-    """Return the value for --from and --all-from: the common file or folder of an import, or its format."""
-    files = [place_of(item.entry.extra).partition(":")[2].partition("#")[0] for item in done.news]
-    return os.path.commonpath(files).replace(os.sep, "/") or done.kind
 
 
 def _tell_decided(item: ImportDecision, dry_run: bool) -> None:
@@ -265,13 +264,18 @@ def _decided_json(item: ImportDecision) -> dict[str, Any]:
 # Implement `rawkomem project`: exchange memories with projects of LLMos.
 
 
-@click.group("project", cls=Verbs)
+@group("project", cls=Verbs)
 def project_command() -> None:
-    """Exchange memories with LLMos projects."""
+    """Exchange memories with LLMos projects.
+
+    Examples:
+      rawkomem project import FOLDER --dry-run
+      rawkomem project export OUT_FOLDER
+    """
 
 
 @project_command.command("import")
-@click.argument("source", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@argument("source", metavar="DIR", type=Path(exists=True, file_okay=False))
 @DRY_RUN
 @JSON
 @pass_repository
@@ -281,6 +285,9 @@ def project_import(repository: Repository, source: str, dry_run: bool, as_json: 
     DIR is a folder with projects/*/memory, or the memory folder of one project. The command imports traces, the
     experience log, context.md, and the sections of learnings.md, patterns.md and decisions.md. Caches and tool
     outputs go to the archive. A second import adds nothing.
+
+    Examples:
+      rawkomem project import FOLDER --dry-run
     """
     done = repository.exchange.import_llmos(source, dry_run)
     repository.core.follow()
@@ -309,10 +316,8 @@ def project_import(repository: Repository, source: str, dry_run: bool, as_json: 
 
 
 @project_command.command("export")
-@click.argument("target", metavar="DIR", type=click.Path(file_okay=False))
-@click.option(
-    "--name", default="", help="The name of the project. Default: the name of this folder."
-)
+@argument("target", metavar="DIR", type=Path(file_okay=False))
+@text_option("--name", help="The name of the project. Default: the name of this folder.")
 @JSON
 @pass_repository
 def project_export(repository: Repository, target: str, name: str, as_json: bool) -> None:
@@ -320,6 +325,9 @@ def project_export(repository: Repository, target: str, name: str, as_json: bool
 
     Memories that came from LLMos are written unchanged. The command appends to existing files and never replaces
     them. A second export adds nothing.
+
+    Examples:
+      rawkomem project export OUT_FOLDER
     """
     written = repository.exchange.export_llmos(target, name)
     if as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import click
+from click import Choice, File, FloatRange, Path, argument, command, group, option, pass_obj
 
 from ...files.layout import read_stdin, read_stream, read_text_file
 from ...format.mesh_fields import (
@@ -26,7 +26,7 @@ from ...state.changes import HeritageChain, heritage_of
 from ...text.chunks import counted
 from ...text.clean import clean, one_line
 from .commands import pass_repository
-from .declarations import Verbs, one_of
+from .declarations import Verbs, flag, list_option, one_of, text_option
 from .listing import IMPORTANCE_COLORS
 from .opening import open_repository
 from .options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
@@ -37,39 +37,41 @@ from .terminal import bracketed, day, note, paint, say, say_either, say_json, sa
 NOTHING_FAILED = "no drafts: no recent failure has a rule, a learning or a fix, and none happened twice in 7 days"
 
 
-@click.group("lesson", cls=Verbs, bare="list")
+@group("lesson", cls=Verbs, bare="list")
 def lesson_command() -> None:
     """Store and list lessons from failures.
 
     A lesson says what went wrong, why, and the rule that prevents it. See 'rawkomem docs lessons'.
+
+    Examples:
+      rawkomem lesson list
+      rawkomem lesson distill --dry-run
     """
 
 
 @lesson_command.command("add")
-@click.option("--situation", required=True, help="What happened.")
-@click.option(
+@option("--situation", required=True, help="What happened.")
+@option(
     "--error-pattern",
     required=True,
     help="A stable name for this kind of error, like auth_fallback.",
 )
-@click.option("--oversight", required=True, help="What was overlooked.")
-@click.option("--fix", required=True, help="How it was resolved.")
-@click.option(
-    "--rule", "preventative_rule", required=True, help="The rule that prevents the error."
-)
-@click.option(
+@option("--oversight", required=True, help="What was overlooked.")
+@option("--fix", required=True, help="How it was resolved.")
+@option("--rule", "preventative_rule", required=True, help="The rule that prevents the error.")
+@option(
     "--severity",
     required=True,
-    type=click.Choice(SEVERITIES[::-1], case_sensitive=False),
+    type=Choice(SEVERITIES[::-1], case_sensitive=False),
     help="The severity.",
 )
-@click.option("--scope", "applicable_scope", required=True, help="When and where the rule applies.")
-@click.option("--inverse", "inverse_lesson", default="", help="What to do instead.")
-@click.option(
+@option("--scope", "applicable_scope", required=True, help="When and where the rule applies.")
+@text_option("--inverse", "inverse_lesson", help="What to do instead.")
+@option(
     "--confidence",
     default=DEFAULT_RULE_CONFIDENCE,
     show_default=True,
-    type=click.FloatRange(0, 1),
+    type=FloatRange(0, 1),
     help="The confidence in the rule, 0 to 1.",
 )
 @BY
@@ -80,6 +82,9 @@ def lesson_add(repository: Repository, by: str, as_json: bool, **fields: Any) ->
 
     Two lessons with the same error pattern and scope are the same lesson. If a stored lesson is at least as
     confident, nothing is written and the command shows it; otherwise the new lesson replaces it.
+
+    Examples:
+      rawkomem lesson add --situation 'Deploy on Friday' --error-pattern friday_deploy --oversight 'No one on call' --fix 'Rolled back' --rule 'Never deploy on a Friday' --severity high --scope deployments
     """
     context = LessonContext(**{**fields, "severity": fields["severity"].lower()})
     lesson, what = repository.lessons.learn(context, by or user_name())
@@ -88,7 +93,7 @@ def lesson_add(repository: Repository, by: str, as_json: bool, **fields: Any) ->
 
 
 @lesson_command.command("import")
-@click.argument("file", type=click.File("rb"))
+@argument("file", type=File("rb"))
 @JSON
 @pass_repository
 def lesson_import(repository: Repository, file: Any, as_json: bool) -> None:
@@ -96,6 +101,9 @@ def lesson_import(repository: Repository, file: Any, as_json: bool) -> None:
 
     If FILE is '-', it is read from standard input. Both block formats of RFC-0011 are supported. See 'rawkomem docs
     yamo'.
+
+    Examples:
+      rawkomem lesson import LESSON_FILE
     """
     lesson, what = repository.lessons.take_over(read_stream(file, file.name))
     repository.core.follow()
@@ -103,19 +111,18 @@ def lesson_import(repository: Repository, file: Any, as_json: bool) -> None:
 
 
 @lesson_command.command("list")
-@click.argument("query", nargs=-1)
+@argument("query", nargs=-1)
 @LIMIT.but(default=experience.MAX_LESSONS)
-@click.option(
+@option(
     "--min-confidence",
-    type=click.FloatRange(0, 1),
+    type=FloatRange(0, 1),
     help="The minimum confidence. Default: the setting lessons.minConfidence, 0.7.",
 )
-@click.option(
+@text_option(
     "--pattern",
-    default="",
     help="List all lessons of this pattern (its id or name), with any status.",
 )
-@click.option("--wire", is_flag=True, help="Print YAMO blocks, for 'rawkomem lesson import'.")
+@flag("--wire", help="Print YAMO blocks, for 'rawkomem lesson import'.")
 @JSON
 @pass_repository
 def lesson_list(
@@ -126,6 +133,10 @@ def lesson_list(
 
     With QUERY, the command lists the lessons that match it best. Lessons that are too old or not confident enough
     to be injected are left out.
+
+    Examples:
+      rawkomem lesson list
+      rawkomem lesson list deploy -n 3
     """
     if pattern:
         found = repository.lessons.by_pattern(pattern)[:limit]
@@ -150,6 +161,9 @@ def lesson_distill(repository: Repository, dry_run: bool, as_json: bool) -> None
     quotes the rule, learning or fix that somebody wrote down; the command does not invent rules. Drafts stay on
     this machine until 'rawkomem drafts keep ID' stores them. It then prints the lessons for the next session. A
     second run adds nothing.
+
+    Examples:
+      rawkomem lesson distill --dry-run
     """
     done = repository.lessons.distill(dry_run)
     repository.core.follow()
@@ -177,13 +191,11 @@ def lesson_distill(repository: Repository, dry_run: bool, as_json: bool) -> None
         say(_lesson_line(lesson))
 
 
-@click.command("heritage")
-@click.argument("id")
-@click.option(
-    "--intent", multiple=True, help="An intent of the chain, earliest first; may be repeated."
-)
-@click.option("--hypothesis", multiple=True, help="The hypothesis at a level; may be repeated.")
-@click.option("--rationale", multiple=True, help="The rationale at a level; may be repeated.")
+@command("heritage")
+@argument("id")
+@list_option("--intent", help="An intent of the chain, earliest first; may be repeated.")
+@list_option("--hypothesis", help="The hypothesis at a level; may be repeated.")
+@list_option("--rationale", help="The rationale at a level; may be repeated.")
 @JSON
 @pass_repository
 def heritage_command(
@@ -194,6 +206,10 @@ def heritage_command(
 
     Without options, the command shows the chain of intents. A new chain replaces the old one. A chain has five
     levels at most.
+
+    Examples:
+      rawkomem heritage ID
+      rawkomem heritage ID --intent 'Fewer support calls' --intent 'Retry once'
     """
     if intent or hypothesis or rationale:
         repository.lessons.inherit(id, intent, hypothesis, rationale, user_name())
@@ -269,14 +285,12 @@ def _tell_lesson(lesson: Lesson, what: str, as_json: bool) -> None:
 
 # Implement `rawkomem skill synthesize` and `rawkomem reflect`.
 
-TOPIC = click.option("--topic", default="", help="The topic. Default: any.")
-LLM = click.option(
-    "--llm", is_flag=True, help="Use the language model that your config.yaml names."
-)
+TOPIC = text_option("--topic", help="The topic. Default: any.")
+LLM = flag("--llm", help="Use the language model that your config.yaml names.")
 NO_WRITE = DRY_RUN.but(help="Write nothing.")
 
 
-@click.command("synthesize")
+@command("synthesize")
 @TOPIC
 @LLM
 @NO_WRITE
@@ -289,6 +303,9 @@ def synthesize_command(
 
     A proposal quotes the learnings; with --llm, a language model writes it. A proposed skill is not used until you
     run 'rawkomem review ID --activate'. A second run repeats earlier proposals and adds nothing.
+
+    Examples:
+      rawkomem skill synthesize --dry-run
     """
     found = repository.skills.synthesize(topic, llm, dry_run, user_name())
     if as_json:
@@ -308,9 +325,9 @@ def synthesize_command(
         note("'rawkomem skill show ID' shows a skill, 'rawkomem review ID --activate' activates it")
 
 
-@click.command("reflect")
+@command("reflect")
 @TOPIC
-@click.option(
+@option(
     "--lookback",
     default=LOOKBACK_MEMORIES,
     show_default=True,
@@ -328,6 +345,9 @@ def reflect_command(
 
     Without --llm, or if the model fails, the command prints a prompt for a model of your choice. With --llm, it
     stores the answer as a reflection; a reflection is trusted no more than its least trusted source.
+
+    Examples:
+      rawkomem reflect --topic releases
     """
     made = repository.skills.reflect(topic, lookback, llm, dry_run, user_name())
     if as_json:
@@ -360,17 +380,21 @@ SKILL_OUTCOMES = {
 }
 
 
-@click.group("skill", cls=Verbs, bare="list")
+@group("skill", cls=Verbs, bare="list")
 def skill_command() -> None:
     """Store, list, rate and export skills.
 
     A skill is a memory in memories/skills/ that says how to do something. Use 'rawkomem review' to decide on
     skills that wait for a review.
+
+    Examples:
+      rawkomem skill list
+      rawkomem skill add SKILL.md
     """
 
 
 @skill_command.command("list")
-@click.argument("query", nargs=-1)
+@argument("query", nargs=-1)
 @LIMIT.but(default=skills.MAX_SKILLS)
 @EXPLAIN.but(help="Show the parts of each score.")
 @JSON
@@ -383,6 +407,10 @@ def skill_list(
     Without QUERY, the command lists all skills, most reliable first, including skills that wait for a review. With
     QUERY, it ranks reviewed skills: 70 % of the score comes from words (name 3, intent 2, tags 1, description 1),
     30 % from meaning. 'Name: X' and 'X: …' select the skill X.
+
+    Examples:
+      rawkomem skill list
+      rawkomem skill list 'release a version' --explain
     """
     question = " ".join(query).strip()
     if not question:
@@ -395,15 +423,18 @@ def skill_list(
 
 
 @skill_command.command("add")
-@click.argument("file", metavar="FILE|-")
+@argument("file", metavar="FILE|-", type=Path())
 @BY
 @JSON
-@click.pass_obj
+@pass_obj
 def skill_add(folder: str, /, file: str, by: str, as_json: bool) -> None:
     """Import a skill file: a SKILL.md or its folder, YAMO text, or plain Markdown.
 
     If the same text is stored already, nothing is added. Another text with the same name amends the skill; if the
     new text is trusted less, it waits for a review.
+
+    Examples:
+      rawkomem skill add SKILL.md
     """
     text, source = _read_skill_file(folder, file)
     taken = open_repository(folder).skills.ingest(text, source, by or user_name())
@@ -421,11 +452,15 @@ def skill_add(folder: str, /, file: str, by: str, as_json: bool) -> None:
 
 
 @skill_command.command("show")
-@click.argument("id")
+@argument("id")
 @JSON
 @pass_repository
 def skill_show(repository: Repository, id: str, as_json: bool) -> None:
-    """Show the state and the text of a skill."""
+    """Show the state and the text of a skill.
+
+    Examples:
+      rawkomem skill show SKILL
+    """
     skill = repository.skills.get(id)
     trust = repository.beliefs.trust(skill.memory).value
     if as_json:
@@ -445,7 +480,7 @@ def skill_show(repository: Repository, id: str, as_json: bool) -> None:
 
 
 @skill_command.command("feedback")
-@click.argument("id")
+@argument("id")
 @one_of(
     "outcome",
     success="The skill worked: its reliability rises by 0.1.",
@@ -461,6 +496,9 @@ def skill_feedback(
     """Record whether a skill worked.
 
     The reliability of a skill starts at 0.5 and stays between 0 and 1.
+
+    Examples:
+      rawkomem skill feedback SKILL --success
     """
     if not outcome:
         raise BadInput("the outcome is missing", "add --success or --failure")
@@ -470,7 +508,7 @@ def skill_feedback(
 
 
 @skill_command.command("prune")
-@click.option(
+@option(
     "--threshold",
     default=PRUNED_BELOW,
     show_default=True,
@@ -481,7 +519,11 @@ def skill_feedback(
 @JSON
 @pass_repository
 def skill_prune(repository: Repository, threshold: float, dry_run: bool, as_json: bool) -> None:
-    """Archive unreliable skills; 'rawkomem restore' brings one back."""
+    """Archive unreliable skills; 'rawkomem restore' brings one back.
+
+    Examples:
+      rawkomem skill prune --dry-run
+    """
     pruned = repository.skills.prune(threshold, dry_run, user_name())
     if as_json:
         ids = [skill.memory.id for skill in pruned.skills]
@@ -500,15 +542,18 @@ def skill_prune(repository: Repository, threshold: float, dry_run: bool, as_json
 
 
 @skill_command.command("export")
-@click.argument("id")
-@click.argument("directory", metavar="DIR")
+@argument("id")
+@argument("directory", metavar="DIR", type=Path())
 @JSON
-@click.pass_obj
+@pass_obj
 def skill_export(folder: str, /, id: str, directory: str, as_json: bool) -> None:
     """Write a skill as DIR/<name>/SKILL.md, which coding agents load.
 
     Claude Code loads .claude/skills; Codex, OpenCode and Gemini CLI load .agents/skills. The command never
     overwrites a file that rawkomem did not write or that was changed since.
+
+    Examples:
+      rawkomem skill export SKILL .claude/skills
     """
     exported = open_repository(folder).skills.export(id, os.path.join(folder, directory))
     said = f"{paint('exported', 'green') if exported.changed else 'unchanged'}  {exported.path}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import click
+from click import Choice, FloatRange, IntRange, argument, command, group, option
 
 from ...files.append import Written
 from ...git.runner import user_name
@@ -31,7 +31,7 @@ from ...state.graph import shortest_path as find_path
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
-from .declarations import Verbs
+from .declarations import Verbs, flag, list_option, text_option
 from .options import ALL, JSON, LIMIT, together
 from .terminal import fields_of, name_of, note, paint, say, say_json, say_rows, shortened
 
@@ -44,19 +44,17 @@ MIN_CLUSTER_COSINE = (
 MAX_DRAWN_MEMORIES = 200  # a drawing of more is unreadable
 MAX_MEMBERS_SHOWN = 10  # of one cluster
 
-TYPES = click.option(
-    "--types", default="", help="Only follow links of these types, separated by commas."
-)
+TYPES = text_option("--types", help="Only follow links of these types, separated by commas.")
 
 
 def connections(threshold: float) -> Callable[[Any], Any]:
     """Return a decorator for the options that choose memories and edges."""
 
     return together(
-        click.option("--similar", type=click.FloatRange(0, 1), default=threshold, show_default=True,
+        option("--similar", type=FloatRange(0, 1), default=threshold, show_default=True,
                      help="Also connect memories with at least this cosine similarity."),
-        click.option("--declared", is_flag=True, help="Only connections that files declare, without similarity."),
-        click.option("--include", multiple=True, help="Include memories with this status (superseded, …), or 'all'."),
+        flag("--declared", help="Only connections that files declare, without similarity."),
+        list_option("--include", help="Include memories with this status (superseded, …), or 'all'."),
     )  # fmt: skip
 
 
@@ -90,8 +88,8 @@ def _types_given(graph: Graph, given: str) -> tuple[str, ...]:
     return types
 
 
-@click.command("list")
-@click.argument("id")
+@command("list")
+@argument("id")
 @connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
@@ -100,6 +98,9 @@ def link_list(repository: Repository, id: str, as_json: bool, **edges: Any) -> N
 
     Connections are links, relatedMemories, [[names]] in the text, superseded memories, sources, episodes, and the
     most similar memories.
+
+    Examples:
+      rawkomem link list ID
     """
     graph = _graph_chosen(repository, edges, repository.get(id).id)
     id = _node_id(repository, graph, id)
@@ -133,13 +134,13 @@ def link_list(repository: Repository, id: str, as_json: bool, **edges: Any) -> N
         )
 
 
-@click.command("walk")
-@click.argument("id")
-@click.option(
+@command("walk")
+@argument("id")
+@option(
     "--hops",
     default=2,
     show_default=True,
-    type=click.IntRange(1, 100),
+    type=IntRange(1, 100),
     help="The maximum number of steps.",
 )
 @TYPES
@@ -152,6 +153,9 @@ def link_walk(
     """Show the memories within some steps of a memory.
 
     The nearest memory comes first. Each memory is shown once, with the link that led to it.
+
+    Examples:
+      rawkomem link walk ID --hops 3
     """
     graph = _graph_chosen(repository, edges)
     steps = traverse(graph, _node_id(repository, graph, id), hops, _types_given(graph, types))
@@ -163,9 +167,9 @@ def link_walk(
         say(f"{'  ' * step.hop}{_step_edge(step)}{name_of(graph.memories[step.id])}")
 
 
-@click.command("path")
-@click.argument("id")
-@click.argument("other")
+@command("path")
+@argument("id")
+@argument("other")
 @TYPES
 @connections(MIN_LINK_COSINE)
 @JSON
@@ -176,6 +180,9 @@ def link_path(
     """Find the shortest path between two memories.
 
     The exit code is 1 if there is no path.
+
+    Examples:
+      rawkomem link path ID OTHER
     """
     graph = _graph_chosen(repository, edges)
     ends = _node_id(repository, graph, id), _node_id(repository, graph, other)
@@ -196,12 +203,12 @@ def link_path(
     return 0 if steps else 1
 
 
-@click.command("clusters")
-@click.option(
+@command("clusters")
+@option(
     "--min-size",
     default=3,
     show_default=True,
-    type=click.IntRange(2),
+    type=IntRange(2),
     help="The minimum size of a group.",
 )
 @connections(MIN_CLUSTER_COSINE)
@@ -215,6 +222,9 @@ def link_clusters(
 
     The largest group comes first. Each group is labeled with its most specific words. A higher --similar makes
     smaller groups.
+
+    Examples:
+      rawkomem link clusters --min-size 2
     """
     graph = _graph_chosen(repository, edges)
     found = shortened(as_json, find_clusters(graph, min_size), limit)
@@ -235,13 +245,17 @@ def link_clusters(
         note(f"no group has {min_size} or more memories; try a lower --similar or --min-size")
 
 
-@click.command("orphans")
+@command("orphans")
 @connections(MIN_LINK_COSINE)
 @ALL
 @JSON
 @pass_repository
 def link_orphans(repository: Repository, limit: int, as_json: bool, **edges: Any) -> None:
-    """List memories without any connection."""
+    """List memories without any connection.
+
+    Examples:
+      rawkomem link orphans
+    """
     graph = _graph_chosen(repository, edges)
     found = [graph.memories[id] for id in find_orphans(graph)]
     say_rows(
@@ -253,15 +267,15 @@ def link_orphans(repository: Repository, limit: int, as_json: bool, **edges: Any
     )
 
 
-@click.command("graph")
-@click.option("--format", "-f", "form", type=click.Choice(("mermaid", "dot", "json")), default="mermaid",
+@command("graph")
+@option("--format", "-f", "form", type=Choice(("mermaid", "dot", "json")), default="mermaid",
               show_default=True, help="The output format.")  # fmt: skip
-@click.option("--id", "id", default="", help="Only draw this memory and the memories around it.")
-@click.option(
+@text_option("--id", "id", help="Only draw this memory and the memories around it.")
+@option(
     "--hops",
     default=2,
     show_default=True,
-    type=click.IntRange(1, 100),
+    type=IntRange(1, 100),
     help="The maximum number of steps from --id.",
 )
 @LIMIT.but(default=MAX_DRAWN_MEMORIES, least=0, help="Maximum number of memories; 0 draws all.")
@@ -281,6 +295,10 @@ def link_graph(
 
     The command draws the most connected memories, or those around one memory. Paste the output into a ```mermaid block,
     or make a picture with 'rawkomem link graph -f dot | dot -Tsvg > graph.svg'. A dashed line joins similar memories.
+
+    Examples:
+      rawkomem link graph
+      rawkomem link graph --id ID --format dot
     """
     graph = _graph_chosen(repository, connected)
     picture = draw_graph(graph, _node_id(repository, graph, id) if id else "", hops, limit)
@@ -342,18 +360,23 @@ def _step_json(graph: Graph, step: WalkStep) -> dict[str, Any]:
 # Implement `rawkomem link add` and `remove`.
 
 
-@click.group("link", cls=Verbs, default="add")
+@group("link", cls=Verbs, default="add")
 def link_command() -> None:
     """Link memories and show how they are connected.
 
     'rawkomem link ID OTHER' is short for 'rawkomem link add ID OTHER'. See 'rawkomem docs graph'.
+
+    Examples:
+      rawkomem link add ID OTHER --type causes
+      rawkomem link list ID
+      rawkomem link graph --format dot
     """
 
 
 @link_command.command("add")
-@click.argument("id")
-@click.argument("other")
-@click.option(
+@argument("id")
+@argument("other")
+@option(
     "--type",
     "type",
     default="related",
@@ -366,6 +389,10 @@ def link_add(repository: Repository, id: str, other: str, type: str, as_json: bo
     """Link two memories.
 
     The link is stored with the first memory. Other commands follow links in both directions and show the direction.
+
+    Examples:
+      rawkomem link add ID OTHER
+      rawkomem link add ID OTHER --type causes
     """
     _report_links(
         repository, repository.graph.link(id, other, type, user_name()), "linked", as_json
@@ -373,9 +400,9 @@ def link_add(repository: Repository, id: str, other: str, type: str, as_json: bo
 
 
 @link_command.command("remove")
-@click.argument("id")
-@click.argument("other")
-@click.option("--type", "type", default="", help="Only links of this type.")
+@argument("id")
+@argument("other")
+@text_option("--type", "type", help="Only links of this type.")
 @JSON
 @pass_repository
 def link_remove(repository: Repository, id: str, other: str, type: str, as_json: bool) -> None:
@@ -383,6 +410,9 @@ def link_remove(repository: Repository, id: str, other: str, type: str, as_json:
 
     The command removes links in both directions by appending an entry. It does not change relatedMemories or
     [[names]] in a text: use 'rawkomem amend' for these.
+
+    Examples:
+      rawkomem link remove ID OTHER
     """
     _report_links(
         repository, repository.graph.unlink(id, other, type, user_name()), "unlinked", as_json

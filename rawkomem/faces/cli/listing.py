@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import click
+from click import Path, argument, command, option, pass_obj
 
 from ...files.check import printable
 from ...files.session_records import Access
@@ -26,6 +26,7 @@ from ...text.chunks import counted
 from ...text.clean import one_line
 from ...text.entities import resolve_entity
 from .commands import pass_layers, pass_repository
+from .declarations import text_option
 from .opening import open_repository, used_json
 from .options import ALL, AS_OF, BY, FILTERS, JSON, together
 from .terminal import (
@@ -47,16 +48,20 @@ from .terminal import (
 STATE_COLORS = {"fresh": "green", STALE: "yellow", GONE: "red", UNKNOWN: "dim"}
 
 
-@click.command("cite")
-@click.argument("words", metavar="[ID] PATH[#SYMBOL]...", nargs=-1, required=True)
+@command("cite")
+@argument("words", metavar="[ID] PATH[#SYMBOL]...", nargs=-1, required=True, type=Path())
 @BY
 @JSON
-@click.pass_obj
+@pass_obj
 def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) -> None:
     """Tie a memory to code; it ranks lower when the code changes.
 
     With one PATH, PATH#SYMBOL or PATH:10-20, the command prints a citation of the code as it is now, for the key
     'cites'. With the ID of a memory before the paths, it appends the citations to that memory.
+
+    Examples:
+      rawkomem cite FILE
+      rawkomem cite ID FILE
     """
     repository = open_repository(folder)
     base = folder or os.getcwd()
@@ -126,10 +131,8 @@ MIN_TITLE_CHARS = 12
 IMPORTANCE_COLORS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
 
 
-@click.command("list")
-@click.option(
-    "--layer", default="", help="Only this layer: project, personal, the name of a source, or all."
-)
+@command("list")
+@text_option("--layer", help="Only this layer: project, personal, the name of a source, or all.")
 @together(ALL, *FILTERS, JSON)
 @pass_layers
 def list_command(
@@ -138,6 +141,11 @@ def list_command(
     """List memories, most recently changed first.
 
     'rawkomem ls' is the same command.
+
+    Examples:
+      rawkomem list -n 20
+      rawkomem list --tag payments
+      rawkomem list --include archived
     """
     layers = repository.layers.named(layer) if layer else repository.layers.all[:1]
     only = filter_of(**which)
@@ -181,8 +189,8 @@ def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
     return {"strength": found.value, "strength_parts": [as_dict(part) for part in found.parts]}
 
 
-@click.command("show")
-@click.argument("id")
+@command("show")
+@argument("id")
 @AS_OF
 @JSON
 @pass_repository
@@ -190,6 +198,11 @@ def show_command(repository: Repository, id: str, as_of: str, as_json: bool) -> 
     """Show one memory.
 
     ID is an id, its beginning or end, the name of a file, or words of the title.
+
+    Examples:
+      rawkomem show ID
+      rawkomem show 'Why apsw'
+      rawkomem show ID --json
     """
     memory = repository.get(id, filter_of(as_of=as_of).as_of)
     cited = repository.citations.of(memory)
@@ -288,8 +301,8 @@ def _claim_line(memory: Memory) -> str:
 # Implement `rawkomem entities`: list the entities that memories name.
 
 
-@click.command("entities")
-@click.argument("name", required=False, default="")
+@command("entities")
+@argument("name", required=False, default="")
 @ALL
 @JSON
 @pass_repository
@@ -299,6 +312,10 @@ def entities_command(repository: Repository, name: str, limit: int, as_json: boo
     Write an entity as 'kind:slug' in a text, in tags or under 'entities' in the frontmatter. Kinds are project,
     agent, feature, person, business and chore. Paths such as packages/mail/ also name entities. With NAME, the
     command lists the entities that match and their memories; the exit code is 1 if none or several match.
+
+    Examples:
+      rawkomem entities
+      rawkomem entities --json
     """
     known = repository.graph.entities()
     meant = resolve_entity(name, known) if name else None
@@ -324,8 +341,8 @@ def entities_command(repository: Repository, name: str, limit: int, as_json: boo
 # Implement `rawkomem toc`: write the page that links to every memory.
 
 
-@click.command("toc")
-@click.option("--out", "-o", default="", help="Write this file instead.")
+@command("toc")
+@option("--out", "-o", type=Path(), default="", help="Write this file instead.")
 @JSON
 @pass_repository
 def toc_command(repository: Repository, out: str, as_json: bool) -> None:
@@ -334,6 +351,9 @@ def toc_command(repository: Repository, out: str, as_json: bool) -> None:
     Read the page in an editor or on a site such as GitHub. Its order is stable, and it has no dates or counts, so it
     changes only when memories change. With 'contents: on' in .rawko/config.yaml, every write updates it. A page that
     rawkomem did not write is never replaced.
+
+    Examples:
+      rawkomem toc
     """
     file, changed = repository.exchange.write_contents(out)
     said = f"{paint('written', 'green') if changed else 'unchanged'}  {os.path.relpath(file)}"

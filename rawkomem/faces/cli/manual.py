@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 
 import click
+from click import Choice, ClickException, Context, Group, UsageError, argument, echo
 from click.shell_completion import get_completion_class
 
 from ...files.installation import list_docs_pages, read_docs_page
@@ -20,7 +21,7 @@ from ...model.errors import BadInput
 from ...model.values import record
 from . import main, opening
 from .commands import COMPLETE_VARIABLE, cli, commands_overview
-from .completion import BashWithTitles, FishInOrder
+from .declarations import flag
 from .options import JSON
 from .terminal import note, paint, say, say_json
 
@@ -28,23 +29,29 @@ from .terminal import note, paint, say, say_json
 
 
 @click.command("help")
-@click.argument("names", metavar="[COMMAND]...", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="List all commands.")
+@argument("names", metavar="[COMMAND]...", nargs=-1)
+@flag("--all", "everything", help="List all commands.")
 def help_command(names: tuple[str, ...], everything: bool) -> None:
-    """Show the help of a command, or all commands with --all."""
-    click.echo(_help_of(names) if names else commands_overview(everything))
+    """Show the help of a command, or all commands with --all.
+
+    Examples:
+      rawkomem help add
+      rawkomem help lesson add
+      rawkomem help --all
+    """
+    echo(_help_of(names) if names else commands_overview(everything))
 
 
 def _help_of(names: tuple[str, ...]) -> str:
-    ctx = click.Context(cli, info_name="rawkomem", **cli.context_settings)
+    ctx = Context(cli, info_name="rawkomem", **cli.context_settings)
     for name in names:
         group = ctx.command
-        if not isinstance(group, click.Group):
-            raise click.UsageError(f"'{ctx.command_path}' has no command {name!r}", ctx)
+        if not isinstance(group, Group):
+            raise UsageError(f"'{ctx.command_path}' has no command {name!r}", ctx)
         _, command, _ = group.resolve_command(ctx, [name])
         if command is None:
-            raise click.UsageError(f"there is no command {name!r}", ctx)
-        ctx = click.Context(command, info_name=name, parent=ctx)
+            raise UsageError(f"there is no command {name!r}", ctx)
+        ctx = Context(command, info_name=name, parent=ctx)
     return ctx.get_help()
 
 
@@ -52,10 +59,15 @@ def _help_of(names: tuple[str, ...]) -> str:
 
 
 @click.command("docs")
-@click.argument("page", required=False)
+@argument("page", required=False)
 @JSON.but(help="Print the list of pages as JSON.")
 def docs_command(page: str | None, as_json: bool) -> None:
-    """List or print the pages of the documentation."""
+    """List or print the pages of the documentation.
+
+    Examples:
+      rawkomem docs
+      rawkomem docs recall
+    """
     if as_json:
         say_json([{"page": name, "about": about} for name, about in list_docs_pages()])
         return
@@ -68,7 +80,7 @@ def docs_command(page: str | None, as_json: bool) -> None:
 
 # Implement `rawkomem completion`: print or install the completion script of a shell.
 
-SHELLS = (BashWithTitles.name, "zsh", FishInOrder.name)
+SHELLS = ("bash", "zsh", "fish")
 PROGRAMS = ("rawkomem", "rawko")
 # Where each shell looks for the completion of a program; zsh needs a line in ~/.zshrc for it.
 COMPLETION_FILES = {
@@ -79,10 +91,9 @@ COMPLETION_FILES = {
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(SHELLS), required=False)
-@click.option(
+@argument("shell", type=Choice(SHELLS), required=False)
+@flag(
     "--install",
-    is_flag=True,
     help="Write the script into the folder where your shell looks for it.",
 )
 def completion_command(shell: str | None, install: bool) -> None:
@@ -90,6 +101,10 @@ def completion_command(shell: str | None, install: bool) -> None:
 
     Tab then completes commands, options, ids with their titles, tags, kinds, statuses and pages of the documentation.
     Without an argument, the command uses the shell that $SHELL names.
+
+    Examples:
+      rawkomem completion bash
+      rawkomem completion bash --install
     """
     shell = shell or os.path.basename(os.environ.get("SHELL", ""))
     if shell not in SHELLS:
@@ -206,12 +221,16 @@ DEMO_STEPS = (
 
 
 @click.command("demo")
-@click.option("--keep", is_flag=True, help="Keep the folder.")
+@flag("--keep", help="Keep the folder.")
 def demo_command(keep: bool) -> None:
     """Show what rawkomem does, with real commands in a temporary folder.
 
     The demo takes half a minute. It stores, finds and explains memories, settles a conflict and merges two branches.
     It reads and writes nothing outside the temporary folder.
+
+    Examples:
+      rawkomem demo
+      rawkomem demo --keep
     """
     home = tempfile.mkdtemp(prefix="rawkomem-demo-")
     try:
@@ -266,7 +285,7 @@ def _run_step(command: str, project: str, around: Mapping[str, str]) -> str:
         check=False,
     )
     if done.returncode:
-        raise click.ClickException(f"'{command}' failed: {done.stderr.strip()}")
+        raise ClickException(f"'{command}' failed: {done.stderr.strip()}")
     return ((done.stdout + done.stderr).rstrip("\n") or "(no output)") + "\n"
 
 

@@ -8,11 +8,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
 import click
+from click import IntRange, Path, UsageError, argument, group, option, pass_obj
 
 from ... import __version__
 from ...bench.gold import measure_learning, measure_replay
@@ -21,26 +22,30 @@ from ...bench.secrets import DEFAULT_CORPUS, Figures, measure_secrets, read_corp
 from ...bench.speed import Measure, measure_speed
 from ...model.installed import how_to_add, how_to_install, how_to_reach, installer
 from ...model.values import as_dict, record
-from .declarations import Verbs
+from .declarations import Verbs, flag, text_option
 from .manual import apart_environment
 from .options import JSON, PROFILE
-from .terminal import note, paint, say, say_json
+from .terminal import note, say, say_findings, say_json, say_table
 
 # Implement `rawkomem bench`: measure speed and quality on this machine.
 
 
-@click.group("bench", cls=Verbs)
+@group("bench", cls=Verbs)
 def bench_command() -> None:
-    """Measure speed, recall, learning and redaction."""
+    """Measure speed, recall, learning and redaction.
+
+    Examples:
+      rawkomem bench speed --files 100
+    """
 
 
 @bench_command.command("speed")
-@click.option(
-    "--files", multiple=True, default=(2_000,), show_default=True, type=click.IntRange(1, 200_000),
+@option(
+    "--files", multiple=True, default=(2_000,), show_default=True, type=IntRange(1, 200_000),
     help="The number of memories; may be repeated to compare sizes.",
 )  # fmt: skip
-@click.option(
-    "--changes", default=0, show_default=True, type=click.IntRange(0, 1_000_000),
+@option(
+    "--changes", default=0, show_default=True, type=IntRange(0, 1_000_000),
     help="The number of entries that change memories: votes, amendments, links, …",
 )  # fmt: skip
 @JSON
@@ -48,6 +53,9 @@ def bench_speed(files: tuple[int, ...], changes: int, as_json: bool) -> None:
     """Measure how long commands take, in milliseconds and in Python starts.
 
     One start is the median of 'python -c pass' in the same run.
+
+    Examples:
+      rawkomem bench speed --files 100
     """
 
     measured = [measure_speed(count, note, changes) for count in files]
@@ -72,17 +80,15 @@ def _measure_text(measure: Measure) -> str:
 
 
 @bench_command.command("recall")
-@click.argument("files", nargs=-1, type=click.Path())
+@argument("files", nargs=-1, type=Path())
 @PROFILE
-@click.option(
-    "--deep", is_flag=True, help="Compute contextual vectors first, a dozen memories per second."
-)
-@click.option(
-    "--sessions", multiple=True, type=click.Path(),
+@flag("--deep", help="Compute contextual vectors first, a dozen memories per second.")
+@option(
+    "--sessions", multiple=True, type=Path(),
     help="Also replay these recorded sessions (JSON, or .xz) against FILES or a copy of this repository.",
 )  # fmt: skip
 @JSON
-@click.pass_obj
+@pass_obj
 def bench_recall(
     folder: str,
     files: tuple[str, ...],
@@ -98,7 +104,7 @@ def bench_recall(
     """
 
     if not files and not sessions:
-        raise click.UsageError("Missing argument 'FILES...', or option '--sessions'.")
+        raise UsageError("Missing argument 'FILES...', or option '--sessions'.")
     reports = [measure_recall(file, profile, note, deep, sessions=sessions) for file in files]
     if not files:
         reports = [replay_here(folder, sessions, note, deep)]
@@ -139,7 +145,7 @@ def _print_injected(injected: dict[str, Any]) -> None:
 
 
 @bench_command.command("learn")
-@click.argument("files", nargs=-1, required=True, type=click.Path())
+@argument("files", nargs=-1, required=True, type=Path())
 @JSON
 def bench_learn(files: tuple[str, ...], as_json: bool) -> None:
     """Measure how many drafts are worth keeping.
@@ -162,12 +168,7 @@ def bench_learn(files: tuple[str, ...], as_json: bool) -> None:
         "precision",
         "recall",
     )
-    say(f"{'session':24}" + "".join(f"{name.replace('_', ' '):>{len(name) + 3}}" for name in names))
-    for session, row in {**report["each"], "all": report}.items():
-        say(
-            f"{session[:24]:24}"
-            + "".join(f"{_cell_text(row[name]):>{len(name) + 3}}" for name in names)
-        )
+    say_table("session", names, {**report["each"], "all": report})
     say("")
     say("  min score  drafts  per session  precision  recall")
     for point in report["curve"]:
@@ -182,7 +183,7 @@ def bench_learn(files: tuple[str, ...], as_json: bool) -> None:
 
 
 @bench_command.command("replay")
-@click.argument("files", nargs=-1, required=True, type=click.Path())
+@argument("files", nargs=-1, required=True, type=Path())
 @JSON
 def bench_replay(files: tuple[str, ...], as_json: bool) -> None:
     """Measure how many corrections in recorded sessions the expected memories cover.
@@ -196,12 +197,7 @@ def bench_replay(files: tuple[str, ...], as_json: bool) -> None:
         say_json(report)
         return
     names = ("prompts", "corrections", "covered", "before", "not_injected", "not_covered")
-    say(f"{'':24}" + "".join(f"{name.replace('_', ' '):>{len(name) + 3}}" for name in names))
-    for name, row in {**report["each"], **report["kinds"], "all": report}.items():
-        say(
-            f"{name[:24]:24}"
-            + "".join(f"{_cell_text(row.get(name)):>{len(name) + 3}}" for name in names)
-        )
+    say_table("", names, {**report["each"], **report["kinds"], "all": report})
     gold = report["with_gold"]
     say(
         f"of {gold['corrections']} corrections that an expected memory quotes, {gold['covered']} are covered"
@@ -215,13 +211,13 @@ def _cell_text(value: object) -> str:
 
 
 @bench_command.command("secrets")
-@click.option(
+@option(
     "--file",
     default="",
-    type=click.Path(),
+    type=Path(),
     help="A corpus of labeled texts. Default: the project's own.",
 )
-@click.option("--kinds", is_flag=True, help="Also show the recall of each kind.")
+@flag("--kinds", help="Also show the recall of each kind.")
 @JSON
 def bench_secrets(file: str, kinds: bool, as_json: bool) -> None:
     """Measure how many secrets and how many harmless texts are redacted.
@@ -265,25 +261,24 @@ def _print_figures(figures: Figures) -> None:
 
 
 @bench_command.command("scale")
-@click.option(
-    "--memories", multiple=True, default=(10_000,), show_default=True, type=click.IntRange(1, 1_000_000),
+@option(
+    "--memories", multiple=True, default=(10_000,), show_default=True, type=IntRange(1, 1_000_000),
     help="The number of memories of 1 to 4 kB; may be repeated to compare sizes.",
 )  # fmt: skip
-@click.option(
+@option(
     "--store", "stores", multiple=True, default=("sqlite", "memory"), show_default=True,
     help="A store to measure; may be repeated. Set RAWKOMEM_<STORE>_URL to the URL of a database "
     "that exists only for this measurement.",
 )  # fmt: skip
-@click.option(
-    "--vectors", default=0, type=click.IntRange(0, 10_000_000),
+@option(
+    "--vectors", default=0, type=IntRange(0, 10_000_000),
     help="Instead, store this many vectors of short texts and search for nearest neighbors.",
 )  # fmt: skip
-@click.option(
+@text_option(
     "--texts",
-    default="",
     help="With --vectors: a text file, plain or .xz, whose pieces are embedded.",
 )
-@click.option(
+@option(
     "--keep", default="", metavar="FOLDER",
     help="Keep the filled stores in this folder. The next run with the same folder only measures searches.",
 )  # fmt: skip
@@ -338,6 +333,7 @@ TITLE, BODY, TASK = (
     "The lock file is pnpm's; npm breaks the build.",
     "install a package with npm",
 )
+ADD_WORDS = ("add", "--title", TITLE, "--when", "npm", "--body", BODY)
 STEP_LIMIT_S = 120.0  # the first start on a slow disk takes seconds
 REPORT_HINT = "run 'rawkomem doctor' and report what it prints"
 
@@ -383,19 +379,13 @@ def self_check_command(as_json: bool) -> int:
     The command creates a repository, adds a memory, searches, injects and runs a hook. It looks for git and for
     rawkomem on the PATH. It prints a line for each part, and what to do if the part fails. The exit code is 1 if a
     part fails.
+
+    Examples:
+      rawkomem self-check
+      rawkomem self-check --json
     """
-    passed = True
-    shown = []
     with tempfile.TemporaryDirectory(prefix="rawkomem-check-", ignore_cleanup_errors=True) as home:
-        for one in check_all(Machine(home)):
-            passed = passed and one.ok
-            shown.append(as_dict(one))
-            if not as_json:
-                mark = paint("ok", "green") if one.ok else paint("!!", "red")
-                say(f"{mark}  {one.name:12} {one.text}" + (f" ({one.hint})" if one.hint else ""))
-    if as_json:
-        say_json(shown)
-    return 0 if passed else 1
+        return say_findings(as_json, check_all(Machine(home)))
 
 
 def check_all(machine: Machine) -> Iterator[Checked]:
@@ -405,75 +395,34 @@ def check_all(machine: Machine) -> Iterator[Checked]:
         True,
         f"rawkomem {__version__}, Python {sys.version.split()[0]}, installed by {installer()}",
     )
-    for name, step in CHECK_STEPS.items():
+    told = json.dumps({"session_id": "self-check", "cwd": machine.project, "prompt": TASK})
+    for name, words, stdin, expected, text in (
+        ("init", ("init",), "", "", "a repository can be created"),
+        ("add", ADD_WORDS, "", "", "a memory can be stored"),
+        ("search", ("search", "which package manager"), "", TITLE, "search finds the memory"),
+        ("inject", ("inject", TASK), "", BODY, "inject prints the memory"),
+        ("hook", ("hook", "claude", "prompt"), told, BODY, "a hook answers"),
+    ):
         try:
-            yield Checked(name, True, step(machine))
-        except (RuntimeError, ValueError, KeyError) as failure:
+            said = machine.rawkomem(*words, told=stdin)
+            if expected not in said:
+                raise RuntimeError(f"the memory is missing in the answer: {said.strip()[:80]!r}")
+            yield Checked(name, True, text)
+        except RuntimeError as failure:
             yield Checked(name, False, str(failure), REPORT_HINT)
-    yield _check_path()
-    yield _check_git()
+    for name, program, hint in (
+        ("PATH", "rawkomem", how_to_reach()),
+        ("git", "git", "install git, with which teams share memories"),
+    ):
+        found = shutil.which(program)
+        text = found or f"{program} is not on the PATH"
+        yield Checked(name, bool(found), text, "" if found else hint)
     yield _check_package("browse", "nh3", "the page", how_to_install("markdown-it-py", "nh3"))
     yield _check_package("lsp", "pygls", "the language server", how_to_install("pygls"))
     yield _check_package("mcp", "mcp", "the MCP server (optional)", how_to_add("mcp"), needed=False)
 
 
-def _check_init(machine: Machine) -> str:
-    machine.rawkomem("init")
-    return "a repository can be created"
-
-
-def _check_add(machine: Machine) -> str:
-    machine.rawkomem("add", "--title", TITLE, "--when", "npm", "--body", BODY)
-    return "a memory can be stored"
-
-
-def _check_search(machine: Machine) -> str:
-    return _expect(
-        TITLE, machine.rawkomem("search", "which package manager"), "search finds the memory"
-    )
-
-
-def _check_inject(machine: Machine) -> str:
-    return _expect(BODY, machine.rawkomem("inject", TASK), "inject prints the memory")
-
-
-def _check_hook(machine: Machine) -> str:
-    told = json.dumps({"session_id": "self-check", "cwd": machine.project, "prompt": TASK})
-    answer = machine.rawkomem("hook", "claude", "prompt", told=told)
-    context = json.loads(answer or "{}").get("hookSpecificOutput", {}).get("additionalContext", "")
-    return _expect(BODY, context, "a hook answers")
-
-
-def _expect(wanted: str, said: str, text: str) -> str:
-    if wanted not in said:
-        raise RuntimeError(f"the memory is missing in the answer: {said.strip()[:80]!r}")
-    return text
-
-
-CHECK_STEPS: Mapping[str, Callable[[Machine], str]] = {
-    "init": _check_init, "add": _check_add, "search": _check_search, "inject": _check_inject, "hook": _check_hook,
-}  # fmt: skip
-
-
-def _check_path() -> Checked:
-    found = shutil.which("rawkomem")
-    return Checked(
-        "PATH", bool(found), found or "rawkomem is not on the PATH", "" if found else how_to_reach()
-    )
-
-
-def _check_git() -> Checked:
-    found = shutil.which("git")
-    return Checked(
-        "git",
-        bool(found),
-        found or "git is missing",
-        "" if found else "install git, with which teams share memories",
-    )
-
-
 def _check_package(name: str, module: str, what: str, command: str, needed: bool = True) -> Checked:
-
     found = find_spec(module) is not None
     return Checked(name, found or not needed, f"{what}: {'ready' if found else 'not installed'}",
                    "" if found else f"run: {command}")  # fmt: skip

@@ -35,7 +35,6 @@ class Option:
     default: object = None
     parameter: str = ""  # the parameter that it sets; empty means its first name
     least: int = 0  # the minimum of a number
-    aliases: tuple[str, ...] = ()  # deprecated names, not shown in the help
 
     @property
     def key(self) -> str:
@@ -48,9 +47,19 @@ class Option:
 
     def __call__(self, function: Any) -> Any:
         """Declare the option on a click command."""
-        from .declarations import declare_option  # click
+        import click  # slow to import, and frequent commands do not need it
 
-        return declare_option(self, function)
+        shape: dict[str, Any] = {"help": self.help}
+        if self.kind == "many":
+            shape["multiple"] = True
+        else:
+            shape["default"] = self.default
+        if self.kind == "flag":
+            shape["is_flag"] = True
+        if self.kind == "number":
+            shape["type"] = click.IntRange(min=self.least)
+            shape["show_default"] = bool(self.default)  # the help explains 0
+        return click.option(*self.names, self.key, **shape)(function)
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -69,9 +78,7 @@ DRY_RUN = Option(("--dry-run",), "flag", "Print what would change; write nothing
 YES = Option(("--yes",), "flag", "Do not ask for confirmation.", False)
 BY = Option(("--by",), "text", "The author. Default: you.", "")
 REASON = Option(("--reason",), "text", "The reason.", "")
-LIMIT = Option(
-    ("--limit", "-n"), "number", "Maximum number of results.", 10, least=1, aliases=("--max",)
-)
+LIMIT = Option(("--limit", "-n"), "number", "Maximum number of results.", 10, least=1)
 ALL = LIMIT.but(help="Maximum number of results. Default: all.", default=0, least=0)
 BUDGET = Option(("--budget", "-b"), "number", "Maximum number of tokens.", 2_000, least=1)
 AGENT = Option(("--agent", "-a"), "text", "The agent.", "")
@@ -230,7 +237,7 @@ def parse_plain(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
         return None if "--help" in argv or "-h" in argv else (folder, argv[0], {}, argv[1:])
     if folder and not os.path.isdir(folder):
         return None
-    options = {name: option for option in hot.options for name in (*option.names, *option.aliases)}
+    options = {name: option for option in hot.options for name in option.names}
     values = {
         option.key: [] if option.kind == "many" else option.default for option in options.values()
     }

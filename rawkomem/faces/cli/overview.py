@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 from ...git.runner import Git, GitFailed
 from ...hosts.connect import connectable, is_connected
@@ -83,44 +82,22 @@ def repository_state(repository: Repository) -> RepositoryState:
     )
 
 
-NEXT_STEPS: tuple[tuple[Callable[[RepositoryState], object], str, str], ...] = (
-    (
-        lambda here: here.waiting,
-        "rawkomem review",
-        "Decide on changes and memories that wait for you.",
-    ),
-    (lambda here: here.drafts, "rawkomem drafts", "Keep or drop the drafts from your sessions."),
-    (
-        lambda here: not here.hosts,
-        "rawkomem connect",
-        "Let your coding agent read and store memories.",
-    ),
-    (
-        lambda here: here.uncommitted,
-        "git add .rawko",
-        "Then commit: your team gets the memories with the next pull.",
-    ),
-)
-
-
 def next_step(here: RepositoryState) -> tuple[str, str]:
     """Return the next useful command and what it does."""
-    if not here.memories and not here.waiting and not here.drafts:
-        return _first_step(here)
-    steps = ((command, reason) for is_due, command, reason in NEXT_STEPS if is_due(here))
-    return next(
-        steps,
-        ('rawkomem search "how do we run the tests"', "Find memories by words and by meaning."),
-    )
-
-
-def _first_step(here: RepositoryState) -> tuple[str, str]:
-    if here.importable:
-        return (
-            f"rawkomem import {here.importable}",
-            f"Import the content of {here.importable} as memories.",
-        )
-    return 'rawkomem add "Run the tests with pnpm, never with npm."', "Store your first memory."
+    if here.waiting:
+        return "rawkomem review", "Decide on changes and memories that wait for you."
+    if here.drafts:
+        return "rawkomem drafts", "Keep or drop the drafts from your sessions."
+    if not here.memories and here.importable:
+        what = f"Import the content of {here.importable} as memories."
+        return f"rawkomem import {here.importable}", what
+    if not here.memories:
+        return 'rawkomem add "Run the tests with pnpm, never with npm."', "Store your first memory."
+    if not here.hosts:
+        return "rawkomem connect", "Let your coding agent read and store memories."
+    if here.uncommitted:
+        return "git add .rawko", "Then commit: your team gets the memories with the next pull."
+    return 'rawkomem search "how do we run the tests"', "Find memories by words and by meaning."
 
 
 def connected_hosts(project: str) -> tuple[str, ...]:

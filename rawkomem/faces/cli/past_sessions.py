@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
+from click import Choice, IntRange, Path, argument, command, confirm, open_file, option
 
 from ...files.private import lock
 from ...hosts.replay import (
@@ -38,6 +39,7 @@ from ...repository.writing import Stored
 from ...text.chunks import counted as count
 from ...text.clean import one_line
 from .commands import pass_layers, pass_repository
+from .declarations import flag, text_option
 from .drafting import draft_json, end_of, tell_next
 from .options import DRY_RUN, JSON
 from .terminal import day, fields_of, note, paint, say, say_json, wide
@@ -53,7 +55,7 @@ def learn_transcripts(
     """Learn from files and folders, and print the progress on stderr. Ctrl-C exits with 130."""
     try:
         if ask and files == ("-",):
-            with click.open_file("-", "rb") as stream:
+            with open_file("-", "rb") as stream:
                 return repository.transcripts.learn_stream(stream, run, flags["dry_run"], tell_step)
         return repository.transcripts.learn(files, run, ask, **flags, progress=tell_step)
     except KeyboardInterrupt:
@@ -108,25 +110,21 @@ def _tell_drafts(gone: Gone, dry_run: bool) -> None:
 # Implement `rawkomem learn`: find what a person said or agreed to in a session.
 
 
-@click.command("learn")
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True))
-@click.option(
+@command("learn")
+@argument("files", nargs=-1, required=True, type=Path(exists=True, allow_dash=True))
+@text_option(
     "--agent",
-    default="",
     help="The agent of the session. Default: the program that wrote the transcript.",
 )
-@click.option(
-    "--task", default="", help="The task of the session. Default: the first request of the person."
-)
-@click.option("--result", type=click.Choice(RUN_RESULTS), help="The result of the session.")
-@click.option("--error", default="", help="The error message.")
-@click.option(
+@text_option("--task", help="The task of the session. Default: the first request of the person.")
+@option("--result", type=Choice(RUN_RESULTS), help="The result of the session.")
+@text_option("--error", help="The error message.")
+@flag(
     "--llm",
     "ask",
-    is_flag=True,
     help="Let the configured language model choose and write the drafts.",
 )
-@click.option("--again", is_flag=True, help="Read all sessions again, including finished ones.")
+@flag("--again", help="Read all sessions again, including finished ones.")
 @DRY_RUN
 @JSON
 @pass_repository
@@ -149,6 +147,10 @@ def learn_command(
 
     If you name a folder or several files, the oldest session is read first. If the run is interrupted, run the
     command again to continue.
+
+    Examples:
+      rawkomem learn SESSION --dry-run
+      rawkomem learn SESSION
     """
     if is_learning():
         note("nothing is learned: rawkomem itself runs the model that started this command")
@@ -159,7 +161,7 @@ def learn_command(
         drafts = [draft_json(draft) for draft in gone.drafts] if as_json else []
         tell_run(gone, dry_run, drafts, as_json)
         return
-    with click.open_file(files[0], "rb") as file:
+    with open_file(files[0], "rb") as file:
         learned = repository.learning.learn(file, run, dry_run)
     for warning in learned.heard.warnings:
         note(f"{files[0]}: {warning}")
@@ -242,17 +244,13 @@ MIN_TEXT_CHARS = 30
 MAX_ANSWER_CHARS = 24  # of the words with which a person agrees
 
 
-@click.command("replay")
-@click.argument(
-    "sessions", nargs=-1, metavar="[SESSION]...", type=click.Path(exists=True, dir_okay=False)
-)
-@click.option(
-    "--last", default=20, show_default=True, type=click.IntRange(1, 10_000),
+@command("replay")
+@argument("sessions", nargs=-1, metavar="[SESSION]...", type=Path(exists=True, dir_okay=False))
+@option(
+    "--last", default=20, show_default=True, type=IntRange(1, 10_000),
     help="The number of past sessions to replay.",
 )  # fmt: skip
-@click.option(
-    "--write", is_flag=True, help="Make drafts of corrections that are not covered, without asking."
-)
+@flag("--write", help="Make drafts of corrections that are not covered, without asking.")
 @JSON
 @pass_layers
 def replay_command(
@@ -266,8 +264,14 @@ def replay_command(
 
     A correction in a session is covered if a memory says the same and would have been injected before it. A replay
     does not count as a use of a memory. 'rawkomem docs learning' explains how accurate a replay is.
+
+    Examples:
+      rawkomem replay
+      rawkomem replay --last 5
     """
-    pasts = list(_of_files(sessions) if sessions else last_sessions(repository, last))
+    pasts = [past for file in sessions for past in read_past(file) if past.moments]
+    if not sessions:
+        pasts = [*last_sessions(repository, last)]
     if not pasts:
         raise _nothing_found(repository, sessions)
     replayed = []
@@ -276,12 +280,12 @@ def replay_command(
         replayed.append(replay(repository, past))
     missing = [one for session in replayed for one in session.corrections if one.verdict == MISSING]
     if as_json:
-        taken = _write_drafts(repository, missing) if write else None
+        written = _write_drafts(repository, missing).new if write else []
         say_json(
             {
                 **_counts_of(replayed),
                 "sessions": [_session_json(one) for one in replayed],
-                "written": _written_ids(taken),
+                "written": [draft.id for draft in written],
             }
         )
         return
@@ -290,10 +294,6 @@ def replay_command(
     sum_up(replayed, bool(sessions))
     if missing and (write or _wants_drafts(len(missing))):
         _tell_written_drafts(_write_drafts(repository, missing))
-
-
-def _of_files(files: Sequence[str]) -> Iterator[Past]:
-    return (past for file in files for past in read_past(file) if past.moments)
 
 
 def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
@@ -325,8 +325,8 @@ def _nothing_found(repository: Repository, named: Sequence[str]) -> NotFound:
     )
 
 
-def tell_session(session: Replayed, limit: int = 0) -> None:
-    """Print the prompts of a session that get a memory or correct the agent; a `limit` of 0 prints all of them."""
+def tell_session(session: Replayed) -> None:
+    """Print the prompts of a session that get a memory or correct the agent."""
     past = session.past
     said: dict[int, list[Correction]] = {}
     for one in session.corrections:
@@ -338,7 +338,7 @@ def tell_session(session: Replayed, limit: int = 0) -> None:
         "  ".join(part for part in (day(past.at) if past.at else "", past.host) if part), "bold"
     )
     say(f"{head}  {paint(f'{one_line(past.name, wide() // 2)}  {prompts}{rest}', 'dim')}")
-    for answer in shown[: limit or None]:
+    for answer in shown:
         _tell_answer(answer, said.get(answer.number, []))
 
 
@@ -427,7 +427,7 @@ def _wants_drafts(missing: int) -> bool:
             "run the command again with --write to make drafts of corrections that are not covered"
         )
         return False
-    return click.confirm(
+    return confirm(
         "Write it as a draft?" if missing == 1 else f"Write these {missing} as drafts?",
         default=False,
     )
@@ -452,33 +452,23 @@ def _tell_written_drafts(taken: Taken) -> None:
     note("'rawkomem drafts' lists the drafts; 'rawkomem drafts keep ID' stores one as a memory")
 
 
-def _written_ids(taken: Taken | None) -> list[str]:
-    return [draft.id for draft in taken.new] if taken else []
-
-
 def _session_json(session: Replayed) -> dict[str, Any]:
     past = session.past
     return {
         **fields_of(past, "name", "host", "session", "at"),
-        "prompts": [_answer_json(answer) for answer in session.answers],
-        "corrections": [_correction_json(one) for one in session.corrections],
+        "prompts": [
+            {
+                **fields_of(answer, "number", "prompt", "tokens"),
+                "injected": [fields_of(memory, "id", "title") for memory in answer.memories],
+            }
+            for answer in session.answers
+        ],
+        "corrections": [
+            {
+                **fields_of(one.draft, "id", "kind", "said", "title"),
+                **fields_of(one, "prompt", "verdict", "since"),
+                "memory": fields_of(one.memory, "id", "title") if one.memory else None,
+            }
+            for one in session.corrections
+        ],
     }
-
-
-def _answer_json(answer: Answer) -> dict[str, Any]:
-    return {
-        **fields_of(answer, "number", "prompt", "tokens"),
-        "injected": [*map(_memory_json, answer.memories)],
-    }
-
-
-def _correction_json(one: Correction) -> dict[str, Any]:
-    told = {
-        **fields_of(one.draft, "id", "kind", "said", "title"),
-        **fields_of(one, "prompt", "verdict", "since"),
-    }
-    return {**told, "memory": _memory_json(one.memory) if one.memory else None}
-
-
-def _memory_json(memory: Memory) -> dict[str, str]:
-    return fields_of(memory, "id", "title")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from array import array
 
-import click
+from click import argument, command, option, pass_obj
 
 from ...embed.providers import open_embedder
 from ...files.layout import find_layout, read_stdin
@@ -25,8 +25,8 @@ from .terminal import note, paint, say, say_either, say_json
 SCRUB_PROFILES = ("index", "mesh", "default")
 
 
-@click.command("scrub")
-@click.option(
+@command("scrub")
+@option(
     "--stages", "profile", is_flag=False, flag_value=SCRUB_PROFILES[0], default="", metavar="[PROFILE]",
     help="Show how the text is indexed, stage by stage; PROFILE is index, mesh (RFC-0011) or default.",
 )  # fmt: skip
@@ -36,6 +36,9 @@ def scrub_command(profile: str, as_json: bool) -> None:
 
     The command reads a text from standard input and prints it without secrets; it writes no file. 'rawkomem docs
     redaction' lists what is redacted.
+
+    Examples:
+      rawkomem scrub < FILE
     """
     text = read_stdin(strict=False)
     if profile:
@@ -95,14 +98,17 @@ def _chunk_remark(chunk: Scrubbed) -> str:
 # Implement `rawkomem match` and `embed`: try out a condition, print a vector.
 
 
-@click.command("match")
-@click.argument("pattern")
-@click.argument("text")
+@command("match")
+@argument("pattern")
+@argument("text")
 @JSON
 def match_command(pattern: str, text: str, as_json: bool) -> int:
     """Test whether a whenToUse condition matches a text.
 
     The exit code is 0 if the condition matches, else 1. If TEXT is '-', it is read from standard input.
+
+    Examples:
+      rawkomem match 'auth|login' 'add a login page'
     """
     if text == "-":
         text = read_stdin(strict=False)
@@ -129,12 +135,16 @@ def match_command(pattern: str, text: str, as_json: bool) -> int:
     return 0 if fired else 1
 
 
-@click.command("embed")
-@click.argument("text")
+@command("embed")
+@argument("text")
 @JSON.but(help="Print JSON with all numbers.")
-@click.pass_obj
+@pass_obj
 def embed_command(folder: str, text: str, as_json: bool) -> None:
-    """Print the vector of a text."""
+    """Print the vector of a text.
+
+    Examples:
+      rawkomem embed 'hello world'
+    """
     if not text.strip():
         raise BadInput("the TEXT to embed is empty", "run: rawkomem embed 'hello world'")
     try:
@@ -151,10 +161,13 @@ def embed_command(folder: str, text: str, as_json: bool) -> None:
 # Implement `rawkomem schema`: print the JSON Schema of the frontmatter.
 
 
-@click.command("schema")
+@command("schema")
 def schema_command() -> None:
     """Print the JSON Schema of the frontmatter.
 
     Editors and linters use it to check the frontmatter of one entry. See 'rawkomem docs format'.
+
+    Examples:
+      rawkomem schema
     """
     say_json(frontmatter_schema(), versioned=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-import click
+from click import Choice, argument, command, option
 
 from ...files.session_records import uses
 from ...model.entries import Memory, Task
@@ -18,11 +18,12 @@ from ...recall.scoring import Scored
 from ...recall.signals import filter_of
 from ...repository import Repository
 from ...state.changes import how_settled
-from ...state.history import Explained, Replaced, Step
+from ...state.history import Explained, Step
 from ...state.trust import Trust
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_layers, pass_repository
+from .declarations import flag
 from .frequent import tell_injection
 from .listing import trust_json, trust_line
 from .options import (
@@ -39,34 +40,30 @@ from .options import (
     WHICH,
     together,
 )
-from .terminal import fields_of, note, paint, say, say_json, say_rows, shortened
+from .terminal import fields_of, note, paint, say, say_answer, say_json, say_rows, shortened
 
 # Implement `rawkomem why`, `why-not`, `context` and `tokens`: explain what is injected and what it
 # costs.
 
 
-@click.command("why")
-@click.argument("id")
-@click.argument("task", nargs=-1, required=True)
-@PROFILE
-@AGENT
-@SESSION
-@AS_OF
-@JSON
+about_task = together(
+    argument("id"), argument("task", nargs=-1, required=True), PROFILE, AGENT, SESSION, AS_OF, JSON
+)
+
+
+@command("why")
+@about_task
 @pass_layers
-def why_command(
-    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
-    as_json: bool,
-) -> int:  # fmt: skip
+def why_command(repository: Repository, as_json: bool, **asked: Any) -> int:
     """Explain how a memory scores for a task.
 
     The command prints each factor with its value, its weight and the reason. The exit code is 0 if the memory is
     injected, else 1.
+
+    Examples:
+      rawkomem why ID 'make the payment retry configurable'
     """
-    only = filter_of(as_of=as_of)
-    item, inside = repository.explain(
-        id, Task(" ".join(task), agent, session=session), profile, only
-    )
+    item, inside = _scored(repository, **asked)
     trust = _trust_of(repository, item)
     if as_json:
         factors = [fields_of(factor, "name", "value", "weight", "why") for factor in item.factors]
@@ -90,30 +87,30 @@ def why_command(
     return 0 if inside else 1
 
 
+def _scored(
+    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str
+) -> tuple[Scored, bool]:  # fmt: skip
+    """Return how a memory scores for a task, and whether it is injected."""
+    only = filter_of(as_of=as_of)
+    return repository.explain(id, Task(" ".join(task), agent, session=session), profile, only)
+
+
 def _trust_of(repository: Repository, item: Scored) -> Trust:
     """Return the trust of a memory in the layer that holds it."""
     owner, id = repository.layers.owner(item.memory.id)
     return owner.beliefs.trust(replace(item.memory, id=id))
 
 
-@click.command("why-not")
-@click.argument("id")
-@click.argument("task", nargs=-1, required=True)
-@PROFILE
-@AGENT
-@SESSION
-@AS_OF
-@JSON
+@command("why-not")
+@about_task
 @pass_layers
-def why_not_command(
-    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
-    as_json: bool,
-) -> None:  # fmt: skip
-    """Explain why a memory is not injected for a task."""
-    only = filter_of(as_of=as_of)
-    item, inside = repository.explain(
-        id, Task(" ".join(task), agent, session=session), profile, only
-    )
+def why_not_command(repository: Repository, as_json: bool, **asked: Any) -> None:
+    """Explain why a memory is not injected for a task.
+
+    Examples:
+      rawkomem why-not ID 'rename the logo file'
+    """
+    item, inside = _scored(repository, **asked)
     if as_json:
         code = item.out.code if item.out else ""
         say_json(
@@ -147,11 +144,11 @@ def _tell_next_step(item: Scored, inside: bool) -> None:
     )
 
 
-@click.command("context")
-@click.argument("query", nargs=-1, required=True)
+@command("context")
+@argument("query", nargs=-1, required=True)
 @BUDGET
 @LIMIT.but(default=20, least=1, help="Maximum number of memories.")
-@click.option("--format", "-f", "form", default="plain", show_default=True, type=click.Choice((*FORMS,)),
+@option("--format", "-f", "form", default="plain", show_default=True, type=Choice((*FORMS,)),
               help="The output format; grouped sorts by category.")  # fmt: skip
 @EXPLAIN
 @together(STRICT, *WHICH, JSON)
@@ -160,7 +157,11 @@ def context_command(
     repository: Repository, query: tuple[str, ...], budget: int, limit: int, form: str, explain: bool, strict: bool,
     as_json: bool, **which: Any,
 ) -> None:  # fmt: skip
-    """Print what is known about a subject, within a token budget."""
+    """Print what is known about a subject, within a token budget.
+
+    Examples:
+      rawkomem context payments --budget 500
+    """
     task, only = Task(" ".join(query)), filter_of(**which)
     injection = repository.inject(
         task, form=form, limit=limit, budget=budget, only=only, strict=strict
@@ -173,7 +174,7 @@ def context_command(
         tell_injection(injection)
 
 
-@click.command("tokens")
+@command("tokens")
 @ALL.but(help="Only show this many of the last sessions. Default: all.")
 @JSON
 @pass_repository
@@ -181,31 +182,28 @@ def tokens_command(repository: Repository, limit: int, as_json: bool) -> None:
     """Show how many tokens were injected, per session.
 
     The command also shows the tokens saved by not repeating memories in a session.
+
+    Examples:
+      rawkomem tokens
     """
-    totals: dict[str, list[int]] = {}
+    totals: dict[str, dict[str, Any]] = {}
     for use in uses(repository.layout):
-        added = (bool(use.ids), len(use.ids), use.tokens, use.saved)
-        total = totals.setdefault(use.session or "(no session)", [0] * len(added))
-        totals[use.session or "(no session)"] = [
-            old + new for old, new in zip(total, added, strict=True)
-        ]
-    totals = dict(reversed(shortened(as_json, [*totals.items()][::-1], limit)))
-    if as_json:
-        names = ("injections", "memories", "tokens", "saved")
-        say_json(
-            [
-                {"session": session, **dict(zip(names, total, strict=True))}
-                for session, total in totals.items()
-            ]
+        session = use.session or "(no session)"
+        total = totals.setdefault(
+            session, {"session": session, "injections": 0, "memories": 0, "tokens": 0, "saved": 0}
         )
-        return
-    for session, (injections, memories, tokens, saved) in totals.items():
-        kept = f"  {saved:8} saved by not repeating" if saved else ""
-        say(
-            f"{tokens:8} tokens  {counted(injections, 'injection'):>16}  {counted(memories, 'memory'):>14}{kept}  {session}"
-        )
-    if not totals:
-        note("nothing was injected yet")
+        total["injections"] += bool(use.ids)
+        total["memories"] += len(use.ids)
+        total["tokens"] += use.tokens
+        total["saved"] += use.saved
+    latest = shortened(as_json, [*totals.values()][::-1], limit)[::-1]
+    say_answer(as_json, latest, map(_tokens_line, latest), "nothing was injected yet")
+
+
+def _tokens_line(total: dict[str, Any]) -> str:
+    counts = f"{counted(total['injections'], 'injection'):>16}  {counted(total['memories'], 'memory'):>14}"
+    kept = f"  {total['saved']:8} saved by not repeating" if total["saved"] else ""
+    return f"{total['tokens']:8} tokens  {counts}{kept}  {total['session']}"
 
 
 # Implement `rawkomem history` and `explain`: show the changes of a memory and the parts of its
@@ -214,8 +212,8 @@ def tokens_command(repository: Repository, limit: int, as_json: bool) -> None:
 MAX_VALUE_CHARS = 60  # characters of a value in a line of history
 
 
-@click.command("history")
-@click.argument("id")
+@command("history")
+@argument("id")
 @ALL.but(help="Only show this many of the last entries. Default: all.")
 @JSON
 @pass_repository
@@ -223,6 +221,9 @@ def history_command(repository: Repository, id: str, limit: int, as_json: bool) 
     """Show every change of a memory, oldest first.
 
     Each entry is shown with the fields that it changed.
+
+    Examples:
+      rawkomem history ID
     """
     say_rows(as_json, repository.history(id)[-limit:], _step_json, _step_lines)
 
@@ -269,9 +270,9 @@ def _step_json(step: Step) -> dict[str, Any]:
     return {**written, "told": step.told, "said": dict(entry.extra), "changes": changes}
 
 
-@click.command("explain")
-@click.argument("id")
-@click.option("--supersession", is_flag=True, help="Only show which memory superseded it, and why.")
+@command("explain")
+@argument("id")
+@flag("--supersession", help="Only show which memory superseded it, and why.")
 @JSON
 @pass_repository
 def explain_command(repository: Repository, id: str, supersession: bool, as_json: bool) -> None:
@@ -279,6 +280,10 @@ def explain_command(repository: Repository, id: str, supersession: bool, as_json
 
     The command prints the parts of the trust, the sources, the links, the contradictions and every entry of the
     memory.
+
+    Examples:
+      rawkomem explain ID
+      rawkomem explain ID --supersession
     """
     if supersession:
         _say_supersession(repository, id, as_json)
@@ -361,7 +366,19 @@ def _explained_json(explained: Explained) -> dict[str, Any]:
 def _say_supersession(repository: Repository, id: str, as_json: bool) -> None:
     steps = repository.beliefs.explain_supersession(id)
     if as_json:
-        superseded = [_replaced_json(step) for step in steps]
+        superseded = [
+            {
+                "id": step.old.id,
+                "superseded_by": step.new.id,
+                "reason": step.old.reason,
+                "trustComparison": {
+                    "original": round(step.old_trust, 4),
+                    "superseding": round(step.new_trust, 4),
+                    "delta": round(step.new_trust - step.old_trust, 4),
+                },
+            }
+            for step in steps
+        ]
         say_json({"id": repository.get(id).id, "superseded": bool(steps), "chain": superseded})
         return
     for step in steps:
@@ -374,14 +391,3 @@ def _say_supersession(repository: Repository, id: str, as_json: bool) -> None:
         say(f"  reason: {one_line(step.old.reason, 200) or 'not recorded'}")
     if not steps:
         note("no memory superseded it")
-
-
-def _replaced_json(step: Replaced) -> dict[str, Any]:
-    trusts = {"original": round(step.old_trust, 4), "superseding": round(step.new_trust, 4),
-              "delta": round(step.new_trust - step.old_trust, 4)}  # fmt: skip
-    return {
-        "id": step.old.id,
-        "superseded_by": step.new.id,
-        "reason": step.old.reason,
-        "trustComparison": trusts,
-    }

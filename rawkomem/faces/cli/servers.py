@@ -9,13 +9,14 @@ import sys
 import webbrowser
 from typing import TYPE_CHECKING
 
-import click
+from click import IntRange, command, option, pass_obj
 
 from ... import __version__
 from ...model.errors import BadInput, NotFound
 from ...model.installed import how_to_add, how_to_install
 from ...repository import Repository
 from ..web.page_server import PageServer, open_for_page
+from .declarations import flag
 from .opening import arrival
 from .terminal import note, say
 
@@ -26,20 +27,24 @@ if TYPE_CHECKING:
 # Implement `rawkomem browse`: show memories as a page in a browser.
 
 
-@click.command("browse")
-@click.option(
+@command("browse")
+@option(
     "--port",
     default=0,
-    type=click.IntRange(0, 65_535),
+    type=IntRange(0, 65_535),
     help="The port to listen on. Default: a free one.",
 )
-@click.option("--no-open", is_flag=True, help="Only print the address.")
-@click.pass_obj
+@flag("--no-open", help="Only print the address.")
+@pass_obj
 def browse_command(folder: str, /, port: int, no_open: bool) -> None:
     """Open the memories in a web browser.
 
     The command prints an address that works only on this machine and while the command runs. The address contains a
     token: do not share it. Stop with Ctrl-C.
+
+    Examples:
+      rawkomem browse
+      rawkomem browse --no-open --port 8765
     """
     repository = open_for_page(folder, arrival())
     repository.sync()
@@ -63,20 +68,24 @@ TOKEN_VARIABLE = "RAWKOMEM_MCP_TOKEN"
 MIN_TOKEN_CHARS = 16  # shorter tokens can be guessed
 
 
-@click.command("mcp")
-@click.option(
+@command("mcp")
+@option(
     "--http",
     "port",
-    type=click.IntRange(0, 65535),
+    type=IntRange(0, 65535),
     metavar="PORT",
     help="Serve HTTP; 0 takes a free port.",
 )
-@click.pass_obj
+@pass_obj
 def mcp_command(folder: str, port: int | None) -> None:
     """Run the MCP server for agents.
 
     The server talks over standard input and output. With --http it serves streamable HTTP on 127.0.0.1 and prints a
     token once, unless RAWKOMEM_MCP_TOKEN sets the token. It needs the extra 'mcp'. See 'rawkomem docs mcp'.
+
+    Examples:
+      rawkomem mcp
+      rawkomem mcp --http 8766
     """
     server = _open_mcp_server(folder)
     if port is None:
@@ -125,13 +134,16 @@ def _mcp_token() -> str:
 # Implement `rawkomem lsp`: serve memories to editors over the Language Server Protocol.
 
 
-@click.command("lsp")
-@click.pass_obj
+@command("lsp")
+@pass_obj
 def lsp_command(folder: str) -> int:
     """Run the language server for editors.
 
     The server talks over standard input and output; editors start it. See 'rawkomem docs editors' for VS Code, Neovim,
     Helix and Zed.
+
+    Examples:
+      rawkomem lsp
     """
     try:
         from ..lsp.editor_server import EditorServer

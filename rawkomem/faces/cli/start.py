@@ -7,11 +7,11 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 import click
+from click import Abort, Context, pass_context, prompt
 
 from ...exchange.formats import FORMATS
 from ...exchange.import_plan import INSTRUCTIONS_FORMAT
@@ -26,12 +26,11 @@ from ...hosts import person
 from ...hosts.connect import installed_hosts, is_connected, plan_connect
 from ...hosts.hook_prompt import rehearsed
 from ...hosts.known_hosts import HOSTS
-from ...hosts.replay import Past, find_sessions, replay
 from ...index.catalogue import Row
 from ...model.entries import Memory
 from ...model.errors import NotFound, RawkoError
 from ...model.filters import Filter
-from ...model.values import ACTIVE, record, replace
+from ...model.values import ACTIVE, record
 from ...repository import Repository
 from ...repository.transfer import Import, preview_import
 from ...text.chunks import counted
@@ -39,16 +38,16 @@ from ...text.clean import one_line
 from ...text.prose import scan_for_injection
 from . import opening
 from .connecting import connect_command, git_program
+from .declarations import flag
 from .importing import shown_path
 from .opening import author, open_repository
 from .options import DRY_RUN, PERSONAL, YES
-from .past_sessions import last_sessions, sum_up, tell_session
 from .terminal import note, paint, say, wide
 
 Ask = Callable[["GuideStep", str], bool]
 
 
-# Find what `rawkomem init` can import, connect and replay. Writes nothing.
+# Find what `rawkomem init` can import and connect. Writes nothing.
 
 
 @record
@@ -65,7 +64,6 @@ class Survey:
     hosts: tuple[str, ...]  # installed and not connected
     is_git: bool  # whether git can be connected
     wants_git: bool  # whether git cannot be connected because there is no git repository
-    sessions: tuple[str, ...]  # transcripts, latest first
 
     def kinds(self) -> list[str]:
         """Return the formats with new memories or with memories that wait for a review, each once."""
@@ -92,7 +90,6 @@ def survey(place: str, imports: bool, connect: bool) -> Survey:
         else (),
         connect and is_git,
         connect and not is_git,
-        tuple(find_sessions(layout)),
     )
 
 
@@ -147,10 +144,6 @@ READ_BY_AGENTS = (INSTRUCTIONS_FORMAT, "cursor")  # formats of files that people
 MAX_PATHS_SHOWN = 3
 MAX_TITLES_SHOWN = 8
 MAX_TITLES_TRIED = 5  # as the task in the last suggestion
-MAX_SESSIONS = 3
-MAX_PROMPTS = 100  # of a session that is replayed
-MAX_PROMPTS_SHOWN = 6
-REPLAY_LIMIT_S = 10
 ADD = "add --title 'Why we chose X' --when 'choosing|changing X'"
 
 
@@ -173,7 +166,7 @@ def ask_person(step: GuideStep, question: str) -> bool:
     """Ask at the terminal and return the answer. Enter takes the default, `s` shows the texts in question."""
     choices = ("Y/n" if step.default else "y/N") + ("/s" if step.show else "")
     while True:
-        answer = click.prompt(
+        answer = prompt(
             f"{question} [{choices}]", default="", show_default=False, prompt_suffix=" "
         )
         word = answer.strip().lower()
@@ -194,7 +187,7 @@ def take_default(step: GuideStep, question: str) -> bool:
 class Guide:
     """A guided start in one project. `steps` is the plan; `run` asks for each step and carries it out."""
 
-    def __init__(self, context: click.Context, found: Survey, is_person: bool):
+    def __init__(self, context: Context, found: Survey, is_person: bool):
         self.context, self.found, self.is_person = context, found, is_person
         self.project = found.layout.project
         self.command = f"rawkomem -C {shlex.quote(context.obj)}" if context.obj else "rawkomem"
@@ -215,7 +208,7 @@ class Guide:
 
     def steps(self) -> list[GuideStep]:
         """Return the steps that have something to do."""
-        return [*self._start(), *self._imports(), *self._hosts(), *self._git(), *self._replay()]
+        return [*self._start(), *self._imports(), *self._hosts(), *self._git()]
 
     def run(self, ask: Ask) -> None:
         """Ask for each step and carry it out. Report a step that fails, and continue with the next one.
@@ -224,6 +217,8 @@ class Guide:
         """
         steps = self.steps()
         for number, step in enumerate(steps, 1):
+            if number > 1:  # the first step writes the files of the repository
+                self._refuse_without_files()
             try:
                 question = step.question()
                 if question and ask(
@@ -284,11 +279,7 @@ class Guide:
             else ""
         )
         what = f"Import {counted(number, 'memory')} from {_paths_of(sources)}{same}"
-        return GuideStep(what, lambda: self._asked(f"{what}?"), lambda: self._import_all(sources))
-
-    def _asked(self, question: str) -> str:
-        self._refuse_without_files()
-        return question
+        return GuideStep(what, lambda: f"{what}?", lambda: self._import_all(sources))
 
     def _import_all(self, sources: Sequence[Import]) -> None:
         done = self.repository.exchange.import_all([item.path for item in sources])
@@ -317,7 +308,6 @@ class Guide:
 
     def _review_question(self, kind: str) -> str:
         """Print the memories that wait, and return the question; empty if none waits."""
-        self._refuse_without_files()
         waiting = self._waiting(kind)
         if not waiting:
             return ""
@@ -373,7 +363,6 @@ class Guide:
         what = f"Connect {title}, so that each prompt gets the memories that fit it"
 
         def question() -> str:
-            self._refuse_without_files()
             files = [
                 shown_path(change.path)
                 for change in plan_connect(name, self.project)
@@ -392,7 +381,7 @@ class Guide:
         if not self.found.is_git or (self.found.is_started and not self._git_changes()):
             return
         what = "Connect git, so that it merges memories entry by entry and checks them before each commit"
-        yield GuideStep(what, lambda: self._asked(f"{what}?"), self._connect_git)
+        yield GuideStep(what, lambda: f"{what}?", self._connect_git)
 
     def _git_changes(self) -> bool:
         plan = plan_git(self.found.layout, Wanted(git_program()))
@@ -407,41 +396,9 @@ class Guide:
             say(f"  {paint('to do', 'yellow')}: {advice}")
         self.undo.insert(0, (f"{self.command} connect git --remove", "git"))
 
-    # Replay
-
-    def _replay(self) -> Iterator[GuideStep]:
-        number = min(MAX_SESSIONS, len(self.found.sessions))
-        if number:
-            what = (
-                f"Replay your last {counted(number, 'session')}"
-                if number > 1
-                else "Replay your last session"
-            )
-            what += " with an agent here, to see which memories it would get now"
-            yield GuideStep(what, lambda: self._replay_question(what), self._replay_all)
-
-    def _replay_question(self, what: str) -> str:
-        self._refuse_without_files()
-        return f"{what}?" if self.in_use() else ""
-
     def in_use(self) -> Sequence[Row]:
         """Return the memories that agents can get, most recently changed first."""
         return self.repository.list(Filter(statuses=(ACTIVE,), current=True))
-
-    def _replay_all(self) -> None:
-        ends, replayed = time.monotonic() + REPLAY_LIMIT_S, []
-        for past in last_sessions(self.repository, MAX_SESSIONS):
-            replayed.append(replay(self.repository, _first_prompts(past)))
-            tell_session(replayed[-1], MAX_PROMPTS_SHOWN)
-            if time.monotonic() > ends:
-                break
-        answers = [answer for session in replayed for answer in session.answers]
-        given = sum(bool(answer.memories) for answer in answers)
-        say(
-            f"  {given} of {counted(len(answers), 'prompt')} would get memories. 'rawkomem replay' shows all prompts."
-        )
-        if any(session.corrections for session in replayed):
-            sum_up(replayed, False)
 
     # The end
 
@@ -486,16 +443,7 @@ def _paths_of(sources: Sequence[Import]) -> str:
     return f"{', '.join(paths[: MAX_PATHS_SHOWN - 1])} and {len(paths) - MAX_PATHS_SHOWN + 1} more"
 
 
-def _first_prompts(past: Past) -> Past:
-    """Return a session with at most MAX_PROMPTS prompts."""
-    if len(past.moments) <= MAX_PROMPTS:
-        return past
-    end = past.moments[MAX_PROMPTS].turn - 1
-    return replace(past, moments=past.moments[:MAX_PROMPTS], turns=past.turns[:end])
-
-
-# Implement `rawkomem init`: start a repository. At a terminal, also offer to import, connect and
-# replay.
+# Implement `rawkomem init`: start a repository. At a terminal, also offer to import and connect.
 
 WHAT_IT_IS = (
     "rawkomem stores the memories of this project in .rawko, as Markdown files that you commit."
@@ -505,16 +453,15 @@ WHAT_IT_IS = (
 @click.command("init")
 @YES.but(help="Take the suggested answer to each question; do not ask.")
 @DRY_RUN
-@click.option(
+@flag(
     "--no-import",
-    is_flag=True,
     help="Do not import instructions, rules and memories of other tools.",
 )
-@click.option("--no-connect", is_flag=True, help="Do not connect agent hosts and git.")
+@flag("--no-connect", help="Do not connect agent hosts and git.")
 @PERSONAL.but(help="Start your personal repository; its memories are recalled in every project.")
-@click.pass_context
+@pass_context
 def init_command(
-    context: click.Context,
+    context: Context,
     /,
     yes: bool,
     dry_run: bool,
@@ -525,8 +472,13 @@ def init_command(
     """Start a memory repository in this project.
 
     At a terminal, it shows a plan and asks before each step: write .rawko, import CLAUDE.md, AGENTS.md, rules and
-    memories of other tools, connect git and the installed agent hosts, replay your last sessions. Run it again later
-    to import and connect what is new. Without a terminal, it only writes the files in .rawko, unless you add --yes.
+    memories of other tools, connect git and the installed agent hosts. Run it again later to import and connect what
+    is new. Without a terminal, it only writes the files in .rawko, unless you add --yes.
+
+    Examples:
+      rawkomem init
+      rawkomem init --dry-run
+      rawkomem init --personal
     """
     if personal or not (yes or person.arrival() == person.PERSON):
         _start_plain(context.obj, dry_run, personal)
@@ -586,7 +538,7 @@ def _guided(guide: Guide, yes: bool, dry_run: bool) -> int:
     except Stopped:
         note("stopped: nothing was written")
         return 1
-    except (click.Abort, KeyboardInterrupt):
+    except (Abort, KeyboardInterrupt):
         say()
         note("stopped; run 'rawkomem init' again to continue")
         if guide.undo:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...model.entries import Memory
 from ...model.errors import RawkoError
 from ...model.filters import Filter
-from ...model.values import iso
+from ...model.values import as_dict, iso
 from ...text.clean import clean, one_line
 
 if TYPE_CHECKING:
@@ -98,6 +98,42 @@ def say_rows(
         say(line(row))
     if nothing and not rows:
         note(nothing)
+
+
+def say_answer(as_json: bool, data: object, lines: Iterable[str], nothing: str = "") -> None:
+    """Print data for programs, or lines for people; if there are no lines, print a remark on stderr."""
+    if as_json:
+        say_json(data)
+        return
+    printed = False
+    for line in lines:
+        say(line)
+        printed = True
+    if nothing and not printed:
+        note(nothing)
+
+
+def say_table(corner: str, names: Sequence[str], rows: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print a table: a column for each name, a row for each mapping. An unknown value is a dash."""
+    heads = [name.replace("_", " ") for name in names]
+    say(f"{corner:24}" + "".join(f"{head:>{len(head) + 3}}" for head in heads))
+    for title, row in rows.items():
+        values = ("–" if row.get(name) is None else row[name] for name in names)
+        cells = (f"{value:>{len(name) + 3}}" for value, name in zip(values, names, strict=True))
+        say(f"{title[:24]:24}" + "".join(cells))
+
+
+def say_findings(as_json: bool, findings: Iterable[Any]) -> int:
+    """Print checks with their names, results and hints; return 1 if one of them failed, else 0."""
+    done = []
+    for one in findings:
+        done.append(one)
+        if not as_json:
+            mark = paint("ok", "green") if one.ok else paint("!!", "red")
+            say(f"{mark}  {one.name:12} {one.text}" + (f" ({one.hint})" if one.hint else ""))
+    if as_json:
+        say_json([as_dict(one) for one in done])
+    return 0 if all(one.ok for one in done) else 1
 
 
 def fields_of(item: object, *names: str) -> dict[str, Any]:

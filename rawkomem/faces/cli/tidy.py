@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import click
+from click import Abort, Context, IntRange, argument, command, group, option, pass_context, pass_obj
 
 from ...files.archive import BUNDLE_SUFFIX, Move
 from ...git.runner import user_name
@@ -22,17 +22,15 @@ from ...text.chunks import counted
 from ...text.clean import one_line
 from .checks import staged_repositories, tell_duplicates
 from .commands import pass_repository
-from .declarations import Verbs
+from .declarations import Verbs, flag
 from .frequent import with_bar
 from .opening import open_repository
 from .options import DRY_RUN, JSON, LIMIT
-from .terminal import note, paint, say, say_json, wide
+from .terminal import note, paint, say, say_answer, say_json, wide
 
 # Declare the options of commands that print a plan and carry it out with `--apply`.
 
-APPLY = click.option(
-    "--apply", is_flag=True, help="Carry out the plan. Without this option, nothing is written."
-)
+APPLY = flag("--apply", help="Carry out the plan. Without this option, nothing is written.")
 
 
 def refuse_both(apply: bool, dry_run: bool) -> None:
@@ -52,7 +50,7 @@ KIND_SIGNS = {
 }  # other kinds change a memory that stays in use
 
 
-@click.command("prune")
+@command("prune")
 @APPLY
 @DRY_RUN
 @JSON
@@ -65,6 +63,10 @@ def prune_command(repository: Repository, apply: bool, dry_run: bool, as_json: b
     stays if it is critical, if a person vouches for it, or if no other memory says the same; archive such a memory
     with 'rawkomem archive ID'. Memories that were superseded 90 days ago are archived, and broken links are
     removed.
+
+    Examples:
+      rawkomem tidy prune
+      rawkomem tidy prune --apply
     """
     refuse_both(apply, dry_run)
     done, outlook = repository.lifecycle.prune(dry_run=True, by=user_name())
@@ -84,23 +86,23 @@ def prune_command(repository: Repository, apply: bool, dry_run: bool, as_json: b
     _tell_plan(repository, done, as_json, counts)
 
 
-@click.command("digest")
-@click.option(
+@command("digest")
+@option(
     "--min-size",
     default=MIN_DIGEST_MEMBERS,
     show_default=True,
-    type=click.IntRange(2),
+    type=IntRange(2),
     help="Minimum number of related memories for a digest.",
 )
-@click.option(
+@option(
     "--idle",
     default=IDLE_DAYS,
     show_default=True,
-    type=click.IntRange(0),
+    type=IntRange(0),
     help="Number of days that the memories must be unchanged.",
 )
 @LIMIT.but(default=MAX_DIGESTS, least=1, help="Maximum number of digests per day.")
-@click.option("--archive", is_flag=True, help="Archive memories that the digest covers completely.")
+@flag("--archive", help="Archive memories that the digest covers completely.")
 @APPLY
 @DRY_RUN
 @JSON
@@ -115,6 +117,10 @@ def digest_command(
     most important sentences of related memories, without a language model. With --archive, a memory is archived if
     the digest holds all of its numbers, names, negations and code, and if searches for the memory find the digest.
     Critical memories and memories that a person vouches for stay. To replace a digest, delete it first.
+
+    Examples:
+      rawkomem tidy digest
+      rawkomem tidy digest --min-size 5
     """
     refuse_both(apply, dry_run)
     how, by = Digesting(min_size, idle, limit), user_name()
@@ -128,15 +134,13 @@ def digest_command(
     _tell_plan(repository, done, as_json)
 
 
-@click.command("consolidate")
+@command("consolidate")
 @APPLY
-@click.option("--staged", is_flag=True, help="Only look at memories that are staged in git.")
+@flag("--staged", help="Only look at memories that are staged in git.")
 @DRY_RUN
-@click.option(
-    "--if-due", is_flag=True, help="Only run after 10 new traces or a week. Not with --staged."
-)
+@flag("--if-due", help="Only run after 10 new traces or a week. Not with --staged.")
 @JSON
-@click.pass_obj
+@pass_obj
 def consolidate_command(
     folder: str, /, apply: bool, staged: bool, dry_run: bool, if_due: bool, as_json: bool
 ) -> int:
@@ -146,6 +150,10 @@ def consolidate_command(
     confirmations by other sources, and writes learnings of traces with the same goal. Such traces are archived if a
     search for their goal finds the learning. Nothing is deleted. With --staged, the exit code is 1 if a staged
     memory repeats another memory.
+
+    Examples:
+      rawkomem tidy consolidate
+      rawkomem tidy consolidate --apply
     """
     refuse_both(apply, dry_run)
     if staged:
@@ -169,7 +177,7 @@ def _agreed(repository: Repository, done: Done, as_json: bool) -> list[str]:
     if not as_json:
         _tell_plan(repository, done, as_json)
     if not confirmed(f"Write {counted(len(done.plan.entries), 'entry')}?"):
-        raise click.Abort
+        raise Abort
     return [entry.about for entry in done.plan.entries if entry.kind == "archive"]
 
 
@@ -277,7 +285,7 @@ def _entry_json(done: Done, entry: Entry) -> dict[str, Any]:
 # memories.
 
 
-@click.command("gather")
+@command("gather")
 @DRY_RUN
 @JSON
 @pass_repository
@@ -287,6 +295,10 @@ def gather_command(repository: Repository, dry_run: bool, as_json: bool) -> None
     A change of a memory that git tracks is stored as a file in .rawko/changes, so that branches merge without
     conflicts. Run this command on one branch from time to time and commit the result. Changes that are not committed
     stay where they are.
+
+    Examples:
+      rawkomem tidy gather --dry-run
+      rawkomem tidy gather
     """
     done = repository.gathering.run(dry_run)
     if as_json:
@@ -319,17 +331,21 @@ def gather_command(repository: Repository, dry_run: bool, as_json: bool) -> None
 # Implement `rawkomem tidy retention`: archive and compress old traces, and restore them.
 
 
-@click.group("retention", invoke_without_command=True)
+@group("retention", invoke_without_command=True)
 @APPLY
 @DRY_RUN
 @JSON
-@click.pass_context
-def retention_command(ctx: click.Context, /, apply: bool, dry_run: bool, as_json: bool) -> None:
+@pass_context
+def retention_command(ctx: Context, /, apply: bool, dry_run: bool, as_json: bool) -> None:
     """Propose to archive old traces and to compress old archives.
 
     The command prints a plan; --apply carries it out. It first writes missing learnings. Traces that are the source of
     a learning move to the archive 24 hours after their last change. Each month of the archive is compressed after a
     year. No trace is changed or deleted. 'rawkomem tidy retention restore' undoes both steps.
+
+    Examples:
+      rawkomem tidy retention
+      rawkomem tidy retention list
     """
     if ctx.invoked_subcommand:
         return
@@ -372,7 +388,11 @@ def _tell_retained(done: Retained, as_json: bool) -> None:
 @JSON
 @pass_repository
 def retention_list(repository: Repository, as_json: bool) -> None:
-    """List the months in the archive."""
+    """List the months in the archive.
+
+    Examples:
+      rawkomem tidy retention list
+    """
     found = repository.retention.archived()
     if as_json:
         say_json(found, versioned=False)
@@ -384,7 +404,7 @@ def retention_list(repository: Repository, as_json: bool) -> None:
 
 
 @retention_command.command("restore")
-@click.argument("what", nargs=-1, required=True)
+@argument("what", nargs=-1, required=True)
 @JSON
 @pass_repository
 def retention_restore(repository: Repository, what: tuple[str, ...], as_json: bool) -> None:
@@ -392,28 +412,31 @@ def retention_restore(repository: Repository, what: tuple[str, ...], as_json: bo
 
     WHAT is a month (2025-03) or the id of a trace. A compressed month is decompressed; an archived month moves back
     to the traces. A trace moves back to its folder, even from a compressed month.
+
+    Examples:
+      rawkomem tidy retention restore 2026-03
     """
     moves, unpacked = repository.retention.restore(what)
-    if as_json:
-        say_json(
-            {"moves": [{"from": m.source, "to": m.target} for m in moves], "unpacked": unpacked}
-        )
-        return
-    for month in unpacked:
-        say(f"{paint('unpacked', 'green')}  {month}/")
-    for move in moves:
-        say(f"{paint('restored', 'green')}  {move.target}")
+    data = {"moves": [{"from": m.source, "to": m.target} for m in moves], "unpacked": unpacked}
+    months = [f"{paint('unpacked', 'green')}  {month}/" for month in unpacked]
+    traces = [f"{paint('restored', 'green')}  {move.target}" for move in moves]
+    say_answer(as_json, data, [*months, *traces])
 
 
 # Implement `rawkomem tidy`: print a plan for housekeeping; `--apply` carries it out.
 
 
-@click.group("tidy", cls=Verbs)
+@group("tidy", cls=Verbs)
 def tidy_command() -> None:
     """Merge duplicates, archive old memories and traces.
 
     Each command except 'gather' prints a plan and changes nothing; --apply carries the plan out. No command deletes a
     memory. See 'rawkomem docs lifecycle'.
+
+    Examples:
+      rawkomem tidy consolidate
+      rawkomem tidy prune
+      rawkomem tidy prune --apply
     """
 
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-import click
+from click import Choice, argument, command, group, option, pass_obj
 
 from ...exchange.sinks import SinkStatus
 from ...files.kept_texts import unsaved_texts
@@ -25,22 +25,36 @@ from ...repository.machine import StoreStatus, examine
 from ...text.chunks import counted
 from ...text.clean import clean, one_line
 from .commands import click_of, pass_layers, pass_repository
-from .declarations import Verbs
+from .declarations import Verbs, flag, text_option
 from .frequent import say_sync_report, with_bar
 from .opening import open_repository
 from .options import JSON, LIMIT
-from .terminal import note, paint, say, say_either, say_json, say_rows, wide
+from .terminal import (
+    note,
+    paint,
+    say,
+    say_answer,
+    say_either,
+    say_findings,
+    say_json,
+    say_rows,
+    wide,
+)
 
 # Implement `rawkomem status` and `rebuild`: compare the index with the files, and rebuild it.
 
 
-@click.command("status")
+@command("status")
 @JSON
 @pass_layers
 def status_command(repository: Repository, as_json: bool) -> int:
     """Check that the search index matches the files.
 
     The command hashes every file. The exit code is 1 if the index differs from the files.
+
+    Examples:
+      rawkomem status
+      rawkomem status --json
     """
     status = repository.store.status()
     layers = repository.layers.standings()
@@ -107,13 +121,16 @@ def _progress(status: Status) -> str:
     return f"{said}, waiting: {status.deep_waits}" if status.deep_waits else said
 
 
-@click.command("rebuild")
+@command("rebuild")
 @JSON
 @pass_repository
 def rebuild_command(repository: Repository, as_json: bool) -> None:
     """Rebuild the index from the files.
 
     A missing, corrupt or outdated index is rebuilt automatically.
+
+    Examples:
+      rawkomem index rebuild
     """
     say_sync_report(with_bar(repository.store.rebuild, "indexing"), as_json)
 
@@ -121,13 +138,17 @@ def rebuild_command(repository: Repository, as_json: bool) -> None:
 # Implement `rawkomem index watch`: keep the index up to date while files change.
 
 
-@click.command("watch")
-@click.option("--once", is_flag=True, help="Update the index once and stop.")
+@command("watch")
+@flag("--once", help="Update the index once and stop.")
 @pass_repository
 def watch_command(repository: Repository, once: bool) -> None:
     """Update the index whenever files change.
 
     The command runs until Ctrl-C or SIGTERM. You do not need it: every search updates the index automatically.
+
+    Examples:
+      rawkomem index watch
+      rawkomem index watch --once
     """
     if once:
         say_sync_report(repository.sync(), False)
@@ -152,11 +173,15 @@ def _sync_and_tell(repository: Repository) -> None:
 # Implement `rawkomem index`: update, watch or rebuild the search index.
 
 
-@click.group("index", cls=Verbs, bare="status")
+@group("index", cls=Verbs, bare="status")
 def index_command() -> None:
     """Update, watch or rebuild the search index.
 
     The index is derived from the memory files and can be deleted at any time. Every command updates it automatically.
+
+    Examples:
+      rawkomem index sync
+      rawkomem index rebuild
     """
 
 
@@ -169,18 +194,22 @@ index_command.add_command(rebuild_command, "rebuild")
 # Implement `rawkomem store`: choose, list, fill and migrate the databases of the search index.
 
 
-@click.group("store", cls=Verbs, bare="status")
+@group("store", cls=Verbs, bare="status")
 def store_command() -> None:
     """Choose the database of the search index.
 
     The index is filled from the memory files and can be rebuilt at any time. 'rawkomem docs scale' explains which
     database to choose.
+
+    Examples:
+      rawkomem store status
+      rawkomem store use sqlite
     """
 
 
 @store_command.command("use")
-@click.argument("name")
-@click.option(
+@argument("name")
+@option(
     "--url-env",
     default="",
     metavar="NAME",
@@ -193,6 +222,9 @@ def store_use(repository: Repository, name: str, url_env: str, as_json: bool) ->
 
     NAME is sqlite or another database that 'rawkomem store status' lists. The choice is stored in your own config
     folder. The next command fills the database.
+
+    Examples:
+      rawkomem store use sqlite
     """
     repository.store.use(name, url_env)
     say_either(
@@ -207,6 +239,9 @@ def store_status(repository: Repository, as_json: bool) -> int:
     """List the databases and their state.
 
     The exit code is 1 if the database in use has a problem.
+
+    Examples:
+      rawkomem store status
     """
     statuses = repository.store.list()
     return say_standings(as_json, statuses, _store_line)
@@ -233,14 +268,17 @@ def _store_line(status: StoreStatus) -> str:
 
 
 @store_command.command("copy")
-@click.argument("source", metavar="FROM")
-@click.argument("target", metavar="TO")
+@argument("source", metavar="FROM")
+@argument("target", metavar="TO")
 @JSON
 @pass_repository
 def store_copy(repository: Repository, source: str, target: str, as_json: bool) -> None:
     """Fill the database TO and compare it with FROM.
 
     The content comes from the memory files, not from FROM.
+
+    Examples:
+      rawkomem store copy sqlite postgres
     """
     copied = with_bar(lambda progress: repository.store.copy(source, target, progress), "filling")
     said = f"{target} and {source} hold the same: {counted(copied.memories, 'memory')} ({copied.seconds:.1f} s)"
@@ -254,6 +292,9 @@ def store_publish(repository: Repository, as_json: bool) -> None:
     """Fill the tables of RFC-0011 for other programs.
 
     The tables hold the blocks of the ledger, the skills in use, and the full columns of memory_entries.
+
+    Examples:
+      rawkomem store publish
     """
     done = repository.store.publish()
     parts = [
@@ -267,7 +308,7 @@ def store_publish(repository: Repository, as_json: bool) -> None:
 
 
 @store_command.command("migrate")
-@click.argument("place", default="")
+@argument("place", default="")
 @JSON
 @pass_repository
 def store_migrate(repository: Repository, place: str, as_json: bool) -> None:
@@ -275,6 +316,9 @@ def store_migrate(repository: Repository, place: str, as_json: bool) -> None:
 
     PLACE is the folder or the URL of the tables. Default: the tables of this repository. The old rows are kept as a
     backup for 30 days.
+
+    Examples:
+      rawkomem store migrate
     """
     done = repository.store.migrate(place)
     said = (
@@ -288,12 +332,16 @@ def store_migrate(repository: Repository, place: str, as_json: bool) -> None:
 
 
 @store_command.command("rollback")
-@click.argument("place", default="")
-@click.option("--anyway", is_flag=True, help="Roll back even if newer memories are lost.")
+@argument("place", default="")
+@flag("--anyway", help="Roll back even if newer memories are lost.")
 @JSON
 @pass_repository
 def store_rollback(repository: Repository, place: str, anyway: bool, as_json: bool) -> None:
-    """Undo 'rawkomem store migrate' while its backup exists."""
+    """Undo 'rawkomem store migrate' while its backup exists.
+
+    Examples:
+      rawkomem store rollback
+    """
     rows = repository.store.rollback(place, anyway)
     say_either(as_json, {"rows": rows}, f"rolled back {counted(rows, 'memory')} to V1")
 
@@ -301,12 +349,16 @@ def store_rollback(repository: Repository, place: str, anyway: bool, as_json: bo
 # Implement `rawkomem sinks`: show the sinks, and send the events that wait.
 
 
-@click.group("sinks", cls=Verbs, bare="status")
+@group("sinks", cls=Verbs, bare="status")
 def sinks_command() -> None:
     """Show and send events for the daily log and the webhook.
 
     A sink receives an event for each write. You set up sinks in your own config, never in a repository. See 'rawkomem
     docs sinks'.
+
+    Examples:
+      rawkomem sinks status
+      rawkomem sinks flush
     """
 
 
@@ -317,6 +369,9 @@ def sinks_status(repository: Repository, as_json: bool) -> int:
     """List the sinks and their state.
 
     The exit code is 1 if a sink has a problem.
+
+    Examples:
+      rawkomem sinks status
     """
     statuses = repository.sinks.list()
     if not statuses and not as_json:
@@ -325,13 +380,16 @@ def sinks_status(repository: Repository, as_json: bool) -> int:
 
 
 @sinks_command.command("flush")
-@click.option("--due", is_flag=True, help="Only send events whose retry time has come.")
+@flag("--due", help="Only send events whose retry time has come.")
 @JSON
 @pass_repository
 def sinks_flush(repository: Repository, due: bool, as_json: bool) -> int:
     """Send the waiting events to the webhook now.
 
     Every write does this in the background. The exit code is 1 if an event could not be sent.
+
+    Examples:
+      rawkomem sinks flush
     """
     flushed = repository.sinks.flush(due)
     said = f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} dropped"
@@ -360,25 +418,25 @@ TELLING_KEYS = (
     ("output", "skill_name"),
     ("output", "memory_deleted"),
 )
-OPERATION = click.option(
-    "--op", "operation", type=click.Choice(YAMO_OPERATIONS), help="Only this operation."
-)
+OPERATION = option("--op", "operation", type=Choice(YAMO_OPERATIONS), help="Only this operation.")
 
 
-@click.group("ledger", cls=Verbs, bare="show")
+@group("ledger", cls=Verbs, bare="show")
 def ledger_command() -> None:
     """Show and verify the log of all operations.
 
     Each store, search, reflection, synthesis, lesson and deletion is a block in .rawko/local/ledger. A SHA-256
     chain protects the blocks. In your own config, 'ledger: writes' leaves out searches and 'ledger: off' turns the log
     off. See 'rawkomem docs yamo'.
+
+    Examples:
+      rawkomem ledger verify
+      rawkomem ledger show -n 5
     """
 
 
 @ledger_command.command("verify")
-@click.option(
-    "--database", default="", help="Verify the table yamo_blocks of this LanceDB folder instead."
-)
+@text_option("--database", help="Verify the table yamo_blocks of this LanceDB folder instead.")
 @JSON
 @pass_repository
 def ledger_verify(repository: Repository, database: str, as_json: bool) -> int:
@@ -387,41 +445,55 @@ def ledger_verify(repository: Repository, database: str, as_json: bool) -> int:
     The exit code is 1 if the chain is broken. Keep a copy of the last hash in another place: comparing it shows
     whether somebody replaced the whole ledger. --database verifies the blocks of a database by the rule of RFC-0011 or
     by the anchors of memory-mesh.
+
+    Examples:
+      rawkomem ledger verify
     """
     if database:
-        return _verify_database(repository, database, as_json)
+        in_database = repository.ledger.verify_database(database)
+        return _tell_verdict(in_database, {}, _database_lines(in_database), as_json)
     verdict = repository.ledger.verify()
-    if as_json:
-        problems = [as_dict(problem) for problem in verdict.problems]
-        told = {"problems": problems, "notes": list(verdict.notes), "since": iso(verdict.since)}
-        say_json({**as_dict(verdict), **told, "whole": not verdict.problems})
-    else:
-        _print_verdict(verdict)
+    told = {"notes": list(verdict.notes), "since": iso(verdict.since)}
+    return _tell_verdict(verdict, told, _ledger_lines(verdict), as_json)
+
+
+def _tell_verdict(verdict: Any, told: dict[str, Any], lines: Iterable[str], as_json: bool) -> int:
+    """Print the verdict on a ledger; return 1 if its chain is broken, else 0."""
+    problems = [as_dict(problem) for problem in verdict.problems]
+    data = {**as_dict(verdict), "problems": problems, **told, "whole": not verdict.problems}
+    say_answer(as_json, data, lines)
     return 1 if verdict.problems else 0
 
 
-def _verify_database(repository: Repository, folder: str, as_json: bool) -> int:
-    verdict = repository.ledger.verify_database(folder)
-    if as_json:
-        problems = [as_dict(problem) for problem in verdict.problems]
-        say_json({**as_dict(verdict), "problems": problems, "whole": not verdict.problems})
-    else:
-        for problem in verdict.problems:
-            say(f"{paint('broken', 'red')}  {problem.message} ({problem.hint})")
-        state = paint("broken", "red") if verdict.problems else paint("whole", "green")
-        bare = (
-            verdict.blocks
-            - verdict.by_rfc
-            - verdict.anchored
-            - sum(p.code == BLOCK_CHANGED for p in verdict.problems)
-        )
-        hashed = f"{verdict.by_rfc} hashed by RFC-0011, {verdict.anchored} by anchors, {bare} without a hash"
-        say(f"{state}  {verdict.blocks} blocks: {hashed}")
-    return 1 if verdict.problems else 0
+def _state_of(verdict: Any) -> str:
+    return paint("broken", "red") if verdict.problems else paint("whole", "green")
+
+
+def _database_lines(verdict: Any) -> Iterator[str]:
+    for problem in verdict.problems:
+        yield f"{paint('broken', 'red')}  {problem.message} ({problem.hint})"
+    changed = sum(problem.code == BLOCK_CHANGED for problem in verdict.problems)
+    bare = verdict.blocks - verdict.by_rfc - verdict.anchored - changed
+    hashed = (
+        f"{verdict.by_rfc} hashed by RFC-0011, {verdict.anchored} by anchors, {bare} without a hash"
+    )
+    yield f"{_state_of(verdict)}  {verdict.blocks} blocks: {hashed}"
+
+
+def _ledger_lines(verdict: Verdict) -> Iterator[str]:
+    for problem in verdict.problems:
+        yield f"{paint('broken', 'red')}  {problem.path}  {problem.message} ({problem.hint})"
+    for text in verdict.notes:
+        note(text)
+    if not verdict.blocks:
+        yield "the ledger has no blocks: nothing was logged yet, or it was deleted"
+        return
+    last = f"the last one {verdict.last_hash}"
+    yield f"{_state_of(verdict)}  {verdict.blocks} blocks since {iso(verdict.since)}, {last}"
 
 
 @ledger_command.command("show")
-@click.argument("id", default="")
+@argument("id", default="")
 @LIMIT.but(default=20, help="Maximum number of blocks.")
 @OPERATION
 @JSON
@@ -432,6 +504,10 @@ def ledger_show(
     """Show the last blocks, latest first.
 
     With ID, the command prints the whole text of that block, or of all blocks that name that memory.
+
+    Examples:
+      rawkomem ledger show -n 5
+      rawkomem ledger show --op recall
     """
     found = repository.ledger.blocks(operation or "", id)[::-1][:limit]
     text = (lambda row: f"{_block_line(row)}\n{clean(row.yamo_text)}") if id else _block_line
@@ -443,7 +519,11 @@ def ledger_show(
 @JSON
 @pass_repository
 def ledger_export(repository: Repository, operation: str | None, as_json: bool) -> None:
-    """Print every block, oldest first, as YAMO text or as JSON with hashes."""
+    """Print every block, oldest first, as YAMO text or as JSON with hashes.
+
+    Examples:
+      rawkomem ledger export --json
+    """
     found = repository.ledger.blocks(operation or "")
     if as_json:
         say_json([_block_json(row) for row in found])
@@ -462,31 +542,21 @@ def _block_line(row: Row) -> str:
     return f"{iso(row.timestamp)}  {row.operation_type:10}  {said}  {paint(row.id, 'dim')}"
 
 
-def _print_verdict(verdict: Verdict) -> None:
-    for problem in verdict.problems:
-        say(f"{paint('broken', 'red')}  {problem.path}  {problem.message} ({problem.hint})")
-    for text in verdict.notes:
-        note(text)
-    if not verdict.blocks:
-        say("the ledger has no blocks: nothing was logged yet, or it was deleted")
-        return
-    state = paint("broken", "red") if verdict.problems else paint("whole", "green")
-    say(
-        f"{state}  {verdict.blocks} blocks since {iso(verdict.since)}, the last one {verdict.last_hash}"
-    )
-
-
 # Implement `rawkomem doctor`: look for problems on this machine.
 
 
-@click.command("doctor")
+@command("doctor")
 @JSON
-@click.pass_obj
+@pass_obj
 def doctor_command(folder: str, as_json: bool) -> int:
     """Look for problems on this machine.
 
     The command checks versions, the file system, permissions, the index, the git setup, and when each connected agent
     last called. The exit code is 1 if it finds a problem.
+
+    Examples:
+      rawkomem doctor
+      rawkomem doctor --json
     """
 
     try:
@@ -496,13 +566,4 @@ def doctor_command(folder: str, as_json: bool) -> int:
     findings = examine(repository)
     if repository:
         findings += examine_hosts(repository.layout)
-    if as_json:
-        say_json([as_dict(finding) for finding in findings])
-    else:
-        for finding in findings:
-            mark = paint("ok", "green") if finding.ok else paint("!!", "red")
-            say(
-                f"{mark}  {finding.name:12} {finding.text}"
-                + (f" ({finding.hint})" if finding.hint else "")
-            )
-    return 0 if all(finding.ok for finding in findings) else 1
+    return say_findings(as_json, findings)

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import click
+from click import Choice, Context, IntRange, argument, command, group, pass_context
 
 from ...files.append import Written
 from ...files.layout import read_stdin
@@ -27,7 +28,7 @@ from ...state.trust import sources_in
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
-from .declarations import Verbs
+from .declarations import Verbs, flag, list_option, text_option
 from .frequent import result_json as found_json
 from .frequent import say_result as show_found
 from .opening import open_personal, open_repository
@@ -49,50 +50,49 @@ from .terminal import (
 # Implement `rawkomem trace`: record tasks and how they went.
 
 MAX_PROJECT_CHARS = 40
-STATUS = click.Choice(OUTCOMES)
+STATUS = Choice(OUTCOMES)
 OUTCOME_COLORS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
 
 
-@click.group("trace", cls=Verbs, bare="list")
+@group("trace", cls=Verbs, bare="list")
 def trace_command() -> None:
     """Record tasks and how they went.
 
     A trace is one file for one task. 'rawkomem brief' shows what earlier traces teach, 'rawkomem tidy consolidate
     --apply' writes learnings from them. See 'rawkomem docs traces'.
+
+    Examples:
+      rawkomem trace list
+      rawkomem trace add --goal 'Release 1.2' --learning 'Tag before you build'
     """
 
 
 @trace_command.command("add")
 @click.option("--goal", required=True, help="The goal of the task.")
 @click.option("--status", type=STATUS, default=OUTCOMES[0], show_default=True, help="The outcome.")
-@click.option(
-    "--duration-ms", type=click.IntRange(0), default=0, help="The duration in milliseconds."
-)
-@click.option("--tool", "tools", multiple=True, help="A tool that was used; may be repeated.")
-@click.option("--file", "files", multiple=True, help="A file that was created; may be repeated.")
-@click.option("--agent", default="", help="Who did the task. Default: you.")
-@click.option("--error", default="", help="The error message.")
-@click.option("--plan", default="", help="The plan.")
-@click.option(
+@click.option("--duration-ms", type=IntRange(0), default=0, help="The duration in milliseconds.")
+@list_option("--tool", "tools", help="A tool that was used; may be repeated.")
+@list_option("--file", "files", help="A file that was created; may be repeated.")
+@text_option("--agent", help="Who did the task. Default: you.")
+@text_option("--error", help="The error message.")
+@text_option("--plan", help="The plan.")
+@list_option(
     "--step",
     "--steps",
     "steps",
-    multiple=True,
     help="A step, optionally followed by ' - status'; may be repeated.",
 )
-@click.option("--results", default="", help="The results.")
-@click.option(
+@text_option("--results", help="The results.")
+@list_option(
     "--learning",
     "--learnings",
     "learnings",
-    multiple=True,
     help="What to repeat or to avoid next time; may be repeated.",
 )
-@click.option("--parent", default="", help="The trace of the parent task.")
-@click.option(
+@text_option("--parent", help="The trace of the parent task.")
+@list_option(
     "--depends-on",
     "depends_on",
-    multiple=True,
     help="A trace that this task depends on; may be repeated.",
 )
 @JSON
@@ -102,6 +102,9 @@ def trace_add(repository: Repository, as_json: bool, **given: Any) -> None:
 
     The text comes from --plan, --step, --results and --learning. Without these options, it comes from standard
     input.
+
+    Examples:
+      rawkomem trace add --goal 'Release 1.2' --status failure --error 'The tag was missing'
     """
     if not any(given[name] for name in ("plan", "steps", "results", "learnings")):
         given["body"] = _piped_body()
@@ -118,10 +121,9 @@ def _piped_body() -> str:
 @click.option(
     "--status", type=STATUS, multiple=True, help="Only traces with this outcome; may be repeated."
 )
-@click.option("--archived", is_flag=True, help="Include archived traces.")
-@click.option(
+@flag("--archived", help="Include archived traces.")
+@flag(
     "--in-order",
-    is_flag=True,
     help="Sort by execution: a trace follows its parent and its dependencies.",
 )
 @ALL
@@ -135,7 +137,12 @@ def trace_list(
     limit: int,
     as_json: bool,
 ) -> None:
-    """List recorded tasks, latest first."""
+    """List recorded tasks, latest first.
+
+    Examples:
+      rawkomem trace list
+      rawkomem trace list --status failure -n 5
+    """
     statuses = (*READABLE, "archived") if archived else READABLE
     found = repository.traces.list(statuses)
     if not in_order:
@@ -166,11 +173,15 @@ def _trace_json(memory: Memory) -> dict[str, Any]:
 
 
 @trace_command.command("show")
-@click.argument("id")
+@argument("id")
 @JSON
 @pass_repository
 def trace_show(repository: Repository, id: str, as_json: bool) -> None:
-    """Show one recorded task and its dependencies."""
+    """Show one recorded task and its dependencies.
+
+    Examples:
+      rawkomem trace show TRACE
+    """
     memory = repository.get(id)
     if memory.kind not in RECORDED:
         raise BadInput(
@@ -199,17 +210,19 @@ def trace_show(repository: Repository, id: str, as_json: bool) -> None:
 
 
 @trace_command.group("log", invoke_without_command=True)
-@click.option(
-    "--personal", is_flag=True, help="Show the log of your personal repository: all your projects."
-)
+@flag("--personal", help="Show the log of your personal repository: all your projects.")
 @LIMIT
 @JSON
-@click.pass_context
-def log_command(ctx: click.Context, personal: bool, limit: int, as_json: bool) -> None:
+@pass_context
+def log_command(ctx: Context, personal: bool, limit: int, as_json: bool) -> None:
     """Show the work log: one line for each task.
 
     Hooks add an entry for each session in which files were written or commands were run. If you have a personal
     repository ('rawkomem init --personal'), they also add the entry there.
+
+    Examples:
+      rawkomem trace log
+      rawkomem trace log add --goal 'Release 1.2' --summary 'Done in an hour'
     """
     if ctx.invoked_subcommand:
         return
@@ -247,29 +260,25 @@ def _log_line(memory: Memory) -> str:
 @log_command.command("add")
 @click.option("--goal", required=True, help="The goal of the task.")
 @click.option("--outcome", type=STATUS, default=OUTCOMES[0], show_default=True, help="The outcome.")
-@click.option("--project", default="", help="The name of the project.")
-@click.option(
+@text_option("--project", help="The name of the project.")
+@list_option(
     "--component",
     "components",
-    multiple=True,
     help="An agent or a tool that was used; may be repeated.",
 )
-@click.option(
-    "--files", type=click.IntRange(0), default=0, help="The number of files that were created."
-)
-@click.option("--summary", default="", help="A short summary of the results.")
-@click.option(
-    "--duration-ms", type=click.IntRange(0), default=0, help="The duration in milliseconds."
-)
-@click.option(
-    "--learnings", default="", help="What was learned or went wrong; '-' reads standard input."
-)
+@click.option("--files", type=IntRange(0), default=0, help="The number of files that were created.")
+@text_option("--summary", help="A short summary of the results.")
+@click.option("--duration-ms", type=IntRange(0), default=0, help="The duration in milliseconds.")
+@text_option("--learnings", help="What was learned or went wrong; '-' reads standard input.")
 @JSON
 @pass_repository
 def log_add(repository: Repository, as_json: bool, **given: Any) -> None:
     """Add an entry to the work log.
 
     The log keeps its last 1,000 entries. Older entries move to the archive; none is deleted.
+
+    Examples:
+      rawkomem trace log add --goal 'Release 1.2' --outcome partial
     """
     if given["learnings"] == "-":
         given["learnings"] = read_stdin().strip()
@@ -293,8 +302,8 @@ def _report_recorded(written: Written, as_json: bool) -> None:
 # Implement `rawkomem brief`: print what earlier work teaches about a goal.
 
 
-@click.command("brief")
-@click.argument("goal", nargs=-1, required=True)
+@command("brief")
+@argument("goal", nargs=-1, required=True)
 @BUDGET.but(default=MAX_BRIEF_TOKENS, least=50)
 @JSON
 @pass_repository
@@ -305,6 +314,9 @@ def brief_command(
 
     The command prints the recommended approach, anti-patterns, lessons, what worked and what failed, each with the
     id of its source. If GOAL is '-', it is read from standard input.
+
+    Examples:
+      rawkomem brief 'release a new version'
     """
     text = read_stdin(strict=False) if goal == ("-",) else " ".join(goal)
     found = repository.traces.brief(text, budget)
@@ -323,27 +335,28 @@ def brief_command(
 
 # Implement `rawkomem episode`: group memories that belong to one period of work.
 
-TAGS = click.option(
-    "--tag", "-t", "tags", multiple=True, help="A tag of the episode; may be repeated."
-)
+TAGS = list_option("--tag", "-t", "tags", help="A tag of the episode; may be repeated.")
 
 
-@click.group("episode", cls=Verbs, bare="list", old={"summarise": "summarize"})
+@group("episode", cls=Verbs, bare="list")
 def episode_command() -> None:
     """Group memories that belong to one period of work.
 
     An episode is a file in memories/episodes/ that names its members. Search and list show episodes; injection uses
     the members, not the episode. 'rawkomem delete' deletes an episode and keeps its members.
+
+    Examples:
+      rawkomem episode list
+      rawkomem episode capture 'Release week' --since 2026-01-01
     """
 
 
 @episode_command.command("create")
-@click.argument("name")
-@click.argument("ids", nargs=-1, required=True)
+@argument("name")
+@argument("ids", nargs=-1, required=True)
 @TAGS
-@click.option(
+@text_option(
     "--text",
-    default="",
     help="A description. 'rawkomem episode summarize ID --keep' can write it later.",
 )
 @JSON
@@ -356,22 +369,22 @@ def create_episode(
     text: str,
     as_json: bool,
 ) -> None:
-    """Create an episode from these memories."""
+    """Create an episode from these memories.
+
+    Examples:
+      rawkomem episode create 'Release week' ID OTHER
+    """
     made = repository.episodes.create(name, ids, tags, text, user_name())
     _tell_episode(made, "created", as_json)
 
 
 @episode_command.command("capture")
-@click.argument("name", required=False, default="")
-@click.option("--since", default="", help="Only memories from this time on (ISO 8601).")
-@click.option("--until", default="", help="Only memories before this time (ISO 8601).")
-@click.option(
-    "--by", "discoverer", default="", help="Only memories that this agent or person discovered."
-)
-@click.option("--kind", "-k", "kinds", multiple=True, help="Only this kind; may be repeated.")
-@click.option(
-    "--with-tag", "wanted", multiple=True, help="Only memories with this tag; may be repeated."
-)
+@argument("name", required=False, default="")
+@text_option("--since", help="Only memories from this time on (ISO 8601).")
+@text_option("--until", help="Only memories before this time (ISO 8601).")
+@text_option("--by", "discoverer", help="Only memories that this agent or person discovered.")
+@list_option("--kind", "-k", "kinds", help="Only this kind; may be repeated.")
+@list_option("--with-tag", "wanted", help="Only memories with this tag; may be repeated.")
 @TAGS
 @JSON
 @pass_repository
@@ -382,6 +395,9 @@ def capture_episode(
     """Create an episode from the memories of a time span or a filter.
 
     At least two memories must match. Without NAME, the episode is named after its topic and its first day.
+
+    Examples:
+      rawkomem episode capture 'Release week' --since 2026-01-01
     """
     if not (since or until or discoverer or kinds or wanted):
         raise BadInput("capture needs a filter", "add --since, --until, --by, --kind or --with-tag")
@@ -396,22 +412,30 @@ def capture_episode(
 
 
 @episode_command.command("add")
-@click.argument("id")
-@click.argument("ids", nargs=-1, required=True)
+@argument("id")
+@argument("ids", nargs=-1, required=True)
 @JSON
 @pass_repository
 def add_members(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) -> None:
-    """Add memories to an episode."""
+    """Add memories to an episode.
+
+    Examples:
+      rawkomem episode add EPISODE ID
+    """
     _tell_episode(repository.episodes.add(id, ids, user_name()), "extended", as_json)
 
 
 @episode_command.command("remove")
-@click.argument("id")
-@click.argument("ids", nargs=-1, required=True)
+@argument("id")
+@argument("ids", nargs=-1, required=True)
 @JSON
 @pass_repository
 def remove_members(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) -> None:
-    """Remove memories from an episode; the memories stay."""
+    """Remove memories from an episode; the memories stay.
+
+    Examples:
+      rawkomem episode remove EPISODE ID
+    """
     _tell_episode(repository.episodes.remove(id, ids, user_name()), "reduced", as_json)
 
 
@@ -420,7 +444,11 @@ def remove_members(repository: Repository, id: str, ids: tuple[str, ...], as_jso
 @JSON
 @pass_repository
 def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
-    """List episodes, latest first."""
+    """List episodes, latest first.
+
+    Examples:
+      rawkomem episode list
+    """
     nothing = "no episodes yet: 'rawkomem episode capture --since 2026-01-23' creates one"
     say_rows(
         as_json,
@@ -432,11 +460,15 @@ def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
 
 
 @episode_command.command("show")
-@click.argument("id")
+@argument("id")
 @JSON
 @pass_repository
 def show_episode(repository: Repository, id: str, as_json: bool) -> None:
-    """Show an episode and its members, oldest first."""
+    """Show an episode and its members, oldest first.
+
+    Examples:
+      rawkomem episode show EPISODE
+    """
     episode = repository.episodes.get(id)
     if as_json:
         say_json(
@@ -456,15 +488,19 @@ def show_episode(repository: Repository, id: str, as_json: bool) -> None:
 
 
 @episode_command.command("search")
-@click.argument("id")
-@click.argument("query", nargs=-1, required=True)
+@argument("id")
+@argument("query", nargs=-1, required=True)
 @LIMIT
 @JSON
 @pass_repository
 def search_episode(
     repository: Repository, id: str, query: tuple[str, ...], limit: int, as_json: bool
 ) -> None:
-    """Find the members of an episode that match a question."""
+    """Find the members of an episode that match a question.
+
+    Examples:
+      rawkomem episode search EPISODE 'what failed'
+    """
     found = repository.episodes.search(id, " ".join(query), limit)
     if as_json:
         say_json([found_json(item) for item in found])
@@ -476,15 +512,15 @@ def search_episode(
 
 
 @episode_command.command("summarize")
-@click.argument("id")
+@argument("id")
 @click.option(
     "--words",
     default=SUMMARY_WORDS,
     show_default=True,
-    type=click.IntRange(1, 2_000),
+    type=IntRange(1, 2_000),
     help="The maximum number of words.",
 )
-@click.option("--keep", is_flag=True, help="Store the summary as the text of the episode.")
+@flag("--keep", help="Store the summary as the text of the episode.")
 @JSON
 @pass_repository
 def summarize_episode(
@@ -493,6 +529,9 @@ def summarize_episode(
     """Summarize an episode in sentences of its members.
 
     No language model is used: the same members always give the same summary.
+
+    Examples:
+      rawkomem episode summarize EPISODE --words 80
     """
     summary = repository.episodes.summarize(id, words)
     if keep:
@@ -507,13 +546,12 @@ def summarize_episode(
 
 
 @episode_command.command("compress")
-@click.argument("id")
-@click.option(
+@argument("id")
+@text_option(
     "--title",
-    default="",
     help="The title of the digest. Default: 'Digest: ' and the name of the episode.",
 )
-@click.option("--archive", is_flag=True, help="Archive members that the digest covers completely.")
+@flag("--archive", help="Archive members that the digest covers completely.")
 @JSON
 @pass_repository
 def compress_episode(
@@ -522,6 +560,9 @@ def compress_episode(
     """Write one memory that sums up the members of an episode.
 
     The digest names its sources in 'derivedFrom' and has their conditions and tags.
+
+    Examples:
+      rawkomem episode compress EPISODE
     """
     (digest, *archived), staying = repository.episodes.compress(id, title, archive, user_name())
     repository.core.follow()

@@ -29,69 +29,6 @@ from ...state.fold import fold
 from ...text.conditions import match_condition
 from .positions import UTF16, Span, fronts, index_at, lines_of, names_in, units
 
-# Read the capabilities of the editor: answers use only what it supports.
-
-
-class Client:
-    """The capabilities that an editor announced when it started the server."""
-
-    def __init__(self, capabilities: lsp.ClientCapabilities):
-        self._announced = capabilities
-
-    def _get(self, path: str) -> Any:
-        """Return the capability at a dotted path, or None if the editor does not mention it."""
-        found: Any = self._announced
-        for name in path.split("."):
-            found = getattr(found, name, None)
-        return found
-
-    @property
-    def creates_files(self) -> bool:
-        """Tell whether one edit may create a file and write text into it."""
-        edits = "workspace.workspace_edit."
-        operations = self._get(edits + "resource_operations") or ()
-        return (
-            bool(self._get(edits + "document_changes"))
-            and lsp.ResourceOperationKind.Create in operations
-        )
-
-    @property
-    def applies_edits(self) -> bool:
-        """Tell whether the server may send edits to the editor."""
-        return bool(self._get("workspace.apply_edit"))
-
-    @property
-    def shows_documents(self) -> bool:
-        """Tell whether the server may ask the editor to open a file."""
-        return bool(self._get("window.show_document.support"))
-
-    @property
-    def hover_format(self) -> lsp.MarkupKind:
-        """Return the format of hover cards that the editor prefers; Markdown if it does not say."""
-        formats = self._get("text_document.hover.content_format") or [lsp.MarkupKind.Markdown]
-        return lsp.MarkupKind(formats[0])
-
-    @property
-    def takes_snippets(self) -> bool:
-        """Tell whether a completion may set the cursor position."""
-        return bool(self._get("text_document.completion.completion_item.snippet_support"))
-
-    @property
-    def takes_action_literals(self) -> bool:
-        """Tell whether a code action may be an object with a kind; otherwise it must be a bare command."""
-        return self._get("text_document.code_action.code_action_literal_support") is not None
-
-    @property
-    def watches_files(self) -> bool:
-        """Tell whether the editor can watch files for the server."""
-        return bool(self._get("workspace.did_change_watched_files.dynamic_registration"))
-
-    @property
-    def refreshes_lenses(self) -> bool:
-        """Tell whether the server may ask the editor to refresh its code lenses."""
-        return bool(self._get("workspace.code_lens.refresh_support"))
-
-
 # Run requests in one thread, so that the server can read messages, such as cancellations,
 # meanwhile.
 
@@ -186,13 +123,13 @@ class Shelf:
 
     def files_naming(self, id: str) -> Iterator[str]:
         """Yield the paths of files that may refer to a memory."""
-        naming = (memory.path for memory in self.memories.values() if self._refers(memory, id))
-        yield from sorted({*self._files_about(id), *naming})
-
-    def _refers(self, memory: Memory, id: str) -> bool:
-        return memory.superseded_by == id or any(
-            id in self.names.find(name) for _, name in references(memory)
+        naming = (
+            memory.path
+            for memory in self.memories.values()
+            if memory.superseded_by == id
+            or any(id in self.names.find(name) for _, name in references(memory))
         )
+        yield from sorted({*self._files_about(id), *naming})
 
     def _files_about(self, id: str) -> Iterable[str]:
         return self.repository.core.read(
@@ -283,10 +220,12 @@ class Documents:
         self.edits: dict[str, int] = {}  # URI → number of the last check that was started
         self._shelves: dict[str, Shelf] = {}
 
-    @property
-    def client(self) -> Client:
-        """Return the capabilities of the editor."""
-        return Client(self.editor.client_capabilities)
+    def supports(self, path: str) -> Any:
+        """Return the capability of the editor at a dotted path, or None if the editor does not mention it."""
+        found: Any = self.editor.client_capabilities
+        for name in path.split("."):
+            found = getattr(found, name, None)
+        return found
 
     def get(self, uri: str) -> Document | None:
         """Return a document with up-to-date memories, or None if it is not a memory file."""

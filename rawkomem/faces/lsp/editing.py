@@ -25,6 +25,7 @@ from .positions import units
 
 NEW_COMMAND, AMEND_COMMAND, SHOW_COMMAND = "rawkomem.new", "rawkomem.amend", "rawkomem.show"
 ACTION_KIND = lsp.CodeActionKind.RefactorRewrite.value
+APPLY_EDIT = "workspace.apply_edit"  # the capability to apply edits of the server
 NEW_TITLE = "New memory"
 AMEND_TITLE = "Amend this memory"
 NEW_KINDS = [
@@ -40,7 +41,7 @@ def code_actions(
     if not documents.is_memory_file(uri):
         return None
     amends = lsp.Command(AMEND_TITLE, AMEND_COMMAND, arguments=[uri, params.range.start.line])
-    if not documents.client.takes_action_literals:
+    if documents.supports("text_document.code_action.code_action_literal_support") is None:
         return [amends]
     wanted = params.context.only or [""]
     fits = any(
@@ -86,7 +87,9 @@ async def _create_file(documents: Documents, uri: str, text: str) -> None:
     3. The server writes the file with its text.
     """
     filling = lsp.TextEdit(line_start(1), text)
-    if documents.client.creates_files:
+    operations = documents.supports("workspace.workspace_edit.resource_operations") or ()
+    creates_files = lsp.ResourceOperationKind.Create in operations
+    if creates_files and documents.supports("workspace.workspace_edit.document_changes"):
         document = lsp.OptionalVersionedTextDocumentIdentifier(uri)
         filled = lsp.TextDocumentEdit(document, [filling])
         await _apply_edit(
@@ -94,7 +97,7 @@ async def _create_file(documents: Documents, uri: str, text: str) -> None:
         )
         return
     file = to_fs_path(uri) or ""
-    edits = documents.client.applies_edits
+    edits = documents.supports(APPLY_EDIT)
     os.makedirs(os.path.dirname(file), exist_ok=True)
     with open(file, "x", encoding="utf-8") as stream:
         stream.write("" if edits else text)
@@ -131,51 +134,46 @@ async def amend_memory(documents: Documents, *given: Any) -> dict[str, str]:
 
 def _amendment(documents: Documents, uri: str, line: int) -> tuple[str, lsp.Range, str]:
     """Return the id of the memory at a line, the end of its document, and the text to append there."""
-    document = documents.get(uri)
-    memory = memory_at(document, line) if document else None
-    if document is None or memory is None:
-        raise BadInput(
-            "no memory to amend at the cursor",
-            "put the cursor into an entry whose frontmatter is valid",
-        )
+    document, memory = memory_at(documents, uri, line)
     if memory.status == DELETED:
         raise Refused(f"{memory.id} is deleted", f"run 'rawkomem restore {memory.id}' first")
     entry = Entry("amend", new_id("amend"), memory.id, at=now(), by=user_name(), body=memory.body)
-    added = _text_to_append(document.text, emit_entry(redact_entry(entry)))
+    text = emit_entry(redact_entry(entry))
+    if not append_holds(decode_file(document.data)[0], text):
+        raise Refused(
+            "an entry appended here would become part of the text above",
+            "close the code fence or comment",
+        )
+    added = join_entry(document.text, text)[len(document.text) :]
     last = len(document.lines) - 1
     column = units(document.lines[last], documents.encoding)
     return memory.id, lsp.Range(lsp.Position(last, column), lsp.Position(last, column)), added
 
 
-def memory_at(document: Document, line: int) -> Memory | None:
-    """Return the memory of the entry at a line, with the document's unsaved text; None if there is none."""
-    entries = document.entries
+def memory_at(documents: Documents, uri: str, line: int) -> tuple[Document, Memory]:
+    """Return a document and the memory of the entry at a line, with unsaved text. Raises BadInput if there is none."""
+    document = documents.get(uri)
+    entries = document.entries if document else ()
     entry = next((one for one in reversed(entries) if one.line - 1 <= line), None)
-    if entry is None or entry.draft or not entry.target:
-        return None
-    return document.shelf.as_edited(entry.target, document.path, entries)
-
-
-def _text_to_append(text: str, entry: str) -> str:
-    """Return the text to append for an entry. Raises Refused if the result would not be read as that entry."""
-    if not append_holds(decode_file(text.encode("utf-8", "replace"))[0], entry):
-        raise Refused(
-            "an entry appended here would become part of the text above",
-            "close the code fence or comment",
-        )
-    return join_entry(text, entry)[len(text) :]
+    memory = None
+    if document and entry and entry.target and not entry.draft:
+        memory = document.shelf.as_edited(entry.target, document.path, entries)
+    if document is None or memory is None:
+        hint = "put the cursor into an entry whose frontmatter is valid"
+        raise BadInput("no memory at the cursor", hint)
+    return document, memory
 
 
 async def show_document(documents: Documents, *given: Any) -> None:
     """Ask the editor to show a file at a line counted from 1, if it supports that."""
     uri, line = str(given[0]), int(given[1]) if len(given) > 1 else 1
-    if documents.client.shows_documents:
+    if documents.supports("window.show_document.support"):
         place = lsp.ShowDocumentParams(uri=uri, take_focus=True, selection=line_start(line))
         await documents.editor.window_show_document_async(place)
 
 
 async def _apply_edit(documents: Documents, edit: lsp.WorkspaceEdit, label: str) -> None:
-    if not documents.client.applies_edits:
+    if not documents.supports(APPLY_EDIT):
         raise Refused(
             "this editor does not apply edits of a language server",
             "use 'rawkomem amend' in a terminal",

@@ -7,8 +7,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -16,7 +16,7 @@ from pygls.lsp.server import LanguageServer
 
 from ...files.check import check_text
 from ...model.errors import RawkoError
-from ...model.values import ERROR, WARNING, Problem
+from ...model.values import ERROR, WARNING
 from . import editing, features
 from .documents import Documents
 from .positions import locate_problem
@@ -42,7 +42,7 @@ async def check_saved(documents: Documents, params: lsp.DidSaveTextDocumentParam
 async def check_all(documents: Documents) -> None:
     """Check every open document, and ask the editor to refresh its code lenses."""
     await _check_uris(documents, documents.open_uris())
-    if documents.client.refreshes_lenses:
+    if documents.supports("workspace.code_lens.refresh_support"):
         await documents.editor.workspace_code_lens_refresh_async(None)
 
 
@@ -66,18 +66,17 @@ def _diagnostics(documents: Documents, uri: str, number: int) -> list[lsp.Diagno
     if document is None:
         return None
     checked = check_text(document.data, document.path, [*document.shelf.memories.values()])
-    return [_diagnostic(documents, document.lines, problem) for problem in checked.problems]
-
-
-def _diagnostic(documents: Documents, lines: Sequence[str], problem: Problem) -> lsp.Diagnostic:
-    span = locate_problem(lines, problem)
-    return lsp.Diagnostic(
-        range=documents.range(lines, span.line, span.start, span.end),
-        message=f"{problem.message} ({problem.hint})" if problem.hint else problem.message,
-        severity=SEVERITY.get(problem.level, lsp.DiagnosticSeverity.Information),
-        source="rawkomem",
-        code=problem.code,
-    )
+    spans = [locate_problem(document.lines, problem) for problem in checked.problems]
+    return [
+        lsp.Diagnostic(
+            range=documents.range(document.lines, span.line, span.start, span.end),
+            message=f"{problem.message} ({problem.hint})" if problem.hint else problem.message,
+            severity=SEVERITY.get(problem.level, lsp.DiagnosticSeverity.Information),
+            source="rawkomem",
+            code=problem.code,
+        )
+        for problem, span in zip(checked.problems, spans, strict=True)
+    ]
 
 
 def _publish(documents: Documents, uri: str, diagnostics: list[lsp.Diagnostic]) -> None:
@@ -90,12 +89,11 @@ def _publish(documents: Documents, uri: str, diagnostics: list[lsp.Diagnostic]) 
 PATTERN = "**/.rawko/**/*.md"
 WATCHERS_ID = "rawkomem-files"
 INTERVAL_S = 2.0
-MAX_LOAD = 0.02  # share of the time that polling may take; a large repository is polled less often
 
 
 async def start_watching(documents: Documents, params: lsp.InitializedParams) -> None:
     """Ask the editor to report changed files. If it cannot, poll for changes until the editor exits."""
-    if not documents.client.watches_files:
+    if not documents.supports("workspace.did_change_watched_files.dynamic_registration"):
         await _look_at_intervals(documents)
         return
     options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher(PATTERN)])
@@ -109,20 +107,13 @@ async def files_changed(documents: Documents, params: lsp.DidChangeWatchedFilesP
 
 
 async def _look_at_intervals(documents: Documents) -> None:
-    known, pause = 0, INTERVAL_S
+    known = 0
     while True:
-        await asyncio.sleep(pause)
-        version, cost = await documents.worker.run(_look_for_changes, documents)
-        pause = max(INTERVAL_S, cost / MAX_LOAD)
+        await asyncio.sleep(INTERVAL_S)
+        version = await documents.worker.run(documents.refresh)
         if version != known:
             known = version
             await check_all(documents)
-
-
-def _look_for_changes(documents: Documents) -> tuple[int, float]:
-    """Reload changed memories; return how often memories were loaded so far, and the CPU time of this call."""
-    started = time.thread_time()
-    return documents.refresh(), time.thread_time() - started
 
 
 # Route the requests of an editor and show failures to the person.
@@ -169,15 +160,16 @@ class EditorServer:
             "rawkomem", version, text_document_sync_kind=lsp.TextDocumentSyncKind.Full
         )
         self.documents = Documents(self.editor, folder)
-        self._background: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Future[Any]] = set()
         self._was_shut_down = False
         self._exit_code = 0
+        worker = self.documents.worker
         for name, handler, options in FEATURES:
-            self.editor.feature(name, options)(self._answering(handler))
+            self.editor.feature(name, options)(self._guarded(partial(worker.run, handler)))
         for name, noted in NOTIFICATIONS.items():
-            self.editor.feature(name)(self._noting(noted))
+            self.editor.feature(name)(self._in_background(self._guarded(noted)))
         for name, command in COMMANDS.items():
-            self.editor.command(name)(self._obeying(command))
+            self.editor.command(name)(self._guarded(command))
         self.editor.feature(lsp.SHUTDOWN)(lambda params: self._shut_down())
         self.editor.feature(lsp.EXIT)(lambda params: self._leave())
 
@@ -197,48 +189,26 @@ class EditorServer:
         """Set the exit code: the protocol requires 1 if the editor did not send `shutdown` first."""
         self._exit_code = 0 if self._was_shut_down else 1
 
-    def _answering(self, handler: Callable[[Documents, Any], Any]) -> Callable[[Any], Any]:
-        """Wrap the handler of a request: a failure is shown as a message, and the request returns None."""
+    def _guarded(self, call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        """Return a call that gets the documents first; a failure is shown as a message, and the answer is None."""
 
-        async def answer(params: Any) -> Any:
+        async def answer(*given: Any) -> Any:
             try:
-                return await self.documents.worker.run(handler, self.documents, params)
+                return await call(self.documents, *given)
             except RawkoError as failure:
-                return self._say(failure)
+                text = failure.message + (f" ({failure.hint})" if failure.hint else "")
+                self.editor.window_show_message(
+                    lsp.ShowMessageParams(type=lsp.MessageType.Error, message=text)
+                )
 
         return answer
 
-    def _noting(
-        self, handler: Callable[[Documents, Any], Awaitable[None]]
-    ) -> Callable[[Any], None]:
-        """Wrap the handler of a notification: it runs in the background, because notifications have no answer."""
-
-        async def note(params: Any) -> None:
-            try:
-                await handler(self.documents, params)
-            except RawkoError as failure:
-                self._say(failure)
+    def _in_background(self, call: Callable[..., Awaitable[Any]]) -> Callable[[Any], None]:
+        """Return the handler of a notification: it starts the call and does not wait, because nobody gets an answer."""
 
         def start(params: Any) -> None:
-            task = asyncio.ensure_future(note(params))
+            task = asyncio.ensure_future(call(params))
             self._background.add(task)
             task.add_done_callback(self._background.discard)
 
         return start
-
-    def _obeying(self, command: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a command handler like a request handler; it may wait for answers of the editor."""
-
-        async def obey(*given: Any) -> Any:
-            try:
-                return await command(self.documents, *given)
-            except RawkoError as failure:
-                return self._say(failure)
-
-        return obey
-
-    def _say(self, failure: RawkoError) -> None:
-        text = failure.message + (f" ({failure.hint})" if failure.hint else "")
-        self.editor.window_show_message(
-            lsp.ShowMessageParams(type=lsp.MessageType.Error, message=text)
-        )

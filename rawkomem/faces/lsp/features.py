@@ -64,7 +64,7 @@ def complete(documents: Documents, params: lsp.CompletionParams) -> lsp.Completi
     lines, line, column = place.document.lines, place.line, place.column
     found = choices_at(place.document.shelf, lines, line, column)
     memories = sum(choice.sort == "memory" for choice in found)
-    snippets = documents.client.takes_snippets
+    snippets = documents.supports("text_document.completion.completion_item.snippet_support")
     items = [
         lsp.CompletionItem(
             label=choice.text.removesuffix(": "), kind=ITEM_KINDS[choice.sort], detail=choice.says,
@@ -344,7 +344,8 @@ def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
 
     def shown(text: str, span: Span | None) -> lsp.Hover:
         where = documents.range(lines, span.line, span.start, span.end) if span else None
-        format = documents.client.hover_format
+        formats = documents.supports("text_document.hover.content_format")
+        format = lsp.MarkupKind(formats[0]) if formats else lsp.MarkupKind.Markdown
         return lsp.Hover(
             lsp.MarkupContent(
                 format, text if format == lsp.MarkupKind.Markdown else without_marks(text)
@@ -437,12 +438,7 @@ async def why_recalled(documents: Documents, *given: Any) -> dict[str, object]:
 
 
 def _why_at(documents: Documents, uri: str, line: int, task: str) -> dict[str, object]:
-    document = documents.get(uri)
-    memory = memory_at(document, line) if document else None
-    if document is None or memory is None:
-        raise BadInput(
-            "no memory at the cursor", "put the cursor into an entry whose frontmatter is valid"
-        )
+    document, memory = memory_at(documents, uri, line)
     item, inside = document.shelf.repository.explain(memory.id, Task(task))
     said = "recalled for this task" if inside else f"not recalled for this task: {item.why_not}"
     text = "\n".join([f"{one_line(memory.title or memory.id)}: {said}", *explain_score(item)])

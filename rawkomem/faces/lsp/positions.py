@@ -152,7 +152,7 @@ def _parsed_value(piece: str) -> str:
     except Unreadable:
         return piece.strip("\"'")
     value = fields["value"].value
-    if isinstance(value, dict):  # {pattern: …}, as older files have it
+    if isinstance(value, dict):  # {pattern: …}, which the reader takes, too
         value = value.get("pattern", "")
     return value.strip() if isinstance(value, str) else ""
 
@@ -208,31 +208,25 @@ def locate_problem(lines: Sequence[str], problem: Problem) -> Span:
     A Problem of a whole entry has the line of the entry's `---`; return the line of its title instead.
     """
     line = min(max(problem.line, 1), len(lines)) - 1
-    quoted = _quoted_span(lines, problem.quote, line) if problem.quote else None
-    if quoted:
-        return quoted
-    front = next((one for one in fronts(lines) if one.first == line), None)
-    return _line_span(lines, _title_line(lines, front) if front else line)
-
-
-def _quoted_span(lines: Sequence[str], quote: str, first: int) -> Span | None:
-    """Return the first occurrence of a quote at or after a line, or else the first in the document."""
-    found = [span for span in _quotable_spans(lines) if span.text.strip() == quote.strip()]
-    found.sort(key=lambda span: (span.line < first, span.line, span.start))
-    return found[0] if found else None
-
-
-def _quotable_spans(lines: Sequence[str]) -> Iterator[Span]:
-    yield from names_in(lines)
-    yield from conditions_in(lines)
-    for front in fronts(lines):
-        for line in _key_lines(lines, front, ID_KEY):
-            yield from values_in(lines, line)
-
-
-def _title_line(lines: Sequence[str], front: Front) -> int:
-    below = min(front.first + 1, len(lines) - 1)
-    return next(_key_lines(lines, front, TITLE_KEY), below)
+    heads = fronts(lines)
+    quote = problem.quote.strip()
+    if quote:
+        ids = (at for front in heads for at in _key_lines(lines, front, ID_KEY))
+        spans = (
+            *names_in(lines),
+            *conditions_in(lines),
+            *(s for at in ids for s in values_in(lines, at)),
+        )
+        quoting = [span for span in spans if span.text.strip() == quote]
+        if quoting:  # the first one at or after the line, or else the first one
+            return min(quoting, key=lambda span: (span.line < line, span.line, span.start))
+    for front in heads:
+        if front.first == line:
+            below = min(line + 1, len(lines) - 1)
+            line = next(_key_lines(lines, front, TITLE_KEY), below)
+            break
+    text = lines[line]
+    return Span(line, len(text) - len(text.lstrip()), len(text.rstrip()), text.strip())
 
 
 def _key_lines(lines: Sequence[str], front: Front, key: str) -> Iterator[int]:
@@ -240,8 +234,3 @@ def _key_lines(lines: Sequence[str], front: Front, key: str) -> Iterator[int]:
         found = KEY_LINE.match(lines[line])
         if found and found[1] == key:
             yield line
-
-
-def _line_span(lines: Sequence[str], line: int) -> Span:
-    text = lines[line]
-    return Span(line, len(text) - len(text.lstrip()), len(text.rstrip()), text.strip())

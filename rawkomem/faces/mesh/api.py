@@ -141,10 +141,11 @@ def checked_options(options: MemoryMeshOptions) -> MemoryMeshOptions:
 def open_mesh_repository(options: MemoryMeshOptions) -> Repository:
     """Return the repository with the options applied. On failure it is closed again."""
     folders = _skill_folders(options)
+    layout, there = layout_of(options)
+    if not there:
+        write_start(plan_start(layout.project))
     repository = Repository(
-        _found_or_made(options),
-        via="agent",
-        adjust=lambda settings: _adjusted_settings(settings, options),
+        layout, via="agent", adjust=lambda settings: _adjusted_settings(settings, options)
     )
     repository.core.agent = name_of(options.agent_id)
     if not options.enable_memory:
@@ -178,13 +179,6 @@ def layout_of(options: MemoryMeshOptions) -> tuple[Layout, bool]:
         return Layout(os.path.join(os.path.abspath(start), FOLDER)), False
 
 
-def _found_or_made(options: MemoryMeshOptions) -> Layout:
-    layout, there = layout_of(options)
-    if not there:
-        write_start(plan_start(layout.project))
-    return layout
-
-
 def _skill_folders(options: MemoryMeshOptions) -> Sequence[str]:
     given = options.skill_directories
     folders = [given] if isinstance(given, str) and given else [*given]
@@ -204,26 +198,25 @@ def _ingest_folder(repository: Repository, folder: str) -> None:
 
 def _adjusted_settings(settings: Settings, options: MemoryMeshOptions) -> Settings:
     """Return the user's settings, overridden by the options."""
-    given = {
-        "min_lesson_confidence": options.lesson_min_confidence,
-        "lesson_days": options.lesson_retention_days,
-    }
-    ledger = settings.ledger if options.enable_yamo else "off"
-    settings = replace(settings, ledger=ledger, llm=_llm_settings(settings.llm, options))
-    return replace(settings, **{name: value for name, value in given.items() if value is not None})
+    confidence, days = options.lesson_min_confidence, options.lesson_retention_days
+    return replace(
+        settings,
+        ledger=settings.ledger if options.enable_yamo else "off",
+        llm=_llm_settings(settings.llm, options) if options.enable_llm else LlmSettings(),
+        min_lesson_confidence=settings.min_lesson_confidence if confidence is None else confidence,
+        lesson_days=settings.lesson_days if days is None else days,
+    )
 
 
 def _llm_settings(llm: LlmSettings, options: MemoryMeshOptions) -> LlmSettings:
-    if not options.enable_llm:
-        return LlmSettings()
     if options.llm_provider:
         llm = LlmSettings(endpoint=PROVIDERS[options.llm_provider], key_env="", timeout=llm.timeout)
-    given = {
-        "model": options.llm_model,
-        "key": options.llm_api_key,
-        "max_tokens": options.llm_max_tokens,
-    }
-    return replace(llm, **{name: value for name, value in given.items() if value})
+    return replace(
+        llm,
+        model=options.llm_model or llm.model,
+        key=options.llm_api_key or llm.key,
+        max_tokens=options.llm_max_tokens or llm.max_tokens,
+    )
 
 
 # Provide the public API of RFC-0011 §4.1 without `await`; awaitable.py adds `await`.
@@ -459,9 +452,7 @@ class SyncMemoryMesh:
     def get_memories_by_pattern(self, pattern_id: str) -> list[MemoryRecord]:
         """Return the lessons of a pattern, then other memories whose metadata names it."""
         ids = [lesson.id for lesson in self.repository.lessons.by_pattern(pattern_id)]
-        named = self.repository.list(
-            filter=f"lesson_pattern_id = '{pattern_id.replace(chr(39), chr(39) * 2)}'"
-        )
+        named = self.repository.list(filter=f"lesson_pattern_id = {_quoted(pattern_id)}")
         return self._records(
             self.repository.get_many([*ids, *(row.id for row in named if row.id not in ids)])
         )
@@ -794,8 +785,9 @@ class MemoryContextManager:
 
 def _condition(wanted: RecallOptions) -> str:
     asked = {"memory_type": wanted.memory_type, "skill_name": wanted.skill_name}
-    return " AND ".join(f"{name} = '{_quoted(value)}'" for name, value in asked.items() if value)
+    return " AND ".join(f"{name} = {_quoted(value)}" for name, value in asked.items() if value)
 
 
 def _quoted(value: str) -> str:
-    return value.replace("'", "''")
+    doubled = value.replace("'", "''")
+    return f"'{doubled}'"

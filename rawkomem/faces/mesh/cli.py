@@ -12,8 +12,24 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+from click import (
+    Abort,
+    Choice,
+    ClickException,
+    Context,
+    FloatRange,
+    IntRange,
+    Path,
+    argument,
+    echo,
+    group,
+    option,
+    pass_context,
+    pass_obj,
+)
 
 from ...model.errors import BadInput, NotFound, RawkoError
+from ..cli.declarations import flag, text_option
 from ..cli.options import LIMIT
 from .api import SyncMemoryMesh, naming_file, read_text
 from .values import DEFAULT_AGENT
@@ -22,6 +38,7 @@ TAG = "[MemoryMesh]"
 EXTENSION = ".md"
 DEFAULT_TYPE = "event"  # the type of a memory that is stored without one
 FILES_PER_PROGRESS_LINE = 10
+METADATA_HINT = 'example: --metadata \'{"tags": ["auth"]}\''
 
 
 class Group(click.Group):
@@ -31,7 +48,7 @@ class Group(click.Group):
         """Run a command; on any error print one line on stderr and exit with code 1."""
         try:
             return super().main(*arguments, **{**named, "standalone_mode": False})
-        except click.Abort:
+        except Abort:
             _print_error("interrupted")
         except Exception as failure:  # the RFC allows no traceback
             _print_error(_message_of(failure))
@@ -40,7 +57,7 @@ class Group(click.Group):
 
 def _message_of(failure: Exception) -> str:
     """Return the message of an error, with its hint if it has one."""
-    if isinstance(failure, click.ClickException):
+    if isinstance(failure, ClickException):
         return failure.format_message()
     if isinstance(failure, RawkoError):
         return f"{failure.message} ({failure.hint})" if failure.hint else failure.message
@@ -49,32 +66,34 @@ def _message_of(failure: Exception) -> str:
     return f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
 
 
+def _say(text: str) -> None:
+    echo(f"{TAG} {text}")
+
+
 def _print_error(error: str) -> None:
-    click.echo(f"[MemoryMesh Error] {' '.join(error.split())}", err=True)
+    echo(f"[MemoryMesh Error] {' '.join(error.split())}", err=True)
 
 
-@click.group(
-    cls=Group, invoke_without_command=True, context_settings={"help_option_names": ["--help"]}
-)
-@click.pass_context
-def main(context: click.Context) -> None:
+@group(cls=Group, invoke_without_command=True, context_settings={"help_option_names": ["--help"]})
+@pass_context
+def main(context: Context) -> None:
     """Store and search the memories of this project, with the commands of RFC-0011."""
     if context.invoked_subcommand is None:
-        click.echo(context.get_help(), err=True)
+        echo(context.get_help(), err=True)
         sys.exit(1)
     mesh = context.obj = SyncMemoryMesh(agent_id=os.environ.get("MEMORY_MESH_AGENT", DEFAULT_AGENT))
     context.call_on_close(mesh.close)
 
 
 @main.command()
-@click.option("--content", required=True, help="The text to remember.")
-@click.option(
+@option("--content", required=True, help="The text to remember.")
+@option(
     "--type", "kind", default="", show_default=DEFAULT_TYPE, help="Type of the memory: one word."
 )
-@click.option("--rationale", default="", help="Why it is stored.")
-@click.option("--hypothesis", default="", help="What it may be useful for.")
-@click.option("--metadata", default="", help="More metadata, as a JSON object.")
-@click.pass_obj
+@text_option("--rationale", help="Why it is stored.")
+@text_option("--hypothesis", help="What it may be useful for.")
+@text_option("--metadata", help="More metadata, as a JSON object.")
+@pass_obj
 def store(
     mesh: SyncMemoryMesh, content: str, kind: str, rationale: str, hypothesis: str, metadata: str
 ) -> None:
@@ -82,51 +101,44 @@ def store(
     named = {"type": kind, "rationale": rationale, "hypothesis": hypothesis}
     about = {**_metadata(metadata), **{key: value for key, value in named.items() if value}}
     record = mesh.add(content, {**about, "type": about.get("type") or DEFAULT_TYPE})
-    click.echo(f"{TAG} Ingested record {record.id}")
+    _say(f"Ingested record {record.id}")
 
 
 def _metadata(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text or "{}")
     except (ValueError, RecursionError) as failure:
-        raise BadInput(
-            f"--metadata is not JSON: {failure}", 'example: --metadata \'{"tags": ["auth"]}\''
-        ) from None
+        raise BadInput(f"--metadata is not JSON: {failure}", METADATA_HINT) from None
     if not isinstance(found, dict):
-        raise BadInput(
-            "--metadata must be a JSON object", 'example: --metadata \'{"tags": ["auth"]}\''
-        )
+        raise BadInput("--metadata must be a JSON object", METADATA_HINT)
     return found
 
 
 @main.command()
-@click.argument("query")
+@argument("query")
 @LIMIT
-@click.option(
+@text_option(
     "--filter",
     "condition",
-    default="",
     help="Only memories that match, such as \"memory_type = 'lesson'\".",
 )
-@click.pass_obj
+@pass_obj
 def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None:
     """Search memories."""
     found = mesh.search(query, limit=limit, filter=condition)
-    click.echo(f"{TAG} Found {len(found)} matches.")
+    _say(f"Found {len(found)} matches.")
     if found:
-        click.echo(f"\n{mesh.format_results(found)}", nl=False)
+        echo(f"\n{mesh.format_results(found)}", nl=False)
 
 
 @main.command("ingest-dir")
-@click.argument("path", type=click.Path(exists=True, file_okay=False))
-@click.option(
-    "--extension", default=EXTENSION, show_default=True, help="Only files with this extension."
-)
-@click.option(
+@argument("path", type=Path(exists=True, file_okay=False))
+@option("--extension", default=EXTENSION, show_default=True, help="Only files with this extension.")
+@option(
     "--type", "kind", default="document", show_default=True, help="Type of the memories: one word."
 )
-@click.option("--recursive", is_flag=True, help="Include subfolders.")
-@click.pass_obj
+@flag("--recursive", help="Include subfolders.")
+@pass_obj
 def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recursive: bool) -> None:
     """Store each file of a folder as a memory."""
     files = list(_files(path, "." + extension.lstrip("."), recursive))
@@ -139,8 +151,8 @@ def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recur
         except BadInput as failure:
             _print_error(_message_of(failure))
         if sys.stderr.isatty() and (number % FILES_PER_PROGRESS_LINE == 0 or number == len(files)):
-            click.echo(f"\r{TAG} {number} of {len(files)} files", nl=number == len(files), err=True)
-    click.echo(f"{TAG} Ingested {done} of {len(files)} files from {path}")
+            echo(f"\r{TAG} {number} of {len(files)} files", nl=number == len(files), err=True)
+    _say(f"Ingested {done} of {len(files)} files from {path}")
     if done < len(files):
         sys.exit(1)
 
@@ -154,146 +166,139 @@ def _files(path: str, extension: str, recursive: bool) -> Iterator[str]:
 
 
 @main.command()
-@click.pass_obj
+@pass_obj
 def stats(mesh: SyncMemoryMesh) -> None:
     """Count memories and skills."""
     found = mesh.stats()
-    click.echo(f"{TAG} Total Memories: {found.count}")
-    click.echo(f"{TAG} Total Skills: {found.total_skills}")
-    click.echo(f"{TAG} DB Path: {found.uri}")
-    click.echo(f"{TAG} Status: {'connected' if found.is_connected else 'disconnected'}")
+    _say(f"Total Memories: {found.count}")
+    _say(f"Total Skills: {found.total_skills}")
+    _say(f"DB Path: {found.uri}")
+    _say(f"Status: {'connected' if found.is_connected else 'disconnected'}")
 
 
 @main.command()
-@click.option(
+@text_option(
     "--topic",
-    default="",
     help="Reflect on memories about this topic; default: the newest memories.",
 )
-@click.option(
-    "--lookback", type=click.IntRange(1), default=10, show_default=True, help="Number of memories."
-)
-@click.pass_obj
+@option("--lookback", type=IntRange(1), default=10, show_default=True, help="Number of memories.")
+@pass_obj
 def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
     """Reflect on memories."""
     made = mesh.reflect(topic=topic, lookback=lookback)
     if made.id:
-        click.echo(
-            f"{TAG} Reflection {made.id} (confidence {made.confidence})\n\n{made.reflection}"
-        )
+        _say(f"Reflection {made.id} (confidence {made.confidence})\n\n{made.reflection}")
     else:
-        click.echo(f"{TAG} {made.source_memory_count} memories to reflect on.\n\n{made.prompt}")
+        _say(f"{made.source_memory_count} memories to reflect on.\n\n{made.prompt}")
 
 
 @main.command()
-@click.option("--id", required=True, help="Id of the memory.")
-@click.pass_obj
+@option("--id", required=True, help="Id of the memory.")
+@pass_obj
 def get(mesh: SyncMemoryMesh, id: str) -> None:
     """Show a memory."""
     record = mesh.get(id)
     if record is None:
         raise NotFound(f"Record not found: {id}", "")
     kind, source = record.metadata.get("type", "event"), record.metadata.get("source", "unknown")
-    click.echo(
-        f"{TAG} Record {record.id}\nType: {kind} | Source: {source} | Created: {record.created_at}\n\n{record.content}"
+    _say(
+        f"Record {record.id}\nType: {kind} | Source: {source} | Created: {record.created_at}\n\n{record.content}"
     )
 
 
 @main.command()
-@click.option("--id", required=True, help="Id of the memory.")
-@click.pass_obj
+@option("--id", required=True, help="Id of the memory.")
+@pass_obj
 def delete(mesh: SyncMemoryMesh, id: str) -> None:
     """Delete a memory."""
     try:
         mesh.delete(id)
     except NotFound as failure:
         raise NotFound(failure.message, "") from None
-    click.echo(f"{TAG} Deleted record {id}")
+    _say(f"Deleted record {id}")
 
 
 @main.command()
-@click.option("--topic", default="", help="Topic of the skill.")
-@click.pass_obj
+@text_option("--topic", help="Topic of the skill.")
+@pass_obj
 def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
     """Propose a skill from learnings."""
     made = mesh.synthesize(topic=topic)
     if not made.skill_id:
-        click.echo(f"{TAG} No skill synthesized: {made.analysis}")
+        _say(f"No skill synthesized: {made.analysis}")
         return
-    click.echo(
-        f"{TAG} Synthesized skill {made.skill_name} ({made.skill_id}): {made.analysis}\n\n{made.yamo_text}"
+    _say(
+        f"Synthesized skill {made.skill_name} ({made.skill_id}): {made.analysis}\n\n{made.yamo_text}"
     )
 
 
 @main.command("ingest-skill")
-@click.option(
+@option(
     "--file",
     "path",
     required=True,
-    type=click.Path(exists=True, dir_okay=False),
+    type=Path(exists=True, dir_okay=False),
     help="The skill's file.",
 )
-@click.option("--type", "kind", default="", help="Type of the skill: one word.")
-@click.pass_obj
+@text_option("--type", "kind", help="Type of the skill: one word.")
+@pass_obj
 def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
     """Add a skill from a file."""
     with naming_file(path):
         made = mesh.ingest_skill(read_text(path), {"type": kind} if kind else {}, path)
-    click.echo(f"{TAG} Ingested skill {made.name} ({made.id})")
+    _say(f"Ingested skill {made.name} ({made.id})")
 
 
 @main.command("search-skills")
-@click.argument("query")
+@argument("query")
 @LIMIT
-@click.pass_obj
+@pass_obj
 def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
     """Search skills."""
     found = mesh.search_skills(query, limit=limit)
-    click.echo(f"{TAG} Found {len(found)} skills.")
+    _say(f"Found {len(found)} skills.")
     for skill in found:
-        click.echo(
+        echo(
             f"- {skill.name} ({skill.id}) score {skill.score:.2f}, reliability {skill.reliability:.2f}: {skill.intent}"
         )
 
 
 @main.command("list-skills")
 @LIMIT
-@click.pass_obj
+@pass_obj
 def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
     """List skills, the most reliable first."""
     found = mesh.list_skills(limit=limit)
-    click.echo(f"{TAG} {len(found)} skills.")
+    _say(f"{len(found)} skills.")
     for skill in found:
-        click.echo(
-            f"- {skill.name} ({skill.id}) reliability {skill.reliability:.2f}: {skill.intent}"
-        )
+        echo(f"- {skill.name} ({skill.id}) reliability {skill.reliability:.2f}: {skill.intent}")
 
 
 @main.command("skill-feedback")
-@click.option("--id", required=True, help="Id of the skill.")
-@click.option(
+@option("--id", required=True, help="Id of the skill.")
+@option(
     "--success",
     required=True,
-    type=click.Choice(["true", "false"]),
+    type=Choice(["true", "false"]),
     help="Whether the skill helped.",
 )
-@click.pass_obj
+@pass_obj
 def skill_feedback(mesh: SyncMemoryMesh, id: str, success: str) -> None:
     """Record whether a skill helped."""
     made = mesh.update_skill_reliability(id, success == "true")
-    click.echo(f"{TAG} Skill {made.id} reliability: {made.reliability:.2f}")
+    _say(f"Skill {made.id} reliability: {made.reliability:.2f}")
 
 
 @main.command("skill-prune")
-@click.option(
+@option(
     "--threshold",
-    type=click.FloatRange(0, 1),
+    type=FloatRange(0, 1),
     default=0.3,
     show_default=True,
     help="Archive skills below it.",
 )
-@click.pass_obj
+@pass_obj
 def skill_prune(mesh: SyncMemoryMesh, threshold: float) -> None:
     """Archive unreliable skills."""
     made = mesh.prune_skills(threshold)
-    click.echo(f"{TAG} Pruned {made.pruned_count} skills, {made.total_remaining} remaining")
+    _say(f"Pruned {made.pruned_count} skills, {made.total_remaining} remaining")

@@ -67,8 +67,15 @@ def entry_of(content: object, metadata: object, agent: str) -> Entry:
     if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
         raise BadInput("tags must be a list of texts", 'example: ["auth", "#lesson_learned"]')
     source = given.pop("source") if isinstance(given.get("source"), str) else ""
-    score = _checked_score(given)
-    _check_type(given)
+    score = importance_score(given)
+    if score is None and given.get("importance_score") is not None:
+        raise BadInput(
+            f"importance_score {given['importance_score']!r} is not from 0 to 1", "example: 0.8"
+        )
+    if given.get("memory_type") not in (None, *MEMORY_TYPES):
+        raise BadInput(
+            f"unknown memory_type {given['memory_type']!r}", "one of " + ", ".join(MEMORY_TYPES)
+        )
     made = Entry(tags=tuple(tags), by=name_of(agent), source=source, body=body)
     importance = importance_for(score) if score is not None else made.importance
     entry = redact_entry(
@@ -80,22 +87,6 @@ def entry_of(content: object, metadata: object, agent: str) -> Entry:
     )
     first = next(line for line in entry.body.splitlines() if line.strip())
     return replace(entry, title=one_line(first.lstrip("# ") or first, MAX_TITLE_CHARS))
-
-
-def _checked_score(given: Mapping[str, Any]) -> float | None:
-    score = importance_score(given)
-    if score is None and given.get("importance_score") is not None:
-        raise BadInput(
-            f"importance_score {given['importance_score']!r} is not from 0 to 1", "example: 0.8"
-        )
-    return score
-
-
-def _check_type(given: Mapping[str, Any]) -> None:
-    if given.get("memory_type") not in (None, *MEMORY_TYPES):
-        raise BadInput(
-            f"unknown memory_type {given['memory_type']!r}", "one of " + ", ".join(MEMORY_TYPES)
-        )
 
 
 def name_of(agent: str) -> str:
@@ -199,9 +190,13 @@ def reflection_of(shape: Mapping[str, Any]) -> ReflectionResult:
 
 def skill_record_of(skill: Skill) -> SkillRecord:
     """Return an added skill as the RFC's record."""
-    return SkillRecord(
-        skill.memory.id, skill.memory.title, skill.field("intent"), _skill_metadata(skill)
-    )
+    metadata = {
+        "reliability": skill.reliability,
+        "use_count": skill.uses,
+        "tags": list(skill.memory.tags),
+        **metadata_in(skill.memory.extra),
+    }
+    return SkillRecord(skill.memory.id, skill.memory.title, skill.field("intent"), metadata)
 
 
 def skill_result_of(skill: Skill, score: float = 0.0) -> SkillResult:
@@ -209,15 +204,6 @@ def skill_result_of(skill: Skill, score: float = 0.0) -> SkillResult:
     return SkillResult(
         **vars(skill_record_of(skill)), score=round(score, 2), reliability=skill.reliability
     )
-
-
-def _skill_metadata(skill: Skill) -> dict[str, Any]:
-    known = {
-        "reliability": skill.reliability,
-        "use_count": skill.uses,
-        "tags": list(skill.memory.tags),
-    }
-    return {**known, **metadata_in(skill.memory.extra)}
 
 
 # Write results for a prompt in the RFC's form (§9.2): the directive, then each memory.
@@ -235,23 +221,18 @@ def format_results(results: Sequence[SearchResult]) -> str:
     """Return the redacted block. Memories that read like instructions to a model are fenced as untrusted input."""
     if not results:
         return NO_RESULTS
-    notice = (
-        NOTICE if any(scan_for_injection(result.content).patterns for result in results) else ""
-    )
-    items = "\n".join(_memory_text(number, result) for number, result in enumerate(results, 1))
-    return finish(f"{notice}{ATTENTION_DIRECTIVE}\n{items}")
-
-
-def _memory_text(number: int, result: SearchResult) -> str:
-    kind = str(result.metadata.get("type", "event"))
-    source = str(result.metadata.get("source") or "unknown")
-    head = mesh_head(number, result.id, f"{result.score:g}", kind, source, result.labels)
-    return f"{head}\n{_fenced_text(result.content)}\n"
-
-
-def _fenced_text(content: str) -> str:
-    body = held(safe_body(content))
-    return f"{BEGIN}\n{body}\n{END}" if scan_for_injection(content).patterns else body
+    notice = ""
+    items = []
+    for number, result in enumerate(results, 1):
+        kind = str(result.metadata.get("type", "event"))
+        source = str(result.metadata.get("source") or "unknown")
+        head = mesh_head(number, result.id, f"{result.score:g}", kind, source, result.labels)
+        body = held(safe_body(result.content))
+        if scan_for_injection(result.content).patterns:
+            notice = NOTICE
+            body = f"{BEGIN}\n{body}\n{END}"
+        items.append(f"{head}\n{body}\n")
+    return finish(f"{notice}{ATTENTION_DIRECTIVE}\n" + "\n".join(items))
 
 
 # Store a memory unless the same agent already stored it in the same session and as the same type.
@@ -287,12 +268,8 @@ def _same_memory(repository: Repository, new: Memory) -> Memory | None:
         alike = known.body == new.body or (
             item.relevance >= DUPLICATE.min_cosine and same_facts(new, known)
         )
-        if alike and _in_same_place(new, known):
+        same_caller = session == session_of(known) and new.by == known.by
+        same_type = type_of(new) in ("", type_of(known))  # without a type, it matches any type
+        if alike and same_caller and same_type:
             return known
     return None
-
-
-def _in_same_place(new: Memory, known: Memory) -> bool:
-    """Tell whether both have the same session, agent and type. A new memory without a type matches any type."""
-    same = session_of(new) == session_of(known) and new.by == known.by
-    return same and type_of(new) in ("", type_of(known))

@@ -5,7 +5,7 @@ searches, undo.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 from hashlib import sha256
 from typing import Any
@@ -24,53 +24,26 @@ from .page_markdown import Meant
 
 # Compare two texts word by word, so that a reviewer sees what changes.
 
-MAX_WORDS = 4_000  # of one text; longer texts are compared line by line
-MAX_LINES = 4_000  # of one text; longer texts are not compared: both are shown in full
-WORD_PATTERN = re.compile(r"\s+|\w+|[^\w\s]")
-LINE_PATTERN = re.compile(r"[^\n]*\n|[^\n]+")
+MAX_WORDS = 4_000  # of one text; longer texts are not compared: both are shown in full
+WORD_PATTERN = re.compile(r"\s*\w+|\s*[^\w\s]|\s+")
 MIN_SHARED = 0.4  # least common share of the shorter text; below it, both texts are shown in full
 SAME, OLD, NEW = "same", "old", "new"
 
 
 def difference(old: str, new: str) -> list[tuple[str, str]]:
     """Return the parts of both texts in reading order, each marked as SAME, OLD (removed) or NEW (added)."""
-    for pattern, most in ((WORD_PATTERN, MAX_WORDS), (LINE_PATTERN, MAX_LINES)):
-        one, other = pattern.findall(old), pattern.findall(new)
-        if max(len(one), len(other)) <= most:
-            parts = _joined(_compared(one, other))
-            shared = sum(len(text) for what, text in parts if what == SAME)
-            if shared >= MIN_SHARED * min(len(old), len(new)):
-                return parts
-            break
-    return [part for part in ((OLD, old), (NEW, new)) if part[1]]
-
-
-def _compared(one: list[str], other: list[str]) -> list[tuple[str, str]]:
+    one, other = WORD_PATTERN.findall(old), WORD_PATTERN.findall(new)
     parts: list[tuple[str, str]] = []
-    for what, i, j, k, m in SequenceMatcher(None, one, other).get_opcodes():
-        if what == "equal":
-            parts.append((SAME, "".join(one[i:j])))
-        else:
-            parts += [(OLD, "".join(one[i:j])), (NEW, "".join(other[k:m]))]
-    return parts
-
-
-def _joined(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Join changes that only white space separates: one replaced phrase is easier to read than several words."""
-    joined: list[tuple[str, str]] = []
-    old = new = ""
-    for number, (what, text) in enumerate(parts):
-        is_gap = (
-            what == SAME and text.isspace() and "\n" not in text and 0 < number < len(parts) - 1
-        )
-        if what == SAME and not (is_gap and (old or new)):
-            joined += [(OLD, old), (NEW, new), (SAME, text)]
-            old = new = ""
-            continue
-        old += text if what != NEW else ""
-        new += text if what != OLD else ""
-    joined += [(OLD, old), (NEW, new)]
-    return [part for part in joined if part[1]]
+    if max(len(one), len(other)) <= MAX_WORDS:
+        for what, i, j, k, m in SequenceMatcher(None, one, other).get_opcodes():
+            if what == "equal":
+                parts.append((SAME, "".join(one[i:j])))
+            else:
+                parts += [(OLD, "".join(one[i:j])), (NEW, "".join(other[k:m]))]
+    shared = sum(len(text) for what, text in parts if what == SAME)
+    if shared < MIN_SHARED * min(len(old), len(new)):
+        parts = [(OLD, old), (NEW, new)]
+    return [part for part in parts if part[1]]
 
 
 # Carry out votes and reviews that a person makes on the page. Each function makes one library
@@ -122,6 +95,20 @@ def text_of(said: Mapping[str, Any], key: str, most: int = MAX_REASON_CHARS) -> 
     return value.strip()
 
 
+def texts_of(said: Mapping[str, Any], key: str, most: int, chars: int) -> tuple[str, ...]:
+    """Return a list of texts in a request, stripped. Raises BadInput if it is none, or too long."""
+    value = said.get(key)
+    if (
+        not isinstance(value, list)
+        or len(value) > most
+        or not all(isinstance(one, str) for one in value)
+    ):
+        raise BadInput(f"{key} must be a list of at most {most} texts", "remove some of them")
+    if any(len(one) > chars for one in value):
+        raise BadInput(f"{key}: a text has more than {chars} characters", "shorten it")
+    return tuple(one.strip() for one in value if one.strip())
+
+
 # Return the drafts that the page shows, and carry out a person's decisions about them.
 
 MAX_CARDS = 50  # drafts; the page loads the next ones after decisions
@@ -130,11 +117,13 @@ MAX_TEXT_CHARS = 12_000  # fit into one request (MAX_DECISION_BYTES) in any scri
 MAX_CONDITIONS = 20
 
 
-def waiting_drafts(repository: Repository, render: Callable[[str, Meant], str]) -> dict[str, Any]:
+def waiting_drafts(
+    repository: Repository, asked: Mapping[str, str], render: Callable[[str, Meant], str]
+) -> dict[str, Any]:
     """Return the waiting drafts, the latest first."""
     waiting = repository.drafts.all()
     shown = [
-        _draft_card(repository, draft, lambda text: render(text, _no_links))
+        _draft_card(repository, draft, render(draft.text, lambda name: ("", "")))
         for draft in waiting[:MAX_CARDS]
     ]
     return {"total": len(waiting), "items": shown}
@@ -171,37 +160,30 @@ def drop_draft(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any
 def _proposed_memory(said: Mapping[str, Any]) -> dict[str, Any]:
     """Return title, text and conditions of a request. All are required, so that exactly the shown draft is stored."""
     title, text = text_of(said, "title", MAX_TITLE_CHARS), text_of(said, "text", MAX_TEXT_CHARS)
-    when = said.get("when")
     if not title or not text:
         raise BadInput("a memory needs a title and a text", "fill in both")
-    if (
-        not isinstance(when, list)
-        or len(when) > MAX_CONDITIONS
-        or not all(isinstance(one, str) for one in when)
-    ):
-        raise BadInput(
-            f"conditions must be a list of at most {MAX_CONDITIONS} texts", "write one on each line"
-        )
-    return {"title": title, "text": text, "when": [one.strip() for one in when if one.strip()]}
+    when = texts_of(said, "when", MAX_CONDITIONS, MAX_TEXT_CHARS)
+    return {"title": title, "text": text, "when": list(when)}
 
 
-def _draft_card(
-    repository: Repository, draft: Draft, shown: Callable[[str], str]
-) -> dict[str, Any]:
+def _draft_card(repository: Repository, draft: Draft, html: str) -> dict[str, Any]:
     return {
         "id": draft.id,
         "kind": draft.kind,
         "title": one_line(draft.title, MAX_TITLE_CHARS),
         "text": clean(draft.text),
-        "html": shown(draft.text),
+        "html": html,
         "when": [one_line(condition, MAX_TITLE_CHARS) for condition in draft.when],
         "exchange": [
             {"who": who, "words": clean(words)} for who, words in exchange_of_draft(draft)
         ],
         "corrects": [
-            _corrected_memory(repository, id, draft)
-            for id in draft.corrects
-            if repository.core.holds(id)
+            {
+                "id": memory.id,
+                "title": one_line(memory.title),
+                "parts": difference(clean(memory.body).strip(), clean(draft.text).strip()),
+            }
+            for memory in repository.get_many([*filter(repository.core.holds, draft.corrects)])
         ],
         "score": round(draft.score, 2),
         "why": one_line(draft.why, 200),
@@ -211,20 +193,6 @@ def _draft_card(
             for name in ("host", "session", "task", "model")
         },
     }
-
-
-def _corrected_memory(repository: Repository, id: str, draft: Draft) -> dict[str, Any]:
-    memory = repository.get(id)
-    return {
-        "id": id,
-        "title": one_line(memory.title),
-        "parts": difference(clean(memory.body).strip(), clean(draft.text).strip()),
-    }
-
-
-def _no_links(name: str) -> tuple[str, str]:
-    """Resolve no link: a draft quotes a session and does not name memories."""
-    return "", ""
 
 
 # Save and remove the searches that the page lists below its filters.
@@ -340,17 +308,22 @@ def amend_memory(repository: Repository, said: Said) -> Facts:
 
 def archive_memory(repository: Repository, said: Said) -> Facts:
     """Archive a memory."""
-    return _act_on_one(repository, said, "archive")
+    id, reason = repository.get(text_of(said, "id")).id, text_of(said, "reason")
+    return decided(repository, id, [repository.beliefs.archive(id, reason, user_name()).entry.id])
 
 
 def restore_memory(repository: Repository, said: Said) -> Facts:
     """Restore a memory."""
-    return _act_on_one(repository, said, "restore")
+    id = repository.get(text_of(said, "id")).id
+    settle, reason = text_of(said, "settle"), text_of(said, "reason")
+    written = repository.beliefs.restore(id, settle, reason, user_name())
+    return decided(repository, id, [item.entry.id for item in written])
 
 
 def delete_memory(repository: Repository, said: Said) -> Facts:
     """Delete a memory by appending a tombstone."""
-    return _act_on_one(repository, said, "delete")
+    id, reason = repository.get(text_of(said, "id")).id, text_of(said, "reason")
+    return decided(repository, id, [repository.delete(id, reason, user_name()).entry.id])
 
 
 def confirm_citations(repository: Repository, said: Said) -> Facts:
@@ -395,7 +368,7 @@ def act_on_many(repository: Repository, said: Said) -> Facts:
     finished, failed = 0, []
     for item in items:
         try:
-            entries += ACTIONS[action](repository, {**item, "reason": reason})
+            entries += ACTIONS[action](repository, {**item, "reason": reason}).get("entries", ())
             finished += 1
         except RawkoError as failure:
             told = redact(failure.message, pii=False)
@@ -403,11 +376,6 @@ def act_on_many(repository: Repository, said: Said) -> Facts:
                 {"id": str(item.get("id", ""))[:200], "error": told, "hint": failure.hint}
             )
     return {"done": finished, "failed": failed, "entries": entries}
-
-
-def can_undo(repository: Repository) -> bool:
-    """Tell whether this version of the library can undo changes."""
-    return hasattr(repository, "undoing")
 
 
 def undo_action(repository: Repository, said: Said) -> Facts:
@@ -419,13 +387,10 @@ def undo_action(repository: Repository, said: Said) -> Facts:
         or not all(isinstance(one, str) for one in entries)
     ):
         raise BadInput("nothing to undo", "undo follows an action on this page")
-    if not can_undo(repository):
-        raise Refused(
-            "this version of rawkomem cannot undo", "restore a memory with 'rawkomem restore ID'"
-        )
-    undoing: Any = getattr(repository, "undoing")  # noqa: B009
     changes = [
-        change for change, _ in undoing.changes(MAX_CHANGES) if not change.ids.isdisjoint(entries)
+        change
+        for change, _ in repository.undoing.changes(MAX_CHANGES)
+        if not change.ids.isdisjoint(entries)
     ]
     if not changes:
         raise Refused(
@@ -433,61 +398,28 @@ def undo_action(repository: Repository, said: Said) -> Facts:
             "run 'rawkomem undo --list' to see what can be undone",
         )
     for change in changes:
-        undoing.undo(change.name, everything=True, by=user_name())
+        repository.undoing.undo(change.name, everything=True, by=user_name())
     return {"undone": len(changes)}
 
 
-def _archive_one(repository: Repository, item: Said) -> Sequence[str]:
-    return [
-        repository.beliefs.archive(
-            text_of(item, "id"), text_of(item, "reason"), user_name()
-        ).entry.id
-    ]
-
-
-def _restore_one(repository: Repository, item: Said) -> Sequence[str]:
-    id, settle, reason = (text_of(item, key) for key in ("id", "settle", "reason"))
-    return [
-        written.entry.id for written in repository.beliefs.restore(id, settle, reason, user_name())
-    ]
-
-
-def _delete_one(repository: Repository, item: Said) -> Sequence[str]:
-    return [repository.delete(text_of(item, "id"), text_of(item, "reason"), user_name()).entry.id]
-
-
-def _reviewing(action: str, of_proposal: str) -> Callable[[Repository, Said], Sequence[str]]:
-    def decide(repository: Repository, item: Said) -> Sequence[str]:
+def _reviewing(action: str, of_proposal: str) -> Callable[[Repository, Said], Facts]:
+    def decide(repository: Repository, item: Said) -> Facts:
         if item.get("changes"):
-            return [*decide_proposal(repository, {**item, "action": of_proposal})["entries"]]
-        return [*review_memory(repository, {**item, "action": action})["entries"]]
+            return decide_proposal(repository, {**item, "action": of_proposal})
+        return review_memory(repository, {**item, "action": action})
 
     return decide
 
 
-def _keep_one(repository: Repository, item: Said) -> Sequence[str]:
-    return [*keep_draft(repository, item)["entries"]]
-
-
-def _drop_one(repository: Repository, item: Said) -> Sequence[str]:
-    drop_draft(repository, item)
-    return []
-
-
-ACTIONS: dict[str, Callable[[Repository, Said], Sequence[str]]] = {
-    "archive": _archive_one,
-    "restore": _restore_one,
-    "delete": _delete_one,
+ACTIONS: dict[str, Callable[[Repository, Said], Facts]] = {
+    "archive": archive_memory,
+    "restore": restore_memory,
+    "delete": delete_memory,
     "activate": _reviewing("activate", "accept"),
     "reject": _reviewing("reject", "decline"),
-    "keep": _keep_one,
-    "drop": _drop_one,
+    "keep": keep_draft,
+    "drop": drop_draft,
 }
-
-
-def _act_on_one(repository: Repository, said: Said, action: str) -> Facts:
-    id = repository.get(text_of(said, "id")).id
-    return decided(repository, id, [*ACTIONS[action](repository, {**said, "id": id})])
 
 
 def _form_fields(said: Said) -> Facts:
@@ -503,21 +435,8 @@ def _form_fields(said: Said) -> Facts:
         ("when", MAX_CONDITIONS, MAX_TITLE_CHARS),
     ):
         if key in said:
-            given[key] = _list_of_texts(said, key, most, chars)
+            given[key] = texts_of(said, key, most, chars)
     return given
-
-
-def _list_of_texts(said: Said, key: str, most: int, chars: int) -> tuple[str, ...]:
-    value = said[key]
-    if (
-        not isinstance(value, list)
-        or len(value) > most
-        or not all(isinstance(one, str) for one in value)
-    ):
-        raise BadInput(f"{key} must be a list of at most {most} texts", "remove some of them")
-    if any(len(one) > chars for one in value):
-        raise BadInput(f"{key}: a text has more than {chars} characters", "shorten it")
-    return tuple(one.strip() for one in value if one.strip())
 
 
 def _take_warnings(repository: Repository) -> list[str]:

@@ -146,6 +146,19 @@ DECISIONS = {
     "/api/drafts/merge": page_changes.merge_drafts,
     "/api/drafts/drop": page_changes.drop_draft,
 }
+VIEWS = {
+    "/api/overview": page_views.overview_view,
+    "/api/memories": page_views.memories_view,
+    "/api/memory": page_views.memory_view,
+    "/api/why": page_views.why_view,
+    "/api/graph": page_views.graph_view,
+    "/api/timeline": page_views.timeline_view,
+    "/api/waiting": page_views.waiting_view,
+    "/api/drafts": page_changes.waiting_drafts,
+    "/api/health": page_views.health_view,
+    "/api/sessions": page_views.sessions_view,
+    "/api/replay": page_views.replay_view,
+}
 STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
 MAX_DECISION_BYTES = 64 * 1024  # of the body of a POST request
 MAX_QUERY_FIELDS = 20  # of a GET request
@@ -221,23 +234,8 @@ class PageServer(socketserver.ThreadingTCPServer):
 
     def answer(self, path: str, asked: Mapping[str, str]) -> Reply:
         """Answer a GET request about the repository."""
-        repository, render = self.repository, self.render
-        questions: dict[str, Callable[[], object]] = {
-            "/api/overview": lambda: page_views.overview_view(repository),
-            "/api/memories": lambda: page_views.memories_view(repository, asked),
-            "/api/memory": lambda: page_views.memory_view(repository, asked.get("id", ""), render),
-            "/api/why": lambda: page_views.why_view(
-                repository, asked.get("id", ""), asked.get("task", "")
-            ),
-            "/api/graph": lambda: page_views.graph_view(repository),
-            "/api/timeline": lambda: page_views.timeline_view(repository),
-            "/api/waiting": lambda: page_views.waiting_view(repository, render),
-            "/api/drafts": lambda: page_changes.waiting_drafts(repository, render),
-            "/api/health": lambda: page_views.health_view(repository),
-            "/api/sessions": lambda: page_views.sessions_view(repository),
-            "/api/replay": lambda: page_views.replay_view(repository, asked.get("id", "")),
-        }
-        return self._reply(questions.get(path))
+        view = VIEWS.get(path)
+        return self._reply((lambda: view(self.repository, asked, self.render)) if view else None)
 
     def decide(self, path: str, said: Mapping[str, Any]) -> Reply:
         """Carry out a POST request."""

@@ -11,8 +11,8 @@ from hashlib import sha256
 from typing import Any
 
 from ...files.machine_records import SavedSearches
-from ...git.citations import GONE, STALE, Cited
-from ...hosts.replay import Answer, Correction, Past, find_sessions, read_past, replay
+from ...git.citations import GONE, STALE
+from ...hosts.replay import Past, find_sessions, read_past, replay
 from ...index.catalogue import Row
 from ...model.entries import Memory, Task
 from ...model.errors import BadInput, NotFound
@@ -29,7 +29,6 @@ from ...model.values import (
     replace,
 )
 from ...recall.relevance import why_fired
-from ...recall.scoring import Scored
 from ...recall.signals import filter_of
 from ...redaction.find import redact
 from ...repository import Repository
@@ -42,7 +41,7 @@ from ...state.graph import Edge
 from ...state.history import Explained, Step
 from ...state.trust import Trust
 from ...text.clean import clean, one_line
-from .page_changes import KINDS, LINK_TYPES, can_undo, difference, version_of
+from .page_changes import KINDS, LINK_TYPES, difference, version_of
 from .page_markdown import Meant
 
 # Answer the GET requests of the page: each function calls the repository and returns values for
@@ -67,10 +66,11 @@ MARKDOWN_MARKS = re.compile(
     r"^\s*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+|\*\*|__|`+|\[\[|\]\]", re.MULTILINE
 )
 
+Asked = Mapping[str, str]  # the fields of a query
 Facts = dict[str, Any]
 
 
-def overview_view(repository: Repository) -> Facts:
+def overview_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return counts, the values of the filters and forms, and saved searches."""
     memories = [memory for memory in _all_memories(repository) if memory.status != HIDDEN_STATUS]
     listed = {row.id for row in repository.list()}
@@ -82,7 +82,12 @@ def overview_view(repository: Repository) -> Facts:
         "project": one_line(os.path.basename(repository.layout.project), 60),
         "memories": len(in_use),  # the number that the list shows without a filter
         "others": _counted(
-            (_unlisted_as(memory) for memory in memories if memory.id not in listed), STATUSES
+            (
+                INCLUDE_EXPIRED if memory.status in READABLE else memory.status
+                for memory in memories
+                if memory.id not in listed
+            ),
+            STATUSES,
         ),
         "kinds": _counted((memory.kind for memory in in_use), CREATES),
         "filters": {
@@ -95,18 +100,13 @@ def overview_view(repository: Repository) -> Facts:
         "waiting": len(_waiting_memories(repository)),
         "drafts": len(repository.drafts.all()),
         "writes_as": repository.core.via,
-        "can_undo": can_undo(repository),
+        "can_undo": True,
         "forms": {"kind": KINDS, "importance": [*IMPORTANCE], "link": [*LINK_TYPES]},
         "searches": SavedSearches(repository.layout).all(),
     }
 
 
-def _unlisted_as(memory: Memory) -> str:
-    """Return why a memory is not listed: its status, or EXPIRED because of its validity window."""
-    return INCLUDE_EXPIRED if memory.status in READABLE else memory.status
-
-
-def memories_view(repository: Repository, asked: Mapping[str, str]) -> Facts:
+def memories_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return the memories that pass the filters: results of a question, best first, or all, last changed first."""
     only, question = _filter(asked), _question(asked.get("q", ""))
     every = repository.list(only)
@@ -130,9 +130,9 @@ def _found_rows(every: Sequence[Row], ids: Sequence[str], question: str) -> list
     return [known[id] for id in dict.fromkeys((*best_first, *ids)) if id in known]
 
 
-def memory_view(repository: Repository, name: str, render: Render) -> Facts:
+def memory_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return one memory with its text, trust, citations, links, conflicts and history."""
-    explained = repository.beliefs.explain(_id_of(repository, name))
+    explained = repository.beliefs.explain(_id_of(repository, asked.get("id", "")))
     known = explained.memory
     hidden = known.status == HIDDEN_STATUS
     claim = claim_of(known)
@@ -156,16 +156,23 @@ def memory_view(repository: Repository, name: str, render: Render) -> Facts:
         },
         "observed": known.times_observed,
         "trust": _trust_facts(explained.trust),
-        "citations": [_citation_facts(item) for item in repository.citations.of(known)],
+        "citations": [
+            {
+                "text": one_line(item.citation.text, 300),
+                "state": item.state,
+                "note": one_line(item.note, 200),
+            }
+            for item in repository.citations.of(known)
+        ],
         "links": _link_facts(repository, explained),
         "conflicts": [memory_facts(other) for other in explained.conflicts],
         "history": [_step_facts(step, hidden) for step in explained.steps],
     }
 
 
-def why_view(repository: Repository, name: str, task: str) -> Facts:
+def why_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return how a memory scores for a task, whether it would be injected, and if not, why."""
-    task = _question(task)
+    name, task = asked.get("id", ""), _question(asked.get("task", ""))
     if not task:
         raise BadInput("the task is empty", "type a task as a person would ask an agent")
     try:
@@ -184,11 +191,19 @@ def why_view(repository: Repository, name: str, task: str) -> Facts:
         "why_not": one_line(item.why_not, 300),
         "score": round(item.score, 4),
         "fired": one_line(why_fired(item), 200),
-        "factors": _factor_facts(item),
+        "factors": [
+            {
+                "name": factor.name,
+                "value": round(factor.value, 4),
+                "weight": round(factor.weight, 4),
+                "why": one_line(factor.why, 300),
+            }
+            for factor in item.factors
+        ],
     }
 
 
-def graph_view(repository: Repository) -> Facts:
+def graph_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return active memories and their connections: at most MAX_GRAPH_NODES, the most connected ones."""
     known = repository.graph.load(similar=MIN_SIMILARITY)
     by_degree = sorted(
@@ -199,14 +214,19 @@ def graph_view(repository: Repository) -> Facts:
         "total": len(known.memories),
         "nodes": [memory_facts(memory) for memory in drawn.values()],
         "edges": [
-            _edge_facts(edge)
+            {
+                "source": edge.source,
+                "target": edge.target,
+                "type": one_line(edge.type, 40),
+                "weight": edge.weight,
+            }
             for edge in known.edges
             if edge.source in drawn and edge.target in drawn
         ],
     }
 
 
-def timeline_view(repository: Repository) -> Facts:
+def timeline_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return the newest MAX_TIMELINE_ITEMS dated memories, newest first, and counts per day of older ones."""
     rows = repository.list(
         Filter(statuses=tuple(status for status in STATUSES if status != HIDDEN_STATUS))
@@ -221,12 +241,12 @@ def timeline_view(repository: Repository) -> Facts:
     }
 
 
-def waiting_view(repository: Repository, render: Render) -> Facts:
+def waiting_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return the memories that wait for a review, each with the memories that it contradicts."""
     meant = _meanings(repository)
     held = _waiting_memories(repository)
     items = [
-        _review_card(repository, memory, others, lambda body: render(body, meant))
+        _review_card(repository, memory, others, render(memory.body, meant))
         for memory, others in held[:MAX_REVIEW_CARDS]
     ]
     return {"total": len(held), "items": items}
@@ -270,11 +290,11 @@ def _as_text(value: object) -> str:
 
 
 def _review_card(
-    repository: Repository, memory: Memory, others: Sequence[Memory], shown: Callable[[str], str]
+    repository: Repository, memory: Memory, others: Sequence[Memory], html: str
 ) -> Facts:
     return {
         **memory_facts(memory),
-        "html": shown(memory.body),
+        "html": html,
         "reason": one_line(memory.reason.replace("_", " "), 200),
         "trust": _trust_facts(repository.beliefs.trust(memory)),
         "proposal": _proposal_facts(repository.beliefs.proposal(memory.id))
@@ -393,14 +413,6 @@ def _trust_facts(trust: Trust) -> Facts:
     return {"value": round(trust.value, 4), "verified": trust.standing.verified, "parts": parts}
 
 
-def _citation_facts(item: Cited) -> Facts:
-    return {
-        "text": one_line(item.citation.text, 300),
-        "state": item.state,
-        "note": one_line(item.note, 200),
-    }
-
-
 def _link_facts(repository: Repository, explained: Explained) -> list[Facts]:
     """Return the connections of a memory, each once per type and direction."""
     id = explained.memory.id
@@ -423,38 +435,24 @@ def _link_facts(repository: Repository, explained: Explained) -> list[Facts]:
     ]
 
 
-def _edge_facts(edge: Edge) -> Facts:
-    return {
-        "source": edge.source,
-        "target": edge.target,
-        "type": one_line(edge.type, 40),
-        "weight": edge.weight,
-    }
-
-
-def _factor_facts(item: Scored) -> list[Facts]:
-    return [
-        {
-            "name": f.name,
-            "value": round(f.value, 4),
-            "weight": round(f.weight, 4),
-            "why": one_line(f.why, 300),
-        }
-        for f in item.factors
-    ]
-
-
 def _step_facts(step: Step, hidden: bool) -> Facts:
     """Return one entry of a history; if the memory is deleted, without the changes."""
     reason = step.entry.extra.get("reason")
-    changes = [] if hidden else [_change_facts(*change) for change in _flat(step.changes)]
+    changes = [
+        {
+            "field": one_line(field, 40),
+            "before": _value_text(before),
+            "after": _value_text(after),
+        }
+        for field, before, after in _flat(step.changes)
+    ]
     return {
         "kind": step.entry.kind,
         "at": step.entry.at,
         "by": one_line(step.entry.by, 64),
         "reason": one_line(reason, 300) if isinstance(reason, str) else "",
         "signal": one_line(str(step.entry.extra.get("signal", "")), 20),
-        "changes": changes,
+        "changes": [] if hidden else changes,
     }
 
 
@@ -467,14 +465,6 @@ def _flat(changes: Iterable[tuple[str, object, object]]) -> Iterable[tuple[str, 
                     yield key, before.get(key, ""), after.get(key, "")
         else:
             yield name, before, after
-
-
-def _change_facts(field: str, before: object, after: object) -> Facts:
-    return {
-        "field": one_line(field, 40),
-        "before": _value_text(before),
-        "after": _value_text(after),
-    }
 
 
 def _value_text(value: object) -> str:
@@ -493,29 +483,33 @@ Finding = tuple[
 ]  # a memory, the finding in words, and more facts for the page
 
 
-def health_view(repository: Repository) -> dict[str, Any]:
+def health_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return the findings of each check and their number."""
     memories = [*repository.get_many([row.id for row in repository.list()])]
-    checks: dict[str, Callable[[], Iterable[Finding]]] = {
-        "stale": lambda: _find_stale(repository),
-        "contradicted": lambda: _find_contradicted(repository),
-        "weak": lambda: _find_weak(repository),
-        "unconditional": lambda: _find_unconditional(memories),
-        "unused": lambda: _find_unused(repository, memories),
-        "unverified": lambda: _find_unverified(repository, memories),
+    checks: dict[str, Iterable[Finding]] = {
+        "stale": _find_stale(repository),
+        "contradicted": _find_contradicted(repository),
+        "weak": (
+            (memory, f"sources that no longer hold: {len(sources)}", {})
+            for memory, sources in repository.beliefs.weakened()
+        ),
+        "unconditional": (
+            (memory, "has no condition", {})
+            for memory in memories
+            if memory.kind in NEED_WHEN and not memory.when
+        ),
+        "unused": _find_unused(repository, memories),
+        "unverified": _find_unverified(repository, memories),
     }
-    return {
-        "memories": len(memories),
-        "checks": [_check_facts(name, [*find()]) for name, find in checks.items()],
-    }
-
-
-def _check_facts(name: str, found: list[Finding]) -> dict[str, Any]:
-    items = [
-        {**memory_facts(memory), "found": one_line(told, 300), **more}
-        for memory, told, more in found[:MAX_FINDINGS]
-    ]
-    return {"name": name, "total": len(found), "items": items}
+    shown = []
+    for name, findings in checks.items():
+        found = list(findings)
+        items = [
+            {**memory_facts(memory), "found": one_line(told, 300), **more}
+            for memory, told, more in found[:MAX_FINDINGS]
+        ]
+        shown.append({"name": name, "total": len(found), "items": items})
+    return {"memories": len(memories), "checks": shown}
 
 
 def _find_stale(repository: Repository) -> Iterable[Finding]:
@@ -539,19 +533,6 @@ def _find_contradicted(repository: Repository) -> Iterable[Finding]:
             f"contradicts “{one_line(other.title, 120)}”",
             {**facts, "in_review": number < len(claims)},
         )
-
-
-def _find_weak(repository: Repository) -> Iterable[Finding]:
-    """Yield memories whose sources no longer hold."""
-    for memory, sources in repository.beliefs.weakened():
-        yield memory, f"sources that no longer hold: {len(sources)}", {}
-
-
-def _find_unconditional(memories: Iterable[Memory]) -> Iterable[Finding]:
-    """Yield memories without a condition: only their words and meaning can bring them into a prompt."""
-    for memory in memories:
-        if memory.kind in NEED_WHEN and not memory.when:
-            yield memory, "has no condition", {}
 
 
 def _find_unused(repository: Repository, memories: Iterable[Memory]) -> Iterable[Finding]:
@@ -579,16 +560,16 @@ MAX_SESSIONS = 50  # in the list: the latest
 MAX_PROMPTS = 200  # that are replayed in one session: each prompt costs one recall
 
 
-def sessions_view(repository: Repository) -> dict[str, Any]:
+def sessions_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return the transcripts of this project, the latest first. The id of one is a checksum of its path."""
     files = find_sessions(repository.layout)
     return {"total": len(files), "items": [_session_facts(file) for file in files[:MAX_SESSIONS]]}
 
 
-def replay_view(repository: Repository, name: str) -> dict[str, Any]:
+def replay_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return the memories that each prompt of a session would get now, and which corrections a memory covers."""
     for file in find_sessions(repository.layout)[:MAX_SESSIONS]:
-        if _session_name(file) == name:
+        if _session_name(file) == asked.get("id"):
             return {"items": [_replayed_facts(repository, past) for past in read_past(file)]}
     raise NotFound(
         "this session no longer exists", "reload the page to update the list of sessions"
@@ -611,29 +592,24 @@ def _replayed_facts(repository: Repository, past: Past) -> dict[str, Any]:
         "host": one_line(past.host or "text", 40),
         "at": past.at,
         "prompts": len(past.moments),
-        "answers": [_answer_facts(answer) for answer in done.answers],
-        "corrections": [_correction_facts(correction) for correction in done.corrections],
-    }
-
-
-def _answer_facts(answer: Answer) -> dict[str, Any]:
-    prompt = clean(answer.prompt)
-    return {
-        "number": answer.number,
-        "prompt": prompt,
-        "tokens": answer.tokens,
-        "memories": _memories_facts(answer.memories),
-    }
-
-
-def _correction_facts(correction: Correction) -> dict[str, Any]:
-    said = one_line(redact(correction.draft.said or correction.draft.text), 600)
-    memories = _memories_facts([correction.memory] if correction.memory else [])
-    return {
-        "said": said,
-        "prompt": correction.prompt,
-        "verdict": correction.verdict,
-        "memories": memories,
+        "answers": [
+            {
+                "number": answer.number,
+                "prompt": clean(answer.prompt),
+                "tokens": answer.tokens,
+                "memories": _memories_facts(answer.memories),
+            }
+            for answer in done.answers
+        ],
+        "corrections": [
+            {
+                "said": one_line(redact(correction.draft.said or correction.draft.text), 600),
+                "prompt": correction.prompt,
+                "verdict": correction.verdict,
+                "memories": _memories_facts([correction.memory] if correction.memory else []),
+            }
+            for correction in done.corrections
+        ],
     }
 
 

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from rawkomem.faces.cli.commands import cli
-from rawkomem.faces.cli.declarations import EXAMPLES
+from rawkomem.faces.cli.commands import COMMANDS, cli
 
 from tests.conftest import ROOT
 from tests.sources import parsed
@@ -64,8 +63,18 @@ def in_docs() -> Iterator[tuple[str, str]]:
 
 def in_examples() -> Iterator[tuple[str, str]]:
     """Yield (command, command line) of every example in a help text."""
-    for name, lines in EXAMPLES.items():
-        yield from ((name, line) for line in lines)
+    for path, command in leaves():
+        lines = (command.epilog or "").splitlines()[2:]
+        yield from ((path, line.strip()) for line in lines)
+
+
+def leaves() -> Iterator[tuple[str, click.Command]]:
+    """Yield (path, command) of every command and every command of a group."""
+    waiting = [(name, cli.get_command(click.Context(cli), name)) for name in COMMANDS]
+    for path, command in waiting:
+        assert command is not None
+        yield path, command
+        waiting += [(f"{path} {name}", inner) for name, inner in getattr(command, "commands", {}).items()]
 
 
 def lines_in(text: str) -> list[str]:

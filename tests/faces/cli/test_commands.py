@@ -103,7 +103,7 @@ def test_status_check_sync_rebuild_doctor(rawkomem, memories):
     assert "memories/broken.md:3: error   duplicate key" in rawkomem("check", check=1).stdout
     rawkomem("sync")
     assert "2 files, 0 read" in rawkomem("sync").stdout
-    assert "2 files, 2 read" in rawkomem("rebuild").stdout
+    assert "2 files, 2 read" in rawkomem("index", "rebuild").stdout
     rawkomem("doctor")
 
 

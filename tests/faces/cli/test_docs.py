@@ -26,18 +26,6 @@ def test_the_table_of_filters_is_up_to_date():
     assert page == tool["with_filters"](page), "run 'make docs'"
 
 
-def test_an_earlier_name_of_an_option_works_and_is_not_shown():
-    from click.testing import CliRunner
-    from rawkomem.faces.cli.commands import cli
-    from rawkomem.faces.cli.options import parse_plain
-
-    assert parse_plain(["inject", "x", "--max", "3"])[2] == parse_plain(["inject", "x", "-n", "3"])[2]
-    shown = CliRunner().invoke(cli, ["graph", "--help"]).output
-    assert "--limit" in shown and "--max" not in shown
-    wrong = CliRunner().invoke(cli, ["graph", "--max", "many"])
-    assert "'many' is not a valid integer" in wrong.output
-
-
 def test_every_command_says_what_it_does():
     from rawkomem.faces.cli.commands import COMMANDS, cli
 

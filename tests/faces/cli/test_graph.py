@@ -43,7 +43,7 @@ def test_link_walk_unlink(rawkomem, memories):
     assert told[1].startswith("← related  Redis cache") and told[3].startswith("→ causes  Birthday")
     narrow = rawkomem("traverse", "ttl", "--types", "related", "--declared", "--json").stdout
     assert titles(narrow, "nodes") == ["Cache lifetime", "Redis cache"]
-    rawkomem("unlink", "cake", "host")
+    rawkomem("link", "remove", "cake", "host")
     none = rawkomem("path", "ttl", "cake", "--declared", "--json", check=1).stdout
     assert json.loads(none) == {"schema": 1, "found": False, "hops": -1, "path": []}
 
@@ -65,13 +65,13 @@ def test_clusters_orphans_and_pictures(rawkomem):
     assert cluster["size"] == 3 and "cache" in cluster["label"]
     assert "3 memories" in rawkomem("clusters", "--declared").stdout
     assert json.loads(rawkomem("clusters", "--declared", "--min-size", "4", "--json").stdout) == []
-    drawn = rawkomem("graph", "--declared").stdout
+    drawn = rawkomem("link", "graph", "--declared").stdout
     assert drawn.startswith("flowchart LR\n") and '"Birthday #34;cake#34;#93;"' in drawn
-    assert '[label="Birthday \\"cake\\"]"' in rawkomem("graph", "-f", "dot").stdout
-    near = json.loads(rawkomem("graph", "--json", "--id", "ttl", "--hops", "1", "--declared").stdout)
+    assert '[label="Birthday \\"cake\\"]"' in rawkomem("link", "graph", "-f", "dot").stdout
+    near = json.loads(rawkomem("link", "graph", "--json", "--id", "ttl", "--hops", "1", "--declared").stdout)
     assert [node["id"] for node in near["nodes"]] == ["ttl", "cache"]
     assert near["edges"] == [{"source": "cache", "target": "ttl", "type": "related", "weight": 1.0}]
-    cut = rawkomem("graph", "--limit", "2", "--declared")
+    cut = rawkomem("link", "graph", "--limit", "2", "--declared")
     assert cut.stdout.count('["') == 2 and "2 more memories are not drawn" in cut.stderr
 
 
@@ -102,7 +102,7 @@ def test_episodes(rawkomem):
     assert "2 memories" in rawkomem("episode", "list").stdout
     found = json.loads(rawkomem("episode", "search", "cache-week", "machines", "--json").stdout)
     assert found[0]["id"] == "host" and {item["id"] for item in found} <= {"cache", "host"}
-    summary = rawkomem("episode", "summarise", "cache-week", "--keep").stdout
+    summary = rawkomem("episode", "summarize", "cache-week", "--keep").stdout
     assert "Staging runs on two machines." in summary
     assert json.loads(rawkomem("show", "cache-week", "--json").stdout)["body"] == summary.strip()
     digest = json.loads(rawkomem("episode", "compress", "cache-week", "--archive", "--json").stdout)
@@ -136,10 +136,10 @@ def test_entities(rawkomem):
         (["link", "cache", "cache"], 2, "cannot link a memory to itself"),
         (["link", "cache", "nope"], 1, "no memory 'nope'"),
         (["link", "cache", "ttl", "--type", "similar"], 2, "computes similarity from vectors"),
-        (["unlink", "cache", "ttl"], 1, "no link between cache and ttl"),
+        (["link", "remove", "cache", "ttl"], 1, "no link between cache and ttl"),
         (["traverse", "cache", "--types", "foo", "--declared"], 2, "types in use: mentions, related"),
         (["traverse", "cache", "--hops", "0"], 2, "--hops"),
-        (["graph", "--format", "png"], 2, "png"),
+        (["link", "graph", "--format", "png"], 2, "png"),
         (["clusters", "--similar", "2"], 2, "--similar"),
         (["links", "cache", "--include", "lost"], 2, "'lost' is not known"),
         (["episode", "capture"], 2, "capture needs a filter"),

@@ -218,17 +218,6 @@ def test_a_repository_above_is_named_first(shop, talk):
     assert "has a repository, which is also used here" in told and not (inner / ".rawko").exists()
 
 
-def test_the_last_sessions_are_replayed(shop, home, talk):
-    folder = home / ".claude" / "projects" / re.sub(r"[^a-zA-Z0-9]", "-", os.path.realpath(shop))
-    said = ["How do I run the testing suite with Redis?", "Paint the logo blue."]
-    lines = [{"type": "user", "sessionId": "s1", "message": {"role": "user", "content": text}} for text in said]
-    put(folder, {"s1.jsonl": "".join(json.dumps(line) + "\n" for line in lines)})
-    told = talk(*[ENTER] * 8)
-    assert "Replay your last session with an agent here" in told
-    assert re.search(r"asked +How do I run the testing suite.*\n.*injected +Testing", told)
-    assert "1 of 2 prompts would get memories" in told
-
-
 def test_broken_settings_of_a_host_stop_no_other_step(shop, talk):
     put(shop, {".claude/settings.json": "{ not json"})
     talk(*[ENTER] * 7)

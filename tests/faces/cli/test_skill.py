@@ -50,15 +50,15 @@ def test_many_at_once_take_a_skill_in_once(rawkomem, memories):
 
 
 def test_list_search_and_show(rawkomem, skill):
-    (listed,) = said(rawkomem("skills", "--json"))
+    (listed,) = said(rawkomem("skill", "list", "--json"))
     assert (listed["id"], listed["reliability"], listed["use_count"]) == (skill, 0.5, 0)
     assert (listed["name"], listed["intent"]) == ("deploy-service", "general_procedure")
-    (found,) = said(rawkomem("skills", "ship", "a", "service", "--json"))
+    (found,) = said(rawkomem("skill", "list", "ship", "a", "service", "--json"))
     assert found["score"] == pytest.approx(sum(part["amount"] for part in found["parts"]), abs=1e-3)
-    told = rawkomem("skills", "ship a service", "--explain").stdout
+    told = rawkomem("skill", "list", "ship a service", "--explain").stdout
     assert "keywords: ship in description; service in name, description" in told and "meaning: cosine" in told
-    assert rawkomem("skills", "Name: deploy-service").stdout.startswith("1.00  deploy-service")
-    assert "no skill matches" in rawkomem("skills", "quantum chromodynamics").stderr
+    assert rawkomem("skill", "list", "Name: deploy-service").stdout.startswith("1.00  deploy-service")
+    assert "no skill matches" in rawkomem("skill", "list", "quantum chromodynamics").stderr
     shown = said(rawkomem("skill", "show", "deploy-service", "--json"))
     assert shown["text"] == SKILL.strip() and 0 < shown["trust"] < 1
     assert "2. Apply." in rawkomem("skill", "show", skill).stdout
@@ -77,7 +77,7 @@ def test_feedback_and_prune(rawkomem, skill):
     assert "archived  deploy-service" in rawkomem("skill", "prune").stdout
     assert said(rawkomem("skill", "prune", "--json"))["pruned_count"] == 0
     assert "is no reliability" in rawkomem("skill", "prune", "--threshold", "3", check=2).stderr
-    assert rawkomem("skills").stdout == ""
+    assert rawkomem("skill", "list").stdout == ""
     assert f"'rawkomem restore {skill}' brings it back" in rawkomem("skill", "add", "SKILL.md").stderr
 
 
@@ -102,11 +102,11 @@ def test_synthesize(rawkomem, repository):
     assert made["status"] == "success" and made["yamo_text"].startswith("agent: Caching;\nintent: Caching;\n")
     assert "unchanged  Caching" in rawkomem("synthesize").stdout
     assert (
-        "Caching [quarantined]" in rawkomem("skills").stdout
-        and "no skill matches" in rawkomem("skills", "caching").stderr
+        "Caching [quarantined]" in rawkomem("skill", "list").stdout
+        and "no skill matches" in rawkomem("skill", "list", "caching").stderr
     )
     rawkomem("review", made["skill_id"], "--activate")
-    assert "Caching" in rawkomem("skills", "caching").stdout
+    assert "Caching" in rawkomem("skill", "list", "caching").stdout
 
 
 def test_reflect(rawkomem, repository):

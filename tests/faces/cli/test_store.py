@@ -76,7 +76,7 @@ def test_using_another_store_and_coming_back(rawkomem, memories):
     assert "Zebras" in rawkomem("search", "stripes").stdout
     (memories / "two.md").write_text(MEMORY.replace("Zebras", "Quaggas"))
     assert "Quaggas" in rawkomem("search", "stripes").stdout
-    assert json.loads(rawkomem("rebuild", "--json").stdout)["read"] == 2
+    assert json.loads(rawkomem("index", "rebuild", "--json").stdout)["read"] == 2
     assert "already V2" in rawkomem("store", "migrate").stdout
     assert "no backup" in rawkomem("store", "rollback", check=1).stderr
     rawkomem("store", "use", "sqlite")
@@ -93,5 +93,5 @@ def test_what_goes_wrong_in_an_engine_is_one_line(project, repository, rawkomem)
         table.write_bytes(b"not a table")
     broken = rawkomem("search", "stripes", check=None)
     assert broken.returncode == 0 or "rawkomem: the lancedb store failed" in broken.stderr
-    rawkomem("rebuild")
+    rawkomem("index", "rebuild")
     assert "Stripes" in rawkomem("search", "stripes").stdout

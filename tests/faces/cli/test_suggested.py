@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from rawkomem.faces.cli.commands import COMMANDS, GROUPS, OLD_NAMES, cli
-from rawkomem.faces.cli.declarations import EXAMPLES
+from rawkomem.faces.cli.commands import COMMANDS, GROUPS
 
 from tests.commands import ROOT
 from tests.faces.cli import suggested
@@ -30,17 +29,11 @@ WRITING_OPTIONS = (
 SKIPPED_OPTIONS = ("--staged", "--diff", "--personal")  # need a git work tree or the user's own repository
 
 
-def deprecated(words: list[str]) -> str:
-    """Return why a command line will stop working after the next version; empty if it keeps working."""
-    name = words[2] if words[:1] == ["-C"] else words[0] if words else ""
-    return f"{name} is an old name" if name in OLD_NAMES else ""
-
-
 def test_committed_hooks_use_the_present_names():
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     lines = [hook["entry"] for hook in hooks]
     assert len(lines) == 2
-    assert [line for line in lines if suggested.parse(line.split()[1:]) or deprecated(line.split()[1:])] == []
+    assert [line for line in lines if suggested.parse(line.split()[1:])] == []
 
 
 @pytest.mark.parametrize("collect", [suggested.in_examples, suggested.in_code, suggested.in_docs])
@@ -52,7 +45,7 @@ def test_every_suggested_command_is_right_usage(collect, tmp_path, monkeypatch):
     wrong = []
     for place, line in found:
         words = suggested.words_of(line)
-        why = deprecated(words) or ("" if suggested.is_reference(words) else suggested.parse(words))
+        why = "" if suggested.is_reference(words) else suggested.parse(words)
         wrong += [f"{place}: {line}: {why}"] if why else []
     assert wrong == []
 
@@ -87,11 +80,9 @@ def test_suggested_commands_that_only_read_run(project, rawkomem):
 
 
 def test_every_command_has_a_group_and_examples():
-    grouped = [name for shown, more in GROUPS.values() for name in (*shown, *more)]
+    grouped = [name for shown, more in GROUPS.values() for name in f"{shown} {more}".split()]
     assert sorted(grouped) == sorted(COMMANDS)
-    for name in COMMANDS:
-        command = cli.get_command(None, name)
-        told = command.get_help(suggested.click.Context(command, info_name=name))
-        assert "Examples:" in told and EXAMPLES[name][0] in told, name
-        for inner in getattr(command, "commands", {}):
-            assert name in ("connect", "bench") or f"{name} {inner}" in EXAMPLES
+    with_examples = {path for path, _ in suggested.in_examples()}
+    for path, command in suggested.leaves():
+        told = command.get_help(suggested.click.Context(command, info_name=path))
+        assert ("Examples:" in told and path in with_examples) or path.startswith(("connect ", "bench ")), path

@@ -68,7 +68,7 @@ def test_amending_offers_a_copy_of_the_text_that_keeps_it(stored, newline):
     memory = Repository.open(str(stored)).get("retry-with-jitter")
     assert memory.entries == 2
     assert memory.body == "Retries without jitter brought the queue down twice. See [[queue-limits]]."
-    assert len(messages) == 1 and "no memory to amend at the cursor" in messages[0]
+    assert len(messages) == 1 and "no memory at the cursor" in messages[0]
 
 
 def test_amending_goes_by_what_the_editor_holds(stored):
@@ -85,4 +85,4 @@ def test_nothing_is_amended_where_an_entry_would_not_be_one(stored):
     edits, messages = amended(stored, RETRY + "\n```\nan open fence\n", 9)
     assert edits == [] and "close the code fence" in messages[0]
     edits, messages = amended(stored, RETRY.replace("title: ", "title: ["), 3)
-    assert edits == [] and "no memory to amend at the cursor" in messages[0]
+    assert edits == [] and "no memory at the cursor" in messages[0]

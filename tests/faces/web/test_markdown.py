@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from html import escape, unescape
 from html.parser import HTMLParser
 
 import pytest
 from rawkomem.faces.web.page_markdown import (
     ALLOWED_ATTRIBUTES,
     ALLOWED_TAGS,
-    LANGUAGES,
-    RULES,
-    highlight,
     open_renderer,
 )
 
-from tests.cpu import cpu_seconds
 from tests.faces.web.hostile import HOSTILE
 
 RENDER = open_renderer()
@@ -60,7 +54,7 @@ def test_what_people_write_stays():
         "<li>one</li>",
         "<td>1</td>",
         "<s>2</s>",
-        '<pre><code>x = <span class="hl-number">1</span>',
+        "<pre><code>x = 1\n</code></pre>",
     ):
         assert part in html
 
@@ -118,41 +112,3 @@ def test_task_lists_show_boxes():
 def test_nested_lists_and_tables_stay():
     html = render("1. a\n   - b\n     - c\n\n| x | y |\n|:--|--:|\n| 1 | `2` |")
     assert html.count("<ul>") == 2 and "<th>x</th>" in html and "<td><code>2</code></td>" in html
-
-
-@pytest.mark.parametrize(
-    ("language", "code", "marked"),
-    [
-        ("python", "def f():  # why\n    return 'x' + 12", ("keyword:def", "comment:# why", "string:'x'", "number:12")),
-        ("ts", "const a = `x`; // no", ("keyword:const", "string:`x`", "comment:// no")),
-        ("sql", "SELECT a FROM b -- all", ("keyword:SELECT", "keyword:FROM", "comment:-- all")),
-        ("json", '{"a": true, "b": "c"}', ('key:"a"', "keyword:true", 'string:"c"')),
-        ("yaml", "name: x\n- b: 2", ("key:name", "key:- b", "number:2")),
-        ("sh", "if true; then echo $# # end\nfi", ("keyword:if", "comment:# end", "keyword:fi")),
-        ("diff", "-old\n+new\n same", ("removed:-old\n", "added:+new\n")),
-        ("html", "<p class='a'><!-- b --></p>", ("key:<p", "string:'a'", "comment:<!-- b -->")),
-    ],
-)
-def test_code_is_highlighted(language, code, marked):
-    html = render(f"```{language}\n{code}\n```")
-    for one in marked:
-        kind, _, text = one.partition(":")
-        assert f'<span class="hl-{kind}">{escape(text, quote=False)}</span>' in html.replace("&quot;", '"').replace(
-            "&#x27;", "'"
-        ), html
-
-
-def test_highlighting_changes_no_letter_of_the_code():
-    code = "x = '<b>&amp;</b>' # \"\"\" \n'''\n/* ` \\ \n" * 20
-    for language in LANGUAGES:
-        html = highlight(code, language)
-        assert unescape(re.sub(r"</?span[^>]*>", "", html)) == code
-
-
-@pytest.mark.time
-@pytest.mark.parametrize(
-    "text", ["'\\" * 9_000, "/*" * 9_000, '"""' * 6_000, "<!--" * 4_000, "a:" * 9_000, "\n- a" * 4_000]
-)
-def test_hostile_code_is_highlighted_soon(text):
-    for language in RULES:
-        assert cpu_seconds(lambda: highlight(text, language)) < 1  # noqa: B023

@@ -45,13 +45,13 @@ def test_prune_prints_a_plan_and_archives_only_what_another_memory_says(reposito
     add(repository, "Backups of orders", 60, body=HELD)
     add(repository, "Backups of orders, and who reads them", 0, body=f"{HELD} Maria reads the report.")
     alone = add(repository, "Why we left Pulsar", 300, body="Brokers needed a restart after each failover.")
-    told = rawkomem("prune")
+    told = rawkomem("tidy", "prune")
     assert "- archive     Backups of orders" in told.stdout and "strength 0.09" in told.stdout
     assert "nothing was written" in told.stderr and set(statuses(repository).values()) == {"active"}
     assert f"{alone} stays: no other memory that is found says 'Brokers needed a restart" in told.stderr
     counts = json.loads(rawkomem("decay", "--json").stdout)  # its old name
     assert (counts["total"], counts["healthy"], counts["archived"], counts["dry_run"]) == (3, 1, 1, True)
-    assert "only a person at a terminal" in rawkomem("prune", "--apply", check=1).stderr
+    assert "only a person at a terminal" in rawkomem("tidy", "prune", "--apply", check=1).stderr
     repository.lifecycle.prune()
     assert statuses(repository) == {
         "Backups of orders": "archived",
@@ -79,7 +79,7 @@ def test_counts_of_this_machine_change_no_plan(repository, rawkomem):
     for _ in range(50):
         note_use(repository.layout, now(), "s", 10, [old, later, repository.list()[0].id])
     assert plans() == before and ("supersede", later, "") in before[1]
-    assert "used 50 times on this machine" in rawkomem("prune").stdout
+    assert "used 50 times on this machine" in rawkomem("tidy", "prune").stdout
     reasons = [entry.extra["reason"] for entry in repository.lifecycle.prune(dry_run=True)[0].plan.entries]
     assert "used" not in reasons[0] and repository.get(first).status == "active"
 
@@ -102,7 +102,7 @@ def test_a_person_at_a_terminal_carries_a_plan_out(project, repository, terminal
     add(repository, "Backups of orders, and who reads them", 0, body=f"{HELD} Maria reads the report.")
     env = scrubbed(RAWKOMEM_NOW="2026-06-01T12:00:00Z", RAWKOMEM_EMBEDDER="static")
     for answer, status in (("n", "active"), ("y", "archived")):
-        line = f"{sys.executable} -m rawkomem prune --apply"
+        line = f"{sys.executable} -m rawkomem tidy prune --apply"
         detached(terminal, f"echo {answer} | script -qefc '{line}' {project}/shown", project, env)
         shown = (project / "shown").read_text()
         assert "Write 1 entry? [y/N]" in shown and "- archive" in shown
@@ -128,15 +128,15 @@ def test_digest(repository, rawkomem):
     for title in TEXTS:
         add(repository, title, 40)
     (entry,) = json.loads(rawkomem("compress", "--json").stdout)["entries"]
-    assert len(entry["derivedFrom"]) == 3 and "+ memory      Digest: " in rawkomem("digest").stdout
-    assert "only a person at a terminal" in rawkomem("digest", "--apply", check=1).stderr
+    assert len(entry["derivedFrom"]) == 3 and "+ memory      Digest: " in rawkomem("tidy", "digest").stdout
+    assert "only a person at a terminal" in rawkomem("tidy", "digest", "--apply", check=1).stderr
     assert len(repository.list()) == 3
     repository.lifecycle.digest()
-    assert "nothing to do" in rawkomem("digest").stderr
-    assert rawkomem("digest", "--archive").stdout.count("- archive") == 3  # originals of the earlier digest
+    assert "nothing to do" in rawkomem("tidy", "digest").stderr
+    assert rawkomem("tidy", "digest", "--archive").stdout.count("- archive") == 3  # originals of the earlier digest
     repository.lifecycle.digest(archive=True)
     assert sorted(statuses(repository).values()) == ["active", "archived", "archived", "archived"]
-    assert "nothing to do" in rawkomem("digest", "--archive").stderr
+    assert "nothing to do" in rawkomem("tidy", "digest", "--archive").stderr
 
 
 QUOTAS = (

@@ -90,20 +90,20 @@ def test_the_personal_log_holds_all_projects(repository, project, personal, rawk
     repository.traces.record_session(said(wrote("a.py")), "claude", "s-1")
     with Repository.init(tmp_path_factory.mktemp("other") / "shop") as other:
         other.traces.record_session(asked("Translate the manual pages", wrote("man.md")), "codex", "s-2")
-    lines = json.loads(rawkomem("log", "--personal", "--json").stdout)
+    lines = json.loads(rawkomem("trace", "log", "--personal", "--json").stdout)
     assert {(line["goal"], line["project"]) for line in lines} == {
         (GOAL, project.name), ("Translate the manual pages", "shop"),
     }  # fmt: skip
-    assert "Translate" in rawkomem("log", "--personal").stdout
-    own = rawkomem("log").stdout
+    assert "Translate" in rawkomem("trace", "log", "--personal").stdout
+    own = rawkomem("trace", "log").stdout
     assert GOAL[:18] in own and "Translate" not in own
-    assert rawkomem("log", "--personal", "-n", "1").stdout.count("\n") == 1
+    assert rawkomem("trace", "log", "--personal", "-n", "1").stdout.count("\n") == 1
 
 
 def test_without_a_personal_repository(repository, rawkomem):
     repository.traces.record_session(said(wrote("a.py")), "claude", "s-1")
     assert not os.path.exists(personal_root())
-    assert "init --personal" in rawkomem("log", "--personal", check=1).stderr
+    assert "init --personal" in rawkomem("trace", "log", "--personal", check=1).stderr
 
 
 def test_three_sessions_of_one_goal_make_a_learning(repository, monkeypatch):

@@ -31,15 +31,15 @@ def test_idle_traces_that_were_learned_from_leave(project, rawkomem):
     files = fill(project, 4, goals=GOALS[:1])
     write(project / ".rawko", "traces/2026-06/fresh.md", trace(50, GOALS[0], at=read_time("2026-06-01T10:00:00Z")[0]))
     write(project / ".rawko", "traces/2026-05/alone.md", trace(51, "Repair the coffee machine"))
-    dry = rawkomem("retention", "--dry-run")
+    dry = rawkomem("tidy", "retention", "--dry-run")
     assert "+ learning" in dry.stdout and dry.stdout.count("→") == 4 and "nothing was written" in dry.stderr
     assert names(project, "archive") == []
-    done = json.loads(rawkomem("retention", "--apply", "--json").stdout)
+    done = json.loads(rawkomem("tidy", "retention", "--apply", "--json").stdout)
     assert len(done["entries"]) == 1 and len(done["moves"]) == 4
     assert names(project, "traces") == ["2026-05/alone.md", "2026-06/fresh.md"]  # not learned from; not idle
     moved = {name: (project / ".rawko" / "archive" / name).read_text() for name in names(project, "archive")}
     assert moved == {path.removeprefix("traces/"): text for path, text in files.items()}
-    assert "nothing to do" in rawkomem("retention", "--apply").stderr
+    assert "nothing to do" in rawkomem("tidy", "retention", "--apply").stderr
 
 
 @by_case("llmos", "archiveOldTraces")
@@ -51,7 +51,7 @@ def test_only_consolidated_traces_are_archived(case, project, rawkomem, reposito
     repository.lifecycle.learn_traces()
     for number, id in enumerate(given["active"]):
         write(project / ".rawko", f"traces/2026-05/{id}.md", trace(90 + number, "Repair the coffee machine", at=old))
-    rawkomem("retention", "--apply")
+    rawkomem("tidy", "retention", "--apply")
     found = [repository.get(f"trace-{number}-aaaaaa").status for number in (0, 1, 90)]
     assert found == [state or "active" for state in case["expected"]["states"]]
     assert len(names(project, "archive")) == case["expected"]["archived"]
@@ -59,10 +59,13 @@ def test_only_consolidated_traces_are_archived(case, project, rawkomem, reposito
 
 def test_a_setting_lets_unlearned_traces_leave(project, rawkomem):
     write(project / ".rawko", "traces/2026-05/alone.md", trace(1, "Repair the coffee machine"))
-    assert "nothing to do" in rawkomem("retention", "--apply", env={"RAWKOMEM_NOW": "2027-06-01"}).stderr
+    assert "nothing to do" in rawkomem("tidy", "retention", "--apply", env={"RAWKOMEM_NOW": "2027-06-01"}).stderr
     (project / ".rawko" / "config.yaml").write_text("keepDays:\n  traces: 30\n")
-    assert "nothing to do" in rawkomem("retention", "--apply").stderr
-    assert "idle for more than 30 days" in rawkomem("retention", "--apply", env={"RAWKOMEM_NOW": "2026-07-15"}).stdout
+    assert "nothing to do" in rawkomem("tidy", "retention", "--apply").stderr
+    assert (
+        "idle for more than 30 days"
+        in rawkomem("tidy", "retention", "--apply", env={"RAWKOMEM_NOW": "2026-07-15"}).stdout
+    )
 
 
 def test_uses_on_this_machine_move_no_trace_and_keep_none(project, repository, rawkomem):
@@ -72,7 +75,7 @@ def test_uses_on_this_machine_move_no_trace_and_keep_none(project, repository, r
     fill(project, 2, goals=GOALS[:1])
     repository.lifecycle.learn_traces()
     note_use(repository.layout, now(), "s", 1, ["trace-1-aaaaaa"])
-    rawkomem("retention", "--apply")
+    rawkomem("tidy", "retention", "--apply")
     assert names(project, "traces") == []
 
 
@@ -80,17 +83,17 @@ def test_a_year_later_months_are_compressed_and_come_back(project, repository, r
     files = fill(project, 4, goals=GOALS[:1])
     rawkomem("consolidate", "--apply")
     later = {"RAWKOMEM_NOW": "2027-06-02T00:00:00Z"}
-    assert "archive/2026-05/ → archive/2026-05.….tar.gz" in rawkomem("retention", "--dry-run", env=later).stdout
+    assert "archive/2026-05/ → archive/2026-05.….tar.gz" in rawkomem("tidy", "retention", "--dry-run", env=later).stdout
     assert names(project, "archive") == [f"2026-05/t{n}.md" for n in range(4)]
-    rawkomem("retention", "--apply", env=later)
+    rawkomem("tidy", "retention", "--apply", env=later)
     (bundle,) = names(project, "archive")
-    assert BUNDLE.fullmatch(bundle) and "nothing to do" in rawkomem("retention", "--apply", env=later).stderr
-    assert "compressed" in rawkomem("retention", "list").stdout
+    assert BUNDLE.fullmatch(bundle) and "nothing to do" in rawkomem("tidy", "retention", "--apply", env=later).stderr
+    assert "compressed" in rawkomem("tidy", "retention", "list").stdout
     gone = rawkomem("show", "trace-1-aaaaaa", check=1).stderr
     assert "retention restore trace-1-aaaaaa" in gone and f"archive/{bundle}" in gone
-    assert "unpacked" in rawkomem("retention", "restore", "2026-05").stdout
+    assert "unpacked" in rawkomem("tidy", "retention", "restore", "2026-05").stdout
     assert names(project, "archive") == [f"2026-05/t{n}.md" for n in range(4)]
-    assert rawkomem("retention", "restore", "2026-05").stdout.count("restored") == 4
+    assert rawkomem("tidy", "retention", "restore", "2026-05").stdout.count("restored") == 4
     assert {
         f"traces/{name}": (project / ".rawko/traces" / name).read_text() for name in names(project, "traces")
     } == files
@@ -100,8 +103,8 @@ def test_a_year_later_months_are_compressed_and_come_back(project, repository, r
 def test_one_trace_comes_back_from_a_bundle(project, repository, rawkomem):
     fill(project, 3, goals=GOALS[:1])
     rawkomem("consolidate", "--apply")
-    rawkomem("retention", "--apply", env={"RAWKOMEM_NOW": "2027-06-02"})
-    done = json.loads(rawkomem("retention", "restore", "trace-2-aaaaaa", "--json").stdout)
+    rawkomem("tidy", "retention", "--apply", env={"RAWKOMEM_NOW": "2027-06-02"})
+    done = json.loads(rawkomem("tidy", "retention", "restore", "trace-2-aaaaaa", "--json").stdout)
     assert done["unpacked"] == ["archive/2026-05"] and done["moves"][0]["to"] == "traces/2026-05/t2.md"
     assert names(project, "traces") == ["2026-05/t2.md"] and repository.get("trace-2-aaaaaa").status == "active"
 
@@ -112,7 +115,7 @@ def test_one_trace_comes_back_from_a_bundle(project, repository, rawkomem):
 )
 def test_what_cannot_be_restored_is_told(project, rawkomem, what, code, said):
     fill(project, 1)
-    assert said in rawkomem("retention", "restore", what, check=code).stderr
+    assert said in rawkomem("tidy", "retention", "restore", what, check=code).stderr
 
 
 def test_only_months_that_ended_a_year_ago_are_old(project):
@@ -127,7 +130,7 @@ def test_what_is_old_when_it_is_moved_is_compressed_in_the_same_run(project, rep
     fill(project, 3, goals=GOALS[:1])
     repository.lifecycle.learn_traces()
     later = {"RAWKOMEM_NOW": "2027-07-01"}
-    told = rawkomem("retention", "--dry-run", env=later).stdout
-    assert told.count("→") == 4 and rawkomem("retention", "--apply", env=later).stdout == told
+    told = rawkomem("tidy", "retention", "--dry-run", env=later).stdout
+    assert told.count("→") == 4 and rawkomem("tidy", "retention", "--apply", env=later).stdout == told
     (bundle,) = names(project, "archive")
-    assert BUNDLE.fullmatch(bundle) and "nothing to do" in rawkomem("retention", "--apply", env=later).stderr
+    assert BUNDLE.fullmatch(bundle) and "nothing to do" in rawkomem("tidy", "retention", "--apply", env=later).stderr

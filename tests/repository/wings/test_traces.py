@@ -52,10 +52,23 @@ def test_what_is_wrong_is_told(project, rawkomem):
 
 def test_log_add(project, repository, rawkomem):
     assert (
-        "exp_1" in rawkomem("log", "add", "--goal", "One", "--learnings", "-", input="First line\nsecond line\n").stdout
+        "exp_1"
+        in rawkomem(
+            "trace", "log", "add", "--goal", "One", "--learnings", "-", input="First line\nsecond line\n"
+        ).stdout
     )
     done = rawkomem(
-        "log", "add", "--goal", "Two", "--outcome", "success_with_recovery", "--project", "p", "--component", "x"
+        "trace",
+        "log",
+        "add",
+        "--goal",
+        "Two",
+        "--outcome",
+        "success_with_recovery",
+        "--project",
+        "p",
+        "--component",
+        "x",
     )
     number, id, path = done.stdout.split()[1:]
     assert (number, path) == ("exp_2", "log/memory_log.md") and repository.get(id).title == "Two"
@@ -121,7 +134,7 @@ def test_a_lesson_in_a_brief_leaves_out_its_headings(repository):
 
 
 def test_an_empty_log_says_so(rawkomem):
-    assert "the log is empty" in rawkomem("log").stderr
+    assert "the log is empty" in rawkomem("trace", "log").stderr
 
 
 def test_where_nothing_is_known_it_says_what_to_do(rawkomem, repository):
