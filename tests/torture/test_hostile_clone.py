@@ -236,7 +236,13 @@ def play(watch: Watch, folder: Path, number: int) -> None:
         inside = "" if words[0] in ("connect", "uninstall", "export") else ".rawko/"
         allowed = [f"{case.project}/{inside}", *home]
         if words[0] == "export":
-            allowed = [f"{case.project}/out", *allowed[1:], f"{case.project}/.rawko/", f"{case.project}/.out"]
+            allowed = [
+                f"{case.project}/out",
+                *allowed[1:],
+                f"{case.project}/.rawko/",
+                f"{case.project}/.out",
+                f"{case.project}/.rawkomem-",
+            ]
         watch.case, watch.allowed, watch.seen = str(folder), (*map(os.path.realpath, home), *allowed), []
         signal.signal(signal.SIGALRM, _late)
         signal.alarm(CASE_S)

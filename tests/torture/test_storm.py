@@ -294,13 +294,6 @@ def test_where_events_are_refused_the_watcher_looks_for_itself(layout, memories,
     assert said == ["no file events here (inotify watch limit reached): checking every 0.1 s"]
 
 
-def test_a_watcher_without_events_looks_as_often_as_it_says(layout):
-    watch = watching.Watch(layout, lambda: None, print)
-    assert watch._pause_s(spent=10) == watching.MAX_SWEEP_EVERY_S
-    watch.polling = True
-    assert watch._pause_s(spent=10) == watching.SWEEP_EVERY_S
-
-
 def test_a_folder_that_goes_away_at_the_wrong_moment_costs_no_events(layout, monkeypatch):
     """It was there when we looked and gone when we watched: try again, rather than poll for ever."""
     failures = iter([FileNotFoundError(2, "No such file or directory")])

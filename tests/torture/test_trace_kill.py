@@ -25,7 +25,8 @@ CLOCK = {"consolidate": "2026-06-01T12:00:00Z", "retention": "2027-07-01T12:00:0
 
 
 def command(project, name: str) -> subprocess.Popen:
-    run = [sys.executable, "-m", "rawkomem", name, "--apply"]
+    words = [name] if name == "consolidate" else ["tidy", name]
+    run = [sys.executable, "-m", "rawkomem", *words, "--apply"]
     env = {**ENVIRONMENT, "RAWKOMEM_NOW": CLOCK[name]}
     return subprocess.Popen(run, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env, text=True)
 

@@ -73,7 +73,7 @@ def copilot_session() -> bytes:
 def test_other_transcripts(host, name, session, hook, drafts, tmp_path_factory):
     transcript = tmp_path_factory.mktemp(host) / "rollout.jsonl"
     transcript.write_bytes(session())
-    hook(host, "stop", name, transcript=str(transcript))
+    hook(host, "turn-end", name, transcript=str(transcript))
     assert until(lambda: "Postgres" in drafts())
     assert "vi because" not in drafts() and "Oracle" not in drafts()
 
