@@ -1,4 +1,6 @@
-"""Print figures of the package: lines, modules per folder, imports inside functions, import cycles.
+"""Print figures of the package: lines, syntax nodes, modules per folder, imports inside functions, import cycles.
+
+Nodes leave out annotations, imports and docstrings, so they measure how much logic there is, however lines are broken.
 
 Run `python tools/house_figures.py [CHECKOUT]`; without an argument it measures this checkout.
 """
@@ -6,7 +8,9 @@ Run `python tools/house_figures.py [CHECKOUT]`; without an argument it measures 
 from __future__ import annotations
 
 import ast
+import io
 import sys
+import tokenize
 from collections import Counter
 from pathlib import Path
 
@@ -114,14 +118,75 @@ def folders(root: Path) -> Counter[str]:
     return Counter(file.parent.relative_to(root).as_posix() for file in modules(root).values())
 
 
+LAYOUT = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+UNCOUNTED = (ast.Load, ast.Store, ast.Del, ast.Pass)
+
+
+class Bare(ast.NodeTransformer):
+    """Removes annotations and imports."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Remove the annotations of a function."""
+        node.returns = None
+        arguments = node.args
+        for argument in (*arguments.args, *arguments.kwonlyargs, *arguments.posonlyargs):
+            argument.annotation = None
+        for argument in filter(None, (arguments.vararg, arguments.kwarg)):
+            argument.annotation = None
+        return self.generic_visit(node)
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """Replace the annotation of a name by one node."""
+        self.generic_visit(node)
+        node.annotation = ast.Constant(0)
+        return node
+
+    def visit_Import(self, node: ast.Import) -> ast.AST:
+        """Drop an import."""
+        return ast.Pass()
+
+    visit_ImportFrom = visit_Import  # type: ignore[assignment]
+
+
+def weigh(source: str) -> tuple[int, int]:
+    """Return the syntax nodes and the code lines of a module."""
+    tree = ast.parse(source)
+    documentation: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            if ast.get_docstring(node, clean=False) is not None:
+                first = node.body[0]
+                documentation |= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in LAYOUT:
+            lines |= set(range(token.start[0], token.end[0] + 1))
+    nodes = sum(not isinstance(node, UNCOUNTED) for node in ast.walk(Bare().visit(tree)))
+    return nodes, len(lines - documentation)
+
+
 def main() -> None:
     """Print the figures of a checkout."""
     root = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT
     files = modules(root).values()
     lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+    weights = [weigh(file.read_text(encoding="utf-8")) for file in files]
+    nodes, code = sum(weight[0] for weight in weights), sum(weight[1] for weight in weights)
+    small = sum(len(file.read_text(encoding="utf-8").splitlines()) < 60 for file in files)
     top = {name.split("/")[1] for name in folders(root) if "/" in name}
     graph, hidden = imports(root)
     print(f"{lines:,} lines in {len(files)} modules; {len(top)} folders at the top")
+    print(f"{nodes:,} syntax nodes in {code:,} code lines: {nodes / code:.1f} a line")
+    print(f"modules below 60 lines: {small}")
     print(
         "largest folders:",
         ", ".join(f"{name} {number}" for name, number in folders(root).most_common(5)),
