@@ -126,6 +126,7 @@ LAYOUT = {
     tokenize.DEDENT,
     tokenize.ENDMARKER,
 }
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 UNCOUNTED = (ast.Load, ast.Store, ast.Del, ast.Pass)
 
 
@@ -162,10 +163,9 @@ def weigh(source: str) -> tuple[int, int]:
     tree = ast.parse(source)
     documentation: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            if ast.get_docstring(node, clean=False) is not None:
-                first = node.body[0]
-                documentation |= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            first = node.body[0]
+            documentation |= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type not in LAYOUT:
