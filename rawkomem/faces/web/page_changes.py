@@ -24,8 +24,8 @@ from .page_markdown import Meant
 
 # Compare two texts word by word, so that a reviewer sees what changes.
 
-MAX_WORDS = 4_000  # of one text; longer texts are not compared: both are shown in full
-WORD_PATTERN = re.compile(r"\s*\w+|\s*[^\w\s]|\s+")
+MAX_WORDS = 8_000  # and spaces of one text; longer texts are not compared: both are shown in full
+WORD_PATTERN = re.compile(r"\w+|[^\w\s]|\s+")
 MIN_SHARED = 0.4  # least common share of the shorter text; below it, both texts are shown in full
 SAME, OLD, NEW = "same", "old", "new"
 
