@@ -219,8 +219,8 @@ def test_writes_need_token_and_header(client, held, repository, path):
     ("old", "new", "parts"),
     [
         ("", "a", [["new", "a"]]),
-        ("a b c", "a x c", [["same", "a"], ["old", " b"], ["new", " x"], ["same", " c"]]),
-        ("aaa b c ddd", "aaa x y ddd", [["same", "aaa"], ["old", " b c"], ["new", " x y"], ["same", " ddd"]]),
+        ("a b c", "a x c", [["same", "a "], ["old", "b"], ["new", "x"], ["same", " c"]]),
+        ("aaa b ddd", "aaa x y ddd", [["same", "aaa "], ["old", "b"], ["new", "x y"], ["same", " ddd"]]),
         ("one\ntwo", "one\ntwo", [["same", "one\ntwo"]]),
         ("find the card", "look at the app", [["old", "find the card"], ["new", "look at the app"]]),
     ],
