@@ -17,6 +17,7 @@ from rawkomem.exchange.formats import read_format
 from rawkomem.exchange.instructions import cut_sections as cut_headings
 from rawkomem.exchange.memory_page import escaped_line as plain_line
 from rawkomem.exchange.memory_page import without_links
+from rawkomem.exchange.notes import MAX_NOTE_WORDS
 from rawkomem.exchange.sources import Source
 from rawkomem.faces.lsp.positions import conditions_in, fronts, lines_of, names_in
 from rawkomem.files.reading import read_data
@@ -176,11 +177,15 @@ def text_of(name: str, chars: int) -> str:
     return (piece * (chars // len(piece) + 1))[:chars]
 
 
+# A short page is imported as one memory; both sizes are cut into sections.
+LONG_NOTE = "word " * (MAX_NOTE_WORDS + 1) + "\n\n"
+
+
 def _imported(form: str, ending: str) -> Callable[[str], object]:
     def read(text: str) -> object:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / f"given{ending}"
-            file.write_text(text, encoding="utf-8", newline="")
+            file.write_text(LONG_NOTE + text, encoding="utf-8", newline="")
             return read_format(form, Source(str(file)))
 
     return read

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
@@ -46,21 +46,26 @@ def with_distinct_titles(entries: Sequence[Entry]) -> list[Entry]:
     times = Counter(entry.title.casefold() for entry in entries)
     fine = {name for name, count in times.items() if count == 1} - VAGUE_TITLES
     taken = set(fine)
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
     found = []
     for entry in entries:
-        if entry.title.casefold() not in fine:
-            entry = replace(entry, title=other_title(entry, taken))
+        if (name := entry.title.casefold()) not in fine:
+            entry = replace(entry, title=other_title(entry, taken, numbers[name]))
             taken.add(entry.title.casefold())
         found.append(entry)
     return found
 
 
-def other_title(entry: Entry, taken: Container[str]) -> str:
-    """Return a more specific title for an entry; `taken` are titles of other entries, case-folded."""
-    return next(name for name in _possible_titles(entry) if name.casefold() not in taken)
+def other_title(entry: Entry, taken: Container[str], numbers: Iterator[int] | None = None) -> str:
+    """Return a more specific title for an entry; `taken` are titles of other entries, case-folded.
+
+    `numbers` go on where the last entry of this title ended.
+    """
+    names = _possible_titles(entry, numbers or count(2))
+    return next(name for name in names if name.casefold() not in taken)
 
 
-def _possible_titles(entry: Entry) -> Iterator[str]:
+def _possible_titles(entry: Entry, numbers: Iterator[int]) -> Iterator[str]:
     """Yield titles for an entry, best first, then endless numbered ones."""
     path, _, section = place_of(entry.extra).partition("#")
     folder, name = os.path.split(path)
@@ -79,7 +84,7 @@ def _possible_titles(entry: Entry) -> Iterator[str]:
         yield one_line(f"{stem}: {title}", TITLE_LENGTH)
     if told:
         yield told
-    for number in count(2):
+    for number in numbers:
         yield f"{one_line(title, TITLE_LENGTH - 8)} ({number})"
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 import pytest
-from rawkomem.files.journal import BACKGROUND_VARIABLE, MARK, WORK, is_background, steps_aside
+from rawkomem.files.journal import WORK, is_background
 from rawkomem.index import contextual
 from rawkomem.index.contextual import MAX_WAIT_S, deepen
 from rawkomem.index.status import MACHINE_BUSY, why_wait
@@ -121,13 +120,3 @@ def test_the_worker_has_the_lowest_priority_and_one_thread():
     done = subprocess.run([sys.executable, "-c", check], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["19", "1", "1"]
     assert not is_background()
-
-
-@pytest.mark.time
-@pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: [0])(0)) < 2, reason="for want of a second core")
-def test_a_run_in_the_background_takes_one_core(filled, monkeypatch):
-    monkeypatch.setenv(BACKGROUND_VARIABLE, MARK)
-    assert is_background() and steps_aside()
-    before, started = time.process_time(), time.monotonic()
-    assert deepen(filled.core.index) == MEMORIES
-    assert time.process_time() - before <= 1.05 * (time.monotonic() - started)
