@@ -9,7 +9,6 @@ against that.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
@@ -195,6 +194,7 @@ def _process(pid: int) -> Process | None:
 
 def _processes() -> dict[int, Process]:
     """Return all processes from `ps`, for systems without /proc; empty if `ps` fails."""
+    import subprocess  # slow to import, and not needed on Linux
 
     try:
         done = subprocess.run(PS, capture_output=True, text=True, timeout=PS_LIMIT_S, check=False)

@@ -33,6 +33,7 @@ def record(cls: type[T]) -> type[T]:
     names = tuple(cls.__annotations__)
     made.__check__ = cls.__dict__.get("__check__", {})
     made.__defaults__ = {name: getattr(cls, name, MISSING) for name in names}
+    made.__required__ = [name for name in names if made.__defaults__[name] is MISSING]
     made.__fields__ = names
     made.__match_args__ = names  # type: ignore[misc]
     made.__init__ = _fill
@@ -49,13 +50,13 @@ def _fill(self: Any, *given: Any, **named: Any) -> None:
     names = cls.__fields__
     fields.update(cls.__defaults__)
     fields.update(zip(names, given, strict=False))
-    fields.update(named)
-    if (
-        len(fields) != len(names)
-        or len(given) > len(names)
-        or MISSING in fields.values()
-        or not named.keys().isdisjoint(names[: len(given)])
-    ):
+    wrong = len(given) > len(names)
+    if named:
+        fields.update(named)
+        wrong |= len(fields) != len(names) or not named.keys().isdisjoint(names[: len(given)])
+    for name in cls.__required__[len(given) :]:
+        wrong |= fields[name] is MISSING
+    if wrong:
         raise TypeError(_wrong_arguments(cls, given, named))
     for name, check in cls.__check__.items():
         if fields[name] is not cls.__defaults__[name]:

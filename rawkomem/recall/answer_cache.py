@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from _thread import allocate_lock  # importing `threading` would slow down every command
 from collections.abc import Callable, Hashable
-from threading import Lock
 
 TIME_TO_LIVE_S = 300.0  # since the answer was made, no matter how often it is used (RFC-0011)
 MAX_ANSWERS = 500  # RFC-0011; when full, the least recently used answer is dropped
@@ -22,7 +22,7 @@ class AnswerCache:
         self.clock = clock
         self.entries = entries
         self.seconds = seconds
-        self._lock = Lock()
+        self._lock = allocate_lock()
         self._made_from: object = None
         self._kept: dict[Hashable, tuple[float, object]] = {}
 

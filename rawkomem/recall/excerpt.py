@@ -13,7 +13,7 @@ from ..model.entries import Memory
 from ..model.values import record, replace
 from ..state.trust import Standing
 from ..text.chunks import cut_chunks, fence_after
-from ..text.clean import clean, one_line
+from ..text.clean import clean, late_regex, one_line
 from ..text.language import identity, language
 from ..text.safe import NOT_VERIFIED, PERSON_SAID, VERIFIED, safe_item_id
 from .signals import Signals
@@ -32,7 +32,7 @@ MIN_STEM_CHARS, ENDING_CHARS = 4, 3  # a stem has at least 4 letters; an ending 
 MAX_HEADING_CHARS = 100  # a longer line above `===` or `---` is a paragraph, not a heading
 CUT, STEP = "…", " › "
 # Group 1 is the first character after the white space; the marks of scripts without spaces need none.
-SENTENCE_END = re.compile(r"""[。！？]|[.!?…]["')\]”’*_`]*(?=\Z|\s{1,7}([^\s.,;:!?]))""")
+SENTENCE_END = late_regex(r"""[。！？]|[.!?…]["')\]”’*_`]*(?=\Z|\s{1,7}([^\s.,;:!?]))""")
 AROUND_TITLE = " \t*_#`\"'.:!?"
 RULES = "=-*_+> \t"  # a line of only these is empty: a rule, an empty item or quote
 BULLETS = ("- ", "* ", "+ ", "|", ">")
@@ -40,11 +40,11 @@ PLAIN_TAGS = (
     "p div span center br hr b i em strong u s small sub sup kbd picture source figure figcaption font details summary "
     "h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table thead tbody tr td th blockquote section article nav img video"
 )  # HTML tags for layout only
-LAYOUT_TAG = re.compile(
+LAYOUT_TAG = late_regex(
     rf"</? ?(?:{PLAIN_TAGS.replace(' ', '|')})(?:[\s/][^<>]{{0,2000}})?>", re.IGNORECASE
 )
-ANCHOR = re.compile(r"</?a[ >]", re.IGNORECASE)
-TAG = re.compile(r"<[^>]*>?")
+ANCHOR = late_regex(r"</?a[ >]", re.IGNORECASE)
+TAG = late_regex(r"<[^>]*>?")
 
 
 @record

@@ -27,13 +27,10 @@ from os import PathLike
 from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from ..files.layout import Layout, find_layout
-from ..files.session_records import Told
 from ..index.catalogue import Row, SyncReport
 from ..model.entries import Entry, Memory, Task, Value
 from ..model.errors import BadInput
 from ..model.filters import Filter, Words
-from ..recall.inject import Injection, Prompt, with_memories
-from ..recall.scoring import Scored
 from ..recall.signals import DEFAULT_RESULTS, cut_note, filter_of
 from .core import Core, lazy, warn_on_stderr
 from .settings import Settings
@@ -41,7 +38,10 @@ from .settings import Settings
 if TYPE_CHECKING:
     from ..files.append import Written
     from ..files.check import Checked
+    from ..files.session_records import Told
     from ..index.summaries import Stats
+    from ..recall.inject import Injection, Prompt
+    from ..recall.scoring import Scored
     from ..recall.search import Answer, Found
     from ..state.history import Step
     from .beliefs import Beliefs, Undoing
@@ -353,6 +353,7 @@ class Repository:
         strict: bool = False,
     ) -> Prompt:
         """Return a prompt with the memories for a task appended, and count these memories as used."""
+        from ..recall.inject import with_memories
 
         asked = _task(task, agent, session)
         injection = self.inject(asked, profile=profile, form=form, strict=strict)

@@ -41,7 +41,6 @@ from ..model.errors import (
 from ..model.filters import DEFAULT_FILTER, Filter, filter_text
 from ..model.values import now, replace
 from ..recall.answer_cache import AnswerCache
-from ..recall.scoring import Scored
 from ..recall.signals import DEFAULT_RESULTS, Spaces
 from ..text.clean import one_line
 from .settings import Settings, load_settings
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from ..git.citations import Citations, Cited
     from ..index.readings import Past
     from ..index.stores.protocol import OutsideStore
+    from ..recall.scoring import Scored
     from ..recall.search import Answer, Found
     from ..state.history import Step
     from . import Repository

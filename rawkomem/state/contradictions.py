@@ -79,8 +79,8 @@ def known_cues() -> Cues:
     return CUES.get(language_code(), NO_CUES)
 
 
-MAX_BODY_CHARS = 2_000  # of a body that are read: a rule is at its beginning
-MAX_STATEMENTS = 24  # per memory
+MAX_BODY_CHARS = 600  # of a body that are read: a rule is at its beginning, and a later detail outdates no memory
+MAX_STATEMENTS = 6  # per memory
 MAX_SENTENCE_WORDS = 30  # a longer sentence says several things
 MAX_GROUP = 20  # memories with a common key that are compared with each other
 MAX_PAIRS = 3_000  # pairs of memories that are compared

@@ -6,7 +6,24 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from typing import Any
 from unicodedata import category, combining
+
+
+class _LatePattern:
+    def __init__(self, *given: Any):
+        self._given = given
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(re.compile(*self._given), name)
+        self.__dict__[name] = found  # the next use finds it here
+        return found
+
+
+def late_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a regex that is compiled when it is first used, because most commands need few of them."""
+    return _LatePattern(pattern, flags)  # type: ignore[return-value]
+
 
 # Classify characters as ordinary, as invisible, or as depending on their neighbors, with small
 # range tables.
@@ -110,7 +127,7 @@ def _treatment(character: str) -> str:
 
 # Find terminal escape sequences (ECMA-48) in a text.
 
-ESCAPE_SEQUENCE = re.compile(
+ESCAPE_SEQUENCE = late_regex(
     # OSC, DCS, SOS, PM, APC: an unterminated string ends with its line, so that later lines are kept
     r"(?:\x1b[\]PX^_]|\x1b?[\x9d\x90\x98\x9e\x9f])[^\x07\x9c\x1b\r\n]*(?:\x1b\\|[\x07\x9c])?"
     r"|(?:\x1b\[|\x1b?\x9b)[0-?]*[ -/]*[@-~]?"  # control sequences
@@ -138,7 +155,7 @@ JOINER, BLACK_FLAG = "\u200d", "\U0001f3f4"
 TEXT_STYLE, EMOJI_STYLE, BYTE_ORDER_MARK = "\ufe0e", "\ufe0f", "\ufeff"
 KEYCAP_BASES = "0123456789#*"
 # Tag characters for 0-9 and a-z that name a country and subdivision (gbsct, usca), and the end tag.
-REGION_TAGS = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
+REGION_TAGS = late_regex("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 VIRAMA = 9  # combining class of the sign that joins letters, even at the end of a word
 
 _ASCII_CONTROLS = {code: None for code in (*range(32), 127) if code not in (9, 10)}

@@ -4,12 +4,11 @@ whether it fires on a text, and says what is wrong with it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
 from ..model.values import Problem, error, record, replace, warning
-from .clean import clean
+from .clean import clean, late_regex
 from .language import language, language_cache, spell_out_names, spelled_out_names
 from .paths import fits_glob, is_file_glob, paths_in
 from .paths import spell_out_glob as globs_of
@@ -145,13 +144,13 @@ MIN_STEM_CHARS = 6  # of a stem that makes two words forms of one word: `general
 METACHARACTERS = ".*+?()[]{}^$\\"
 BRACKETS = str.maketrans("()[]", "    ")
 SEPARATORS = "\x1f\x1e\x1d"  # of packed fields, alternatives and pieces: clean() removes them from every text
-WORD = re.compile(r"[^\W_]+")
-REGEX_SIGN = re.compile(r"\\|\A\^|\$\Z|\|\^|\$\||\[.*\]|\(.*\)")
-QUANTIFIER = re.compile(
+WORD = late_regex(r"[^\W_]+")
+REGEX_SIGN = late_regex(r"\\|\A\^|\$\Z|\|\^|\$\||\[.*\]|\(.*\)")
+QUANTIFIER = late_regex(
     r".\{(?=\d).*\}|[.)\]}][*+?]|[^\W_]\?"
 )  # `c++`, `a+b` and `impl*auth` have none
-BARE_STAR = re.compile(r"(?<![.)\]}])(?<!\\.)\*")
-DOUBLE_PLUS = re.compile(r"\+(?=\+)|(?<=\+)\+")
+BARE_STAR = late_regex(r"(?<![.)\]}])(?<!\\.)\*")
+DOUBLE_PLUS = late_regex(r"\+(?=\+)|(?<=\+)\+")
 GAP = (
     "\0"  # replaces `.*` while a pattern is parsed: clean() removes this character from every text
 )

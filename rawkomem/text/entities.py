@@ -41,6 +41,9 @@ class ResolvedEntity:
 
 def entities_in(text: str) -> tuple[str, ...]:
     """Return each `kind:slug` of a text once, in lower case and in order."""
+    small = text.lower()
+    if not any(f"{kind}:" in small for kind in ENTITY_KINDS):
+        return ()  # much faster than the regex
     named = [(kind, slug.strip("-_")) for kind, slug in ENTITY.findall(text)]
     return tuple(dict.fromkeys(f"{kind}:{slug}".lower() for kind, slug in named if slug))
 

@@ -7,7 +7,6 @@ The data of a language is in `languages/<code>.py`. The search index uses FTS5's
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ from unicodedata import category, normalize
 
 from ..model.errors import BadInput
 from ..model.values import record
+from .clean import late_regex
 
 T = TypeVar("T")
 
@@ -70,16 +70,17 @@ MAX_NAME_CHARS = 100  # longer runs of letters are not names
 MAX_NAMES = 100  # different names of a text that are split: each needs a search in the whole text
 MIN_PART_CHARS = 2  # so `iOS` and `eBay` are not split
 JOINTS = "_-"
-HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # invoice|Total, HTTP|Server
-HUMPED_NAME = re.compile(r"(?<![^\W_])(?:[A-Z]{2,}[a-z]|[A-Z]*[a-z0-9]+[A-Z])[^\W_]*")
-COMPOUND_NAME = re.compile(
+HUMP = late_regex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # invoice|Total, HTTP|Server
+HUMPED_NAME = late_regex(r"(?<![^\W_])(?:[A-Z]{2,}[a-z]|[A-Z]*[a-z0-9]+[A-Z])[^\W_]*")
+COMPOUND_NAME = late_regex(
     r"(?<![\w-])[\w-]*(?:[^\W_][_-]+[^\W_]|[a-z0-9][A-Z]|[A-Z]{2}[a-z])[\w-]*"
 )
 
 
 def hump_parts(text: str) -> list[str]:
     """Return the parts of names with inner capitals in a text, in order: `invoiceTotal` → invoice, Total."""
-    names = [name for name in HUMPED_NAME.findall(text) if len(name) <= MAX_NAME_CHARS]
+    capital = " ".join(word for word in text.split() if not word[1:].islower())
+    names = [name for name in HUMPED_NAME.findall(capital) if len(name) <= MAX_NAME_CHARS]
     return [part for name in names for part in _at_capitals(name)]
 
 

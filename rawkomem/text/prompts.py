@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from ..model.values import record
+from .clean import late_regex
 from .language import language
 
 HOST_TAGS = (  # hosts put them around their own text
@@ -32,7 +33,7 @@ PLACEHOLDERS = (  # of hosts, for attachments and interruptions
     "[Image #", "[Image:", "[Image]", "[Pasted text #", "[Attached:", "[Attached file", "[File:",
     "[Request interrupted",
 )  # fmt: skip
-PLACEHOLDER = re.compile(rf"(?={'|'.join(map(re.escape, PLACEHOLDERS))})[^\]]*\]")
+PLACEHOLDER = late_regex(rf"(?={'|'.join(map(re.escape, PLACEHOLDERS))})[^\]]*\]")
 ROOT_FOLDERS = (  # of Unix systems: "/etc is full" is not a slash command
     "bin", "boot", "dev", "etc", "home", "lib", "mnt", "opt", "proc", "root", "sbin", "srv", "sys", "tmp", "usr", "var",
     "Applications", "Library", "Users", "Volumes",
@@ -41,8 +42,8 @@ PREDICATES = (  # words after a path that is the subject of a sentence: "/login 
     "is", "isn't", "are", "was", "were", "has", "have", "had", "does", "doesn't", "returns", "gives", "shows", "fails",
     "answers", "takes", "endpoint", "route",
 )  # fmt: skip
-LIST_ITEM = re.compile(r"[-*•]|[0-9]*[.)]")
-PLACE = re.compile(
+LIST_ITEM = late_regex(r"[-*•]|[0-9]*[.)]")
+PLACE = late_regex(
     r"[^:]*\.[^:]*:\d+(?::|\Z)"
 )  # a file with a line number, such as `src/app.go:12:4:`
 FENCES = ("```", "~~~")

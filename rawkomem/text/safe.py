@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .chunks import fence_after
-from .clean import clean, one_line
+from .clean import clean, late_regex, one_line
 
 # The start of a block of injected memories in each format, shared by writers and readers of these blocks.
 INJECTED_HEADING = "## Background Knowledge from Previous Runs"
@@ -92,13 +92,13 @@ _FRAME = "|".join((
     rf"{_DECORATED}+memory(?:{_DECORATED}|[:.])*\d",
     rf"memory(?:{_DECORATED}|[:.])*\d+\s*:",
 ))  # fmt: skip
-LINE_OF_FRAME = re.compile(
+LINE_OF_FRAME = late_regex(
     rf"(?s)#+(?:\s|\Z)|(?:=+|-+)\s*\Z|{_FRAME}"
 )  # also headings and their underlines
-LINE_OF_FRAME_IN_CODE = re.compile(rf"(?s)##+(?:\s|\Z)|{_FRAME}")
+LINE_OF_FRAME_IN_CODE = late_regex(rf"(?s)##+(?:\s|\Z)|{_FRAME}")
 # A sign that opens a tag, a comment, words or facts of ours (`(critical, …`), or that closes a token.
 _SPACES = rf"{{0,{SEEN_CHARS}}}"
-TAG_START = re.compile(
+TAG_START = late_regex(
     rf"<(?={_one_of(COMMENTS)}|[ /<!?]{_SPACES}{_one_of(TAGS)})|\[(?= {_SPACES}{_one_of(BRACKETS)})"
     rf"|\|(?=>)|\((?=[ *_]{_SPACES}{_one_of(IMPORTANCE_WORDS)}[ *_]{_SPACES},)"
 )

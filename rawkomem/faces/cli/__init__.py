@@ -2,7 +2,9 @@
 
 `options`: Declare the options of commands as data, and parse the frequent commands without click
 `terminal`: Print text, JSON and one-line errors, with colors only on a terminal
-`frequent`: agents run most: `rawkomem search`, `inject` and `index sync`
+`searching`: `rawkomem search`: print the memories that fit a question
+`injecting`: `rawkomem inject`: print the memories that belong in the prompt of a task
+`syncing`: `rawkomem index sync`, and the progress bar of commands that index
 `opening`: Open the repository of a command, find out who runs it, and report decisions
 `merge_driver`: `rawkomem merge-driver`, which git runs to merge a memory file after `rawkomem connect git`
 `commands`: List every command with its module and its help, and load a command when it runs

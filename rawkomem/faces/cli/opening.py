@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...files.append import Written
 from ...files.layout import personal_root
 from ...files.session_records import Access
-from ...git.runner import user_name
 from ...hosts import person
-from ...index.summaries import Stats, Used
 from ...model.entries import Memory
 from ...model.errors import BadInput, NotFound
 from ...model.values import as_dict, iso
@@ -34,6 +31,10 @@ from .terminal import (
     tell_nothing,
     wide,
 )
+
+if TYPE_CHECKING:
+    from ...files.append import Written
+    from ...index.summaries import Stats, Used
 
 # Open the repository of a command and find out whether a person runs the command. Does not import
 # click.
@@ -78,6 +79,7 @@ def author(by: str) -> str:
     """Return the name `by`, or the name of the user if it is empty."""
     if by:
         return by
+    from ...git.runner import user_name  # loads `subprocess`
 
     return user_name()
 
@@ -166,7 +168,7 @@ def run_feedback(
 
 def run_stats(folder: str, arguments: list[str], as_json: bool, **which: Any) -> None:
     """Count memories and print the counts."""
-    repository = open_repository(folder)
+    repository = Repository.open(folder)
     stats = repository.stats(filter_of(**which))
     if as_json:
         used = {

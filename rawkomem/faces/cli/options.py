@@ -211,13 +211,13 @@ FEEDBACK_OPTIONS = (
 MARKER_SIZE = Option(("--marker-size",), "number", "Characters of a conflict marker.", 7)
 
 FREQUENT = {
-    "search": FrequentCommand(SEARCH_OPTIONS, "rawkomem.faces.cli.frequent", "query"),
-    "inject": FrequentCommand(INJECT_OPTIONS, "rawkomem.faces.cli.frequent", "task"),
+    "search": FrequentCommand(SEARCH_OPTIONS, "rawkomem.faces.cli.searching", "query"),
+    "inject": FrequentCommand(INJECT_OPTIONS, "rawkomem.faces.cli.injecting", "task"),
     "stats": FrequentCommand((*FILTERS, JSON), "rawkomem.faces.cli.opening"),
     "feedback": FrequentCommand(
         FEEDBACK_OPTIONS, "rawkomem.faces.cli.opening", "id [helpful|harmful]", max_arguments=2
     ),
-    "sync": FrequentCommand((DEEP, SOURCE, JSON), "rawkomem.faces.cli.frequent"),
+    "sync": FrequentCommand((DEEP, SOURCE, JSON), "rawkomem.faces.cli.syncing"),
     "merge-driver": FrequentCommand(
         (MARKER_SIZE,), "rawkomem.faces.cli.merge_driver", "files"
     ),  # run by git

@@ -24,7 +24,7 @@ from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_layers, pass_repository
 from .declarations import flag
-from .frequent import tell_injection
+from .injecting import tell_injection
 from .listing import trust_json, trust_line
 from .options import (
     AGENT,

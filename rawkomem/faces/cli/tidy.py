@@ -23,9 +23,9 @@ from ...text.clean import one_line
 from .checks import staged_repositories, tell_duplicates
 from .commands import pass_repository
 from .declarations import Verbs, flag
-from .frequent import with_bar
 from .opening import open_repository
 from .options import DRY_RUN, JSON, LIMIT
+from .syncing import with_bar
 from .terminal import note, paint, say, say_answer, say_json, wide
 
 # Declare the options of commands that print a plan and carry it out with `--apply`.

@@ -26,9 +26,9 @@ from ...text.chunks import counted
 from ...text.clean import clean, one_line
 from .commands import click_of, pass_layers, pass_repository
 from .declarations import Verbs, flag, text_option
-from .frequent import say_sync_report, with_bar
 from .opening import open_repository
 from .options import JSON, LIMIT
+from .syncing import say_sync_report, with_bar
 from .terminal import (
     note,
     paint,

@@ -29,10 +29,10 @@ from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
 from .declarations import Verbs, flag, list_option, text_option
-from .frequent import result_json as found_json
-from .frequent import say_result as show_found
 from .opening import open_personal, open_repository
 from .options import ALL, BUDGET, JSON, LIMIT
+from .searching import result_json as found_json
+from .searching import say_result as show_found
 from .terminal import (
     day,
     fields_of,

@@ -1,0 +1,84 @@
+"""Implement `rawkomem inject`: print the memories that belong in the prompt of a task. Does not import click."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ...files.layout import read_stdin
+from ...model.entries import Task
+from ...recall.excerpt import in_brackets, layer_label
+from ...recall.inject import Injection, injection_json
+from ...recall.relevance import explain_score
+from ...recall.scoring import Scored
+from ...recall.signals import filter_of
+from ...repository import Repository
+from ...text.clean import one_line
+from .terminal import note, say_json, tell_nothing
+
+MAX_OMITTED_SHOWN = 20  # omitted memories that --explain lists
+
+
+def run_inject(
+    folder: str, arguments: list[str], agent: str, plan: str, session: str, limit: int | None, min_importance: str,
+    budget: int, profile: str, format: str, strict: bool, explain: bool, as_json: bool, **which: Any,
+) -> None:  # fmt: skip
+    """Print the memories for a task and record their use."""
+    text = " ".join(arguments)
+    if arguments == ["-"]:
+        text = read_stdin(strict=False)
+    repository = Repository.open(folder, layers=True)
+    task = Task(text, agent, plan, session)
+    only = filter_of(**which)
+    least = min_importance.lower()
+    injection = repository.inject(
+        task,
+        profile=profile,
+        form=format,
+        limit=limit,
+        min_importance=least,
+        budget=budget,
+        strict=strict,
+        only=only,
+    )
+    if as_json:
+        say_json(injection_json(injection))
+    else:
+        sys.stdout.write(injection.text)
+    repository.note_use(injection, session)
+    repository.core.deepen_in_background()
+    tell_tight_budget(injection)
+    if explain:
+        tell_injection(injection)
+        if not injection.items and not injection.left_out:
+            tell_nothing(repository, "no memory matches this task by words, meaning or condition")
+
+
+def tell_tight_budget(injection: Injection) -> None:
+    """Print a note on stderr if the budget is too small for every relevant memory."""
+    over = any(item.out and item.out.code == "over-budget" for item in injection.left_out)
+    if over and not injection.items:
+        note(
+            f"nothing is injected: no memory fits into {injection.budget} tokens; use a larger --budget"
+        )
+
+
+def tell_injection(injection: Injection) -> None:
+    """Print on stderr why each memory was injected or omitted; stdout is for the prompt."""
+
+    sys.stderr.write(
+        f"profile {injection.profile}: {len(injection.items)} injected, {injection.tokens} tokens\n"
+    )
+    for item in injection.items:
+        sys.stderr.write(f"\nin   {item.score:.3f}  {_scored_title(item)}  {item.memory.id}\n")
+        sys.stderr.writelines(f"       {line}\n" for line in explain_score(item))
+    for item in injection.left_out[:MAX_OMITTED_SHOWN]:
+        sys.stderr.write(f"out  {item.score:.3f}  {_scored_title(item, 60)}: {item.why_not}\n")
+    if len(injection.left_out) > MAX_OMITTED_SHOWN:
+        sys.stderr.write(
+            f"out  {len(injection.left_out) - MAX_OMITTED_SHOWN} more: --json lists them all\n"
+        )
+
+
+def _scored_title(item: Scored, chars: int = 200) -> str:
+    return in_brackets(layer_label(item.memory.layer)) + one_line(item.memory.title, chars)

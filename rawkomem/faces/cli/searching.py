@@ -1,0 +1,92 @@
+"""Implement `rawkomem search`: print the memories that fit a question. Does not import click."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...recall.excerpt import layer_label
+from ...recall.search import Found, best_results, contributions, snippet
+from ...recall.signals import filter_of, question_of
+from ...repository import Repository
+from ...text.clean import one_line
+from .terminal import day, fields_of, note, paint, say, say_json, tell_nothing, wide
+
+MAX_NEAREST = 3  # results to show if none fits
+
+
+def run_search(
+    folder: str,
+    arguments: list[str],
+    limit: int,
+    profile: str,
+    explain: bool,
+    as_json: bool,
+    **which: Any,
+) -> None:
+    """Search and print the results."""
+    repository = Repository.open(folder, layers=True)
+    found = repository.search(" ".join(arguments), limit, filter_of(**which), profile)
+    repository.core.deepen_in_background()
+    if as_json:
+        say_json([{**result_json(item), **(score_json(item) if explain else {})} for item in found])
+        return
+    if found and not any(item.fits for item in found):
+        note("no memory fits well; the closest are:")
+        found = best_results(found, MAX_NEAREST)
+    words = question_of(" ".join(arguments)).query_words
+    for number, item in enumerate(found, 1):
+        say_result(number, item, words)
+        if explain:
+            say_score(item)
+    if not found:
+        tell_nothing(repository, "nothing found")
+
+
+def result_json(item: Found) -> dict[str, object]:
+    """Return a result for JSON."""
+    known = fields_of(item.row, "id", "title", "kind", "status", "importance", "vouched", "waiting")
+    layer = {"layer": item.layer} if item.layer else {}
+    scores = {"score": round(item.score, 4), "relevance": round(item.relevance, 4)}
+    return {
+        **known,
+        **layer,
+        **scores,
+        "fits": item.fits,
+        **fields_of(item.row, "path", "line"),
+        "text": item.text,
+    }
+
+
+def say_result(number: int, item: Found, words: tuple[str, ...] = ()) -> None:
+    """Print a result: rank, score, title and facts on one line, then the passage that matched."""
+    row = item.row
+    title = one_line(row.title) or paint(f"(draft) {row.path}", "yellow")
+    found = (
+        *layer_label(item.layer),
+        row.importance,
+        day(row.created) if row.created else "",
+        row.id,
+    )
+    said = (*found, "" if row.vouched else "not verified")
+    facts = " · ".join(part for part in (*said, "change proposed" if row.waiting else "") if part)
+    say(f"{number:2} {item.score:5.2f}  {paint(title, 'bold')}  {paint(facts, 'dim')}")
+    say(f"   {snippet(item, words, wide() - 4)}")
+
+
+def score_json(item: Found) -> dict[str, object]:
+    """Return the parts of a result's score for JSON."""
+    parts = contributions(item.signals)
+    return {"explain": [fields_of(part, "name", "value", "weight", "why") for part in parts]}
+
+
+def say_score(item: Found) -> None:
+    """Print the parts of a result's score."""
+    for part in contributions(item.signals):
+        share = f"{part.value * part.weight:.3f} = {part.weight:.0%} of {part.value:.2f}"
+        say(paint(f"   {share}  {part.name}: {part.why}", "dim"))
+    say(
+        paint(
+            f"   {item.score:.3f} in total; relevance {item.relevance:.2f}: cosine of its closest passage",
+            "dim",
+        )
+    )
