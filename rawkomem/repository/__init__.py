@@ -24,7 +24,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 from ..files.layout import Layout, find_layout
 from ..index.catalogue import Row, SyncReport
@@ -36,6 +36,8 @@ from .core import Core, lazy, warn_on_stderr
 from .settings import Settings
 
 if TYPE_CHECKING:
+    from typing import Self, TypedDict, Unpack
+
     from ..files.append import Written
     from ..files.check import Checked
     from ..files.session_records import Told
@@ -56,35 +58,33 @@ if TYPE_CHECKING:
     from .transfer import Exchange, Ledger, Sinks
     from .writing import Stored
 
+    class Changes(TypedDict, total=False):
+        """The keyword arguments of `amend`; fields.py maps each to a field or a frontmatter key."""
 
-class Changes(TypedDict, total=False):
-    """The keyword arguments of `amend`; fields.py maps each to a field or a frontmatter key."""
+        title: str
+        body: str
+        tags: str | Sequence[str]
+        when: str | Sequence[str]
+        importance: str
+        by: str
+        found_in: str
+        source: str
+        related: str | Sequence[str]
+        type: str
+        category: str
+        entity: str | Sequence[str]
+        session: str
+        claim: Mapping[str, Value]
+        valid_from: str
+        valid_until: str
+        extra: Mapping[str, Value]
 
-    title: str
-    body: str
-    tags: str | Sequence[str]
-    when: str | Sequence[str]
-    importance: str
-    by: str
-    found_in: str
-    source: str
-    related: str | Sequence[str]
-    type: str
-    category: str
-    entity: str | Sequence[str]
-    session: str
-    claim: Mapping[str, Value]
-    valid_from: str
-    valid_until: str
-    extra: Mapping[str, Value]
+    class Fields(Changes, total=False):
+        """The keyword arguments of `add`: those of `amend`, and those that only a new memory has."""
 
-
-class Fields(Changes, total=False):
-    """The keyword arguments of `add`: those of `amend`, and those that only a new memory has."""
-
-    kind: str
-    id: str
-    at: int
+        kind: str
+        id: str
+        at: int
 
 
 StrPath = str | PathLike[str]

@@ -127,6 +127,7 @@ def _treatment(character: str) -> str:
 
 # Find terminal escape sequences (ECMA-48) in a text.
 
+ESCAPE_STARTS = "\x1b\x90\x98\x9b\x9d\x9e\x9f"
 ESCAPE_SEQUENCE = late_regex(
     # OSC, DCS, SOS, PM, APC: an unterminated string ends with its line, so that later lines are kept
     r"(?:\x1b[\]PX^_]|\x1b?[\x9d\x90\x98\x9e\x9f])[^\x07\x9c\x1b\r\n]*(?:\x1b\\|[\x07\x9c])?"
@@ -164,7 +165,7 @@ _ASCII_BUT_RETURN = {code: None for code in _ASCII_CONTROLS if code != 13}
 
 def clean(text: str) -> str:
     """Return the text without invisible characters. Cleaning a clean text has no effect."""
-    if "\x1b" in text or not text.isascii():
+    if any(sign in text for sign in ESCAPE_STARTS):
         text = without_escapes(text)
     if "\r" in text:
         text = _newlines(text)
