@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -14,6 +15,7 @@ from tests.conftest import ROOT
 from tests.sources import parsed
 
 PACKAGE = ROOT / "rawkomem"
+FILE_NAME = re.compile(r"(?<![\w/*.<>-])((?:[a-z_]+/)*[a-z_]+\.py)\b")
 
 
 @cache
@@ -73,6 +75,19 @@ def test_every_folder_has_a_table_of_contents(name):
         one.parent.name for one in file.parent.glob("*/__init__.py")
     }
     assert {one for one in here - {"__init__", "__main__"} if f"`{one}`" not in contents} == set()
+
+
+EXAMPLE_FILES = ("src/app.py", "app.py", "a.py")  # that comments name as examples of a user's files
+
+
+def test_comments_and_pages_name_files_that_exist():
+    """A comment that names a file of the package, and the map of the package, stay true when files are joined."""
+    folders = (PACKAGE, ROOT / "tools")
+    known = {file.relative_to(ROOT).as_posix() for folder in folders for file in folder.rglob("*.py")}
+    texts = [*PACKAGE.rglob("*.py"), ROOT / "docs" / "architecture.md"]
+    named = {(file.name, name) for file in texts for name in FILE_NAME.findall(file.read_text(encoding="utf-8"))}
+    missing = {(file, name) for file, name in named if not any(f"/{one}".endswith(f"/{name}") for one in known)}
+    assert {(file, name) for file, name in missing if name not in EXAMPLE_FILES} == set()
 
 
 def test_architecture_names_every_folder():

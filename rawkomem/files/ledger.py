@@ -105,7 +105,7 @@ class Head:
     last: str = GENESIS
     batch: str = ""
     notes: tuple[str, ...] = ()
-    first_file: int = 1  # older files were removed, see trim.py
+    first_file: int = 1  # older files were removed
     follows: str = GENESIS  # the `prev_hash` of the first block
 
 

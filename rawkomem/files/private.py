@@ -42,7 +42,7 @@ T = TypeVar("T")
 #
 # A repository can ship any file, also below `.rawko/local`. A local folder is accepted if its file
 # `.made` contains the secret that the user's config folder stores for the folder's inode. Other
-# folders are set aside (made.py).
+# folders are set aside.
 
 OPEN_FLAGS = {
     "r": os.O_RDONLY,
@@ -410,7 +410,7 @@ class Lock:
                 stream.close()
 
 
-# Append operations to the spool, one line each, in microseconds; seal.py hashes them into blocks
+# Append operations to the spool, one line each, in microseconds; ledger.py hashes them into blocks
 # later.
 #
 # The lock is held while lines are appended and while the file is renamed for sealing, so that no

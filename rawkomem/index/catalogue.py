@@ -113,7 +113,7 @@ AUTHORSHIP_TABLES = (
     "committed",
     "vouched",
     "authorship",
-)  # made by views/authors.py, in the same file
+)  # made by Authors, in the same database
 
 
 @record

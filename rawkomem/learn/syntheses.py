@@ -29,7 +29,7 @@ from .skills import DESCRIPTION_LENGTH, NAME_LENGTH, SKILL_KIND, skill_body
 
 # Propose a skill from consolidated learnings and lessons, in their own words. Pure.
 #
-# Learnings are Markdown as traces/learning_text.py writes it. The proposal stays in quarantine
+# Learnings are Markdown as learnings.py writes it. The proposal stays in quarantine
 # until somebody reviews it.
 
 LEARNING, LESSON = "learning", "lesson"

@@ -121,7 +121,7 @@ class Memory:
     superseded_by: str = ""
     conflicts_with: tuple[
         str, ...
-    ] = ()  # ids of contradicting memories; belief/conflicts.py finds open conflicts
+    ] = ()  # ids of contradicting memories; state/changes.py finds open conflicts
     links: tuple[tuple[str, str], ...] = ()  # (type, id)
     heritage: tuple[str, ...] = ()
     reason: str = ""  # of the last change of status

@@ -172,9 +172,7 @@ class Sources:
     accessed: Callable[[], Mapping[str, int]]
     cited: Callable[[Memory], tuple[Cited, ...]]
     doubting: bool  # whether it matters if a person vouches for a memory
-    told: frozenset[str] = (
-        frozenset()
-    )  # keys of the texts that the session has received before (told.py)
+    told: frozenset[str] = frozenset()  # keys of the texts that the session has received before
 
     def filters(self) -> dict[bool | None, Filter]:
         """Return the filters for the store: one for vouched and one for other memories, or a single one under None."""

@@ -355,8 +355,6 @@ def profile_of(text: str) -> Profile:
 
 
 def _with_weights(profile: Profile, changes: str) -> Profile:
-    # slow import, only needed to change weights
-
     weights = dict(profile.weights)
     for change in changes.split(","):
         factor, _, weight = (part.strip() for part in change.partition("="))

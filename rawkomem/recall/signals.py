@@ -214,7 +214,7 @@ class Signals:
         tuple[str, float, float], ...
     ] = ()  # (part, value, weight): they sum up to the score
     field: str = BODY  # of the best passage
-    evidence: tuple[tuple[str, float], ...] = ()  # for and against its relevance; see evidence.py
+    evidence: tuple[tuple[str, float], ...] = ()  # for and against its relevance; see relevance.py
     confidence: float = 0.0  # the probability that it is relevant
 
 

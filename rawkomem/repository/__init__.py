@@ -1,4 +1,4 @@
-"""Repository: the entry point of the library. Inner modules and wings/ (`repo.skills`, …) are loaded on first use.
+"""Repository: the entry point of the library. Its parts (`repo.skills`, …) are loaded on first use.
 
 `beliefs`: Decisions about memories: trust, disputes, quarantine and review, supersession, validity, claims and their conflicts; and undoing changes that this machine made
 `commits`: Memories and git commits: manual edits of committed memories, staged memories compared with others, and changes moved into the files of their memories

@@ -12,8 +12,7 @@ from ..text.clean import one_line
 from ..text.prose import Vocabulary, telling_words
 from .changes import SIMILAR, SUPERSEDES, Names, references
 
-# The graph of memories: edges that files declare, and edges between similar memories. Pure; walks
-# are in walk.py.
+# The graph of memories: edges that files declare, and edges between similar memories. Pure.
 
 
 @record

@@ -211,7 +211,7 @@ class Explained:
 
 
 def why_not_in_use(memory: Memory, at: int, weak: Sequence[Weak] = ()) -> str:
-    """Return the reason why a memory is not in use at a time; empty if it is in use. For `weak`, see derive.py."""
+    """Return the reason why a memory is not in use at a time; empty if it is in use. For `weak`, see trust.py."""
     reason = f" ({memory.reason})" if memory.reason else ""
     if memory.status == "superseded":
         return f"superseded by {memory.superseded_by}{reason}"

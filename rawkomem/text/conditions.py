@@ -293,7 +293,7 @@ def _read_pieces(text: str, form: str, gapped: str, notes: tuple[Note, ...] = ()
 
 
 def _pieces_of(alternative: str) -> tuple[str, ...]:
-    """Return the pieces between gaps. With a gap there are at least two; the last may be empty (see when.py)."""
+    """Return the pieces between gaps. With a gap there are at least two; the last may be empty."""
     pieces = tuple(piece for piece in alternative.split(GAP) if piece.strip())
     return (*pieces, "") if len(pieces) == 1 and GAP in alternative else pieces
 

@@ -24,7 +24,7 @@ from .terminal import note
 
 # List every command: its module, its one-line help, and its group in `rawkomem --help`.
 
-# command → (module, one-line help); hot commands have no module here, see hot.py
+# command → (module, one-line help); hot commands have no module here, see options.py
 COMMANDS = {
     "init": ("start", "Start a memory repository in this project."),
     "import": ("importing", "Import memories from CLAUDE.md, AGENTS.md and other tools."),

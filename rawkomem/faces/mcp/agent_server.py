@@ -69,8 +69,8 @@ class Pool:
 
 # Serve tools, resources and prompts with the MCP SDK, over a pool of Repositories.
 #
-# Uses the SDK's low-level Server, so that the list of tools is exactly that of verbs.py and every
-# mistake of a caller is answered with one line. Threads run the calls, several at once (pool.py),
+# Uses the SDK's low-level Server, so that the list of tools is exactly that of tools.py and every
+# mistake of a caller is answered with one line. Threads run the calls, several at once,
 # so the event loop stays free.
 
 INSTRUCTIONS = """\

@@ -219,7 +219,7 @@ def _llm_settings(llm: LlmSettings, options: MemoryMeshOptions) -> LlmSettings:
     )
 
 
-# Provide the public API of RFC-0011 §4.1 without `await`; awaitable.py adds `await`.
+# Provide the public API of RFC-0011 §4.1 without `await`.
 
 P = ParamSpec("P")
 T = TypeVar("T")

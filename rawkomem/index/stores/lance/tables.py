@@ -369,13 +369,15 @@ def full_level(levels: Levels) -> int | None:
 
 # The tables of the LanceDB store, and how several tables are committed as one.
 #
-# memory_entries   RFC-0011's table of memories: one row per memory in this store, among rows of
-# other programs yamo_blocks, synthesized_skills   the RFC's other tables, which a search does not
-# need: see publish.py held       the memories in this store: digest, and whether they have
-# contextual vectors passages   their passages, with the columns that filters use; vectors are
-# whole numbers, packed as in the SQLite store deep       the contextual vectors, with the same
-# columns postings, beside   which passages contain a term, without and with their surroundings:
-# see words.py commits    one row that names the versions of all these tables that belong together
+# - memory_entries: RFC-0011's table of memories: one row per memory in this store, among rows of
+#   other programs
+# - yamo_blocks, synthesized_skills: the RFC's other tables, which a search does not need
+# - held: the memories in this store: digest, and whether they have contextual vectors
+# - passages: their passages, with the columns that filters use; vectors are whole numbers, packed
+#   as in the SQLite store
+# - deep: the contextual vectors, with the same columns
+# - postings, beside: which passages contain a term, without and with their surroundings
+# - commits: one row that names the versions of all these tables that belong together
 #
 # LanceDB keeps versions of each table, but has no transaction over several tables. So a writer
 # adds new versions, readers use the versions that `commits` names, and replacing its one row is

@@ -5,7 +5,7 @@
 -- versions      what some clone's files say of a memory, addressed by the hash of all of it, its vectors among them
 -- passages      its pieces, in order
 -- vectors       of each piece the whole numbers -127 to 127 that the SQLite store keeps, which halfvec holds exactly
--- words         the stems of head and text as numbers (see rows.py), a 0 between the two, in their order
+-- words         the stems of head and text as numbers (see store.py), a 0 between the two, in their order
 -- arounds       the same of a piece with its surroundings, where it has any
 -- bits          of each vector one bit for each dimension: a question compares the bits of all, then the vectors of the best
 -- depths        one set of a version's vectors in the second tier; deep_vectors and deep_bits hold them
