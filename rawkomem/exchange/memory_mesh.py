@@ -309,6 +309,7 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
     made, metadata = take_own_fields(made, metadata)
     score = importance_score({**columns, **metadata})
     agent = columns.get("agent_id") or metadata.get("agent_id")
+    state = str(columns.get("state") or ("superseded" if columns.get("superseded_at") else ""))
     return replace(
         made,
         id=id if OWN_ID.fullmatch(id) else "",
@@ -319,7 +320,7 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
             **made.extra,
             **_kept_metadata(metadata),
             COLUMNS_KEY: _sorted_json(columns),
-            **_gone_there(columns),
+            **({GONE_THERE: state} if state in GONE_STATES else {}),
         },
     )
 
@@ -420,11 +421,6 @@ def _kept_metadata(metadata: Mapping[str, Any]) -> dict[str, Value]:
 def _source_text(metadata: Mapping[str, Any]) -> str:
     source = metadata.get("source")
     return one_line(clean(source)) if isinstance(source, str) else ""
-
-
-def _gone_there(columns: Mapping[str, Any]) -> dict[str, Value]:
-    state = str(columns.get("state") or ("superseded" if columns.get("superseded_at") else ""))
-    return {GONE_THERE: state} if state in GONE_STATES else {}
 
 
 def _sorted_json(value: Mapping[str, Any]) -> str:

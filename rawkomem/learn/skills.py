@@ -218,7 +218,11 @@ def skill_of(memory: Memory, injected: int = 0, last_used: int = 0) -> Skill:
 
 def rank_skills(question: str, skills: Sequence[Skill], cosine: Mapping[str, float]) -> list[Match]:
     """Return the skills that fit a question, best first. `cosine` maps a skill's id to its similarity in meaning."""
-    named = called_skill(question, skills)
+    head, colon, rest = question.strip().partition(":")
+    name = rest if head.strip().casefold() == "name" else head
+    wanted = name.strip().casefold() if colon else ""
+    found = [skill for skill in skills if wanted and skill.memory.title.casefold() == wanted]
+    named = max(found, key=lambda skill: (skill.reliability, skill.memory.id), default=None)
     if named:
         return [Match(named, 1.0, (("called", 1.0, "the question names the skill"),))]
     matches = [
@@ -229,15 +233,6 @@ def rank_skills(question: str, skills: Sequence[Skill], cosine: Mapping[str, flo
     return sorted(
         fitting, key=lambda match: (-match.score, -match.skill.reliability, match.skill.memory.id)
     )
-
-
-def called_skill(question: str, skills: Sequence[Skill]) -> Skill | None:
-    """Return the skill that a question names (`Name: X` or `X: do this`). If names are equal, the most reliable one."""
-    head, colon, rest = question.strip().partition(":")
-    name = rest if head.strip().casefold() == "name" else head
-    wanted = name.strip().casefold() if colon else ""
-    found = [skill for skill in skills if wanted and skill.memory.title.casefold() == wanted]
-    return max(found, key=lambda skill: (skill.reliability, skill.memory.id), default=None)
 
 
 def _match_of(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
@@ -410,21 +405,17 @@ def portable_name(title: str) -> str:
 def portable_text(memory: Memory, name: str) -> str:
     """Return the text of a skill's SKILL.md, with its checksum."""
     front, body = split_front(skill_text_in(memory.body))
-    fields: dict[str, Value] = {"name": name, "description": _portable_description(memory, body)}
-    kept = {key: front[key] for key in KEPT_KEYS if isinstance(front.get(key), str)}
-    fields |= {key: one_line(str(value), COMPATIBILITY_LENGTH) for key, value in kept.items()}
-    head = f"---\n{emit_fields(fields)}metadata:\n"
-    rest = f"---\n\n{_portable_body(memory, body)}\n"
-    return f"{head}  rawkomem: {memory.id} {_checksum(head + rest)}\n{rest}"
-
-
-def _portable_description(memory: Memory, body: str) -> str:
     said = (
         str(memory.extra.get("description", ""))
         or summarize([(body, 1.0)], DESCRIPTION_WORDS)
         or memory.title
     )
-    return one_line(said, DESCRIPTION_LENGTH)
+    fields: dict[str, Value] = {"name": name, "description": one_line(said, DESCRIPTION_LENGTH)}
+    kept = {key: front[key] for key in KEPT_KEYS if isinstance(front.get(key), str)}
+    fields |= {key: one_line(str(value), COMPATIBILITY_LENGTH) for key, value in kept.items()}
+    head = f"---\n{emit_fields(fields)}metadata:\n"
+    rest = f"---\n\n{_portable_body(memory, body)}\n"
+    return f"{head}  rawkomem: {memory.id} {_checksum(head + rest)}\n{rest}"
 
 
 def _portable_body(memory: Memory, body: str) -> str:
