@@ -433,7 +433,6 @@ def _sorted_json(value: Mapping[str, Any]) -> str:
 
 MARKDOWN_FENCE = re.compile(r"\A(`{3,})markdown\n(.*)\n\1\Z", re.DOTALL)
 DEFAULT_TYPE = "event"  # RFC-0011 §9.1: of a memory without a type
-OWN_COLUMNS = ("id", "content", "metadata", "created_at")
 LIVE_COLUMNS = ("importance_score", "access_count", "last_accessed")  # these change with use
 
 
@@ -463,7 +462,7 @@ def mesh_row(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[st
     live = {
         name: row[name] for name in LIVE_COLUMNS if name in kept or _changed_here(memory, row, name)
     }
-    return {**{name: said[name] for name in OWN_COLUMNS}, **kept, **live}
+    return {**{name: said[name] for name in PLAIN_COLUMNS}, **kept, **live}
 
 
 def _derived_conditions(memory: Memory, content: str) -> tuple[tuple[str, ...], ...]:

@@ -128,13 +128,6 @@ def split_changes(creating: Entry, ordered: Sequence[Entry], vouches: Vouches) -
     return Split(is_vouched, tuple(everything), tuple(proposed), tuple(declined))
 
 
-def accepted_in(entries: Iterable[Entry], vouches: Vouches) -> set[str]:
-    """Return the names of the entries that a person's reviews accept."""
-    return _named_in(
-        [entry for entry in entries if entry.kind == "review" and vouches(entry)], ACCEPTS
-    )
-
-
 def _named_in(reviews: Iterable[Entry], key: str) -> set[str]:
     found = (entry.extra.get(key, []) for entry in reviews)
     return {
@@ -225,7 +218,8 @@ def _reduced(fields: Fields, ordered: Iterable[Entry]) -> Memory:
 def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry]:
     """Return one entry per id: the one with the lowest rank, so that the order of the input does not matter."""
     entries = list(entries)
-    accepted = accepted_in(entries, vouches) if vouches else frozenset()
+    reviews = [entry for entry in entries if vouches and entry.kind == "review" and vouches(entry)]
+    accepted = _named_in(reviews, ACCEPTS)
     kept: dict[str, Entry] = {}
     for entry in entries:
         other = kept.get(entry.id)

@@ -463,6 +463,7 @@ def plan_undo(
         known = {change.name: change for change in changes}
         pairs = [(known[one.undoes].ids, one.ids) for one in changes if one.undoes in known]
         creating = {entry.id for entry in said if entry.creates}
+        # A change and its undoing have no effect together; but if it added a memory, the deletion stays.
         left_out = change.ids | {
             id for undone, undoing in pairs if not undone & creating for id in (*undone, *undoing)
         }

@@ -40,7 +40,6 @@ from .tables import (
     PASSAGES,
     PLACE,
     WORDS,
-    Levels,
     Tables,
     among,
     filter_condition,
@@ -314,20 +313,16 @@ class LanceStore(BaseStore):
         levels = [list(level) for level in getattr(self._tables.state, LEVELS[table])] or [[]]
         levels[0].append(self._next_segment())
         self._tables[table].add(segment_of(rows, levels[0][-1]))
-        while (level := full_level(levels)) is not None:
-            self._merge(table, levels, level)
+        while (level := full_level(levels)) is not None:  # merge it into one segment of the next
+            condition = among("segment", levels[level])
+            found = self._tables[table].search().where(condition).limit(None).to_arrow()
+            if len(levels) == level + 1:
+                levels.append([])
+            levels[level] = []
+            levels[level + 1].append(self._next_segment())
+            self._tables[table].delete(condition)
+            self._tables[table].add(merged_segments(found, self._where(""), levels[level + 1][-1]))
         self._tables.state = replace(self._tables.state, **{LEVELS[table]: levels})
-
-    def _merge(self, table: str, levels: Levels, level: int) -> None:
-        """Merge all segments of a level into one segment of the next level."""
-        condition = among("segment", levels[level])
-        rows = self._tables[table].search().where(condition).limit(None).to_arrow()
-        if len(levels) == level + 1:
-            levels.append([])
-        levels[level] = []
-        levels[level + 1].append(self._next_segment())
-        self._tables[table].delete(condition)
-        self._tables[table].add(merged_segments(rows, self._where(""), levels[level + 1][-1]))
 
     def _next_segment(self) -> int:
         self._tables.state = replace(self._tables.state, segment=self._tables.state.segment + 1)

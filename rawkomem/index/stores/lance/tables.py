@@ -625,7 +625,11 @@ class Tables:
         if changed:
             self._write_entries(changed)
         if self._erased:
-            self._forget_published()
+            for name, schema in published_schemas(self.dims).items():
+                table = self.db.open_table(name)
+                table.delete(OURS)
+                if not table.count_rows():  # the length of vectors may have changed
+                    self.db.create_table(name, schema=schema, mode="overwrite")
         last = sum(document is not None for document in changed.values()) < BATCH_FILES
         kept = VERSIONS_KEPT if self.state.settled else FILL_VERSIONS_KEPT
         settled = self._settle(last)
@@ -662,14 +666,6 @@ class Tables:
             self._tables[ENTRIES].add(
                 pa.table([columns[name] for name in schema.names], schema=schema)
             )
-
-    def _forget_published(self) -> None:
-        """Delete our published rows; an empty table is created again with the current length of vectors."""
-        for name, schema in published_schemas(self.dims).items():
-            table = self.db.open_table(name)
-            table.delete(OURS)
-            if not table.count_rows():
-                self.db.create_table(name, schema=schema, mode="overwrite")
 
     def stop(self) -> None:
         """Stop writing. Readers never see changes that were not committed; the next `begin` discards them."""

@@ -132,15 +132,12 @@ def lock_clone(connection: Connection[Any], repository: str, clone: str) -> Clon
         us = find_clone(connection, repository, clone, lock=True)
         assert us is not None
     if not us.recent:
-        _see_clone(connection, us)
+        connection.execute("UPDATE clones SET seen = now() WHERE n = %s", (us.clone,))
+        stale = (
+            f"DELETE FROM clones WHERE repository = %s AND seen < now() - interval '{STALE_AFTER}'"
+        )
+        connection.execute(stale.encode(), (us.repository,))
     return us
-
-
-def _see_clone(connection: Connection[Any], us: Clone) -> None:
-    """Record that this clone is in use, and remove stale clones of its repository."""
-    connection.execute("UPDATE clones SET seen = now() WHERE n = %s", (us.clone,))
-    stale = f"DELETE FROM clones WHERE repository = %s AND seen < now() - interval '{STALE_AFTER}'"
-    connection.execute(stale.encode(), (us.repository,))
 
 
 def put_versions(connection: Connection[Any], us: Clone, documents: Sequence[Document]) -> None:
