@@ -54,8 +54,9 @@ REFERENCE = re.compile(r"(?<!\S)@[\w./~-]+")
 def strip_page(text: str) -> str:
     """Return a page without comments and, outside code, without includes, /init's opening, tags and badges."""
     kept: list[str] = []
-    walk = groupby(_fenced_lines(_without_comments(text)), key=lambda found: found[0])
-    for is_code, lines in walk:
+    end = text.rfind("-->") + 3  # the search for comments ends here, to keep its time linear
+    text = COMMENT.sub("", text[:end]) + text[end:]
+    for is_code, lines in groupby(_fenced_lines(text), key=lambda found: found[0]):
         part = "\n".join(line for _, line in lines)
         for noise in () if is_code else (INIT_OPENING, INCLUDE, TAG_LINE, BADGE_LINE):
             part = noise.sub("", part)
@@ -73,12 +74,6 @@ def _fenced_lines(text: str) -> Iterator[tuple[bool, str]]:
     for line in text.split("\n"):
         before, fence = fence, fence_after(fence, line)
         yield bool(before or fence), line
-
-
-def _without_comments(text: str) -> str:
-    """Return a text without its comments; the search stops at the last `-->`, to keep its time linear."""
-    end = text.rfind("-->") + 3
-    return COMMENT.sub("", text[:end]) + text[end:] if end > 2 else text
 
 
 # Split a Markdown text at its headings, because a page of instructions becomes many memories.
@@ -291,7 +286,12 @@ def read_claude_memory(source: Source) -> Iterator[Entry]:
     listed: list[Entry] = []
     for page in source.pages(".md"):
         if os.path.basename(page.place) == MEMORY_INDEX:
-            listed += section_entries(_without_links(page))
+            lines = [
+                line
+                for line in page.text.split("\n")
+                if not (line.lstrip().startswith("- [") and ".md)" in line)
+            ]
+            listed += section_entries(replace(page, text="\n".join(lines)))
         else:
             notes.append(_claude_note(page))
     yield from tidied_entries([*notes, *listed])
@@ -310,12 +310,3 @@ def _claude_note(page: Page) -> Entry:
     return entry_from(
         page, title, body, when=when, at=past_time(fields.get("modified")), extra=extra
     )
-
-
-def _without_links(page: Page) -> Page:
-    lines = [
-        line
-        for line in page.text.split("\n")
-        if not (line.lstrip().startswith("- [") and ".md)" in line)
-    ]
-    return replace(page, text="\n".join(lines))

@@ -109,6 +109,10 @@ def _own_line_entry(source: Source, item: Item) -> Entry:
         at=past_time(item.get("discoveredAt")),
         by=str(item.get("discoveredBy") or ""),
     )
+    window = {key: one_line(str(state[key])) for key in ENDS if state.get(key)}
+    status = state.get("status")
+    held = as_values(item.get("extra"))
+    named = held if isinstance(held, dict) else {}
     return replace(
         made,
         id=id if OWN_ID.fullmatch(id) else "",
@@ -123,8 +127,9 @@ def _own_line_entry(source: Source, item: Item) -> Entry:
             for name in (*texts_in(item.get("relatedMemories")), *_related_ids(state))
         ),
         extra={
-            **_extra_values(item.get("extra")),
-            **_state_fields(state),
+            **{key: value for key, value in named.items() if key not in (*ENTRY_FIELD_KEYS, *ENDS)},
+            **window,
+            **({GONE_THERE: str(status)} if status in GONE_STATUSES else {}),
             **made.extra,
         },
     )
@@ -136,20 +141,6 @@ def _related_ids(state: Item) -> Iterator[str]:
     for link in links if isinstance(links, list) else ():
         if isinstance(link, dict) and link.get("type") == RELATED:
             yield str(link.get("to", ""))
-
-
-def _state_fields(state: Item) -> dict[str, Value]:
-    """Return the validity of a memory, and its status if the other repository no longer uses it."""
-    window = {key: one_line(str(state[key])) for key in ENDS if state.get(key)}
-    status = state.get("status")
-    return {**window, **({GONE_THERE: str(status)} if status in GONE_STATUSES else {})}
-
-
-def _extra_values(said: Any) -> dict[str, Value]:
-    """Return the other keys of a memory as frontmatter values, without keys that have a meaning of their own."""
-    held = as_values(said)
-    named = held if isinstance(held, dict) else {}
-    return {key: value for key, value in named.items() if key not in (*ENTRY_FIELD_KEYS, *ENDS)}
 
 
 def as_values(value: Any, depth: int = 0) -> Value:

@@ -103,11 +103,10 @@ def rows_of(connection: apsw.Connection, table: str, columns: list[str]) -> Iter
         f"substr(CAST({_quoted(name)} AS BLOB), 1, {most})" for name in columns
     )  # a text ends at a NUL
     for values in connection.execute(f"SELECT {wanted} FROM {_quoted(table)} LIMIT {MAX_ROWS + 1}"):
-        yield {name: _column_text(value) for name, value in zip(columns, values, strict=True)}
-
-
-def _column_text(value: object) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
+        yield {
+            name: value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
+            for name, value in zip(columns, values, strict=True)
+        }
 
 
 def _quoted(name: str) -> str:

@@ -309,6 +309,7 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
     made, metadata = take_own_fields(made, metadata)
     score = importance_score({**columns, **metadata})
     agent = columns.get("agent_id") or metadata.get("agent_id")
+    state = str(columns.get("state") or ("superseded" if columns.get("superseded_at") else ""))
     return replace(
         made,
         id=id if OWN_ID.fullmatch(id) else "",
@@ -319,7 +320,7 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
             **made.extra,
             **_kept_metadata(metadata),
             COLUMNS_KEY: _sorted_json(columns),
-            **_gone_there(columns),
+            **({GONE_THERE: state} if state in GONE_STATES else {}),
         },
     )
 
@@ -422,11 +423,6 @@ def _source_text(metadata: Mapping[str, Any]) -> str:
     return one_line(clean(source)) if isinstance(source, str) else ""
 
 
-def _gone_there(columns: Mapping[str, Any]) -> dict[str, Value]:
-    state = str(columns.get("state") or ("superseded" if columns.get("superseded_at") else ""))
-    return {GONE_THERE: state} if state in GONE_STATES else {}
-
-
 def _sorted_json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
@@ -437,7 +433,6 @@ def _sorted_json(value: Mapping[str, Any]) -> str:
 
 MARKDOWN_FENCE = re.compile(r"\A(`{3,})markdown\n(.*)\n\1\Z", re.DOTALL)
 DEFAULT_TYPE = "event"  # RFC-0011 §9.1: of a memory without a type
-OWN_COLUMNS = ("id", "content", "metadata", "created_at")
 LIVE_COLUMNS = ("importance_score", "access_count", "last_accessed")  # these change with use
 
 
@@ -467,7 +462,7 @@ def mesh_row(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[st
     live = {
         name: row[name] for name in LIVE_COLUMNS if name in kept or _changed_here(memory, row, name)
     }
-    return {**{name: said[name] for name in OWN_COLUMNS}, **kept, **live}
+    return {**{name: said[name] for name in PLAIN_COLUMNS}, **kept, **live}
 
 
 def _derived_conditions(memory: Memory, content: str) -> tuple[tuple[str, ...], ...]:

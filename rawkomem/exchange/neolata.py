@@ -336,7 +336,11 @@ def _column_value(column: str, text: str) -> Any:
     except ValueError:
         return text
     if column in LIST_COLUMNS:
-        return _text_array(text)
+        items = ARRAY_ITEM.finditer(text.removeprefix("{").removesuffix("}"))
+        return [
+            re.sub(r"\\(.)", r"\1", one[1], flags=re.DOTALL) if one[1] is not None else one[2]
+            for one in items
+        ]
     if column.endswith(("_at", "_start", "_end")) and (found := SQL_TIME.fullmatch(text)):
         return f"{found[1]}T{found[2]}{found[3]}:{found[4] or '00'}"
     return text
@@ -346,15 +350,6 @@ def _unescaped(code: str) -> str:
     if code[0] == "x" and len(code) > 1:
         return chr(int(code[1:], 16))
     return chr(int(code, 8)) if code.isdigit() else ESCAPED.get(code, code)
-
-
-def _text_array(text: str) -> list[str]:
-    """Return the items of a text array in PostgreSQL's notation: {a,"b c"}."""
-    found = ARRAY_ITEM.finditer(text.removeprefix("{").removesuffix("}"))
-    return [
-        re.sub(r"\\(.)", r"\1", one[1], flags=re.DOTALL) if one[1] is not None else one[2]
-        for one in found
-    ]
 
 
 # Read a store of neolata from a folder, rows of Supabase, or a dump.

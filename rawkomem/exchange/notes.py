@@ -86,7 +86,11 @@ def read_front(text: str) -> Front:
     try:
         fields = _front_values(head, start[0])
         if fields and isinstance(fields, dict):
-            return Front(_bounded(fields), BLANK_LINES.sub("", below).rstrip())
+            left = iter(range(MAX_NODES))
+            return Front(
+                {key: _bounded_value(item, 1, left) for key, item in _named(fields)},
+                BLANK_LINES.sub("", below).rstrip(),
+            )
     except _TooMuch:
         most = f"{MAX_NODES:,} values or {MAX_DEPTH} levels"
         return Front({}, below.strip("\n"), f"its frontmatter holds more than {most}")
@@ -137,11 +141,6 @@ def _title_block(text: str) -> Front:
 
 class _TooMuch(Exception):
     """Raised if a frontmatter exceeds a limit."""
-
-
-def _bounded(fields: dict[str, Any]) -> dict[str, Value]:
-    left = iter(range(MAX_NODES))
-    return {key: _bounded_value(item, 1, left) for key, item in _named(fields)}
 
 
 def _named(fields: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
@@ -214,9 +213,11 @@ def note_arguments(fields: Mapping[str, Value], body: str, stem: str) -> dict[st
     authors = [name for name in _author_names(fields) if name]
     described = conditions_from_description(_text_value(fields.get("description")))
     unused = _without_effect(fields, at, bool(described and not given))
+    found = [tag for key in TAG_KEYS for tag in texts_in(fields.get(key))]
+    words = [word for tag in found for word in (tag.split() if "#" in tag else [tag])]
     return {
         "when": given or globs + described,
-        "tags": [*_field_tags(fields), *_inline_tags(fields, body)],
+        "tags": [*(word.lstrip("#") for word in words), *_inline_tags(fields, body)],
         "importance": importance_of(fields.get("importance")),
         "at": at,
         "by": next((name for name in authors if valid_name(name)), ""),
@@ -243,12 +244,6 @@ def name_words(stem: str) -> str:
     """Return the words of a file name, without Jekyll's date."""
     dated = DATED_NAME.fullmatch(stem)
     return (dated[2] if dated else stem).replace("_", " ").replace("-", " ")
-
-
-def with_abstract(fields: Mapping[str, Value], body: str) -> str:
-    """Return the text of a note with its abstract on top; pandoc stores the abstract as a field."""
-    abstract = _text_value(fields.get("abstract")).strip()
-    return body if not abstract or abstract in body else f"{abstract}\n\n{body}"
 
 
 def kept_fields(fields: Mapping[str, Value], also: Collection[str] = ()) -> dict[str, Value]:
@@ -287,12 +282,6 @@ def _dataview(body: str) -> dict[str, Value]:
         for key, value, inner, other in DATAVIEW.findall(line.strip()):
             found.setdefault((key or inner).strip(), (value or other).strip())
     return found
-
-
-def _field_tags(fields: Mapping[str, Value]) -> list[str]:
-    found = [tag for key in TAG_KEYS for tag in texts_in(fields.get(key))]
-    words = [word for tag in found for word in (tag.split() if "#" in tag else [tag])]
-    return [word.lstrip("#") for word in words]
 
 
 def _inline_tags(fields: Mapping[str, Value], body: str) -> list[str]:
@@ -490,7 +479,9 @@ def _own_entry(page: Page, memory: Memory) -> Entry:
 def _note_entries(page: Page, source: Source, title: str) -> Iterator[Entry]:
     front = _front_of(page, source)
     fields, given = front.fields, note_arguments(front.fields, front.body, page.stem)
-    body = strip_page(with_abstract(fields, front.body)).strip("\n")
+    abstract = _text_value(fields.get("abstract")).strip()  # pandoc stores it as a field
+    text = front.body if abstract in front.body else f"{abstract}\n\n{front.body}"
+    body = strip_page(text).strip("\n")
     heading = heading_text(body.partition("\n")[0]) if body.startswith("#") else ""
     named = str(fields.get("title") or "") or (
         str(fields.get("name") or "") if page.stem == SKILL_STEM else ""

@@ -65,13 +65,6 @@ def amendments_near(layout: Layout, entry: Entry, ms: int) -> Iterator[str]:
         )
 
 
-def stage_gitkeep(layout: Layout, files: Replacing, path: str) -> None:
-    """Stage a .gitkeep in the folder of a change file, if there is none."""
-    kept = os.path.join(os.path.dirname(layout.path(path)), GITKEEP)
-    if not os.path.lexists(kept) and files.read(kept) is None:  # a link keeps the folder, too
-        files.put(kept, b"")
-
-
 def with_gitkeep(layout: Layout, path: str) -> tuple[str, ...]:
     """Return an entry's path; for a change file, also the path of its folder's .gitkeep if that exists."""
     kept = f"{path.rpartition('/')[0]}/{GITKEEP}"
@@ -305,7 +298,10 @@ def place_entry(layout: Layout, files: Replacing, entry: Entry, text: str) -> st
         if is_change_file(path):
             if os.path.lexists(file):
                 continue
-            stage_gitkeep(layout, files, path)
+            kept = os.path.join(os.path.dirname(file), GITKEEP)
+            # A link keeps the folder, too.
+            if not os.path.lexists(kept) and files.read(kept) is None:
+                files.put(kept, b"")
         if _append_to(files, file, text):
             return path
     raise Refused(f"no free file name for {entry.title or entry.id!r}", "give it another title")

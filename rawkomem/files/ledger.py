@@ -159,15 +159,6 @@ def stated_hash(line: bytes) -> str:
     return line[len(LINE_START) : HASH_END].decode("ascii", "replace")
 
 
-def is_whole_block(line: bytes) -> bool:
-    """Tell whether a line, without its line end, matches the hash that it states."""
-    framed = line.startswith(LINE_START) and line[HASH_END:REST_START] == b'", '
-    return (
-        framed
-        and sha256(line[REST_START:]).hexdigest().encode() == line[len(LINE_START) : HASH_END]
-    )
-
-
 def block_lines(layout: Layout) -> list[tuple[str, bytes]]:
     """Return (file and line number, line without its line end) of every block, in order."""
     head = read_head(layout) or Head()
@@ -502,7 +493,8 @@ def verify_ledger(layout: Layout) -> Verdict:
 
 def _wrong_block(line: bytes, fields: dict[str, Any], expected: str) -> Problem | None:
     """Return the Problem of a block; None if it is intact and follows the block before it."""
-    if not is_whole_block(line):
+    framed = line.startswith(LINE_START) and line[HASH_END:REST_START] == b'", '
+    if not framed or sha256(line[REST_START:]).hexdigest() != stated_hash(line):
         what = "was changed: its bytes do not match its hash"
         return error(
             "block-changed", what, "do not trust its text: it differs from what rawkomem wrote"

@@ -302,7 +302,11 @@ def note_arrivals(layout: Layout, arrived: Iterable[tuple[str, str, str]]) -> No
     """Append a line for each (id, digest, how). Ignore errors: an entry without a line is trusted less."""
     try:
         if not _arrivals_data(layout, MAX_ARRIVALS_HEAD_BYTES):
-            _start_arrivals(layout)
+            path = local_path(layout, ARRIVALS_FILE)
+            if os.path.lexists(path):
+                os.unlink(path)
+            with open_local(layout, ARRIVALS_FILE, "x") as stream:
+                stream.write(_arrivals_head(layout, stream))
         lines = (f"{id}\t{how}\t{digest}" for id, digest, how in arrived if id.isprintable())
         LineFile(local_path(layout, ARRIVALS_FILE)).append(*lines)
     except (OSError, RawkoError):
@@ -348,15 +352,6 @@ def _arrivals_data(layout: Layout, max_bytes: int = -1) -> bytes:
             return data if data.startswith(_arrivals_head(layout, stream)) else b""
     except OSError:
         return b""
-
-
-def _start_arrivals(layout: Layout) -> None:
-    """Create the file with its first line; remove a file that was not made here."""
-    path = local_path(layout, ARRIVALS_FILE)
-    if os.path.lexists(path):
-        os.unlink(path)
-    with open_local(layout, ARRIVALS_FILE, "x") as stream:
-        stream.write(_arrivals_head(layout, stream))
 
 
 def _arrivals_head(layout: Layout, stream: FileIO) -> bytes:

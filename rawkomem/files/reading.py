@@ -31,11 +31,7 @@ LOG_AREA = "log/"  # the area whose files may have an older format
 FIRST_LEAD, LAST_LEAD = 0xC2, 0xF4  # the first byte of a multi-byte character
 LFS_START = b"version https://git-lfs"
 
-VERDICTS = ACCEPT, ACCEPT_WARN, QUARANTINE = (
-    "accept",
-    "accept_warn",
-    "quarantine",
-)  # from best to worst
+ACCEPT, ACCEPT_WARN, QUARANTINE = "accept", "accept_warn", "quarantine"  # from best to worst
 
 
 @record
@@ -80,9 +76,19 @@ def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
     entries, problems = read_entries(text, advice, log=path.startswith(LOG_AREA))
     if not entries:
         problems = [error("empty-file", "the file is empty", "add a memory or remove the file")]
+    stem = implicit_id(path)
+    placed: list[Entry] = []
+    latest = 0
+    for number, entry in enumerate(entries, 1):
+        at = entry.at or (latest if entry.changes else 0)
+        latest = at or latest
+        name = entry.id or (stem if number == 1 else f"{stem}#{number}")
+        placed.append(
+            replace(entry, id=name, at=at, path=path, digest=digest_at(entry.digest, path))
+        )
     return Reading(
         path,
-        _placed_entries(entries, path),
+        tuple(placed),
         tuple(replace(p, path=path) for p in [*odd, *problems]),
     )
 
@@ -147,24 +153,6 @@ def _not_utf8(data: bytes, failure: UnicodeDecodeError) -> Problem:
         message = "the file ends inside a character: being written, or cut off"
         return error(CUT_OFF, message, "save it again as UTF-8", line)
     return error("not-utf-8", f"not UTF-8 at byte {failure.start}", "save the file as UTF-8", line)
-
-
-def _placed_entries(entries: list[Entry], path: str) -> tuple[Entry, ...]:
-    """Return the entries with their path; without an id they get `stem`, then `stem#2`, and so on.
-
-    A change without a time gets the time of the entry before it.
-    """
-    stem = implicit_id(path)
-    placed: list[Entry] = []
-    latest = 0
-    for number, entry in enumerate(entries, 1):
-        at = entry.at or (latest if entry.changes else 0)
-        latest = at or latest
-        name = entry.id or (stem if number == 1 else f"{stem}#{number}")
-        placed.append(
-            replace(entry, id=name, at=at, path=path, digest=digest_at(entry.digest, path))
-        )
-    return tuple(placed)
 
 
 def implicit_id(path: str) -> str:

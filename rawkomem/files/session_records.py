@@ -394,9 +394,9 @@ class Drafts:
         """Record that a draft was KEPT or DROPPED."""
         self._append((draft.session, what, draft.id))
 
-    def expire(self, before: int = 0) -> int:
-        """Remove lines older than MAX_AGE_DAYS, or than `before`; return how many undecided drafts were removed."""
-        lines, oldest = self._lines(), before or now() - MAX_DRAFT_DAYS * DAY
+    def expire(self) -> int:
+        """Remove lines older than MAX_DRAFT_DAYS; return how many undecided drafts were removed."""
+        lines, oldest = self._lines(), now() - MAX_DRAFT_DAYS * DAY
         kept = [line for line in lines if _time_of_line(line) >= oldest]
         gone = len(_folded_drafts(lines, 0)[0]) - len(_folded_drafts(kept, 0)[0])
         if len(kept) < len(lines):
@@ -451,23 +451,12 @@ def _folded_drafts(
 def _shares_text(drafts: Iterable[Draft], texts: Sequence[str]) -> bool:
     """Tell whether a line of a draft contains one of the texts, or is part of one."""
     for draft in drafts:
-        words = [
-            " ".join(part.split()) for one in _texts_of_draft(draft) for part in one.split("\n")
-        ]
+        said = [draft.said, draft.text, draft.title, draft.before, draft.task]
+        said += [value for _, value in draft.fields]
+        words = [" ".join(part.split()) for one in said for part in one.split("\n")]
         if any(word and (word in text or text in word) for word in words for text in texts if text):
             return True
     return False
-
-
-def _texts_of_draft(draft: Draft) -> tuple[str, ...]:
-    return (
-        draft.said,
-        draft.text,
-        draft.title,
-        draft.before,
-        draft.task,
-        *(value for _, value in draft.fields),
-    )
 
 
 def _time_of_line(line: str) -> int:

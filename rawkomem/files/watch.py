@@ -57,16 +57,17 @@ class Watch:
                 if idle and not self.polling:
                     pause_s = min(MAX_SWEEP_EVERY_S, max(SWEEP_EVERY_S, SWEEP_SHARE * spent))
                 idle = not self.hint.wait(pause_s)
-                self._wait_for_quiet()
+                deadline = time.monotonic() + MAX_QUIET_WAIT_S
+                while (
+                    self.hint.is_set()
+                    and not self.stopping.is_set()
+                    and time.monotonic() < deadline
+                ):
+                    self.hint.clear()
+                    self.hint.wait(QUIET_S)
+                self.hint.clear()
         finally:
             self._stop_observing()
-
-    def _wait_for_quiet(self) -> None:
-        deadline = time.monotonic() + MAX_QUIET_WAIT_S
-        while self.hint.is_set() and not self.stopping.is_set() and time.monotonic() < deadline:
-            self.hint.clear()
-            self.hint.wait(QUIET_S)
-        self.hint.clear()
 
     def _reconcile(self) -> float:
         started = time.monotonic()

@@ -52,7 +52,6 @@ class Block:
     body: str
     line: int
     body_line: int
-    last_line: int
     problems: tuple[Problem, ...] = ()
 
 
@@ -68,22 +67,30 @@ def split_blocks(text: str) -> list[Block]:
     odd = warning("blank-lines", "blank lines before the frontmatter", "start the file with ---")
     blank = [] if start == 0 else [odd]
     lines = _Lines(text)
-    first = _open_block(text, lines, opening, blank, first=True)
-    if isinstance(first, Problem):
-        return [_draft_block(text, first)]
-    return _split_rest(text, lines, first)
+    opened = _open_block(text, lines, opening, blank, first=True)
+    if isinstance(opened, Problem):
+        return [_draft_block(text, opened)]
+    blocks: list[Block] = []
+    while True:
+        end, following = _body_end(text, lines, opened.body)
+        body = text[opened.body : end]
+        if following is not None:
+            body = TRAILING_SEPARATOR.sub("", body)
+        lead = len(body) - len(body.lstrip("\n"))
+        line = lines.at(opened.body) + lead
+        said = body.strip("\n").rstrip()
+        blocks.append(Block(opened.fields, said, opened.line, line, tuple(opened.problems)))
+        if following is None:
+            return blocks
+        if len(blocks) == MAX_ENTRIES:
+            message = f"more than {MAX_ENTRIES:,} entries: the rest is not read"
+            excess = error("too-many-entries", message, "split the file", following.line)
+            return [*blocks, Block(None, "", following.line, following.line, (excess,))]
+        opened = following
 
 
 def append_holds(text: str, entry: str) -> bool:
     """Tell whether split(text + entry) == split(text) + split(entry), by splitting the last block only."""
-    tail = _last_block(text)
-    return tail is not None and _contents(split_blocks(join_entry(tail, entry))) == _contents(
-        split_blocks(tail)
-    ) + _contents(split_blocks(entry))
-
-
-def _last_block(text: str) -> str | None:
-    """Return the text of the last block; None if the file already has MAX_ENTRIES blocks."""
     lines = _Lines(text)
     opening = DELIMITER.match(text)
     following = _open_block(text, lines, opening, [], first=True) if opening else None
@@ -91,7 +98,11 @@ def _last_block(text: str) -> str | None:
     while isinstance(following, _Opened):
         start, count = following.start, count + 1
         _, following = _body_end(text, lines, following.body)
-    return text[start:] if count < MAX_ENTRIES else None
+    if count >= MAX_ENTRIES:
+        return False
+    tail = text[start:]
+    apart = _contents(split_blocks(tail)) + _contents(split_blocks(entry))
+    return _contents(split_blocks(join_entry(tail, entry))) == apart
 
 
 def _contents(blocks: list[Block]) -> list[tuple[object, str]]:
@@ -141,24 +152,15 @@ class _Lines:
         return self.line
 
 
+@record
 class _Opened:
     """A frontmatter that was found: its fields and the position of its body."""
 
-    def __init__(
-        self,
-        fields: Mapping[str, Field] | None,
-        start: int,
-        body: int,
-        line: int,
-        problems: list[Problem],
-    ):
-        self.fields, self.start, self.body, self.line, self.problems = (
-            fields,
-            start,
-            body,
-            line,
-            problems,
-        )
+    fields: Mapping[str, Field] | None
+    start: int
+    body: int
+    line: int
+    problems: list[Problem]
 
 
 def _open_block(
@@ -221,23 +223,6 @@ def _second_document(text: str, lines: _Lines, body: int) -> list[Problem]:
     ]
 
 
-def _split_rest(text: str, lines: _Lines, opened: _Opened) -> list[Block]:
-    blocks: list[Block] = []
-    while True:
-        end, following = _body_end(text, lines, opened.body)
-        blocks.append(_closed_block(text, lines, opened, end, last=following is None))
-        if following is None:
-            return blocks
-        if len(blocks) == MAX_ENTRIES:
-            message = f"more than {MAX_ENTRIES:,} entries: the rest is not read"
-            excess = error("too-many-entries", message, "split the file", following.line)
-            return [
-                *blocks,
-                Block(None, "", following.line, following.line, following.line, (excess,)),
-            ]
-        opened = following
-
-
 def _body_end(text: str, lines: _Lines, position: int) -> tuple[int, _Opened | None]:
     """Return the end of the body that starts at `position`, and the entry that follows it, if any."""
     fence = ""
@@ -261,21 +246,8 @@ def _body_end(text: str, lines: _Lines, position: int) -> tuple[int, _Opened | N
     return len(text), None
 
 
-def _closed_block(text: str, lines: _Lines, opened: _Opened, end: int, last: bool) -> Block:
-    body = text[opened.body : end]
-    if not last:
-        body = TRAILING_SEPARATOR.sub("", body)
-    lead = len(body) - len(body.lstrip("\n"))
-    first_line = lines.at(opened.body)
-    last_line = lines.at(end) - (1 if end and text[end - 1] == "\n" else 0)
-    said = body.strip("\n").rstrip()
-    return Block(
-        opened.fields, said, opened.line, first_line + lead, last_line, tuple(opened.problems)
-    )
-
-
 def _draft_block(text: str, problem: Problem) -> Block:
-    return Block(None, text.strip(), 1, 1, text.count("\n") + 1, (problem,))
+    return Block(None, text.strip(), 1, 1, (problem,))
 
 
 def _missing_frontmatter(text: str) -> Problem:

@@ -74,7 +74,7 @@ class _Experience:
         listed = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
         self.fields[key] = Field(list(listed) if key in LOG_LISTS else value, line)
 
-    def block(self, last: int) -> Block:
+    def block(self) -> Block:
         body = "\n".join(self.body).strip()
         fields = dict(self.fields)
         goal = LLMOS_KEYS["experience"]["title"]
@@ -82,7 +82,7 @@ class _Experience:
             first = next((line.strip(" #-*") for line in self.body if line.strip(" #-*")), "")
             fields[goal] = Field(first[:MAX_GOAL_CHARS], self.line)
         kind = {} if EXPERIENCE_ID in fields else {"kind": Field("experience", self.line)}
-        return Block({**kind, **fields}, body, self.line, self.line, last)
+        return Block({**kind, **fields}, body, self.line, self.line)
 
 
 def read_log(text: str) -> tuple[list[Block], list[Problem]]:
@@ -125,11 +125,11 @@ def _log_blocks(text: str) -> Iterator[Block]:
         elif bullet and _starts_experience(current, _bullet_key(bullet[1])):
             opened = _Experience(number + 1)
         elif heading and current and len(heading[1]) <= (current.level or len(heading[1])):
-            yield current.block(number)
+            yield current.block()
             current = None
         if opened:
             if current:
-                yield current.block(number)
+                yield current.block()
             current = opened
         if current and bullet:
             current.put(_bullet_key(bullet[1]), bullet[2].strip(), number + 1)
@@ -137,7 +137,7 @@ def _log_blocks(text: str) -> Iterator[Block]:
             current.body.append(line)
         number = end + 1 if fields else number + 1
     if current:
-        yield current.block(len(lines))
+        yield current.block()
 
 
 def _bullet_key(name: str) -> str:

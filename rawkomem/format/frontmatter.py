@@ -76,13 +76,9 @@ def read_frontmatter(text: str, line: int = 1) -> tuple[dict[str, Field], list[P
         text = UNICODE_BREAKS.sub(" ", text)
         message = "Unicode line separator in the frontmatter: read as a space"
         problems.append(warning("line-separator", message, "remove it", line))
-    return _yaml_fields(text, line, problems), problems
-
-
-def _yaml_fields(text: str, line: int, problems: list[Problem]) -> dict[str, Field]:
     from .yaml_mapping import read_yaml  # slow to import, and most entries have only plain lines
 
-    return read_yaml(text, line, problems)
+    return read_yaml(text, line, problems), problems
 
 
 # Write an Entry as text that reads back as the same entry, in this reader and in any YAML 1.2
@@ -174,19 +170,15 @@ def _emit_value(value: Value, indent: str) -> str:
             f"{inner}{_emit_scalar(key)}:{_emit_value(item, inner)}" for key, item in value.items()
         )
     if isinstance(value, list):
-        return _emit_list(value, indent)
+        if all(isinstance(item, str) for item in value):
+            flow = "[" + ", ".join(_emit_scalar(str(item), flow=True) for item in value) + "]"
+            if len(flow) <= FLOW_WIDTH and all(
+                _is_plain(str(item)) and "," not in str(item) for item in value
+            ):
+                return f" {flow}\n"
+            return "\n" + "".join(f"{indent}  - {_emit_scalar(str(item))}\n" for item in value)
+        return f" {_quoted(value)}\n"
     return f" {_emit_scalar(value)}\n"
-
-
-def _emit_list(items: list[Value], indent: str) -> str:
-    if all(isinstance(item, str) for item in items):
-        flow = "[" + ", ".join(_emit_scalar(str(item), flow=True) for item in items) + "]"
-        if len(flow) <= FLOW_WIDTH and all(
-            _is_plain(str(item)) and "," not in str(item) for item in items
-        ):
-            return f" {flow}\n"
-        return "\n" + "".join(f"{indent}  - {_emit_scalar(str(item))}\n" for item in items)
-    return f" {_quoted(items)}\n"
 
 
 def _is_plain(text: str) -> bool:

@@ -268,19 +268,14 @@ def retain_block(
     return YamoBlock(
         _agent_name(agent),
         "store_memory_for_future_retrieval",
-        (
-            ("memory_id", id),
-            ("memory_type", type),
-            ("timestamp", iso(at)),
-            ("content_length", str(length)),
-        ),
-        (("hypothesis", hypothesis),),
+        _pairs(memory_id=id, memory_type=type, timestamp=iso(at), content_length=length),
+        _pairs(hypothesis=hypothesis),
         "medium",
-        (("memory_stored", id), ("content_preview", _preview(preview))),
-        (
-            ("rationale", "Memory persisted for semantic search and retrieval"),
-            ("observation", "Content vectorized and stored in LanceDB"),
-            ("confidence", "1.0"),
+        _pairs(memory_stored=id, content_preview=_preview(preview)),
+        _pairs(
+            rationale="Memory persisted for semantic search and retrieval",
+            observation="Content vectorized and stored in LanceDB",
+            confidence="1.0",
         ),
         _log_words("memory_retained", at, id=id, type=type),
     )
@@ -300,18 +295,13 @@ def recall_block(
     return YamoBlock(
         _agent_name(agent),
         "recall_relevant_memories",
-        (
-            ("query", query),
-            ("limit", str(limit)),
-            ("filter", filter or "none"),
-            ("timestamp", iso(at)),
+        _pairs(query=query, limit=limit, filter=filter or "none", timestamp=iso(at)),
+        output=_pairs(results_found=found, top_score=score),
+        meta=_pairs(
+            rationale="Retrieved most semantically relevant memories for current context",
+            confidence=confidence,
         ),
-        output=(("results_found", str(found)), ("top_score", str(score))),
-        meta=(
-            ("rationale", "Retrieved most semantically relevant memories for current context"),
-            ("confidence", str(confidence)),
-        ),
-        log=_log_words("memory_recalled", at, query=query, results=str(found)),
+        log=_log_words("memory_recalled", at, query=query, results=found),
     )
 
 
@@ -328,17 +318,12 @@ def reflect_block(
     return YamoBlock(
         _agent_name(agent),
         "synthesize_beliefs_from_memories",
-        (("topic", topic), ("source_count", str(sources)), ("timestamp", iso(at))),
-        output=(
-            ("reflection_id", id),
-            ("insight_preview", _preview(preview)),
-            ("confidence", str(confidence)),
+        _pairs(topic=topic, source_count=sources, timestamp=iso(at)),
+        output=_pairs(reflection_id=id, insight_preview=_preview(preview), confidence=confidence),
+        meta=_pairs(
+            rationale="Aggregated high-signal patterns from recent memory", confidence=confidence
         ),
-        meta=(
-            ("rationale", "Aggregated high-signal patterns from recent memory"),
-            ("confidence", str(confidence)),
-        ),
-        log=_log_words("memory_reflected", at, topic=topic, sources=str(sources)),
+        log=_log_words("memory_reflected", at, topic=topic, sources=sources),
     )
 
 
@@ -357,32 +342,25 @@ def lesson_block(
     confidence: Printable,
 ) -> YamoBlock:
     """Return the block of a learned lesson; its `error_pattern` is the pattern id."""
-    sure = str(confidence)
     return YamoBlock(
         _agent_name(agent),
         "distill_wisdom_from_execution",
-        (
-            ("original_context", situation),
-            ("error_pattern", pattern),
-            ("severity", severity),
-            ("timestamp", iso(at)),
+        _pairs(
+            original_context=situation, error_pattern=pattern, severity=severity, timestamp=iso(at)
         ),
-        (
-            ("hypothesis", "This lesson prevents recurrence of similar failures"),
-            ("hypothesis_confidence", sure),
+        _pairs(
+            hypothesis="This lesson prevents recurrence of similar failures",
+            hypothesis_confidence=confidence,
         ),
         "high",
-        (
-            ("lesson_id", id),
-            ("oversight_description", oversight),
-            ("preventative_rule", rule),
-            ("rule_confidence", sure),
+        _pairs(
+            lesson_id=id,
+            oversight_description=oversight,
+            preventative_rule=rule,
+            rule_confidence=confidence,
         ),
-        (
-            ("rationale", fix),
-            ("applicability_scope", scope),
-            ("inverse_lesson", inverse),
-            ("confidence", sure),
+        _pairs(
+            rationale=fix, applicability_scope=scope, inverse_lesson=inverse, confidence=confidence
         ),
         _log_words("lesson_learned", at, pattern=pattern, severity=severity, id=id),
         INJECT_HANDOFF,
@@ -396,10 +374,10 @@ def synthesize_block(
     return YamoBlock(
         _agent_name(agent),
         "synthesize_skill_from_memories",
-        (("source_count", str(sources)), ("timestamp", iso(at))),
+        _pairs(source_count=sources, timestamp=iso(at)),
         priority="medium",
-        output=(("skill_id", id), ("skill_name", name), ("intent_preview", _preview(preview))),
-        meta=(("rationale", "Repeated learnings proposed as a skill, inert until reviewed"),),
+        output=_pairs(skill_id=id, skill_name=name, intent_preview=_preview(preview)),
+        meta=_pairs(rationale="Repeated learnings proposed as a skill, inert until reviewed"),
         log=_log_words("skill_synthesized", at, id=id, name=name),
     )
 
@@ -409,10 +387,10 @@ def delete_block(agent: str, at: int, id: str, reason: str = "") -> YamoBlock:
     return YamoBlock(
         _agent_name(agent),
         "remove_memory_from_retrieval",
-        (("memory_id", id), ("timestamp", iso(at))),
+        _pairs(memory_id=id, timestamp=iso(at)),
         priority="medium",
-        output=(("memory_deleted", id),),
-        meta=(("rationale", reason or "Memory no longer wanted"),),
+        output=_pairs(memory_deleted=id),
+        meta=_pairs(rationale=reason or "Memory no longer wanted"),
         log=_log_words("memory_deleted", at, id=id),
     )
 
@@ -441,9 +419,12 @@ def _preview(text: str) -> str:
     return " ".join(text.split())[:PREVIEW_LENGTH].strip()
 
 
-def _log_words(what: str, at: int, **values: str) -> tuple[str, ...]:
-    pairs = {"timestamp": iso(at), **values}
-    return (what, *(word for pair in pairs.items() for word in pair))
+def _pairs(**values: Printable) -> Pairs:
+    return tuple((key, str(value)) for key, value in values.items())
+
+
+def _log_words(what: str, at: int, **values: Printable) -> tuple[str, ...]:
+    return (what, *(word for pair in _pairs(timestamp=iso(at), **values) for word in pair))
 
 
 # Hash YAMO blocks by RFC-0011 §2.3: a block's hash is that of its text, and each block names the

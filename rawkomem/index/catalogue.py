@@ -312,13 +312,7 @@ class Catalogue:
 
     def docs_of(self, ids: Sequence[str]) -> dict[str, str]:
         """Return id → whole memory as JSON, for the ids that exist."""
-        return dict(
-            rows(
-                self.db,
-                f"SELECT id, doc FROM memories WHERE id IN ({', '.join('?' * len(ids))})",
-                ids,
-            )
-        )
+        return self._column("doc", ids)
 
     def holds(self, text: str) -> bool:
         """Tell whether any memory contains this text, ignoring case."""
@@ -380,13 +374,11 @@ class Catalogue:
 
     def titles(self, ids: Sequence[str]) -> dict[str, str]:
         """Return id → title, for the ids that exist."""
-        return dict(
-            rows(
-                self.db,
-                f"SELECT id, title FROM memories WHERE id IN ({', '.join('?' * len(ids))})",
-                ids,
-            )
-        )
+        return self._column("title", ids)
+
+    def _column(self, name: str, ids: Sequence[str]) -> dict[str, str]:
+        sql = f"SELECT id, {name} FROM memories WHERE id IN ({', '.join('?' * len(ids))})"
+        return dict(rows(self.db, sql, ids))
 
     def _texts(self, sql: str, *values: str) -> list[str]:
         """Return the first column of all rows."""
@@ -483,12 +475,11 @@ class Authors:
             agents  # patterns of further identities that are agents; None: commits do not count
         )
 
-    def of_memory(self, id: str) -> dict[str, str]:
-        """Return entry id → who committed it (see state/committers.py), for all entries about a memory."""
-        return self.of_memories([id]).get(id, {})
-
     def of_memories(self, ids: Sequence[str]) -> dict[str, dict[str, str]]:
-        """Return `of_memory` of several memories. If two entries share an id, a person's entry counts."""
+        """Return memory → entry id → who committed it (see state/committers.py), for all entries about the memories.
+
+        If two entries share an id, a person's entry counts.
+        """
         database = self.index.reading()
         asked = self._exists() and not _kept_fact(database, "why")
         ignored = _kept_fact(database, "ignored").split() if asked else []
@@ -572,7 +563,18 @@ class _AuthorsUpdate:
                 if _must_ask_git(self.db, self.stamp):
                     was_on = _kept_fact(self.db, "vouching") == "on"
                     self._ask_git()
-                    self._fold_again(was_on)
+                    is_on = _kept_fact(self.db, "vouching") == "on"
+                    targets = {
+                        target
+                        for (target,) in rows(self.db, DIFFERING_MEMORIES, (not was_on, not is_on))
+                    }
+                    if was_on != is_on:
+                        targets |= {target for (target,) in rows(self.db, COPIED_ENTRIES)}
+                    self.db.execute(
+                        "DELETE FROM vouched; INSERT INTO vouched SELECT digest FROM temp.vouched_now"
+                    )
+                    if targets:
+                        self.index.fold_again(self.db, targets)
         finally:
             self.db.close()
 
@@ -625,20 +627,6 @@ class _AuthorsUpdate:
             "git no longer tells who committed memories: what was vouched for before still is"
         )
         return False
-
-    def _fold_again(self, was_on: bool) -> None:
-        """Fold the memories again that have an entry which is now vouched for, or no longer."""
-        is_on = _kept_fact(self.db, "vouching") == "on"
-        targets = {
-            target for (target,) in rows(self.db, DIFFERING_MEMORIES, (not was_on, not is_on))
-        }
-        if was_on != is_on:
-            targets |= {target for (target,) in rows(self.db, COPIED_ENTRIES)}
-        self.db.execute(
-            "DELETE FROM vouched; INSERT INTO vouched SELECT digest FROM temp.vouched_now"
-        )
-        if targets:
-            self.index.fold_again(self.db, targets)
 
     def _known(self) -> History:
         from ..git.authorship import History

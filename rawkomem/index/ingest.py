@@ -71,16 +71,6 @@ def pack_entry(entry: Entry) -> str:
     return json.dumps(fields, separators=(",", ":"))
 
 
-def unpack_entries(docs: list[str]) -> list[Entry]:
-    """Return entries from the JSON that `pack_entry` returned."""
-    entries = []
-    for fields in json.loads(f"[{','.join(docs)}]"):
-        for name in ENTRY_TUPLES & fields.keys():
-            fields[name] = tuple(fields[name])
-        entries.append(unchecked(Entry, **fields))
-    return entries
-
-
 # Writes the JSON that a store keeps of a memory for other programs: claim, provenance, references,
 # decisions.
 
@@ -355,7 +345,10 @@ class Ingest:
         for path, stamp in changed.items():
             reading, hash = self._read(path)
             if not reading.readable:
-                self._keep_unread(path)
+                if path in self.catalogue.stamps():
+                    self.catalogue.set_stamp(path, UNREAD)
+                else:
+                    self.catalogue.put_file(path, UNREAD, "", QUARANTINE, ())
                 continue
             targets |= self.catalogue.targets_of(path) | {e.target for e in reading.entries}
             docs = [pack_entry(entry) for entry in reading.entries]
@@ -366,13 +359,6 @@ class Ingest:
             self.catalogue.forget_file(path)
         self.fold_again(targets)
         return done
-
-    def _keep_unread(self, path: str) -> None:
-        """Mark a file as unread; its old entries stay."""
-        if path in self.catalogue.stamps():
-            self.catalogue.set_stamp(path, UNREAD)
-        else:
-            self.catalogue.put_file(path, UNREAD, "", QUARANTINE, ())
 
     def _read(self, path: str) -> tuple[Reading, str]:
         """Return the entries of a file and the hash of its bytes."""
@@ -389,7 +375,12 @@ class Ingest:
         vouches = vouching_of(self.layout, self.catalogue.db)
         dropped: list[str] = []
         for target in sorted(targets):
-            memory = fold(unpack_entries(self.catalogue.entry_docs(target)), vouches)
+            entries = []
+            for fields in json.loads(f"[{','.join(self.catalogue.entry_docs(target))}]"):
+                for name in ENTRY_TUPLES & fields.keys():
+                    fields[name] = tuple(fields[name])
+                entries.append(unchecked(Entry, **fields))
+            memory = fold(entries, vouches)
             if memory is None:
                 self.catalogue.forget_memory(target)
                 drop_conditions(self.catalogue.db, target)

@@ -139,10 +139,9 @@ def put_conditions(db: apsw.Connection, memory: str, patterns: Sequence[str]) ->
         n = db.last_insert_rowid()
         triggers = [(n, key, key[:START_CHARS]) for key in _trigger_keys(condition)]
         db.executemany("INSERT INTO triggers VALUES (?, ?, ?)", triggers)
-        db.executemany(
-            "INSERT OR IGNORE INTO stems VALUES (?, ?)",
-            [(stem, n) for stem in _trigger_stems(condition)],
-        )
+        if condition.how == WORDS:
+            stems = [(stem, n) for clause in condition.parts for stem in clause]
+            db.executemany("INSERT OR IGNORE INTO stems VALUES (?, ?)", stems)
 
 
 def drop_conditions(db: apsw.Connection, memory: str) -> None:
@@ -156,7 +155,11 @@ def drop_conditions(db: apsw.Connection, memory: str) -> None:
 def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
     """Return memory → the part of its first condition that fires in a situation."""
     stems = sorted(situation.stems)
-    starts = _task_starts(situation.lower)
+    starts = {
+        situation.lower[at : at + size]
+        for at in range(len(situation.lower))
+        for size in range(START_CHARS + 1)
+    } | {""}
     among = f"start IN ({', '.join('?' * len(starts))}) AND " if len(starts) <= MAX_STARTS else ""
     sql = (
         f"SELECT memory, packed FROM conditions JOIN {STATES} ON memories.id = conditions.memory"
@@ -192,24 +195,11 @@ def _regexes(db: apsw.Connection) -> list[tuple[str, str, bool]]:
     return [(memory, packed, not doubted) for doubted, _, memory, packed in found]
 
 
-def _task_starts(task: str) -> set[str]:
-    """Return all parts of a task of up to three letters: a trigger that occurs in the task starts with one of them."""
-    return {task[at : at + size] for at in range(len(task)) for size in range(START_CHARS + 1)} | {
-        ""
-    }
-
-
 def _trigger_keys(condition: Condition) -> set[str]:
     if condition.how == PIECES:
         return {trigger_text(pieces) for pieces in condition.parts}
     return (
         {condition.phrase} if condition.how == WORDS else {""} if condition.how == PATHS else set()
-    )
-
-
-def _trigger_stems(condition: Condition) -> set[str]:
-    return (
-        {stem for clause in condition.parts for stem in clause} if condition.how == WORDS else set()
     )
 
 

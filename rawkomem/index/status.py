@@ -1,6 +1,4 @@
-"""Checks that the index matches the files, hashes what it answers from (law 3), and tells whether
-background work waits.
-"""
+"""Checks that the index matches the files, and tells whether background work waits."""
 
 from __future__ import annotations
 
@@ -12,11 +10,10 @@ from ..files.layout import hash_of_file, is_text_path, stamps_in, sweep
 from ..model.values import Problem, record
 from .index import Index
 from .memories import pending_conflicts
-from .stores.database import BROKEN, first, in_memory, rows
-from .stores.sqlite import COLUMNS, WORD_TABLES
+from .stores.database import BROKEN, first, in_memory
 
 if TYPE_CHECKING:
-    import apsw
+    pass
 
 
 MIN_FREE_CORES = 0.5  # cores that other processes must leave free for background work
@@ -129,58 +126,3 @@ def _status_once(index: Index) -> Status:
 def _digest_of_hashes(hashes: dict[str, str]) -> str:
     lines = "\n".join(f"{path}\0{hash}" for path, hash in sorted(hashes.items()))
     return sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-
-
-# Hashes all data that the index answers from. After any history the hash equals that of a rebuild
-# (law 3).
-
-NUMBERED_CONDITIONS = (
-    "SELECT *, row_number() OVER (PARTITION BY memory ORDER BY n) AS place FROM conditions"
-)
-PASSAGE_PLACE, PASSAGE_DOCUMENT = "d.id, p.number", "LEFT JOIN documents d ON d.n = p.document"
-# Row numbers and stamps depend on history: the queries join row numbers to ids, and leave stamps out.
-DIGEST_PARTS = {
-    "fingerprint": "SELECT value FROM meta WHERE key = 'fingerprint'",
-    "files": "SELECT path, hash, verdict, entries FROM files",
-    "entries": "SELECT path, number, id, target, digest, doc FROM entries",
-    "memories": "SELECT * FROM memories",
-    "documents": f"SELECT {', '.join(COLUMNS)} FROM documents",
-    "passages": f"SELECT {PASSAGE_PLACE}, p.field, p.alone, p.heading, p.line, p.text FROM passages p {PASSAGE_DOCUMENT}",
-    "conditions": f"SELECT memory, place, packed, size FROM ({NUMBERED_CONDITIONS})",
-    "triggers": f"SELECT memory, place, key, start FROM triggers LEFT JOIN ({NUMBERED_CONDITIONS}) c ON c.n = condition",
-    "stems": f"SELECT memory, place, stem FROM stems LEFT JOIN ({NUMBERED_CONDITIONS}) c ON c.n = condition",
-    "claims": "SELECT memory, subject, predicate FROM claims",
-    "conflicts": "SELECT memory, other FROM conflicts",
-    "fine": f"SELECT {PASSAGE_PLACE}, f.vector FROM fine f LEFT JOIN passages p ON p.n = f.n {PASSAGE_DOCUMENT}",
-    "coarse": f"SELECT {PASSAGE_PLACE}, c.bits FROM coarse c LEFT JOIN passages p ON p.n = c.n {PASSAGE_DOCUMENT}",
-}
-for table in WORD_TABLES:
-    terms = f"temp.terms_of_{table} t LEFT JOIN passages p ON p.n = t.doc"
-    DIGEST_PARTS[table] = (
-        f"SELECT {PASSAGE_PLACE}, t.term, t.col, t.offset FROM {terms} {PASSAGE_DOCUMENT}"
-    )
-
-
-def index_digest(index: Index) -> str:
-    """Return the hash of the index; files are not read."""
-    return sha256(
-        "\n".join(f"{name} {value}" for name, value in digest_parts(index).items()).encode()
-    ).hexdigest()
-
-
-def digest_parts(index: Index) -> dict[str, str]:
-    """Return the hash of each part, to find where two indexes differ."""
-    connection = index.reading()
-    for table in WORD_TABLES:
-        made = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms_of_{table} USING fts5vocab(main, {table}, instance)"
-        connection.execute(made)
-    connection.execute("BEGIN")
-    try:
-        return {name: _hash_of_rows(connection, sql) for name, sql in DIGEST_PARTS.items()}
-    finally:
-        connection.execute("ROLLBACK")
-
-
-def _hash_of_rows(connection: apsw.Connection, sql: str) -> str:
-    lines = sorted(repr(row) for row in rows(connection, sql))
-    return sha256("\n".join(lines).encode("utf-8", "backslashreplace")).hexdigest()

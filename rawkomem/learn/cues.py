@@ -133,8 +133,10 @@ def propose_conditions(text: str) -> tuple[str, ...]:
     vague = NAMELESS | cues().ANNOUNCING
     about = list(dict.fromkeys(word for word in subjects_of(text) if word not in vague))
     more = 1 < len(about) <= MAX_SUBJECT_WORDS and not set(about) <= set(" ".join(names).split())
+    if len(names) > 1:
+        names = [", ".join(names[:-1]), names[-1]]
     conditions = (
-        _naming_condition(names),
+        f"{cues().WORKING_WITH} {f' {language().alternative} '.join(names)}" if names else "",
         f"{cues().WORKING_ON} {' '.join(about)}" if more else "",
     )
     return tuple(condition for condition in conditions if condition and _is_usable(condition))
@@ -204,13 +206,6 @@ def _written_names(text: str) -> Iterator[str]:
 
 def _may_be_path(run: str) -> bool:
     return "/" in run and len(run) <= MAX_RUN_CHARS
-
-
-def _naming_condition(names: list[str]) -> str:
-    """Return `When working with a, b or c`; empty without names."""
-    if len(names) > 1:
-        names = [", ".join(names[:-1]), names[-1]]
-    return f"{cues().WORKING_WITH} {f' {language().alternative} '.join(names)}" if names else ""
 
 
 def _is_usable(condition: str) -> bool:

@@ -81,7 +81,14 @@ def drafts_of_fixes(turns: Sequence[Turn], session: str, run: Run) -> Iterator[D
             failed.setdefault(command, (number, _error_in(turn.text)))
         elif command in failed:
             begun, error = failed.pop(command)
-            cause = _explanation_in(turns[begun + 1 : number])
+            said = [
+                one
+                for turn in turns[begun + 1 : number]
+                if turn.role == ASSISTANT
+                for one in sentences(turn.text)
+            ]
+            explained = next((one for one in reversed(said) if cues().EXPLAINS.search(one)), "")
+            cause = one_line(redact(explained), MAX_CAUSE_CHARS)
             if error and cause and found < MAX_FIXES:
                 found += 1
                 shown = one_line(redact(command), MAX_COMMAND_CHARS)
@@ -153,13 +160,6 @@ def _error_in(output: str) -> str:
     lines = [line.strip() for line in output.split("\n")]
     named = [line for line in lines if any(word in line.lower() for word in ERROR_WORDS)]
     return one_line(redact(named[0]), MAX_ERROR_CHARS) if named else ""
-
-
-def _explanation_in(between: Sequence[Turn]) -> str:
-    """Return the agent's last sentence that explains a failure; empty if there is none."""
-    said = [one for turn in between if turn.role == ASSISTANT for one in sentences(turn.text)]
-    found = next((one for one in reversed(said) if cues().EXPLAINS.search(one)), "")
-    return one_line(redact(found), MAX_CAUSE_CHARS)
 
 
 # Choose drafts: human turns that contain cues like "always", and agent statements that a person
@@ -323,6 +323,7 @@ def entry_of_draft(draft: Draft) -> Entry:
     extra: dict[str, Value] = {"type": filed.type, "category": filed.category}
     if _holds_persons_words(draft):
         extra[QUOTE_KEY] = one_line(draft.said, MAX_QUOTE_CHARS)
+    host = f"{draft.host} session" if draft.host else "session"
     return Entry(
         title=draft.title,
         when=draft.when,
@@ -331,7 +332,7 @@ def entry_of_draft(draft: Draft) -> Entry:
         at=draft.at if 0 < draft.at <= now() else now(),
         by=draft.host,
         found_in=draft.task,
-        source=source_of_draft(draft),
+        source=f"{host} {draft.session}" if draft.session else draft.host and host,
         extra=extra,
         body=draft.text,
     )
@@ -348,12 +349,6 @@ def exchange_of_draft(draft: Draft) -> list[tuple[str, str]]:
 def _holds_persons_words(draft: Draft) -> bool:
     """Tell whether `draft.said` holds a person's words. A draft made from failures lists the failures there."""
     return draft.kind in BY_PERSON and LESSON not in draft.tags
-
-
-def source_of_draft(draft: Draft) -> str:
-    """Return the host and the session that a draft comes from, as a text."""
-    host = f"{draft.host} session" if draft.host else "session"
-    return f"{host} {draft.session}" if draft.session else draft.host and host
 
 
 def entry_of_request(draft: Draft) -> Entry:

@@ -38,7 +38,6 @@ class Exchange:
     said: str
     before: str = ""  # the agent's words
     at: int = 0
-    typed: str = ""  # the turn without markup and pastes, but with quotes of the agent
 
 
 def exchanges(turns: Iterable[Turn]) -> list[Exchange]:
@@ -51,12 +50,9 @@ def exchanges(turns: Iterable[Turn]) -> list[Exchange]:
             heard.add(turn.text)
             before = turn.text if turn.role == ASSISTANT and turn.text.strip() else before
         elif turn.role == USER:
-            typed = typed_in(turn.text)
-            said = heard.without_quotes(typed)
+            said = heard.without_quotes(typed_in(turn.text))
             if said:
-                found.append(
-                    Exchange(number, said, before.strip()[-MAX_BEFORE_CHARS:], turn.at, typed)
-                )
+                found.append(Exchange(number, said, before.strip()[-MAX_BEFORE_CHARS:], turn.at))
                 before = ""
     return found
 

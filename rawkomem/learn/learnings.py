@@ -78,12 +78,16 @@ def learning_text(learned: LearnedGoal) -> str:
     """Return the learning as Markdown: Context, Key Insights, Recommended Approach, Anti-Patterns."""
     insights = _numbered(key_insights(learned.runs)) or NOT_RECORDED
     avoid = "\n".join(f"- {item}" for item in anti_patterns(learned.runs)) or f"- {NOT_SEEN}"
+    counts = Counter(
+        one_line(tool, 60) for run in learned.runs for tool in dict.fromkeys(run.tools)
+    )
+    tools = sorted(counts, key=lambda tool: (-counts[tool], tool))
     return f"""# Learning: {learned.name}
 
 ## Context
 - Observed in {learned.executions} executions
 - Success rate: {learned.rate}%
-- Common tools: {", ".join(common_tools(learned.runs)) or "none were recorded"}
+- Common tools: {", ".join(tools[:MAX_TOOLS]) or "none were recorded"}
 
 ## Key Insights
 {insights}
@@ -110,12 +114,6 @@ def earlier_runs(learning: Memory) -> list[Run]:
 
 def _items_under(parts: dict[str, str], title: str) -> tuple[str, ...]:
     return tuple(item for item in list_items(parts.get(title, "")) if item not in PLACEHOLDERS)
-
-
-def common_tools(runs: Sequence[Run]) -> list[str]:
-    """Return the MAX_TOOLS most common tools of the runs, most common first."""
-    counts = Counter(one_line(tool, 60) for run in runs for tool in dict.fromkeys(run.tools))
-    return sorted(counts, key=lambda tool: (-counts[tool], tool))[:MAX_TOOLS]
 
 
 def key_insights(runs: Sequence[Run]) -> list[str]:
@@ -277,7 +275,13 @@ def _goal_groups(
 def _new_learning(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
     runs = [run_of(trace) for trace in traces]
     failed = [run.id for run in runs if not run.succeeded]
-    learned = LearnedGoal(_most_common_goal(runs), len(runs), len(failed), tuple(runs))
+    chosen = Counter(plain_words(run.goal) for run in runs).most_common(1)[0][0]
+    learned = LearnedGoal(
+        one_line(next(run.goal for run in runs if plain_words(run.goal) == chosen), NAME_LENGTH),
+        len(runs),
+        len(failed),
+        tuple(runs),
+    )
     entry = Entry(
         kind=LEARNING_KIND,
         title=LEARNING_PREFIX + learned.name,
@@ -343,12 +347,6 @@ def _merged_learnings(
                 for other in others
             ]
     return entries
-
-
-def _most_common_goal(runs: Sequence[Run]) -> str:
-    """Return the goal in the wording that is most common; if several are, the first of them."""
-    chosen = Counter(plain_words(run.goal) for run in runs).most_common(1)[0][0]
-    return one_line(next(run.goal for run in runs if plain_words(run.goal) == chosen), NAME_LENGTH)
 
 
 def goal_conditions(goals: Iterable[str]) -> tuple[str, ...]:

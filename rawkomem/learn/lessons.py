@@ -249,19 +249,14 @@ def _wire_of(block: YamoBlock) -> WireLesson:
     pattern = name if is_pattern_id(name) else pattern_id(name, scope)
     at = read_time(block.value("context", "timestamp"))[0] or 0
     agent = block.agent.removeprefix(AGENT_PREFIX)
+    id = block.value("output", "lesson_id")
     return WireLesson(
         checked_lesson(context),
-        _lesson_id(block),
+        id if LESSON_ID.fullmatch(id) and yamo_name(id) == id and len(id) < 60 else "",
         pattern,
         at,
         "" if agent == UNNAMED_AGENT else agent,
     )
-
-
-def _lesson_id(block: YamoBlock) -> str:
-    """Return a block's lesson id if it has our format; else empty, so that a block cannot take another memory's id."""
-    id = block.value("output", "lesson_id")
-    return id if LESSON_ID.fullmatch(id) and yamo_name(id) == id and len(id) < 60 else ""
 
 
 def _confidence_number(text: str) -> float:

@@ -118,8 +118,11 @@ class CommandLlm:
             out, err = self._talk(process, given)
         text = out.decode("utf-8", "replace").strip()
         if process.returncode:
+            lines = err.decode("utf-8", "replace").strip().splitlines()
+            words = one_line(redact(lines[-1]), MAX_SHOWN_CHARS) if lines else ""
             raise LlmFailure(
-                command_complaint(self.name, process.returncode, err),
+                f"{self.name} ended with code {process.returncode}"
+                + (f": {words}" if words else ""),
                 "Run the command in llm.provider by hand.",
             )
         if not text:
@@ -169,10 +172,3 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
     except (ProcessLookupError, PermissionError):
         pass
     process.communicate()
-
-
-def command_complaint(name: str, code: int, err: bytes) -> str:
-    """Return a message for a failed command: its exit code and the last line of its error output, redacted."""
-    lines = err.decode("utf-8", "replace").strip().splitlines()
-    words = one_line(redact(lines[-1]), MAX_SHOWN_CHARS) if lines else ""
-    return f"{name} ended with code {code}" + (f": {words}" if words else "")

@@ -62,19 +62,18 @@ def ask_for_json(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str
     try:
         return read_json_object(answer, schema)
     except UnfitAnswer as problem:
-        again = llm.complete(repair_prompt(prompt, answer, str(problem)), system, schema)
+        complaint = f"Your last answer could not be used ({problem!s}). It was:"
+        again = llm.complete(
+            f"{prompt}\n\n{complaint}\n\n{answer[:MAX_SHOWN_CHARS]}\n\nGive it again, as one JSON object only.",
+            system,
+            schema,
+        )
     try:
         return read_json_object(again, schema)
     except UnfitAnswer as problem:
         words = one_line(redact(again), 120)
         hint = f"Its answer began: {words}" if words else "Try another model."
         raise LlmFailure(f"{llm.name} gave no usable answer, twice: {problem}", hint) from None
-
-
-def repair_prompt(prompt: str, answer: str, problem: str) -> str:
-    """Return the prompt for the retry: the first prompt, the unusable answer and what is wrong with it."""
-    complaint = f"Your last answer could not be used ({problem}). It was:"
-    return f"{prompt}\n\n{complaint}\n\n{answer[:MAX_SHOWN_CHARS]}\n\nGive it again, as one JSON object only."
 
 
 def read_json_object(text: str, schema: Schema) -> dict[str, Any]:

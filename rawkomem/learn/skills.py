@@ -61,7 +61,9 @@ def read_skill(text: str) -> SkillText:
     """Return the fields and text of a skill file. A skill without a name is named after the hash of its text."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").strip("\n").rstrip()
     fields, body = split_front(text)
-    said = {**_declared_fields(text), **{key: value for key, value in fields.items() if value}}
+    said = {key: value for key, value in fields.items() if value}
+    for key, declared in DECLARED.findall("\n".join(prose_lines(text))):  # YAMO text
+        said.setdefault(key, declared.strip())
     heading = "" if said.get("name") else _first_heading(body)
     name = (
         _plain_line(said.get("name")).partition(REMARK)[0]
@@ -69,13 +71,15 @@ def read_skill(text: str) -> SkillText:
         or _plain_line(said.get("agent"))
     )
     opening = next(iter(sentences(body)), "") if heading else ""
+    stated = fields.get("whenToUse") or fields.get("when_to_use") or []  # ours, or Claude Code's
+    conditions = [_plain_line(item) for item in (stated if isinstance(stated, list) else [stated])]
     return SkillText(
         one_line(name, NAME_LENGTH)
         or f"Unnamed_{sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}",
         _plain_line(said.get("intent")) or NO_INTENT,
         one_line(_plain_line(said.get("description")) or opening, DESCRIPTION_LENGTH),
         _skill_tags(fields.get("tags")),
-        tuple(one for one in _skill_conditions(fields) if 0 < len(one) <= CONDITION_LENGTH),
+        tuple(one for one in conditions if 0 < len(one) <= CONDITION_LENGTH),
         text,
     )
 
@@ -119,14 +123,6 @@ def as_read_back(text: str) -> str:
     return clean(redact(text)).strip("\n").rstrip()
 
 
-def _declared_fields(text: str) -> dict[str, str]:
-    """Return the fields that YAMO text declares at the start of lines; the first declaration of a field counts."""
-    found: dict[str, str] = {}
-    for key, value in DECLARED.findall("\n".join(prose_lines(text))):
-        found.setdefault(key, value.strip())
-    return found
-
-
 def _plain_line(value: Value | None) -> str:
     return " ".join(clean(value).split()) if isinstance(value, str) else ""
 
@@ -142,12 +138,6 @@ def _skill_tags(value: Value | None) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(tag for item in items if (tag := _plain_line(str(item).strip(" \"'"))))
     )
-
-
-def _skill_conditions(fields: Mapping[str, Value]) -> list[str]:
-    """Return the conditions under our key `whenToUse`, or under Claude Code's `when_to_use`."""
-    value = fields.get("whenToUse") or fields.get("when_to_use") or []
-    return [_plain_line(item) for item in (value if isinstance(value, list) else [value])]
 
 
 # Rate skills, find those that fit a task, and plan to add or to archive them. Pure.
@@ -218,7 +208,11 @@ def skill_of(memory: Memory, injected: int = 0, last_used: int = 0) -> Skill:
 
 def rank_skills(question: str, skills: Sequence[Skill], cosine: Mapping[str, float]) -> list[Match]:
     """Return the skills that fit a question, best first. `cosine` maps a skill's id to its similarity in meaning."""
-    named = called_skill(question, skills)
+    head, colon, rest = question.strip().partition(":")
+    name = rest if head.strip().casefold() == "name" else head
+    wanted = name.strip().casefold() if colon else ""
+    found = [skill for skill in skills if wanted and skill.memory.title.casefold() == wanted]
+    named = max(found, key=lambda skill: (skill.reliability, skill.memory.id), default=None)
     if named:
         return [Match(named, 1.0, (("called", 1.0, "the question names the skill"),))]
     matches = [
@@ -229,15 +223,6 @@ def rank_skills(question: str, skills: Sequence[Skill], cosine: Mapping[str, flo
     return sorted(
         fitting, key=lambda match: (-match.score, -match.skill.reliability, match.skill.memory.id)
     )
-
-
-def called_skill(question: str, skills: Sequence[Skill]) -> Skill | None:
-    """Return the skill that a question names (`Name: X` or `X: do this`). If names are equal, the most reliable one."""
-    head, colon, rest = question.strip().partition(":")
-    name = rest if head.strip().casefold() == "name" else head
-    wanted = name.strip().casefold() if colon else ""
-    found = [skill for skill in skills if wanted and skill.memory.title.casefold() == wanted]
-    return max(found, key=lambda skill: (skill.reliability, skill.memory.id), default=None)
 
 
 def _match_of(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
@@ -410,21 +395,17 @@ def portable_name(title: str) -> str:
 def portable_text(memory: Memory, name: str) -> str:
     """Return the text of a skill's SKILL.md, with its checksum."""
     front, body = split_front(skill_text_in(memory.body))
-    fields: dict[str, Value] = {"name": name, "description": _portable_description(memory, body)}
-    kept = {key: front[key] for key in KEPT_KEYS if isinstance(front.get(key), str)}
-    fields |= {key: one_line(str(value), COMPATIBILITY_LENGTH) for key, value in kept.items()}
-    head = f"---\n{emit_fields(fields)}metadata:\n"
-    rest = f"---\n\n{_portable_body(memory, body)}\n"
-    return f"{head}  rawkomem: {memory.id} {_checksum(head + rest)}\n{rest}"
-
-
-def _portable_description(memory: Memory, body: str) -> str:
     said = (
         str(memory.extra.get("description", ""))
         or summarize([(body, 1.0)], DESCRIPTION_WORDS)
         or memory.title
     )
-    return one_line(said, DESCRIPTION_LENGTH)
+    fields: dict[str, Value] = {"name": name, "description": one_line(said, DESCRIPTION_LENGTH)}
+    kept = {key: front[key] for key in KEPT_KEYS if isinstance(front.get(key), str)}
+    fields |= {key: one_line(str(value), COMPATIBILITY_LENGTH) for key, value in kept.items()}
+    head = f"---\n{emit_fields(fields)}metadata:\n"
+    rest = f"---\n\n{_portable_body(memory, body)}\n"
+    return f"{head}  rawkomem: {memory.id} {_checksum(head + rest)}\n{rest}"
 
 
 def _portable_body(memory: Memory, body: str) -> str:

@@ -300,16 +300,19 @@ class Act:
 
 def trace_of(turns: Sequence[Turn], run: SessionFacts) -> ToldTrace | None:
     """Return the trace of a session; None if it has no goal, or nothing was written or run."""
-    asks = _asks(turns)
+    read = {place: read_prompt(turn.text) for place, turn in enumerate(turns) if turn.role == USER}
+    typed = {place: one.ask.strip() for place, one in read.items() if not one.is_host}
+    asks = {place: ask for place, ask in typed.items() if ask}
     acts = _acts(turns, run.project)
     goal = _goal(turns, asks)
     if not goal or not acts:
         return None
     status, why, error = _outcome(asks, acts)
+    known = sorted(at for at in (turn.at for turn in turns) if at > 0)
     return ToldTrace(
         goal=goal,
         status=status,
-        duration_ms=_duration(turn.at for turn in turns),
+        duration_ms=sum(min(later - earlier, MAX_PAUSE_MS) for earlier, later in pairwise(known)),
         tools=_first_names(
             [one_line(turn.tool, MAX_NAME_CHARS) for turn in turns if turn.role == TOOL], MAX_TOOLS
         ),
@@ -337,13 +340,6 @@ def continued_trace(known: Memory, told: ToldTrace) -> ToldTrace:
         files=_first_names([*earlier, *told.files], MAX_FILES),
         steps=_steps([*before.steps, *told.steps]),
     )
-
-
-def _asks(turns: Sequence[Turn]) -> dict[int, str]:
-    """Return index of a turn → what a person typed in it."""
-    read = {place: read_prompt(turn.text) for place, turn in enumerate(turns) if turn.role == USER}
-    asks = {place: one.ask.strip() for place, one in read.items() if not one.is_host}
-    return {place: ask for place, ask in asks.items() if ask}
 
 
 def _goal(turns: Sequence[Turn], asks: dict[int, str]) -> str:
@@ -436,12 +432,6 @@ def _short(command: str) -> str:
 
 def _first_names(names: Iterable[str], most: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, names)))[:most]
-
-
-def _duration(times: Iterable[int]) -> int:
-    """Return the milliseconds of work. A pause counts as MAX_PAUSE_MS at most."""
-    known = sorted(at for at in times if at > 0)
-    return sum(min(later - earlier, MAX_PAUSE_MS) for earlier, later in pairwise(known))
 
 
 def _in_project(command: str, project: str) -> str:

@@ -185,10 +185,6 @@ class Flow:
         if turn.role == USER and self._queued[turn.text.strip()] > 0:
             self._queued[turn.text.strip()] -= 1
             return replace(turn, text="")
-        return self._addressed(turn)
-
-    def _addressed(self, turn: Turn) -> Turn:
-        """Return a turn with the role that follows from its text and from the turn before it."""
         before, self._command = self._command, None
         if turn.role != USER or not turn.text:
             self._command = None if turn.text else before

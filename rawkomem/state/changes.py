@@ -261,11 +261,15 @@ def _reduce_archive(fields: Fields, entry: Entry) -> Fields:
     }
 
 
-ARCHIVE_CAUSE = Key(
-    "housekeeping: nobody decided against it; it decayed, or another memory says the same"
-)
 ARCHIVE_KIND = Change(
-    _reduce_archive, lambda entry: "archived", {"cause": ARCHIVE_CAUSE, "reason": REASON}
+    _reduce_archive,
+    lambda entry: "archived",
+    {
+        "cause": Key(
+            "housekeeping: nobody decided against it; it decayed, or another memory says the same"
+        ),
+        "reason": REASON,
+    },
 )
 
 
@@ -385,34 +389,26 @@ def withdrawing(memory: Memory, what: str, by: str, whose: str | None = None) ->
     return entry_about(memory, Entry(kind="feedback", by=by, extra=extra))
 
 
-def _withdraw(fields: Fields, entry: Entry) -> Fields:
-    what = str(entry.extra.get("withdraws"))
-    if what == CORROBORATE:
-        return _withdraw_source(fields, entry)
-    field = COUNTS.get(what, "")
-    if not fields.get(field, 0):
-        return {}
-    before, _, later = fields.get("votes", "").rpartition(SIGNS.get(what, " "))
-    votes = {"votes": before + later} if what in SIGNS else {}
-    return {field: fields[field] - 1, **votes}
-
-
-def _withdraw_source(fields: Fields, entry: Entry) -> Fields:
-    known, whose = fields.get("confirmed_by", ()), entry.extra.get("whose")
-    left = tuple(source for source in known if source != whose)
-    fewer = len(known) - len(left)
-    count, repeated = fields.get("corroborations", 0), fields.get("repeated", 0)
-    return {
-        "confirmed_by": left,
-        "corroborations": max(0, count - fewer),
-        "repeated": max(0, repeated - 1),
-    }
-
-
 def _reduce_feedback(fields: Fields, entry: Entry) -> Fields:
     signal = str(entry.extra.get("signal"))
     if signal == WITHDRAWAL:
-        return _withdraw(fields, entry)
+        what = str(entry.extra.get("withdraws"))
+        if what == CORROBORATE:
+            known, whose = fields.get("confirmed_by", ()), entry.extra.get("whose")
+            left = tuple(source for source in known if source != whose)
+            fewer = len(known) - len(left)
+            count, repeated = fields.get("corroborations", 0), fields.get("repeated", 0)
+            return {
+                "confirmed_by": left,
+                "corroborations": max(0, count - fewer),
+                "repeated": max(0, repeated - 1),
+            }
+        field = COUNTS.get(what, "")
+        if not fields.get(field, 0):
+            return {}
+        before, _, later = fields.get("votes", "").rpartition(SIGNS.get(what, " "))
+        votes = {"votes": before + later} if what in SIGNS else {}
+        return {field: fields[field] - 1, **votes}
     sign = SIGNS.get(signal)
     return (
         {signal: fields.get(signal, 0) + 1, "votes": fields.get("votes", "") + sign} if sign else {}
@@ -425,17 +421,21 @@ def _tell_feedback(entry: Entry) -> str:
     return f"voted {entry.extra.get('signal', 'nothing')}"
 
 
-VOTE = Key(
-    "The vote; none: the entry withdraws a vote or a confirmation", {"enum": [*SIGNALS, WITHDRAWAL]}
-)
-WITHDRAWS = Key(
-    "The kind of vote or confirmation that the signal none withdraws", {"enum": [*WITHDRAWABLE]}
-)
-WHOSE = Key("The source of the corroboration that is withdrawn")
 FEEDBACK_KIND = Change(
     _reduce_feedback,
     _tell_feedback,
-    {"signal": VOTE, "withdraws": WITHDRAWS, "whose": WHOSE, "reason": REASON},
+    {
+        "signal": Key(
+            "The vote; none: the entry withdraws a vote or a confirmation",
+            {"enum": [*SIGNALS, WITHDRAWAL]},
+        ),
+        "withdraws": Key(
+            "The kind of vote or confirmation that the signal none withdraws",
+            {"enum": [*WITHDRAWABLE]},
+        ),
+        "whose": Key("The source of the corroboration that is withdrawn"),
+        "reason": REASON,
+    },
 )
 
 
@@ -496,20 +496,20 @@ def _reduce_heritage(fields: Fields, entry: Entry) -> Fields:
     """Add or remove sources; a chain of intents replaces the current one."""
     named, known = ids_in(entry, "from"), fields.get("heritage", ())
     others = tuple(id for id in known if id not in named)
-    sources = others if _removes_sources(entry) else tuple(dict.fromkeys((*known, *named)))
+    sources = others if _removes(entry) else tuple(dict.fromkeys((*known, *named)))
     if not any(key in entry.extra for key in CHAIN):
         return {"heritage": sources}
     chain = {key: list(ids_in(entry, key)[-MAX_LEVELS:]) for key in CHAIN}
     return {"heritage": sources, "extra": {**fields["extra"], **chain}}
 
 
-def _removes_sources(entry: Entry) -> bool:
+def _removes(entry: Entry) -> bool:
     return entry.extra.get("removed") == "true"
 
 
 def _tell_heritage(entry: Entry) -> str:
     sources, intents = ids_in(entry, "from"), ids_in(entry, CHAIN[0])
-    if _removes_sources(entry):
+    if _removes(entry):
         return f"does not come from {names_or_nothing(sources)}"
     return (
         f"comes from {names_or_nothing(sources)}"
@@ -518,17 +518,15 @@ def _tell_heritage(entry: Entry) -> str:
     )
 
 
-HERITAGE_SOURCES = Key("The source memories", texts_schema(), refers=True)
 HERITAGE_LEVELS = Key(
     "The intents that led to it, the hypotheses, or the reasons; earliest first", texts_schema()
 )
-HERITAGE_REMOVED = Key("true: the sources are removed")
 HERITAGE_KIND = Change(
     _reduce_heritage,
     _tell_heritage,
     {
-        "from": HERITAGE_SOURCES,
-        "removed": HERITAGE_REMOVED,
+        "from": Key("The source memories", texts_schema(), refers=True),
+        "removed": Key("true: the sources are removed"),
         **dict.fromkeys(CHAIN, HERITAGE_LEVELS),
     },
 )
@@ -552,7 +550,14 @@ RESERVED_TYPES = {
 
 def plan_link(memory: Memory, other: Memory, type: str, by: str) -> Plan:
     """Plan to link a memory to another one; the entry is about the first."""
-    _check_link_type(type)
+    if type in RESERVED_TYPES:
+        raise BadInput(f"{type!r} is not a type of link that you can set", RESERVED_TYPES[type])
+    plain = type.replace("-", "").replace("_", "")
+    if not (plain.isascii() and plain.isalnum()) or len(type) > MAX_TYPE_CHARS:
+        raise BadInput(
+            f"not a type of link: {type[:40]!r}",
+            f"use letters, digits, - and _; at most {MAX_TYPE_CHARS}",
+        )
     if memory.id == other.id:
         raise BadInput("cannot link a memory to itself", "name two memories")
     for one in (memory, other):
@@ -590,40 +595,28 @@ def linking(memory: Memory, to: Sequence[str], type: str, by: str, removed: bool
     return entry_about(memory, Entry(kind="link", by=by, extra=extra))
 
 
-def _check_link_type(type: str) -> None:
-    if type in RESERVED_TYPES:
-        raise BadInput(f"{type!r} is not a type of link that you can set", RESERVED_TYPES[type])
-    plain = type.replace("-", "").replace("_", "")
-    if not (plain.isascii() and plain.isalnum()) or len(type) > MAX_TYPE_CHARS:
-        raise BadInput(
-            f"not a type of link: {type[:40]!r}",
-            f"use letters, digits, - and _; at most {MAX_TYPE_CHARS}",
-        )
-
-
 def _reduce_link(fields: Fields, entry: Entry) -> Fields:
     links = tuple((_link_type(entry), id) for id in ids_in(entry, "to"))
     others = tuple(known for known in fields.get("links", ()) if known not in links)
-    return {"links": others if _removes_links(entry) else (*others, *links)}
+    return {"links": others if _removes(entry) else (*others, *links)}
 
 
 def _link_type(entry: Entry) -> str:
     return str(entry.extra.get("type", RELATED))
 
 
-def _removes_links(entry: Entry) -> bool:
-    return entry.extra.get("removed") == "true"
-
-
 def _tell_link(entry: Entry) -> str:
-    return f"{'unlinked from' if _removes_links(entry) else 'linked to'} {names_or_nothing(ids_in(entry, 'to'))} as {_link_type(entry)}"
+    return f"{'unlinked from' if _removes(entry) else 'linked to'} {names_or_nothing(ids_in(entry, 'to'))} as {_link_type(entry)}"
 
 
-LINK_TARGETS, LINK_REMOVED = (
-    Key("The memories that a link leads to", texts_schema(), refers=True),
-    Key("true: the link is removed"),
+LINK_KIND = Change(
+    _reduce_link,
+    _tell_link,
+    {
+        "to": Key("The memories that a link leads to", texts_schema(), refers=True),
+        "removed": Key("true: the link is removed"),
+    },
 )
-LINK_KIND = Change(_reduce_link, _tell_link, {"to": LINK_TARGETS, "removed": LINK_REMOVED})
 
 
 # reinforce: somebody confirmed that the memory is true. It ends `disputed`.
@@ -724,9 +717,10 @@ def _tell_supersede(entry: Entry) -> str:
     return f"superseded by {said_under(entry.extra, 'supersededBy') or 'nothing'}"
 
 
-SUPERSEDED_BY = Key("The memory that supersedes it", ID, refers=True)
 SUPERSEDE_KIND = Change(
-    _reduce_supersede, _tell_supersede, {"supersededBy": SUPERSEDED_BY, "reason": REASON}
+    _reduce_supersede,
+    _tell_supersede,
+    {"supersededBy": Key("The memory that supersedes it", ID, refers=True), "reason": REASON},
 )
 
 
@@ -789,9 +783,12 @@ def _tell_validity(entry: Entry) -> str:
     return f"valid {' '.join(ends)}" if ends else "no window given"
 
 
-VALID_FROM, VALID_UNTIL = Key("Valid from this time"), Key("Valid until this time")
 VALIDITY_KIND = Change(
     _reduce_validity,
     _tell_validity,
-    {"validFrom": VALID_FROM, "validUntil": VALID_UNTIL, "reason": REASON},
+    {
+        "validFrom": Key("Valid from this time"),
+        "validUntil": Key("Valid until this time"),
+        "reason": REASON,
+    },
 )

@@ -191,8 +191,18 @@ def _digest_text(memories: Sequence[Memory], said: Iterable[Sequence[str]]) -> s
 def _parsed_source(memory: Memory) -> Source:
     subject = frozenset(language().stems(memory.title))
     found = sentences(memory.body or memory.title)
+    prose = [line.strip() for line in prose_lines(memory.body)]
+    written = [line.strip() for line in memory.body.split("\n")]
+    code = (line for line in written if line and line not in prose and not line.startswith(FENCES))
+    odd = (
+        line
+        for line in prose
+        if line.startswith(("|", "#")) and _is_lost(line.strip("# "), memory.title, found)
+    )
     return Source(
-        memory, tuple(_parsed_sentence(text, subject) for text in found), _unquotable(memory, found)
+        memory,
+        tuple(_parsed_sentence(text, subject) for text in found),
+        next(code, "") or next(odd, ""),
     )
 
 
@@ -213,19 +223,6 @@ def _parsed_sentence(text: str, subject: frozenset[str]) -> Sentence:
     ]
     is_exact = bool(marks) or not all(word.isalpha() for word in plain)
     return Sentence(text, tuple(stems), frozenset(language().stems(text)), subject, marks, is_exact)
-
-
-def _unquotable(memory: Memory, found: Sequence[str]) -> str:
-    """Return the first line of code, of a table, or of a heading that is neither the title nor above a list."""
-    prose = [line.strip() for line in prose_lines(memory.body)]
-    written = [line.strip() for line in memory.body.split("\n")]
-    code = (line for line in written if line and line not in prose and not line.startswith(FENCES))
-    odd = (
-        line
-        for line in prose
-        if line.startswith(("|", "#")) and _is_lost(line.strip("# "), memory.title, found)
-    )
-    return next(code, "") or next(odd, "")
 
 
 def _is_lost(line: str, title: str, found: Sequence[str]) -> bool:

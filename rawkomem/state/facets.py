@@ -98,10 +98,7 @@ def is_valid(memory: Window, at: int) -> bool:
 
 
 def _first_value(memory: Memory, facet: str) -> str:
-    return next(iter(_facet_values(memory, facet)), "")
-
-
-def _facet_values(memory: Memory, facet: str) -> list[str]:
     given = [memory.extra[key] for key in FACET_KEYS[facet] if key in memory.extra]
     flat = [item for value in given for item in (value if isinstance(value, list) else [value])]
-    return [item.strip() for item in flat if isinstance(item, str) and not is_empty_value(item)]
+    texts = (item for item in flat if isinstance(item, str) and not is_empty_value(item))
+    return next(texts, "").strip()

@@ -128,13 +128,6 @@ def split_changes(creating: Entry, ordered: Sequence[Entry], vouches: Vouches) -
     return Split(is_vouched, tuple(everything), tuple(proposed), tuple(declined))
 
 
-def accepted_in(entries: Iterable[Entry], vouches: Vouches) -> set[str]:
-    """Return the names of the entries that a person's reviews accept."""
-    return _named_in(
-        [entry for entry in entries if entry.kind == "review" and vouches(entry)], ACCEPTS
-    )
-
-
 def _named_in(reviews: Iterable[Entry], key: str) -> set[str]:
     found = (entry.extra.get(key, []) for entry in reviews)
     return {
@@ -225,7 +218,8 @@ def _reduced(fields: Fields, ordered: Iterable[Entry]) -> Memory:
 def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry]:
     """Return one entry per id: the one with the lowest rank, so that the order of the input does not matter."""
     entries = list(entries)
-    accepted = accepted_in(entries, vouches) if vouches else frozenset()
+    reviews = [entry for entry in entries if vouches and entry.kind == "review" and vouches(entry)]
+    accepted = _named_in(reviews, ACCEPTS)
     kept: dict[str, Entry] = {}
     for entry in entries:
         other = kept.get(entry.id)
@@ -316,9 +310,10 @@ def _reduce_dispute(fields: Fields, entry: Entry) -> Fields:
     return {**(with_status(DISPUTED)(fields, entry) if marked else {}), "disputes": disputes}
 
 
-DISPUTE_OUTCOME = Key("disputed: the memory's trust is too low")
 DISPUTE_KIND = Change(
-    _reduce_dispute, lambda entry: "doubted", {"outcome": DISPUTE_OUTCOME, "reason": REASON}
+    _reduce_dispute,
+    lambda entry: "doubted",
+    {"outcome": Key("disputed: the memory's trust is too low"), "reason": REASON},
 )
 
 
@@ -385,11 +380,14 @@ def _tell_quarantine(entry: Entry) -> str:
     )
 
 
-QUARANTINE_CAUSE = Key("manual: somebody quarantined a memory that was in use")
 QUARANTINE_KIND = Change(
     _reduce_quarantine,
     _tell_quarantine,
-    {"cause": QUARANTINE_CAUSE, "conflictsWith": CONFLICTS, "reason": REASON},
+    {
+        "cause": Key("manual: somebody quarantined a memory that was in use"),
+        "conflictsWith": CONFLICTS,
+        "reason": REASON,
+    },
 )
 
 
@@ -426,15 +424,6 @@ def settled_where_imported(memory: Memory, rivals: Iterable[Memory]) -> list[Mem
     ]
 
 
-def open_where_imported(memory: Memory, rivals: Iterable[Memory]) -> list[str]:
-    """Return the ids of rivals with an open conflict in the other system; either memory may record it."""
-    return [
-        one.id
-        for one in rivals
-        if one.id in _contradicted(memory) or memory.id in _contradicted(one)
-    ]
-
-
 def _contradicted(memory: Memory) -> list[str]:
     state = memory.extra.get(IMPORTED_STATE)
     named = state.get("conflictsWith") if isinstance(state, dict) else None
@@ -446,7 +435,10 @@ def imported_votes_and_links(memory: Memory, by: str) -> list[Entry]:
     state = imported_state(memory)
     entries: list[Entry] = []
     for key, kind in VOTES.items():
-        for _ in range(_vote_count(state.get(key))):
+        value = state.get(key)
+        if not isinstance(value, str) or not value.isascii() or not value.isdecimal():
+            continue
+        for _ in range(min(int(value), MAX_VOTES)):
             entries.append(
                 entry_about(
                     after(memory, entries), Entry(kind=kind, by=by, extra={"reason": IMPORT_REASON})
@@ -482,14 +474,6 @@ def imported_status_entries(memory: Memory, state: Mapping[str, Value], by: str)
 
 def _import_kind(memory: Memory) -> str:
     return str(memory.extra.get(IMPORTED, "")).partition(":")[0]
-
-
-def _vote_count(value: Value | None) -> int:
-    return (
-        min(int(value), MAX_VOTES)
-        if isinstance(value, str) and value.isascii() and value.isdecimal()
-        else 0
-    )
 
 
 # review: a decision about a memory. It activates the memory from any status, or archives it.
@@ -573,7 +557,12 @@ def _plan_active(review: Review) -> Plan:
             tuple(entries), f"restore the imported status of {memory.id}: {imported_status(memory)}"
         )
     others = settled_where_imported(memory, review.rivals) if settle == BY_TRUST else []
-    beside, waiting = {one.id for one in others}, open_where_imported(memory, others)
+    beside = {one.id for one in others}
+    waiting = [  # with an open conflict in the other system; either memory may record it
+        one.id
+        for one in others
+        if one.id in _contradicted(memory) or memory.id in _contradicted(one)
+    ]
     rivals = [rival for rival in review.rivals if rival.id not in beside]
     wins = settle == SUPERSEDE or (settle == BY_TRUST and outweighs(memory, rivals, review.trust))
     names = [rival.id for rival in rivals]
@@ -644,13 +633,12 @@ def _entry_id(name: str) -> str:
     return name.rpartition(SEPARATOR)[0]
 
 
-REVIEW_ACTION = Key("The decision of a review", {"enum": [*ACTIONS, DECIDE]})
 REVIEWED_NAMES = Key("Entries that it accepts or declines: id@digest", texts_schema())
 REVIEW_KIND = Change(
     _reduce_review,
     _tell_review,
     {
-        "action": REVIEW_ACTION,
+        "action": Key("The decision of a review", {"enum": [*ACTIONS, DECIDE]}),
         ACCEPTS: REVIEWED_NAMES,
         DECLINES: REVIEWED_NAMES,
         "conflictsWith": CONFLICTS,

@@ -460,24 +460,19 @@ def plan_undo(
             )
         if waiting:
             entries += plan_decide(now, waiting, accept=False, reason=UNDO_REASON, by=by).entries
-        left_out = change.ids | _taken_back(changes, said)
+        known = {change.name: change for change in changes}
+        pairs = [(known[one.undoes].ids, one.ids) for one in changes if one.undoes in known]
+        creating = {entry.id for entry in said if entry.creates}
+        # A change and its undoing have no effect together; but if it added a memory, the deletion stays.
+        left_out = change.ids | {
+            id for undone, undoing in pairs if not undone & creating for id in (*undone, *undoing)
+        }
         wanted = fold([entry for entry in said if entry.id not in left_out], vouches)
         entries += entries_toward(now, wanted, UNDO_REASON, by) if wanted else ()
     if not entries:
         message = f"the change {change.name} has no effect now: later changes replaced it, or nobody vouches for it"
         raise Refused(message, "run 'rawkomem history ID' to see the changes of a memory")
     return Plan(tuple(entries), f"undo {change.name}", undoes=change.name)
-
-
-def _taken_back(changes: Sequence[Change], said: Sequence[Entry]) -> set[str]:
-    """Return the ids of entries of undone changes, and of the entries that undid them: together they have no effect.
-
-    If the undone change added a memory, its entries are not included, because the deletion must stay.
-    """
-    known = {change.name: change for change in changes}
-    pairs = [(known[one.undoes].ids, one.ids) for one in changes if one.undoes in known]
-    creating = {entry.id for entry in said if entry.creates}
-    return {id for undone, undoing in pairs if not undone & creating for id in (*undone, *undoing)}
 
 
 def is_present(change: Change, about: Mapping[str, Collection[Entry]]) -> bool:

@@ -106,19 +106,14 @@ def missing_fact(memory: Memory, holder: Memory) -> str:
     """Return the first number, name or code word of a memory that `holder` does not contain; empty if none."""
     words = {word.lower() for word in _fact_words(f"{holder.title}\n{holder.body}")}
     stems = {*language().stems(f"{holder.title} {holder.body}")}
-    for word in facts_of(memory):
+    text = f"{memory.title}\n{memory.body}"
+    code = {word for piece, is_code in code_spans(text) if is_code for word in _fact_words(piece)}
+    for word in (word for word in _fact_words(text) if word in code or _is_fact(word)):
         if word.lower() not in words and not (
             word.isalpha() and language().stem(word.lower()) in stems
         ):
             return word
     return ""
-
-
-def facts_of(memory: Memory) -> list[str]:
-    """Return the numbers, names and code words of a memory, in order, without duplicates."""
-    text = f"{memory.title}\n{memory.body}"
-    code = {word for piece, is_code in code_spans(text) if is_code for word in _fact_words(piece)}
-    return list(dict.fromkeys(word for word in _fact_words(text) if word in code or _is_fact(word)))
 
 
 def questions_of(memory: Memory) -> list[str]:

@@ -199,16 +199,11 @@ def memory_type(memory: Memory) -> str:
     """Return the RFC's memory type of a memory, one of MEMORY_TYPES."""
     stated = metadata_in(memory.extra).get("memory_type")
     type = stated if stated in MEMORY_TYPES else type_of(memory)
-    return memory_type_of(memory.kind, type, session_of(memory))
-
-
-def memory_type_of(kind: str, type: str, session: str) -> str:
-    """Return the RFC's memory type for a kind, a type and a session."""
-    if kind in ("lesson", "reflection"):
-        return kind
+    if memory.kind in ("lesson", "reflection"):
+        return memory.kind
     if type in MEMORY_TYPES:
         return type
-    return "session" if session else "global"
+    return "session" if session_of(memory) else "global"
 
 
 def chain_of(memory: Memory) -> dict[str, list[Value]]:

@@ -34,7 +34,17 @@ def cut_chunks(body: str) -> list[Chunk]:
         nonlocal lines, size
         text = "\n".join(lines).strip("\n")
         if text.strip():
-            chunks.extend(_cut_long(text, opened, start))
+            line = start
+            while len(text) > 2 * MAX_CHUNK_LENGTH:
+                cut = max(
+                    text.rfind("\n", MAX_CHUNK_LENGTH // 2, MAX_CHUNK_LENGTH),
+                    text.rfind(" ", MAX_CHUNK_LENGTH // 2, MAX_CHUNK_LENGTH),
+                )
+                cut = cut if cut > 0 else MAX_CHUNK_LENGTH
+                chunks.append(Chunk(text[:cut], opened, line))
+                line += text.count("\n", 0, cut)
+                text = text[cut:]
+            chunks.append(Chunk(text, opened, line))
         lines, size = [], 0
 
     trail: list[str] = []
@@ -77,21 +87,6 @@ def fence_after(fence: str, line: str) -> str:
         if run[0] == fence[0] and len(run) >= len(fence) and not mark[len(run) :].strip()
         else fence
     )
-
-
-def _cut_long(text: str, heading: str, line: int) -> list[Chunk]:
-    """Return a text as one chunk, or as several if it has more than 2 × MAX_LENGTH characters."""
-    pieces: list[Chunk] = []
-    while len(text) > 2 * MAX_CHUNK_LENGTH:
-        cut = max(
-            text.rfind("\n", MAX_CHUNK_LENGTH // 2, MAX_CHUNK_LENGTH),
-            text.rfind(" ", MAX_CHUNK_LENGTH // 2, MAX_CHUNK_LENGTH),
-        )
-        cut = cut if cut > 0 else MAX_CHUNK_LENGTH
-        pieces.append(Chunk(text[:cut], heading, line))
-        line += text.count("\n", 0, cut)
-        text = text[cut:]
-    return [*pieces, Chunk(text, heading, line)]
 
 
 # Estimate the number of tokens of a text, without a model's tokenizer.

@@ -232,9 +232,13 @@ def _in_context(text: str) -> str:
         verdict = treatment_of(text[at])
         length = 1
         if verdict == TAG:
-            length = _flag_length(text, at)
+            region = REGION_TAGS.match(text, at) if text[at - 1 : at] == BLACK_FLAG else None
+            length = len(region[0]) if region else 0
         elif verdict == STYLE:
-            length = _style_fits(text[at], out)
+            before = out[-1] if out else " "
+            length = text[at] in (TEXT_STYLE, EMOJI_STYLE) and (
+                before in KEYCAP_BASES or is_within(before[-1], EMOJI)
+            )
         elif verdict == JOIN:
             length = _joint_fits(text[at], out, text[at + 1 : at + 2])
         elif verdict == MARK:
@@ -248,13 +252,6 @@ def _in_context(text: str) -> str:
     return "".join(out)
 
 
-def _style_fits(character: str, out: list[str]) -> bool:
-    before = out[-1] if out else " "
-    return character in (TEXT_STYLE, EMOJI_STYLE) and (
-        before in KEYCAP_BASES or is_within(before[-1], EMOJI)
-    )
-
-
 def _joint_fits(character: str, out: list[str], after: str) -> bool:
     before = out[-1][-1] if out else ""
     if is_within(before, JOINING):
@@ -262,12 +259,6 @@ def _joint_fits(character: str, out: list[str], after: str) -> bool:
     if before == EMOJI_STYLE and len(out) > 1:
         before = out[-2][-1]
     return character == JOINER and is_within(before, EMOJI) and is_within(after, EMOJI)
-
-
-def _flag_length(text: str, at: int) -> int:
-    """Return the number of tag characters after a black flag that spell a region; 0 if they spell none."""
-    region = REGION_TAGS.match(text, at) if text[at - 1 : at] == BLACK_FLAG else None
-    return len(region[0]) if region else 0
 
 
 def _removed_kinds(line: str, harmless: bool) -> list[str]:

@@ -30,23 +30,19 @@ _fts5: list[Any] = []  # FTS5's tokenizer, after its first use
 def porter_stems(words: Sequence[str]) -> list[str]:
     """Return the Porter stems of lower-case words, by FTS5 as in the index. Words that are not ASCII stay unchanged."""
     plain = [word for word in words if word.isascii() and word.isalnum()]
-    stems = iter(_porter_tokens(" ".join(plain)))
-    return [next(stems) if word.isascii() and word.isalnum() else word for word in words]
-
-
-def _porter_tokens(text: str) -> list[str]:
     import apsw  # imported here: a command that needs no stems must not load SQLite
 
     if not _fts5:
         _fts5.append(apsw.Connection(":memory:").fts5_tokenizer("porter", ["ascii"]))
     found: list[str] = _fts5[0](
-        text.encode(),
+        " ".join(plain).encode(),
         apsw.FTS5_TOKENIZE_DOCUMENT,
         None,
         include_offsets=False,
         include_colocated=False,
     )
-    return found
+    stems = iter(found)
+    return [next(stems) if word.isascii() and word.isalnum() else word for word in words]
 
 
 def ending_stemmer(

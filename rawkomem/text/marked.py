@@ -5,7 +5,6 @@ change.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from ..model.values import record
 
@@ -23,7 +22,6 @@ class MarkedBlock:
 
     before: bytes
     what: str
-    inside: bytes
     after: bytes
 
 
@@ -46,34 +44,27 @@ def put_block(
     return data + newline + _marked_block(name, OUR_LINES_AND_BREAK, text, newline)
 
 
-def cut_block(data: bytes, name: str, keep: Callable[[bytes], bytes] | None = None) -> bytes | None:
-    """Return the file without our block, None if nothing else is in it, or the file unchanged if it has no block.
-
-    `keep` returns the lines between the marks that are not ours. With it, the second mark may be missing.
-    """
-    block = find_block(data, name, to_end=keep is not None)
+def cut_block(data: bytes, name: str) -> bytes | None:
+    """Return the file without our block, None if nothing else is in it, or the file unchanged if it has no block."""
+    block = find_block(data, name)
     if not block:
         return data
-    after = (keep(block.inside) if keep else b"") + block.after
-    if block.what == WHOLE_FILE and EMPTY_FILE.match(block.before + after):
+    others = block.before + block.after
+    if block.what == WHOLE_FILE and EMPTY_FILE.match(others):
         return None
-    if block.what == OUR_LINES_AND_BREAK and not after:
-        return block.before.removesuffix(b"\n").removesuffix(b"\r")
-    return block.before + after
+    if block.what == OUR_LINES_AND_BREAK and not block.after:
+        return others.removesuffix(b"\n").removesuffix(b"\r")
+    return others
 
 
-def find_block(data: bytes, name: str, to_end: bool = False) -> MarkedBlock | None:
-    """Return the block of a name; None if there is none. With `to_end`, a block may end at the end of the file."""
+def find_block(data: bytes, name: str) -> MarkedBlock | None:
+    """Return the block of a name; None if there is none."""
     quoted = re.escape(name.encode())
-    end = rb"(?:^# <<< %s <<<(?:\r?\n|\Z)%s)" % (quoted, rb"|\Z" if to_end else b"")
-    found = re.search(
-        rb"^# >>> %s: ([a-z ]+) >>>\r?\n(.*?)%s" % (quoted, end), data, re.MULTILINE | re.DOTALL
-    )
-    return (
-        MarkedBlock(data[: found.start()], found[1].decode(), found[2], data[found.end() :])
-        if found
-        else None
-    )
+    marks = rb"^# >>> %s: ([a-z ]+) >>>\r?\n.*?^# <<< %s <<<(?:\r?\n|\Z)" % (quoted, quoted)
+    found = re.search(marks, data, re.MULTILINE | re.DOTALL)
+    if not found:
+        return None
+    return MarkedBlock(data[: found.start()], found[1].decode(), data[found.end() :])
 
 
 def _marked_block(name: str, what: str, text: str, newline: bytes) -> bytes:

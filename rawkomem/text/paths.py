@@ -95,13 +95,13 @@ def fits_glob(pattern: str, path: str) -> bool:
     return reach[-1]
 
 
-def fits_wildcards(pattern: str, text: str, many: str = "*", one: str = "?") -> bool:
-    """Tell whether a text matches wildcards. It backtracks only to the last `many`, so the time is limited."""
+def fits_wildcards(pattern: str, text: str, one: str = "?") -> bool:
+    """Tell whether a text matches wildcards. It backtracks only to the last `*`, so the time is limited."""
     at = spot = 0
-    star = mark = -1  # the last `many`, and the end of the text that it matches
+    star = mark = -1  # the last `*`, and the end of the text that it matches
     while spot < len(text):
         sign = pattern[at : at + 1]
-        if sign == many:
+        if sign == "*":
             star, mark = at, spot
             at += 1
         elif sign in (one, text[spot]):
@@ -111,4 +111,4 @@ def fits_wildcards(pattern: str, text: str, many: str = "*", one: str = "?") -> 
             at, spot = star + 1, mark
         else:
             return False
-    return pattern[at:].strip(many) == ""
+    return pattern[at:].strip("*") == ""

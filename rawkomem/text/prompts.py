@@ -9,7 +9,7 @@ import re
 
 from ..model.values import record
 from .clean import late_regex
-from .language import language
+from .language import language, word_set
 
 HOST_TAGS = (  # hosts put them around their own text
     "command-name", "command-message", "command-contents", "local-command-stdout", "local-command-stderr",
@@ -34,14 +34,18 @@ PLACEHOLDERS = (  # of hosts, for attachments and interruptions
     "[Request interrupted",
 )  # fmt: skip
 PLACEHOLDER = late_regex(rf"(?={'|'.join(map(re.escape, PLACEHOLDERS))})[^\]]*\]")
-ROOT_FOLDERS = (  # of Unix systems: "/etc is full" is not a slash command
-    "bin", "boot", "dev", "etc", "home", "lib", "mnt", "opt", "proc", "root", "sbin", "srv", "sys", "tmp", "usr", "var",
-    "Applications", "Library", "Users", "Volumes",
-)  # fmt: skip
-PREDICATES = (  # words after a path that is the subject of a sentence: "/login returns 500"
-    "is", "isn't", "are", "was", "were", "has", "have", "had", "does", "doesn't", "returns", "gives", "shows", "fails",
-    "answers", "takes", "endpoint", "route",
-)  # fmt: skip
+ROOT_FOLDERS = word_set(  # of Unix systems: "/etc is full" is not a slash command
+    """
+    bin boot dev etc home lib mnt opt proc root sbin srv sys tmp usr var Applications Library Users
+    Volumes
+    """
+)
+PREDICATES = word_set(  # words after a path that is the subject of a sentence: "/login returns 500"
+    """
+    is isn't are was were has have had does doesn't returns gives shows fails answers takes endpoint
+    route
+    """
+)
 LIST_ITEM = late_regex(r"[-*•]|[0-9]*[.)]")
 PLACE = late_regex(
     r"[^:]*\.[^:]*:\d+(?::|\Z)"
@@ -105,21 +109,17 @@ def read_prompt(text: str, max_ask_chars: int = MAX_ASK_CHARS) -> SplitPrompt:
     if text.lstrip().startswith(NOTIFICATION):
         return SplitPrompt(is_host=True)
     bare, name, typed = without_markup(text)
-    bare = _without_placeholders(bare).strip()
+    bare = PLACEHOLDER.sub(" ", bare).strip()
     if is_notice(bare):
         return SplitPrompt(is_host=True)
     command, asked = _slash_command(bare)
     asked = f"{asked}\n{typed}".strip()
     ask, paste = _asked_and_pasted(asked)
-    if paste == asked and _is_asked_alone(paste):
+    is_line = bool(paste) and paste == asked and "\n" not in paste
+    if is_line and (is_prose(paste) or not _is_prompt(paste)):
         ask, paste = paste, ""
     is_host = bare != text.strip() and not ask and not paste
     return SplitPrompt(_both_ends(ask, max_ask_chars, END_CHARS), paste, command or name, is_host)
-
-
-def _is_asked_alone(line: str) -> bool:
-    """Return whether a one-line text that looks pasted is the request: true unless it is a command line."""
-    return bool(line) and "\n" not in line and (is_prose(line) or not _is_prompt(line))
 
 
 def sentences_of(ask: str) -> list[str]:
@@ -181,10 +181,6 @@ def _without_tag(text: str, tag: str) -> tuple[str, list[str]]:
     return ("\n".join([*kept, text[done:].lstrip("\r\n")]), inside) if kept else (text, inside)
 
 
-def _without_placeholders(text: str) -> str:
-    return PLACEHOLDER.sub(" ", text)
-
-
 def _slash_command(text: str) -> tuple[str, str]:
     """Return the name of a slash command and the text after it. A path that starts a sentence is no command."""
     words = text.partition("\n")[0].split(None, 2) if text.startswith("/") else []
@@ -204,7 +200,7 @@ def _asked_and_pasted(text: str) -> tuple[str, str]:
     fence, block, after_blank, listed = "", "", True, False
     for line in text.split("\n"):
         bare = line.strip()
-        if fence or _opens_fence(bare):
+        if fence or (bare.startswith(FENCES) and "```" not in bare[3:]):
             fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
             paste.append(line)
         elif not bare:
@@ -223,10 +219,6 @@ def _asked_and_pasted(text: str) -> tuple[str, str]:
             (paste if printed else ask).append(line)
         after_blank = False
     return "\n".join(ask).strip(), "\n".join(paste).strip()
-
-
-def _opens_fence(line: str) -> bool:
-    return line.startswith(FENCES) and "```" not in line[3:]
 
 
 def _pasted_block(block: str, line: str, bare: str, after_blank: bool) -> str:

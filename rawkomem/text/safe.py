@@ -162,7 +162,7 @@ def _break_tags(line: str) -> str:
     seen, places = _read_as(line)
     opened = (match.start() + (match[0] in "<[") for match in TAG_START.finditer(seen))
     cuts = {at if places is None else places[at] for at in opened}
-    cuts.update(_encoded_breaks(seen, places))
+    cuts |= {place + 1 for place, sign in zip(places or (), seen, strict=False) if sign == "\n"}
     pieces, begun = [], 0
     for at in sorted(cuts):
         if "\\" not in line[max(0, at - 1) : at + 1]:  # else it is already broken
@@ -183,10 +183,3 @@ def _read_as(line: str) -> tuple[str, list[int] | None]:
     from .scripts import read_as_seen  # tables that are rarely needed
 
     return read_as_seen(line)
-
-
-def _encoded_breaks(seen: str, places: list[int] | None) -> list[int]:
-    """Return the index of the name of each entity that encodes a line break."""
-    return [
-        place + 1 for place, character in zip(places or (), seen, strict=False) if character == "\n"
-    ]

@@ -165,9 +165,12 @@ def is_mostly_foreign(words: list[str]) -> bool:
 # Function words of languages in scripts other than Latin: they do not name the subject of a text.
 
 
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
 def _word_set(text: str) -> frozenset[str]:
-    """Return the words of a text as a set."""
-    return frozenset(text.split())
+    return frozenset(_words(text))
 
 
 # Languages with spaces. Each word is folded as in the index: without accents, optional vowels and letter variants.
@@ -192,20 +195,21 @@ FUNCTION_WORDS = _word_set(
     """
 )
 # Languages without spaces, the longest words first. A phrase that two texts share does not continue across these.
-FUNCTION_SIGNS = (
-    "ทุกครั้ง", "อย่างไร", "อย่าง", "เมื่อ", "หน่อย", "ความ", "เป็น", "ต้อง", "ก่อน", "หลัง", "ช่วย", "ครับ", "อะไร",
-    "ด้วย", "แล้ว", "หรือ", "的时候", "为什么", "การ", "ที่", "และ", "ของ", "ไม่", "ให้", "ได้", "ค่ะ", "จาก", "โดย",
-    "什么", "怎么", "怎样", "如何", "我们", "你们", "他们", "这个", "那个", "一个", "一下", "可以", "需要", "应该",
-    "必须", "时候", "之前", "之后", "以前", "以后", "如果", "因为", "所以", "但是", "或者", "以及", "并且", "不要",
-    "没有", "请帮", "帮我", "我想", "จะ", "ใน", "的", "了", "是", "在", "和", "与", "吗", "呢", "吧", "们", "这",
-    "那", "个", "我", "你", "他", "请", "當", "時", "时", "当",
-)  # fmt: skip
+FUNCTION_SIGNS = _words(
+    """
+    ทุกครั้ง อย่างไร อย่าง เมื่อ หน่อย ความ เป็น ต้อง ก่อน หลัง ช่วย ครับ อะไร ด้วย แล้ว หรือ 的时候 为什么 การ ที่ และ
+    ของ ไม่ ให้ ได้ ค่ะ จาก โดย 什么 怎么 怎样 如何 我们 你们 他们 这个 那个 一个 一下 可以 需要 应该
+    必须 时候 之前 之后 以前 以后 如果 因为 所以 但是 或者 以及 并且 不要 没有 请帮 帮我 我想 จะ ใน
+    的 了 是 在 和 与 吗 呢 吧 们 这 那 个 我 你 他 请 當 時 时 当
+    """
+)
 # Endings of Korean words, longest first: a noun has different endings in different sentences.
-KOREAN_ENDINGS = (
-    "으로부터", "해주세요", "에서는", "입니다", "합니다", "하세요", "해줘요", "에서", "으로", "까지", "부터", "에게",
-    "처럼", "보다", "하는", "하고", "하기", "해줘", "할때", "이나", "을", "를", "이", "가", "은", "는", "에", "의",
-    "로", "과", "와", "도", "만",
-)  # fmt: skip
+KOREAN_ENDINGS = _words(
+    """
+    으로부터 해주세요 에서는 입니다 합니다 하세요 해줘요 에서 으로 까지 부터 에게 처럼 보다 하는
+    하고 하기 해줘 할때 이나 을 를 이 가 은 는 에 의 로 과 와 도 만
+    """
+)
 KOREAN_WORDS = _word_set(
     """
     그리고 그러나 하지만 또는 위해 위한 대한 대해 전에 후에 때 경우 것 수 좀 이 그 저 어떻게 무엇 왜 언제 모든 항상

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from rawkomem.files.layout import Layout
 from rawkomem.format.blocks import join_entry
 from rawkomem.index import sync
-from rawkomem.index.status import DIGEST_PARTS
 from rawkomem.index.stores.sqlite import WORD_TABLES
 
 from tests.commands import cases
 from tests.files.odd_more import SECRETS
+from tests.index.digest import DIGEST_PARTS
 from tests.torture.helpers import assert_equals_rebuild, change, index_of, memory
 
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # every sync waits for the disk

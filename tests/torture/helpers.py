@@ -13,9 +13,10 @@ from rawkomem.files.layout import hash_of_file, is_text_path, stamps_in, sweep
 from rawkomem.index.catalogue import Authors
 from rawkomem.index.index import Index
 from rawkomem.index.memories import fired_by
-from rawkomem.index.status import digest_parts
 from rawkomem.model.filters import Filter
 from rawkomem.text.conditions import situation_of
+
+from tests.index.digest import digest_parts
 
 if TYPE_CHECKING:
     from rawkomem.files.layout import Layout

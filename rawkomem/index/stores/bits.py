@@ -137,7 +137,19 @@ class PostgresBits:
             connection.cursor() as cursor,
             cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)".encode()) as copy,
         ):
-            return _copied_rows(copy, self._dims)
+            sent = b"".join(copy)
+            heads = [  # a length before each value
+                ("fields", ">i2"),
+                ("a", ">i4"),
+                ("owner", ">i8"),
+                ("b", ">i4"),
+                ("number", ">i4"),
+                ("c", ">i4"),
+            ]
+            return np.frombuffer(
+                sent[COPY_HEADER_BYTES : len(sent) - COPY_END_BYTES],
+                dtype=np.dtype([*heads, ("dims", ">i4"), ("bits", "u1", (-(-self._dims // 8),))]),
+            )
 
     def closest(self, bits: bytes, fine: bytes, limit: int) -> tuple[list[int], list[int]]:
         """Return owners and numbers of the vectors whose bits agree best with `fine`, of those with similar bits."""
@@ -149,23 +161,3 @@ class PostgresBits:
         agree = np.einsum("ij,j->i", signs, np.frombuffer(fine, np.int8).astype(np.float32))
         best = near[np.argsort(-agree, kind="stable")[:limit]]
         return self._owners[best].tolist(), self._numbers[best].tolist()
-
-
-def _copied_layout(dims: int) -> np.dtype[Any]:
-    """Return the layout of a row in a binary COPY: a length before each value."""
-    heads = [
-        ("fields", ">i2"),
-        ("a", ">i4"),
-        ("owner", ">i8"),
-        ("b", ">i4"),
-        ("number", ">i4"),
-        ("c", ">i4"),
-    ]
-    return np.dtype([*heads, ("dims", ">i4"), ("bits", "u1", (-(-dims // 8),))])
-
-
-def _copied_rows(chunks: Iterable[Any], dims: int) -> NDArray[Any]:
-    sent = b"".join(chunks)
-    return np.frombuffer(
-        sent[COPY_HEADER_BYTES : len(sent) - COPY_END_BYTES], dtype=_copied_layout(dims)
-    )

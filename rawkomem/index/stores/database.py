@@ -74,21 +74,16 @@ def index_path(layout: Layout) -> str:
     unwritable = _unwritable(layout)
     if os.path.exists(beside) and not unwritable:
         return beside
-    elsewhere = _cache_path(layout)
-    if unwritable or os.path.exists(elsewhere) or file_system(layout.root) in UNSAFE_FILE_SYSTEMS:
-        return elsewhere
-    return beside
-
-
-def _cache_path(layout: Layout) -> str:
-    """Return a path in a folder of this repository. The hash in its name tells `a-b` from `a/b`."""
     from hashlib import sha256
 
     root = os.path.realpath(layout.root)
     name = "".join(c if c.isalnum() else "-" for c in root)[-100:]
-    return os.path.join(
+    elsewhere = os.path.join(
         user_cache(), f"{name}-{sha256(os.fsencode(root)).hexdigest()[:12]}", DATABASE_NAME
     )
+    if unwritable or os.path.exists(elsewhere) or file_system(layout.root) in UNSAFE_FILE_SYSTEMS:
+        return elsewhere
+    return beside
 
 
 def _unwritable(layout: Layout) -> bool:

@@ -265,12 +265,6 @@ def occurrences(phrase: Sequence[str], row: Sequence[str]) -> int:
     return sum(1 for at in starts if list(row[at : at + len(wanted)]) == wanted)
 
 
-def bm25(found: Iterable[tuple[float, int]], length: int, average: float) -> float:
-    """Return the score of a row from (idf, occurrences) of each phrase in it, and its length in tokens."""
-    shortness = K1 * (1 - B + B * length / average)
-    return sum(weight * (times * (K1 + 1)) / (times + shortness) for weight, times in found)
-
-
 # Shortens error messages of LanceDB: they quote the url, which can hold a key.
 
 MAX_MESSAGE_CHARS = 200  # characters of LanceDB's message that are shown

@@ -310,7 +310,14 @@ class SqliteStore:
     def _candidates(self, table: str, bits: bytes, limit: int, only: Filter) -> list[str]:
         """Return the row numbers of the passages with the fewest differing bits."""
         if self._asked and self._is_huge():
-            near = self._in_memory(table)
+            from .bits import SqliteBits  # loads numpy, which pays only in a long-running process
+
+            (version,) = first(self.db, "PRAGMA data_version")
+            if table not in self._bits or self._bits[table].version != version:
+                self._bits[table] = SqliteBits(
+                    self.db.execute(f"SELECT n, bits FROM {table} ORDER BY n"), version
+                )
+            near = self._bits[table]
             found = near.closest(bits, limit, lambda numbers: self._allowed(numbers, only))
             return [str(n) for n in found]
         self._asked = True
@@ -321,17 +328,6 @@ class SqliteStore:
             lambda most: rows(self.db, sql, (bits, *values, most)), limit, SPARE_CANDIDATES
         )
         return [str(n) for n, _ in tied]
-
-    def _in_memory(self, table: str) -> SqliteBits:
-        """Return the bits of a tier, read again after every commit of another connection."""
-        from .bits import SqliteBits  # loads numpy, which pays only in a long-running process
-
-        (version,) = first(self.db, "PRAGMA data_version")
-        if table not in self._bits or self._bits[table].version != version:
-            self._bits[table] = SqliteBits(
-                self.db.execute(f"SELECT n, bits FROM {table} ORDER BY n"), version
-            )
-        return self._bits[table]
 
     def _allowed(self, numbers: list[int], only: Filter) -> Collection[int]:
         inside, values = self._inside(only)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 
 import apsw
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from rawkomem.index.stores.protocol import bm25, occurrences, phrases_of, row_terms, terms_of_text, token_count
+from rawkomem.index.stores.protocol import K1, B, occurrences, phrases_of, row_terms, terms_of_text, token_count
 from rawkomem.index.stores.sqlite import TOKENIZER, idf, searched
 
 from tests.commands import cases
@@ -61,6 +62,12 @@ def test_every_character_is_seen_as_fts5_sees_it():
         theirs.setdefault(doc, []).append(term)
     differing = [character for n, character in enumerate(characters) if terms_of_text(f"a{character}b") != theirs[n]]
     assert differing == []
+
+
+def bm25(found: Iterable[tuple[float, int]], length: int, average: float) -> float:
+    """The score of a row from (idf, occurrences) of each phrase in it, and its length in tokens."""
+    shortness = K1 * (1 - B + B * length / average)
+    return sum(weight * (times * (K1 + 1)) / (times + shortness) for weight, times in found)
 
 
 def scores(rows: dict[int, tuple[str, str]], words: list[str]) -> dict[int, float]:

@@ -40,7 +40,7 @@ def kept(repository) -> dict[str, str]:
     authors.refresh()
     assert not authors.refresh()
     ids = [row[0] for row in rows(repository.core.index.reading(), "SELECT DISTINCT target FROM entries")]
-    return {entry: state for id in ids for entry, state in authors.of_memory(id).items()}
+    return {entry: state for said in authors.of_memories(ids).values() for entry, state in said.items()}
 
 
 def test_it_follows_files_and_head(git, memories, repository, asked):
@@ -75,7 +75,7 @@ def test_agents_of_ones_own(git, memories, repository):
     (memories / "a.md").write_text(entry("one"))
     git.commit("robot", ("Robo", "robo@ci.example.org"))
     assert kept(repository) == {"one": PERSON}
-    assert Authors(repository.core.index, ("*@ci.example.org",)).of_memory("one") == {"one": AGENT}
+    assert Authors(repository.core.index, ("*@ci.example.org",)).of_memories(["one"])["one"] == {"one": AGENT}
 
 
 def test_without_git_nothing_is_written(memories, repository):
@@ -94,4 +94,4 @@ def test_a_git_that_failed_is_asked_again_later(git, memories, repository, asked
     assert kept(repository) == {"one": UNKNOWN, "two": UNKNOWN} and len(asked) == 1
     monkeypatch.setattr("rawkomem.index.catalogue.GIT_RETRY_S", -1)
     Authors(repository.core.index).refresh()
-    assert Authors(repository.core.index).of_memory("one") == {"one": PERSON}
+    assert Authors(repository.core.index).of_memories(["one"])["one"] == {"one": PERSON}

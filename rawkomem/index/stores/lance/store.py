@@ -40,7 +40,6 @@ from .tables import (
     PASSAGES,
     PLACE,
     WORDS,
-    Levels,
     Tables,
     among,
     filter_condition,
@@ -73,19 +72,6 @@ FETCHED_TEXTS = (
 )
 MAX_FOUND_PASSAGES = 120  # recent hits whose texts are read in one query
 MAX_CACHED_TEXTS = 5_000  # passages whose texts are cached
-
-
-def score_rows(
-    found: Sequence[Postings], lengths: NDArray[np.int32], rows: int, tokens: int
-) -> Scores:
-    """Return the BM25 of every row number, 0 where no phrase occurs. `lengths`: tokens by row number."""
-    scores = np.zeros(len(lengths))
-    for numbers, times in found:
-        shortness = K1 * (1 - B + B * lengths[numbers] / (tokens / rows))
-        scores[numbers] += idf(rows, len(numbers)) * (times * (K1 + 1)) / (times + shortness)
-    held = np.flatnonzero(scores != 0)  # four times as fast as without the comparison
-    scores[held] = scores[held].round(SCORE_DIGITS)
-    return scores
 
 
 class Lengths:
@@ -125,7 +111,13 @@ class Lengths:
         kept = [at for at, own in enumerate(scored) if len(own[0])]
         if rows > HUGE_PASSAGES:
             kept = sorted(rarest([(len(scored[at][0]), at) for at in kept], MAX_RANKED_PASSAGES))
-        return score_rows([found[at] for at in kept], self.tokens, rows, tokens)
+        scores = np.zeros(len(self.tokens))
+        for numbers, times in (found[at] for at in kept):
+            shortness = K1 * (1 - B + B * self.tokens[numbers] / (tokens / rows))
+            scores[numbers] += idf(rows, len(numbers)) * (times * (K1 + 1)) / (times + shortness)
+        held = np.flatnonzero(scores != 0)  # four times as fast as without the comparison
+        scores[held] = scores[held].round(SCORE_DIGITS)
+        return scores
 
 
 def _postings_within(postings: Postings, mask: NDArray[np.bool_]) -> Postings:
@@ -140,175 +132,9 @@ def _rows_and_tokens(tokens: NDArray[np.int32], kept: NDArray[np.bool_]) -> tupl
     return int(kept.sum()), int(tokens[kept].sum(dtype=np.int64))
 
 
-def best_rows(scores: Scores, limit: int) -> NDArray[np.int64]:
-    """Return the row numbers of the highest scores above 0, best first, with all ties with the last one."""
-    above = np.flatnonzero(scores > 0)
-    if len(above) > limit:
-        last = np.partition(scores[above], len(above) - limit)[len(above) - limit]
-        above = above[scores[above] >= last]
-    return above[np.argsort(-scores[above], kind="stable")]
-
-
 def float16_of(packed: bytes) -> NDArray[np.float16]:
     """Return packed vectors as float16, which holds them exactly."""
     return np.frombuffer(packed, dtype=np.int8).astype(np.float16) / np.float16(UNIT)
-
-
-class TablesView:
-    """Searches one version of the tables; SearchStore documents the methods."""
-
-    def __init__(self, tables: Tables):
-        self._tables = tables
-        self._conditions: dict[Filter, str] = {}
-        self._masks: dict[Filter, NDArray[np.bool_]] = {}  # filter → which row numbers are inside
-        self._all: _PassageRows | None = None
-        self._counts: dict[tuple[str, str], int] = {}  # (table, condition) → number of rows
-        self._depth: tuple[int, int] | None = None
-        self._found: dict[tuple[str, int], int] = {}  # recent hits → row number
-        self._texts: dict[tuple[str, int], str] = {}
-
-    def depth(self) -> tuple[int, int]:
-        if self._depth is None:
-            held = self._tables[HELD]
-            self._depth = (held.count_rows("deep = true"), held.count_rows())
-        return self._depth
-
-    def shallow(self, limit: int) -> list[str]:
-        return [row["id"] for row in self._tables.rows(HELD, "deep = false", ["id"], limit)]
-
-    def nearest(self, vector: bytes, limit: int, only: Filter, tier: str) -> list[Hit]:
-        fine, _ = pack(vector)
-        table = self._tables[DEEP_VECTORS if tier == DEEP else PASSAGES]
-        if not limit or not any(fine) or not self._count(tier, ""):
-            return []
-        conditions = [self._inside(only)]
-        if tier == REST:
-            conditions.append(among("id", self.shallow(self.depth()[1])))
-        where = " AND ".join(filter(None, conditions))
-        few = bool(where) and self._count(tier, "") > MAX_EXACT_PASSAGES >= self._count(tier, where)
-
-        def ask(most: int) -> list[tuple[int, float]]:
-            asked = table.search(float16_of(fine), vector_column_name="vector").distance_type("l2")
-            asked = asked.where(where, prefilter=True) if where else asked
-            asked = asked.bypass_vector_index() if few else asked
-            asked = asked.nprobes(MAX_PROBES).refine_factor(REFINE_FACTOR).limit(most)
-            found = asked.select(["n", "_distance"]).to_arrow().to_pylist()
-            near = [(row["n"], row["_distance"]) for row in found if row["_distance"] is not None]
-            return sorted(near, key=lambda row: row[1])
-
-        found = with_ties(ask, limit)
-        scores = {n: 1 - distance * UNIT * UNIT / (2 * SCALE * SCALE) for n, distance in found}
-        return self._hits(self.rows().places(np.fromiter(scores, np.int64)), scores, limit)
-
-    def _count(self, tier: str, where: str) -> int:
-        """Return how many rows of a tier's table match a condition."""
-        name = DEEP_VECTORS if tier == DEEP else PASSAGES
-        if (name, where) not in self._counts:
-            self._counts[name, where] = self._tables[name].count_rows(where or None)
-        return self._counts[name, where]
-
-    def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool) -> list[Hit]:
-        wanted = phrases_of(words)
-        rows = self.rows()
-        lengths = rows.beside if around else rows.words
-        if not wanted or not limit or not len(lengths.known):
-            return []
-        table = self._tables[BESIDE if around else WORDS]
-        postings = look_up(table, {term for phrase in wanted for term in phrase}, lengths.known)
-        found = [
-            phrase_postings(phrase, postings, lambda n: self._row_terms(n, around))
-            for phrase in wanted
-        ]
-        scores = lengths.score(found)
-        if self._inside(only):
-            scores[~self._mask(only)] = 0
-        numbers = best_rows(scores, limit)
-        return self._hits(
-            rows.places(numbers), {n: float(scores[n]) for n in numbers.tolist()}, limit
-        )
-
-    def rows(self) -> _PassageRows:
-        """Return the places and lengths of all passages; they are read once."""
-        if self._all is None:
-            columns = [*(field.name for field in PLACE), "words", "beside", "vouched"]
-            found = self._tables[PASSAGES].search().select(columns).limit(None).to_arrow()
-            self._all = _PassageRows(found, self._tables.state.next)
-        return self._all
-
-    def alive(self) -> NDArray[np.bool_]:
-        """Return which row numbers exist."""
-        return self._where("")
-
-    def _inside(self, only: Filter) -> str:
-        """Return the filter as a condition; empty if every passage passes it."""
-        if only not in self._conditions:
-            where = filter_condition(only)
-            outside = bool(where) and self._tables[PASSAGES].count_rows(f"NOT ({where})")
-            self._conditions[only] = where if outside else ""
-        return self._conditions[only]
-
-    def _mask(self, only: Filter) -> NDArray[np.bool_]:
-        if only not in self._masks:
-            self._masks[only] = self._where(self._inside(only))
-        return self._masks[only]
-
-    def _where(self, condition: str) -> NDArray[np.bool_]:
-        """Return which row numbers match a condition."""
-        asked = self._tables[PASSAGES].search()
-        found = (
-            (asked.where(condition) if condition else asked).select(["n"]).limit(None).to_arrow()
-        )
-        mask = np.zeros(self._tables.state.next, dtype=np.bool_)
-        mask[found["n"].to_numpy()] = True
-        return mask
-
-    def _row_terms(self, n: int, around: bool) -> list[str]:
-        (row,) = self._tables.rows(PASSAGES, f"n = {n}", ["head", "text", "around"])
-        return row_terms(row["head"], row["around"] if around else row["text"])
-
-    def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        where = " AND ".join(
-            [f"field = '{BODY}' AND vector IS NOT NULL", *filter(None, [self._inside(only)])]
-        )
-        found = (
-            self._tables[PASSAGES]
-            .search()
-            .where(where)
-            .select(["id", "number", "vector"])
-            .limit(None)
-            .to_arrow()
-        )
-        found = found.sort_by([("id", "ascending"), ("number", "ascending")])
-        numbers = found["vector"].combine_chunks().flatten().to_numpy() * UNIT
-        vectors = numbers.astype(np.int8).reshape(len(found), -1)
-        return list(
-            zip(found["id"].to_pylist(), [vector.tobytes() for vector in vectors], strict=True)
-        )
-
-    def passage(self, id: str, number: int) -> str:
-        """Return the text of one passage; the texts of all recent hits are read at once."""
-        if (id, number) not in self._texts:
-            one = f"id = {sql_literal(id)} AND number = {number}"
-            where = among("n", self._found.values()) if (id, number) in self._found else one
-            rows = self._tables.rows(PASSAGES, where, ["id", "number", "text"])
-            kept = self._texts if len(self._texts) < MAX_CACHED_TEXTS else {}
-            told = {(row["id"], row["number"]): row["text"] for row in rows}
-            self._texts = {**kept, (id, number): "", **told}
-        return self._texts[id, number]
-
-    def _hits(
-        self, rows: Iterable[Mapping[str, Any]], scores: Mapping[int, float], limit: int
-    ) -> list[Hit]:
-        rows = sorted(rows, key=lambda row: (-scores[row["n"]], row["id"], row["number"]))[:limit]
-        found = {
-            **self._found,
-            **{(row["id"], row["number"]): row["n"] for row in rows[:FETCHED_TEXTS]},
-        }
-        self._found = dict([*found.items()][-MAX_FOUND_PASSAGES:])
-        return [
-            Hit(row["id"], row["number"], scores[row["n"]], row["field"], row["alone"])
-            for row in rows
-        ]
 
 
 class _PassageRows:
@@ -351,7 +177,7 @@ class LanceStore(BaseStore):
         self.place = place
         self.dims = dims
         self._tables = Tables(place, dims)
-        self._view = TablesView(self._tables)
+        self._changed()
         self._pending: dict[str, Document | None] = {}  # changes to write: put, or dropped (None)
         self._written: dict[str, Document | None] = {}  # changes written since the last commit
         self._known: dict[
@@ -366,12 +192,14 @@ class LanceStore(BaseStore):
         return f"lancedb {self._tables.state.generation}"
 
     def _changed(self) -> None:
-        self._view = TablesView(self._tables)
-
-    def _now(self) -> TablesView:
-        """Return a view that includes changes that are not committed."""
-        self._flush()
-        return self._view
+        """Forget what was read from the tables."""
+        self._conditions: dict[Filter, str] = {}
+        self._masks: dict[Filter, NDArray[np.bool_]] = {}  # filter → which row numbers are inside
+        self._all: _PassageRows | None = None
+        self._counts: dict[tuple[str, str], int] = {}  # (table, condition) → number of rows
+        self._depth: tuple[int, int] | None = None
+        self._found: dict[tuple[str, int], int] = {}  # recent hits → row number
+        self._texts: dict[tuple[str, int], str] = {}
 
     # Writing
 
@@ -485,20 +313,16 @@ class LanceStore(BaseStore):
         levels = [list(level) for level in getattr(self._tables.state, LEVELS[table])] or [[]]
         levels[0].append(self._next_segment())
         self._tables[table].add(segment_of(rows, levels[0][-1]))
-        while (level := full_level(levels)) is not None:
-            self._merge(table, levels, level)
+        while (level := full_level(levels)) is not None:  # merge it into one segment of the next
+            condition = among("segment", levels[level])
+            found = self._tables[table].search().where(condition).limit(None).to_arrow()
+            if len(levels) == level + 1:
+                levels.append([])
+            levels[level] = []
+            levels[level + 1].append(self._next_segment())
+            self._tables[table].delete(condition)
+            self._tables[table].add(merged_segments(found, self._where(""), levels[level + 1][-1]))
         self._tables.state = replace(self._tables.state, **{LEVELS[table]: levels})
-
-    def _merge(self, table: str, levels: Levels, level: int) -> None:
-        """Merge all segments of a level into one segment of the next level."""
-        condition = among("segment", levels[level])
-        rows = self._tables[table].search().where(condition).limit(None).to_arrow()
-        if len(levels) == level + 1:
-            levels.append([])
-        levels[level] = []
-        levels[level + 1].append(self._next_segment())
-        self._tables[table].delete(condition)
-        self._tables[table].add(merged_segments(rows, self._view.alive(), levels[level + 1][-1]))
 
     def _next_segment(self) -> int:
         self._tables.state = replace(self._tables.state, segment=self._tables.state.segment + 1)
@@ -538,28 +362,156 @@ class LanceStore(BaseStore):
         self._known = {id: (digest, False) for id, (digest, _) in self._known.items()}
         self._changed()
 
-    # Asking
+    # Asking: each method includes changes that are not committed.
 
     def held(self) -> dict[str, str]:
         self._flush()
         return {row["id"]: row["digest"] for row in self._tables[HELD].to_arrow().to_pylist()}
 
-    def shallow(self, limit: int) -> list[str]:
-        return self._now().shallow(limit)
-
     def depth(self) -> tuple[int, int]:
-        return self._now().depth()
+        self._flush()
+        if self._depth is None:
+            held = self._tables[HELD]
+            self._depth = (held.count_rows("deep = true"), held.count_rows())
+        return self._depth
+
+    def shallow(self, limit: int) -> list[str]:
+        self._flush()
+        return [row["id"] for row in self._tables.rows(HELD, "deep = false", ["id"], limit)]
 
     def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
-        return self._now().nearest(vector, limit, only, tier)
+        self._flush()
+        fine, _ = pack(vector)
+        table = self._tables[DEEP_VECTORS if tier == DEEP else PASSAGES]
+        if not limit or not any(fine) or not self._count(tier, ""):
+            return []
+        conditions = [self._inside(only)]
+        if tier == REST:
+            conditions.append(among("id", self.shallow(self.depth()[1])))
+        where = " AND ".join(filter(None, conditions))
+        few = bool(where) and self._count(tier, "") > MAX_EXACT_PASSAGES >= self._count(tier, where)
+
+        def ask(most: int) -> list[tuple[int, float]]:
+            asked = table.search(float16_of(fine), vector_column_name="vector").distance_type("l2")
+            asked = asked.where(where, prefilter=True) if where else asked
+            asked = asked.bypass_vector_index() if few else asked
+            asked = asked.nprobes(MAX_PROBES).refine_factor(REFINE_FACTOR).limit(most)
+            found = asked.select(["n", "_distance"]).to_arrow().to_pylist()
+            near = [(row["n"], row["_distance"]) for row in found if row["_distance"] is not None]
+            return sorted(near, key=lambda row: row[1])
+
+        found = with_ties(ask, limit)
+        scores = {n: 1 - distance * UNIT * UNIT / (2 * SCALE * SCALE) for n, distance in found}
+        return self._hits(self.rows().places(np.fromiter(scores, np.int64)), scores, limit)
+
+    def _count(self, tier: str, where: str) -> int:
+        """Return how many rows of a tier's table match a condition."""
+        name = DEEP_VECTORS if tier == DEEP else PASSAGES
+        if (name, where) not in self._counts:
+            self._counts[name, where] = self._tables[name].count_rows(where or None)
+        return self._counts[name, where]
 
     def matching(
         self, words: Sequence[str], limit: int, only: Filter, around: bool = False
     ) -> list[Hit]:
-        return self._now().matching(words, limit, only, around)
+        self._flush()
+        wanted = phrases_of(words)
+        rows = self.rows()
+        lengths = rows.beside if around else rows.words
+        if not wanted or not limit or not len(lengths.known):
+            return []
+        table = self._tables[BESIDE if around else WORDS]
+        postings = look_up(table, {term for phrase in wanted for term in phrase}, lengths.known)
+        found = [
+            phrase_postings(phrase, postings, lambda n: self._row_terms(n, around))
+            for phrase in wanted
+        ]
+        scores = lengths.score(found)
+        if self._inside(only):
+            if only not in self._masks:
+                self._masks[only] = self._where(self._inside(only))
+            scores[~self._masks[only]] = 0
+        above = np.flatnonzero(scores > 0)
+        if len(above) > limit:
+            last = np.partition(scores[above], len(above) - limit)[len(above) - limit]
+            above = above[scores[above] >= last]
+        numbers = above[np.argsort(-scores[above], kind="stable")]
+        return self._hits(
+            rows.places(numbers), {n: float(scores[n]) for n in numbers.tolist()}, limit
+        )
+
+    def rows(self) -> _PassageRows:
+        """Return the places and lengths of all passages; they are read once."""
+        if self._all is None:
+            columns = [*(field.name for field in PLACE), "words", "beside", "vouched"]
+            found = self._tables[PASSAGES].search().select(columns).limit(None).to_arrow()
+            self._all = _PassageRows(found, self._tables.state.next)
+        return self._all
+
+    def _inside(self, only: Filter) -> str:
+        """Return the filter as a condition; empty if every passage passes it."""
+        if only not in self._conditions:
+            where = filter_condition(only)
+            outside = bool(where) and self._tables[PASSAGES].count_rows(f"NOT ({where})")
+            self._conditions[only] = where if outside else ""
+        return self._conditions[only]
+
+    def _where(self, condition: str) -> NDArray[np.bool_]:
+        """Return which row numbers match a condition."""
+        asked = self._tables[PASSAGES].search()
+        found = (
+            (asked.where(condition) if condition else asked).select(["n"]).limit(None).to_arrow()
+        )
+        mask = np.zeros(self._tables.state.next, dtype=np.bool_)
+        mask[found["n"].to_numpy()] = True
+        return mask
+
+    def _row_terms(self, n: int, around: bool) -> list[str]:
+        (row,) = self._tables.rows(PASSAGES, f"n = {n}", ["head", "text", "around"])
+        return row_terms(row["head"], row["around"] if around else row["text"])
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        return self._now().vectors(only)
+        self._flush()
+        where = " AND ".join(
+            [f"field = '{BODY}' AND vector IS NOT NULL", *filter(None, [self._inside(only)])]
+        )
+        found = (
+            self._tables[PASSAGES]
+            .search()
+            .where(where)
+            .select(["id", "number", "vector"])
+            .limit(None)
+            .to_arrow()
+        )
+        found = found.sort_by([("id", "ascending"), ("number", "ascending")])
+        numbers = found["vector"].combine_chunks().flatten().to_numpy() * UNIT
+        vectors = numbers.astype(np.int8).reshape(len(found), -1)
+        return list(
+            zip(found["id"].to_pylist(), [vector.tobytes() for vector in vectors], strict=True)
+        )
 
     def passage(self, id: str, number: int) -> str:
-        return self._now().passage(id, number)
+        """Return the text of one passage; the texts of all recent hits are read at once."""
+        self._flush()
+        if (id, number) not in self._texts:
+            one = f"id = {sql_literal(id)} AND number = {number}"
+            where = among("n", self._found.values()) if (id, number) in self._found else one
+            rows = self._tables.rows(PASSAGES, where, ["id", "number", "text"])
+            kept = self._texts if len(self._texts) < MAX_CACHED_TEXTS else {}
+            told = {(row["id"], row["number"]): row["text"] for row in rows}
+            self._texts = {**kept, (id, number): "", **told}
+        return self._texts[id, number]
+
+    def _hits(
+        self, rows: Iterable[Mapping[str, Any]], scores: Mapping[int, float], limit: int
+    ) -> list[Hit]:
+        rows = sorted(rows, key=lambda row: (-scores[row["n"]], row["id"], row["number"]))[:limit]
+        found = {
+            **self._found,
+            **{(row["id"], row["number"]): row["n"] for row in rows[:FETCHED_TEXTS]},
+        }
+        self._found = dict([*found.items()][-MAX_FOUND_PASSAGES:])
+        return [
+            Hit(row["id"], row["number"], scores[row["n"]], row["field"], row["alone"])
+            for row in rows
+        ]

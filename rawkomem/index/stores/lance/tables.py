@@ -202,20 +202,6 @@ def passage_row(n: int, document: Document, at: int, passage: Passage) -> dict[s
     }
 
 
-def entry_rows(documents: Sequence[Document], dims: int) -> pa.Table:
-    """Return the rows of memory_entries; unknown columns are null."""
-    schema = entries_v2(dims)
-    rows = [_entry_row(document) for document in documents]
-    vectors = np.concatenate([_memory_vector(document, dims) for document in documents])
-    columns = {"vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors), dims)}
-    columns |= {
-        field.name: pa.array([row.get(field.name) for row in rows], type=field.type)
-        for field in schema
-        if field.name not in columns
-    }
-    return pa.table([columns[name] for name in schema.names], schema=schema)
-
-
 def marked_row(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row for a table of the RFC, with metadata (JSON text) that marks it as ours."""
     return {**row, "metadata": json.dumps({**STORE, **row.get("metadata", {})}, ensure_ascii=False)}
@@ -641,7 +627,11 @@ class Tables:
         if changed:
             self._write_entries(changed)
         if self._erased:
-            self._forget_published()
+            for name, schema in published_schemas(self.dims).items():
+                table = self.db.open_table(name)
+                table.delete(OURS)
+                if not table.count_rows():  # the length of vectors may have changed
+                    self.db.create_table(name, schema=schema, mode="overwrite")
         last = sum(document is not None for document in changed.values()) < BATCH_FILES
         kept = VERSIONS_KEPT if self.state.settled else FILL_VERSIONS_KEPT
         settled = self._settle(last)
@@ -664,15 +654,20 @@ class Tables:
             )
         documents = [document for document in changed.values() if document]
         if documents:
-            self._tables[ENTRIES].add(entry_rows(documents, self.dims))
-
-    def _forget_published(self) -> None:
-        """Delete our published rows; an empty table is created again with the current length of vectors."""
-        for name, schema in published_schemas(self.dims).items():
-            table = self.db.open_table(name)
-            table.delete(OURS)
-            if not table.count_rows():
-                self.db.create_table(name, schema=schema, mode="overwrite")
+            schema = entries_v2(self.dims)
+            rows = [_entry_row(document) for document in documents]
+            vectors = np.concatenate(
+                [_memory_vector(document, self.dims) for document in documents]
+            )
+            columns = {"vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors), self.dims)}
+            columns |= {
+                field.name: pa.array([row.get(field.name) for row in rows], type=field.type)
+                for field in schema
+                if field.name not in columns
+            }
+            self._tables[ENTRIES].add(
+                pa.table([columns[name] for name in schema.names], schema=schema)
+            )
 
     def stop(self) -> None:
         """Stop writing. Readers never see changes that were not committed; the next `begin` discards them."""
@@ -767,10 +762,8 @@ BACKUP = "memory_entries_v1_backup"
 BACKUP_KEPT = timedelta(days=30)  # §11: how long a backup stays
 
 
-def migrate_entries(
-    db: Any, now: datetime, at_step: Callable[[str], None] = lambda step: None
-) -> Migrated:
-    """Migrate memory_entries from V1 to V2; if it is V2, delete an expired backup. `at_step` gets each step's name."""
+def migrate_entries(db: Any, now: datetime) -> Migrated:
+    """Migrate memory_entries from V1 to V2; if it is V2, delete an expired backup."""
     if ENTRIES not in table_names(db):
         raise NotFound(
             f"there is no table {ENTRIES}", "name the folder or url of a LanceDB that has one"
@@ -778,20 +771,14 @@ def migrate_entries(
     table = db.open_table(ENTRIES)
     if not is_schema_v1(table.schema):
         return Migrated(table.count_rows(), False, remove_old_backup(db, now))
-    at_step("begin")
     if BACKUP in table_names(db):
         db.drop_table(BACKUP)  # of an interrupted migration: the rows may have changed since
-    at_step("clean")
     db.create_table(BACKUP, table.to_arrow())
-    at_step("backup")
     table.add_columns(list(PROMOTED))
-    at_step("columns")
     return Migrated(table.count_rows(), True)
 
 
-def rollback_entries(
-    db: Any, anyway: bool, at_step: Callable[[str], None] = lambda step: None
-) -> int:
+def rollback_entries(db: Any, anyway: bool) -> int:
     """Restore memory_entries from the backup; return how many rows it has. Newer rows are lost only with `anyway`."""
     if BACKUP not in table_names(db):
         raise NotFound(
@@ -805,16 +792,12 @@ def rollback_entries(
         if since and not anyway:
             message = f"{len(since)} memories were added since the migration and would be lost"
             raise Refused(message, "pass --anyway to lose them")
-        at_step("begin")
         if COMMITS in table_names(db):
             db.drop_table(
                 COMMITS
             )  # a search store in this database loses its rows and starts again
-        at_step("forgotten")
         db.create_table(ENTRIES, backup.to_arrow(), mode="overwrite")  # one commit
-        at_step("restored")
     db.drop_table(BACKUP)
-    at_step("clean")
     return int(db.open_table(ENTRIES).count_rows())
 
 

@@ -319,7 +319,9 @@ class Version:
     def __init__(self, document: Document, vectors: Sequence[Vector]):
         self.document = document
         self.vectors = vectors
-        self.hash = _version_hash(document, vectors)
+        passages = [(p.text, p.field, p.heading, p.line, p.around) for p in document.passages]
+        said = (SPREADING, document.title, document.facets, passages, document.told)
+        self.hash = sha256(repr(said).encode() + b"".join(vectors)).digest()
 
     def columns(
         self, words: Sequence[Sequence[str]], arounds: Sequence[Sequence[str]]
@@ -354,13 +356,6 @@ def versions_of(documents: Sequence[Document]) -> list[Version]:
         Version(document, [packed_vector(*next(fine)) for _ in document.passages])
         for document in documents
     ]
-
-
-def _version_hash(document: Document, vectors: Sequence[Vector]) -> bytes:
-    """Return a hash of a version with its vectors, so that clones with other models or terms do not share it."""
-    passages = [(p.text, p.field, p.heading, p.line, p.around) for p in document.passages]
-    said = (SPREADING, document.title, document.facets, passages, document.told)
-    return sha256(repr(said).encode() + b"".join(vectors)).digest()
 
 
 def hash_of_vectors(vectors: Sequence[Vector]) -> bytes:
@@ -430,22 +425,6 @@ SETTINGS = {
 
 def prepare_database(connection: Connection[Any]) -> None:
     """Check that the server can be used, and migrate the tables; raise StoreFailed if that is impossible."""
-    _check_server(connection)
-    if _schema_version(connection) < len(migrations()):
-        with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
-            _migrate(connection)
-
-
-def migrations() -> list[tuple[str, str]]:
-    """Return (name, SQL) of every migration, in order."""
-    found = (
-        item for item in files(__package__).joinpath("sql").iterdir() if item.name.endswith(".sql")
-    )
-    return sorted((item.name, item.read_text(encoding="utf-8")) for item in found)
-
-
-def _check_server(connection: Connection[Any]) -> None:
     server = connection.info
     if server.server_version < MIN_SERVER_VERSION:
         raise StoreFailed(
@@ -456,6 +435,25 @@ def _check_server(connection: Connection[Any]) -> None:
         raise StoreFailed(
             f"the database is encoded in {encoding}", "create one with ENCODING 'UTF8'"
         )
+    if _schema_version(connection) < len(migrations()):
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
+            where = _extension(connection)
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+            connection.execute("SELECT set_config('search_path', %s, true)", (_search_path(where),))
+            columns = "name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now()"
+            connection.execute(f"CREATE TABLE IF NOT EXISTS migrations ({columns})")
+            for name, statements in migrations()[_schema_version(connection) :]:
+                connection.execute(statements.encode())
+                connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
+
+
+def migrations() -> list[tuple[str, str]]:
+    """Return (name, SQL) of every migration, in order."""
+    found = (
+        item for item in files(__package__).joinpath("sql").iterdir() if item.name.endswith(".sql")
+    )
+    return sorted((item.name, item.read_text(encoding="utf-8")) for item in found)
 
 
 def _schema_version(connection: Connection[Any]) -> int:
@@ -469,17 +467,6 @@ def _schema_version(connection: Connection[Any]) -> int:
             "the database was migrated by a newer rawkomem", "upgrade rawkomem on this machine"
         )
     return int(version)
-
-
-def _migrate(connection: Connection[Any]) -> None:
-    where = _extension(connection)
-    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-    connection.execute("SELECT set_config('search_path', %s, true)", (_search_path(where),))
-    columns = "name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now()"
-    connection.execute(f"CREATE TABLE IF NOT EXISTS migrations ({columns})")
-    for name, statements in migrations()[_schema_version(connection) :]:
-        connection.execute(statements.encode())
-        connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
 
 
 def _extension(connection: Connection[Any]) -> str:

@@ -118,41 +118,36 @@ def lock_clone(connection: Connection[Any], repository: str, clone: str) -> Clon
     """Return the clone of these names, adding it if missing; lock its repository until the transaction ends."""
     us = find_clone(connection, repository, clone, lock=True)
     if us is None:
-        _add_clone(connection, repository, clone)
+        run = connection.execute
+        run(
+            "INSERT INTO repositories (name) VALUES (%s) ON CONFLICT DO NOTHING",
+            (storable(repository),),
+        )
+        run("SELECT FROM repositories WHERE name = %s FOR UPDATE", (storable(repository),))
+        run(
+            "INSERT INTO clones (repository, name, generation) SELECT n, %s, %s FROM repositories WHERE name = %s"
+            " ON CONFLICT DO NOTHING",
+            (storable(clone), token_hex(8), storable(repository)),
+        )
         us = find_clone(connection, repository, clone, lock=True)
         assert us is not None
     if not us.recent:
-        _see_clone(connection, us)
+        connection.execute("UPDATE clones SET seen = now() WHERE n = %s", (us.clone,))
+        stale = (
+            f"DELETE FROM clones WHERE repository = %s AND seen < now() - interval '{STALE_AFTER}'"
+        )
+        connection.execute(stale.encode(), (us.repository,))
     return us
-
-
-def _add_clone(connection: Connection[Any], repository: str, clone: str) -> None:
-    """Add a clone. Its repository is locked first, because two sessions with a shared lock would deadlock."""
-    run = connection.execute
-    run(
-        "INSERT INTO repositories (name) VALUES (%s) ON CONFLICT DO NOTHING",
-        (storable(repository),),
-    )
-    run("SELECT FROM repositories WHERE name = %s FOR UPDATE", (storable(repository),))
-    run(
-        "INSERT INTO clones (repository, name, generation) SELECT n, %s, %s FROM repositories WHERE name = %s"
-        " ON CONFLICT DO NOTHING",
-        (storable(clone), token_hex(8), storable(repository)),
-    )
-
-
-def _see_clone(connection: Connection[Any], us: Clone) -> None:
-    """Record that this clone is in use, and remove stale clones of its repository."""
-    connection.execute("UPDATE clones SET seen = now() WHERE n = %s", (us.clone,))
-    stale = f"DELETE FROM clones WHERE repository = %s AND seen < now() - interval '{STALE_AFTER}'"
-    connection.execute(stale.encode(), (us.repository,))
 
 
 def put_versions(connection: Connection[Any], us: Clone, documents: Sequence[Document]) -> None:
     """Make the clone hold these memories, and add their versions that the database lacks."""
     latest = {document.id: document for document in documents}
     versions = versions_of(list(latest.values()))
-    known = _known_versions(connection, us, versions)
+    sql = "SELECT hash, n FROM versions WHERE repository = %s AND hash = ANY(%s)"
+    known = dict(
+        connection.execute(sql, (us.repository, [version.hash for version in versions])).fetchall()
+    )
     fresh = [version for version in versions if version.hash not in known]
     numbered = list(zip(_new_numbers(connection, "versions", len(fresh)), fresh, strict=True))
     _add_versions(connection, us, numbered)
@@ -163,16 +158,6 @@ def put_versions(connection: Connection[Any], us: Clone, documents: Sequence[Doc
         " ON CONFLICT (clone, id) DO UPDATE SET version = excluded.version, digest = excluded.digest,"
         " deep = CASE WHEN holdings.version = excluded.version THEN holdings.deep END",
         (us.clone, *map(list, zip(*held, strict=True))),
-    )
-
-
-def _known_versions(
-    connection: Connection[Any], us: Clone, versions: Sequence[Version]
-) -> dict[bytes, int]:
-    """Return hash → number of the versions that exist."""
-    sql = "SELECT hash, n FROM versions WHERE repository = %s AND hash = ANY(%s)"
-    return dict(
-        connection.execute(sql, (us.repository, [version.hash for version in versions])).fetchall()
     )
 
 
@@ -230,14 +215,10 @@ def _copy_rows(connection: Connection[Any], table: str, rows: Iterable[Row]) -> 
     names = ", ".join(name for name, _ in columns)
     sql = f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
-        copy.set_types([_copy_type(connection, name) for _, name in columns])
+        vector_oid = connection.adapters.get_dumper(Vector, "b").oid  # type: ignore[arg-type]
+        copy.set_types([vector_oid if name == "halfvec" else name for _, name in columns])
         for row in rows:
             copy.write_row(row)
-
-
-def _copy_type(connection: Connection[Any], name: str) -> str | int:
-    """Return a type for `set_types`: its name, or for vectors the oid in this database."""
-    return connection.adapters.get_dumper(Vector, "b").oid if name == "halfvec" else name  # type: ignore[arg-type]
 
 
 def put_deep_vectors(
