@@ -74,13 +74,11 @@ def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> dict[
     for number, session in enumerate(sessions, 1):
         tell(f"session {number} of {len(sessions)}")
         each[str(session.get("id", number))] = _measure_session(session)
-    curve = [_curve_point(least, sessions) for least in CURVE]
-    figures = {name: counts.figures for name, counts in each.items()}
     return {
         **_sum_counts(each.values()).figures,
         "least": MIN_DRAFT_SCORE,
-        "curve": curve,
-        "each": figures,
+        "curve": [_curve_point(least, sessions) for least in CURVE],
+        "each": {name: counts.figures for name, counts in each.items()},
     }
 
 
@@ -195,21 +193,17 @@ def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> dict[st
         repository.close()
     quotes = [quotes_of(memory) for memory in gold]
     quoted = [one for one in corrections if touched_by(text_of_draft(one.draft), quotes)]
-    kinds = {
-        kind: _verdict_counts(one for one in corrections if one.draft.kind == kind)
-        for kind in sorted({one.draft.kind for one in corrections})
-    }
-    total = {
+    return {
         "sessions": len(each),
         "prompts": sum(row["prompts"] for row in each.values()),
         "gold": len(gold),
-    }
-    return {
-        **total,
         **_verdict_counts(corrections),
         "with_gold": _verdict_counts(quoted),
         "pairs": pairs,
-        "kinds": kinds,
+        "kinds": {
+            kind: _verdict_counts(one for one in corrections if one.draft.kind == kind)
+            for kind in sorted({one.draft.kind for one in corrections})
+        },
         "each": each,
     }
 

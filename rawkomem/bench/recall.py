@@ -297,8 +297,13 @@ def measure_recall(
             replayed = replay_sessions(repository, recorded, project) if recorded else {}
             embedder = repository.store.status().tier
             repository.close()
-    head = {"file": os.path.basename(file), "profile": profile or "fit", "embedder": embedder}
-    return {**head, **_report(rows), **({"sessions": replayed} if replayed else {})}
+    return {
+        "file": os.path.basename(file),
+        "profile": profile or "fit",
+        "embedder": embedder,
+        **_report(rows),
+        **({"sessions": replayed} if replayed else {}),
+    }
 
 
 def replay_here(

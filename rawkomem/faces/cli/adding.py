@@ -276,7 +276,9 @@ def add_command(
       rawkomem add --edit --tag payments
     """
     repository = open_personal() if personal else open_repository(folder)
-    said = _text_given(text, given)
+    said = read_stdin() if text == ("-",) else " ".join(text)
+    if said and (given["body"] or given["file"]):
+        raise BadInput("TEXT cannot be combined with --body or --file", "use one of them")
     resume = unsaved_path(repository, given["resume"], "add")
     kind = _kind_of(resume) or kind
 
@@ -362,8 +364,15 @@ def amend_command(
         )
         return repository.amend(id, _undoubted(repository, entry, given["anyway"], id))
 
-    template = partial(_body_of, repository, id)
-    written = _from_text(repository, what, given, template, store, resume, optional=True)
+    written = _from_text(
+        repository,
+        what,
+        given,
+        lambda: repository.get(id).body + "\n",
+        store,
+        resume,
+        optional=True,
+    )
     _report_written(repository, written, "amended", given["as_json"])
 
 
@@ -405,9 +414,10 @@ def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> 
     Examples:
       rawkomem purge ID
     """
-    if yes and id not in repository.core.finished_purges:
+    is_new = id not in repository.core.finished_purges
+    if is_new and yes:
         _check_named(repository, id)
-    elif not yes and id not in repository.core.finished_purges:
+    elif is_new:
         memory = repository.get(id)
         paths = dict.fromkeys((memory.path, *(step.entry.path for step in repository.history(id))))
         confirm(
@@ -419,8 +429,11 @@ def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> 
     lines = (
         f"{paint('rewritten' if path in kept else 'removed', 'yellow')}  {path}" for path in touched
     )
-    removed = [path for path in touched if path not in kept]
-    say_either(as_json, {"id": id, "rewritten": kept, "removed": removed}, "\n".join(lines))
+    say_either(
+        as_json,
+        {"id": id, "rewritten": kept, "removed": [path for path in touched if path not in kept]},
+        "\n".join(lines),
+    )
     note("git history still holds the text: change the secret, too")
     if repository.settings.sinks.any:
         note(
@@ -461,10 +474,6 @@ def _from_text(
     if given["body"] == "-" or (not sys.stdin.isatty() and not optional):
         return store(read_stdin())
     return store("")
-
-
-def _body_of(repository: Repository, id: str) -> str:
-    return repository.get(id).body + "\n"
 
 
 def _kind_of(unsaved: str) -> str:
@@ -514,14 +523,6 @@ def _ask_despite(repository: Repository, doubts: Sequence[Doubt]) -> None:
         f"{doubts[0].message}{more}: nothing was stored",
         f"{doubts[0].hint}; --anyway stores it as it is",
     )
-
-
-def _text_given(text: tuple[str, ...], given: dict[str, Any]) -> str:
-    """Return the TEXT of `add`; raise BadInput if --body or --file is also used."""
-    said = read_stdin() if text == ("-",) else " ".join(text)
-    if said and (given["body"] or given["file"]):
-        raise BadInput("TEXT cannot be combined with --body or --file", "use one of them")
-    return said
 
 
 def _tags_after(
@@ -744,15 +745,18 @@ def _change_json(item: tuple[Change, tuple[Step, ...]]) -> dict[str, Any]:
 
 
 def _undone_json(undone: Undone, dry_run: bool) -> dict[str, Any]:
-    steps = [
-        {"entry": step.entry.id, "memory": step.entry.target, "told": step.told}
-        for step in undone.steps
-    ]
-    entries = [
-        {"memory": entry.target, "kind": entry.kind, "told": _entry_told(entry)}
-        for entry in undone.plan.entries
-    ]
-    return {"change": undone.change.name, "dry_run": dry_run, "undone": steps, "entries": entries}
+    return {
+        "change": undone.change.name,
+        "dry_run": dry_run,
+        "undone": [
+            {"entry": step.entry.id, "memory": step.entry.target, "told": step.told}
+            for step in undone.steps
+        ],
+        "entries": [
+            {"memory": entry.target, "kind": entry.kind, "told": _entry_told(entry)}
+            for entry in undone.plan.entries
+        ],
+    }
 
 
 def _print_undone(repository: Repository, undone: Undone, dry_run: bool) -> None:

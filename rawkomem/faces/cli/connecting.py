@@ -84,7 +84,19 @@ def connect_git(
     if not dry_run:
         carry_out_git(connection)
     if as_json:
-        say_json(_git_json(connection))
+        say_json(
+            {
+                "files": [
+                    {"file": file.path, "removed": file.after is None, "why": file.why}
+                    for file in connection.files
+                ],
+                "settings": [
+                    {"key": item.key, "value": item.after, "why": item.why}
+                    for item in connection.settings
+                ],
+                "to_do": list(connection.advice),
+            }
+        )
     else:
         _tell_git(connection, dry_run)
 
@@ -110,17 +122,6 @@ def _tell_git(connection: Connection, dry_run: bool) -> None:
         note("nothing to change")
     elif dry_run:
         note("nothing was changed (--dry-run)")
-
-
-def _git_json(connection: Connection) -> dict[str, object]:
-    files = [
-        {"file": file.path, "removed": file.after is None, "why": file.why}
-        for file in connection.files
-    ]
-    settings = [
-        {"key": item.key, "value": item.after, "why": item.why} for item in connection.settings
-    ]
-    return {"files": files, "settings": settings, "to_do": list(connection.advice)}
 
 
 # Implement `rawkomem connect`: connect coding agents and git to the memories, and disconnect them.
@@ -187,10 +188,16 @@ def host_command(name: str) -> Command:
         if not dry_run:
             carry_out(changes, project)
         if as_json:
-            told = [
-                {"path": change.path, "what": _change_word(change).strip()} for change in changes
-            ]
-            say_json({"host": name, "dry_run": dry_run, "changes": told})
+            say_json(
+                {
+                    "host": name,
+                    "dry_run": dry_run,
+                    "changes": [
+                        {"path": change.path, "what": _change_word(change).strip()}
+                        for change in changes
+                    ],
+                }
+            )
         else:
             _tell_changes(changes, dry_run)
         kept = [change for change in plan if change.kept]
@@ -242,25 +249,17 @@ def _tell_changes(changes: list[Change], dry_run: bool) -> None:
     for change in changes:
         say(f"{paint(_change_word(change), 'green')}  {os.path.relpath(change.path)}")
         if dry_run:
-            say("".join(_difference(change)).rstrip("\n"))
+            before, after = (
+                (data or b"").decode("utf-8", "replace").splitlines()
+                for data in (change.before, change.after)
+            )
+            say("\n".join([*difflib.unified_diff(before, after, n=1, lineterm="")][2:]))
     if changes and dry_run:
         note("nothing was written")
 
 
 def _change_word(change: Change) -> str:
     return "new    " if change.before is None else "removed" if change.after is None else "changed"
-
-
-def _difference(change: Change) -> list[str]:
-    before, after = _text_lines(change.before), _text_lines(change.after)
-    return [
-        line if line.endswith("\n") else line + "\n"
-        for line in difflib.unified_diff(before, after, n=1)
-    ][2:]
-
-
-def _text_lines(data: bytes | None) -> list[str]:
-    return (data or b"").decode("utf-8", "replace").splitlines(True)
 
 
 def _warn_about_host(name: str, project: str, user: bool) -> None:

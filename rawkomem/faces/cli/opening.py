@@ -14,7 +14,7 @@ from ...files.layout import personal_root
 from ...files.session_records import Access
 from ...git.runner import user_name
 from ...hosts import person
-from ...index.summaries import Stats, Used
+from ...index.summaries import Stats
 from ...model.entries import Memory
 from ...model.errors import BadInput, NotFound
 from ...model.values import as_dict, iso
@@ -119,9 +119,12 @@ def report_decision(
 
 def decided_json(memory: Memory) -> dict[str, Any]:
     """Return a memory as one side of a decision, for JSON."""
-    said = {"claim": memory.extra.get("claim"), "conflicts_with": list(memory.conflicts_with)}
-    votes = fields_of(memory, "disputes", "reinforcements", "helpful", "harmful", "path")
-    return {**fields_of(memory, "id", "title", "status", "reason"), **said, **votes}
+    return {
+        **fields_of(memory, "id", "title", "status", "reason"),
+        "claim": memory.extra.get("claim"),
+        "conflicts_with": list(memory.conflicts_with),
+        **fields_of(memory, "disputes", "reinforcements", "helpful", "harmful", "path"),
+    }
 
 
 # Implement `rawkomem feedback`: rate a memory. Agents do so after every task, so click is not
@@ -169,11 +172,21 @@ def run_stats(folder: str, arguments: list[str], as_json: bool, **which: Any) ->
     repository = open_repository(folder)
     stats = repository.stats(filter_of(**which))
     if as_json:
-        used = {
-            name: [_used_memory_json(item) for item in getattr(stats, name)]
-            for name in ("most_used", "least_used")
-        }
-        say_json({**as_dict(stats), **used})
+        say_json(
+            {
+                **as_dict(stats),
+                **{
+                    name: [
+                        {
+                            **fields_of(item, "id", "title"),
+                            **used_json(Access(item.count, item.last)),
+                        }
+                        for item in getattr(stats, name)
+                    ]
+                    for name in ("most_used", "least_used")
+                },
+            }
+        )
     elif stats.memories:
         _print_stats(stats)
     else:
@@ -184,10 +197,6 @@ def used_json(access: Access) -> dict[str, Any]:
     """Return the number of injections of a memory and the time of the last one, for JSON."""
 
     return {"accesses": access.count, "last_access": iso(access.last)}
-
-
-def _used_memory_json(item: Used) -> dict[str, Any]:
-    return {"id": item.id, "title": item.title, **used_json(Access(item.count, item.last))}
 
 
 def _print_stats(stats: Stats) -> None:

@@ -107,14 +107,10 @@ def trace_add(repository: Repository, as_json: bool, **given: Any) -> None:
       rawkomem trace add --goal 'Release 1.2' --status failure --error 'The tag was missing'
     """
     if not any(given[name] for name in ("plan", "steps", "results", "learnings")):
-        given["body"] = _piped_body()
+        given["body"] = "" if sys.stdin.isatty() else entry_from_text(read_stdin()).body
     told = ToldTrace(**{**given, "agent": given["agent"] or user_name()})
     _report_recorded(repository.traces.add(told), as_json)
     repository.core.follow()
-
-
-def _piped_body() -> str:
-    return "" if sys.stdin.isatty() else entry_from_text(read_stdin()).body
 
 
 @trace_command.command("list")
@@ -148,9 +144,8 @@ def trace_list(
     if not in_order:
         found = sorted(found, key=lambda memory: (-memory.created, memory.id))
     found = [memory for memory in found if not status or outcome_of(memory) in status]
-    say_rows(as_json, shortened(as_json, found, limit), _trace_json, _trace_line)
-    if not found and not as_json:
-        note("no trace found: 'rawkomem trace add' records one")
+    nothing = "no trace found: 'rawkomem trace add' records one"
+    say_rows(as_json, shortened(as_json, found, limit), _trace_json, _trace_line, nothing)
 
 
 def _trace_line(memory: Memory) -> str:
@@ -162,14 +157,16 @@ def _trace_line(memory: Memory) -> str:
 
 
 def _trace_json(memory: Memory) -> dict[str, Any]:
-    who = {
+    return {
         "trace_id": memory.id,
         "timestamp": iso(memory.created),
         "goal": memory.title,
         "agent": memory.by,
+        "status": outcome_of(memory),
+        "tools_used": list(tools_of(memory)),
+        "path": memory.path,
+        "archived": memory.status == "archived",
     }
-    how = {"status": outcome_of(memory), "tools_used": list(tools_of(memory))}
-    return {**who, **how, "path": memory.path, "archived": memory.status == "archived"}
 
 
 @trace_command.command("show")
@@ -228,22 +225,21 @@ def log_command(ctx: Context, personal: bool, limit: int, as_json: bool) -> None
         return
     repository = open_personal() if personal else open_repository(ctx.obj)
     found = repository.traces.experiences()[:limit]
-    say_rows(as_json, found, _log_json, _log_line)
-    if not found and not as_json:
-        note(
-            "the log is empty: hooks add an entry for each session, 'rawkomem trace log add' adds one by hand"
-        )
+    say_rows(
+        as_json,
+        found,
+        _log_json,
+        _log_line,
+        "the log is empty: hooks add an entry for each session, 'rawkomem trace log add' adds one by hand",
+    )
 
 
 def _log_json(memory: Memory) -> dict[str, Any]:
-    what = {
+    return {
         "id": memory.id,
         "timestamp": iso(memory.created),
         "goal": memory.title,
         "agent": memory.by,
-    }
-    return {
-        **what,
         "project": first_value(memory, ("project_name",)),
         "outcome": outcome_of(memory),
         "path": memory.path,
@@ -474,7 +470,14 @@ def show_episode(repository: Repository, id: str, as_json: bool) -> None:
         say_json(
             {
                 **_episode_json(episode),
-                "memories": [_member_json(memory) for memory in episode.members],
+                "memories": [
+                    {
+                        **fields_of(memory, "id", "title", "status"),
+                        "created": iso(memory.created),
+                        "by": memory.by,
+                    }
+                    for memory in episode.members
+                ],
             }
         )
         return
@@ -591,14 +594,6 @@ def _episode_json(episode: Episode) -> dict[str, Any]:
     return {"id": memory.id, "name": memory.title, "summary": memory.body, "tags": list(memory.tags),
             "start": iso(episode.start), "end": iso(episode.end), "by": list(episode.by), "path": memory.path,
             "members": [member.id for member in episode.members], "missing": list(episode.missing)}  # fmt: skip
-
-
-def _member_json(memory: Memory) -> dict[str, Any]:
-    return {
-        **fields_of(memory, "id", "title", "status"),
-        "created": iso(memory.created),
-        "by": memory.by,
-    }
 
 
 def _episode_line(episode: Episode) -> str:
