@@ -88,7 +88,7 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
     processes = (subprocess.Popen(words, cwd=project, **SILENT) for words in searches)
     measures.append(Measure("cold search, peak memory", mb=max(map(_peak, processes))))
     measures += _warm(project, start, "warm inject")
-    watcher = subprocess.Popen(command("watch"), cwd=project, **SILENT)
+    watcher = subprocess.Popen(command("index", "watch"), cwd=project, **SILENT)
     try:
         _settle(project)
         measures.append(Measure("idle watcher, memory", mb=_resident(watcher.pid)))
