@@ -331,8 +331,10 @@ def _refuse_replaced(edits: Sequence[Edit], after: Memory) -> None:
             if getattr(old, field) != getattr(new, field)
         ]
         if any(getattr(after, field) != getattr(new, field) for field in fields):
-            message = f"you edited words of {old.id} that a later entry replaces"
-            raise Refused(message, f"edit that entry instead, or {_undo_hint(old.path)}")
+            raise Refused(
+                f"you edited words of {old.id} that a later entry replaces",
+                f"edit that entry instead, or {_undo_hint(old.path)}",
+            )
 
 
 def entries_by_memory(files: Mapping[str, bytes]) -> dict[str, list[Entry]]:

@@ -138,9 +138,9 @@ def _run_editor(path: str, start: str | None) -> None:
             discard_text(path)
         if not isinstance(failure, ClickException):
             raise
-        hint = "set $EDITOR to an editor that works, such as 'nano' or 'code --wait'"
         raise BadInput(
-            f"the editor failed, nothing was stored: {failure.format_message()}", hint
+            f"the editor failed, nothing was stored: {failure.format_message()}",
+            "set $EDITOR to an editor that works, such as 'nano' or 'code --wait'",
         ) from None
 
 
@@ -154,9 +154,7 @@ def _offer_again(repository: Repository, path: str, failure: RawkoError) -> None
         text = without_remark(read_text_file(path))
     except BadInput:  # not UTF-8: reopen the file without a remark
         return
-    remark_on(
-        path, text, f"{failure.message} ({failure.hint})" if failure.hint else failure.message
-    )
+    remark_on(path, text, failure.in_full)
 
 
 def _tell_kept(path: str) -> None:
@@ -453,10 +451,9 @@ def _check_named(repository: Repository, name: str) -> None:
         or memory.id.endswith(name)
         or name.removesuffix(".md") in (memory.id, stem)
     ):
-        hint = f"run: rawkomem purge {memory.id} --yes"
         raise BadInput(
             f"{name!r} matches only the title {memory.title!r}, which is not enough with --yes",
-            hint,
+            f"run: rawkomem purge {memory.id} --yes",
         )
 
 

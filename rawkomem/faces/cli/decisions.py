@@ -410,8 +410,10 @@ def review_command(
         )
     else:
         option = action or how_settled.replace("_", "-")
-        hint = "add an ID that 'rawkomem review' lists, or --all-from with a format, file or folder"
-        raise BadInput(f"--{option} needs the ID of a memory", hint)
+        raise BadInput(
+            f"--{option} needs the ID of a memory",
+            "add an ID that 'rawkomem review' lists, or --all-from with a format, file or folder",
+        )
 
 
 def _verdict_done(memory: Memory, verdict: str) -> str:

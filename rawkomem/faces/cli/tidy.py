@@ -179,8 +179,10 @@ def consolidate_command(
 def _agreed(repository: Repository, done: Done, as_json: bool) -> list[str]:
     """Ask a person to confirm a plan; return the memories that may be archived. Raise Refused without a person."""
     if repository.core.via != PERSON:
-        hint = "leave out --apply to print the plan; 'rawkomem archive ID' archives one memory"
-        raise Refused("only a person at a terminal may use --apply here", hint)
+        raise Refused(
+            "only a person at a terminal may use --apply here",
+            "leave out --apply to print the plan; 'rawkomem archive ID' archives one memory",
+        )
     if not as_json:
         _tell_plan(repository, done, as_json)
     if not confirmed(f"Write {counted(len(done.plan.entries), 'entry')}?"):

@@ -360,7 +360,7 @@ def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
     if not memories:
         return None
     teller = Teller(shelf)
-    return shown("\n\n".join(teller.card(memory) for memory in memories), span)
+    return shown("\n\n".join(map(teller.card, memories)), span)
 
 
 def lenses(documents: Documents, params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
