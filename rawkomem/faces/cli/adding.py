@@ -52,6 +52,7 @@ from .opening import author, open_personal, open_repository
 from .options import BY, DRY_RUN, JSON, LIMIT, PERSONAL, REASON, YES, together
 from .terminal import (
     complain,
+    done_line,
     fields_of,
     name_of,
     note,
@@ -603,10 +604,8 @@ def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
         say_json({**as_dict(outcome), "about": written.entry.about, "path": written.entry.path, "redacted": redacted,
                   "why": stored.why})  # fmt: skip
     else:
-        done = paint(
-            "stored already" if stored.again else OUTCOME_WORDS.get(outcome.what, "stored"), "green"
-        )
-        say(f"{done}  {outcome.id}  {paint(written.entry.path, 'dim')}")
+        done = "stored already" if stored.again else OUTCOME_WORDS.get(outcome.what, "stored")
+        say(done_line(done, outcome.id, written.entry.path))
         if outcome.others:
             say(f"  {OTHERS_WORDS[outcome.what]} {', '.join(outcome.others)}")
         if outcome.reason:
@@ -626,7 +625,7 @@ def _tell_remembered(repository: Repository, done: Remembered, as_json: bool) ->
         else ""
     )
     path = f"{done.stored.path}  " if done.stored else ""
-    told = f"{paint(done.what, 'green')}  {done.id}  {paint(f'{path}a person said so', 'dim')}{contradicts}"
+    told = done_line(done.what, done.id, f"{path}a person said so") + contradicts
     say_either(as_json, {"what": done.what, "id": done.id, "others": [*done.others]}, told)
 
 
@@ -643,7 +642,7 @@ def _report_written(repository: Repository, written: Written, done: str, as_json
     say_either(
         as_json,
         data,
-        f"{paint(done, 'green')}  {entry.about or entry.id}  {paint(entry.path, 'dim')}",
+        done_line(done, entry.about or entry.id, entry.path),
     )
     if waits:
         note(

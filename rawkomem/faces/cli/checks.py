@@ -53,7 +53,16 @@ from .declarations import flag
 from .listing import tell_stale
 from .opening import open_repository
 from .options import JSON
-from .terminal import bracketed, fields_of, note, paint, say, say_answer, say_json
+from .terminal import (
+    bracketed,
+    done_line,
+    fields_of,
+    note,
+    paint,
+    say,
+    say_answer,
+    say_json,
+)
 
 # Escape texts of a repository, which are not trusted, for Markdown and for workflow commands of
 # GitHub.
@@ -255,9 +264,7 @@ def amend_staged(folder: str, as_json: bool) -> int:
             )
             continue
         for item in done.written:
-            say(
-                f"{paint('appended', 'green')}  {item.entry.kind} {item.entry.about}  {paint(item.entry.path, 'dim')}"
-            )
+            say(done_line("appended", f"{item.entry.kind} {item.entry.about}", item.entry.path))
         for copy in done.copies:
             note(f"your edited file is kept in .rawko/{copy}")
         note(

@@ -38,7 +38,14 @@ from .checks import CHECK_NAMES
 from .declarations import Verbs, flag
 from .options import DRY_RUN, JSON, YES
 from .overview import connected_hosts
-from .terminal import note, paint, say, say_json, say_rows
+from .terminal import (
+    done_line,
+    note,
+    paint,
+    say,
+    say_json,
+    say_rows,
+)
 
 # Implement `rawkomem connect git`: set up the merge driver, ignored files, and a hook that checks
 # commits.
@@ -112,10 +119,10 @@ def git_program() -> list[str]:
 def _tell_git(connection: Connection, dry_run: bool) -> None:
     for file in connection.files:
         sign = "remove" if file.after is None else "write " if file.before is None else "change"
-        say(f"{paint(sign, 'green')}  {os.path.relpath(file.path)}  {paint(file.why, 'dim')}")
+        say(done_line(sign, os.path.relpath(file.path), file.why))
     for setting in connection.settings:
         value = "(unset)" if setting.after is None else setting.after
-        say(f"{paint('config', 'green')}  {setting.key} = {value}  {paint(setting.why, 'dim')}")
+        say(done_line("config", f"{setting.key} = {value}", setting.why))
     for text in connection.advice:
         say(f"{paint('to do ', 'yellow')}  {text}")
     if not connection.files and not connection.settings:

@@ -33,11 +33,13 @@ from .options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
 from .terminal import (
     bracketed,
     day,
+    done_line,
     fields_of,
     note,
     paint,
     say,
     say_either,
+    say_fact,
     say_json,
     say_rows,
     wide,
@@ -245,7 +247,7 @@ def heritage_command(
         ("rationales", chain.rationales),
     ):
         if part:
-            say(f"{paint(f'{name:11}', 'dim')} {' → '.join(one_line(text) for text in part)}")
+            say_fact(name, " → ".join(map(one_line, part)))
     if chain == HeritageChain():
         note(f"{memory.id} has no chain of intents")
 
@@ -289,7 +291,7 @@ def _tell_lesson(lesson: Lesson, what: str, as_json: bool) -> None:
         say_json({**lesson_json(lesson), "what": what})
         return
     said = "stored" if what != LESSON_KNOWN else "known"
-    say(f"{paint(said, 'green')}  {lesson.id}  {paint(lesson.path, 'dim')}")
+    say(done_line(said, lesson.id, lesson.path))
     if what == LESSON_HELD:
         note(
             f"a lesson that is trusted more contradicts it: decide with 'rawkomem review {lesson.id}'"

@@ -34,6 +34,7 @@ from .commands import pass_repository
 from .declarations import Verbs, flag, list_option, text_option
 from .options import ALL, JSON, LIMIT, together
 from .terminal import (
+    done_line,
     fields_of,
     name_of,
     note,
@@ -451,10 +452,7 @@ def _report_links(
     say_answer(
         as_json,
         [{"id": id, "type": type, "to": to, "path": path} for id, type, to, path in links],
-        (
-            f"{paint(done, 'green')}  {id} → {to}  {type}  {paint(path, 'dim')}"
-            for id, type, to, path in links
-        ),
+        (done_line(done, f"{id} → {to}  {type}", path) for id, type, to, path in links),
     )
 
 

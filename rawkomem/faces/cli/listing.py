@@ -39,6 +39,7 @@ from .terminal import (
     say,
     say_answer,
     say_either,
+    say_fact,
     say_json,
     shortened,
     tell_nothing,
@@ -220,10 +221,10 @@ def show_command(repository: Repository, id: str, as_of: str, as_json: bool) -> 
         return
     say(paint(one_line(memory.title) or "(draft)", "bold"))
     for name, value in _print_facts(memory, access):
-        say(f"{paint(f'{name:11}', 'dim')} {value}")
-    say(f"{paint('trust      ', 'dim')} {trust.value:.2f}  {trust_line(trust)}")
+        say_fact(name, value)
+    say_fact("trust", f"{trust.value:.2f}  {trust_line(trust)}")
     for item in cited:
-        say(f"{paint('cites      ', 'dim')} {cited_line(item)}")
+        say_fact("cites", cited_line(item))
     say()
     say(memory.body)
 

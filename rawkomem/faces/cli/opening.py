@@ -23,12 +23,13 @@ from ...repository import Repository
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .terminal import (
+    done_line,
     draws,
     fields_of,
     name_of,
     note,
-    paint,
     say,
+    say_fact,
     say_json,
     sparkline,
     tell_nothing,
@@ -101,9 +102,7 @@ def report_decision(
         )
         return
     paths = dict.fromkeys(item.entry.path for item in written if item.entry.target == memory.id)
-    say(
-        f"{paint(done, 'green')}  {name_of(memory)}  {paint(', '.join(paths) or memory.path, 'dim')}"
-    )
+    say(done_line(done, name_of(memory), ", ".join(paths) or memory.path))
     if done == "proposed":
         note(
             f"a person vouches for {memory.id}, so the change waits for 'rawkomem review {memory.id}'"
@@ -217,4 +216,4 @@ def _print_stats(stats: Stats) -> None:
             ("uses by day", sparkline(stats.days, "day")),
         ]
     for name, text in lines:
-        say(f"{paint(f'{name:11}', 'dim')} {text}")
+        say_fact(name, text)

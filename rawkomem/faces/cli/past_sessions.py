@@ -42,7 +42,16 @@ from .commands import pass_layers, pass_repository
 from .declarations import flag, text_option
 from .drafting import draft_json, end_of, tell_next
 from .options import DRY_RUN, JSON
-from .terminal import day, fields_of, note, paint, say, say_json, wide
+from .terminal import (
+    day,
+    done_line,
+    fields_of,
+    note,
+    paint,
+    say,
+    say_json,
+    wide,
+)
 
 # Learn from many transcripts or with a language model, and print the progress and the result.
 
@@ -184,9 +193,7 @@ def _tell_learned(learned: Learned, dry_run: bool) -> None:
         say(paint(f"       because: {one_line(draft.why, 200)}", "dim"))
     for draft, stored in learned.again:
         told = "a person also said it in another session"
-        say(
-            f"{paint(f'stored {stored.id}', 'green')}  {one_line(draft.title, wide())}  {paint(told, 'dim')}"
-        )
+        say(done_line(f"stored {stored.id}", one_line(draft.title, wide()), told))
     for draft, same in learned.known:
         say(f"{paint('known', 'dim')}  {one_line(draft.title, wide() // 2)}  {paint(same, 'dim')}")
     heard = learned.heard
@@ -435,13 +442,9 @@ def _write_drafts(repository: Repository, missing: Sequence[Correction]) -> Take
 
 def _tell_written_drafts(taken: Taken) -> None:
     for draft in taken.new:
-        say(
-            f"{paint('draft', 'green')}  {one_line(draft.title, wide() - 30)}  {paint(draft.id, 'dim')}"
-        )
+        say(done_line("draft", one_line(draft.title, wide() - 30), draft.id))
     for draft, stored in taken.stored:
-        say(
-            f"{paint(stored.outcome.what, 'green')}  {one_line(draft.title, wide() - 40)}  {paint(stored.id, 'dim')}"
-        )
+        say(done_line(stored.outcome.what, one_line(draft.title, wide() - 40), stored.id))
     if taken.known:
         note(f"drafts already exist for {count(len(taken.known), 'correction')}")
     note("'rawkomem drafts' lists the drafts; 'rawkomem drafts keep ID' stores one as a memory")

@@ -354,32 +354,29 @@ def retention_command(ctx: Context, /, apply: bool, dry_run: bool, as_json: bool
 
 
 def _tell_retained(done: Retained, as_json: bool) -> None:
-    if as_json:
-        say_json(
-            {
-                "dry_run": not done.written,
-                "entries": [
-                    {"kind": entry.kind, "id": entry.target, "title": entry.title}
-                    for entry in done.plan.entries
-                ],
-                "moves": [
-                    {"from": move.source, "to": move.target, "why": move.why} for move in done.moves
-                ],
-                "packed": list(done.packed),
-            }
-        )
-        return
-    for entry in done.plan.entries:
-        say(f"{paint('+', 'green')} {entry.kind:9} {one_line(entry.title or entry.target, 100)}")
-    for move in done.moves:
-        say(
-            f"{paint('>', 'cyan')} {move.source} → {os.path.dirname(move.target)}/  {paint(move.why, 'dim')}"
-        )
-    for folder in done.packed:
-        say(f"{paint('>', 'cyan')} {folder}/ → {folder}.…{BUNDLE_SUFFIX}")
-    if not (done.plan.entries or done.moves or done.packed):
-        note("nothing to do")
-    elif not done.written:
+    added = [
+        f"{paint('+', 'green')} {entry.kind:9} {one_line(entry.title or entry.target, 100)}"
+        for entry in done.plan.entries
+    ]
+    moved = [
+        f"{paint('>', 'cyan')} {move.source} → {os.path.dirname(move.target)}/  {paint(move.why, 'dim')}"
+        for move in done.moves
+    ]
+    packed = [
+        f"{paint('>', 'cyan')} {folder}/ → {folder}.…{BUNDLE_SUFFIX}" for folder in done.packed
+    ]
+    lines = [*added, *moved, *packed]
+    data = {
+        "dry_run": not done.written,
+        "entries": [
+            {"kind": entry.kind, "id": entry.target, "title": entry.title}
+            for entry in done.plan.entries
+        ],
+        "moves": [{"from": move.source, "to": move.target, "why": move.why} for move in done.moves],
+        "packed": list(done.packed),
+    }
+    say_answer(as_json, data, lines, "nothing to do")
+    if lines and not done.written and not as_json:
         note("nothing was written or moved; --apply carries out the plan")
 
 

@@ -35,12 +35,14 @@ from .opening import open_personal, open_repository
 from .options import ALL, BUDGET, JSON, LIMIT
 from .terminal import (
     day,
+    done_line,
     fields_of,
     name_of,
     note,
     paint,
     say,
     say_either,
+    say_fact,
     say_json,
     say_rows,
     shortened,
@@ -198,10 +200,10 @@ def trace_show(repository: Repository, id: str, as_json: bool) -> None:
     say(_trace_line(memory))
     for name, value in memory.extra.items():
         text = ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
-        say(f"{paint(f'{name:13}', 'dim')} {one_line(text, 400)}")
+        say_fact(name, one_line(text, 400), 13)
     if needed:
-        say(f"{paint('depended on  ', 'dim')} {', '.join(needed)}")
-    say(f"{paint('file         ', 'dim')} {memory.path}:{memory.line}")
+        say_fact("depended on", ", ".join(needed), 13)
+    say_fact("file", f"{memory.path}:{memory.line}", 13)
     say()
     say(memory.body)
 
@@ -289,7 +291,7 @@ def _report_recorded(written: Written, as_json: bool) -> None:
     say_either(
         as_json,
         data,
-        f"{paint('recorded', 'green')}  {number}{entry.id}  {paint(entry.path, 'dim')}",
+        done_line("recorded", f"{number}{entry.id}", entry.path),
     )
     if written.redacted:
         note("secrets in the text were redacted before it was written")
@@ -574,7 +576,7 @@ def compress_episode(
         say_json({"id": entry.id, "path": entry.path, "summary": entry.body, "derivedFrom": sources,
                   "archived": len(archived)})  # fmt: skip
         return
-    say(f"{paint('stored', 'green')}  {entry.id}  {paint(entry.path, 'dim')}")
+    say(done_line("stored", entry.id, entry.path))
     say(f"from {counted(len(sources), 'memory')}, {len(archived)} of them archived")
     for id, why in staying.items():
         note(f"{id} stays active: {why}")
@@ -608,5 +610,5 @@ def _episode_line(episode: Episode) -> str:
 
 
 def _tell_episode(episode: Episode, done: str, as_json: bool) -> None:
-    said = f"{paint(done, 'green')}  {_episode_line(episode)}  {paint(episode.memory.path, 'dim')}"
+    said = done_line(done, _episode_line(episode), episode.memory.path)
     say_either(as_json, _episode_json(episode), said)
