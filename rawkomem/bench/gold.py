@@ -59,10 +59,9 @@ class Counts:
     def figures(self) -> dict[str, Any]:
         """Return the counts with precision and recall; None where there is nothing to divide by."""
         items = self.drafts + self.stored
-        precision = round(self.touching_gold / items, 3) if items else None
         return {
             **as_dict(self),
-            "precision": precision,
+            "precision": round(self.touching_gold / items, 3) if items else None,
             "recall": round(self.found / self.gold, 3) if self.gold else None,
         }
 
@@ -118,10 +117,11 @@ def _curve_point(least: float, sessions: Sequence[Record]) -> dict[str, Any]:
         each.append(_counted(session, [*map(text_of_draft, drafts)]))
     counts = _sum_counts(each)
     figures = counts.figures
-    per_session = round(counts.drafts / counts.sessions, 2) if counts.sessions else None
-    return {"least": least, "drafts": counts.drafts, "per_session": per_session} | {
-        name: figures[name] for name in ("precision", "recall")
-    }
+    return {
+        "least": least,
+        "drafts": counts.drafts,
+        "per_session": round(counts.drafts / counts.sessions, 2) if counts.sessions else None,
+    } | {name: figures[name] for name in ("precision", "recall")}
 
 
 def _heard(records: Iterable[Record]) -> Heard:
@@ -219,11 +219,10 @@ def _verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
     """Return how many corrections there are of each verdict; `before`: covered by a prompt before the correction."""
     corrections = [*corrections]
     verdicts = Counter(one.verdict for one in corrections)
-    before = sum(one.verdict == COVERED and one.since < one.prompt for one in corrections)
     return {
         "corrections": len(corrections),
         "covered": verdicts[COVERED],
-        "before": before,
+        "before": sum(one.verdict == COVERED and one.since < one.prompt for one in corrections),
         "not_injected": verdicts[SILENT],
         "not_covered": verdicts[MISSING],
     }

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # Records what filling a store cost, so that a later run of `bench scale --keep` only measures
 # searches.
 
-TICKS_PER_S = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 POSTGRES_URL = "RAWKOMEM_POSTGRES_URL"
 
 

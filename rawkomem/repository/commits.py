@@ -214,9 +214,9 @@ class StagedProposal:
 class Staging(Wing):
     """Compares staged memories with others. Only `settle` writes."""
 
-    def brought(self, staged: Staged | None = None) -> AddedMemories:
+    def brought(self) -> AddedMemories:
         """Return the memories that the next commit adds or changes; raise NotFound without git."""
-        return AddedMemories(staged or Staged(self._core.layout))
+        return AddedMemories(Staged(self._core.layout))
 
     def proposals(self, brought: AddedMemories) -> list[StagedProposal]:
         """Return near duplicates and contradictions of the staged memories; exact duplicates are not included.

@@ -634,14 +634,13 @@ def _report_written(repository: Repository, written: Written, done: str, as_json
     repository.core.follow()
     waits = repository.core.waits_for_review(entry)
     done = "proposed" if waits else done
-    data = {
-        **fields_of(entry, "id", "about", "path"),
-        "redacted": written.redacted,
-        "proposed": waits,
-    }
     say_either(
         as_json,
-        data,
+        {
+            **fields_of(entry, "id", "about", "path"),
+            "redacted": written.redacted,
+            "proposed": waits,
+        },
         done_line(done, entry.about or entry.id, entry.path),
     )
     if waits:

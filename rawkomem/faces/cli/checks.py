@@ -197,8 +197,10 @@ def staged_options(function: Any) -> Any:
         function = option(
             f"--{name}/--no-{name}", default=True, help=f"Run the check '{name}', with {where}."
         )(function)
-    help = "With --staged: restore committed entries that you edited, append your edits as amendments, and stage both."
-    function = flag("--as-amendment", help=help)(function)
+    function = flag(
+        "--as-amendment",
+        help="With --staged: restore committed entries that you edited, append your edits as amendments, and stage both.",
+    )(function)
     return flag("--staged", help="Only check changes staged in git; exit with 1 on errors.")(
         function
     )
@@ -478,7 +480,6 @@ def _difference_json(item: Difference) -> dict[str, Any]:
     memory = item.memory
     changes = [{"key": key, "before": old, "after": new} for key, old, new in item.changes]
     text = {"before": item.before, "after": memory.body} if item.text_changed else None
-    other = fields_of(item.other, "id", "title") if item.other else None
     whole: dict[str, Any] = _redacted_data(
         {
             "what": item.what,
@@ -486,7 +487,7 @@ def _difference_json(item: Difference) -> dict[str, Any]:
             "file": printable(item.path),
             "changes": changes,
             "text": text,
-            "other": other,
+            "other": fields_of(item.other, "id", "title") if item.other else None,
         }
     )
     return whole

@@ -218,7 +218,6 @@ def host_command(name: str) -> Command:
                 _tell_next(name, project)
 
     if host.marketplace:
-        shown = "Print the folder that '/plugin marketplace add' takes; write nothing."
         command.params.append(
             Option(
                 ["--plugin"],
@@ -226,7 +225,7 @@ def host_command(name: str) -> Command:
                 is_eager=True,
                 expose_value=False,
                 callback=_tell_plugin,
-                help=shown,
+                help="Print the folder that '/plugin marketplace add' takes; write nothing.",
             )
         )
     return command

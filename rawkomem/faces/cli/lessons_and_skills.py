@@ -290,8 +290,7 @@ def _tell_lesson(lesson: Lesson, what: str, as_json: bool) -> None:
     if as_json:
         say_json({**lesson_json(lesson), "what": what})
         return
-    said = "stored" if what != LESSON_KNOWN else "known"
-    say(done_line(said, lesson.id, lesson.path))
+    say(done_line("stored" if what != LESSON_KNOWN else "known", lesson.id, lesson.path))
     if what == LESSON_HELD:
         note(
             f"a lesson that is trusted more contradicts it: decide with 'rawkomem review {lesson.id}'"
@@ -512,8 +511,11 @@ def skill_feedback(
     if not outcome:
         raise BadInput("the outcome is missing", "add --success or --failure")
     skill = repository.skills.feedback(id, outcome == "success", reason, by or user_name())
-    data = {"id": skill.memory.id, "reliability": skill.reliability, "use_count": skill.uses}
-    say_either(as_json, data, _skill_line(skill))
+    say_either(
+        as_json,
+        {"id": skill.memory.id, "reliability": skill.reliability, "use_count": skill.uses},
+        _skill_line(skill),
+    )
 
 
 @skill_command.command("prune")

@@ -451,9 +451,8 @@ def _tell_written_drafts(taken: Taken) -> None:
 
 
 def _session_json(session: Replayed) -> dict[str, Any]:
-    past = session.past
     return {
-        **fields_of(past, "name", "host", "session", "at"),
+        **fields_of(session.past, "name", "host", "session", "at"),
         "prompts": [
             {
                 **fields_of(answer, "number", "prompt", "tokens"),

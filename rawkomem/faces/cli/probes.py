@@ -47,15 +47,19 @@ def scrub_command(profile: str, as_json: bool) -> None:
     found = find_secrets(text)
     redacted = redact(text)
     if as_json:
-        findings = [
+        say_json(
             {
-                **fields_of(secret, "tag", "rule", "line"),
-                "column": secret.start - text.rfind("\n", 0, secret.start),
-                "pii": secret.pii,
+                "text": redacted,
+                "findings": [
+                    {
+                        **fields_of(secret, "tag", "rule", "line"),
+                        "column": secret.start - text.rfind("\n", 0, secret.start),
+                        "pii": secret.pii,
+                    }
+                    for secret in found
+                ],
             }
-            for secret in found
-        ]
-        say_json({"text": redacted, "findings": findings})
+        )
         return
     sys.stdout.write(redacted)
     if found:

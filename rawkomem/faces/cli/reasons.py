@@ -101,8 +101,9 @@ def _scored(
     repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str
 ) -> tuple[Scored, bool]:  # fmt: skip
     """Return how a memory scores for a task, and whether it is injected."""
-    only = filter_of(as_of=as_of)
-    return repository.explain(id, Task(" ".join(task), agent, session=session), profile, only)
+    return repository.explain(
+        id, Task(" ".join(task), agent, session=session), profile, filter_of(as_of=as_of)
+    )
 
 
 @command("why-not")

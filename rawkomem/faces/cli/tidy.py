@@ -349,8 +349,7 @@ def retention_command(ctx: Context, /, apply: bool, dry_run: bool, as_json: bool
     if ctx.invoked_subcommand:
         return
     refuse_both(apply, dry_run)
-    repository = open_repository(ctx.obj)
-    _tell_retained(repository.retention.run(not apply, user_name()), as_json)
+    _tell_retained(open_repository(ctx.obj).retention.run(not apply, user_name()), as_json)
 
 
 def _tell_retained(done: Retained, as_json: bool) -> None:
@@ -366,16 +365,22 @@ def _tell_retained(done: Retained, as_json: bool) -> None:
         f"{paint('>', 'cyan')} {folder}/ → {folder}.…{BUNDLE_SUFFIX}" for folder in done.packed
     ]
     lines = [*added, *moved, *packed]
-    data = {
-        "dry_run": not done.written,
-        "entries": [
-            {"kind": entry.kind, "id": entry.target, "title": entry.title}
-            for entry in done.plan.entries
-        ],
-        "moves": [{"from": move.source, "to": move.target, "why": move.why} for move in done.moves],
-        "packed": list(done.packed),
-    }
-    say_answer(as_json, data, lines, "nothing to do")
+    say_answer(
+        as_json,
+        {
+            "dry_run": not done.written,
+            "entries": [
+                {"kind": entry.kind, "id": entry.target, "title": entry.title}
+                for entry in done.plan.entries
+            ],
+            "moves": [
+                {"from": move.source, "to": move.target, "why": move.why} for move in done.moves
+            ],
+            "packed": list(done.packed),
+        },
+        lines,
+        "nothing to do",
+    )
     if lines and not done.written and not as_json:
         note("nothing was written or moved; --apply carries out the plan")
 

@@ -384,8 +384,11 @@ def sinks_flush(repository: Repository, due: bool, as_json: bool) -> int:
       rawkomem sinks flush
     """
     flushed = repository.sinks.flush(due)
-    said = f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} dropped"
-    say_either(as_json, as_dict(flushed), said)
+    say_either(
+        as_json,
+        as_dict(flushed),
+        f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} dropped",
+    )
     if flushed.failure and not as_json:
         note(flushed.failure)
     return 1 if flushed.failure else 0
@@ -451,13 +454,16 @@ def ledger_verify(repository: Repository, database: str, as_json: bool) -> int:
 
 def _tell_verdict(verdict: Any, told: dict[str, Any], lines: Iterable[str], as_json: bool) -> int:
     """Print the verdict on a ledger; return 1 if its chain is broken, else 0."""
-    data = {
-        **as_dict(verdict),
-        "problems": [as_dict(problem) for problem in verdict.problems],
-        **told,
-        "whole": not verdict.problems,
-    }
-    say_answer(as_json, data, lines)
+    say_answer(
+        as_json,
+        {
+            **as_dict(verdict),
+            "problems": [as_dict(problem) for problem in verdict.problems],
+            **told,
+            "whole": not verdict.problems,
+        },
+        lines,
+    )
     return 1 if verdict.problems else 0
 
 

@@ -146,8 +146,13 @@ def trace_list(
     if not in_order:
         found = sorted(found, key=lambda memory: (-memory.created, memory.id))
     found = [memory for memory in found if not status or outcome_of(memory) in status]
-    nothing = "no trace found: 'rawkomem trace add' records one"
-    say_rows(as_json, shortened(as_json, found, limit), _trace_json, _trace_line, nothing)
+    say_rows(
+        as_json,
+        shortened(as_json, found, limit),
+        _trace_json,
+        _trace_line,
+        "no trace found: 'rawkomem trace add' records one",
+    )
 
 
 def _trace_line(memory: Memory) -> str:
@@ -447,13 +452,12 @@ def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
     Examples:
       rawkomem episode list
     """
-    nothing = "no episodes yet: 'rawkomem episode capture --since 2026-01-23' creates one"
     say_rows(
         as_json,
         shortened(as_json, repository.episodes.list(), limit),
         _episode_json,
         _episode_line,
-        nothing,
+        "no episodes yet: 'rawkomem episode capture --since 2026-01-23' creates one",
     )
 
 
@@ -610,5 +614,8 @@ def _episode_line(episode: Episode) -> str:
 
 
 def _tell_episode(episode: Episode, done: str, as_json: bool) -> None:
-    said = done_line(done, _episode_line(episode), episode.memory.path)
-    say_either(as_json, _episode_json(episode), said)
+    say_either(
+        as_json,
+        _episode_json(episode),
+        done_line(done, _episode_line(episode), episode.memory.path),
+    )

@@ -83,8 +83,11 @@ def decide_proposal(repository: Repository, said: Mapping[str, Any]) -> dict[str
 def decided(repository: Repository, id: str, written: Sequence[Written]) -> dict[str, Any]:
     """Return a memory's status after a decision, and the ids of the entries that the decision wrote."""
     memory = repository.get(id)
-    entries = [item.entry.id for item in written]
-    return {"id": memory.id, "status": memory.status, "entries": entries}
+    return {
+        "id": memory.id,
+        "status": memory.status,
+        "entries": [item.entry.id for item in written],
+    }
 
 
 def text_of(said: Mapping[str, Any], key: str, most: int = MAX_REASON_CHARS) -> str:
@@ -321,8 +324,7 @@ def restore_memory(repository: Repository, said: Said) -> Facts:
     """Restore a memory."""
     id = repository.get(text_of(said, "id")).id
     settle, reason = text_of(said, "settle"), text_of(said, "reason")
-    written = repository.beliefs.restore(id, settle, reason, user_name())
-    return decided(repository, id, written)
+    return decided(repository, id, repository.beliefs.restore(id, settle, reason, user_name()))
 
 
 def delete_memory(repository: Repository, said: Said) -> Facts:
@@ -354,8 +356,7 @@ def link_memories(repository: Repository, said: Said) -> Facts:
 def unlink_memories(repository: Repository, said: Said) -> Facts:
     """Remove the links between two memories."""
     id, other, type = (text_of(said, key) for key in ("id", "other", "type"))
-    written = repository.graph.unlink(id, other, type, user_name())
-    return decided(repository, id, written)
+    return decided(repository, id, repository.graph.unlink(id, other, type, user_name()))
 
 
 def act_on_many(repository: Repository, said: Said) -> Facts:
@@ -376,9 +377,12 @@ def act_on_many(repository: Repository, said: Said) -> Facts:
             entries += ACTIONS[action](repository, {**item, "reason": reason}).get("entries", ())
             finished += 1
         except RawkoError as failure:
-            told = redact(failure.message, pii=False)
             failed.append(
-                {"id": str(item.get("id", ""))[:200], "error": told, "hint": failure.hint}
+                {
+                    "id": str(item.get("id", ""))[:200],
+                    "error": redact(failure.message, pii=False),
+                    "hint": failure.hint,
+                }
             )
     return {"done": finished, "failed": failed, "entries": entries}
 

@@ -403,10 +403,15 @@ def memory_facts(memory: Memory, text: str = "") -> Facts:
 
 def _row_facts(row: Row | Memory) -> Facts:
     title = "(deleted)" if row.status == HIDDEN_STATUS else one_line(row.title or row.path)
-    known = {
-        name: getattr(row, name) for name in ("kind", "status", "importance", "created", "updated")
+    return {
+        "id": row.id,
+        "title": title,
+        **{
+            name: getattr(row, name)
+            for name in ("kind", "status", "importance", "created", "updated")
+        },
+        "by": one_line(row.by, 64),
     }
-    return {"id": row.id, "title": title, **known, "by": one_line(row.by, 64)}
 
 
 def _trust_facts(trust: Trust) -> Facts:
@@ -538,13 +543,12 @@ def _find_contradicted(repository: Repository) -> Iterable[Finding]:
     claims = [(one.memory, one.other) for one in repository.beliefs.conflicts()]
     sentences = [(one.newer, one.older) for one in repository.beliefs.contradictions()]
     for number, (memory, other) in enumerate([*claims, *sentences]):
-        parts = difference(one_line(other.body, 600), one_line(memory.body, 600))
         yield (
             memory,
             f"contradicts “{one_line(other.title, 120)}”",
             {
                 "other": {"id": other.id, "title": one_line(other.title)},
-                "parts": parts,
+                "parts": difference(one_line(other.body, 600), one_line(memory.body, 600)),
                 "in_review": number < len(claims),
             },
         )
