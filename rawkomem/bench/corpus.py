@@ -49,16 +49,17 @@ CHANGES = {
     "archive": 2,
 }
 AUTHORS = ("planner", "developer", "tester", "reviewer")
+SEED = 7  # of everything that is made up by chance
 CHANGES_AT_MS = 1_790_000_000_000  # the time of the first changes, later than all memories
 
 
 class Prose:
     """Words by Zipf's law, and sentences that use them."""
 
-    def __init__(self, seed: int = 7):
-        self.words = vocabulary(seed)
+    def __init__(self) -> None:
+        self.words = vocabulary()
         self._weights = list(accumulate(1 / (rank + 3) for rank in range(len(self.words))))
-        chance = random.Random(seed)
+        chance = random.Random(SEED)
         self.subjects = [chance.sample(self.words, SUBJECT_WORDS) for _ in range(SUBJECTS)]
 
     def some(self, chance: random.Random, count: int, own: Sequence[str] = ()) -> list[str]:
@@ -73,15 +74,15 @@ class Prose:
         return text[0].upper() + text[1:]
 
 
-def make_repository(project: str, files: int, seed: int = 7, changes: int = 0) -> None:
+def make_repository(project: str, files: int, changes: int = 0) -> None:
     """Write `.rawko/` into a project folder: this many files with one memory, and this many changes in them."""
     write_start(plan_start(project))
-    prose = Prose(seed)
+    prose = Prose()
     folder = os.path.join(project, ".rawko", "memories")
     # By chance some files get no changes, and a few get many.
-    below = Counter(random.Random(seed).choices(range(files), k=changes))
+    below = Counter(random.Random(SEED).choices(range(files), k=changes))
     for number in range(files):
-        chance = random.Random(seed * 1_000_003 + number)
+        chance = random.Random(SEED * 1_000_003 + number)
         entries = [memory_text(chance, prose, number)]
         for nth in range(below[number]):
             entries.append(change_text(chance, prose.words, number, files, nth))
@@ -114,20 +115,20 @@ def change_text(chance: random.Random, words: list[str], number: int, files: int
     )
 
 
-def vocabulary(seed: int = 7) -> list[str]:
+def vocabulary() -> list[str]:
     """Return English words in a made-up order of frequency, the most frequent first."""
     known = sorted(
         word
         for word in TokenVectors(STATIC_FILE).index()
         if word.isascii() and word.isalpha() and len(word) > 2
     )
-    return random.Random(seed).sample(known, VOCABULARY_WORDS)
+    return random.Random(SEED).sample(known, VOCABULARY_WORDS)
 
 
-def short_texts(count: int, seed: int = 7) -> Iterator[str]:
+def short_texts(count: int) -> Iterator[str]:
     """Yield texts of about 30 words on many subjects, each with its own words; a few texts share a subject."""
-    chance = random.Random(seed)
-    prose = Prose(seed)
+    chance = random.Random(SEED)
+    prose = Prose()
     subjects = [chance.sample(prose.words, SHORT_SUBJECT_WORDS) for _ in range(SHORT_SUBJECTS)]
     weights = list(accumulate(1 / (rank + 3) for rank in range(SHORT_SUBJECT_WORDS)))
     for _ in range(count):

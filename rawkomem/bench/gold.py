@@ -59,10 +59,9 @@ class Counts:
     def figures(self) -> dict[str, Any]:
         """Return the counts with precision and recall; None where there is nothing to divide by."""
         items = self.drafts + self.stored
-        precision = round(self.touching_gold / items, 3) if items else None
         return {
             **as_dict(self),
-            "precision": precision,
+            "precision": round(self.touching_gold / items, 3) if items else None,
             "recall": round(self.found / self.gold, 3) if self.gold else None,
         }
 
@@ -74,13 +73,11 @@ def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> dict[
     for number, session in enumerate(sessions, 1):
         tell(f"session {number} of {len(sessions)}")
         each[str(session.get("id", number))] = _measure_session(session)
-    curve = [_curve_point(least, sessions) for least in CURVE]
-    figures = {name: counts.figures for name, counts in each.items()}
     return {
         **_sum_counts(each.values()).figures,
         "least": MIN_DRAFT_SCORE,
-        "curve": curve,
-        "each": figures,
+        "curve": [_curve_point(least, sessions) for least in CURVE],
+        "each": {name: counts.figures for name, counts in each.items()},
     }
 
 
@@ -120,10 +117,11 @@ def _curve_point(least: float, sessions: Sequence[Record]) -> dict[str, Any]:
         each.append(_counted(session, [*map(text_of_draft, drafts)]))
     counts = _sum_counts(each)
     figures = counts.figures
-    per_session = round(counts.drafts / counts.sessions, 2) if counts.sessions else None
-    return {"least": least, "drafts": counts.drafts, "per_session": per_session} | {
-        name: figures[name] for name in ("precision", "recall")
-    }
+    return {
+        "least": least,
+        "drafts": counts.drafts,
+        "per_session": round(counts.drafts / counts.sessions, 2) if counts.sessions else None,
+    } | {name: figures[name] for name in ("precision", "recall")}
 
 
 def _heard(records: Iterable[Record]) -> Heard:
@@ -195,21 +193,17 @@ def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> dict[st
         repository.close()
     quotes = [quotes_of(memory) for memory in gold]
     quoted = [one for one in corrections if touched_by(text_of_draft(one.draft), quotes)]
-    kinds = {
-        kind: _verdict_counts(one for one in corrections if one.draft.kind == kind)
-        for kind in sorted({one.draft.kind for one in corrections})
-    }
-    total = {
+    return {
         "sessions": len(each),
         "prompts": sum(row["prompts"] for row in each.values()),
         "gold": len(gold),
-    }
-    return {
-        **total,
         **_verdict_counts(corrections),
         "with_gold": _verdict_counts(quoted),
         "pairs": pairs,
-        "kinds": kinds,
+        "kinds": {
+            kind: _verdict_counts(one for one in corrections if one.draft.kind == kind)
+            for kind in sorted({one.draft.kind for one in corrections})
+        },
         "each": each,
     }
 
@@ -225,11 +219,10 @@ def _verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
     """Return how many corrections there are of each verdict; `before`: covered by a prompt before the correction."""
     corrections = [*corrections]
     verdicts = Counter(one.verdict for one in corrections)
-    before = sum(one.verdict == COVERED and one.since < one.prompt for one in corrections)
     return {
         "corrections": len(corrections),
         "covered": verdicts[COVERED],
-        "before": before,
+        "before": sum(one.verdict == COVERED and one.since < one.prompt for one in corrections),
         "not_injected": verdicts[SILENT],
         "not_covered": verdicts[MISSING],
     }

@@ -64,11 +64,11 @@ def metrics_of(found: Sequence[str], relevant: Sequence[str]) -> dict[str, float
     return row
 
 
-def summary_of(rows: Sequence[dict[str, float]], seed: int = 7) -> dict[str, dict[str, float]]:
+def summary_of(rows: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
     """Return mean and 95 % bootstrap interval of every metric."""
     if not rows:
         return {}
-    chance = random.Random(seed)
+    chance = random.Random(7)  # the same samples in every run
     samples = [
         [chance.randrange(len(rows)) for _ in rows]
         for _ in range(RESAMPLES if len(rows) < 5_000 else 100)
@@ -268,9 +268,12 @@ BUDGET_TOKENS = 2_000  # for the figures "within a budget"
 
 
 def measure_recall(
-    file: str, profile: str, say: Callable[[str], None], deep: bool = False, budget: int = BUDGET_TOKENS,
+    file: str,
+    profile: str,
+    say: Callable[[str], None],
+    deep: bool = False,
     sessions: Sequence[str] = (),
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return all figures of one file; with `deep`, contextual vectors are computed before the first question.
 
     With files of sessions, prompts are sent with the records before them, and whole sessions are replayed.
@@ -285,8 +288,7 @@ def measure_recall(
                 f"{os.path.basename(file)}: {len(names)} memories, {len(part['queries'])} questions"
             )
             rows += [
-                _ask_question(repository, question, names, profile, budget)
-                for question in part["queries"]
+                _ask_question(repository, question, names, profile) for question in part["queries"]
             ]
             if any("acceptable" in question for question in part["queries"]):
                 own = rows[-len(part["queries"]) :]
@@ -297,8 +299,13 @@ def measure_recall(
             replayed = replay_sessions(repository, recorded, project) if recorded else {}
             embedder = repository.store.status().tier
             repository.close()
-    head = {"file": os.path.basename(file), "profile": profile or "fit", "embedder": embedder}
-    return {**head, **_report(rows), **({"sessions": replayed} if replayed else {})}
+    return {
+        "file": os.path.basename(file),
+        "profile": profile or "fit",
+        "embedder": embedder,
+        **_report(rows),
+        **({"sessions": replayed} if replayed else {}),
+    }
 
 
 def replay_here(
@@ -392,7 +399,6 @@ def _ask_question(
     question: dict[str, Any],
     names: dict[str, str],
     profile: str,
-    budget: int,
 ) -> dict[str, Any]:
     text, relevant = str(question["q"]), [str(id) for id in question.get("relevant") or ()]
     row: dict[str, Any] = {"category": str(question.get("category", "")), "relevant": relevant}
@@ -402,7 +408,7 @@ def _ask_question(
     )
     found = [names[item.memory.id] for item in ranked[:10]]
     row["top"] = max((item.signals.relevance for item in ranked[:5]), default=0.0)
-    within = repository.inject(Task(text), profile=profile, budget=budget)
+    within = repository.inject(Task(text), profile=profile, budget=BUDGET_TOKENS)
     row["injected"] = [names[item.memory.id] for item in within.items]
     row["metrics"] = metrics_of(found, relevant) if relevant else {}
     return row

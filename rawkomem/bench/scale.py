@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # Records what filling a store cost, so that a later run of `bench scale --keep` only measures
 # searches.
 
-TICKS_PER_S = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 POSTGRES_URL = "RAWKOMEM_POSTGRES_URL"
 
 
@@ -251,8 +251,10 @@ def measure_vectors(
 ) -> Scale:
     """Fill one store with vectors of a text file's pieces, or of made-up texts; time searches for the nearest."""
     if name in (SQLITE, MEMORY):
-        hint = f"pass --store {' or --store '.join(plugin_names())}"
-        raise BadInput(f"--vectors cannot measure the store {name!r}", hint)
+        raise BadInput(
+            f"--vectors cannot measure the store {name!r}",
+            f"pass --store {' or --store '.join(plugin_names())}",
+        )
     with _bench_folder(keep) as folder:
         fills, key = Fills(folder), f"vectors-{count}"
         layout = Layout(os.path.join(folder, key, FOLDER))

@@ -79,8 +79,10 @@ def read_corpus(file: str) -> list[Row]:
             f"cannot read {file}: {failure.strerror}", "name a corpus with --file"
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        hint = "name a JSON list of rows with --file; see 'rawkomem docs redaction'"
-        raise BadInput(f"{file} is not a corpus of secrets", hint) from None
+        raise BadInput(
+            f"{file} is not a corpus of secrets",
+            "name a JSON list of rows with --file; see 'rawkomem docs redaction'",
+        ) from None
 
 
 def measure_secrets(rows: Sequence[Row]) -> Figures:

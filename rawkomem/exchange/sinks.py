@@ -396,5 +396,5 @@ def _problem_of(check: Callable[[], object]) -> str:
 
 def _failure_line(failure: Exception) -> str:
     if isinstance(failure, RawkoError):
-        return f"{failure.message} ({failure.hint})" if failure.hint else failure.message
+        return failure.in_full
     return str(failure)

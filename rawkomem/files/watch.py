@@ -76,7 +76,7 @@ class Watch:
             self.complaint = ""
         except RawkoError as failure:
             if failure.message != self.complaint:
-                self.say(f"{failure.message} ({failure.hint})")
+                self.say(failure.in_full)
             self.complaint = failure.message
         return time.monotonic() - started
 

@@ -66,19 +66,20 @@ def read_history(layout: Layout, known: History | None = None) -> History:
         ignored = tuple(git.run("check-ignore", *AREAS, fine=(0, 1)).decode().split())
         if not head:
             return History(ignored=ignored)
-        base = known if known and _is_ancestor(git, known, head) else History()
+        base = History()
+        if (
+            known
+            and known.head
+            and HIDDEN_AUTHOR not in known.authors.values()
+            and git.line("merge-base", known.head, head, fine=(0, 1, 128)) == known.head
+        ):
+            base = known
         blobs, authors = (
             _read_commits(git, base, head) or _read_commits(git, History(), head) or ({}, {})
         )
         return History(head, authors, blobs, ignored)
     except GitFailed as failure:
         return History(why=str(failure))
-
-
-def _is_ancestor(git: Git, known: History, head: str) -> bool:
-    if not known.head or HIDDEN_AUTHOR in known.authors.values():
-        return False
-    return git.line("merge-base", known.head, head, fine=(0, 1, 128)) == known.head
 
 
 def _read_commits(

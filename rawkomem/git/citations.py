@@ -260,7 +260,7 @@ class Citations:
     def __init__(self, layout: Layout, budget: int = MAX_READ_BYTES):
         self.project = os.path.realpath(layout.project)
         self.left = budget
-        self.seen: dict[str, bytes | _Unknown | None] = {}
+        self.seen: dict[str, bytes | None] = {}
         self.known = KnownSpans(layout)
         self._files: dict[str, str] = {}
 
@@ -392,14 +392,8 @@ class Citations:
     def _read(self, path: str) -> bytes | None:
         """Return the bytes of a file below the project; None if it does not exist. Raise _Unknown on other errors."""
         if path not in self.seen:
-            try:
-                self.seen[path] = self._read_once(path)
-            except _Unknown as failure:
-                self.seen[path] = failure
-        found = self.seen[path]
-        if isinstance(found, _Unknown):
-            raise found
-        return found
+            self.seen[path] = self._read_once(path)
+        return self.seen[path]
 
     def _read_once(self, path: str) -> bytes | None:
         file = self._file(path)

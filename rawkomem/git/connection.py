@@ -89,13 +89,10 @@ def _pre_commit(file: str, commands: Commands) -> str:
 
 def _pre_commit_hook(command: str, stages: list[str]) -> dict[str, object]:
     what = "check" if "--staged" in command else "index sync"
-    ours = {
+    return {
         "id": f"rawkomem-{what.split()[-1]}",
         "name": f"rawkomem {what}",
         "entry": f"sh -c {shlex.quote(command)}",
-    }
-    return {
-        **ours,
         "language": "system",
         "pass_filenames": False,
         "always_run": True,
@@ -245,8 +242,10 @@ class _Connecting:
         inside = self.tree.path(layout.project)
         self.inside = "" if inside == "." else inside
         if not self.inside.isprintable():
-            message = f"the name of the folder {self.inside!a} contains a character that is not allowed in a git hook"
-            raise Refused(message, "rename the folder")
+            raise Refused(
+                f"the name of the folder {self.inside!a} contains a character that is not allowed in a git hook",
+                "rename the folder",
+            )
         self.name = f"rawkomem {self.inside}".strip()
         common = self._folder("--git-common-dir")
         refuse_exit(os.path.join(common, "config"), common)

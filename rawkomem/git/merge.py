@@ -139,15 +139,12 @@ def unite_tags(base: Tagged | None, ours: Tagged, theirs: Tagged) -> str | None:
         kept = min(
             (side for side in (mine, other) if side.lines), key=lambda side: side.at, default=mine
         )
-    tags = _united_tags(base[1] if base else (), ours[1], theirs[1])
-    lines = emit_fields({"tags": list(tags)}) if tags else ""
+    # tags of the base that neither side removed, then tags that either side added
+    known = base[1] if base else ()
+    tags = [tag for tag in known if tag in ours[1] and tag in theirs[1]]
+    tags += sorted({*ours[1], *theirs[1]} - {*known})
+    lines = emit_fields({"tags": [*tags]}) if tags else ""
     return kept.text[: kept.at] + lines + kept.text[kept.at :]
-
-
-def _united_tags(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str]:
-    """Return tags of the base that neither side removed, then tags that either side added."""
-    kept = [tag for tag in base if tag in ours and tag in theirs]
-    return kept + sorted({*ours, *theirs} - set(base))
 
 
 def _apart_tags(text: str) -> _Apart | None:

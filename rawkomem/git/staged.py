@@ -331,8 +331,10 @@ def _refuse_replaced(edits: Sequence[Edit], after: Memory) -> None:
             if getattr(old, field) != getattr(new, field)
         ]
         if any(getattr(after, field) != getattr(new, field) for field in fields):
-            message = f"you edited words of {old.id} that a later entry replaces"
-            raise Refused(message, f"edit that entry instead, or {_undo_hint(old.path)}")
+            raise Refused(
+                f"you edited words of {old.id} that a later entry replaces",
+                f"edit that entry instead, or {_undo_hint(old.path)}",
+            )
 
 
 def entries_by_memory(files: Mapping[str, bytes]) -> dict[str, list[Entry]]:
@@ -363,25 +365,8 @@ DERIVED_HINT = "change or delete the memory ('rawkomem amend', 'rawkomem delete'
 CONFIRM_HINT = "correct the memory, or confirm it with 'rawkomem cite', then git add"
 
 
-def check_staged(
-    layout: Layout,
-    registry: Registry,
-    skip: Sequence[str] = (),
-    append_only: bool = True,
-    purged: Collection[str] = (),
-    staged: Staged | None = None,
-) -> dict[str, list[Problem]]:
-    """Return check → Problems, with paths from the top of the work tree; checks in `skip` do not run.
-
-    Without `append_only`, edits and removals of committed entries are warnings. Those of `purged` memories are allowed.
-    Raises GitFailed.
-    """
-    commit = Commit(layout, staged or Staged(layout), registry, append_only, purged)
-    return check_commit(commit, skip)
-
-
-def check_commit(commit: Commit, skip: Sequence[str] = ()) -> dict[str, list[Problem]]:
-    """Return check → Problems, as check_staged does. Raises GitFailed."""
+def check_commit(commit: Commit, skip: Sequence[str]) -> dict[str, list[Problem]]:
+    """Return check → Problems, with paths from the top of the work tree; checks in `skip` do not run. Raises GitFailed."""
     found: dict[str, list[Problem]] = {}
     for name, check in CHECKS.items():
         if name not in skip:

@@ -15,6 +15,11 @@ class RawkoError(Exception):
         self.message = message
         self.hint = hint
 
+    @property
+    def in_full(self) -> str:
+        """Return the message, followed by the hint in brackets if there is one."""
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
 
 class BadInput(RawkoError):
     """The caller passed a wrong option, name or value."""

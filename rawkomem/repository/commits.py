@@ -13,13 +13,13 @@ from ..files.layout import CHANGED, read_bytes
 from ..files.machine_records import read_changes
 from ..files.private import lock
 from ..files.replace import Replacing
-from ..git.runner import LITERAL_PATHS, GitFailed, committed_files, committing_people
+from ..git.runner import LITERAL_PATHS, committed_files, committing_people
 from ..git.staged import (
     AddedMemories,
     Commit,
     Edit,
     Staged,
-    check_staged,
+    check_commit,
     edits_of,
     entries_by_memory,
     is_memory,
@@ -28,7 +28,7 @@ from ..git.staged import (
 )
 from ..index.memories import memories_claiming
 from ..model.entries import Entry, Memory, Plan
-from ..model.errors import NotFound, Refused
+from ..model.errors import Refused
 from ..model.values import Problem, record, replace
 from ..state.changes import kept_both, superseding
 from ..state.claims import claim_of, rivals_of
@@ -62,9 +62,12 @@ class Edits(Wing):
         agent = agent or self.is_agents_commit()
         purged = () if agent else self._purged()
         registry = self._repo.beliefs.predicates()
-        return check_staged(
-            core.layout, registry, skip, agent or core.settings.append_only, purged, staged
-        )
+        staged = staged or Staged(core.layout)
+        commit = Commit(core.layout, staged, registry, agent or core.settings.append_only, purged)
+        return check_commit(commit, skip)
+
+    def _purged(self) -> set[str]:
+        return {change.purged for change in read_changes(self._core.layout) if change.purged}
 
     def is_agents_commit(self) -> bool:
         """Return whether the author or the committer of the next commit is an agent."""
@@ -80,15 +83,6 @@ class Edits(Wing):
         Raise Refused and change nothing if a file has unstaged changes, during a merge, or if no entry can express an
         edit. Copies of the edited files are kept in `.rawko/local/edits`.
         """
-        try:
-            return self._amend(by)
-        except GitFailed as failure:
-            raise NotFound(f"git cannot tell what is staged: {failure}", failure.hint) from None
-
-    def _purged(self) -> set[str]:
-        return {change.purged for change in read_changes(self._core.layout) if change.purged}
-
-    def _amend(self, by: str) -> Amended:
         core = self._core
         commit = Commit(core.layout, Staged(core.layout), {}, purged=self._purged())
         staged = commit.staged
@@ -220,12 +214,9 @@ class StagedProposal:
 class Staging(Wing):
     """Compares staged memories with others. Only `settle` writes."""
 
-    def brought(self, staged: Staged | None = None) -> AddedMemories:
+    def brought(self) -> AddedMemories:
         """Return the memories that the next commit adds or changes; raise NotFound without git."""
-        try:
-            return AddedMemories(staged or Staged(self._core.layout))
-        except GitFailed as failure:
-            raise NotFound(f"git cannot tell what is staged: {failure}", failure.hint) from None
+        return AddedMemories(Staged(self._core.layout))
 
     def proposals(self, brought: AddedMemories) -> list[StagedProposal]:
         """Return near duplicates and contradictions of the staged memories; exact duplicates are not included.

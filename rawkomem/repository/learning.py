@@ -650,7 +650,7 @@ class Walk:
             self._keep(finder.ask(chunk), heard)
         except LlmFailure as failure:
             self._failures += 1
-            return f"{failure.message} ({failure.hint})"
+            return failure.in_full
         self._failures = 0
         self._add_done(source, part)
         return ""

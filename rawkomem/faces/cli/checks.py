@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from click import Choice, Path, argument, command, option, pass_obj
@@ -27,7 +27,7 @@ from ...git.branch import (
     has_errors,
     read_branches,
 )
-from ...git.runner import GitFailed, user_name
+from ...git.runner import user_name
 from ...git.staged import (
     AMEND_HINT,
     CHECKS,
@@ -53,7 +53,16 @@ from .declarations import flag
 from .listing import tell_stale
 from .opening import open_repository
 from .options import JSON
-from .terminal import fields_of, note, paint, say, say_json
+from .terminal import (
+    bracketed,
+    done_line,
+    fields_of,
+    note,
+    paint,
+    say,
+    say_answer,
+    say_json,
+)
 
 # Escape texts of a repository, which are not trusted, for Markdown and for workflow commands of
 # GitHub.
@@ -77,7 +86,7 @@ def markdown_text(text: object, chars: int = MAX_PLAIN_CHARS) -> str:
     return "".join(escaped).replace("@", "@<!-- -->")
 
 
-def annotation(problem: Problem, name: str) -> str:
+def annotation(name: str, problem: Problem) -> str:
     """Return a problem as a workflow command that annotates a line of a file."""
     level = ANNOTATION_LEVELS.get(problem.level, "notice")
     place = f"file={_escaped_property(problem.path)},line={max(1, problem.line)},title={_escaped_property(f'rawkomem: {name}')}"
@@ -85,19 +94,15 @@ def annotation(problem: Problem, name: str) -> str:
 
 
 def _escaped_data(text: str) -> str:
-    """Escape a text for a workflow command; an unescaped line end could start another command."""
-    return _visible_text(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """Redact a text and escape it for a workflow command; an unescaped line end could start another command."""
+    visible = "".join(
+        c if c.isprintable() or c in "\r\n" else ascii(c)[1:-1] for c in redact(text, pii=False)
+    )
+    return visible.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _escaped_property(text: str) -> str:
     return _escaped_data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def _visible_text(text: str) -> str:
-    """Redact secrets and escape control characters, except line ends, which a path may contain."""
-    return "".join(
-        c if c.isprintable() or c in "\r\n" else ascii(c)[1:-1] for c in redact(text, pii=False)
-    )
 
 
 # Implement `rawkomem tidy consolidate --staged`: find duplicates and contradictions of staged
@@ -114,27 +119,27 @@ def _tell_duplicates_of(repository: Repository, apply: bool, as_json: bool) -> i
     if apply:
         return _settle_duplicates(repository, brought, as_json)
     problems, proposals = duplicate_problems(brought), repository.staging.proposals(brought)
-    if as_json:
-        say_json(
-            [
-                *(
-                    {
-                        "file": printable(problem.path),
-                        **fields_of(problem, "line", "code", "message", "hint"),
-                    }
-                    for problem in problems
-                ),
-                *(_proposal_json(brought, one) for one in proposals),
-            ]
-        )
-        return 1 if problems else 0
-    for problem in problems:
-        say(
-            f"{printable(problem.path)}:{problem.line}: {paint(DUPLICATES, 'red')}: {problem.message} ({problem.hint})"
-        )
-    for proposal in proposals:
-        say(proposal_line(brought, proposal))
-    if problems:
+    say_answer(
+        as_json,
+        [
+            *(
+                {
+                    "file": printable(problem.path),
+                    **fields_of(problem, "line", "code", "message", "hint"),
+                }
+                for problem in problems
+            ),
+            *(_proposal_json(brought, one) for one in proposals),
+        ],
+        [
+            *(
+                f"{printable(problem.path)}:{problem.line}: {paint(DUPLICATES, 'red')}: {problem.message} ({problem.hint})"
+                for problem in problems
+            ),
+            *(proposal_line(brought, one) for one in proposals),
+        ],
+    )
+    if problems and not as_json:
         note(
             f"{counted(len(problems), 'memory')} would be committed twice; --apply supersedes the new copies"
         )
@@ -143,19 +148,13 @@ def _tell_duplicates_of(repository: Repository, apply: bool, as_json: bool) -> i
 
 def _settle_duplicates(repository: Repository, brought: AddedMemories, as_json: bool) -> int:
     written = repository.staging.settle(brought, user_name())
-    if as_json:
-        say_json(
-            [
-                {"id": one.entry.about, "supersededBy": one.entry.extra["supersededBy"]}
-                for one in written
-            ]
-        )
-        return 1 if written else 0
-    for one in written:
-        say(
-            f"{paint('superseded', 'yellow')}  {one.entry.about} by {one.entry.extra['supersededBy']}"
-        )
-    if written:
+    pairs = [(one.entry.about, one.entry.extra["supersededBy"]) for one in written]
+    say_answer(
+        as_json,
+        [{"id": id, "supersededBy": newer} for id, newer in pairs],
+        (f"{paint('superseded', 'yellow')}  {id} by {newer}" for id, newer in pairs),
+    )
+    if written and not as_json:
         root = os.path.relpath(repository.layout.root)
         note(
             f"{counted(len(written), 'entry')} written: review, run 'git add {root}', and commit again"
@@ -177,12 +176,13 @@ def proposal_line(brought: AddedMemories, proposal: StagedProposal) -> str:
 
 
 def _proposal_json(brought: AddedMemories, proposal: StagedProposal) -> dict[str, object]:
-    place = {
+    return {
         "file": printable(brought.staged.name(proposal.memory.path)),
         "line": proposal.memory.line,
+        **fields_of(proposal, "code", "message", "hint"),
+        "id": proposal.memory.id,
+        "other": proposal.other.id,
     }
-    ids = {"id": proposal.memory.id, "other": proposal.other.id}
-    return {**place, **fields_of(proposal, "code", "message", "hint"), **ids}
 
 
 # Implement `rawkomem check --staged`: report problems in staged files, for a pre-commit hook.
@@ -197,8 +197,10 @@ def staged_options(function: Any) -> Any:
         function = option(
             f"--{name}/--no-{name}", default=True, help=f"Run the check '{name}', with {where}."
         )(function)
-    help = "With --staged: restore committed entries that you edited, append your edits as amendments, and stage both."
-    function = flag("--as-amendment", help=help)(function)
+    function = flag(
+        "--as-amendment",
+        help="With --staged: restore committed entries that you edited, append your edits as amendments, and stage both.",
+    )(function)
     return flag("--staged", help="Only check changes staged in git; exit with 1 on errors.")(
         function
     )
@@ -211,32 +213,40 @@ def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> in
     found = [
         _check_repository(repository, skip, agent) for repository in staged_repositories(folder)
     ]
-    problems = [(name, problem) for one in found for name, some in one.items() for problem in some]
-    if as_json:
-        say_json([check_problem_json(name, problem) for name, problem in problems])
-    else:
-        _print_staged(problems)
-    return 1 if any(problem.level == ERROR for _, problem in problems) else 0
-
-
-def _print_staged(problems: Sequence[tuple[str, Problem]]) -> None:
-    for name, problem in problems:
-        style, hint = (
-            ("red", f" {paint(f'({problem.hint})', 'dim')}")
-            if problem.level == ERROR
-            else ("yellow", "")
-        )
-        say(
-            f"{printable(problem.path)}:{problem.line}: {paint(name, style)}: {problem.message}{hint}"
-        )
-    failed = dict.fromkeys(name for name, problem in problems if problem.level == ERROR)
-    if any(problem.level != ERROR for _, problem in problems):
+    problems = _say_problems(found, as_json, _staged_line)
+    errors = [name for name, problem in problems if problem.level == ERROR]
+    if len(errors) < len(problems) and not as_json:
         note(AMEND_HINT)
-    if failed:
-        number = sum(problem.level == ERROR for _, problem in problems)
+    if errors and not as_json:
+        names = ", ".join(dict.fromkeys(errors))
         note(
-            f"{counted(number, 'error')} in staged files: {', '.join(failed)} ('rawkomem docs git' explains the checks)"
+            f"{counted(len(errors), 'error')} in staged files: {names} ('rawkomem docs git' explains the checks)"
         )
+    return 1 if errors else 0
+
+
+def _say_problems(
+    found: Iterable[Mapping[str, Sequence[Problem]]],
+    as_json: bool,
+    line: Callable[[str, Problem], str],
+) -> list[tuple[str, Problem]]:
+    """Print the problems that the checks found; return each with the name of its check."""
+    problems = [(name, problem) for one in found for name, some in one.items() for problem in some]
+    say_answer(
+        as_json,
+        [check_problem_json(name, problem) for name, problem in problems],
+        (line(name, problem) for name, problem in problems),
+    )
+    return problems
+
+
+def _staged_line(name: str, problem: Problem) -> str:
+    style, hint = "yellow", ""
+    if problem.level == ERROR:
+        style, hint = "red", f" {paint(f'({problem.hint})', 'dim')}"
+    return (
+        f"{printable(problem.path)}:{problem.line}: {paint(name, style)}: {problem.message}{hint}"
+    )
 
 
 def amend_staged(folder: str, as_json: bool) -> int:
@@ -244,15 +254,19 @@ def amend_staged(folder: str, as_json: bool) -> int:
     for repository in staged_repositories(folder):
         done = repository.edits.as_amendments(user_name())
         if as_json:
-            entries = [
-                fields_of(item.entry, "id", "kind", "about", "path") for item in done.written
-            ]
-            say_json({"edits": len(done.edits), "entries": entries, "copies": [*done.copies]})
+            say_json(
+                {
+                    "edits": len(done.edits),
+                    "entries": [
+                        fields_of(item.entry, "id", "kind", "about", "path")
+                        for item in done.written
+                    ],
+                    "copies": [*done.copies],
+                }
+            )
             continue
         for item in done.written:
-            say(
-                f"{paint('appended', 'green')}  {item.entry.kind} {item.entry.about}  {paint(item.entry.path, 'dim')}"
-            )
+            say(done_line("appended", f"{item.entry.kind} {item.entry.about}", item.entry.path))
         for copy in done.copies:
             note(f"your edited file is kept in .rawko/{copy}")
         note(
@@ -304,8 +318,11 @@ def skipped_checks(looked_at: Mapping[str, bool]) -> list[str]:
 
 def check_problem_json(name: str, problem: Problem) -> dict[str, object]:
     """Return a problem of a check for JSON."""
-    said = fields_of(problem, "line", "level", "code", "message", "hint")
-    return {"check": name, "file": printable(problem.path), **said}
+    return {
+        "check": name,
+        "file": printable(problem.path),
+        **fields_of(problem, "line", "level", "code", "message", "hint"),
+    }
 
 
 # Implement `rawkomem diff` and `check --diff`: show and check how a branch changes memories.
@@ -344,7 +361,11 @@ def diff_command(folder: str, /, span: str, form: str, as_json: bool) -> None:
       rawkomem diff HEAD...HEAD
       rawkomem diff HEAD --format markdown
     """
-    found = [item for branch in read_branches(folder, span) for item in _differences(branch)]
+    found = [
+        item
+        for branch in read_branches(folder, span)
+        for item in differences_of(Commit(Layout(branch.span.top), branch, {}))
+    ]
     if as_json or form == JSON_FORM:
         say_json([_difference_json(item) for item in found])
         return
@@ -358,11 +379,8 @@ def tell_branch(folder: str, span: str, form: str, looked_at: Mapping[str, bool]
     """Check the changes of a branch, print the problems, and return 1 if there are errors, else 0."""
     skip = skipped_checks(looked_at)
     found = [_check_branch(branch, skip) for branch in read_branches(folder, span)]
-    problems = [(name, problem) for one in found for name, some in one.items() for problem in some]
-    if form == JSON_FORM:
-        say_json([check_problem_json(name, problem) for name, problem in problems])
-    for name, problem in problems if form != JSON_FORM else ():
-        say(annotation(problem, name) if form == GITHUB_FORM else _problem_line(name, problem))
+    line = annotation if form == GITHUB_FORM else _problem_line
+    problems = _say_problems(found, form == JSON_FORM, line)
     if form == TEXT_FORM:
         note(f"{counted(len(problems), 'problem')} in what this branch changed")
     return 1 if any(map(has_errors, found)) else 0
@@ -372,24 +390,12 @@ def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem
     layout = Layout(os.path.join(branch.span.top, *branch.name("").rstrip("/").split("/")))
     repository = Repository(layout)
     commit = Commit(layout, branch, repository.beliefs.predicates())
-    try:
-        append_only = repository.settings.append_only or _base_is_append_only(branch)
-        return check_branch(commit, skip, append_only, repository.settings.identities)
-    except GitFailed as failure:
-        raise NotFound(f"git cannot read the branch: {failure}", failure.hint) from None
-
-
-def _base_is_append_only(branch: Branch) -> bool:
-    """Return whether BASE is append-only; a branch cannot turn this off for its own review."""
+    # a branch cannot turn this off for its own review
     values, _ = read_values(branch.base_file("config.yaml"), "config.yaml", repository=True)
-    return any(key == "appendOnly" and value is True for key, _, value in values)
-
-
-def _differences(branch: Branch) -> list[Difference]:
-    try:
-        return differences_of(Commit(Layout(branch.span.top), branch, {}))
-    except GitFailed as failure:
-        raise NotFound(f"git cannot read the branch: {failure}", failure.hint) from None
+    append_only = repository.settings.append_only or any(
+        key == "appendOnly" and value is True for key, _, value in values
+    )
+    return check_branch(commit, skip, append_only, repository.settings.identities)
 
 
 def _problem_line(name: str, problem: Problem) -> str:
@@ -436,9 +442,7 @@ def _markdown_lines(found: Sequence[Difference]) -> Iterator[str]:
 
 
 def _status_mark(item: Difference) -> str:
-    return (
-        f" [{item.memory.status}]" if item.what == ADDED and item.memory.status != "active" else ""
-    )
+    return bracketed(item.memory.status) if item.what == ADDED else ""
 
 
 def _details(item: Difference) -> Iterator[tuple[str, str]]:
@@ -474,16 +478,17 @@ def _value_text(value: object) -> str:
 
 def _difference_json(item: Difference) -> dict[str, Any]:
     memory = item.memory
-    said = {
-        "what": item.what,
-        **fields_of(memory, "id", "title", "status", "reason"),
-        "file": printable(item.path),
-    }
     changes = [{"key": key, "before": old, "after": new} for key, old, new in item.changes]
     text = {"before": item.before, "after": memory.body} if item.text_changed else None
-    other = fields_of(item.other, "id", "title") if item.other else None
     whole: dict[str, Any] = _redacted_data(
-        {**said, "changes": changes, "text": text, "other": other}
+        {
+            "what": item.what,
+            **fields_of(memory, "id", "title", "status", "reason"),
+            "file": printable(item.path),
+            "changes": changes,
+            "text": text,
+            "other": fields_of(item.other, "id", "title") if item.other else None,
+        }
     )
     return whole
 
@@ -566,11 +571,15 @@ def check_command(
 
 
 def _checked_json(item: Checked) -> dict[str, object]:
-    problems = [
-        fields_of(problem, "line", "level", "code", "message", "hint") for problem in item.problems
-    ]
-    told = {"titles": list(item.titles), "problems": problems}
-    return {"file": printable(item.file), **fields_of(item, "verdict", "entries"), **told}
+    return {
+        "file": printable(item.file),
+        **fields_of(item, "verdict", "entries"),
+        "titles": list(item.titles),
+        "problems": [
+            fields_of(problem, "line", "level", "code", "message", "hint")
+            for problem in item.problems
+        ],
+    }
 
 
 def _print_checked(checked: list[Checked], style: bool, quiet: bool) -> None:

@@ -38,7 +38,14 @@ from .checks import CHECK_NAMES
 from .declarations import Verbs, flag
 from .options import DRY_RUN, JSON, YES
 from .overview import connected_hosts
-from .terminal import note, paint, say, say_json, say_rows
+from .terminal import (
+    done_line,
+    note,
+    paint,
+    say,
+    say_json,
+    say_rows,
+)
 
 # Implement `rawkomem connect git`: set up the merge driver, ignored files, and a hook that checks
 # commits.
@@ -84,7 +91,19 @@ def connect_git(
     if not dry_run:
         carry_out_git(connection)
     if as_json:
-        say_json(_git_json(connection))
+        say_json(
+            {
+                "files": [
+                    {"file": file.path, "removed": file.after is None, "why": file.why}
+                    for file in connection.files
+                ],
+                "settings": [
+                    {"key": item.key, "value": item.after, "why": item.why}
+                    for item in connection.settings
+                ],
+                "to_do": list(connection.advice),
+            }
+        )
     else:
         _tell_git(connection, dry_run)
 
@@ -100,27 +119,16 @@ def git_program() -> list[str]:
 def _tell_git(connection: Connection, dry_run: bool) -> None:
     for file in connection.files:
         sign = "remove" if file.after is None else "write " if file.before is None else "change"
-        say(f"{paint(sign, 'green')}  {os.path.relpath(file.path)}  {paint(file.why, 'dim')}")
+        say(done_line(sign, os.path.relpath(file.path), file.why))
     for setting in connection.settings:
         value = "(unset)" if setting.after is None else setting.after
-        say(f"{paint('config', 'green')}  {setting.key} = {value}  {paint(setting.why, 'dim')}")
+        say(done_line("config", f"{setting.key} = {value}", setting.why))
     for text in connection.advice:
         say(f"{paint('to do ', 'yellow')}  {text}")
     if not connection.files and not connection.settings:
         note("nothing to change")
     elif dry_run:
         note("nothing was changed (--dry-run)")
-
-
-def _git_json(connection: Connection) -> dict[str, object]:
-    files = [
-        {"file": file.path, "removed": file.after is None, "why": file.why}
-        for file in connection.files
-    ]
-    settings = [
-        {"key": item.key, "value": item.after, "why": item.why} for item in connection.settings
-    ]
-    return {"files": files, "settings": settings, "to_do": list(connection.advice)}
 
 
 # Implement `rawkomem connect`: connect coding agents and git to the memories, and disconnect them.
@@ -187,10 +195,16 @@ def host_command(name: str) -> Command:
         if not dry_run:
             carry_out(changes, project)
         if as_json:
-            told = [
-                {"path": change.path, "what": _change_word(change).strip()} for change in changes
-            ]
-            say_json({"host": name, "dry_run": dry_run, "changes": told})
+            say_json(
+                {
+                    "host": name,
+                    "dry_run": dry_run,
+                    "changes": [
+                        {"path": change.path, "what": _change_word(change).strip()}
+                        for change in changes
+                    ],
+                }
+            )
         else:
             _tell_changes(changes, dry_run)
         kept = [change for change in plan if change.kept]
@@ -204,7 +218,6 @@ def host_command(name: str) -> Command:
                 _tell_next(name, project)
 
     if host.marketplace:
-        shown = "Print the folder that '/plugin marketplace add' takes; write nothing."
         command.params.append(
             Option(
                 ["--plugin"],
@@ -212,7 +225,7 @@ def host_command(name: str) -> Command:
                 is_eager=True,
                 expose_value=False,
                 callback=_tell_plugin,
-                help=shown,
+                help="Print the folder that '/plugin marketplace add' takes; write nothing.",
             )
         )
     return command
@@ -242,25 +255,17 @@ def _tell_changes(changes: list[Change], dry_run: bool) -> None:
     for change in changes:
         say(f"{paint(_change_word(change), 'green')}  {os.path.relpath(change.path)}")
         if dry_run:
-            say("".join(_difference(change)).rstrip("\n"))
+            before, after = (
+                (data or b"").decode("utf-8", "replace").splitlines()
+                for data in (change.before, change.after)
+            )
+            say("\n".join([*difflib.unified_diff(before, after, n=1, lineterm="")][2:]))
     if changes and dry_run:
         note("nothing was written")
 
 
 def _change_word(change: Change) -> str:
     return "new    " if change.before is None else "removed" if change.after is None else "changed"
-
-
-def _difference(change: Change) -> list[str]:
-    before, after = _text_lines(change.before), _text_lines(change.after)
-    return [
-        line if line.endswith("\n") else line + "\n"
-        for line in difflib.unified_diff(before, after, n=1)
-    ][2:]
-
-
-def _text_lines(data: bytes | None) -> list[str]:
-    return (data or b"").decode("utf-8", "replace").splitlines(True)
 
 
 def _warn_about_host(name: str, project: str, user: bool) -> None:

@@ -23,11 +23,11 @@ from ...recall.signals import filter_of
 from ...repository import Repository
 from ...repository.beliefs import Proposal
 from ...state.changes import Conflict
-from ...state.claims import claim_of
 from ...text.clean import one_line
 from .adding import say_stored
 from .commands import pass_repository
 from .declarations import flag, list_option, one_of, text_option
+from .listing import claim_line
 from .opening import author, decided_json, report_decision
 from .options import ALL, BY, JSON, REASON, YES, together
 from .terminal import (
@@ -285,7 +285,7 @@ def conflicts_command(repository: Repository, limit: int, as_json: bool) -> None
     for conflict in found:
         for sign, one in (("", conflict.memory), ("  against ", conflict.other)):
             say(
-                f"{sign}{name_of(one)}  {_claim_text(one)}  trust {repository.beliefs.trust(one).value:.2f}"
+                f"{sign}{name_of(one)}  {one_line(claim_line(one), 80)}  trust {repository.beliefs.trust(one).value:.2f}"
             )
     if found:
         note(
@@ -310,12 +310,6 @@ def settlement(supersede: bool, keep_both: bool) -> str:
     if supersede and keep_both:
         raise BadInput("--supersede and --keep-both exclude each other", "use one of them")
     return "supersede" if supersede else "keep_both" if keep_both else ""
-
-
-def _claim_text(memory: Memory) -> str:
-
-    claim = claim_of(memory)
-    return one_line(f"{claim.subject} {claim.predicate} = {claim.value}", 80) if claim else ""
 
 
 def _conflict_json(repository: Repository, conflict: Conflict) -> dict[str, Any]:
@@ -387,8 +381,11 @@ def review_command(
     by, reason, as_json = author(how["by"]), how["reason"], how["as_json"]
     if id and place:
         raise BadInput("ID and --all-from exclude each other", "use one of them")
-    if verdict in VOUCHING and not how["yes"]:
-        _confirm_vouching(repository, id, place)
+    vouching = repository.core.via == "person" and verdict in VOUCHING and (id or place)
+    if vouching and not how["yes"]:
+        _show_waiting(repository, id, place, as_json=False)
+        if not confirmed("Vouch for this?"):
+            raise Abort
     if not verdict:
         _show_waiting(repository, id, place, as_json, how["limit"])
     elif verdict in PROPOSAL_VERDICTS:
@@ -405,30 +402,18 @@ def review_command(
             repository, id, written, _verdict_done(repository.get(id), verdict), as_json
         )
     elif place:
-        _review_all(repository, place, verdict, (how_settled, reason, by), as_json)
+        say_rows(
+            as_json,
+            repository.beliefs.review_all(place, verdict, how_settled, reason, by),
+            lambda memory: {**decided_json(memory), "done": _verdict_done(memory, verdict)},
+            lambda memory: f"{paint(_verdict_done(memory, verdict), 'green')}  {name_of(memory)}",
+        )
     else:
         option = action or how_settled.replace("_", "-")
-        hint = "add an ID that 'rawkomem review' lists, or --all-from with a format, file or folder"
-        raise BadInput(f"--{option} needs the ID of a memory", hint)
-
-
-def _confirm_vouching(repository: Repository, id: str | None, place: str) -> None:
-    """Show a person what they would vouch for, and ask for confirmation; raise Abort unless they confirm."""
-    if repository.core.via == "person" and (id or place):
-        _show_waiting(repository, id, place, as_json=False)
-        if not confirmed("Vouch for this?"):
-            raise Abort
-
-
-def _review_all(
-    repository: Repository, place: str, verdict: str, how: tuple[str, str, str], as_json: bool
-) -> None:
-    say_rows(
-        as_json,
-        repository.beliefs.review_all(place, verdict, *how),
-        lambda memory: {**decided_json(memory), "done": _verdict_done(memory, verdict)},
-        lambda memory: f"{paint(_verdict_done(memory, verdict), 'green')}  {name_of(memory)}",
-    )
+        raise BadInput(
+            f"--{option} needs the ID of a memory",
+            "add an ID that 'rawkomem review' lists, or --all-from with a format, file or folder",
+        )
 
 
 def _verdict_done(memory: Memory, verdict: str) -> str:
@@ -528,11 +513,14 @@ def value_lines(value: object) -> list[str]:
 
 
 def _proposal_json(proposal: Proposal) -> dict[str, Any]:
-    changes = [
-        {**fields_of(entry, "id", "kind", "by"), "reason": entry.extra.get("reason", "")}
-        for entry in proposal.changes
-    ]
-    differences = [
-        {"field": field, "now": now, "proposed": then} for field, now, then in proposal.differences
-    ]
-    return {**decided_json(proposal.memory), "changes": changes, "differences": differences}
+    return {
+        **decided_json(proposal.memory),
+        "changes": [
+            {**fields_of(entry, "id", "kind", "by"), "reason": entry.extra.get("reason", "")}
+            for entry in proposal.changes
+        ],
+        "differences": [
+            {"field": field, "now": now, "proposed": then}
+            for field, now, then in proposal.differences
+        ],
+    }

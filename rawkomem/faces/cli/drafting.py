@@ -120,12 +120,12 @@ def drafts_keep(
       rawkomem drafts keep DRAFT --title 'Run tests with pnpm'
     """
     chosen = _drafts_named(repository, names)
-    if len(chosen) > 1 and (title or text or when):
+    changed = title or text or when
+    if changed and len(chosen) > 1:
         raise BadInput(
             "--title, --text and --when work with one draft only",
             "keep the other drafts separately",
         )
-    changed = bool(title or text or when)
     if changed:
         chosen = [repository.drafts.changed(chosen[0].id, title, text, when or None)]
     if repository.core.via == PERSON and not yes:
@@ -139,7 +139,19 @@ def drafts_keep(
     kept = [(draft, repository.drafts.keep(draft.id, by=author(by))) for draft in chosen]
     if as_json:
         repository.core.follow()
-        say_json([_kept_json(draft, stored) for draft, stored in kept])
+        say_json(
+            [
+                {
+                    "draft": draft.id,
+                    **fields_of(stored.outcome, "id", "what"),
+                    "path": stored.path,
+                    "title": stored.entry.title,
+                    "redacted": stored.redacted,
+                    "corrects": [*draft.corrects],
+                }
+                for draft, stored in kept
+            ]
+        )
         return
     for draft, stored in kept:
         say_stored(repository, stored, as_json)
@@ -231,27 +243,15 @@ def drafts_drop(
 
 def draft_json(draft: Draft) -> dict[str, Any]:
     """Return a draft for JSON."""
-    told = fields_of(
-        draft,
-        "id",
-        "kind",
-        "title",
-        "text",
-        "said",
-        "before",
-        "score",
-        "why",
-        "session",
-        "host",
-        "task",
-    )
-    lists = {
+    return {
+        **fields_of(draft, "id", "kind", "title", "text", "said", "before", "score", "why"),
+        **fields_of(draft, "session", "host", "task"),
         "whenToUse": [*draft.when],
         "tags": [*draft.tags],
         "corrects": [*draft.corrects],
         "again": [*draft.again],
+        **fields_of(draft, "at", "asked", "model"),
     }
-    return {**told, **lists, **fields_of(draft, "at", "asked", "model")}
 
 
 def tell_next(drafts: Sequence[Draft]) -> None:
@@ -349,16 +349,6 @@ def _say_corrected(repository: Repository, old: str, stored: Stored) -> None:
         note(
             f"a person vouches for {old}: decide with 'rawkomem review {old}' whether it is superseded"
         )
-
-
-def _kept_json(draft: Draft, stored: Stored) -> dict[str, Any]:
-    told = {"draft": draft.id, **fields_of(stored.outcome, "id", "what"), "path": stored.path}
-    return {
-        **told,
-        "title": stored.entry.title,
-        "redacted": stored.redacted,
-        "corrects": [*draft.corrects],
-    }
 
 
 def _edit_in_editor(repository: Repository, draft: Draft, resume: str) -> Draft:

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from click import Choice, Path, argument, command, group, option, pass_obj
@@ -161,11 +162,15 @@ def shown_path(path: str) -> str:
     return short
 
 
+def _say_skipped(skipped: Iterable[tuple[str, str]]) -> None:
+    for place, why in skipped:
+        say(f"{paint('skipped', 'dim')}  {one_line(place, 80)}: {one_line(why, 100)}")
+
+
 def _tell_import(done: Import, dry_run: bool) -> None:
     for item in done.decided:
         _tell_decided(item, dry_run)
-    for place, why in done.skipped:
-        say(f"{paint('skipped', 'dim')}  {one_line(place, 80)}: {one_line(why, 100)}")
+    _say_skipped(done.skipped)
     news = len(done.news)
     known = len(done.decided) - news
     what = "would be added" if dry_run else "added"
@@ -242,20 +247,17 @@ def _import_json(done: Import) -> dict[str, Any]:
 def _decided_json(item: ImportDecision) -> dict[str, Any]:
     entry = item.entry
     id, older = (entry.id, item.other) if item.plan.entries else (item.other, "")
-    lists = {"whenToUse": [*entry.when], "tags": [*entry.tags]}
-    said = {
-        "title": entry.title,
-        **lists,
-        "importance": entry.importance,
-        "from": place_of(entry.extra),
-    }
-    text = {"also_in": entry.extra.get(ALSO_IN, []), "text": entry.body}
     return {
         "what": item.what,
         "id": id,
         "newer_than": older,
-        **said,
-        **text,
+        "title": entry.title,
+        "whenToUse": [*entry.when],
+        "tags": [*entry.tags],
+        "importance": entry.importance,
+        "from": place_of(entry.extra),
+        "also_in": entry.extra.get(ALSO_IN, []),
+        "text": entry.body,
         "redacted": item.redacted,
         "held": item.held,
     }
@@ -292,19 +294,24 @@ def project_import(repository: Repository, source: str, dry_run: bool, as_json: 
     done = repository.exchange.import_llmos(source, dry_run)
     repository.core.follow()
     if as_json:
-        told = [
-            {"kind": entry.kind, "id": entry.id, "title": entry.title} for entry in done.entries
-        ]
-        skipped = [{"place": place, "why": why} for place, why in done.skipped]
-        counts = {"known": done.known, "deleted": [*done.deleted]}
-        say_json({"dry_run": dry_run, "entries": told, **counts, "skipped": skipped})
+        say_json(
+            {
+                "dry_run": dry_run,
+                "entries": [
+                    {"kind": entry.kind, "id": entry.id, "title": entry.title}
+                    for entry in done.entries
+                ],
+                "known": done.known,
+                "deleted": [*done.deleted],
+                "skipped": [{"place": place, "why": why} for place, why in done.skipped],
+            }
+        )
         return
     for entry in done.entries:
         say(
             f"{paint('+', 'green')} {entry.kind:10} {one_line(entry.title, 100)}  {paint(entry.id, 'dim')}"
         )
-    for place, why in done.skipped:
-        say(f"{paint('skipped', 'dim')}  {one_line(place, 80)}: {one_line(why, 100)}")
+    _say_skipped(done.skipped)
     stored = f"{len(done.entries)} {'would be stored' if dry_run else 'stored'}"
     note(
         f"{len(done.entries) + done.known} read, {stored}, {done.known} known, {len(done.skipped)} skipped"
@@ -330,9 +337,7 @@ def project_export(repository: Repository, target: str, name: str, as_json: bool
       rawkomem project export OUT_FOLDER
     """
     written = repository.exchange.export_llmos(target, name)
-    if as_json:
-        say_json(sorted(set(written)))
-        return
-    for file in dict.fromkeys(written):
-        say(f"{paint('written', 'green')}  {file}")
-    note(f"{counted(len(written), 'memory')} exported")
+    files = dict.fromkeys(written)
+    say_answer(as_json, sorted(files), (f"{paint('written', 'green')}  {file}" for file in files))
+    if not as_json:
+        note(f"{counted(len(written), 'memory')} exported")

@@ -30,7 +30,20 @@ from .declarations import Verbs, flag, list_option, one_of, text_option
 from .listing import IMPORTANCE_COLORS
 from .opening import open_repository
 from .options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
-from .terminal import bracketed, day, note, paint, say, say_either, say_json, say_rows, wide
+from .terminal import (
+    bracketed,
+    day,
+    done_line,
+    fields_of,
+    note,
+    paint,
+    say,
+    say_either,
+    say_fact,
+    say_json,
+    say_rows,
+    wide,
+)
 
 # Implement `rawkomem lesson` and `rawkomem heritage`.
 
@@ -168,9 +181,14 @@ def lesson_distill(repository: Repository, dry_run: bool, as_json: bool) -> None
     done = repository.lessons.distill(dry_run)
     repository.core.follow()
     if as_json:
-        found = [_proposal_json(proposal, what) for proposal, what in done.found]
-        top = [lesson_json(lesson) for lesson in done.top]
-        say_json({"dry_run": dry_run, "found": found, "archived": [], "top": top})
+        say_json(
+            {
+                "dry_run": dry_run,
+                "found": [_proposal_json(proposal, what) for proposal, what in done.found],
+                "archived": [],
+                "top": [lesson_json(lesson) for lesson in done.top],
+            }
+        )
         return
     new = [proposal for proposal, what in done.found if what == experience.DRAFTED]
     for proposal in new:
@@ -229,7 +247,7 @@ def heritage_command(
         ("rationales", chain.rationales),
     ):
         if part:
-            say(f"{paint(f'{name:11}', 'dim')} {' → '.join(one_line(text) for text in part)}")
+            say_fact(name, " → ".join(map(one_line, part)))
     if chain == HeritageChain():
         note(f"{memory.id} has no chain of intents")
 
@@ -249,18 +267,15 @@ def lesson_json(lesson: Lesson) -> dict[str, Any]:
 
 def _proposal_json(proposal: LessonProposal, what: str) -> dict[str, Any]:
     draft = proposal.draft
-    said = {
+    return {
         "id": draft.id,
         "what": what,
-        "kind": draft.kind,
-        "title": draft.title,
-        "text": draft.text,
-    }
-    pattern = {
+        **fields_of(draft, "kind", "title", "text"),
         "patternId": pattern_id(proposal.pattern, proposal.scope),
         "errorPattern": proposal.pattern,
+        **dict(draft.fields),
+        "derivedFrom": list(proposal.sources),
     }
-    return {**said, **pattern, **dict(draft.fields), "derivedFrom": list(proposal.sources)}
 
 
 def _lesson_line(lesson: Lesson) -> str:
@@ -275,8 +290,7 @@ def _tell_lesson(lesson: Lesson, what: str, as_json: bool) -> None:
     if as_json:
         say_json({**lesson_json(lesson), "what": what})
         return
-    said = "stored" if what != LESSON_KNOWN else "known"
-    say(f"{paint(said, 'green')}  {lesson.id}  {paint(lesson.path, 'dim')}")
+    say(done_line("stored" if what != LESSON_KNOWN else "known", lesson.id, lesson.path))
     if what == LESSON_HELD:
         note(
             f"a lesson that is trusted more contradicts it: decide with 'rawkomem review {lesson.id}'"
@@ -352,22 +366,16 @@ def reflect_command(
     made = repository.skills.reflect(topic, lookback, llm, dry_run, user_name())
     if as_json:
         say_json(made)
-        return
-    _say_reflection(made, dry_run)
-
-
-def _say_reflection(made: dict[str, Any], dry_run: bool) -> None:
-    if "prompt" in made:
-        if made["count"]:
-            say(made["prompt"])
-        else:
-            note("no memories to reflect on")
-        return
-    say(clean(made["reflection"]))
-    kept = "not stored" if dry_run else made["id"]
-    note(
-        f"{one_line(made['topic'])}: confidence {made['confidence']:.2f}, {made['sourceMemoryCount']} memories, {kept}"
-    )
+    elif "prompt" not in made:
+        say(clean(made["reflection"]))
+        kept = "not stored" if dry_run else made["id"]
+        note(
+            f"{one_line(made['topic'])}: confidence {made['confidence']:.2f}, {made['sourceMemoryCount']} memories, {kept}"
+        )
+    elif made["count"]:
+        say(made["prompt"])
+    else:
+        note("no memories to reflect on")
 
 
 # Implement `rawkomem skill`.
@@ -503,8 +511,11 @@ def skill_feedback(
     if not outcome:
         raise BadInput("the outcome is missing", "add --success or --failure")
     skill = repository.skills.feedback(id, outcome == "success", reason, by or user_name())
-    data = {"id": skill.memory.id, "reliability": skill.reliability, "use_count": skill.uses}
-    say_either(as_json, data, _skill_line(skill))
+    say_either(
+        as_json,
+        {"id": skill.memory.id, "reliability": skill.reliability, "use_count": skill.uses},
+        _skill_line(skill),
+    )
 
 
 @skill_command.command("prune")
@@ -563,22 +574,17 @@ def skill_export(folder: str, /, id: str, directory: str, as_json: bool) -> None
 def skill_json(skill: Skill) -> dict[str, Any]:
     """Return a skill for JSON."""
     memory = skill.memory
-    texts = {
-        "intent": skill.field("intent") or NO_INTENT,
-        "description": skill.field("description"),
-    }
-    used = {"use_count": skill.uses, "injected": skill.injected, "last_used": iso(skill.last_used)}
-    known = {
+    return {
         "id": memory.id,
         "name": memory.title,
-        **texts,
+        "intent": skill.field("intent") or NO_INTENT,
+        "description": skill.field("description"),
         "tags": list(memory.tags),
         "status": memory.status,
-    }
-    return {
-        **known,
         "reliability": skill.reliability,
-        **used,
+        "use_count": skill.uses,
+        "injected": skill.injected,
+        "last_used": iso(skill.last_used),
         "created_at": iso(memory.created),
         "path": memory.path,
     }
@@ -594,10 +600,14 @@ def _match_lines(match: Match, explain: bool) -> str:
 
 
 def _match_json(match: Match) -> dict[str, Any]:
-    parts = [
-        {"name": name, "amount": round(amount, 4), "why": why} for name, amount, why in match.parts
-    ]
-    return {**skill_json(match.skill), "score": round(match.score, 4), "parts": parts}
+    return {
+        **skill_json(match.skill),
+        "score": round(match.score, 4),
+        "parts": [
+            {"name": name, "amount": round(amount, 4), "why": why}
+            for name, amount, why in match.parts
+        ],
+    }
 
 
 def _skill_line(skill: Skill) -> str:

@@ -33,7 +33,18 @@ from ...text.clean import one_line
 from .commands import pass_repository
 from .declarations import Verbs, flag, list_option, text_option
 from .options import ALL, JSON, LIMIT, together
-from .terminal import fields_of, name_of, note, paint, say, say_json, say_rows, shortened
+from .terminal import (
+    done_line,
+    fields_of,
+    name_of,
+    note,
+    paint,
+    say,
+    say_answer,
+    say_json,
+    say_rows,
+    shortened,
+)
 
 # Implement `rawkomem link list`, `walk`, `path`, `clusters`, `orphans` and `graph`.
 
@@ -107,17 +118,15 @@ def link_list(repository: Repository, id: str, as_json: bool, **edges: Any) -> N
     broken = [item for item in graph.broken if item.memory.id == id]
     hidden = sum(id in (edge.source, edge.target) for edge in graph.hidden)
     if as_json:
-        links = [_edge_json(graph, edge, id) for edge in graph.around[id]]
-        lost = [
-            {**fields_of(item, "type", "name"), "candidates": list(item.candidates)}
-            for item in broken
-        ]
         say_json(
             {
                 "id": id,
                 "title": graph.memories[id].title,
-                "links": links,
-                "broken": lost,
+                "links": [_edge_json(graph, edge, id) for edge in graph.around[id]],
+                "broken": [
+                    {**fields_of(item, "type", "name"), "candidates": list(item.candidates)}
+                    for item in broken
+                ],
                 "hidden": hidden,
             }
         )
@@ -159,12 +168,19 @@ def link_walk(
     """
     graph = _graph_chosen(repository, edges)
     steps = traverse(graph, _node_id(repository, graph, id), hops, _types_given(graph, types))
-    if as_json:
-        nodes = [_step_json(graph, step) for step in steps]
-        say_json({"start": steps[0].id, "hops": hops, "reached": len(steps), "nodes": nodes})
-        return
-    for step in steps:
-        say(f"{'  ' * step.hop}{_step_edge(step)}{name_of(graph.memories[step.id])}")
+    say_answer(
+        as_json,
+        {
+            "start": steps[0].id,
+            "hops": hops,
+            "reached": len(steps),
+            "nodes": [_step_json(graph, step) for step in steps],
+        },
+        (
+            f"{'  ' * step.hop}{_step_edge(step)}{name_of(graph.memories[step.id])}"
+            for step in steps
+        ),
+    )
 
 
 @command("path")
@@ -187,19 +203,16 @@ def link_path(
     graph = _graph_chosen(repository, edges)
     ends = _node_id(repository, graph, id), _node_id(repository, graph, other)
     steps = find_path(graph, *ends, _types_given(graph, types))
-    if as_json:
-        say_json(
-            {
-                "found": bool(steps),
-                "hops": len(steps) - 1,
-                "path": [_step_json(graph, step) for step in steps],
-            }
-        )
-        return 0 if steps else 1
-    for step in steps:
-        say(f"{_step_edge(step)}{name_of(graph.memories[step.id])}")
-    if not steps:
-        note("no path connects these memories")
+    say_answer(
+        as_json,
+        {
+            "found": bool(steps),
+            "hops": len(steps) - 1,
+            "path": [_step_json(graph, step) for step in steps],
+        },
+        (f"{_step_edge(step)}{name_of(graph.memories[step.id])}" for step in steps),
+        "no path connects these memories",
+    )
     return 0 if steps else 1
 
 
@@ -303,9 +316,13 @@ def link_graph(
     graph = _graph_chosen(repository, connected)
     picture = draw_graph(graph, _node_id(repository, graph, id) if id else "", hops, limit)
     if as_json or form == "json":
-        nodes = [_node_json(memory) for memory in picture.memories]
-        edges = [_edge_fields(edge) for edge in picture.edges]
-        say_json({"nodes": nodes, "edges": edges, "left_out": picture.left_out})
+        say_json(
+            {
+                "nodes": [_node_json(memory) for memory in picture.memories],
+                "edges": [_edge_fields(edge) for edge in picture.edges],
+                "left_out": picture.left_out,
+            }
+        )
     elif form == "dot":
         say(as_dot(picture).rstrip("\n"))
     else:
@@ -348,13 +365,20 @@ def _edge_fields(edge: Edge) -> dict[str, Any]:
 
 def _edge_json(graph: Graph, edge: Edge, id: str) -> dict[str, Any]:
     direction = "both" if edge.type == SIMILAR else "out" if edge.source == id else "in"
-    node = _node_json(graph.memories[edge.other(id)])
-    return {**node, "type": edge.type, "direction": direction, "weight": edge.weight}
+    return {
+        **_node_json(graph.memories[edge.other(id)]),
+        "type": edge.type,
+        "direction": direction,
+        "weight": edge.weight,
+    }
 
 
 def _step_json(graph: Graph, step: WalkStep) -> dict[str, Any]:
-    node = _node_json(graph.memories[step.id])
-    return {**node, "hop": step.hop, "edge": _edge_fields(step.edge) if step.edge else None}
+    return {
+        **_node_json(graph.memories[step.id]),
+        "hop": step.hop,
+        "edge": _edge_fields(step.edge) if step.edge else None,
+    }
 
 
 # Implement `rawkomem link add` and `remove`.
@@ -425,11 +449,11 @@ def _report_links(
     repository.core.follow()
     links = [(entry.about, str(entry.extra.get("type", "related")), entry.extra["to"], entry.path)
              for entry in (item.entry for item in written)]  # fmt: skip
-    if as_json:
-        say_json([{"id": id, "type": type, "to": to, "path": path} for id, type, to, path in links])
-        return
-    for id, type, to, path in links:
-        say(f"{paint(done, 'green')}  {id} → {to}  {type}  {paint(path, 'dim')}")
+    say_answer(
+        as_json,
+        [{"id": id, "type": type, "to": to, "path": path} for id, type, to, path in links],
+        (done_line(done, f"{id} → {to}  {type}", path) for id, type, to, path in links),
+    )
 
 
 for _command in (link_list, link_walk, link_path, link_clusters, link_orphans, link_graph):

@@ -32,11 +32,14 @@ from .options import ALL, AS_OF, BY, FILTERS, JSON, together
 from .terminal import (
     bracketed,
     day,
+    fields_of,
     is_table,
     note,
     paint,
     say,
+    say_answer,
     say_either,
+    say_fact,
     say_json,
     shortened,
     tell_nothing,
@@ -73,16 +76,13 @@ def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) ->
     written = (
         repository.citations.add(words[0], places, by or user_name()) if len(words) > 1 else None
     )
-    if as_json:
-        told = (
-            {"id": written.entry.id, "about": written.entry.about, "path": written.entry.path}
-            if written
-            else {}
-        )
-        say_json({**told, "citations": [item.citation.text for item in found]})
-        return
-    for item in found:
-        say(f"{paint('cited', 'green')}  {item.citation.text}" if written else item.citation.text)
+    told = fields_of(written.entry, "id", "about", "path") if written else {}
+    done = f"{paint('cited', 'green')}  " if written else ""
+    say_answer(
+        as_json,
+        {**told, "citations": [item.citation.text for item in found]},
+        (f"{done}{item.citation.text}" for item in found),
+    )
 
 
 def cited_line(item: Cited) -> str:
@@ -184,11 +184,6 @@ def _times(of: Row | Memory) -> dict[str, str]:
     }
 
 
-def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
-    found = repository.lifecycle.strength(memory)
-    return {"strength": found.value, "strength_parts": [as_dict(part) for part in found.parts]}
-
-
 @command("show")
 @argument("id")
 @AS_OF
@@ -209,28 +204,27 @@ def show_command(repository: Repository, id: str, as_of: str, as_json: bool) -> 
     access = repository.lifecycle.accesses().get(memory.id, Access())
     trust = repository.beliefs.trust(memory)
     if as_json:
-        citations = {"citations": [cited_json(item) for item in cited]} if cited else {}
-        believed = {"trust": trust_json(trust)}
-        columns = {
-            **rfc_columns(memory, access.count, access.last),
-            "last_accessed": iso(access.last),
-        }
-        facts = {
-            **columns,
-            **_times(memory),
-            **used_json(access),
-            **_strength(repository, memory),
-            **believed,
-            **citations,
-        }
-        say_json({**as_dict(memory), **facts})
+        strength = repository.lifecycle.strength(memory)
+        say_json(
+            {
+                **as_dict(memory),
+                **rfc_columns(memory, access.count, access.last),
+                "last_accessed": iso(access.last),
+                **_times(memory),
+                **used_json(access),
+                "strength": strength.value,
+                "strength_parts": [as_dict(part) for part in strength.parts],
+                "trust": trust_json(trust),
+                **({"citations": [cited_json(item) for item in cited]} if cited else {}),
+            }
+        )
         return
     say(paint(one_line(memory.title) or "(draft)", "bold"))
     for name, value in _print_facts(memory, access):
-        say(f"{paint(f'{name:11}', 'dim')} {value}")
-    say(f"{paint('trust      ', 'dim')} {trust.value:.2f}  {trust_line(trust)}")
+        say_fact(name, value)
+    say_fact("trust", f"{trust.value:.2f}  {trust_line(trust)}")
     for item in cited:
-        say(f"{paint('cites      ', 'dim')} {cited_line(item)}")
+        say_fact("cites", cited_line(item))
     say()
     say(memory.body)
 
@@ -246,15 +240,16 @@ def trust_line(trust: Trust) -> str:
 
 def trust_json(trust: Trust) -> dict[str, Any]:
     """Return a trust for JSON."""
-    parts = [
-        {"name": name, "amount": round(amount, 4), "why": why} for name, amount, why in trust.parts
-    ]
-    known = {
+    return {
+        "value": round(trust.value, 4),
         "source": trust.source,
         "verified": trust.standing.verified,
         "standing": trust.standing.why,
+        "parts": [
+            {"name": name, "amount": round(amount, 4), "why": why}
+            for name, amount, why in trust.parts
+        ],
     }
-    return {"value": round(trust.value, 4), **known, "parts": parts}
 
 
 def _print_facts(memory: Memory, access: Access) -> list[tuple[str, str]]:
@@ -271,7 +266,7 @@ def _print_facts(memory: Memory, access: Access) -> list[tuple[str, str]]:
         "kind": memory.kind if memory.kind != "memory" else "",
         "status": memory.status + (f" ({memory.reason})" if memory.reason else ""),
         "valid": window if memory.valid_from or not window else f"until {window}",
-        "claims": _claim_line(memory),
+        "claims": claim_line(memory),
         "importance": memory.importance,
         "whenToUse": "; ".join(memory.when),
         "tags": ", ".join(memory.tags),
@@ -293,7 +288,8 @@ def _print_facts(memory: Memory, access: Access) -> list[tuple[str, str]]:
     return [(name, one_line(value, 400)) for name, value in facts.items() if value]
 
 
-def _claim_line(memory: Memory) -> str:
+def claim_line(memory: Memory) -> str:
+    """Return the claim of a memory as a line; empty if it has none."""
     claim = claim_of(memory)
     return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
 
@@ -325,12 +321,14 @@ def entities_command(repository: Repository, name: str, limit: int, as_json: boo
         if meant is None or entity in meant.slugs + meant.candidates
     }
     shown = dict(shortened(as_json, [*shown.items()], limit))
-    if as_json:
-        say_json(
-            [{"entity": entity, "count": len(ids), "ids": ids} for entity, ids in shown.items()]
-        )
-    for entity, ids in {} if as_json else shown.items():
-        say(f"{len(ids):5}  {entity}" + (f"  {paint(' '.join(ids), 'dim')}" if name else ""))
+    say_answer(
+        as_json,
+        [{"entity": entity, "count": len(ids), "ids": ids} for entity, ids in shown.items()],
+        (
+            f"{len(ids):5}  {entity}" + (f"  {paint(' '.join(ids), 'dim')}" if name else "")
+            for entity, ids in shown.items()
+        ),
+    )
     if meant is not None and meant.message:
         note(meant.message + (": name one of them" if meant.candidates else ""))
     elif not known:

@@ -23,7 +23,7 @@ from . import main, opening
 from .commands import COMPLETE_VARIABLE, cli, commands_overview
 from .declarations import flag
 from .options import JSON
-from .terminal import note, paint, say, say_json
+from .terminal import note, paint, say, say_answer
 
 # Implement `rawkomem help`: print the overview, all commands, or the help of one command.
 
@@ -68,14 +68,15 @@ def docs_command(page: str | None, as_json: bool) -> None:
       rawkomem docs
       rawkomem docs recall
     """
-    if as_json:
-        say_json([{"page": name, "about": about} for name, about in list_docs_pages()])
-        return
-    if page:
+    if page and not as_json:
         say(read_docs_page(page).rstrip("\n"))
         return
-    for name, told in list_docs_pages():
-        say(f"{paint(f'{name:13}', 'cyan')} {told}")
+    pages = list_docs_pages()
+    say_answer(
+        as_json,
+        [{"page": name, "about": about} for name, about in pages],
+        (f"{paint(f'{name:13}', 'cyan')} {about}" for name, about in pages),
+    )
 
 
 # Implement `rawkomem completion`: print or install the completion script of a shell.

@@ -18,8 +18,8 @@ from click import IntRange, Path, UsageError, argument, group, option, pass_obj
 from ... import __version__
 from ...bench.gold import measure_learning, measure_replay
 from ...bench.recall import measure_recall, replay_here
-from ...bench.secrets import DEFAULT_CORPUS, Figures, measure_secrets, read_corpus
-from ...bench.speed import Measure, measure_speed
+from ...bench.secrets import DEFAULT_CORPUS, measure_secrets, read_corpus
+from ...bench.speed import measure_speed
 from ...model.installed import how_to_add, how_to_install, how_to_reach, installer
 from ...model.values import as_dict, record
 from .declarations import Verbs, flag, text_option
@@ -60,23 +60,20 @@ def bench_speed(files: tuple[int, ...], changes: int, as_json: bool) -> None:
 
     measured = [measure_speed(count, note, changes) for count in files]
     if as_json:
-        rows = zip(files, measured, strict=True)
         say_json(
             [
                 {"files": count, "measures": [as_dict(measure) for measure in row]}
-                for count, row in rows
+                for count, row in zip(files, measured, strict=True)
             ]
         )
         return
     say(f"{'':40}" + "".join(f"{count:>16,} files" for count in files))
     for row in zip(*measured, strict=True):
-        say(f"{row[0].name:40}" + "".join(f"{_measure_text(measure):>22}" for measure in row))
-
-
-def _measure_text(measure: Measure) -> str:
-    return (
-        f"{measure.mb:.1f} MB" if measure.mb else f"{measure.ms:.0f} ms {measure.starts:7.1f} st."
-    )
+        cells = (
+            f"{one.mb:.1f} MB" if one.mb else f"{one.ms:.0f} ms {one.starts:7.1f} st."
+            for one in row
+        )
+        say(f"{row[0].name:40}" + "".join(f"{cell:>22}" for cell in cells))
 
 
 @bench_command.command("recall")
@@ -128,20 +125,13 @@ def _print_recall(report: dict[str, Any]) -> None:
     if "unanswerable" in report:
         say(f"  unanswerable: {report['unanswerable']}")
     if "injected" in report:
-        _print_injected(report["injected"])
+        injected = report["injected"]
+        names = [name for name in injected if name != "categories"]
+        rows = {"all": injected, **injected["categories"]}
+        say_table("injected by the hook", names, {row or "(none)": rows[row] for row in rows})
     if "sessions" in report:
         for name, value in report["sessions"].items():
             say(f"  {name.replace('_', ' '):18} {value:>9,}")
-
-
-def _print_injected(injected: dict[str, Any]) -> None:
-    """Print the figures of the prompt hook as a table, a row for each category."""
-    rows = {"all": injected, **injected["categories"]}
-    names = [name for name in injected if name != "categories"]
-    say(f"  {'injected by the hook':20}" + "".join(f"{name:>{len(name) + 4}}" for name in names))
-    for category, row in rows.items():
-        cells = (f"{'–' if row[name] is None else row[name]:>{len(name) + 4}}" for name in names)
-        say(f"  {category or '(none)':20}" + "".join(cells))
 
 
 @bench_command.command("learn")
@@ -169,17 +159,9 @@ def bench_learn(files: tuple[str, ...], as_json: bool) -> None:
         "recall",
     )
     say_table("session", names, {**report["each"], "all": report})
+    curve = {f"score from {point['least']}": point for point in report["curve"]}
     say("")
-    say("  min score  drafts  per session  precision  recall")
-    for point in report["curve"]:
-        row = (point["drafts"], point["per_session"], point["precision"], point["recall"])
-        say(
-            f"{point['least']:>11}"
-            + "".join(
-                f"{_cell_text(value):>{width}}"
-                for value, width in zip(row, (8, 13, 11, 8), strict=True)
-            )
-        )
+    say_table("", ("drafts", "per_session", "precision", "recall"), curve)
 
 
 @bench_command.command("replay")
@@ -206,10 +188,6 @@ def bench_replay(files: tuple[str, ...], as_json: bool) -> None:
     say(pairs.format(**report["pairs"]))
 
 
-def _cell_text(value: object) -> str:
-    return "–" if value is None else str(value)
-
-
 @bench_command.command("secrets")
 @option(
     "--file",
@@ -229,13 +207,7 @@ def bench_secrets(file: str, kinds: bool, as_json: bool) -> None:
     if as_json:
         say_json(as_dict(figures))
         return
-    _print_figures(figures)
-    for kind, rows, recall in figures.by_kind if kinds else ():
-        say(f"  {kind:44} {recall:6.3f}  of {rows:,}")
-
-
-def _print_figures(figures: Figures) -> None:
-    for name, value, rows in (
+    for name, value, of in (
         ("secrets: recall", f"{figures.secret_recall:.3f}", f"of {figures.secrets:,} texts"),
         (
             "personal data: recall",
@@ -257,7 +229,9 @@ def _print_figures(figures: Figures) -> None:
         ("a second run changes nothing", f"{figures.idempotent:.3f}", "of all texts"),
         ("ms for 4 kB", f"{figures.ms_per_4kb:.2f}", "warm, one core"),
     ):
-        say(f"{name:28} {value:>7}  {rows}")
+        say(f"{name:28} {value:>7}  {of}")
+    for kind, rows, recall in figures.by_kind if kinds else ():
+        say(f"  {kind:44} {recall:6.3f}  of {rows:,}")
 
 
 @bench_command.command("scale")
@@ -304,18 +278,11 @@ def bench_scale(
     if as_json:
         say_json([as_dict(row) for row in rows])
         return
-    heads = (
-        "store",
-        "memories",
-        "passages",
-        "fill, s",
-        "fill CPU, s",
-        "search p50, ms",
-        "p95, ms",
-        "CPU, ms",
+    say(
+        "| store | memories | passages | fill, s | fill CPU, s | search p50, ms | p95, ms | CPU, ms"
+        " | size, MB | load | recall |"
     )
-    say(f"| {' | '.join(heads)} | size, MB | load | recall |")
-    say("|" + "---|" * (len(heads) + 3))
+    say("|" + "---|" * 11)
     for row in rows:
         recall = f"{row.recall:.3f}" if row.recall else ""
         fill = f"{row.fill_s:.0f} | {row.fill_cpu_s:.0f}"

@@ -20,12 +20,13 @@ from ...repository import Repository
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .terminal import (
+    done_line,
     draws,
     fields_of,
     name_of,
     note,
-    paint,
     say,
+    say_fact,
     say_json,
     sparkline,
     tell_nothing,
@@ -34,7 +35,7 @@ from .terminal import (
 
 if TYPE_CHECKING:
     from ...files.append import Written
-    from ...index.summaries import Stats, Used
+    from ...index.summaries import Stats
 
 # Open the repository of a command and find out whether a person runs the command. Does not import
 # click.
@@ -103,9 +104,7 @@ def report_decision(
         )
         return
     paths = dict.fromkeys(item.entry.path for item in written if item.entry.target == memory.id)
-    say(
-        f"{paint(done, 'green')}  {name_of(memory)}  {paint(', '.join(paths) or memory.path, 'dim')}"
-    )
+    say(done_line(done, name_of(memory), ", ".join(paths) or memory.path))
     if done == "proposed":
         note(
             f"a person vouches for {memory.id}, so the change waits for 'rawkomem review {memory.id}'"
@@ -121,9 +120,12 @@ def report_decision(
 
 def decided_json(memory: Memory) -> dict[str, Any]:
     """Return a memory as one side of a decision, for JSON."""
-    said = {"claim": memory.extra.get("claim"), "conflicts_with": list(memory.conflicts_with)}
-    votes = fields_of(memory, "disputes", "reinforcements", "helpful", "harmful", "path")
-    return {**fields_of(memory, "id", "title", "status", "reason"), **said, **votes}
+    return {
+        **fields_of(memory, "id", "title", "status", "reason"),
+        "claim": memory.extra.get("claim"),
+        "conflicts_with": list(memory.conflicts_with),
+        **fields_of(memory, "disputes", "reinforcements", "helpful", "harmful", "path"),
+    }
 
 
 # Implement `rawkomem feedback`: rate a memory. Agents do so after every task, so click is not
@@ -172,7 +174,10 @@ def run_stats(folder: str, arguments: list[str], as_json: bool, **which: Any) ->
     stats = repository.stats(filter_of(**which))
     if as_json:
         used = {
-            name: [_used_memory_json(item) for item in getattr(stats, name)]
+            name: [
+                {**fields_of(item, "id", "title"), **used_json(Access(item.count, item.last))}
+                for item in getattr(stats, name)
+            ]
             for name in ("most_used", "least_used")
         }
         say_json({**as_dict(stats), **used})
@@ -186,10 +191,6 @@ def used_json(access: Access) -> dict[str, Any]:
     """Return the number of injections of a memory and the time of the last one, for JSON."""
 
     return {"accesses": access.count, "last_access": iso(access.last)}
-
-
-def _used_memory_json(item: Used) -> dict[str, Any]:
-    return {"id": item.id, "title": item.title, **used_json(Access(item.count, item.last))}
 
 
 def _print_stats(stats: Stats) -> None:
@@ -210,4 +211,4 @@ def _print_stats(stats: Stats) -> None:
             ("uses by day", sparkline(stats.days, "day")),
         ]
     for name, text in lines:
-        say(f"{paint(f'{name:11}', 'dim')} {text}")
+        say_fact(name, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from ...git.runner import Git, GitFailed
 from ...hosts.connect import connectable, is_connected
@@ -102,19 +103,16 @@ def next_step(here: RepositoryState) -> tuple[str, str]:
 
 def connected_hosts(project: str) -> tuple[str, ...]:
     """Return the agent hosts that are connected to a project, or for all projects of the user."""
-    return tuple(
-        name
-        for name in connectable()
-        if _is_connected_host(name, project) or _is_connected_host(name, "")
-    )
+    return tuple(name for name in connectable() if _is_connected_host(name, project))
 
 
 def _is_connected_host(name: str, project: str) -> bool:
-    """Return whether a host is connected; False if its settings cannot be read."""
-    try:
-        return is_connected(name, project)
-    except (RawkoError, OSError):
-        return False
+    """Return whether a host is connected; settings that cannot be read connect nothing."""
+    for place in (project, ""):
+        with suppress(RawkoError, OSError):
+            if is_connected(name, place):
+                return True
+    return False
 
 
 def _uncommitted_files(root: str) -> int:

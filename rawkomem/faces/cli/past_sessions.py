@@ -42,7 +42,16 @@ from .commands import pass_layers, pass_repository
 from .declarations import flag, text_option
 from .drafting import draft_json, end_of, tell_next
 from .options import DRY_RUN, JSON
-from .terminal import day, fields_of, note, paint, say, say_json, wide
+from .terminal import (
+    day,
+    done_line,
+    fields_of,
+    note,
+    paint,
+    say,
+    say_json,
+    wide,
+)
 
 # Learn from many transcripts or with a language model, and print the progress and the result.
 
@@ -63,14 +72,14 @@ def learn_transcripts(
         raise click.exceptions.Exit(INTERRUPTED_CODE) from None
 
 
-def tell_run(gone: Gone, dry_run: bool, drafts: Sequence[dict[str, Any]], as_json: bool) -> None:
+def tell_run(gone: Gone, dry_run: bool, as_json: bool) -> None:
     """Print the drafts of a run; exit with 1 if it ended early."""
     if as_json:
         say_json(
             {
                 "dry_run": dry_run,
                 **fields_of(gone, "model", "stopped", "counts"),
-                "drafts": [*drafts],
+                "drafts": [draft_json(draft) for draft in gone.drafts],
             }
         )
     else:
@@ -158,8 +167,7 @@ def learn_command(
     run = Run(told["agent"], told["task"], told["result"] or "", told["error"])
     if ask or len(files) > 1 or os.path.isdir(files[0]):
         gone = learn_transcripts(repository, files, run, ask=ask, again=again, dry_run=dry_run)
-        drafts = [draft_json(draft) for draft in gone.drafts] if as_json else []
-        tell_run(gone, dry_run, drafts, as_json)
+        tell_run(gone, dry_run, as_json)
         return
     with open_file(files[0], "rb") as file:
         learned = repository.learning.learn(file, run, dry_run)
@@ -185,9 +193,7 @@ def _tell_learned(learned: Learned, dry_run: bool) -> None:
         say(paint(f"       because: {one_line(draft.why, 200)}", "dim"))
     for draft, stored in learned.again:
         told = "a person also said it in another session"
-        say(
-            f"{paint(f'stored {stored.id}', 'green')}  {one_line(draft.title, wide())}  {paint(told, 'dim')}"
-        )
+        say(done_line(f"stored {stored.id}", one_line(draft.title, wide()), told))
     for draft, same in learned.known:
         say(f"{paint('known', 'dim')}  {one_line(draft.title, wide() // 2)}  {paint(same, 'dim')}")
     heard = learned.heard
@@ -272,8 +278,17 @@ def replay_command(
     pasts = [past for file in sessions for past in read_past(file) if past.moments]
     if not sessions:
         pasts = [*last_sessions(repository, last)]
+    if not pasts and sessions:
+        raise NotFound(
+            f"no words of a person in {', '.join(sessions)}",
+            "use a transcript that names its speakers: 'rawkomem docs learning' lists the formats",
+        )
     if not pasts:
-        raise _nothing_found(repository, sessions)
+        looked = ", ".join(session_places(repository.layout).values())
+        raise NotFound(
+            "no past session was found",
+            f"looked in {looked}; name a transcript: 'rawkomem replay FILE'",
+        )
     replayed = []
     for number, past in enumerate(pasts, 1):
         note(f"session {number} of {len(pasts)}: {count(len(past.moments), 'prompt')}")
@@ -312,19 +327,6 @@ def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
             return
 
 
-def _nothing_found(repository: Repository, named: Sequence[str]) -> NotFound:
-    if named:
-        hint = (
-            "use a transcript that names its speakers: 'rawkomem docs learning' lists the formats"
-        )
-        return NotFound(f"no words of a person in {', '.join(named)}", hint)
-    looked = ", ".join(session_places(repository.layout).values())
-    return NotFound(
-        "no past session was found",
-        f"looked in {looked}; name a transcript: 'rawkomem replay FILE'",
-    )
-
-
 def tell_session(session: Replayed) -> None:
     """Print the prompts of a session that get a memory or correct the agent."""
     past = session.past
@@ -351,7 +353,7 @@ def _tell_answer(answer: Answer, corrections: Sequence[Correction]) -> None:
             VERDICT_SIGNS[one.verdict],
             one.verdict,
             VERDICT_STYLES[one.verdict],
-            _quoted(one.draft, _room()),
+            _quoted(one.draft),
         )
         if one.memory:
             since = f"since prompt {one.since}" if 0 < one.since < one.prompt else ""
@@ -374,9 +376,9 @@ def _room() -> int:
     return max(MIN_TEXT_CHARS, wide() - 23)
 
 
-def _quoted(draft: Draft, room: int) -> str:
+def _quoted(draft: Draft) -> str:
     """Return the person's words of a correction; only the correcting sentence if all of them are too long."""
-    whole = " ".join(draft.said.split())
+    whole, room = " ".join(draft.said.split()), _room()
     if draft.kind == AGREED:
         answer = f"“{one_line(whole, MAX_ANSWER_CHARS)}” to: "
         return answer + one_line(draft.title, max(MIN_TEXT_CHARS, room - len(answer)))
@@ -440,22 +442,17 @@ def _write_drafts(repository: Repository, missing: Sequence[Correction]) -> Take
 
 def _tell_written_drafts(taken: Taken) -> None:
     for draft in taken.new:
-        say(
-            f"{paint('draft', 'green')}  {one_line(draft.title, wide() - 30)}  {paint(draft.id, 'dim')}"
-        )
+        say(done_line("draft", one_line(draft.title, wide() - 30), draft.id))
     for draft, stored in taken.stored:
-        say(
-            f"{paint(stored.outcome.what, 'green')}  {one_line(draft.title, wide() - 40)}  {paint(stored.id, 'dim')}"
-        )
+        say(done_line(stored.outcome.what, one_line(draft.title, wide() - 40), stored.id))
     if taken.known:
         note(f"drafts already exist for {count(len(taken.known), 'correction')}")
     note("'rawkomem drafts' lists the drafts; 'rawkomem drafts keep ID' stores one as a memory")
 
 
 def _session_json(session: Replayed) -> dict[str, Any]:
-    past = session.past
     return {
-        **fields_of(past, "name", "host", "session", "at"),
+        **fields_of(session.past, "name", "host", "session", "at"),
         "prompts": [
             {
                 **fields_of(answer, "number", "prompt", "tokens"),

@@ -11,14 +11,14 @@ from ...embed.providers import open_embedder
 from ...files.layout import find_layout, read_stdin
 from ...model.errors import BadInput, NotFound
 from ...model.values import as_dict
-from ...redaction.find import Secret, find_secrets, redact
+from ...redaction.find import find_secrets, redact
 from ...redaction.scrubber import PROFILES as known
-from ...redaction.scrubber import Scrubbed, ScrubStages, scrub_stages
+from ...redaction.scrubber import Scrubbed, scrub_stages
 from ...repository.settings import Settings, load_settings
 from ...state.schema import frontmatter_schema
 from ...text.conditions import condition_problems, match_condition
 from .options import JSON
-from .terminal import note, paint, say, say_either, say_json
+from .terminal import fields_of, note, paint, say, say_either, say_json
 
 # Implement `rawkomem scrub`: redact a text, or show how it would be indexed.
 
@@ -47,22 +47,23 @@ def scrub_command(profile: str, as_json: bool) -> None:
     found = find_secrets(text)
     redacted = redact(text)
     if as_json:
-        say_json({"text": redacted, "findings": [_finding_json(text, secret) for secret in found]})
+        say_json(
+            {
+                "text": redacted,
+                "findings": [
+                    {
+                        **fields_of(secret, "tag", "rule", "line"),
+                        "column": secret.start - text.rfind("\n", 0, secret.start),
+                        "pii": secret.pii,
+                    }
+                    for secret in found
+                ],
+            }
+        )
         return
     sys.stdout.write(redacted)
     if found:
         note(f"{len(found)} redactions: {', '.join(sorted({secret.rule for secret in found}))}")
-
-
-def _finding_json(text: str, secret: Secret) -> dict[str, object]:
-    column = secret.start - text.rfind("\n", 0, secret.start)
-    return {
-        "tag": secret.tag,
-        "rule": secret.rule,
-        "line": secret.line,
-        "column": column,
-        "pii": secret.pii,
-    }
 
 
 def _show_stages(text: str, profile: str, as_json: bool) -> None:
@@ -75,10 +76,6 @@ def _show_stages(text: str, profile: str, as_json: bool) -> None:
     if as_json:
         say_json({**as_dict(done), "chunks": [as_dict(chunk) for chunk in done.chunks]})
         return
-    _print_stages(done)
-
-
-def _print_stages(done: ScrubStages) -> None:
     for name in ("redacted", "structural", "semantic", "normalization"):
         say(f"--- {name}\n{getattr(done, name)}")
     for number, chunk in enumerate(done.chunks, 1):

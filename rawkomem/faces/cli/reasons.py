@@ -19,7 +19,6 @@ from ...recall.signals import filter_of
 from ...repository import Repository
 from ...state.changes import how_settled
 from ...state.history import Explained, Step
-from ...state.trust import Trust
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_layers, pass_repository
@@ -64,14 +63,25 @@ def why_command(repository: Repository, as_json: bool, **asked: Any) -> int:
       rawkomem why ID 'make the payment retry configurable'
     """
     item, inside = _scored(repository, **asked)
-    trust = _trust_of(repository, item)
+    owner, id = repository.layers.owner(item.memory.id)
+    trust = owner.beliefs.trust(replace(item.memory, id=id))
     if as_json:
-        factors = [fields_of(factor, "name", "value", "weight", "why") for factor in item.factors]
-        named = {"layer": item.memory.layer} if item.memory.layer else {}
-        say_json({"id": item.memory.id, **named, "injected": inside, "score": item.score,
-                  "why_not": item.why_not, "why_not_code": item.out.code if item.out else "",
-                  "relevance": item.signals.relevance, "fired": why_fired(item), "factors": factors,
-                  "trust": trust_json(trust)})  # fmt: skip
+        say_json(
+            {
+                "id": item.memory.id,
+                **({"layer": item.memory.layer} if item.memory.layer else {}),
+                "injected": inside,
+                "score": item.score,
+                "why_not": item.why_not,
+                "why_not_code": item.out.code if item.out else "",
+                "relevance": item.signals.relevance,
+                "fired": why_fired(item),
+                "factors": [
+                    fields_of(factor, "name", "value", "weight", "why") for factor in item.factors
+                ],
+                "trust": trust_json(trust),
+            }
+        )
         return 0 if inside else 1
     layer = in_brackets(layer_label(item.memory.layer))
     say(f"{layer}{paint(one_line(item.memory.title), 'bold')}  score {item.score:.3f}")
@@ -91,14 +101,9 @@ def _scored(
     repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str
 ) -> tuple[Scored, bool]:  # fmt: skip
     """Return how a memory scores for a task, and whether it is injected."""
-    only = filter_of(as_of=as_of)
-    return repository.explain(id, Task(" ".join(task), agent, session=session), profile, only)
-
-
-def _trust_of(repository: Repository, item: Scored) -> Trust:
-    """Return the trust of a memory in the layer that holds it."""
-    owner, id = repository.layers.owner(item.memory.id)
-    return owner.beliefs.trust(replace(item.memory, id=id))
+    return repository.explain(
+        id, Task(" ".join(task), agent, session=session), profile, filter_of(as_of=as_of)
+    )
 
 
 @command("why-not")
@@ -112,13 +117,12 @@ def why_not_command(repository: Repository, as_json: bool, **asked: Any) -> None
     """
     item, inside = _scored(repository, **asked)
     if as_json:
-        code = item.out.code if item.out else ""
         say_json(
             {
                 "id": item.memory.id,
                 "injected": inside,
                 "why_not": item.why_not,
-                "why_not_code": code,
+                "why_not_code": item.out.code if item.out else "",
             }
         )
         return
@@ -259,15 +263,16 @@ def _value_text(name: str, value: object) -> str:
 
 def _step_json(step: Step) -> dict[str, Any]:
     entry = step.entry
-    changes = [
-        {"field": name, "before": before, "after": now} for name, before, now in step.changes
-    ]
-    written = {
+    return {
         **fields_of(entry, "id", "kind"),
         "at": iso(entry.at),
         **fields_of(entry, "by", "path", "line"),
+        "told": step.told,
+        "said": dict(entry.extra),
+        "changes": [
+            {"field": name, "before": before, "after": now} for name, before, now in step.changes
+        ],
     }
-    return {**written, "told": step.told, "said": dict(entry.extra), "changes": changes}
 
 
 @command("explain")
@@ -339,21 +344,19 @@ def _observed_line(memory: Memory) -> str:
 
 def _explained_json(explained: Explained) -> dict[str, Any]:
     memory = explained.memory
-    edges = [fields_of(edge, "source", "target", "type") for edge in explained.edges]
-    observed = {
-        "times": memory.times_observed,
-        "first": iso(memory.first_observed),
-        "last": iso(memory.last_observed),
-    }
     return {
         **fields_of(memory, "id", "title", "status", "reason"),
         "standing": explained.standing,
         "trust": trust_json(explained.trust),
         "claim": memory.extra.get("claim"),
         "provenance": memory.extra.get("provenance"),
-        "observed": observed,
+        "observed": {
+            "times": memory.times_observed,
+            "first": iso(memory.first_observed),
+            "last": iso(memory.last_observed),
+        },
         "feedback": fields_of(memory, "helpful", "harmful"),
-        "links": edges,
+        "links": [fields_of(edge, "source", "target", "type") for edge in explained.edges],
         "weak_sources": [fields_of(source, "id", "why", "holds_back") for source in explained.weak],
         "conflicts": [other.id for other in explained.conflicts],
         "settled": {
@@ -366,20 +369,25 @@ def _explained_json(explained: Explained) -> dict[str, Any]:
 def _say_supersession(repository: Repository, id: str, as_json: bool) -> None:
     steps = repository.beliefs.explain_supersession(id)
     if as_json:
-        superseded = [
+        say_json(
             {
-                "id": step.old.id,
-                "superseded_by": step.new.id,
-                "reason": step.old.reason,
-                "trustComparison": {
-                    "original": round(step.old_trust, 4),
-                    "superseding": round(step.new_trust, 4),
-                    "delta": round(step.new_trust - step.old_trust, 4),
-                },
+                "id": repository.get(id).id,
+                "superseded": bool(steps),
+                "chain": [
+                    {
+                        "id": step.old.id,
+                        "superseded_by": step.new.id,
+                        "reason": step.old.reason,
+                        "trustComparison": {
+                            "original": round(step.old_trust, 4),
+                            "superseding": round(step.new_trust, 4),
+                            "delta": round(step.new_trust - step.old_trust, 4),
+                        },
+                    }
+                    for step in steps
+                ],
             }
-            for step in steps
-        ]
-        say_json({"id": repository.get(id).id, "superseded": bool(steps), "chain": superseded})
+        )
         return
     for step in steps:
         say(

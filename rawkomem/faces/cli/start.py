@@ -21,9 +21,9 @@ from ...files.layout import FOLDER, Layout, find_layout, personal_root
 from ...files.session_records import Told
 from ...git.connection import Wanted, carry_out_connection
 from ...git.connection import plan_git_connection as plan_git
-from ...git.runner import GitFailed, work_tree
+from ...git.runner import work_tree
 from ...hosts import person
-from ...hosts.connect import installed_hosts, is_connected, plan_connect
+from ...hosts.connect import installed_hosts, plan_connect
 from ...hosts.hook_prompt import rehearsed
 from ...hosts.known_hosts import HOSTS
 from ...index.catalogue import Row
@@ -42,6 +42,7 @@ from .declarations import flag
 from .importing import shown_path
 from .opening import author, open_repository
 from .options import DRY_RUN, PERSONAL, YES
+from .overview import connected_hosts
 from .terminal import note, paint, say, wide
 
 Ask = Callable[["GuideStep", str], bool]
@@ -76,41 +77,33 @@ def survey(place: str, imports: bool, connect: bool) -> Survey:
     layout = Layout(os.path.join(project, FOLDER))
     above = _repository_around(project)
     is_started, is_git = above == project, _is_git(project)
-    found = _preview_imports(layout, is_started) if imports else []
+    found: list[Import] = []
+    waiting: dict[str, None] = {}
+    if imports and is_started:
+        with open_repository(project) as repository:
+            found = preview_import(project, repository.core.all())
+            places = [place_of(memory.extra) for memory in repository.beliefs.waiting()]
+        waiting = dict.fromkeys(place.partition(":")[0] for place in places)
+    elif imports:
+        found = preview_import(project)
+    connected = connected_hosts(project)
+    missing = [step for step in plan_start(project) if not step.exists]
+    if is_started:  # an empty file only keeps a folder, which exists
+        missing = [
+            step for step in missing if step.text or not os.path.isdir(os.path.dirname(step.path))
+        ]
     return Survey(
         layout,
         is_started,
-        tuple(step for step in plan_start(project) if not _is_written(step, is_started)),
+        tuple(missing),
         "" if is_started else above,
         tuple(found),
-        _formats_waiting(project) if is_started and imports else (),
+        tuple(waiting),
         tuple(pair for item in found if item.unreadable for pair in item.skipped),
-        tuple(name for name in installed_hosts() if not _is_connected(name, project))
-        if connect
-        else (),
+        tuple(name for name in installed_hosts() if name not in connected) if connect else (),
         connect and is_git,
         connect and not is_git,
     )
-
-
-def _is_written(step: StartFile, is_started: bool) -> bool:
-    """Return whether a file need not be written: it exists, or it is an empty file in a folder that exists."""
-    return step.exists or (
-        is_started and not step.text and os.path.isdir(os.path.dirname(step.path))
-    )
-
-
-def _preview_imports(layout: Layout, is_started: bool) -> list[Import]:
-    if not is_started:
-        return preview_import(layout.project)
-    with open_repository(layout.project) as repository:
-        return preview_import(layout.project, repository.core.all())
-
-
-def _formats_waiting(project: str) -> tuple[str, ...]:
-    with open_repository(project) as repository:
-        places = [place_of(memory.extra) for memory in repository.beliefs.waiting()]
-    return tuple(dict.fromkeys(place.partition(":")[0] for place in places))
 
 
 def _repository_around(project: str) -> str:
@@ -121,18 +114,10 @@ def _repository_around(project: str) -> str:
         return ""
 
 
-def _is_connected(name: str, project: str) -> bool:
-    """Return whether a host is connected to this project or to all; False if its settings cannot be read."""
-    try:
-        return is_connected(name, project) or is_connected(name, "")
-    except RawkoError:
-        return False
-
-
 def _is_git(project: str) -> bool:
     try:
         work_tree(project)
-    except (GitFailed, NotFound):
+    except NotFound:
         return False
     return True
 
@@ -208,7 +193,7 @@ class Guide:
 
     def steps(self) -> list[GuideStep]:
         """Return the steps that have something to do."""
-        return [*self._start(), *self._imports(), *self._hosts(), *self._git()]
+        return [*self._start(), *self._imports(), *map(self._host, self.found.hosts), *self._git()]
 
     def run(self, ask: Ask) -> None:
         """Ask for each step and carry it out. Report a step that fails, and continue with the next one.
@@ -227,7 +212,7 @@ class Guide:
                     sys.stdout.flush()  # notes go to stderr
                     step.run()
             except RawkoError as failure:
-                note(f"this step failed: {failure.message} ({failure.hint})")
+                note(f"this step failed: {failure.in_full}")
         self._refuse_without_files()
 
     # The files of the repository
@@ -353,10 +338,6 @@ class Guide:
         self.undo.insert(0, (f"{self.command} undo {change.name} --all", what))
 
     # Connections
-
-    def _hosts(self) -> Iterator[GuideStep]:
-        for name in self.found.hosts:
-            yield self._host(name)
 
     def _host(self, name: str) -> GuideStep:
         title = HOSTS[name].about.partition(":")[0]

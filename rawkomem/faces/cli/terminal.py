@@ -113,6 +113,16 @@ def say_answer(as_json: bool, data: object, lines: Iterable[str], nothing: str =
         note(nothing)
 
 
+def say_fact(name: str, text: str, width: int = 11) -> None:
+    """Print a name in gray, and a text in the column beside it."""
+    say(f"{paint(f'{name:{width}}', 'dim')} {text}")
+
+
+def done_line(done: str, what: str, where: str) -> str:
+    """Return a line: what was done, to what, and its file or id in gray."""
+    return f"{paint(done, 'green')}  {what}  {paint(where, 'dim')}"
+
+
 def say_table(corner: str, names: Sequence[str], rows: Mapping[str, Mapping[str, Any]]) -> None:
     """Print a table: a column for each name, a row for each mapping. An unknown value is a dash."""
     heads = [name.replace("_", " ") for name in names]

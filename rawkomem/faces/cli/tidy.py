@@ -14,7 +14,7 @@ from ...model.entries import Entry
 from ...model.errors import BadInput, Refused
 from ...model.values import as_dict, iso
 from ...repository import Repository
-from ...repository.maintenance import FOUND_AMONG, Done, Due, Retained
+from ...repository.maintenance import FOUND_AMONG, Done, Retained
 from ...state.digests import IDLE_DAYS, MAX_DIGESTS, MIN_DIGEST_MEMBERS, Digesting
 from ...state.fold import REGISTRY
 from ...state.trust import sources_in
@@ -70,8 +70,8 @@ def prune_command(repository: Repository, apply: bool, dry_run: bool, as_json: b
     """
     refuse_both(apply, dry_run)
     done, outlook = repository.lifecycle.prune(dry_run=True, by=user_name())
-    agreed = _agreed(repository, done, as_json) if apply and done.plan.entries else None
-    if agreed is not None:
+    if apply and done.plan.entries:
+        agreed = _agreed(repository, done, as_json)
         done, _ = with_bar(
             lambda bar: repository.lifecycle.prune(False, user_name(), bar, agreed), "archiving"
         )
@@ -125,8 +125,8 @@ def digest_command(
     refuse_both(apply, dry_run)
     how, by = Digesting(min_size, idle, limit), user_name()
     done = repository.lifecycle.digest(how, archive, dry_run=True, by=by)
-    agreed = _agreed(repository, done, as_json) if apply and done.plan.entries else None
-    if agreed is not None:
+    if apply and done.plan.entries:
+        agreed = _agreed(repository, done, as_json)
         done = with_bar(
             lambda bar: repository.lifecycle.digest(how, archive, False, by, bar, agreed),
             "digesting",
@@ -159,7 +159,14 @@ def consolidate_command(
     if staged:
         return tell_duplicates(staged_repositories(folder), apply, as_json)
     repository = open_repository(folder)
-    if if_due and not _is_due(repository.lifecycle.due(), as_json):
+    due = repository.lifecycle.due()
+    if if_due and not due.is_due:
+        if as_json:
+            say_json(
+                {"due": False, "new_traces": due.new, "least": due.least, "last_run": iso(due.last)}
+            )
+        else:
+            note(f"not due: {due.new} new traces; it is due after {due.least} new traces or a week")
         return 0
     by = user_name()
     done = with_bar(
@@ -172,24 +179,15 @@ def consolidate_command(
 def _agreed(repository: Repository, done: Done, as_json: bool) -> list[str]:
     """Ask a person to confirm a plan; return the memories that may be archived. Raise Refused without a person."""
     if repository.core.via != PERSON:
-        hint = "leave out --apply to print the plan; 'rawkomem archive ID' archives one memory"
-        raise Refused("only a person at a terminal may use --apply here", hint)
+        raise Refused(
+            "only a person at a terminal may use --apply here",
+            "leave out --apply to print the plan; 'rawkomem archive ID' archives one memory",
+        )
     if not as_json:
         _tell_plan(repository, done, as_json)
     if not confirmed(f"Write {counted(len(done.plan.entries), 'entry')}?"):
         raise Abort
     return [entry.about for entry in done.plan.entries if entry.kind == "archive"]
-
-
-def _is_due(due: Due, as_json: bool) -> bool:
-    if not due.is_due:
-        if as_json:
-            say_json(
-                {"due": False, "new_traces": due.new, "least": due.least, "last_run": iso(due.last)}
-            )
-        else:
-            note(f"not due: {due.new} new traces; it is due after {due.least} new traces or a week")
-    return due.is_due
 
 
 def _tell_plan(
@@ -202,13 +200,15 @@ def _tell_plan(
         put_away = {"moves": moves, "unfound": unfound} if moves or unfound else {}
         if done.staying:
             put_away["staying"] = [{"id": id, "why": why} for id, why in done.staying]
-        told = {
-            "dry_run": not done.written,
-            "why": done.plan.why,
-            **(counts or {}),
-            "entries": entries,
-        }
-        say_json({**told, **put_away})
+        say_json(
+            {
+                "dry_run": not done.written,
+                "why": done.plan.why,
+                **(counts or {}),
+                "entries": entries,
+                **put_away,
+            }
+        )
         return
     used = {} if done.written else repository.lifecycle.accesses()
     for entry in done.plan.entries:
@@ -272,13 +272,14 @@ def _entry_reason(entry: Entry) -> str:
 
 
 def _entry_json(done: Done, entry: Entry) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    return {
         "kind": entry.kind,
         "id": entry.target,
         "title": _entry_title(done, entry),
         "why": _entry_reason(entry),
+        **entry.extra,
+        **({"body": entry.body} if entry.body else {}),
     }
-    return {**said, **entry.extra, **({"body": entry.body} if entry.body else {})}
 
 
 # Implement `rawkomem tidy gather`: move changes from .rawko/changes into the files of their
@@ -302,17 +303,15 @@ def gather_command(repository: Repository, dry_run: bool, as_json: bool) -> None
     """
     done = repository.gathering.run(dry_run)
     if as_json:
-        moved = [
-            {"id": entry.id, "kind": entry.kind, "about": entry.about, "to": entry.path}
-            for entry in done.entries
-        ]
-        left = [as_dict(one) for one in done.left]
         say_json(
             {
                 "dry_run": not done.written,
-                "moved": moved,
+                "moved": [
+                    {"id": entry.id, "kind": entry.kind, "about": entry.about, "to": entry.path}
+                    for entry in done.entries
+                ],
                 "removed": list(done.removed),
-                "left": left,
+                "left": [as_dict(one) for one in done.left],
             }
         )
         return
@@ -350,37 +349,39 @@ def retention_command(ctx: Context, /, apply: bool, dry_run: bool, as_json: bool
     if ctx.invoked_subcommand:
         return
     refuse_both(apply, dry_run)
-    repository = open_repository(ctx.obj)
-    _tell_retained(repository.retention.run(not apply, user_name()), as_json)
+    _tell_retained(open_repository(ctx.obj).retention.run(not apply, user_name()), as_json)
 
 
 def _tell_retained(done: Retained, as_json: bool) -> None:
-    if as_json:
-        entries = [
-            {"kind": entry.kind, "id": entry.target, "title": entry.title}
-            for entry in done.plan.entries
-        ]
-        moves = [{"from": move.source, "to": move.target, "why": move.why} for move in done.moves]
-        say_json(
-            {
-                "dry_run": not done.written,
-                "entries": entries,
-                "moves": moves,
-                "packed": list(done.packed),
-            }
-        )
-        return
-    for entry in done.plan.entries:
-        say(f"{paint('+', 'green')} {entry.kind:9} {one_line(entry.title or entry.target, 100)}")
-    for move in done.moves:
-        say(
-            f"{paint('>', 'cyan')} {move.source} → {os.path.dirname(move.target)}/  {paint(move.why, 'dim')}"
-        )
-    for folder in done.packed:
-        say(f"{paint('>', 'cyan')} {folder}/ → {folder}.…{BUNDLE_SUFFIX}")
-    if not (done.plan.entries or done.moves or done.packed):
-        note("nothing to do")
-    elif not done.written:
+    added = [
+        f"{paint('+', 'green')} {entry.kind:9} {one_line(entry.title or entry.target, 100)}"
+        for entry in done.plan.entries
+    ]
+    moved = [
+        f"{paint('>', 'cyan')} {move.source} → {os.path.dirname(move.target)}/  {paint(move.why, 'dim')}"
+        for move in done.moves
+    ]
+    packed = [
+        f"{paint('>', 'cyan')} {folder}/ → {folder}.…{BUNDLE_SUFFIX}" for folder in done.packed
+    ]
+    lines = [*added, *moved, *packed]
+    say_answer(
+        as_json,
+        {
+            "dry_run": not done.written,
+            "entries": [
+                {"kind": entry.kind, "id": entry.target, "title": entry.title}
+                for entry in done.plan.entries
+            ],
+            "moves": [
+                {"from": move.source, "to": move.target, "why": move.why} for move in done.moves
+            ],
+            "packed": list(done.packed),
+        },
+        lines,
+        "nothing to do",
+    )
+    if lines and not done.written and not as_json:
         note("nothing was written or moved; --apply carries out the plan")
 
 

@@ -61,16 +61,14 @@ def status_command(repository: Repository, as_json: bool) -> int:
     drafts = len(repository.drafts.all())
     unsaved = unsaved_texts(repository.layout)
     if as_json:
-        problems = [f"{problem.path}: {problem.message}" for problem in status.problems]
-        told = {"layers": [as_dict(layer) for layer in layers]} if layers else {}
         say_json(
             {
                 **as_dict(status),
-                "problems": problems,
+                "problems": [f"{problem.path}: {problem.message}" for problem in status.problems],
                 "fresh": status.fresh,
                 "drafts": drafts,
                 "unsaved": unsaved,
-                **told,
+                **({"layers": [as_dict(layer) for layer in layers]} if layers else {}),
             }
         )
     else:
@@ -243,8 +241,7 @@ def store_status(repository: Repository, as_json: bool) -> int:
     Examples:
       rawkomem store status
     """
-    statuses = repository.store.list()
-    return say_standings(as_json, statuses, _store_line)
+    return say_standings(as_json, repository.store.list(), _store_line)
 
 
 def say_standings(as_json: bool, statuses: Sequence[Any], line: Callable[[Any], str]) -> int:
@@ -297,14 +294,9 @@ def store_publish(repository: Repository, as_json: bool) -> None:
       rawkomem store publish
     """
     done = repository.store.publish()
-    parts = [
-        counted(done.memories, "memory"),
-        counted(done.blocks, "block"),
-        counted(done.skills, "skill"),
-    ]
-    say_either(
-        as_json, as_dict(done), f"other programs can read {parts[0]}, {parts[1]} and {parts[2]}"
-    )
+    rest = f"{counted(done.blocks, 'block')} and {counted(done.skills, 'skill')}"
+    said = f"other programs can read {counted(done.memories, 'memory')}, {rest}"
+    say_either(as_json, as_dict(done), said)
 
 
 @store_command.command("migrate")
@@ -392,8 +384,11 @@ def sinks_flush(repository: Repository, due: bool, as_json: bool) -> int:
       rawkomem sinks flush
     """
     flushed = repository.sinks.flush(due)
-    said = f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} dropped"
-    say_either(as_json, as_dict(flushed), said)
+    say_either(
+        as_json,
+        as_dict(flushed),
+        f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} dropped",
+    )
     if flushed.failure and not as_json:
         note(flushed.failure)
     return 1 if flushed.failure else 0
@@ -459,9 +454,16 @@ def ledger_verify(repository: Repository, database: str, as_json: bool) -> int:
 
 def _tell_verdict(verdict: Any, told: dict[str, Any], lines: Iterable[str], as_json: bool) -> int:
     """Print the verdict on a ledger; return 1 if its chain is broken, else 0."""
-    problems = [as_dict(problem) for problem in verdict.problems]
-    data = {**as_dict(verdict), "problems": problems, **told, "whole": not verdict.problems}
-    say_answer(as_json, data, lines)
+    say_answer(
+        as_json,
+        {
+            **as_dict(verdict),
+            "problems": [as_dict(problem) for problem in verdict.problems],
+            **told,
+            "whole": not verdict.problems,
+        },
+        lines,
+    )
     return 1 if verdict.problems else 0
 
 

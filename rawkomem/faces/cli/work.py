@@ -35,12 +35,14 @@ from .searching import result_json as found_json
 from .searching import say_result as show_found
 from .terminal import (
     day,
+    done_line,
     fields_of,
     name_of,
     note,
     paint,
     say,
     say_either,
+    say_fact,
     say_json,
     say_rows,
     shortened,
@@ -107,14 +109,10 @@ def trace_add(repository: Repository, as_json: bool, **given: Any) -> None:
       rawkomem trace add --goal 'Release 1.2' --status failure --error 'The tag was missing'
     """
     if not any(given[name] for name in ("plan", "steps", "results", "learnings")):
-        given["body"] = _piped_body()
+        given["body"] = "" if sys.stdin.isatty() else entry_from_text(read_stdin()).body
     told = ToldTrace(**{**given, "agent": given["agent"] or user_name()})
     _report_recorded(repository.traces.add(told), as_json)
     repository.core.follow()
-
-
-def _piped_body() -> str:
-    return "" if sys.stdin.isatty() else entry_from_text(read_stdin()).body
 
 
 @trace_command.command("list")
@@ -148,9 +146,13 @@ def trace_list(
     if not in_order:
         found = sorted(found, key=lambda memory: (-memory.created, memory.id))
     found = [memory for memory in found if not status or outcome_of(memory) in status]
-    say_rows(as_json, shortened(as_json, found, limit), _trace_json, _trace_line)
-    if not found and not as_json:
-        note("no trace found: 'rawkomem trace add' records one")
+    say_rows(
+        as_json,
+        shortened(as_json, found, limit),
+        _trace_json,
+        _trace_line,
+        "no trace found: 'rawkomem trace add' records one",
+    )
 
 
 def _trace_line(memory: Memory) -> str:
@@ -162,14 +164,16 @@ def _trace_line(memory: Memory) -> str:
 
 
 def _trace_json(memory: Memory) -> dict[str, Any]:
-    who = {
+    return {
         "trace_id": memory.id,
         "timestamp": iso(memory.created),
         "goal": memory.title,
         "agent": memory.by,
+        "status": outcome_of(memory),
+        "tools_used": list(tools_of(memory)),
+        "path": memory.path,
+        "archived": memory.status == "archived",
     }
-    how = {"status": outcome_of(memory), "tools_used": list(tools_of(memory))}
-    return {**who, **how, "path": memory.path, "archived": memory.status == "archived"}
 
 
 @trace_command.command("show")
@@ -201,10 +205,10 @@ def trace_show(repository: Repository, id: str, as_json: bool) -> None:
     say(_trace_line(memory))
     for name, value in memory.extra.items():
         text = ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
-        say(f"{paint(f'{name:13}', 'dim')} {one_line(text, 400)}")
+        say_fact(name, one_line(text, 400), 13)
     if needed:
-        say(f"{paint('depended on  ', 'dim')} {', '.join(needed)}")
-    say(f"{paint('file         ', 'dim')} {memory.path}:{memory.line}")
+        say_fact("depended on", ", ".join(needed), 13)
+    say_fact("file", f"{memory.path}:{memory.line}", 13)
     say()
     say(memory.body)
 
@@ -228,22 +232,21 @@ def log_command(ctx: Context, personal: bool, limit: int, as_json: bool) -> None
         return
     repository = open_personal() if personal else open_repository(ctx.obj)
     found = repository.traces.experiences()[:limit]
-    say_rows(as_json, found, _log_json, _log_line)
-    if not found and not as_json:
-        note(
-            "the log is empty: hooks add an entry for each session, 'rawkomem trace log add' adds one by hand"
-        )
+    say_rows(
+        as_json,
+        found,
+        _log_json,
+        _log_line,
+        "the log is empty: hooks add an entry for each session, 'rawkomem trace log add' adds one by hand",
+    )
 
 
 def _log_json(memory: Memory) -> dict[str, Any]:
-    what = {
+    return {
         "id": memory.id,
         "timestamp": iso(memory.created),
         "goal": memory.title,
         "agent": memory.by,
-    }
-    return {
-        **what,
         "project": first_value(memory, ("project_name",)),
         "outcome": outcome_of(memory),
         "path": memory.path,
@@ -293,7 +296,7 @@ def _report_recorded(written: Written, as_json: bool) -> None:
     say_either(
         as_json,
         data,
-        f"{paint('recorded', 'green')}  {number}{entry.id}  {paint(entry.path, 'dim')}",
+        done_line("recorded", f"{number}{entry.id}", entry.path),
     )
     if written.redacted:
         note("secrets in the text were redacted before it was written")
@@ -449,13 +452,12 @@ def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
     Examples:
       rawkomem episode list
     """
-    nothing = "no episodes yet: 'rawkomem episode capture --since 2026-01-23' creates one"
     say_rows(
         as_json,
         shortened(as_json, repository.episodes.list(), limit),
         _episode_json,
         _episode_line,
-        nothing,
+        "no episodes yet: 'rawkomem episode capture --since 2026-01-23' creates one",
     )
 
 
@@ -474,7 +476,14 @@ def show_episode(repository: Repository, id: str, as_json: bool) -> None:
         say_json(
             {
                 **_episode_json(episode),
-                "memories": [_member_json(memory) for memory in episode.members],
+                "memories": [
+                    {
+                        **fields_of(memory, "id", "title", "status"),
+                        "created": iso(memory.created),
+                        "by": memory.by,
+                    }
+                    for memory in episode.members
+                ],
             }
         )
         return
@@ -571,7 +580,7 @@ def compress_episode(
         say_json({"id": entry.id, "path": entry.path, "summary": entry.body, "derivedFrom": sources,
                   "archived": len(archived)})  # fmt: skip
         return
-    say(f"{paint('stored', 'green')}  {entry.id}  {paint(entry.path, 'dim')}")
+    say(done_line("stored", entry.id, entry.path))
     say(f"from {counted(len(sources), 'memory')}, {len(archived)} of them archived")
     for id, why in staying.items():
         note(f"{id} stays active: {why}")
@@ -593,14 +602,6 @@ def _episode_json(episode: Episode) -> dict[str, Any]:
             "members": [member.id for member in episode.members], "missing": list(episode.missing)}  # fmt: skip
 
 
-def _member_json(memory: Memory) -> dict[str, Any]:
-    return {
-        **fields_of(memory, "id", "title", "status"),
-        "created": iso(memory.created),
-        "by": memory.by,
-    }
-
-
 def _episode_line(episode: Episode) -> str:
     memory = episode.memory
     span = (
@@ -613,5 +614,8 @@ def _episode_line(episode: Episode) -> str:
 
 
 def _tell_episode(episode: Episode, done: str, as_json: bool) -> None:
-    said = f"{paint(done, 'green')}  {_episode_line(episode)}  {paint(episode.memory.path, 'dim')}"
-    say_either(as_json, _episode_json(episode), said)
+    say_either(
+        as_json,
+        _episode_json(episode),
+        done_line(done, _episode_line(episode), episode.memory.path),
+    )

@@ -159,8 +159,9 @@ def memory_at(documents: Documents, uri: str, line: int) -> tuple[Document, Memo
     if document and entry and entry.target and not entry.draft:
         memory = document.shelf.as_edited(entry.target, document.path, entries)
     if document is None or memory is None:
-        hint = "put the cursor into an entry whose frontmatter is valid"
-        raise BadInput("no memory at the cursor", hint)
+        raise BadInput(
+            "no memory at the cursor", "put the cursor into an entry whose frontmatter is valid"
+        )
     return document, memory
 
 

@@ -196,9 +196,8 @@ class EditorServer:
             try:
                 return await call(self.documents, *given)
             except RawkoError as failure:
-                text = failure.message + (f" ({failure.hint})" if failure.hint else "")
                 self.editor.window_show_message(
-                    lsp.ShowMessageParams(type=lsp.MessageType.Error, message=text)
+                    lsp.ShowMessageParams(type=lsp.MessageType.Error, message=failure.in_full)
                 )
 
         return answer

@@ -360,7 +360,7 @@ def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
     if not memories:
         return None
     teller = Teller(shelf)
-    return shown("\n\n".join(teller.card(memory) for memory in memories), span)
+    return shown("\n\n".join(map(teller.card, memories)), span)
 
 
 def lenses(documents: Documents, params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
@@ -441,5 +441,8 @@ def _why_at(documents: Documents, uri: str, line: int, task: str) -> dict[str, o
     document, memory = memory_at(documents, uri, line)
     item, inside = document.shelf.repository.explain(memory.id, Task(task))
     said = "recalled for this task" if inside else f"not recalled for this task: {item.why_not}"
-    text = "\n".join([f"{one_line(memory.title or memory.id)}: {said}", *explain_score(item)])
-    return {"id": memory.id, "recalled": inside, "text": text}
+    return {
+        "id": memory.id,
+        "recalled": inside,
+        "text": "\n".join([f"{one_line(memory.title or memory.id)}: {said}", *explain_score(item)]),
+    }

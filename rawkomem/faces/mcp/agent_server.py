@@ -134,7 +134,9 @@ class MemoryServer:
         except RawkoError as failure:
             return _tool_result(complaint(failure), wrong=failure.exit_code != 0)
         except Exception as failure:
-            return _tool_result(_bug(params.name, failure), wrong=True)
+            said = f"{params.name} failed: {type(failure).__name__}: {one_line(str(failure), 200)}"
+            print(f"rawkomem: {said}", file=sys.stderr)  # the server keeps running
+            return _tool_result(said, wrong=True)
 
     def _caller(self, context: Any) -> Caller:
         """Return the client, with its own name or DEFAULT_AUTHOR."""
@@ -277,10 +279,3 @@ def checked_arguments(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 def _tool_result(text: str, wrong: bool = False) -> wire.CallToolResult:
     return wire.CallToolResult(content=[wire.TextContent(type="text", text=text)], is_error=wrong)
-
-
-def _bug(name: str, failure: Exception) -> str:
-    """Print an internal error on stderr and return it as one line for the client. The server keeps running."""
-    said = f"{name} failed: {type(failure).__name__}: {one_line(str(failure), 200)}"
-    print(f"rawkomem: {said}", file=sys.stderr)
-    return said

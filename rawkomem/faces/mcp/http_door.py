@@ -86,8 +86,10 @@ def listen_on_loopback(port: int) -> socket.socket:
         )  # a client that reads the address may connect before the server runs
     except OSError as failure:
         listening.close()
-        hint = "choose another port, or 0 for a free one"
-        raise BadInput(f"port {port} cannot be used: {failure.strerror}", hint) from None
+        raise BadInput(
+            f"port {port} cannot be used: {failure.strerror}",
+            "choose another port, or 0 for a free one",
+        ) from None
     return listening
 
 

@@ -154,8 +154,7 @@ def _draft_row(draft: Draft) -> tuple[dict[str, str], str]:
 
 def complaint(failure: RawkoError) -> str:
     """Return an error as one redacted line."""
-    hint = f" ({failure.hint})" if failure.hint else ""
-    return redact(one_line(f"{failure.message}{hint}", 600), pii=False)
+    return redact(one_line(failure.in_full, 600), pii=False)
 
 
 def _unless_usual(value: str, usual: str) -> str:

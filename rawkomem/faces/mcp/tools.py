@@ -17,7 +17,6 @@ from ...model.errors import BadInput, NotFound
 from ...model.filters import FILTER_FIELDS
 from ...model.values import IMPORTANCE, record
 from ...recall.earlier_tasks import NO_BRIEF
-from ...recall.inject import Injection
 from ...recall.signals import cut_note, filter_of
 from ...repository import Repository
 from ...repository.writing import SAME_TITLE, doubts_about
@@ -70,8 +69,11 @@ class Verb:
     @property
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of all arguments."""
-        needed = {"required": [*self.needs]} if self.needs else {}
-        return {"type": "object", "properties": self.takes, **needed}
+        return {
+            "type": "object",
+            "properties": self.takes,
+            **({"required": [*self.needs]} if self.needs else {}),
+        }
 
 
 def recall(repository: Repository, caller: Caller, task: str) -> str:
@@ -79,26 +81,19 @@ def recall(repository: Repository, caller: Caller, task: str) -> str:
     injection = repository.inject(Task(task, session=caller.session), form="xml")
     repository.note_use(injection, caller.session)
     repository.core.deepen_in_background()
-    return _cut_line(task) + (
-        _with_known_ids(injection) or "No memory is relevant to this task. 'search' may find more."
-    )
+    text = injection.text
+    # the host may have dropped these from its context
+    told = [item.memory.id for item in injection.left_out if item.out and item.out.code == "told"]
+    if told:
+        ids = ", ".join(map(safe_item_id, told))
+        text += f"Already given in this session: {ids}. 'get' returns one again.\n"
+    return _cut_line(task) + (text or "No memory is relevant to this task. 'search' may find more.")
 
 
 def _cut_line(text: str) -> str:
     """Return a line that says how much of a long text was used; empty if the whole text was used."""
     said = cut_note([text])
     return f"{said}.\n" if said else ""
-
-
-def _with_known_ids(injection: Injection) -> str:
-    """Return the injected text, and the ids of relevant memories that this session already got.
-
-    The host may have dropped those from its context; `get` returns them again.
-    """
-    told = [item.memory.id for item in injection.left_out if item.out and item.out.code == "told"]
-    ids = ", ".join(map(safe_item_id, told))
-    before = f"Already given in this session: {ids}. 'get' returns one again.\n" if told else ""
-    return f"{injection.text}{before}"
 
 
 def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: str) -> str:
@@ -131,11 +126,8 @@ def remember(
     **flags: Any,
 ) -> str:
     """Run `rawkomem add`, or `rawkomem amend` if `amends` names a memory. `text` is a body without frontmatter."""
-    body = "\n\n".join(
-        part
-        for part in (text.strip("\n"), f"Reason: {reason.strip()}" if reason.strip() else "")
-        if part
-    )
+    because = f"Reason: {reason.strip()}" if reason.strip() else ""
+    body = "\n\n".join(filter(None, (text.strip("\n"), because)))
     entry = compose_entry(Entry(body=body), "amend" if amends else "memory", caller.name, **flags)
     if amends:
         owner, own = repository.layers.owner(amends)
@@ -144,13 +136,13 @@ def remember(
         _refuse_doubtful(owner, entry, own)
         written = owner.amend(own, entry)
         return what_was_amended(written, owner.get(written.entry.about))
-    _refuse_doubtful(_project_only(repository), entry, says_so=bool(quote.strip()))
-    if quote.strip():
-        return what_was_remembered(
-            _project_only(repository).remembering.remember(entry, quote, caller.name)
-        )
-    _project_only(repository).remembering.refuse_planted(entry)
-    return what_was_stored(_project_only(repository).add(entry))
+    project = _project_only(repository)
+    says_so = bool(quote.strip())
+    _refuse_doubtful(project, entry, says_so=says_so)
+    if says_so:
+        return what_was_remembered(project.remembering.remember(entry, quote, caller.name))
+    project.remembering.refuse_planted(entry)
+    return what_was_stored(project.add(entry))
 
 
 def _refuse_doubtful(
@@ -162,8 +154,10 @@ def _refuse_doubtful(
     """
     for doubt in doubts_about(repository.core, entry, about):
         if doubt.code == SAME_TITLE and not says_so:
-            hint = f"to change that memory, call 'remember' with amends: {doubt.concerns}; otherwise use another title"
-            raise BadInput(f"{doubt.message}: nothing was stored", hint)
+            raise BadInput(
+                f"{doubt.message}: nothing was stored",
+                f"to change that memory, call 'remember' with amends: {doubt.concerns}; otherwise use another title",
+            )
         if doubt.code != SAME_TITLE:
             raise BadInput(f"{doubt.message}: nothing was stored", doubt.hint)
 

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import wraps
 from threading import Lock
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
@@ -82,6 +81,7 @@ from .values import (
     SynthesisResult,
     checked_limit,
     read_options,
+    value,
 )
 
 # Read files that a user names, and name the file in every error.
@@ -133,8 +133,10 @@ def checked_options(options: MemoryMeshOptions) -> MemoryMeshOptions:
             f"unknown provider {options.llm_provider!r}", "one of " + ", ".join(PROVIDERS)
         )
     if options.max_heritage_depth < 1:
-        hint = "use at least 1; to store no heritage, leave enable_heritage_tracking off"
-        raise BadInput(f"max_heritage_depth is {options.max_heritage_depth}", hint)
+        raise BadInput(
+            f"max_heritage_depth is {options.max_heritage_depth}",
+            "use at least 1; to store no heritage, leave enable_heritage_tracking off",
+        )
     return options
 
 
@@ -282,7 +284,8 @@ class SyncMemoryMesh:
     def add(self, content: str, metadata: Given | None = None) -> MemoryRecord:
         """Store a memory and return it, or return the stored memory that already says the same."""
         entry = entry_of(content, {} if metadata is None else metadata, self.options.agent_id)
-        chain = self._chain_in(metadata or {})
+        told = self.options.enable_heritage_tracking and (metadata or {}).get("heritage_chain")
+        chain = self._chain(told) if told else None
         if chain:
             plan_heritage(
                 new_memory(entry), chain
@@ -291,9 +294,7 @@ class SyncMemoryMesh:
             return record_of(new_memory(replace(entry, at=now())))
         memory, new = records.store_unless_known(self.repository, entry)
         if new and chain:
-            self.repository.lessons.inherit(
-                memory.id, chain.intents, chain.hypotheses, chain.rationales, self._by
-            )
+            self._inherit(memory.id, chain)
             memory = self.repository.get(memory.id)
         return record_of(memory)
 
@@ -444,10 +445,7 @@ class SyncMemoryMesh:
     def insert_heritage(self, memory_id: str, heritage: HeritageChain | Given) -> None:
         """Record the chain of intents that led to a memory."""
         chain, memory = self._chain(heritage), self._memory(memory_id)
-        id = memory.id if memory else memory_id
-        self.repository.lessons.inherit(
-            id, chain.intents, chain.hypotheses, chain.rationales, self._by
-        )
+        self._inherit(memory.id if memory else memory_id, chain)
 
     def get_memories_by_pattern(self, pattern_id: str) -> list[MemoryRecord]:
         """Return the lessons of a pattern, then other memories whose metadata names it."""
@@ -457,10 +455,10 @@ class SyncMemoryMesh:
             self.repository.get_many([*ids, *(row.id for row in named if row.id not in ids)])
         )
 
-    def _chain_in(self, metadata: Given) -> Heritage | None:
-        """Return the heritage chain in a memory's metadata; None if there is none or chains are not stored."""
-        chain = metadata.get("heritage_chain") if self.options.enable_heritage_tracking else None
-        return self._chain(chain) if chain else None
+    def _inherit(self, id: str, chain: Heritage) -> None:
+        self.repository.lessons.inherit(
+            id, chain.intents, chain.hypotheses, chain.rationales, self._by
+        )
 
     def _chain(self, heritage: HeritageChain | Given) -> Heritage:
         """Return the last levels of a chain, at most as many as are stored."""
@@ -493,10 +491,8 @@ class SyncMemoryMesh:
     ) -> list[SkillResult]:
         """Return the skills that fit a question best (§5.3)."""
         limit = checked_limit(read_options(SkillOptions, options, named).limit)
-        return [
-            skill_result_of(match.skill, match.score)
-            for match in self.repository.skills.search(query, limit)
-        ]
+        found = self.repository.skills.search(query, limit)
+        return [skill_result_of(match.skill, match.score) for match in found]
 
     def list_skills(
         self, /, options: SkillOptions | Given | None = None, **named: Any
@@ -661,7 +657,7 @@ ACTION_SHARES = {
 }  # added to the importance if tools or files are named
 
 
-@dataclass(frozen=True)
+@value
 class ContextManagerConfig:
     """Options of a context manager."""
 

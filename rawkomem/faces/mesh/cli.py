@@ -60,7 +60,7 @@ def _message_of(failure: Exception) -> str:
     if isinstance(failure, ClickException):
         return failure.format_message()
     if isinstance(failure, RawkoError):
-        return f"{failure.message} ({failure.hint})" if failure.hint else failure.message
+        return failure.in_full
     if isinstance(failure, OSError) and failure.strerror:
         return f"{failure.strerror}: {failure.filename}" if failure.filename else failure.strerror
     return f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__

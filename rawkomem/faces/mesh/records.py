@@ -101,8 +101,10 @@ def checked_content(content: object) -> str:
             "content must be a text that is not empty", "pass a text with at least one word"
         )
     if len(content) > MAX_CONTENT_CHARS:
-        said = f"content has {len(content):,} characters, more than {MAX_CONTENT_CHARS:,}"
-        raise BadInput(said, "split it into several memories")
+        raise BadInput(
+            f"content has {len(content):,} characters, more than {MAX_CONTENT_CHARS:,}",
+            "split it into several memories",
+        )
     return content.strip()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, dataclass_transform
 
 from ...model.errors import BadInput
 
@@ -33,7 +33,13 @@ DEFAULT_LIMIT = 10  # results
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def value(cls: type[T]) -> type[T]:
+    """Turn an annotated class into an immutable dataclass."""
+    return dataclass(frozen=True)(cls)
+
+
+@value
 class MemoryMeshOptions:
     """Options of a mesh."""
 
@@ -60,7 +66,7 @@ class MemoryMeshOptions:
     max_heritage_depth: int = 5  # also the limit of the file format
 
 
-@dataclass(frozen=True)
+@value
 class SearchOptions:
     """Options of a search."""
 
@@ -69,21 +75,21 @@ class SearchOptions:
     use_cache: bool = True
 
 
-@dataclass(frozen=True)
+@value
 class GetAllOptions:
     """Options of get_all; a limit of 0 lists all memories."""
 
     limit: int = 0
 
 
-@dataclass(frozen=True)
+@value
 class SkillOptions:
     """Options of search_skills and list_skills."""
 
     limit: int = DEFAULT_LIMIT
 
 
-@dataclass(frozen=True)
+@value
 class QueryOptions:
     """Options of query_lessons."""
 
@@ -91,7 +97,7 @@ class QueryOptions:
     order_by: str = "severity DESC"  # the only order
 
 
-@dataclass(frozen=True)
+@value
 class ReflectOptions:
     """Options of reflect."""
 
@@ -100,14 +106,14 @@ class ReflectOptions:
     generate: bool = True  # whether to ask a model, if one is configured
 
 
-@dataclass(frozen=True)
+@value
 class SynthesisOptions:
     """Options of synthesize."""
 
     topic: str = ""
 
 
-@dataclass(frozen=True)
+@value
 class InteractionContext:
     """Facts about an exchange that capture_interaction stores."""
 
@@ -118,7 +124,7 @@ class InteractionContext:
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@value
 class RecallOptions:
     """Options of recall_memories."""
 
@@ -129,7 +135,7 @@ class RecallOptions:
     include_lessons: bool = False
 
 
-@dataclass(frozen=True)
+@value
 class FormatOptions:
     """Options of format_memories_for_prompt."""
 
@@ -158,8 +164,10 @@ def _as_mapping(kind: type, given: object) -> Mapping[str, Any]:
     if isinstance(given, kind):
         return vars(given)
     if not isinstance(given, Mapping):
-        said = f"{kind.__name__} must be a mapping or keywords, not {type(given).__name__}"
-        raise BadInput(said, 'example: {"limit": 5}')
+        raise BadInput(
+            f"{kind.__name__} must be a mapping or keywords, not {type(given).__name__}",
+            'example: {"limit": 5}',
+        )
     return given
 
 
@@ -174,7 +182,7 @@ def checked_limit(limit: object, least: int = 1) -> int:
 # HeritageChain).
 
 
-@dataclass(frozen=True)
+@value
 class MemoryRecord:
     """A memory in the form of the RFC."""
 
@@ -187,7 +195,7 @@ class MemoryRecord:
     )  # set in repositories where people vouch
 
 
-@dataclass(frozen=True)
+@value
 class SearchResult(MemoryRecord):
     """A search result. `score` is relative to the best result, which has 1.0; `relevance` is absolute."""
 
@@ -195,7 +203,7 @@ class SearchResult(MemoryRecord):
     relevance: float = 0.0
 
 
-@dataclass(frozen=True)
+@value
 class LessonContext:
     """A lesson before it is stored: the failure, and the rule that prevents it."""
 
@@ -210,7 +218,7 @@ class LessonContext:
     confidence: float = 0.7
 
 
-@dataclass(frozen=True)
+@value
 class LessonBlock:
     """A stored lesson and its wire block. `lesson_id` and `memory_id` differ only in their prefix."""
 
@@ -224,7 +232,7 @@ class LessonBlock:
     memory_id: str
 
 
-@dataclass(frozen=True)
+@value
 class HeritageChain:
     """The intents that led to a memory, the first cause first, with a hypothesis and a reason for each."""
 
@@ -233,7 +241,7 @@ class HeritageChain:
     rationales: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@value
 class SkillRecord:
     """A skill that was added."""
 
@@ -243,7 +251,7 @@ class SkillRecord:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@value
 class SkillResult(SkillRecord):
     """A skill that was listed or found."""
 
@@ -251,7 +259,7 @@ class SkillResult(SkillRecord):
     reliability: float = 0.5
 
 
-@dataclass(frozen=True)
+@value
 class ReliabilityUpdate:
     """The reliability of a skill after feedback, and how often it was used."""
 
@@ -260,7 +268,7 @@ class ReliabilityUpdate:
     use_count: int
 
 
-@dataclass(frozen=True)
+@value
 class PruneResult:
     """How many skills were archived, and how many remain."""
 
@@ -268,7 +276,7 @@ class PruneResult:
     total_remaining: int
 
 
-@dataclass(frozen=True)
+@value
 class ReflectionResult:
     """A reflection. Without a model: the prompt for a reflection, and no `id`."""
 
@@ -283,7 +291,7 @@ class ReflectionResult:
     created_at: str = ""
 
 
-@dataclass(frozen=True)
+@value
 class SynthesisResult:
     """A proposed skill, or the reason why none was proposed."""
 
@@ -294,7 +302,7 @@ class SynthesisResult:
     yamo_text: str = ""
 
 
-@dataclass(frozen=True)
+@value
 class MemoryStats:
     """Counts of memories and skills, and whether a repository is open."""
 
@@ -304,7 +312,7 @@ class MemoryStats:
     is_connected: bool
 
 
-@dataclass(frozen=True)
+@value
 class CacheStats:
     """Size and limits of the cache."""
 
@@ -313,7 +321,7 @@ class CacheStats:
     ttl_ms: int
 
 
-@dataclass(frozen=True)
+@value
 class HealthStatus:
     """The result of a context manager's health check."""
 

@@ -5,11 +5,12 @@ searches, undo.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 from hashlib import sha256
 from typing import Any
 
+from ...files.append import Written
 from ...files.machine_records import SavedSearches
 from ...git.runner import user_name
 from ...learn.drafts import exchange_of_draft
@@ -55,7 +56,7 @@ MAX_REASON_CHARS = 500
 def vote(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     """Store a vote: helpful or harmful."""
     id, signal, reason = (text_of(said, key) for key in ("id", "signal", "reason"))
-    return decided(repository, id, [repository.feedback(id, signal, reason, user_name()).entry.id])
+    return decided(repository, id, [repository.feedback(id, signal, reason, user_name())])
 
 
 def review_memory(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def review_memory(repository: Repository, said: Mapping[str, Any]) -> dict[str, 
         text_of(said, key) for key in ("id", "action", "settle", "reason")
     )
     written = repository.beliefs.review(id, action, settle, reason, user_name())
-    return decided(repository, id, [item.entry.id for item in written])
+    return decided(repository, id, written)
 
 
 def decide_proposal(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,13 +77,17 @@ def decide_proposal(repository: Repository, said: Mapping[str, Any]) -> dict[str
     written = repository.beliefs.decide(
         id, action == "accept", [*map(str, changes)], reason, user_name()
     )
-    return decided(repository, id, [item.entry.id for item in written])
+    return decided(repository, id, written)
 
 
-def decided(repository: Repository, id: str, entries: list[str]) -> dict[str, Any]:
+def decided(repository: Repository, id: str, written: Sequence[Written]) -> dict[str, Any]:
     """Return a memory's status after a decision, and the ids of the entries that the decision wrote."""
     memory = repository.get(id)
-    return {"id": memory.id, "status": memory.status, "entries": entries}
+    return {
+        "id": memory.id,
+        "status": memory.status,
+        "entries": [item.entry.id for item in written],
+    }
 
 
 def text_of(said: Mapping[str, Any], key: str, most: int = MAX_REASON_CHARS) -> str:
@@ -122,11 +127,13 @@ def waiting_drafts(
 ) -> dict[str, Any]:
     """Return the waiting drafts, the latest first."""
     waiting = repository.drafts.all()
-    shown = [
-        _draft_card(repository, draft, render(draft.text, lambda name: ("", "")))
-        for draft in waiting[:MAX_CARDS]
-    ]
-    return {"total": len(waiting), "items": shown}
+    return {
+        "total": len(waiting),
+        "items": [
+            _draft_card(repository, draft, render(draft.text, lambda name: ("", "")))
+            for draft in waiting[:MAX_CARDS]
+        ],
+    }
 
 
 def keep_draft(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,18 +210,18 @@ MAX_NAME_CHARS = 60
 
 def save_search(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     """Save the question and filters of the page under a name; return that search."""
-    asked = {key: text_of(said, key) for key in SEARCH_FIELDS}
-    return {
-        "searches": [
-            SavedSearches(repository.layout).save(text_of(said, "name", MAX_NAME_CHARS), asked)
-        ]
-    }
+    name, asked = (
+        text_of(said, "name", MAX_NAME_CHARS),
+        {key: text_of(said, key) for key in SEARCH_FIELDS},
+    )
+    return {"searches": [SavedSearches(repository.layout).save(name, asked)]}
 
 
 def remove_search(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     """Remove a saved search; return the others."""
-    SavedSearches(repository.layout).remove(text_of(said, "name", MAX_NAME_CHARS))
-    return {"searches": SavedSearches(repository.layout).all()}
+    saved = SavedSearches(repository.layout)
+    saved.remove(text_of(said, "name", MAX_NAME_CHARS))
+    return {"searches": saved.all()}
 
 
 # Carry out changes that a person makes on the page: add, edit, link, act on several memories,
@@ -276,20 +283,22 @@ def add_memory(repository: Repository, said: Said) -> Facts:
     stored = repository.add(
         text, kind=kind, by=user_name(), **{key: value for key, value in form.items() if value}
     )
-    written = {
+    return {
+        **decided(repository, stored.id, stored.written),
         "what": stored.outcome.what,
         "redacted": stored.redacted,
         "warnings": _take_warnings(repository),
     }
-    return {**decided(repository, stored.id, [item.entry.id for item in stored.written]), **written}
 
 
 def amend_memory(repository: Repository, said: Said) -> Facts:
     """Amend the passed fields of a memory. Raises Refused if the memory changed since the page loaded it."""
     memory = repository.get(text_of(said, "id"))
     if said.get("version") != version_of(memory):
-        hint = "copy your text from the form, open the memory again, and repeat the change"
-        raise Refused("the memory changed after you opened it", hint)
+        raise Refused(
+            "the memory changed after you opened it",
+            "copy your text from the form, open the memory again, and repeat the change",
+        )
     form = _form_fields(said)
     if not form:
         raise BadInput("nothing was changed", "change a field before you save")
@@ -297,33 +306,31 @@ def amend_memory(repository: Repository, said: Said) -> Facts:
         raise BadInput("the text is empty", "write a text, or delete the memory")
     _take_warnings(repository)
     written = repository.amend(memory.id, by=user_name(), **form)
-    is_proposed = written.entry.id in repository.get(memory.id).proposed
-    told = {
-        "proposed": is_proposed,
+    return {
+        **decided(repository, memory.id, [written]),
+        "proposed": written.entry.id in repository.get(memory.id).proposed,
         "redacted": written.redacted,
         "warnings": _take_warnings(repository),
     }
-    return {**decided(repository, memory.id, [written.entry.id]), **told}
 
 
 def archive_memory(repository: Repository, said: Said) -> Facts:
     """Archive a memory."""
     id, reason = repository.get(text_of(said, "id")).id, text_of(said, "reason")
-    return decided(repository, id, [repository.beliefs.archive(id, reason, user_name()).entry.id])
+    return decided(repository, id, [repository.beliefs.archive(id, reason, user_name())])
 
 
 def restore_memory(repository: Repository, said: Said) -> Facts:
     """Restore a memory."""
     id = repository.get(text_of(said, "id")).id
     settle, reason = text_of(said, "settle"), text_of(said, "reason")
-    written = repository.beliefs.restore(id, settle, reason, user_name())
-    return decided(repository, id, [item.entry.id for item in written])
+    return decided(repository, id, repository.beliefs.restore(id, settle, reason, user_name()))
 
 
 def delete_memory(repository: Repository, said: Said) -> Facts:
     """Delete a memory by appending a tombstone."""
     id, reason = repository.get(text_of(said, "id")).id, text_of(said, "reason")
-    return decided(repository, id, [repository.delete(id, reason, user_name()).entry.id])
+    return decided(repository, id, [repository.delete(id, reason, user_name())])
 
 
 def confirm_citations(repository: Repository, said: Said) -> Facts:
@@ -335,7 +342,7 @@ def confirm_citations(repository: Repository, said: Said) -> Facts:
     if not places:
         raise Refused("all code that this memory cites is gone", "edit the memory or archive it")
     return decided(
-        repository, memory.id, [repository.citations.add(memory.id, places, user_name()).entry.id]
+        repository, memory.id, [repository.citations.add(memory.id, places, user_name())]
     )
 
 
@@ -343,14 +350,13 @@ def link_memories(repository: Repository, said: Said) -> Facts:
     """Link a memory to another one."""
     id, other, type = (text_of(said, key) for key in ("id", "other", "type"))
     written = repository.graph.link(id, other, type or LINK_TYPES[0], user_name())
-    return decided(repository, id, [item.entry.id for item in written])
+    return decided(repository, id, written)
 
 
 def unlink_memories(repository: Repository, said: Said) -> Facts:
     """Remove the links between two memories."""
     id, other, type = (text_of(said, key) for key in ("id", "other", "type"))
-    written = repository.graph.unlink(id, other, type, user_name())
-    return decided(repository, id, [item.entry.id for item in written])
+    return decided(repository, id, repository.graph.unlink(id, other, type, user_name()))
 
 
 def act_on_many(repository: Repository, said: Said) -> Facts:
@@ -371,9 +377,12 @@ def act_on_many(repository: Repository, said: Said) -> Facts:
             entries += ACTIONS[action](repository, {**item, "reason": reason}).get("entries", ())
             finished += 1
         except RawkoError as failure:
-            told = redact(failure.message, pii=False)
             failed.append(
-                {"id": str(item.get("id", ""))[:200], "error": told, "hint": failure.hint}
+                {
+                    "id": str(item.get("id", ""))[:200],
+                    "error": redact(failure.message, pii=False),
+                    "hint": failure.hint,
+                }
             )
     return {"done": finished, "failed": failed, "entries": entries}
 

@@ -225,9 +225,10 @@ class PageServer(socketserver.ThreadingTCPServer):
                 or time.monotonic() > until
                 or not hmac.compare_digest(given, code.encode())
             ):
-                message = "this address was used or has expired"
                 return _error_reply(
-                    UNAUTHORIZED, message, "open the address that 'rawkomem browse' printed"
+                    UNAUTHORIZED,
+                    "this address was used or has expired",
+                    "open the address that 'rawkomem browse' printed",
                 )
             self._entrance = ("", 0.0)
         return Reply(200, json.dumps({"token": self.door.token}).encode())

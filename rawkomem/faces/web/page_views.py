@@ -245,11 +245,13 @@ def waiting_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return the memories that wait for a review, each with the memories that it contradicts."""
     meant = _meanings(repository)
     held = _waiting_memories(repository)
-    items = [
-        _review_card(repository, memory, others, render(memory.body, meant))
-        for memory, others in held[:MAX_REVIEW_CARDS]
-    ]
-    return {"total": len(held), "items": items}
+    return {
+        "total": len(held),
+        "items": [
+            _review_card(repository, memory, others, render(memory.body, meant))
+            for memory, others in held[:MAX_REVIEW_CARDS]
+        ],
+    }
 
 
 def _waiting_memories(repository: Repository) -> list[tuple[Memory, list[Memory]]]:
@@ -268,21 +270,22 @@ def _waiting_memories(repository: Repository) -> list[tuple[Memory, list[Memory]
 
 def _proposal_facts(proposal: Proposal) -> Facts:
     """Return proposed changes with their authors and reasons, and the fields that would change."""
-    changes = [
-        {
-            "name": reviewed_name(
-                entry
-            ),  # with a digest, so that a decision applies only to the change that was shown
-            **{key: one_line(str(getattr(entry, key)), 100) for key in ("kind", "by")},
-            "reason": one_line(str(entry.extra.get("reason", "")), 200),
-        }
-        for entry in proposal.changes
-    ]
-    fields = [
-        {"field": field, "parts": difference(clean(_as_text(now)), clean(_as_text(then)))}
-        for field, now, then in proposal.differences
-    ]
-    return {"changes": changes, "fields": fields}
+    return {
+        "changes": [
+            {
+                "name": reviewed_name(
+                    entry
+                ),  # with a digest, so that a decision applies only to the change that was shown
+                **{key: one_line(str(getattr(entry, key)), 100) for key in ("kind", "by")},
+                "reason": one_line(str(entry.extra.get("reason", "")), 200),
+            }
+            for entry in proposal.changes
+        ],
+        "fields": [
+            {"field": field, "parts": difference(clean(_as_text(now)), clean(_as_text(then)))}
+            for field, now, then in proposal.differences
+        ],
+    }
 
 
 def _as_text(value: object) -> str:
@@ -306,11 +309,10 @@ def _review_card(
 
 def _rival_facts(repository: Repository, memory: Memory, other: Memory) -> Facts:
     """Return a contradicted memory, and how the two texts differ."""
-    parts = difference(clean(other.body).strip(), clean(memory.body).strip())
     return {
         **memory_facts(other),
         "trust": _trust_facts(repository.beliefs.trust(other)),
-        "parts": parts,
+        "parts": difference(clean(other.body).strip(), clean(memory.body).strip()),
     }
 
 
@@ -379,8 +381,10 @@ def _filter(asked: Mapping[str, str]) -> Filter:
 
 def _question(text: str) -> str:
     if len(text) > MAX_QUESTION_CHARS:
-        said = f"the question has {len(text):,} characters, more than {MAX_QUESTION_CHARS:,}"
-        raise BadInput(said, "shorten it")
+        raise BadInput(
+            f"the question has {len(text):,} characters, more than {MAX_QUESTION_CHARS:,}",
+            "shorten it",
+        )
     return clean(text).strip()
 
 
@@ -399,18 +403,26 @@ def memory_facts(memory: Memory, text: str = "") -> Facts:
 
 def _row_facts(row: Row | Memory) -> Facts:
     title = "(deleted)" if row.status == HIDDEN_STATUS else one_line(row.title or row.path)
-    known = {
-        name: getattr(row, name) for name in ("kind", "status", "importance", "created", "updated")
+    return {
+        "id": row.id,
+        "title": title,
+        **{
+            name: getattr(row, name)
+            for name in ("kind", "status", "importance", "created", "updated")
+        },
+        "by": one_line(row.by, 64),
     }
-    return {"id": row.id, "title": title, **known, "by": one_line(row.by, 64)}
 
 
 def _trust_facts(trust: Trust) -> Facts:
-    parts = [
-        {"name": name, "amount": round(amount, 4), "why": one_line(why, 200)}
-        for name, amount, why in trust.parts
-    ]
-    return {"value": round(trust.value, 4), "verified": trust.standing.verified, "parts": parts}
+    return {
+        "value": round(trust.value, 4),
+        "verified": trust.standing.verified,
+        "parts": [
+            {"name": name, "amount": round(amount, 4), "why": one_line(why, 200)}
+            for name, amount, why in trust.parts
+        ],
+    }
 
 
 def _link_facts(repository: Repository, explained: Explained) -> list[Facts]:
@@ -504,11 +516,16 @@ def health_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     shown = []
     for name, findings in checks.items():
         found = list(findings)
-        items = [
-            {**memory_facts(memory), "found": one_line(told, 300), **more}
-            for memory, told, more in found[:MAX_FINDINGS]
-        ]
-        shown.append({"name": name, "total": len(found), "items": items})
+        shown.append(
+            {
+                "name": name,
+                "total": len(found),
+                "items": [
+                    {**memory_facts(memory), "found": one_line(told, 300), **more}
+                    for memory, told, more in found[:MAX_FINDINGS]
+                ],
+            }
+        )
     return {"memories": len(memories), "checks": shown}
 
 
@@ -526,12 +543,14 @@ def _find_contradicted(repository: Repository) -> Iterable[Finding]:
     claims = [(one.memory, one.other) for one in repository.beliefs.conflicts()]
     sentences = [(one.newer, one.older) for one in repository.beliefs.contradictions()]
     for number, (memory, other) in enumerate([*claims, *sentences]):
-        parts = difference(one_line(other.body, 600), one_line(memory.body, 600))
-        facts = {"other": {"id": other.id, "title": one_line(other.title)}, "parts": parts}
         yield (
             memory,
             f"contradicts “{one_line(other.title, 120)}”",
-            {**facts, "in_review": number < len(claims)},
+            {
+                "other": {"id": other.id, "title": one_line(other.title)},
+                "parts": difference(one_line(other.body, 600), one_line(memory.body, 600)),
+                "in_review": number < len(claims),
+            },
         )
 
 
