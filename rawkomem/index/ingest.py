@@ -442,7 +442,7 @@ class Ingest:
 
 def _document_digest(memory: Memory, facets: Facets, pieces: list[Piece], told: str) -> str:
     """Return a hash over everything in a document except the vectors."""
-    said: tuple[object, ...] = (memory.title, facets, [as_dict(piece) for piece in pieces])
+    said: tuple[object, ...] = (memory.title, as_dict(facets), *map(as_dict, pieces))
     if SCRUBBED_KEY in memory.extra or OTHER_METADATA_KEY in memory.extra:
         said = (*said, sorted(metadata_in(memory.extra).items()), memory.extra.get(SCRUBBED_KEY))
     if told:
