@@ -204,11 +204,14 @@ def yield_disk() -> None:
     CDLL(None).syscall(number, IOPRIO_WHO_PROCESS, 0, IOPRIO_CLASS_IDLE)
 
 
+def can_fork() -> bool:
+    """Return whether this process may fork: a fork copies one thread but all locks."""
+    return hasattr(os, "fork") and "threading" not in sys.modules
+
+
 def do_unwaited(work: Callable[[], None]) -> None:
     """Do short work in a forked process, so that no host waits for it; without fork, or with threads, do it here."""
-    if (
-        not hasattr(os, "fork") or "threading" in sys.modules
-    ):  # a fork copies one thread but all locks
+    if not can_fork():
         work()
     elif not os.fork():
         try:

@@ -41,7 +41,7 @@ from .memories import (
     put_claim,
     put_conditions,
 )
-from .readings import read_for_index
+from .readings import Read, read_for_index
 from .stores.database import first
 from .stores.protocol import SearchStore
 from .stores.sqlite import BODY, WHEN, Document, Passage
@@ -338,12 +338,15 @@ class Ingest:
         self.embedder = embedder
         self.folded: dict[str, Memory] = {}
 
-    def run(self, changed: dict[str, str], gone: Sequence[str]) -> int:
-        """Update the index from these files (path → stamp); return how many it read or removed."""
+    def run(self, changed: dict[str, str], gone: Sequence[str], read: Read) -> int:
+        """Update the index from these files (path → stamp); return how many it read or removed.
+
+        `read` holds those that were read before.
+        """
         targets: set[str] = set()
         done = len(gone)
         for path, stamp in changed.items():
-            reading, hash = self._read(path)
+            reading, hash = read.get(path) or self._read(path)
             if not reading.readable:
                 if path in self.catalogue.stamps():
                     self.catalogue.set_stamp(path, UNREAD)

@@ -30,6 +30,7 @@ from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
 from ..text.chunks import counted
 from .catalogue import UNREAD, Catalogue, SyncReport, own_inode
 from .ingest import Ingest
+from .readings import read_ahead
 from .stores.database import BROKEN, has_tables, in_memory, open_database, remove_database
 from .stores.sqlite import BATCH_FILES
 
@@ -126,12 +127,14 @@ class Reconcile:
         read = done = 0
         if self.index.outside():
             self.db.execute("DELETE FROM meta WHERE key = 'listing'")  # see _compare_outside
-        for batch in batches_of(changed, found):
+        batches = batches_of(changed, found)
+        for batch, ahead in zip(batches, read_ahead(self.index.layout, batches), strict=True):
             with self.db:
                 self.db.execute("DELETE FROM meta WHERE key = 'listing'")
                 store = self.index.open_store(self.db)
                 ingest = Ingest(self.index.layout, self.catalogue, store, self.index.embedder)
-                read += ingest.run({path: found[path] for path in batch}, () if done else gone)
+                stamps = {path: found[path] for path in batch}
+                read += ingest.run(stamps, () if done else gone, ahead)
                 self.index.commit_outside()
             done += len(batch)
             if progress:

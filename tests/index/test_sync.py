@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 import time
 
 import pytest
@@ -17,7 +19,7 @@ from rawkomem.model.entries import Entry
 from rawkomem.model.errors import NotFound, RawkoError, Refused
 from rawkomem.repository import Repository
 
-from tests.commands import cases
+from tests.commands import ENVIRONMENT, cases
 from tests.files.plain_user import run_plain
 from tests.torture.helpers import assert_equals_rebuild, change, embedder, index_of, memory, write
 
@@ -666,4 +668,43 @@ def test_an_entry_that_does_not_come_last_is_folded_from_all(repository, memorie
     with (memories / "b.md").open("a") as stream:  # an id that is known already
         stream.write("\n---\n\n" + change("amend", "mem_1", "Copied.", id="x", at="2099-01-05"))
     assert repository.get("mem_1").body == "Second."
+    assert_equals_rebuild(repository.core.index)
+
+
+# A first sync reads files in a second process
+
+AHEAD = """
+import os, signal, sys
+from rawkomem.index import ingest, readings, sync
+from rawkomem.repository import Repository
+readings.MIN_FILES_AHEAD, sync.BATCH_FILES, os.cpu_count = 1, 3, lambda: 2
+real, fork = readings.read_for_index, os.fork
+
+def read_here(layout, path):
+    print(path)
+    return real(layout, path)
+
+def fork_and_kill():
+    child = fork()
+    if child:
+        os.kill(child, signal.SIGKILL)
+    return child
+
+ingest.read_for_index = read_here
+if sys.argv[2] == "killed":
+    os.fork = fork_and_kill
+with Repository.open(sys.argv[1]) as repository:
+    assert repository.sync().read == 8
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="for want of fork")
+@pytest.mark.parametrize("how", ["alive", "killed"])
+def test_a_first_sync_reads_in_a_second_process(how, project, memories, repository):
+    for number in range(8):
+        (memories / f"m{number}.md").write_text(f"---\ntitle: Memory {number}\n---\n\nText {number}.\n")
+    done = subprocess.run(
+        [sys.executable, "-c", AHEAD, str(project), how], capture_output=True, text=True, env=ENVIRONMENT, check=True
+    )
+    assert bool(done.stdout) == (how == "killed")
     assert_equals_rebuild(repository.core.index)
