@@ -135,7 +135,7 @@ def merge_pair(folder, seed: int, patch) -> int:
     return sum(entry.path.startswith("changes/") for entry in one.values())
 
 
-@pytest.mark.parametrize("pairs", [2, pytest.param(cases(1_000, 20), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pairs", [2, pytest.param(cases(1_000, 8), marks=pytest.mark.slow)])
 def test_branches_merge_without_a_driver(tmp_path, monkeypatch, pairs):
     apart = [merge_pair(tmp_path / str(seed), seed, monkeypatch) for seed in range(pairs)]
     assert sum(apart) > len(apart)
