@@ -21,7 +21,7 @@ import pytest
 from rawkomem.faces.cli import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Done = subprocess.CompletedProcess[str]
 
@@ -36,6 +36,11 @@ FULL = bool(os.environ.get("RAWKOMEM_FULL"))  # whether tests run every case; th
 def cases(full: int, usual: int) -> int:
     """Return how many cases a test runs: all of them if RAWKOMEM_FULL is set."""
     return full if FULL else usual
+
+
+def in_slow_lane(values: Iterable[object]) -> list:
+    """Return parameters of a test that run in the slow lane only."""
+    return [pytest.param(value, marks=pytest.mark.slow) for value in values]
 
 
 def spread(names: Sequence[str], others: Sequence[str]) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell ignores it for 
 
 BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("whole", **BUSY)
-settings.register_profile("default lane", max_examples=25, **BUSY)
+settings.register_profile("default lane", max_examples=15, **BUSY)
 MEMORY = "/dev/shm"  # a file system in memory: a write to disk waits for the disk, thousands of times
 MIN_MEMORY_BYTES = 4 << 30
 

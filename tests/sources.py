@@ -11,3 +11,9 @@ from pathlib import Path
 def parsed(file: Path) -> ast.Module:
     """Return the syntax tree of a module; do not change it."""
     return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@cache
+def nodes(file: Path) -> list[ast.AST]:
+    """Return the nodes of a module's syntax tree, in the order of `ast.walk`."""
+    return [*ast.walk(parsed(file))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from rawkomem.format.entries import NO_TITLE
 from rawkomem.recall.scoring import WHY_NOT
 
 from tests.conftest import ROOT
-from tests.sources import parsed
+from tests.sources import nodes, parsed
 
 PACKAGE = ROOT / "rawkomem"
 EXPLANATIONS = {"message", "why", "hint", "reason", "sentence", "note"}  # attributes that hold sentences
@@ -23,9 +23,9 @@ MAKERS = {"error", "warning", "style", "Note", "_add", "_warn", "_refuse", "_err
 CODE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
-def modules() -> Iterator[tuple[Path, ast.Module]]:
+def modules() -> Iterator[tuple[Path, list[ast.AST]]]:
     for file in sorted(PACKAGE.rglob("*.py")):
-        yield file, parsed(file)
+        yield file, nodes(file)
 
 
 def is_explanation(node: ast.AST) -> bool:
@@ -44,9 +44,9 @@ def name_of(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
-def decided_by_sentences(tree: ast.AST) -> Iterator[int]:
+def decided_by_sentences(every: Iterable[ast.AST]) -> Iterator[int]:
     """Return the lines that compare an explanation with a literal text, or look for a text in it."""
-    for node in ast.walk(tree):
+    for node in every:
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             if any(map(is_explanation, sides)) and any(map(is_text, sides)):
@@ -70,22 +70,22 @@ def decided_by_sentences(tree: ast.AST) -> Iterator[int]:
     ],
 )
 def test_the_check_finds_sentences_that_decide(code, lines):
-    assert list(decided_by_sentences(ast.parse(code))) == lines
+    assert list(decided_by_sentences(ast.walk(ast.parse(code)))) == lines
 
 
 def test_no_sentence_decides():
     """Put a code or a record beside the text instead: Problem.code, Fired.how, Reason.code."""
-    found = [f"{file.relative_to(ROOT)}:{line}" for file, tree in modules() for line in decided_by_sentences(tree)]
+    found = [f"{file.relative_to(ROOT)}:{line}" for file, every in modules() for line in decided_by_sentences(every)]
     assert found == []
 
 
 def codes(makers: set[str], imported: set[str]) -> set[str]:
     """Return the literal codes that calls name in the modules that import or define one of these names."""
     found = set()
-    for _, tree in modules():
-        bound = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
-        bound |= {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-        for call in ast.walk(tree) if bound & imported else ():
+    for file, every in modules():
+        bound = {alias.name for node in every if isinstance(node, ast.ImportFrom) for alias in node.names}
+        bound |= {node.name for node in parsed(file).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        for call in every if bound & imported else ():
             if isinstance(call, ast.Call) and name_of(call) in makers:
                 texts = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
                 found |= set(texts[:1])  # the code is the first literal, unless it is a constant

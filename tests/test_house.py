@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.sources import parsed
+from tests.sources import nodes, parsed
 
 PACKAGE = ROOT / "rawkomem"
 FILE_NAME = re.compile(r"(?<![\w/*.<>-])((?:[a-z_]+/)*[a-z_]+\.py)\b")
@@ -30,7 +30,7 @@ def imports(name: str) -> set[str]:
     file = modules()[name]
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     found = set()
-    for node in statements(parsed(file)):
+    for node in statements(file):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -41,15 +41,17 @@ def imports(name: str) -> set[str]:
     return {one for one in found if one in modules()} - {name}
 
 
-def statements(tree: ast.AST) -> Iterator[ast.AST]:
+def statements(file: Path) -> Iterator[ast.AST]:
     """Walk over all nodes, except the bodies of `if TYPE_CHECKING:`."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
-            for rest in node.orelse:
-                yield from statements(rest)
-            continue
-        yield node
-        yield from statements(node)
+    hidden = {
+        inner
+        for node in nodes(file)
+        if isinstance(node, ast.If)
+        and "TYPE_CHECKING" in (getattr(node.test, "id", ""), getattr(node.test, "attr", ""))
+        for one in node.body
+        for inner in ast.walk(one)
+    }
+    return (node for node in nodes(file) if node not in hidden)
 
 
 def test_imports_are_read():
@@ -105,18 +107,31 @@ def names_in(node: ast.AST) -> set[str]:
     return named | {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "tests").rglob("test_*.py")), ids=lambda file: file.name)
-def test_no_test_of_the_default_lane_measures_time(file):
+def test_no_test_of_the_default_lane_measures_time():
     """A busy machine would make such a test fail; mark it with `time`, or count calls instead."""
-    tree = parsed(file)
+    files = [*(ROOT / "tests").rglob("test_*.py")]
+    assert {file.name: found for file in files if (found := measuring_in(file.read_text(encoding="utf-8")))} == {}
+
+
+def test_the_check_finds_tests_that_measure_time():
+    clock, marked = "def took(): return perf_counter()\n", "@pytest.mark.time\n"
+    assert measuring_in(clock + "def test_a(): assert took() < 1\ndef test_b(): pass\n") == {"test_a"}
+    assert measuring_in(clock + f"{marked}def test_a(): assert took() < 1\n") == set()
+    assert measuring_in("def test_a(): assert time.process_time() < 1\n") == {"test_a"}
+
+
+def measuring_in(source: str) -> set[str]:
+    """Return the tests of a module that measure time outside the lanes that may."""
+    if not any(name in source for name in CLOCKS):
+        return set()
+    tree = ast.parse(source)
     lanes = {name for node in tree.body if isinstance(node, ast.Assign) and "pytestmark" in names_in(node)
              for name in names_in(node) & LANES}  # fmt: skip
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     clocks = CLOCKS | {name for name, node in functions.items() if names_in(node) & CLOCKS}
-    measuring = {
+    return {
         name
         for name, node in functions.items()
         if name.startswith("test_") and names_in(node) & clocks and not lanes
         and not any(names_in(decorator) & LANES for decorator in node.decorator_list)
     }  # fmt: skip
-    assert measuring == set()

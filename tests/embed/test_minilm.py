@@ -82,7 +82,7 @@ def test_a_vector_does_not_depend_on_its_neighbours(embedder):
 
 def test_kept_weights_give_the_same_vectors():
     fresh = MiniLmEmbedder()
-    assert len({fresh.embed([QUERY] * count)[0] for count in (1, BATCH_TOKENS, 1)}) == 1
+    assert len({fresh.embed([QUERY] * count)[0] for count in (1, BATCH_TOKENS // 8, 1)}) == 1
 
 
 def test_a_text_without_a_known_word_has_no_vector(embedder):

@@ -296,17 +296,17 @@ MIB = 1024 * 1024
 SIZE = [
     odd("line-of-4-mib", ACCEPT, body="word " * (4 * MIB // 5) + "\n", entries=1),
     odd("word-of-4-mib", ACCEPT, body="w" * 4 * MIB + "\n", entries=1),
-    odd("blank-lines", ACCEPT, body="\n" * 2 * MIB + "end\n", entries=1),
+    odd("blank-lines", ACCEPT, body="\n" * (MIB // 4) + "end\n", entries=1),
     odd("many-headings", ACCEPT, body="# H\n" * 100_000, entries=1),
-    odd("many-rules", ACCEPT, body="---\n" * 200_000, entries=1),
-    odd("many-rules-with-text", ACCEPT, body="---\nname: x\n" * 100_000, entries=1),
-    odd("many-fences", ACCEPT, body="```\nx\n```\n" * 100_000, entries=1),
+    odd("many-rules", ACCEPT, body="---\n" * 50_000, entries=1),
+    odd("many-rules-with-text", ACCEPT, body="---\nname: x\n" * 25_000, entries=1),
+    odd("many-fences", ACCEPT, body="```\nx\n```\n" * 25_000, entries=1),
     odd("many-open-comments", ACCEPT, body="<!-- " * 200_000, entries=1),
     odd("deep-quote", ACCEPT, body=">" * 100_000 + " x\n", entries=1),
     odd("deep-list", ACCEPT, body="".join(" " * n + "- x\n" for n in range(1000)), entries=1),
     odd("deep-brackets", ACCEPT, body="[" * 200_000 + "\n", entries=1),
-    odd("many-entries", WARN, body="\n---\ntitle: a\n---\n" * 2000, entries=2001),
-    odd("far-too-many-entries", REFUSE, body="---\ntitle: a\n---\n" * 250_000, entries=5000, says="5,000 entries"),
+    odd("many-entries", WARN, body="\n---\ntitle: a\n---\n" * 500, entries=501),
+    odd("far-too-many-entries", REFUSE, body="---\ntitle: a\n---\n" * 20_000, entries=5000, says="5,000 entries"),
     odd("six-mib", REFUSE, body="x" * 6 * MIB, entries=0, says="5 MiB"),
 ]
 SLOWEST = 3.0  # seconds for any of them: what the shared corpus allows its largest file

@@ -263,7 +263,7 @@ for number in range(int(sys.argv[3])):
 """
 
 
-@pytest.mark.parametrize(("processes", "each"), [(4, 8), pytest.param(16, 20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("processes", "each"), [(2, 12), pytest.param(16, 20, marks=pytest.mark.slow)])
 def test_processes_number_without_gap_or_double(processes, each, project, repository):
     count = processes * each
     keep = count - 20

@@ -10,6 +10,7 @@ import pytest
 import rawkomem
 from rawkomem.files.layout import Layout
 from rawkomem.format.body import Citation, citations_in, read_citation, why_path_refused, with_citations
+from rawkomem.git import symbols
 from rawkomem.git.citations import Citations
 from rawkomem.git.symbols import SourceLines, TooLong, mentions_symbol, symbol_text
 
@@ -63,7 +64,7 @@ def test_paths_that_lead_elsewhere(path):
 def test_python_symbols_are_what_the_parser_says():
     """Over this package itself: the text of every function, class and method is the one that `ast` delimits."""
     compared = 0
-    for file in sorted(Path(rawkomem.__file__).parent.rglob("*.py"))[:: cases(1, 10)]:
+    for file in sorted(Path(rawkomem.__file__).parent.rglob("*.py"))[:: cases(1, 30)]:
         source = file.read_text()
         lines = source.split("\n")
         for name, node in named(ast.parse(source)):
@@ -73,7 +74,7 @@ def test_python_symbols_are_what_the_parser_says():
                 name,
             )
             compared += 1
-    assert compared > 400
+    assert compared > 100
 
 
 def named(tree):
@@ -284,9 +285,10 @@ def test_no_file_keeps_a_hook_waiting(tmp_path, source, path):
     assert len(found) == 20
 
 
-def test_a_symbol_that_takes_too_long_is_cited_with_its_whole_file(tmp_path):
-    (tmp_path / "a.py").write_text("def x\n" * 50_000)
+def test_a_symbol_that_takes_too_long_is_cited_with_its_whole_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(symbols, "MAX_STEPS", 5_000)
+    (tmp_path / "a.py").write_text("def x\n" * 500)
     cited = Citations(Layout(str(tmp_path / ".rawko"))).now(read_citation("a.py#x"))
     assert "the whole file counts" in cited.note
     with pytest.raises(TooLong):
-        symbol_text(SourceLines("def x\n" * 50_000), "x", "a.py")
+        symbol_text(SourceLines("def x\n" * 500), "x", "a.py")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 
+import pytest
 from rawkomem.files.layout import read_bytes, stamps_in, sweep
 from rawkomem.files.reading import read_data
 from rawkomem.model.errors import RawkoError
@@ -134,6 +135,7 @@ def merge_pair(folder, seed: int, patch) -> int:
     return sum(entry.path.startswith("changes/") for entry in one.values())
 
 
-def test_branches_merge_without_a_driver(tmp_path, monkeypatch):
-    apart = [merge_pair(tmp_path / str(seed), seed, monkeypatch) for seed in range(cases(1000, 4))]
+@pytest.mark.parametrize("pairs", [2, pytest.param(cases(1_000, 8), marks=pytest.mark.slow)])
+def test_branches_merge_without_a_driver(tmp_path, monkeypatch, pairs):
+    apart = [merge_pair(tmp_path / str(seed), seed, monkeypatch) for seed in range(pairs)]
     assert sum(apart) > len(apart)

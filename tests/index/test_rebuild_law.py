@@ -129,13 +129,13 @@ def test_the_digest_covers_every_table_and_column(repository, memories):
 ANYTHING = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
-@settings(max_examples=cases(50, 20), **ANYTHING)
+@settings(max_examples=cases(50, 10), **ANYTHING)
 @given(st.lists(OPERATIONS, max_size=16))
 def test_any_history_ends_in_the_index_of_a_rebuild(operations):
     check_law(operations)
 
 
-@settings(max_examples=cases(20, 8), **ANYTHING)
+@settings(max_examples=cases(20, 4), **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=4, max_size=16))
 def test_so_it_does_in_batches_of_one_file(operations):
     batch, sync.BATCH_FILES = sync.BATCH_FILES, 1

@@ -82,13 +82,13 @@ def asked_of(body: str, chance: random.Random) -> str:
     return chance.choice(sentences) if sentences else ""
 
 
-def test_three_hundred_questions_to_long_memories():
+def test_a_hundred_questions_to_long_memories():
     chance, cut_inside, not_shown, asked = random.Random(3), 0, [], 0
     every = documents()
     assert len(every) >= 100
     for title, body in every:
         words = set(re.findall(r"\w+", body))
-        for _ in range(3):
+        for _ in range(1):
             wanted = asked_of(body, chance)
             if not wanted:
                 continue
@@ -101,7 +101,7 @@ def test_three_hundred_questions_to_long_memories():
             not_shown += [] if key in re.sub(r"\W+", "", shown) else [wanted]
             assert "shields.io" not in shown and "<img" not in shown and not shown.startswith(f"{title}\n")
             assert len(shown) <= 1.2 * MAX_SHOWN_CHARS
-    assert asked >= 300 and cut_inside == 0
+    assert asked >= 100 and cut_inside == 0
     assert len(not_shown) <= asked / 50, (len(not_shown), asked, not_shown[:5])  # about one in a hundred, by chance
 
 

@@ -168,7 +168,7 @@ def check(seed: int, cases: int) -> None:
 
 
 def test_nothing_is_forged():
-    check(7, cases(500, 60))  # two memories each
+    check(7, cases(500, 20))  # two memories each
 
 
 @pytest.mark.slow

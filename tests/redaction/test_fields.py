@@ -97,7 +97,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=cases(200, 40), deadline=None)
+@settings(max_examples=cases(200, 20), deadline=None)
 @given(st.dictionaries(KEYS, VALUES, max_size=4), TEXTS)
 def test_what_check_finds_is_redacted_and_nothing_is_left(extra, body):
     """`check` says that the index holds a redacted copy: a redacted entry, written and read again, leaks nothing."""

@@ -208,7 +208,7 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES, max_size=25).map("".join)
 
 
-@settings(max_examples=cases(300, 60))
+@settings(max_examples=cases(300, 25))
 @given(TEXTS)
 def test_each_stage_twice_is_once(text):
     for stage in (clean_structure, filter_semantics, normalize_text, sanitize):

@@ -107,7 +107,7 @@ def check_laws(operations: list[tuple]) -> None:
 ANYTHING = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
-@settings(max_examples=cases(120, 20), **ANYTHING)
+@settings(max_examples=cases(120, 10), **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=1, max_size=6))
 def test_any_history_of_decisions(operations):
     check_laws(operations)

@@ -232,8 +232,8 @@ def test_many_questions_are_asked_of_all_layers(project, personal):
     """Ask many questions at once, half of them again in the next call."""
     write(project, "freeze", "Freeze window", FREEZE, "deploy")
     with opened(project) as repo:
-        for start in range(0, 400, 50):
-            answers = repo.search_many([f"{TASK} {number}" for number in range(start, start + 100)])
+        for start in range(0, 40, 10):
+            answers = repo.search_many([f"{TASK} {number}" for number in range(start, start + 20)])
             assert all(answer.found[0].row.id == "mine" for answer in answers)
 
 

@@ -14,7 +14,7 @@ from rawkomem.state.fold import fold
 from tests.conftest import ROOT
 from tests.torture.branches import Forge, Pair
 
-PAIRS = int(os.environ.get("RAWKOMEM_MERGE_PAIRS", "25"))
+PAIRS = int(os.environ.get("RAWKOMEM_MERGE_PAIRS", "8"))
 MANY = int(os.environ.get("RAWKOMEM_MERGE_PAIRS", "1000"))
 
 
@@ -109,6 +109,6 @@ def test_the_command_is_the_driver(tmp_path, monkeypatch):
     driver = f"'{sys.executable}' -m rawkomem merge-driver --marker-size %L %O %A %B %P"
     forge = Forge(tmp_path / "all.git", driver)
     try:
-        merge_pairs(forge, 3)
+        merge_pairs(forge, 1)
     finally:
         forge.close()

@@ -9,6 +9,7 @@ import json
 from functools import cache
 
 import pytest
+from rawkomem.format import blocks
 from rawkomem.index import index as indexing
 from rawkomem.index import sync
 from rawkomem.recall.signals import MAX_QUESTION_CHARS
@@ -98,9 +99,10 @@ def test_a_regex_that_is_too_large_is_refused_without_compiling_it(memories, raw
     assert MAX_ENGINE_WORK > 50_000  # many times what the regexes of people need
 
 
-def test_a_file_with_too_many_entries_says_so(memories, rawkomem):
-    hostile.many_entries(memories, 5_010)
-    assert "more than 5,000 entries: the rest is not read" in rawkomem("check", check=1).stdout
+def test_a_file_with_too_many_entries_says_so(memories, rawkomem, monkeypatch):
+    monkeypatch.setattr(blocks, "MAX_ENTRIES", 50)
+    hostile.many_entries(memories, 60)
+    assert "more than 50 entries: the rest is not read" in rawkomem("check", check=1).stdout
 
 
 def test_a_sync_that_takes_too_long_is_continued_by_the_next_question(memories, repository, monkeypatch):

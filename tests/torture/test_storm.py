@@ -182,10 +182,6 @@ def weather(project: Path, layout: Layout, log: Path, seed: int, bursts: int, ea
     print(f"seed {seed}: {bursts * each} operations, quiet within {slowest:.2f} s at worst")
 
 
-def test_a_storm(project, layout, tmp_path_factory):
-    weather(project, layout, tmp_path_factory.mktemp("log") / "log", seed=1, bursts=3, each=100)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [11, 12, 13, 14, 15])
 def test_two_thousand_operations(project, layout, tmp_path_factory, seed):
@@ -202,10 +198,6 @@ def burst(project: Path, layout: Layout, log: Path, count: int, patience: float)
     print(f"{count} files in a burst: indexed {took:.1f} s after the last was written")
 
 
-def test_a_burst_of_files(project, layout, tmp_path_factory):
-    burst(project, layout, tmp_path_factory.mktemp("log") / "log", 1_500, patience=60)
-
-
 @pytest.mark.slow
 def test_a_burst_of_ten_thousand_files(project, layout, tmp_path_factory):
     burst(project, layout, tmp_path_factory.mktemp("log") / "log", 10_000, patience=300)
@@ -214,6 +206,7 @@ def test_a_burst_of_ten_thousand_files(project, layout, tmp_path_factory):
 # --- the watcher itself -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_folders_and_indexes_may_go_and_come_back(project, layout, memories, tmp_path_factory):
     log = tmp_path_factory.mktemp("log") / "log"
     write(memories, "a.md", memory("A"))

@@ -18,8 +18,10 @@ from rawkomem.index.memories import memory_of
 from rawkomem.repository import Repository
 from rawkomem.state.trust import derived_from
 
-from tests.commands import ENVIRONMENT, cases
+from tests.commands import ENVIRONMENT
 from tests.learn.traces.runs import fill
+
+pytestmark = pytest.mark.slow
 
 CLOCK = {"consolidate": "2026-06-01T12:00:00Z", "retention": "2027-07-01T12:00:00Z"}
 
@@ -90,11 +92,6 @@ def torture(folder, kills: int, seed: int) -> None:
         shutil.rmtree(project)
 
 
-def test_kills(tmp_path):
-    torture(tmp_path, cases(3, 1), seed=1)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 3])
 def test_thirty_kills(tmp_path, seed):
     torture(tmp_path, 30, seed)

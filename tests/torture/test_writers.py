@@ -10,8 +10,10 @@ import pytest
 from rawkomem.files.layout import Layout, stamps_in, sweep
 from rawkomem.files.reading import read_file
 
-from tests.commands import ENVIRONMENT, cases
+from tests.commands import ENVIRONMENT
 from tests.torture.helpers import assert_equals_rebuild, index_of
+
+pytestmark = pytest.mark.slow
 
 WRITER = """
 import sys
@@ -83,10 +85,5 @@ def write_together(project, writers: int, each: int, readers: int, seconds: floa
     assert_equals_rebuild(index)
 
 
-def test_eight_writers(project):
-    write_together(project, writers=8, each=cases(25, 8), readers=2, seconds=3)
-
-
-@pytest.mark.slow
 def test_sixteen_writers(project):
     write_together(project, writers=16, each=500, readers=3, seconds=60)

@@ -14,7 +14,7 @@ import click
 from rawkomem.faces.cli.commands import COMMANDS, cli
 
 from tests.conftest import ROOT
-from tests.sources import parsed
+from tests.sources import nodes
 
 QUOTED = re.compile(r"'(rawkomem (?!is )[^'\n]*(?:'[^'\n]*'[^'\n]*)*?)'(?![\w'])|`(rawkomem [^`\n]+)`")
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -39,7 +39,7 @@ FOLDERS = ("FOLDER", "DIR", "OUT_FOLDER")
 def in_code() -> Iterator[tuple[str, str]]:
     """Yield (place, command line) of every quoted command in a text of the program."""
     for file in sorted((ROOT / "rawkomem").rglob("*.py")):
-        for node in ast.walk(parsed(file)):
+        for node in nodes(file):
             if isinstance(node, ast.JoinedStr):
                 parts = (str(part.value) if isinstance(part, ast.Constant) else VALUE for part in node.values)
                 text = "".join(parts)

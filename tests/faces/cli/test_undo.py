@@ -8,7 +8,7 @@ import sys
 import pytest
 from rawkomem.files.machine_records import read_changes
 from rawkomem.model.errors import Refused
-from rawkomem.repository.beliefs import MAX_UNDONE
+from rawkomem.repository import beliefs
 
 from tests.terminals import detached, scrubbed, typed
 
@@ -81,9 +81,10 @@ def test_a_change_of_several_memories_is_one_change(repository):
 
 
 def test_an_import_is_one_change_and_a_large_one_asks_for_all(repository, tmp_path_factory, monkeypatch):
-    monkeypatch.setattr("rawkomem.repository.transfer.ENTRIES_AT_ONCE", 40)  # several writes
+    monkeypatch.setattr("rawkomem.repository.transfer.ENTRIES_AT_ONCE", 4)  # several writes
     folder = tmp_path_factory.mktemp("from")
-    count = MAX_UNDONE + 1
+    monkeypatch.setattr(beliefs, "MAX_UNDONE", 9)
+    count = 10
     sections = (f"## Rule {n}\n\nBuild step {n} needs the cache {n} of the compiler.\n\n" for n in range(count))
     (folder / "CLAUDE.md").write_text("# Rules\n\n" + "".join(sections))
     repository.exchange.import_from(str(folder / "CLAUDE.md"))
@@ -103,9 +104,9 @@ def test_the_list_names_memories_by_their_titles(rawkomem, memory, project):
     assert told == ["created, held for a review: 'Alerts'", "changed title: 'Jobs'", "created: 'Jobs'"]
 
 
-def test_the_list_can_be_shortened(rawkomem, memory):
+def test_the_list_can_be_shortened(rawkomem, memory, repository):
     for number in range(21):
-        rawkomem("amend", memory, "--title", f"Jobs {number}")
+        repository.amend(memory, title=f"Jobs {number}")
     assert "showing 20 of 22: -n 0 shows all" in rawkomem("undo", "--list").stderr
     assert "'Jobs 20'" in rawkomem("undo", "--list", "-n", "1").stdout
     assert [len(json.loads(rawkomem("undo", "--list", "-n", n, "--json").stdout)) for n in "10"] == [1, 22]

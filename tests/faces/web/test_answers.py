@@ -60,12 +60,12 @@ def test_a_text_of_thousands_of_links_asks_as_often_as_one(client, repository, m
         asked.append(name)
         return type(client.server.repository).get(client.server.repository, name)
 
-    links = " ".join(f"[[{number:x}]]" for number in range(5_000))[:39_000]
+    links = " ".join(f"[[{number:x}]]" for number in range(1_000))
     written = repository.add(Entry(title="Unsure", body=links))
     repository.beliefs.quarantine(written.entry.id, "from outside")
     monkeypatch.setattr(client.server.repository, "get", counting)
-    assert client.get("/api/memory?id=unsure")["html"].count("<a ") > 4_000
-    assert client.get("/api/waiting")["items"][0]["html"].count("<a ") > 4_000
+    assert client.get("/api/memory?id=unsure")["html"].count("<a ") > 900
+    assert client.get("/api/waiting")["items"][0]["html"].count("<a ") > 900
     assert len(asked) < 10
 
 

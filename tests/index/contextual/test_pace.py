@@ -15,7 +15,7 @@ from rawkomem.repository import Repository
 
 from tests.commands import ENVIRONMENT, ROOT
 
-MEMORIES = 40
+MEMORIES = 6
 
 
 class Machine:
@@ -44,10 +44,11 @@ def machine(monkeypatch) -> Machine:
 
 @pytest.fixture
 def filled(monkeypatch, project, memories):
-    """A repository whose memories have no contextual vectors yet."""
+    """A repository whose memories have no contextual vectors yet, and get them two at a time."""
+    monkeypatch.setattr(contextual, "BATCH_MEMORIES", 2)
     monkeypatch.setenv("RAWKOMEM_EMBEDDER", "auto")
     for number in range(MEMORIES):
-        text = f"Service {number} restarts on port {8000 + number} after its nightly check. " * 6
+        text = f"Service {number} restarts on port {8000 + number} after its nightly check."
         (memories / f"m{number}.md").write_text(f"---\ntitle: Service {number}\n---\n\n{text}\n")
     opened = Repository.open(str(project), warn=lambda message: None)
     opened.sync()
@@ -108,7 +109,7 @@ def test_status_tells_how_far_it_is(filled, rawkomem, machine):
 
     machine.ask_load = load
     deepen(filled.core.index, waits=True)
-    assert "contextual vectors: 16 of 40" in rawkomem("status").stdout
+    assert "contextual vectors: 2 of 6" in rawkomem("status").stdout
 
 
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="for want of priorities: not on Windows")

@@ -61,7 +61,7 @@ def _agree(one, two) -> bool:
 
 @pytest.mark.parametrize("other", ["memory", *OUTSIDE], indirect=True)
 def test_on_a_sample_of_our_own(tmp_path, other):
-    make_repository(str(tmp_path), 150)
+    make_repository(str(tmp_path), 60)
     assert disagreements(str(tmp_path), other, OWN) == []
 
 

@@ -34,7 +34,7 @@ def test_contract_of_a_large_index(rule, monkeypatch):
 
 def test_a_large_index_finds_what_an_exact_scan_finds(monkeypatch):
     store = make()
-    store.put([document(f"m{n}", "x", vectors=(vector(f"m{n}"),)) for n in range(1000)])
+    store.put([document(f"m{n}", "x", vectors=(vector(f"m{n}"),)) for n in range(300)])
     close = [document(f"c{n}", "x", vectors=(mixed("query", f"c{n}", 0.9 - n / 50),)) for n in range(20)]
     store.put(close)
     exact = store.nearest(vector("query"), 10, ANY)
@@ -46,13 +46,13 @@ def test_a_large_index_finds_what_an_exact_scan_finds(monkeypatch):
 def test_a_large_index_answers_the_same_whatever_its_history(monkeypatch):
     """Distances in bits tie often: which candidates get an exact distance must not depend on row numbers."""
     monkeypatch.setattr(sqlite_store, "MAX_EXACT_PASSAGES", 0)
-    documents = [document(f"m{n}", "x", vectors=(vector(f"m{n}"),)) for n in range(1000)]
+    documents = [document(f"m{n}", "x", vectors=(vector(f"m{n}"),)) for n in range(400)]
     plain, shuffled = make(), make()
     plain.put(documents)
     order = documents.copy()
     random.Random(1).shuffle(order)
     shuffled.put(order)
-    shuffled.put(order[:500])
+    shuffled.put(order[:200])
     for name in ("query", "other", "third"):
         for only in (ANY, Filter(statuses=("active",))):
             assert plain.nearest(vector(name), 150, only) == shuffled.nearest(vector(name), 150, only)

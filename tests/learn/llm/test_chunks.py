@@ -31,10 +31,12 @@ def long_session() -> list[Turn]:
 
 
 def test_every_human_turn_is_whole_in_a_chunk_with_the_agents_words_before_it():
-    chunks = chunks_of(long_session())
+    session = long_session()
+    chunks = chunks_of(session)
     assert len(chunks) > 5 and all(len(chunk.text) <= MAX_CHUNK_CHARS for chunk in chunks)
-    for number, turn in enumerate(turn for turn in long_session() if turn.role == "user"):
-        (first, *_) = [chunk for chunk in chunks if normalized_quote(turn.text) in normalized_quote(chunk.text)]
+    texts = [normalized_quote(chunk.text) for chunk in chunks]
+    for number, turn in enumerate(turn for turn in session if turn.role == "user"):
+        first = next(chunk for chunk, text in zip(chunks, texts, strict=True) if normalized_quote(turn.text) in text)
         assert f"[AGENT] Statement {number}." in first.text and turn in first.turns
     assert not any("output of a tool" in chunk.text for chunk in chunks)
 
@@ -90,9 +92,10 @@ def test_each_quote_of_a_person_in_real_sessions_can_be_found():
     for session in json.loads(lzma.decompress(SESSIONS.read_bytes()))["sessions"]:
         lines = b"".join(json.dumps(record).encode() + b"\n" for record in session["records"])
         chunks = chunks_of(Transcript(io.BytesIO(lines)).turns())
+        texts = [normalized_quote(chunk.text) for chunk in chunks]
         for quote in (e["quote"] for gold in session["gold"] for e in gold["evidence"] if e["role"] == "user"):
             quotes += 1
-            shown = [chunk for chunk in chunks if normalized_quote(quote) in normalized_quote(chunk.text)]
+            shown = [chunk for chunk, text in zip(chunks, texts, strict=True) if normalized_quote(quote) in text]
             if not any(find_quote(quote, chunk.turns) for chunk in shown):
                 missed.append(quote)
     assert quotes >= 25 and missed == []

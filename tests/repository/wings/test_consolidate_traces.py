@@ -128,7 +128,7 @@ def test_secrets_of_a_trace_do_not_reach_the_learning(project, repository, rawko
     assert secret not in "".join(paths(project, "memories").values()) and "[REDACTED_" in learning.body
 
 
-@pytest.mark.parametrize("count", [120, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [54, pytest.param(500, marks=pytest.mark.slow)])
 def test_many_traces_are_consolidated_and_a_second_run_changes_nothing(count, project, repository, rawkomem):
     goals = [f"{verb} the {what}" for verb in ("Deploy", "Test", "Document") for what in
              ("billing service", "audio plot", "customer import", "search index", "login page", "sales report")]  # fmt: skip

@@ -269,7 +269,7 @@ def outcome(repository) -> list:
     )
 
 
-@pytest.mark.parametrize("written", [1, 2, 5, 9])
+@pytest.mark.parametrize("written", [1, 9])
 def test_a_run_that_was_killed_is_continued_to_the_same_end(project, repository, tmp_path_factory, written):
     from rawkomem.files.installation import plan_start, write_start
     from rawkomem.repository import Repository
@@ -294,10 +294,10 @@ def test_two_runs_at_once_do_the_work_once(project, repository):
     repository.sync()
     run = [sys.executable, "-m", "rawkomem", "consolidate", "--apply", "--json"]
     runs = [
-        subprocess.Popen(run, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)
+        subprocess.Popen(run, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)
     ]
     counts = sorted(len(json.loads(process.communicate(timeout=120)[0])["entries"]) for process in runs)
-    assert counts[:2] == [0, 0] and counts[2] > 5
+    assert counts[0] == 0 and counts[1] > 5
 
 
 def test_an_empty_repository(repository):

@@ -252,7 +252,7 @@ def outcome(census) -> list:
     )
 
 
-@settings(max_examples=cases(150, 40))
+@settings(max_examples=cases(150, 15))
 @given(lives(), st.randoms(use_true_random=False), st.floats(0, 1))
 def test_twice_is_once_in_any_order_and_after_a_kill(life, source, share):
     entries, vectors = life

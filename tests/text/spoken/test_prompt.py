@@ -227,7 +227,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=cases(60, 20))
+@settings(max_examples=cases(60, 10))
 @given(st.lists(PIECES | st.text(max_size=12), max_size=25).map("".join))
 def test_any_text_is_read_and_nothing_is_made_up(text):
     read = read_prompt(text)
