@@ -19,7 +19,8 @@ from ..state.claims import claim_of
 from ..state.committers import AGENT, AGENTS, author_state
 from ..state.fold import fold
 from ..state.history import changed_keys
-from .runner import LITERAL_PATHS, Git, GitFailed, WorkTree
+from .head import find_git
+from .runner import Git, GitFailed, WorkTree, own_tree
 from .staged import (
     Commit,
     Staged,
@@ -61,7 +62,7 @@ class Branch(Staged):
         self._blob_at = 2
         self._known = {}
         self.code = self._code_in(
-            "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", span.base, span.head
+            "diff-tree", "-r", "--name-only", "--no-renames", "-z", span.base, span.head
         )
 
     def read(self, blobs: Iterable[str]) -> dict[str, bytes]:
@@ -85,8 +86,8 @@ class Branch(Staged):
         span = f"{self.span.base}..{self.span.head}"
         form = "--format=%an <%ae>%x09%cn <%ce>"
         names = [self.name(path) for path in paths]
-        said = self.tree.git.run(LITERAL_PATHS, "log", "--full-history", form, span, "--", *names)
-        return [line for line in said.decode("utf-8", "replace").split("\n") if line]
+        said = self.tree.git.run("rev-list", "--full-history", form, span, "--", *names)
+        return said.decode("utf-8", "replace").split("\n")[1::2]  # a line `commit …` is before each
 
 
 def read_branches(folder: str, text: str) -> list[Branch]:
@@ -116,11 +117,12 @@ def _span(folder: str, text: str) -> tuple[Span, str]:
         raise BadInput(
             f"not two commits: {text!r}", "write BASE...HEAD, for instance origin/main...HEAD"
         )
-    git = Git(os.path.abspath(folder or os.curdir))
-    bare = git.line("rev-parse", "--is-bare-repository") == "true"
-    top = git.line("rev-parse", "--absolute-git-dir" if bare else "--show-toplevel")
-    inside = "" if bare else git.line("rev-parse", "--show-prefix")
-    git = Git(top)
+    here = os.path.realpath(folder or os.curdir)
+    found = find_git(here)
+    top = found.tree if found else here
+    inside = os.path.relpath(here, top).replace(os.sep, "/") + "/" if top != here else ""
+    is_bare = not found and FOLDER not in here.split(os.sep)  # `.rawko` is no repository
+    git = Git(here, given={"GIT_DIR": here}) if is_bare else own_tree(here).git
     ends = [_commit_of(git, name) for name in (base, head)]
     left_at = ends[0]
     if dots == "..." or dots not in text:
@@ -137,7 +139,7 @@ def _commit_of(git: Git, name: str) -> str:
         hint = f"fetch it: git fetch origin {branch}"
         if branch == "HEAD":
             hint = "make the first commit"
-        elif not git.run("remote"):
+        elif branch == name:
             hint = "run 'git branch' to see the branches"
         raise GitFailed(f"there is no commit {name} in this clone", hint)
     return found

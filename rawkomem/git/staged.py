@@ -39,7 +39,7 @@ from ..text.clean import one_line
 from ..text.language import identity
 from .authorship import digests_in, read_blobs
 from .citations import GONE, STALE, Citations
-from .runner import FILE_MODE, LITERAL_PATHS, GitFailed, work_tree
+from .runner import FILE_MODE, GitFailed, work_tree
 
 # Read the staged files from git's index, and the files of the parent commits; ignore the work
 # tree.
@@ -56,16 +56,15 @@ class Staged:
         self.tree = work_tree(layout.project)
         self._root = self.tree.path(layout.root) + "/"
         self._project = self.tree.path(layout.project)
-        self._listing = (LITERAL_PATHS, "ls-files", "-s", "-z", "--")
+        self._listing: tuple[str, ...] = ("ls-files", "-s", "-z", "--")
         self._blob_at = 1  # position of the blob in a listed line
         self.now, self.unmerged = self._index()
         names = [name for name in ("HEAD", self._other_side()) if name and self._is_there(name)]
         self.parents = [self._commit(name) for name in names]
         common = self.tree.ask("merge-base", *names) if len(names) > 1 else ""
         self.base = self._commit(common) if common else {}
-        self.code = self._code_in(
-            "diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z"
-        )
+        changed = ("diff-index", "--cached", "--name-only", "--no-renames", "-z", "HEAD")
+        self.code = self._code_in(*(changed if "HEAD" in names else ("ls-files", "-z")))
         self._known: dict[str, bytes] = {}
 
     @property
@@ -111,6 +110,13 @@ class Staged:
                 blob = facts.split(" ")[self._blob_at]
                 return self.read([blob]).get(blob)
         return None
+
+    def stage(self, files: Mapping[str, bytes]) -> None:
+        """Stage these bytes (path below `.rawko` → bytes) as they are; git's filters do not run."""
+        for path, data in files.items():
+            blob = self.tree.git.run("hash-object", "-w", "--stdin", given=data).decode().strip()
+            words = ("update-index", "--add", "--cacheinfo", f"100644,{blob},{self.name(path)}")
+            self.tree.git.run(*words)
 
     def _index(self) -> tuple[dict[str, str], list[str]]:
         found: dict[str, str] = {}
@@ -161,7 +167,8 @@ def staged_layouts(folder: str) -> list[Layout]:
     """Return the repositories with tracked files in the work tree around a folder, because a hook runs at its top."""
     try:
         tree = work_tree(os.path.abspath(folder))
-        names = tree.git.names("ls-files", "-z", "--", f":(glob)**/{FOLDER}/**")
+        words = ("--no-literal-pathspecs", "ls-files", "-z", "--", f":(glob)**/{FOLDER}/**")
+        names = tree.git.names(*words)
     except GitFailed:
         return []
     paths = [name.split("/") for name in names]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from ...git.runner import Git, GitFailed
 from ...hosts.connect import connectable, is_connected
 from ...model.errors import NotFound, RawkoError
 from ...model.values import record
@@ -71,7 +70,7 @@ def repository_state(repository: Repository) -> RepositoryState:
         drafts=len(repository.drafts.all()),
         waiting=statuses.get("quarantined", 0) + len(repository.beliefs.proposals()),
         hosts=connected_hosts(layout.project),
-        uncommitted=_uncommitted_files(layout.root),
+        uncommitted=repository.core.read(lambda: _uncommitted_files(repository)),
         importable=next(
             (
                 name
@@ -115,10 +114,7 @@ def _is_connected_host(name: str, project: str) -> bool:
     return False
 
 
-def _uncommitted_files(root: str) -> int:
-    """Return the number of memory files with uncommitted changes; 0 without git."""
-    try:
-        listed = Git(root).run("status", "--porcelain", "-z", "--untracked-files=all", "--", ".")
-    except GitFailed:
-        return 0
-    return sum(name.endswith(b".md") for name in listed.split(b"\0"))
+def _uncommitted_files(repository: Repository) -> int:
+    """Return the number of memory files with entries that HEAD does not contain; 0 without git."""
+    authors = repository.core.authors()
+    return len(authors.uncommitted_files()) if authors else 0
