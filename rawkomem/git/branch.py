@@ -60,7 +60,7 @@ class Branch(Staged):
         self.parents, self.base = [self._commit(span.base)], {}
         self._listing = ("ls-tree", "-z", "--full-tree", span.head, "--")
         self._blob_at = 2
-        self._known = {}
+        self._known, self._parsed = {}, {}
         self.code = self._code_in(
             "diff-tree", "-r", "--name-only", "--no-renames", "-z", span.base, span.head
         )
@@ -206,7 +206,10 @@ def differences_of(commit: Commit) -> list[Difference]:
     old = entries_by_memory(branch.texts(filter(is_memory, left), branch.head))
     new = entries_by_memory(branch.texts(filter(is_memory, changed)))
     ids = dict.fromkeys((*old, *new))
-    before, after = _memories(commit, ids, branch.head), _memories(commit, ids, branch.now)
+    earlier = branch.entries(branch.head)
+    folded = ((id, fold(earlier.get(id, ()))) for id in ids)
+    before = {id: memory for id, memory in folded if memory}
+    after = {id: branch.memories[id] for id in ids if id in branch.memories}
     pairs = ((before.get(id), after.get(id)) for id in ids)
     found = [item for pair in pairs for item in _compared(*pair, after)]
     found += [
@@ -216,22 +219,6 @@ def differences_of(commit: Commit) -> list[Difference]:
     found += _conflicts(before, after)
     placed = [replace(item, path=branch.name(item.memory.path)) for item in found]
     return sorted(placed, key=lambda item: (KINDS.index(item.what), item.path, item.memory.line))
-
-
-def _memories(commit: Commit, ids: Iterable[str], version: Mapping[str, str]) -> dict[str, Memory]:
-    """Return id → memory in a version. Parse only files that contain one of the ids or are named like it."""
-    wanted = set(ids)
-    names = [id.encode() for id in wanted]
-    files = {}
-    for path, data in commit.staged.texts(filter(is_memory, version), version).items():
-        stem = path.partition("/")[2].removesuffix(".md")
-        if any(name in data for name in names) or any(
-            id.partition("#")[0] == stem for id in wanted
-        ):
-            files[path] = data
-    about = entries_by_memory(files)
-    folded = ((id, fold(about.get(id, ()))) for id in wanted)
-    return {id: memory for id, memory in folded if memory}
 
 
 def _compared(

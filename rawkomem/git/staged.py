@@ -14,7 +14,7 @@ from functools import cached_property
 from ..files.append import is_change_file
 from ..files.archive import bundled_files, folder_of_bundle, is_bundle
 from ..files.layout import AREAS, FOLDER, Layout, is_memory_name
-from ..files.reading import decode_file, implicit_id, read_data
+from ..files.reading import decode_file, read_data
 from ..format.blocks import append_holds, cut_pieces, join_entry
 from ..format.body import citations_in, read_citation
 from ..model.entries import Entry, Memory, Plan
@@ -28,7 +28,6 @@ from ..state.claims import (
     Claim,
     Predicate,
     claim_of,
-    read_claim,
     rivals_of,
 )
 from ..state.fold import REGISTRY, fold
@@ -66,6 +65,7 @@ class Staged:
         changed = ("diff-index", "--cached", "--name-only", "--no-renames", "-z", "HEAD")
         self.code = self._code_in(*(changed if "HEAD" in names else ("ls-files", "-z")))
         self._known: dict[str, bytes] = {}
+        self._parsed: dict[tuple[str, str], tuple[Entry, ...]] = {}
 
     @property
     def head(self) -> Mapping[str, str]:
@@ -100,6 +100,27 @@ class Staged:
     def everything(self) -> dict[str, bytes]:
         """Return path → bytes of all staged memory files."""
         return self.texts(filter(is_memory, self.now))
+
+    def entries(self, of: Mapping[str, str] | None = None) -> dict[str, list[Entry]]:
+        """Return memory id → its entries in the staged memory files, or in those of the version `of`.
+
+        Every file is parsed, because YAML can spell an id in several ways; unchanged files are parsed once.
+        """
+        version = self.now if of is None else of
+        found: dict[str, list[Entry]] = {}
+        for path, data in self.texts(filter(is_memory, version), version).items():
+            key = (path, version[path])
+            if key not in self._parsed:
+                self._parsed[key] = _entries(data, path)
+            for entry in self._parsed[key]:
+                found.setdefault(entry.target, []).append(entry)
+        return found
+
+    @cached_property
+    def memories(self) -> dict[str, Memory]:
+        """Return id → memory of all staged memories."""
+        folded = ((id, fold(entries)) for id, entries in self.entries().items())
+        return {id: memory for id, memory in folded if memory}
 
     def code_file(self, path: str) -> bytes | None:
         """Return the bytes of a staged project file; None if it is not staged. `path` is below the project."""
@@ -402,21 +423,6 @@ class Commit:
         left = [path for path in self.staged.left(version) if is_memory(path) or is_bundle(path)]
         return _digests(self.staged.texts(left, version))
 
-    def touched(self) -> dict[str, bytes]:
-        """Return the files that this commit changes, and the files of memories whose change files it changes."""
-        changed = self.changed()
-        abouts = {
-            e.about
-            for path in filter(is_change_file, changed)
-            for e in _entries(changed[path], path)
-        }
-        about = {
-            path: data
-            for path, data in self.staged.everything.items()
-            if abouts and _speaks_of(data, path, abouts)
-        }
-        return changed | about
-
     def concerned(self) -> set[str]:
         """Return the ids of the memories that this commit adds or changes."""
         return set(entries_by_memory(self.changed()))
@@ -431,17 +437,10 @@ class Commit:
         new = set(filter(is_memory, self.staged.changed(since)))
         return _digests(self.staged.texts({*new, *filter(is_bundle, self.staged.now)}))
 
-    def memories(self, files: Collection[str]) -> list[Memory]:
-        """Return the active memories that some staged files contain, folded from all files about them."""
-        everything = self.staged.everything
-        ids = set(entries_by_memory({path: everything[path] for path in files}))
-        about = {
-            path: data
-            for path, data in everything.items()
-            if path in files or _speaks_of(data, path, ids)
-        }
-        folded = [fold(some) for id, some in entries_by_memory(about).items() if id in ids]
-        return [memory for memory in folded if memory and memory.status == ACTIVE]
+    @property
+    def memories(self) -> list[Memory]:
+        """Return the active memories of the staged files."""
+        return [memory for memory in self.staged.memories.values() if memory.status == ACTIVE]
 
 
 def _secrets(commit: Commit) -> list[Problem]:
@@ -483,24 +482,12 @@ def _history(commit: Commit) -> list[Problem]:
 
 
 def _left_by(commit: Commit, old: Entry) -> tuple[Sequence[tuple[str, str]], Sequence[str]]:
-    """Return the memories that refer to a removed memory, and its change files, as paths for `git rm`.
-
-    Only files that contain its id or file name are parsed.
-    """
+    """Return the memories that refer to a removed memory, and its change files, as paths for `git rm`."""
     if not old.creates:
         return (), ()
-    stem = old.path.rpartition("/")[2].removesuffix(".md")
-    names = [name.encode("utf-8", "surrogateescape") for name in (old.id, stem)]
-    staged = commit.staged.everything
-    naming = [path for path, data in staged.items() if any(name in data for name in names)]
-    changes = [path for path in naming if is_change_file(path)]
-    about = [
-        path
-        for path in changes
-        if any(entry.about == old.id for entry in _entries(staged[path], path))
-    ]
-    depending = list(depending_on(old, commit.memories(naming)))
-    return depending, [commit.staged.name(path) for path in about]
+    paths = dict.fromkeys(entry.path for entry in commit.staged.entries().get(old.id, ()))
+    changes = [commit.staged.name(path) for path in paths if is_change_file(path)]
+    return list(depending_on(old, commit.memories)), changes
 
 
 def edits_of(commit: Commit) -> list[Edit]:
@@ -568,7 +555,7 @@ def _contradictions(commit: Commit) -> list[Problem]:
 def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
     """Return (memory of this commit, active memory that its claim contradicts, claim) for each contradiction."""
     concerned = commit.concerned()
-    memories = _claiming(commit)
+    memories = [memory for memory in commit.memories if claim_of(memory)] if concerned else []
     found: dict[frozenset[str], tuple[Memory, Memory, Claim]] = {}
     for memory in memories:
         claim = claim_of(memory) if memory.id in concerned else None
@@ -586,41 +573,13 @@ def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
     return list(found.values())
 
 
-def _claiming(commit: Commit) -> list[Memory]:
-    """Return the memories with claims about the subjects of this commit's claims; parse only files that name one."""
-    entries = [
-        entry
-        for path, data in commit.touched().items()
-        if b"claim" in data
-        for entry in _entries(data, path)
-    ]
-    claims = [claim for entry in entries if (claim := read_claim(entry.extra))]
-    if not claims:
-        return []
-    words = {
-        max(claim.subject.split(), key=len).encode() for claim in claims
-    }  # a subject may be wrapped
-    claiming = [
-        path
-        for path, data in commit.staged.everything.items()
-        if b"claim" in data and any(word in data for word in words)
-    ]
-    return commit.memories(claiming)
-
-
 def _derived(commit: Commit) -> list[Problem]:
     """Return a Problem for each active memory with an invalid source, if this commit changes the memory or source."""
-    everything = commit.staged.everything
-    deriving = [
-        path for path, data in everything.items() if DERIVED.encode() in data or b"heritage" in data
-    ]
-    memories = [memory for memory in commit.memories(deriving) if derived_from(memory)]
-    if not memories:
-        return []
-    about, concerned = entries_by_memory(everything), commit.concerned()
+    concerned = commit.concerned()
+    memories = [memory for memory in commit.memories if derived_from(memory)] if concerned else []
     found = []
     for memory in memories:
-        for source in weak_sources(memory, lambda id: fold(about.get(id, [])), now()):
+        for source in weak_sources(memory, commit.staged.memories.get, now()):
             if source.holds_back and (memory.id in concerned or source.id in concerned):
                 what = f"{memory.id} was made from {source.id}, which is {source.why}"
                 found.append(
@@ -631,16 +590,12 @@ def _derived(commit: Commit) -> list[Problem]:
 
 def _citations(commit: Commit) -> list[Problem]:
     """Return a Problem for each stale citation in memories of this commit, or to code that this commit changes."""
-    touched, concerned, code = commit.touched(), commit.concerned(), commit.staged.code
-    names = [path.encode("utf-8", "surrogateescape") for path in code]
-    citing = [
-        path
-        for path, data in commit.staged.everything.items()
-        if b"cites" in data and (path in touched or any(name in data for name in names))
-    ]
+    concerned, code = commit.concerned(), commit.staged.code
+    # without this key, also in an escape sequence, there is nothing to parse for a commit of code
+    may_cite = any(b"cites" in data or b"\\" in data for data in commit.staged.everything.values())
     looking = _StagedCitations(commit)
     found = []
-    for memory in commit.memories(citing):
+    for memory in commit.memories if may_cite and (concerned or code) else ():
         for text in citations_in(memory.extra):
             citation = read_citation(text)
             if memory.id in concerned or citation.path in code:
@@ -665,12 +620,6 @@ class _StagedCitations(Citations):
     def _read_once(self, path: str) -> bytes | None:
         self._file(path)  # raises _Unknown for paths out of the project
         return self.staged.code_file(path)
-
-
-def _speaks_of(data: bytes, path: str, ids: Iterable[str]) -> bool:
-    """Tell whether a file may hold entries about some ids: it contains one of them, or its name makes one."""
-    stem = implicit_id(path)
-    return any(id.encode() in data or id.partition("#")[0] == stem for id in ids)
 
 
 def _entries(data: bytes, path: str) -> tuple[Entry, ...]:
@@ -707,25 +656,26 @@ class AddedMemories:
 
     def __init__(self, staged: Staged):
         self.staged = staged
-        self._entries: dict[str, tuple[Entry, ...]] = {}
         new = [
             path
-            for path in staged.everything
+            for path in filter(is_memory, staged.now)
             if all(parent.get(path) != staged.now[path] for parent in staged.parents)
         ]
         known = self._known() if new else []
         digests, ids_before = {entry.digest for entry in known}, {entry.id for entry in known}
         entries = [
-            entry for path in new for entry in self._read(path) if entry.digest not in digests
+            entry
+            for path, data in staged.texts(new).items()
+            for entry in _entries(data, path)
+            if entry.digest not in digests
         ]
-        ids = {
-            entry.target: entry.path for entry in entries if entry.creates or entry.kind == "amend"
-        }
         self.created = {
             entry.id for entry in entries if entry.creates and entry.id not in ids_before
         }
+        worded = [entry.target for entry in entries if entry.creates or entry.kind == "amend"]
+        folded = (staged.memories.get(id) for id in worded)
         self.memories = {
-            memory.id: memory for memory in self._folded(ids) if memory.status == ACTIVE
+            memory.id: memory for memory in folded if memory and memory.status == ACTIVE
         }
 
     def holds(self, path: str) -> bool:
@@ -735,46 +685,18 @@ class AddedMemories:
     def twins(self) -> list[Twins]:
         """Return each pair of memories with exactly the same text once, sorted by path."""
         found: dict[frozenset[str], Twins] = {}
+        same: dict[str, list[Memory]] = {}
+        for memory in self.staged.memories.values() if self.memories else ():
+            same.setdefault(identity(f"{memory.title}\n{memory.body}"), []).append(memory)
         for memory in self.memories.values():
-            for other in self._candidates(memory):
-                if is_same_memory(memory, other):
+            for other in same[identity(f"{memory.title}\n{memory.body}")]:
+                if other.id != memory.id and is_comparable(memory, other):
                     older, newer = sorted(
                         (memory, other),
                         key=lambda one: (one.id in self.created, one.created, one.id),
                     )
                     found.setdefault(frozenset((memory.id, other.id)), Twins(newer, older))
         return sorted(found.values(), key=lambda one: (one.memory.path, one.memory.line))
-
-    def _candidates(self, memory: Memory) -> list[Memory]:
-        """Return the other memories in files that contain the longest word of a memory's title and of its text."""
-        words = [
-            max(text.split(), key=len, default="").encode().lower()
-            for text in (memory.title, memory.body)
-        ]
-        paths = [path for path, data in self._lower.items() if all(word in data for word in words)]
-        ids = {entry.id: path for path in paths for entry in self._read(path) if entry.creates}
-        return [other for other in self._folded(ids) if other.id != memory.id]
-
-    def _folded(self, ids: Mapping[str, str]) -> Iterator[Memory]:
-        """Yield the commit's memories with these ids (id → one of its files), folded from all files that name them."""
-        for id, own in ids.items():
-            name = id.encode().lower()
-            paths = {own, *(path for path, data in self._lower.items() if name in data)}
-            memory = fold(
-                [
-                    entry
-                    for path in sorted(paths)
-                    for entry in self._read(path)
-                    if entry.target == id
-                ]
-            )
-            if memory:
-                yield memory
-
-    @cached_property
-    def _lower(self) -> Mapping[str, bytes]:
-        """Return path → lower-case bytes of all memory files of the commit."""
-        return {path: data.lower() for path, data in self.staged.everything.items()}
 
     def _known(self) -> list[Entry]:
         """Return the entries in the parents' files that this commit changes or moves."""
@@ -784,18 +706,6 @@ class AddedMemories:
             for path, data in self.staged.texts(left, parent).items():
                 found += _entries(data, path)
         return found
-
-    def _read(self, path: str) -> tuple[Entry, ...]:
-        if path not in self._entries:
-            self._entries[path] = _entries(self.staged.everything[path], path)
-        return self._entries[path]
-
-
-def is_same_memory(one: Memory, other: Memory) -> bool:
-    """Tell whether two active memories have the same title and text, apart from case and white space."""
-    return is_comparable(one, other) and identity(f"{one.title}\n{one.body}") == identity(
-        f"{other.title}\n{other.body}"
-    )
 
 
 def duplicate_problems(brought: AddedMemories) -> list[Problem]:

@@ -241,3 +241,23 @@ def test_a_submodule(started, memories, git, rawkomem, tmp_path_factory):
     rawkomem("check", "--staged", cwd=inner, env={"GIT_DIR": own, "GIT_INDEX_FILE": f"{own}/index"}, check=1)
     hook = {"GIT_DIR": ".git", "GIT_INDEX_FILE": ".git/index"}  # of the outer repository
     rawkomem("-C", "inner", "check", "--staged", cwd=outer.folder, env=hook, check=1)
+
+
+def test_checks_find_memories_however_yaml_spells_them(started, memories, git):
+    """Each of these files hides its id or key from a search for bytes."""
+    hidden = claim("mem_2_a", "80").replace("claim:", '"cl\\x61im":').replace("subject: api", 'subject: "a\\x70i"')
+    (memories / "port.md").write_text(hidden)
+    (memories / "cites.md").write_text('---\nid: mem_4_a\ntitle: C\n"cit\\x65s": [code.py@0000000]\n---\n\nText.\n')
+    source = '---\nid: mem_5_a\ntitle: D\n"d\\x65rivedFrom": [mem_1_a]\n---\n\nText.\n'
+    (memories / "derived.md").write_text(source)
+    git.commit()
+    changes = started / ".rawko" / "changes" / "2026-11"
+    changes.mkdir(parents=True)
+    (changes / "d.md").write_text('---\nid: delete_1\nkind: delete\nabout: "mem\\x5f1_a"\n---\n')
+    (memories / "new.md").write_text(claim("mem_3_a", "81"))
+    (started / "code.py").write_text("changed\n")
+    git("add", "-A")
+    told = found(started)
+    assert "mem_3_a contradicts mem_2_a" in told["contradictions"][0]
+    assert "mem_4_a cites code.py" in told["citations"][0]
+    assert "mem_5_a was made from mem_1_a" in told["derived"][0]
