@@ -17,7 +17,6 @@ from ..model.errors import BadInput
 from ..model.values import ACTIVE, ERROR, WARNING, Problem, record, replace
 from ..state.claims import claim_of
 from ..state.committers import AGENT, AGENTS, author_state
-from ..state.fold import fold
 from ..state.history import changed_keys
 from .head import find_git
 from .runner import Git, GitFailed, WorkTree, own_tree
@@ -27,8 +26,6 @@ from .staged import (
     check_commit,
     contradicting,
     edits_of,
-    entries_by_memory,
-    is_memory,
 )
 
 # Read the changes of a branch: the files of its last commit and of the commit where it started.
@@ -60,7 +57,7 @@ class Branch(Staged):
         self.parents, self.base = [self._commit(span.base)], {}
         self._listing = ("ls-tree", "-z", "--full-tree", span.head, "--")
         self._blob_at = 2
-        self._known, self._parsed = {}, {}
+        self._known = {}
         self.code = self._code_in(
             "diff-tree", "-r", "--name-only", "--no-renames", "-z", span.base, span.head
         )
@@ -202,15 +199,8 @@ def has_errors(found: Mapping[str, Iterable[Problem]]) -> bool:
 def differences_of(commit: Commit) -> list[Difference]:
     """Return a branch's changes to memories, in the order of KINDS. Raises GitFailed."""
     branch = commit.staged
-    left, changed = branch.left(branch.head), branch.changed()
-    old = entries_by_memory(branch.texts(filter(is_memory, left), branch.head))
-    new = entries_by_memory(branch.texts(filter(is_memory, changed)))
-    ids = dict.fromkeys((*old, *new))
-    earlier = branch.entries(branch.head)
-    folded = ((id, fold(earlier.get(id, ()))) for id in ids)
-    before = {id: memory for id, memory in folded if memory}
-    after = {id: branch.memories[id] for id in ids if id in branch.memories}
-    pairs = ((before.get(id), after.get(id)) for id in ids)
+    before, after = branch.memories(branch.head), branch.memories()
+    pairs = ((before.get(id), after.get(id)) for id in {**before, **after})
     found = [item for pair in pairs for item in _compared(*pair, after)]
     found += [
         Difference(CONTRADICTED, memory, "", other=rival)

@@ -8,8 +8,9 @@ amendments.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ..files.append import is_change_file
 from ..files.archive import bundled_files, folder_of_bundle, is_bundle
@@ -43,6 +44,11 @@ from .runner import FILE_MODE, GitFailed, work_tree
 # Read the staged files from git's index, and the files of the parent commits; ignore the work
 # tree.
 
+PLAIN_BYTES = bytes({*range(32, 127), *b"\t\r\n"} - {*b"\\"})
+# a word or an id without blanks that is not an id with a hash, which stands for another spelling
+PLAIN_WORD = re.compile(r"(?!.*\b[0-9a-f]{8}(?:#\d+)?$)[\w./@#-]+", re.ASCII)
+MAX_PARSED = 20_000  # files whose entries are kept
+MAX_WORDS = 50  # for more, all files are parsed, which is quicker
 MERGED_PREFIX = (
     "GITHEAD_"  # of the environment variables in which git names merged commits for hooks
 )
@@ -65,7 +71,6 @@ class Staged:
         changed = ("diff-index", "--cached", "--name-only", "--no-renames", "-z", "HEAD")
         self.code = self._code_in(*(changed if "HEAD" in names else ("ls-files", "-z")))
         self._known: dict[str, bytes] = {}
-        self._parsed: dict[tuple[str, str], tuple[Entry, ...]] = {}
 
     @property
     def head(self) -> Mapping[str, str]:
@@ -101,26 +106,36 @@ class Staged:
         """Return path → bytes of all staged memory files."""
         return self.texts(filter(is_memory, self.now))
 
-    def entries(self, of: Mapping[str, str] | None = None) -> dict[str, list[Entry]]:
+    def entries(
+        self, of: Mapping[str, str] | None = None, words: Collection[str] = ()
+    ) -> dict[str, list[Entry]]:
         """Return memory id → its entries in the staged memory files, or in those of the version `of`.
 
-        Every file is parsed, because YAML can spell an id in several ways; unchanged files are parsed once.
+        With `words`, skip files that cannot hold one of these words or ids.
         """
         version = self.now if of is None else of
-        found: dict[str, list[Entry]] = {}
-        for path, data in self.texts(filter(is_memory, version), version).items():
-            key = (path, version[path])
-            if key not in self._parsed:
-                self._parsed[key] = _entries(data, path)
-            for entry in self._parsed[key]:
-                found.setdefault(entry.target, []).append(entry)
-        return found
+        plain = len(words) <= MAX_WORDS and all(map(PLAIN_WORD.fullmatch, words))
+        names = [word.partition("#")[0].lower().encode() for word in words if plain]
+        files = self.texts(filter(is_memory, version), version)
+        return entries_by_memory(
+            {
+                path: data
+                for path, data in files.items()
+                if not names or _may_hold(data, path, names)
+            }
+        )
 
-    @cached_property
-    def memories(self) -> dict[str, Memory]:
-        """Return id → memory of all staged memories."""
-        folded = ((id, fold(entries)) for id, entries in self.entries().items())
-        return {id: memory for id, memory in folded if memory}
+    def memories(self, of: Mapping[str, str] | None = None) -> dict[str, Memory]:
+        """Return id → memory of all staged memories, or of those of the version `of`."""
+        folded = map(fold, self.entries(of).values())
+        return {memory.id: memory for memory in folded if memory}
+
+    def naming(self, words: Collection[str]) -> list[Memory]:
+        """Return the active memories of the staged files that may hold one of these words or ids; without words, all."""
+        ids = self.entries(words=words)
+        about = self.entries(words=ids)
+        folded = [fold(about[id]) for id in ids]
+        return [memory for memory in folded if memory and memory.status == ACTIVE]
 
     def code_file(self, path: str) -> bytes | None:
         """Return the bytes of a staged project file; None if it is not staged. `path` is below the project."""
@@ -199,6 +214,16 @@ def staged_layouts(folder: str) -> list[Layout]:
 
 def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     return [path for path, blob in one.items() if other.get(path) != blob]
+
+
+def _may_hold(data: bytes, path: str, words: Iterable[bytes]) -> bool:
+    """Tell whether a file may hold one of some plain words or ids in lower case, in whatever spelling.
+
+    Only a file of printable ASCII without backslashes is searched: YAML has no other spelling for a word there.
+    A file without an id has its name as its id.
+    """
+    text = data.lower() + os.fsencode(path.lower())
+    return any(word in text for word in words) or bool(data.translate(None, PLAIN_BYTES))
 
 
 def is_memory(path: str) -> bool:
@@ -437,11 +462,6 @@ class Commit:
         new = set(filter(is_memory, self.staged.changed(since)))
         return _digests(self.staged.texts({*new, *filter(is_bundle, self.staged.now)}))
 
-    @property
-    def memories(self) -> list[Memory]:
-        """Return the active memories of the staged files."""
-        return [memory for memory in self.staged.memories.values() if memory.status == ACTIVE]
-
 
 def _secrets(commit: Commit) -> list[Problem]:
     files = commit.staged.texts(commit.staged.changed())
@@ -487,7 +507,7 @@ def _left_by(commit: Commit, old: Entry) -> tuple[Sequence[tuple[str, str]], Seq
         return (), ()
     paths = dict.fromkeys(entry.path for entry in commit.staged.entries().get(old.id, ()))
     changes = [commit.staged.name(path) for path in paths if is_change_file(path)]
-    return list(depending_on(old, commit.memories)), changes
+    return list(depending_on(old, commit.staged.naming(()))), changes
 
 
 def edits_of(commit: Commit) -> list[Edit]:
@@ -555,7 +575,9 @@ def _contradictions(commit: Commit) -> list[Problem]:
 def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
     """Return (memory of this commit, active memory that its claim contradicts, claim) for each contradiction."""
     concerned = commit.concerned()
-    memories = [memory for memory in commit.memories if claim_of(memory)] if concerned else []
+    own = commit.staged.naming(concerned) if concerned else ()
+    claiming = any(map(claim_of, own))
+    memories = list(filter(claim_of, commit.staged.naming(()))) if claiming else []
     found: dict[frozenset[str], tuple[Memory, Memory, Claim]] = {}
     for memory in memories:
         claim = claim_of(memory) if memory.id in concerned else None
@@ -576,10 +598,11 @@ def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
 def _derived(commit: Commit) -> list[Problem]:
     """Return a Problem for each active memory with an invalid source, if this commit changes the memory or source."""
     concerned = commit.concerned()
-    memories = [memory for memory in commit.memories if derived_from(memory)] if concerned else []
     found = []
-    for memory in memories:
-        for source in weak_sources(memory, commit.staged.memories.get, now()):
+    deriving = list(filter(derived_from, commit.staged.naming(concerned) if concerned else ()))
+    memories = commit.staged.memories() if deriving else {}
+    for memory in deriving:
+        for source in weak_sources(memory, memories.get, now()):
             if source.holds_back and (memory.id in concerned or source.id in concerned):
                 what = f"{memory.id} was made from {source.id}, which is {source.why}"
                 found.append(
@@ -591,11 +614,10 @@ def _derived(commit: Commit) -> list[Problem]:
 def _citations(commit: Commit) -> list[Problem]:
     """Return a Problem for each stale citation in memories of this commit, or to code that this commit changes."""
     concerned, code = commit.concerned(), commit.staged.code
-    # without this key, also in an escape sequence, there is nothing to parse for a commit of code
-    may_cite = any(b"cites" in data or b"\\" in data for data in commit.staged.everything.values())
     looking = _StagedCitations(commit)
     found = []
-    for memory in commit.memories if may_cite and (concerned or code) else ():
+    words = {*concerned, *code}
+    for memory in commit.staged.naming(words) if words else ():
         for text in citations_in(memory.extra):
             citation = read_citation(text)
             if memory.id in concerned or citation.path in code:
@@ -622,6 +644,7 @@ class _StagedCitations(Citations):
         return self.staged.code_file(path)
 
 
+@lru_cache(MAX_PARSED)
 def _entries(data: bytes, path: str) -> tuple[Entry, ...]:
     return read_data(data, path, advice=False).entries
 
@@ -672,11 +695,9 @@ class AddedMemories:
         self.created = {
             entry.id for entry in entries if entry.creates and entry.id not in ids_before
         }
-        worded = [entry.target for entry in entries if entry.creates or entry.kind == "amend"]
-        folded = (staged.memories.get(id) for id in worded)
-        self.memories = {
-            memory.id: memory for memory in folded if memory and memory.status == ACTIVE
-        }
+        worded = {entry.target for entry in entries if entry.creates or entry.kind == "amend"}
+        named = staged.naming(worded) if worded else ()
+        self.memories = {memory.id: memory for memory in named if memory.id in worded}
 
     def holds(self, path: str) -> bool:
         """Tell whether the commit contains a file; `path` is below `.rawko`."""
@@ -686,7 +707,9 @@ class AddedMemories:
         """Return each pair of memories with exactly the same text once, sorted by path."""
         found: dict[frozenset[str], Twins] = {}
         same: dict[str, list[Memory]] = {}
-        for memory in self.staged.memories.values() if self.memories else ():
+        texts = [memory.body or memory.title for memory in self.memories.values()]
+        words = {max(re.split(r"[^A-Za-z0-9]+", text), key=len) for text in texts}
+        for memory in self.staged.naming(words) if words else ():
             same.setdefault(identity(f"{memory.title}\n{memory.body}"), []).append(memory)
         for memory in self.memories.values():
             for other in same[identity(f"{memory.title}\n{memory.body}")]:

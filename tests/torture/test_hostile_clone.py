@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 from rawkomem.faces.cli import run
+from rawkomem.faces.cli.commands import cli
 from rawkomem.files.installation import plan_start, write_start
 
 from tests.commands import ROOT, cases, run_here
@@ -332,9 +333,10 @@ def play(watch: Watch, folder: Path, number: int) -> None:
     home = [os.environ[name] for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME")]
     for words, given in [*choose.sample(COMMANDS, 2), choose.choice([*COMMANDS, *CONNECTS])]:
         told = f"case {number}: {words}"
-        inside = "" if words[0] in ("connect", "uninstall", "export") else ".rawko/"
+        name = words[0] if words else ""
+        inside = "" if name in ("connect", "uninstall", "export") else ".rawko/"
         allowed = [f"{case.project}/{inside}", *home]
-        if words[0] == "export":
+        if name == "export":
             allowed = [
                 f"{case.project}/out",
                 *allowed[1:],
@@ -423,7 +425,7 @@ def leaves(group: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[
 def every_command_line() -> list[tuple[str, ...]]:
     """Return each command without arguments and with one value for each argument, and `rawkomem` alone."""
     found: list[tuple[str, ...]] = [(), ("hook", "claude", "prompt"), ("hook", "claude", "start"), ("mcp",)]
-    for words, command in leaves(program()):
+    for words, command in leaves(cli):
         names = [parameter.name for parameter in command.params if isinstance(parameter, click.Argument)]
         found += dict.fromkeys([words, (*words, *(VALUES.get(name or "", "deploy") for name in names))])
     return found
@@ -458,7 +460,10 @@ def test_no_command_starts_what_a_hostile_repository_names(kind, watch, tmp_path
         assert not case.pwned(), words
 
 
-TRACED = ["test_no_command_starts_what_a_hostile_repository_names", "test_no_command_leaves_many_random_hostile_repositories"]
+TRACED = [
+    "test_no_command_starts_what_a_hostile_repository_names",
+    "test_no_command_leaves_many_random_hostile_repositories",
+]
 STARTED = re.compile(r'execve\("([^"]*)", \[(.*?)\](?:, .*)? = 0$')
 WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
@@ -485,7 +490,9 @@ def test_under_strace_only_plumbing_of_git_starts(name, tmp_path):
     log = tmp_path / "log"
     strace = ["strace", "-f", "--seccomp-bpf", "-s", "4096", "-o", str(log), "-e", "trace=execve,connect"]
     pytest_here = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{__file__}::{name}"]
-    done = subprocess.run([*strace, *pytest_here], cwd=ROOT, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    done = subprocess.run(
+        [*strace, *pytest_here], cwd=ROOT, capture_output=True, text=True, check=False, timeout=LIMIT_S
+    )
     lines = log.read_text("utf-8", "replace").splitlines()
     assert done.returncode == 0, done.stdout
     assert any("ls-files" in line for line in lines)
