@@ -39,7 +39,7 @@ from ..text.clean import one_line
 from ..text.language import identity
 from .authorship import digests_in, read_blobs
 from .citations import GONE, STALE, Citations
-from .runner import FILE_MODE, GitFailed, work_tree
+from .runner import FILE_MODE, Git, GitFailed, work_tree
 
 # Read the staged files from git's index, and the files of the parent commits; ignore the work
 # tree.
@@ -148,11 +148,17 @@ class Staged:
         return None
 
     def stage(self, files: Mapping[str, bytes]) -> None:
-        """Stage these bytes (path below `.rawko` → bytes) as they are; git's filters do not run."""
+        """Stage these bytes (path below `.rawko` → bytes) as they are.
+
+        When git writes its index, it reads files of the work tree that may have changed, through their filters. So it
+        gets a folder without these files as its work tree.
+        """
+        own, apart = self.tree.ask("rev-parse", "--absolute-git-dir"), os.path.abspath(os.sep)
+        given = {**self.tree.git.given, "GIT_DIR": own, "GIT_WORK_TREE": apart}
         for path, data in files.items():
             blob = self.tree.git.run("hash-object", "-w", "--stdin", given=data).decode().strip()
             words = ("update-index", "--add", "--cacheinfo", f"100644,{blob},{self.name(path)}")
-            self.tree.git.run(*words)
+            Git(apart, given=given).run(*words)
 
     def _index(self) -> tuple[dict[str, str], list[str]]:
         found: dict[str, str] = {}

@@ -62,7 +62,7 @@ def show_overview(folder: str) -> None:
 
 def repository_state(repository: Repository) -> RepositoryState:
     """Return the state of a repository."""
-    layout = repository.layout
+    layout, authors = repository.layout, repository.core.authors()
     statuses = repository.core.read(lambda: repository.core.index.catalogue.counts()[2])
     return RepositoryState(
         root=os.path.relpath(layout.root),
@@ -70,7 +70,7 @@ def repository_state(repository: Repository) -> RepositoryState:
         drafts=len(repository.drafts.all()),
         waiting=statuses.get("quarantined", 0) + len(repository.beliefs.proposals()),
         hosts=connected_hosts(layout.project),
-        uncommitted=repository.core.read(lambda: _uncommitted_files(repository)),
+        uncommitted=len(repository.core.read(authors.uncommitted_files)) if authors else 0,
         importable=next(
             (
                 name
@@ -112,9 +112,3 @@ def _is_connected_host(name: str, project: str) -> bool:
             if is_connected(name, place):
                 return True
     return False
-
-
-def _uncommitted_files(repository: Repository) -> int:
-    """Return the number of memory files with entries that HEAD does not contain; 0 without git."""
-    authors = repository.core.authors()
-    return len(authors.uncommitted_files()) if authors else 0
