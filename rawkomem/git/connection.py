@@ -417,9 +417,9 @@ class _Connecting:
 
     def _hooks_folder(self) -> str:
         words = ("config", "-z", "--type=path", "--get-all", "core.hooksPath")
-        *set_by_user, _ = self.tree.git.names(*words)  # the last one is ours, which stops all hooks
-        folder = os.path.join(self._folder("--git-common-dir"), "hooks")
-        return os.path.normpath(os.path.join(self.tree.top, *(set_by_user[-1:] or [folder])))
+        # the last one is ours, which stops all hooks
+        named = [f"{self._folder('--git-common-dir')}/hooks", *self.tree.git.names(*words)]
+        return os.path.normpath(os.path.join(self.tree.top, named[-2]))
 
     def _hook_name(self, event: str) -> str:
         return self.name.replace(" ", "-") + ("" if event == CHECK else f"-{event}")
