@@ -369,7 +369,7 @@ def _late(*_: object) -> None:
 
 
 def test_no_command_leaves_a_random_hostile_repository(watch, tmp_path):
-    for number in range(60):
+    for number in range(20):
         play(watch, _fresh(tmp_path), number)
 
 
