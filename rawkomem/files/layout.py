@@ -12,7 +12,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import IO
 
 from ..model.errors import BadInput, NotFound, Refused
-from ..model.values import Problem, record, warning
+from ..model.values import Problem, error, record, warning
 
 # Name the paths of a repository, of its local folder, and of the user's folders.
 
@@ -30,6 +30,8 @@ AREAS = (
     CHANGED,
 )  # the index reads these folders, in this order
 EDITS = "edits"  # the folder below `local` for copies of files that were edited by hand
+# files of a git repository, which do not belong into .rawko: HEAD, and one of the others
+GIT_FILES = ("HEAD", "objects", "refs", "config", "commondir")
 LOCAL = "local"  # files of this machine: git ignores them, so they stay when another branch is checked out
 
 
@@ -361,7 +363,7 @@ class Sweep:
 def sweep(layout: Layout) -> Sweep:
     """Walk the areas once, without following folder links, with one stat for each Markdown file."""
     lines: list[str] = []
-    problems: list[Problem] = []
+    problems: list[Problem] = git_files(layout.root)
     unreadable: list[str] = []
     stack = [(os.path.join(layout.root, area), area) for area in reversed(AREAS)]
     while stack:
@@ -382,6 +384,18 @@ def sweep(layout: Layout) -> Sweep:
     return Sweep(
         SEPARATOR.join(lines).encode("utf-8", "surrogateescape"), tuple(problems), tuple(unreadable)
     )
+
+
+def git_files(root: str) -> list[Problem]:
+    """Return a Problem if a .rawko folder looks like a git repository, which git would use in place of the project's."""
+    names = [name for name in GIT_FILES if os.path.lexists(os.path.join(root, name))]
+    if GIT_FILES[0] not in names or len(names) == 1:
+        return []
+    message = (
+        f"{FOLDER} looks like a git repository: git commands inside it run what its config names"
+    )
+    hint = f"find out who added {', '.join(names)} to {FOLDER}, and remove them"
+    return [error("git-folder", message, hint, path=GIT_FILES[0])]
 
 
 class Sweeping:

@@ -18,11 +18,12 @@ from ..format.blocks import digest_at, digest_of, split_blocks
 from ..model.values import record
 from ..state.committers import AUTHORS, HIDDEN_AUTHOR
 from .head import cut_off_at, find_git
-from .runner import FILE_MODE, Git, GitFailed
+from .runner import FILE_MODE, Git, GitFailed, own_tree
 
 BLOBS_PER_CALL = 500  # blobs per git process, to limit the memory that its answer takes
-LOG = ("log", "--reverse", "--topo-order", "--full-history", "--raw", "-c", "--no-abbrev", "--no-renames",
-       "--no-mailmap", "--relative")  # fmt: skip
+LIST = ("rev-list", "--reverse", "--topo-order", "--full-history")
+SHOW = ("diff-tree", "--stdin", "--root", "-r", "-c", "--raw", "--no-abbrev", "--no-renames",
+        "--format=commit %H %an <%ae>%x09%cn <%ce>")  # fmt: skip
 
 Digests = tuple[str, ...]
 Place = tuple[str, str]  # path of a file, digest of an entry in it
@@ -59,11 +60,11 @@ def read_history(layout: Layout, known: History | None = None) -> History:
     If git fails, return a History with the reason in `why`.
     """
     try:
-        git = Git(layout.root)
-        if git.line("rev-parse", "--is-inside-work-tree") != "true":
-            return History(why="not in a work tree")
+        tree = own_tree(layout.project)
+        git, root = tree.git, tree.path(layout.root) + "/"
         head = git.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}", fine=(0, 1))
-        ignored = tuple(git.run("check-ignore", *AREAS, fine=(0, 1)).decode().split())
+        listed = tree.ignored(*(root + area for area in AREAS))
+        ignored = tuple(path.removeprefix(root) for path in listed)
         if not head:
             return History(ignored=ignored)
         base = History()
@@ -75,7 +76,9 @@ def read_history(layout: Layout, known: History | None = None) -> History:
         ):
             base = known
         blobs, authors = (
-            _read_commits(git, base, head) or _read_commits(git, History(), head) or ({}, {})
+            _read_commits(git, root, base, head)
+            or _read_commits(git, root, History(), head)
+            or ({}, {})
         )
         return History(head, authors, blobs, ignored)
     except GitFailed as failure:
@@ -83,18 +86,18 @@ def read_history(layout: Layout, known: History | None = None) -> History:
 
 
 def _read_commits(
-    git: Git, base: History, head: str
+    git: Git, root: str, base: History, head: str
 ) -> tuple[dict[str, Digests], dict[str, str]] | None:
     """Return the digests of each file in HEAD, and digest → author; None if the base is not enough to know authors."""
     read: dict[str, Digests] = dict(base.blobs)
     brought = Brought(base)
-    commits = _commits(git, f"{base.head}..{head}" if base.head else head)
+    commits = _commits(git, root, f"{base.head}..{head}" if base.head else head)
     changed = [change for _, _, changes in commits for change in changes]
     versions = [version for change in changed for version in (*change.before, change.after)]
     whole = _read_all(git, filter(None, versions), read)
     for commit, author, changes in commits if whole else ():
         brought.follow(commit, author, changes, read)
-    blobs = _blobs_in_head(git, head, read)
+    blobs = _blobs_in_head(git, root, head, read)
     places = [
         (key.partition(" ")[2], digest) for key, digests in blobs.items() for digest in digests
     ]
@@ -183,20 +186,18 @@ def _key(blob: str, path: str) -> str:
     return f"{blob} {path}"
 
 
-def _commits(git: Git, span: str) -> list[Commit]:
+def _commits(git: Git, root: str, span: str) -> list[Commit]:
     """Return the commits that change memory files, parents first; for a merge, only changes that no parent has.
 
     If the committer is somebody else, the author's text contains both: an agent may amend a person's commit.
     """
-    own = find_git(git.folder)
+    own = find_git(git.top)
     boundary = (
         cut_off_at(own) if own else set()
     )  # a shallow clone's first commits seem to add all older files
-    form = "--format=commit %H %an <%ae>%x09%cn <%ce>"
-    log = git.run("-c", "core.quotePath=false", *LOG, form, span, "--", *AREAS).decode(
-        "utf-8", "surrogateescape"
-    )
-    prefix = git.line("rev-parse", "--show-prefix")
+    areas = [root + area for area in AREAS]
+    listed = git.run(*LIST, span, "--", *areas)
+    log = git.run(*SHOW, "--", *areas, given=listed).decode("utf-8", "surrogateescape")
     commits: list[Commit] = []
     for line in log.split("\n"):
         if line.startswith("commit "):
@@ -210,18 +211,15 @@ def _commits(git: Git, span: str) -> list[Commit]:
                 )
             )
         elif line.startswith(":") and line.rstrip('"').endswith(".md"):
-            commits[-1][2].append(_change(line, prefix))
+            commits[-1][2].append(_change(line, root))
     return commits
 
 
-def _change(line: str, prefix: str) -> Change:
-    """Parse a line of `git log --raw`: a colon for each parent, modes, blobs, a path.
-
-    For merges, git prints paths from the top of the work tree: `prefix` is our folder there.
-    """
+def _change(line: str, root: str) -> Change:
+    """Parse a line of `git diff-tree --raw`: a colon for each parent, modes, blobs, a path; `root` is `.rawko` there."""
     facts, _, path = line.partition("\t")
     parents = len(facts) - len(facts.lstrip(":"))
-    path = _unquoted(path.rpartition("\t")[2]).removeprefix(prefix if parents > 1 else "")
+    path = _unquoted(path.rpartition("\t")[2]).removeprefix(root)
     parts = facts.lstrip(":").split(" ")
     modes, blobs = parts[: parents + 1], parts[parents + 1 : 2 * parents + 2]
     *before, after = [
@@ -240,17 +238,15 @@ def _unquoted(path: str) -> str:
 
 
 def _blobs_in_head(
-    git: Git, head: str, read: dict[str, tuple[str, ...]]
+    git: Git, root: str, head: str, read: dict[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
+    areas = [f"{root}{area}/" for area in AREAS]
     files = [
         line.split("\t", 1)
-        for line in git.names("ls-tree", "-r", "-z", head)
+        for line in git.names("ls-tree", "-r", "-z", head, "--", *areas)
         if line.endswith(".md") and line.startswith(FILE_MODE)
     ]
-    blobs = [
-        (facts.split(" ")[2], path) for facts, path in files if path.partition("/")[0] in AREAS
-    ]
-    keys = [_key(blob, path) for blob, path in blobs]
+    keys = [_key(facts.split(" ")[2], path.removeprefix(root)) for facts, path in files]
     _read_all(git, keys, read)
     return {key: read[key] for key in keys if key in read}
 

@@ -17,17 +17,15 @@ from ..model.errors import BadInput
 from ..model.values import ACTIVE, ERROR, WARNING, Problem, record, replace
 from ..state.claims import claim_of
 from ..state.committers import AGENT, AGENTS, author_state
-from ..state.fold import fold
 from ..state.history import changed_keys
-from .runner import LITERAL_PATHS, Git, GitFailed, WorkTree
+from .head import find_git
+from .runner import Git, GitFailed, WorkTree, own_tree
 from .staged import (
     Commit,
     Staged,
     check_commit,
     contradicting,
     edits_of,
-    entries_by_memory,
-    is_memory,
 )
 
 # Read the changes of a branch: the files of its last commit and of the commit where it started.
@@ -61,7 +59,7 @@ class Branch(Staged):
         self._blob_at = 2
         self._known = {}
         self.code = self._code_in(
-            "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", span.base, span.head
+            "diff-tree", "-r", "--name-only", "--no-renames", "-z", span.base, span.head
         )
 
     def read(self, blobs: Iterable[str]) -> dict[str, bytes]:
@@ -85,8 +83,8 @@ class Branch(Staged):
         span = f"{self.span.base}..{self.span.head}"
         form = "--format=%an <%ae>%x09%cn <%ce>"
         names = [self.name(path) for path in paths]
-        said = self.tree.git.run(LITERAL_PATHS, "log", "--full-history", form, span, "--", *names)
-        return [line for line in said.decode("utf-8", "replace").split("\n") if line]
+        said = self.tree.git.run("rev-list", "--full-history", form, span, "--", *names)
+        return said.decode("utf-8", "replace").split("\n")[1::2]  # a line `commit …` is before each
 
 
 def read_branches(folder: str, text: str) -> list[Branch]:
@@ -116,11 +114,12 @@ def _span(folder: str, text: str) -> tuple[Span, str]:
         raise BadInput(
             f"not two commits: {text!r}", "write BASE...HEAD, for instance origin/main...HEAD"
         )
-    git = Git(os.path.abspath(folder or os.curdir))
-    bare = git.line("rev-parse", "--is-bare-repository") == "true"
-    top = git.line("rev-parse", "--absolute-git-dir" if bare else "--show-toplevel")
-    inside = "" if bare else git.line("rev-parse", "--show-prefix")
-    git = Git(top)
+    here = os.path.realpath(folder or os.curdir)
+    found = find_git(here)
+    top = found.tree if found else here
+    inside = os.path.relpath(here, top).replace(os.sep, "/") + "/" if top != here else ""
+    is_bare = not found and FOLDER not in here.split(os.sep)  # `.rawko` is no repository
+    git = Git(here, given={"GIT_DIR": here}) if is_bare else own_tree(here).git
     ends = [_commit_of(git, name) for name in (base, head)]
     left_at = ends[0]
     if dots == "..." or dots not in text:
@@ -137,7 +136,7 @@ def _commit_of(git: Git, name: str) -> str:
         hint = f"fetch it: git fetch origin {branch}"
         if branch == "HEAD":
             hint = "make the first commit"
-        elif not git.run("remote"):
+        elif branch == name:
             hint = "run 'git branch' to see the branches"
         raise GitFailed(f"there is no commit {name} in this clone", hint)
     return found
@@ -200,12 +199,8 @@ def has_errors(found: Mapping[str, Iterable[Problem]]) -> bool:
 def differences_of(commit: Commit) -> list[Difference]:
     """Return a branch's changes to memories, in the order of KINDS. Raises GitFailed."""
     branch = commit.staged
-    left, changed = branch.left(branch.head), branch.changed()
-    old = entries_by_memory(branch.texts(filter(is_memory, left), branch.head))
-    new = entries_by_memory(branch.texts(filter(is_memory, changed)))
-    ids = dict.fromkeys((*old, *new))
-    before, after = _memories(commit, ids, branch.head), _memories(commit, ids, branch.now)
-    pairs = ((before.get(id), after.get(id)) for id in ids)
+    before, after = branch.memories(branch.head), branch.memories()
+    pairs = ((before.get(id), after.get(id)) for id in {**before, **after})
     found = [item for pair in pairs for item in _compared(*pair, after)]
     found += [
         Difference(CONTRADICTED, memory, "", other=rival)
@@ -214,22 +209,6 @@ def differences_of(commit: Commit) -> list[Difference]:
     found += _conflicts(before, after)
     placed = [replace(item, path=branch.name(item.memory.path)) for item in found]
     return sorted(placed, key=lambda item: (KINDS.index(item.what), item.path, item.memory.line))
-
-
-def _memories(commit: Commit, ids: Iterable[str], version: Mapping[str, str]) -> dict[str, Memory]:
-    """Return id → memory in a version. Parse only files that contain one of the ids or are named like it."""
-    wanted = set(ids)
-    names = [id.encode() for id in wanted]
-    files = {}
-    for path, data in commit.staged.texts(filter(is_memory, version), version).items():
-        stem = path.partition("/")[2].removesuffix(".md")
-        if any(name in data for name in names) or any(
-            id.partition("#")[0] == stem for id in wanted
-        ):
-            files[path] = data
-    about = entries_by_memory(files)
-    folded = ((id, fold(about.get(id, ()))) for id in wanted)
-    return {id: memory for id, memory in folded if memory}
 
 
 def _compared(

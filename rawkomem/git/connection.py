@@ -157,7 +157,6 @@ CHECK, MERGE, SYNC = (
     "post-merge",
 )  # MERGE runs for merges without conflicts
 EVENTS = (CHECK, MERGE, SYNC)
-HOOKS = ("--git-path", "hooks")  # arguments of `git rev-parse` for the hooks folder
 SHELL_SCRIPT = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
 SCRIPT_START = "#!/bin/sh\n"
 
@@ -296,7 +295,7 @@ class _Connecting:
 
     def _hook_paths(self) -> list[str]:
         """Return the hook files that may contain our lines; none if their folder is outside the project and .git."""
-        folder = self._folder(*HOOKS)
+        folder = self._hooks_folder()
         return (
             [os.path.join(folder, event) for event in EVENTS] if any(self._owners(folder)) else []
         )
@@ -337,7 +336,7 @@ class _Connecting:
         if after and after != known:
             yield FileChange(attributes, known, after, "memories are merged entry by entry")
         probe = os.path.join(self.layout.local, "index.db")
-        if not self.tree.git.run("check-ignore", "--", self.tree.path(probe), fine=(0, 1)):
+        if not self.tree.ignored(self.tree.path(probe)):
             known = read_whole(ignore, self.layout.root)
             yield FileChange(
                 ignore,
@@ -367,7 +366,7 @@ class _Connecting:
         return changes
 
     def _hook_files(self, wanted: Wanted) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
-        folder = self._folder(*HOOKS)
+        folder = self._hooks_folder()
         own, shared = self._owners(folder)
         commands = self._commands(wanted)
         if not shared and not own:
@@ -415,6 +414,12 @@ class _Connecting:
 
     def _folder(self, *words: str) -> str:
         return os.path.normpath(os.path.join(self.tree.top, self.tree.ask("rev-parse", *words)))
+
+    def _hooks_folder(self) -> str:
+        words = ("config", "-z", "--type=path", "--get-all", "core.hooksPath")
+        # the last one is ours, which stops all hooks
+        named = [f"{self._folder('--git-common-dir')}/hooks", *self.tree.git.names(*words)]
+        return os.path.normpath(os.path.join(self.tree.top, named[-2]))
 
     def _hook_name(self, event: str) -> str:
         return self.name.replace(" ", "-") + ("" if event == CHECK else f"-{event}")

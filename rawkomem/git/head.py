@@ -23,15 +23,17 @@ class GitDir:
 
 
 def find_git(start: str) -> GitDir | None:
-    """Return the git folders of the innermost work tree around a folder; None if there is none."""
-    folder = os.path.abspath(start)
+    """Return the git folders of the innermost work tree around a folder; None if there is none.
+
+    Only a `.git` counts, which no clone can bring along. A folder that is itself a bare repository does not.
+    """
+    folder = os.path.realpath(start)
     while True:
         own = _git_folder(os.path.join(folder, ".git"))
         if own and os.path.lexists(os.path.join(own, "HEAD")):
-            common = _small(os.path.join(own, "commondir"))
-            return GitDir(
-                folder, own, os.path.normpath(os.path.join(own, common)) if common else own
-            )
+            common = os.path.normpath(os.path.join(own, _small(os.path.join(own, "commondir"))))
+            if all(os.path.isdir(os.path.join(common, name)) for name in ("objects", "refs")):
+                return GitDir(folder, own, common)
         parent = os.path.dirname(folder)
         if parent == folder:
             return None

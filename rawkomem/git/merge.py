@@ -6,8 +6,8 @@ the result has conflict markers. The result does not depend on which side is our
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
@@ -22,6 +22,7 @@ from ..model.entries import Entry
 from ..model.errors import Refused, Unwritable
 from ..model.ids import order_key
 from ..model.values import record
+from .runner import Git, GitFailed
 
 # Read one version of a memory file for a merge, entry by entry; an entry has the same key in all
 # versions.
@@ -371,14 +372,13 @@ def merge_files(
 
 def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> None:
     labels = [word for label in LABELS for word in ("-L", label)]
-    command = ["git", "merge-file", f"--marker-size={marker}", *labels, ours, base, theirs]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode:
-        told = done.stderr.strip().partition("\n")[0]
-        why = f": {told}" if told and "conflict" not in told else ""
+    files = [os.path.abspath(file) for file in (ours, base, theirs)]
+    try:
+        Git(os.getcwd()).run("merge-file", f"--marker-size={marker}", *labels, *files)
+    except GitFailed:
         raise Conflicting(
-            f"{name} cannot be merged entry by entry{why}", "fix it by hand, then git add"
-        )
+            f"{name} cannot be merged entry by entry", "fix it by hand, then git add"
+        ) from None
 
 
 def _read_side(file: str) -> bytes:

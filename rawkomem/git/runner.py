@@ -1,8 +1,10 @@
 """Run git in an untrusted repository; find the work tree, tracked files, ids of repository and clone,
 the user.
 
-Git gets a clean environment, no prompts, no network and a time limit. A hook may run with another
-index (`git commit FILE`), in a linked work tree, in a submodule, or for a bare repository.
+Git runs in the top folder of the work tree that holds `.rawko`, and looks for a repository only
+there. It gets a clean environment, no prompts, no network and a time limit. Only commands that read
+and write git's objects, index and settings are used: commands such as `status`, `add` and `diff`
+read the work tree, and start filters that a repository names.
 """
 
 from __future__ import annotations
@@ -24,7 +26,6 @@ from .head import find_git
 
 # Run git in an untrusted repository: a clean environment, no prompts, no network, a time limit.
 
-LITERAL_PATHS = "--literal-pathspecs"  # so that a folder named `[x]` is not a pattern
 FILE_MODE = "100"  # prefix of a regular file's mode; other modes are links and submodules
 NO_VARIABLES: Mapping[str, str] = {}  # shared, never changed
 GIT_TIMEOUT_S = (
@@ -33,6 +34,7 @@ GIT_TIMEOUT_S = (
 # Variables that the user sets, not a hook.
 KEPT_VARIABLES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
 ENVIRONMENT = {
+    "GIT_LITERAL_PATHSPECS": "1",  # so that a folder named `[x]` is not a pattern
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",  # read the history as it was committed
@@ -42,14 +44,20 @@ ENVIRONMENT = {
 }
 # Override settings of the repository that could run programs or hide data.
 SETTINGS = (
+    "safe.bareRepository=explicit",
     "core.fsmonitor=false",
-    "log.showSignature=false",
-    "log.showRoot=true",
+    f"core.hooksPath={os.devnull}",
+    "hook.post-index-change.enabled=false",
+    "core.quotePath=false",
     "i18n.logOutputEncoding=UTF-8",
+)
+NO_REPOSITORY = (
+    "not a git repository",
+    "run the command inside a git work tree ('git init' creates one)",
 )
 # part of git's message → hint
 HINTS = {
-    "not a git repository": "run the command inside a git work tree ('git init' creates one)",
+    NO_REPOSITORY[0]: NO_REPOSITORY[1],
     "must be run in a work tree": "run the command inside a git work tree, not in a bare repository",
     "dubious ownership": "tell git that you trust this folder: git config --global --add safe.directory FOLDER",
     "could not lock": "check that no other git is running and that you can write to .git, then run the command again",
@@ -66,17 +74,22 @@ class GitFailed(NotFound):
 
 
 class Git:
-    """Runs git in one folder, with one time limit for all calls; `given` is added to its environment."""
+    """Runs git for the work tree with this top folder, with one time limit for all calls.
+
+    `given` is added to its environment; a GIT_DIR in it names another repository.
+    """
 
     def __init__(
-        self, folder: str, seconds: float = GIT_TIMEOUT_S, given: Mapping[str, str] = NO_VARIABLES
+        self, top: str, seconds: float = GIT_TIMEOUT_S, given: Mapping[str, str] = NO_VARIABLES
     ):
-        self.folder = folder
-        self.given = given
+        self.top = top
+        # git looks for a repository in this folder only, and checks its owner
+        place = {"GIT_WORK_TREE": top, "GIT_CEILING_DIRECTORIES": os.path.dirname(top)}
+        self.given = given if "GIT_DIR" in given else {**place, **given}
         self.program = shutil.which("git") or ""
         self.until = time.monotonic() + seconds
         if not self.program or os.path.realpath(self.program).startswith(
-            os.path.realpath(folder) + os.sep
+            os.path.realpath(top) + os.sep
         ):
             raise GitFailed("git is not installed", "install git, or put it on your PATH")
 
@@ -95,7 +108,7 @@ class Git:
         try:
             done = subprocess.run(
                 [self.program, "--no-pager", *settings, *words],
-                cwd=self.folder,
+                cwd=self.top,
                 env={**kept, **ENVIRONMENT, **self.given},
                 input=given,
                 capture_output=True,
@@ -148,13 +161,28 @@ class WorkTree:
             os.sep, "/"
         )
 
+    def ignored(self, *paths: str) -> list[str]:
+        """Return those of some paths, from the top of the work tree, that git ignores."""
+        given = "\0".join(paths).encode("utf-8", "surrogateescape")
+        words = ("--no-literal-pathspecs", "check-ignore", "-z", "--stdin")
+        listed = self.git.run(*words, given=given, fine=(0, 1))
+        return listed.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
     def ask(self, *words: str) -> str:
         """Return the first line of git's output; empty if git exits with 1 or 128."""
         return self.git.line(*words, fine=(0, 1, 128))
 
 
+def own_tree(folder: str) -> WorkTree:
+    """Return the work tree around a folder, whatever the environment names; raise GitFailed if there is none."""
+    found = find_git(folder)
+    if found is None:
+        raise GitFailed(*NO_REPOSITORY)
+    return WorkTree(found.tree, Git(found.tree))
+
+
 def work_tree(folder: str) -> WorkTree:
-    """Return the work tree around a folder; raise GitFailed if there is none."""
+    """Return the work tree around a folder, with the index that a hook's environment names; raise GitFailed."""
     given = {name: os.path.abspath(os.environ[name]) for name in PLACES if os.environ.get(name)}
     given |= {ALTERNATES: os.environ[ALTERNATES]} if os.environ.get(ALTERNATES) else {}
     if "GIT_DIR" in given:
@@ -162,10 +190,10 @@ def work_tree(folder: str) -> WorkTree:
         if _is_in_tree(folder, top):
             return WorkTree(top, Git(top, given={**given, "GIT_WORK_TREE": top}))
         given = {}  # the hook belongs to another repository
-    elif given and find_git(os.getcwd()) != find_git(folder):
+    tree = own_tree(folder)
+    if given and find_git(os.getcwd()) != find_git(folder):
         given = {}
-    top = Git(folder, given=given).line("rev-parse", "--show-toplevel")
-    return WorkTree(top, Git(top, given=given))
+    return WorkTree(tree.top, Git(tree.top, given=given))
 
 
 def _is_in_tree(folder: str, top: str) -> bool:
@@ -184,30 +212,31 @@ MAX_NAMED = 100  # files that are named in the git command; for more files, thei
 
 def tracked_files(layout: Layout, paths: Collection[str]) -> set[str]:
     """Return the given paths (below .rawko) that are in git's index; empty without git or if git fails."""
-    if not paths or find_git(layout.root) is None:
+    if not paths:
         return set()
-    asked = (
-        sorted(paths)
-        if len(paths) <= MAX_NAMED
-        else sorted({path.partition("/")[0] for path in paths})
-    )
+    asked = paths if len(paths) <= MAX_NAMED else {path.partition("/")[0] for path in paths}
     try:
-        listed = Git(layout.root).names(LITERAL_PATHS, "ls-files", "-z", "--", *asked)
+        tree = own_tree(layout.project)
+        root = tree.path(layout.root) + "/"
+        listed = tree.git.names("ls-files", "-z", "--", *(root + path for path in asked))
     except GitFailed:
         return set()
-    return {*listed} & {*paths}
+    return {name.removeprefix(root) for name in listed} & {*paths}
 
 
 def committed_files(layout: Layout, area: str) -> set[str] | None:
     """Return the paths of an area in HEAD; None without git, empty if git fails."""
-    if find_git(layout.root) is None:
+    if find_git(layout.project) is None:
         return None
     try:
-        return {
-            *Git(layout.root).names("ls-tree", "-r", "-z", "--name-only", "HEAD", "--", f"{area}/")
-        }
+        tree = own_tree(layout.project)
+        root = tree.path(layout.root) + "/"
+        listed = tree.git.names(
+            "ls-tree", "-r", "-z", "--name-only", "HEAD", "--", f"{root}{area}/"
+        )
     except GitFailed:
         return set()
+    return {name.removeprefix(root) for name in listed}
 
 
 # Name a repository and a clone of it in a shared store.
@@ -223,14 +252,14 @@ NAME_DIGITS = 16  # hexadecimal digits: enough to be unique among a team's repos
 def repository_id(layout: Layout) -> str:
     """Return an id that is the same in every full clone; shallow clones need the setting `store.repository`."""
     try:
-        git = Git(layout.project)
-        if git.line("rev-parse", "--is-shallow-repository") == "true":
+        tree = own_tree(layout.project)
+        if tree.git.line("rev-parse", "--is-shallow-repository") == "true":
             return clone_id(layout)
-        roots = sorted(git.run("rev-list", "--max-parents=0", "HEAD").split())
-        inside = WorkTree(git.line("rev-parse", "--show-toplevel"), git).path(layout.root)
+        roots = sorted(tree.git.run("rev-list", "--max-parents=0", "HEAD").split())
     except GitFailed:
         return clone_id(layout)
-    said = b"\0".join([*roots[:1], inside.encode("utf-8", "surrogateescape")])
+    inside = tree.path(layout.root).encode("utf-8", "surrogateescape")
+    said = b"\0".join([*roots[:1], inside])
     return sha256(said).hexdigest()[:NAME_DIGITS]
 
 
@@ -274,7 +303,7 @@ def committing_people(folder: str) -> str:
     """Return `author<tab>committer` of the commit that a hook runs for, each as `Name <e-mail>`; empty if git fails."""
     given = {name: os.environ[name] for name in COMMIT_VARIABLES if os.environ.get(name)}
     try:
-        git = Git(folder, SETTINGS_TIMEOUT_S, given)
+        git = _settings(folder, given)
         idents = [git.line("var", f"GIT_{role}_IDENT", fine=(0, 128)) for role in ROLES]
     except (GitFailed, OSError):
         return ""
@@ -292,7 +321,13 @@ def people_here(project: str, others: Sequence[str]) -> list[Person]:
 
 def _known_to_git(folder: str, *keys: str) -> list[str]:
     try:
-        git = Git(folder, SETTINGS_TIMEOUT_S)
+        git = _settings(folder)
         return [git.line("config", "--get", key, fine=(0, 1)).strip() for key in keys]
     except (GitFailed, OSError):
         return []
+
+
+def _settings(folder: str, given: Mapping[str, str] = NO_VARIABLES) -> Git:
+    """Return git for reading settings: those of the work tree around a folder, if there is one, and the user's."""
+    found = find_git(folder)
+    return Git(found.tree if found else os.path.abspath(os.sep), SETTINGS_TIMEOUT_S, given)

@@ -8,13 +8,14 @@ amendments.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ..files.append import is_change_file
 from ..files.archive import bundled_files, folder_of_bundle, is_bundle
 from ..files.layout import AREAS, FOLDER, Layout, is_memory_name
-from ..files.reading import decode_file, implicit_id, read_data
+from ..files.reading import decode_file, read_data
 from ..format.blocks import append_holds, cut_pieces, join_entry
 from ..format.body import citations_in, read_citation
 from ..model.entries import Entry, Memory, Plan
@@ -28,7 +29,6 @@ from ..state.claims import (
     Claim,
     Predicate,
     claim_of,
-    read_claim,
     rivals_of,
 )
 from ..state.fold import REGISTRY, fold
@@ -39,11 +39,16 @@ from ..text.clean import one_line
 from ..text.language import identity
 from .authorship import digests_in, read_blobs
 from .citations import GONE, STALE, Citations
-from .runner import FILE_MODE, LITERAL_PATHS, GitFailed, work_tree
+from .runner import FILE_MODE, Git, GitFailed, work_tree
 
 # Read the staged files from git's index, and the files of the parent commits; ignore the work
 # tree.
 
+PLAIN_BYTES = bytes({*range(32, 127), *b"\t\r\n"} - {*b"\\"})
+# a word or an id without blanks that is not an id with a hash, which stands for another spelling
+PLAIN_WORD = re.compile(r"(?!.*\b[0-9a-f]{8}(?:#\d+)?$)[\w./@#-]+", re.ASCII)
+MAX_PARSED = 20_000  # files whose entries are kept
+MAX_WORDS = 50  # for more, all files are parsed, which is quicker
 MERGED_PREFIX = (
     "GITHEAD_"  # of the environment variables in which git names merged commits for hooks
 )
@@ -56,16 +61,15 @@ class Staged:
         self.tree = work_tree(layout.project)
         self._root = self.tree.path(layout.root) + "/"
         self._project = self.tree.path(layout.project)
-        self._listing = (LITERAL_PATHS, "ls-files", "-s", "-z", "--")
+        self._listing: tuple[str, ...] = ("ls-files", "-s", "-z", "--")
         self._blob_at = 1  # position of the blob in a listed line
         self.now, self.unmerged = self._index()
         names = [name for name in ("HEAD", self._other_side()) if name and self._is_there(name)]
         self.parents = [self._commit(name) for name in names]
         common = self.tree.ask("merge-base", *names) if len(names) > 1 else ""
         self.base = self._commit(common) if common else {}
-        self.code = self._code_in(
-            "diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z"
-        )
+        changed = ("diff-index", "--cached", "--name-only", "--no-renames", "-z", "HEAD")
+        self.code = self._code_in(*(changed if "HEAD" in names else ("ls-files", "-z")))
         self._known: dict[str, bytes] = {}
 
     @property
@@ -102,6 +106,37 @@ class Staged:
         """Return path → bytes of all staged memory files."""
         return self.texts(filter(is_memory, self.now))
 
+    def entries(
+        self, of: Mapping[str, str] | None = None, words: Collection[str] = ()
+    ) -> dict[str, list[Entry]]:
+        """Return memory id → its entries in the staged memory files, or in those of the version `of`.
+
+        With `words`, skip files that cannot hold one of these words or ids.
+        """
+        version = self.now if of is None else of
+        plain = len(words) <= MAX_WORDS and all(map(PLAIN_WORD.fullmatch, words))
+        names = [word.partition("#")[0].lower().encode() for word in words if plain]
+        files = self.texts(filter(is_memory, version), version)
+        return entries_by_memory(
+            {
+                path: data
+                for path, data in files.items()
+                if not names or _may_hold(data, path, names)
+            }
+        )
+
+    def memories(self, of: Mapping[str, str] | None = None) -> dict[str, Memory]:
+        """Return id → memory of all staged memories, or of those of the version `of`."""
+        folded = map(fold, self.entries(of).values())
+        return {memory.id: memory for memory in folded if memory}
+
+    def naming(self, words: Collection[str]) -> list[Memory]:
+        """Return the active memories of the staged files that may hold one of these words or ids; without words, all."""
+        ids = self.entries(words=words)
+        about = self.entries(words=ids)
+        folded = [fold(about[id]) for id in ids]
+        return [memory for memory in folded if memory and memory.status == ACTIVE]
+
     def code_file(self, path: str) -> bytes | None:
         """Return the bytes of a staged project file; None if it is not staged. `path` is below the project."""
         name = path if self._project == "." else f"{self._project}/{path}"
@@ -111,6 +146,19 @@ class Staged:
                 blob = facts.split(" ")[self._blob_at]
                 return self.read([blob]).get(blob)
         return None
+
+    def stage(self, files: Mapping[str, bytes]) -> None:
+        """Stage these bytes (path below `.rawko` → bytes) as they are.
+
+        When git writes its index, it reads files of the work tree that may have changed, through their filters. So it
+        gets a folder without these files as its work tree.
+        """
+        own, apart = self.tree.ask("rev-parse", "--absolute-git-dir"), os.path.abspath(os.sep)
+        given = {**self.tree.git.given, "GIT_DIR": own, "GIT_WORK_TREE": apart}
+        for path, data in files.items():
+            blob = self.tree.git.run("hash-object", "-w", "--stdin", given=data).decode().strip()
+            words = ("update-index", "--add", "--cacheinfo", f"100644,{blob},{self.name(path)}")
+            Git(apart, given=given).run(*words)
 
     def _index(self) -> tuple[dict[str, str], list[str]]:
         found: dict[str, str] = {}
@@ -161,7 +209,8 @@ def staged_layouts(folder: str) -> list[Layout]:
     """Return the repositories with tracked files in the work tree around a folder, because a hook runs at its top."""
     try:
         tree = work_tree(os.path.abspath(folder))
-        names = tree.git.names("ls-files", "-z", "--", f":(glob)**/{FOLDER}/**")
+        words = ("--no-literal-pathspecs", "ls-files", "-z", "--", f":(glob)**/{FOLDER}/**")
+        names = tree.git.names(*words)
     except GitFailed:
         return []
     paths = [name.split("/") for name in names]
@@ -171,6 +220,16 @@ def staged_layouts(folder: str) -> list[Layout]:
 
 def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     return [path for path, blob in one.items() if other.get(path) != blob]
+
+
+def _may_hold(data: bytes, path: str, words: Iterable[bytes]) -> bool:
+    """Tell whether a file may hold one of some plain words or ids in lower case, in whatever spelling.
+
+    Only a file of printable ASCII without backslashes is searched: YAML has no other spelling for a word there.
+    A file without an id has its name as its id.
+    """
+    text = data.lower() + os.fsencode(path.lower())
+    return any(word in text for word in words) or bool(data.translate(None, PLAIN_BYTES))
 
 
 def is_memory(path: str) -> bool:
@@ -395,21 +454,6 @@ class Commit:
         left = [path for path in self.staged.left(version) if is_memory(path) or is_bundle(path)]
         return _digests(self.staged.texts(left, version))
 
-    def touched(self) -> dict[str, bytes]:
-        """Return the files that this commit changes, and the files of memories whose change files it changes."""
-        changed = self.changed()
-        abouts = {
-            e.about
-            for path in filter(is_change_file, changed)
-            for e in _entries(changed[path], path)
-        }
-        about = {
-            path: data
-            for path, data in self.staged.everything.items()
-            if abouts and _speaks_of(data, path, abouts)
-        }
-        return changed | about
-
     def concerned(self) -> set[str]:
         """Return the ids of the memories that this commit adds or changes."""
         return set(entries_by_memory(self.changed()))
@@ -423,18 +467,6 @@ class Commit:
         """Return digest → entry of the staged files that a version does not have, and of all staged bundles."""
         new = set(filter(is_memory, self.staged.changed(since)))
         return _digests(self.staged.texts({*new, *filter(is_bundle, self.staged.now)}))
-
-    def memories(self, files: Collection[str]) -> list[Memory]:
-        """Return the active memories that some staged files contain, folded from all files about them."""
-        everything = self.staged.everything
-        ids = set(entries_by_memory({path: everything[path] for path in files}))
-        about = {
-            path: data
-            for path, data in everything.items()
-            if path in files or _speaks_of(data, path, ids)
-        }
-        folded = [fold(some) for id, some in entries_by_memory(about).items() if id in ids]
-        return [memory for memory in folded if memory and memory.status == ACTIVE]
 
 
 def _secrets(commit: Commit) -> list[Problem]:
@@ -476,24 +508,12 @@ def _history(commit: Commit) -> list[Problem]:
 
 
 def _left_by(commit: Commit, old: Entry) -> tuple[Sequence[tuple[str, str]], Sequence[str]]:
-    """Return the memories that refer to a removed memory, and its change files, as paths for `git rm`.
-
-    Only files that contain its id or file name are parsed.
-    """
+    """Return the memories that refer to a removed memory, and its change files, as paths for `git rm`."""
     if not old.creates:
         return (), ()
-    stem = old.path.rpartition("/")[2].removesuffix(".md")
-    names = [name.encode("utf-8", "surrogateescape") for name in (old.id, stem)]
-    staged = commit.staged.everything
-    naming = [path for path, data in staged.items() if any(name in data for name in names)]
-    changes = [path for path in naming if is_change_file(path)]
-    about = [
-        path
-        for path in changes
-        if any(entry.about == old.id for entry in _entries(staged[path], path))
-    ]
-    depending = list(depending_on(old, commit.memories(naming)))
-    return depending, [commit.staged.name(path) for path in about]
+    paths = dict.fromkeys(entry.path for entry in commit.staged.entries().get(old.id, ()))
+    changes = [commit.staged.name(path) for path in paths if is_change_file(path)]
+    return list(depending_on(old, commit.staged.naming(()))), changes
 
 
 def edits_of(commit: Commit) -> list[Edit]:
@@ -561,7 +581,9 @@ def _contradictions(commit: Commit) -> list[Problem]:
 def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
     """Return (memory of this commit, active memory that its claim contradicts, claim) for each contradiction."""
     concerned = commit.concerned()
-    memories = _claiming(commit)
+    own = commit.staged.naming(concerned) if concerned else ()
+    claiming = any(map(claim_of, own))
+    memories = list(filter(claim_of, commit.staged.naming(()))) if claiming else []
     found: dict[frozenset[str], tuple[Memory, Memory, Claim]] = {}
     for memory in memories:
         claim = claim_of(memory) if memory.id in concerned else None
@@ -579,41 +601,14 @@ def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
     return list(found.values())
 
 
-def _claiming(commit: Commit) -> list[Memory]:
-    """Return the memories with claims about the subjects of this commit's claims; parse only files that name one."""
-    entries = [
-        entry
-        for path, data in commit.touched().items()
-        if b"claim" in data
-        for entry in _entries(data, path)
-    ]
-    claims = [claim for entry in entries if (claim := read_claim(entry.extra))]
-    if not claims:
-        return []
-    words = {
-        max(claim.subject.split(), key=len).encode() for claim in claims
-    }  # a subject may be wrapped
-    claiming = [
-        path
-        for path, data in commit.staged.everything.items()
-        if b"claim" in data and any(word in data for word in words)
-    ]
-    return commit.memories(claiming)
-
-
 def _derived(commit: Commit) -> list[Problem]:
     """Return a Problem for each active memory with an invalid source, if this commit changes the memory or source."""
-    everything = commit.staged.everything
-    deriving = [
-        path for path, data in everything.items() if DERIVED.encode() in data or b"heritage" in data
-    ]
-    memories = [memory for memory in commit.memories(deriving) if derived_from(memory)]
-    if not memories:
-        return []
-    about, concerned = entries_by_memory(everything), commit.concerned()
+    concerned = commit.concerned()
     found = []
-    for memory in memories:
-        for source in weak_sources(memory, lambda id: fold(about.get(id, [])), now()):
+    deriving = list(filter(derived_from, commit.staged.naming(concerned) if concerned else ()))
+    memories = commit.staged.memories() if deriving else {}
+    for memory in deriving:
+        for source in weak_sources(memory, memories.get, now()):
             if source.holds_back and (memory.id in concerned or source.id in concerned):
                 what = f"{memory.id} was made from {source.id}, which is {source.why}"
                 found.append(
@@ -624,16 +619,11 @@ def _derived(commit: Commit) -> list[Problem]:
 
 def _citations(commit: Commit) -> list[Problem]:
     """Return a Problem for each stale citation in memories of this commit, or to code that this commit changes."""
-    touched, concerned, code = commit.touched(), commit.concerned(), commit.staged.code
-    names = [path.encode("utf-8", "surrogateescape") for path in code]
-    citing = [
-        path
-        for path, data in commit.staged.everything.items()
-        if b"cites" in data and (path in touched or any(name in data for name in names))
-    ]
+    concerned, code = commit.concerned(), commit.staged.code
     looking = _StagedCitations(commit)
     found = []
-    for memory in commit.memories(citing):
+    words = {*concerned, *code}
+    for memory in commit.staged.naming(words) if words else ():
         for text in citations_in(memory.extra):
             citation = read_citation(text)
             if memory.id in concerned or citation.path in code:
@@ -660,12 +650,7 @@ class _StagedCitations(Citations):
         return self.staged.code_file(path)
 
 
-def _speaks_of(data: bytes, path: str, ids: Iterable[str]) -> bool:
-    """Tell whether a file may hold entries about some ids: it contains one of them, or its name makes one."""
-    stem = implicit_id(path)
-    return any(id.encode() in data or id.partition("#")[0] == stem for id in ids)
-
-
+@lru_cache(MAX_PARSED)
 def _entries(data: bytes, path: str) -> tuple[Entry, ...]:
     return read_data(data, path, advice=False).entries
 
@@ -700,26 +685,25 @@ class AddedMemories:
 
     def __init__(self, staged: Staged):
         self.staged = staged
-        self._entries: dict[str, tuple[Entry, ...]] = {}
         new = [
             path
-            for path in staged.everything
+            for path in filter(is_memory, staged.now)
             if all(parent.get(path) != staged.now[path] for parent in staged.parents)
         ]
         known = self._known() if new else []
         digests, ids_before = {entry.digest for entry in known}, {entry.id for entry in known}
         entries = [
-            entry for path in new for entry in self._read(path) if entry.digest not in digests
+            entry
+            for path, data in staged.texts(new).items()
+            for entry in _entries(data, path)
+            if entry.digest not in digests
         ]
-        ids = {
-            entry.target: entry.path for entry in entries if entry.creates or entry.kind == "amend"
-        }
         self.created = {
             entry.id for entry in entries if entry.creates and entry.id not in ids_before
         }
-        self.memories = {
-            memory.id: memory for memory in self._folded(ids) if memory.status == ACTIVE
-        }
+        worded = {entry.target for entry in entries if entry.creates or entry.kind == "amend"}
+        named = staged.naming(worded) if worded else ()
+        self.memories = {memory.id: memory for memory in named if memory.id in worded}
 
     def holds(self, path: str) -> bool:
         """Tell whether the commit contains a file; `path` is below `.rawko`."""
@@ -728,46 +712,20 @@ class AddedMemories:
     def twins(self) -> list[Twins]:
         """Return each pair of memories with exactly the same text once, sorted by path."""
         found: dict[frozenset[str], Twins] = {}
+        same: dict[str, list[Memory]] = {}
+        texts = [memory.body or memory.title for memory in self.memories.values()]
+        words = {max(re.split(r"[^A-Za-z0-9]+", text), key=len) for text in texts}
+        for memory in self.staged.naming(words) if words else ():
+            same.setdefault(identity(f"{memory.title}\n{memory.body}"), []).append(memory)
         for memory in self.memories.values():
-            for other in self._candidates(memory):
-                if is_same_memory(memory, other):
+            for other in same[identity(f"{memory.title}\n{memory.body}")]:
+                if other.id != memory.id and is_comparable(memory, other):
                     older, newer = sorted(
                         (memory, other),
                         key=lambda one: (one.id in self.created, one.created, one.id),
                     )
                     found.setdefault(frozenset((memory.id, other.id)), Twins(newer, older))
         return sorted(found.values(), key=lambda one: (one.memory.path, one.memory.line))
-
-    def _candidates(self, memory: Memory) -> list[Memory]:
-        """Return the other memories in files that contain the longest word of a memory's title and of its text."""
-        words = [
-            max(text.split(), key=len, default="").encode().lower()
-            for text in (memory.title, memory.body)
-        ]
-        paths = [path for path, data in self._lower.items() if all(word in data for word in words)]
-        ids = {entry.id: path for path in paths for entry in self._read(path) if entry.creates}
-        return [other for other in self._folded(ids) if other.id != memory.id]
-
-    def _folded(self, ids: Mapping[str, str]) -> Iterator[Memory]:
-        """Yield the commit's memories with these ids (id → one of its files), folded from all files that name them."""
-        for id, own in ids.items():
-            name = id.encode().lower()
-            paths = {own, *(path for path, data in self._lower.items() if name in data)}
-            memory = fold(
-                [
-                    entry
-                    for path in sorted(paths)
-                    for entry in self._read(path)
-                    if entry.target == id
-                ]
-            )
-            if memory:
-                yield memory
-
-    @cached_property
-    def _lower(self) -> Mapping[str, bytes]:
-        """Return path → lower-case bytes of all memory files of the commit."""
-        return {path: data.lower() for path, data in self.staged.everything.items()}
 
     def _known(self) -> list[Entry]:
         """Return the entries in the parents' files that this commit changes or moves."""
@@ -777,18 +735,6 @@ class AddedMemories:
             for path, data in self.staged.texts(left, parent).items():
                 found += _entries(data, path)
         return found
-
-    def _read(self, path: str) -> tuple[Entry, ...]:
-        if path not in self._entries:
-            self._entries[path] = _entries(self.staged.everything[path], path)
-        return self._entries[path]
-
-
-def is_same_memory(one: Memory, other: Memory) -> bool:
-    """Tell whether two active memories have the same title and text, apart from case and white space."""
-    return is_comparable(one, other) and identity(f"{one.title}\n{one.body}") == identity(
-        f"{other.title}\n{other.body}"
-    )
 
 
 def duplicate_problems(brought: AddedMemories) -> list[Problem]:

@@ -442,6 +442,7 @@ LEFT JOIN introduced i ON i.digest = e.digest AND EXISTS (SELECT 1 FROM committe
 WHERE e.target IN
 """
 LOOK_UP_NOBODY = "SELECT target, id, path, '', NULL FROM entries WHERE target IN"
+UNCOMMITTED_FILES = "SELECT path FROM entries WHERE digest NOT IN (SELECT digest FROM committed)"
 AUTHOR_NAMES = "SELECT DISTINCT author FROM introduced WHERE digest IN (SELECT digest FROM committed) ORDER BY author"
 VOUCHED_NOW = """
 INSERT OR IGNORE INTO temp.vouched_now
@@ -493,6 +494,15 @@ class Authors:
                 states[entry] = state
         return found
 
+    def uncommitted_files(self) -> set[str]:
+        """Return the files with entries that HEAD does not contain; empty if git could not be read."""
+        database = self.index.reading()
+        if not self._exists() or _kept_fact(database, "why"):
+            return set()
+        ignored = _kept_fact(database, "ignored").split()
+        paths = (path for (path,) in rows(database, UNCOMMITTED_FILES))
+        return {path for path in paths if path.partition("/")[0] not in ignored}
+
     def names_a_person(self) -> bool:
         """Tell whether a person committed any entry that is in HEAD: only then do commits count."""
         return self._exists() and _kept_fact(self.index.reading(), "vouching") == "on"
@@ -519,7 +529,7 @@ class Authors:
 
     def _stamp(self) -> str:
         """Return a text that changes when git's answer may change; empty if commits do not count."""
-        stamp = git_stamp(self.index.layout.root) if self.agents is not None else ""
+        stamp = git_stamp(self.index.layout.project) if self.agents is not None else ""
         return "\n".join((stamp, *(self.agents or ()))) if stamp else ""
 
     def _is_behind(self, stamp: str) -> bool:

@@ -13,7 +13,7 @@ from ..files.layout import CHANGED, read_bytes
 from ..files.machine_records import read_changes
 from ..files.private import lock
 from ..files.replace import Replacing
-from ..git.runner import LITERAL_PATHS, committed_files, committing_people
+from ..git.runner import committed_files, committing_people
 from ..git.staged import (
     AddedMemories,
     Commit,
@@ -116,6 +116,7 @@ class Edits(Wing):
             path: _checked_out(data, mine.get(path), edited.get(path))
             for path, data in files.items()
         }
+        staging = dict(files)
         copies = keep_edited(core.layout, mine)
         self._replace(files)
         try:
@@ -123,13 +124,10 @@ class Edits(Wing):
         except BaseException:
             self._replace({path: mine.get(path) for path in files})
             raise
-        places = [
-            *files,
-            *(path for item in written for path in with_gitkeep(core.layout, item.entry.path)),
-        ]
-        staged.tree.git.run(
-            LITERAL_PATHS, "add", "--", *(staged.name(path) for path in dict.fromkeys(places))
-        )
+        for item in written:
+            for path in with_gitkeep(core.layout, item.entry.path):
+                staging[path] = read_bytes(core.layout.path(path))
+        staged.stage(staging)
         return Amended(tuple(edits), tuple(written), copies)
 
     def _replace(self, files: Mapping[str, bytes | None]) -> None:
@@ -173,21 +171,17 @@ def _checked_out(data: bytes, mine: bytes | None, staged: bytes | None) -> bytes
 
 
 def _refuse_unstaged(staged: Staged, root: str, paths: Sequence[str]) -> None:
-    """Raise Refused if a file has unstaged changes, which restoring it would destroy."""
-    names = [staged.name(path) for path in paths]
-    differing = staged.tree.git.run(
-        LITERAL_PATHS, "diff", "--name-only", "--no-ext-diff", "-z", "--", *names
-    )
-    unstaged = [name for name in differing.decode("utf-8", "surrogateescape").split("\0") if name]
-    unstaged += [
-        staged.name(path)
-        for path in paths
-        if path not in staged.now and os.path.lexists(f"{root}/{path}")
-    ]
-    if unstaged:
-        raise Refused(
-            f"{unstaged[0]} has unstaged changes", f"stage it first: git add {unstaged[0]}"
-        )
+    """Raise Refused if a file has unstaged changes, which restoring it would destroy. Line ends do not count."""
+    texts = staged.texts(path for path in paths if path in staged.now)
+    for path in paths:
+        try:
+            mine = read_bytes(f"{root}/{path}")
+        except FileNotFoundError:
+            mine = None
+        text = texts.get(path)
+        if mine != text and (mine is None or text is None or mine.replace(b"\r\n", b"\n") != text):
+            name = staged.name(path)
+            raise Refused(f"{name} has unstaged changes", f"stage it first: git add {name}")
 
 
 # Compare the staged memories of a commit with others: near duplicates and contradictions become

@@ -406,7 +406,7 @@ class Core:
 
     def authors(self) -> Authors | None:
         """Return the git authorship of memories; None without git, or if the user's settings turn it off."""
-        if not self.settings.commits or find_git(self.layout.root) is None:
+        if not self.settings.commits or find_git(self.layout.project) is None:
             return None
         return Authors(self.index, self.settings.identities)
 

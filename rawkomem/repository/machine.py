@@ -21,7 +21,7 @@ import apsw
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import BUNDLED_PROVIDER
 from ..files.journal import is_background, steps_aside, yield_disk
-from ..files.layout import Layout, read_text_file, user_repository_config
+from ..files.layout import Layout, git_files, read_text_file, user_repository_config
 from ..files.replace import replace_whole
 from ..format.fields import Unreadable
 from ..format.frontmatter import read_frontmatter
@@ -145,6 +145,8 @@ def _patterns() -> Finding:
 
 def _folder(repository: Repository) -> Finding:
     root = repository.layout.root
+    for problem in git_files(root):
+        return Finding("folder", False, problem.message, problem.hint)
     ok = os.access(root, os.R_OK | os.W_OK | os.X_OK)
     return Finding(
         "folder", ok, root, "" if ok else "not writable: memories can be read but not stored"
@@ -204,11 +206,10 @@ def _embedder(repository: Repository) -> Finding:
 def _git_ignores(repository: Repository) -> Finding:
     try:
         tree = work_tree(repository.layout.project)
-        probe = tree.path(os.path.join(repository.layout.local, "index.db"))
-        ignored = tree.git.run("check-ignore", "--", probe, fine=(0, 1)) != b""
+        ignored = tree.ignored(tree.path(os.path.join(repository.layout.local, "index.db")))
     except GitFailed as failure:
         return Finding("git", True, str(failure))
-    return Finding("git", ignored, ".rawko/local is ignored" if ignored else ".rawko/local is not ignored",
+    return Finding("git", bool(ignored), ".rawko/local is ignored" if ignored else ".rawko/local is not ignored",
                    "" if ignored else "run 'rawkomem init'")  # fmt: skip
 
 

@@ -226,3 +226,28 @@ def test_a_branch_cannot_switch_append_only_off_for_its_own_review(project, memo
     git.commit()
     told = rawkomem("check", "--diff", "HEAD~1...HEAD", check=1)
     assert "history" in told.stdout
+
+
+SPELLINGS = [
+    '"mem\\x5f{n}_q"', '"\\u006dem_{n}_q"', '"mem_\\U0000003{n}_q"', '"mem_{n}_\\\n  q"', "'mem_{n}_q'", ">-\n  mem_{n}_q",
+    "&x mem_{n}_q", "!!str mem_{n}_q", "|-\n  mem_{n}_q",
+]  # fmt: skip
+
+
+def test_a_change_is_told_however_yaml_spells_the_id(project, memories, git, rawkomem):
+    """Compare parsed entries: the bytes of an id need not be in the file that changes its memory."""
+    numbers = range(len(SPELLINGS))
+    for n in numbers:
+        (memories / f"m{n}.md").write_text(f"---\nid: mem_{n}_q\ntitle: T{n}\n---\n\nDeploy {n} with make.\n")
+    git.commit()
+    git("checkout", "-q", "-b", "work")
+    changes = project / ".rawko" / "changes" / "2026-11"
+    changes.mkdir(parents=True)
+    for n, spelling in enumerate(SPELLINGS):
+        about = spelling.format(n=n)
+        (changes / f"a{n}.md").write_text(f"---\nid: amend_{n}\nkind: amend\nabout: {about}\n---\n\nRun evil {n}.\n")
+    (memories / "z.md").write_text('---\nid: "mem\\x5fzebra"\ntitle: Zebra\n---\n\nText.\n')
+    git.commit()
+    told = found(rawkomem)
+    assert {item["id"] for item in told["changed"]} == {f"mem_{n}_q" for n in numbers}
+    assert [item["id"] for item in told["added"]] == ["mem_zebra"]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 from rawkomem.files.layout import Layout
-from rawkomem.git.staged import Commit, Staged, check_commit
+from rawkomem.files.reading import read_data
+from rawkomem.git.staged import PLAIN_WORD, Commit, Staged, _may_hold, check_commit
 from rawkomem.state.claims import read_registry
 
 from tests.git.gitting import Git
@@ -241,3 +243,45 @@ def test_a_submodule(started, memories, git, rawkomem, tmp_path_factory):
     rawkomem("check", "--staged", cwd=inner, env={"GIT_DIR": own, "GIT_INDEX_FILE": f"{own}/index"}, check=1)
     hook = {"GIT_DIR": ".git", "GIT_INDEX_FILE": ".git/index"}  # of the outer repository
     rawkomem("-C", "inner", "check", "--staged", cwd=outer.folder, env=hook, check=1)
+
+
+def test_checks_find_memories_however_yaml_spells_them(started, memories, git):
+    """Each of these files hides its id or key from a search for bytes."""
+    hidden = claim("mem_2_a", "80").replace("claim:", '"cl\\x61im":').replace("subject: api", 'subject: "a\\x70i"')
+    (memories / "port.md").write_text(hidden)
+    (memories / "cites.md").write_text('---\nid: mem_4_a\ntitle: C\n"cit\\x65s": [code.py@0000000]\n---\n\nText.\n')
+    source = '---\nid: mem_5_a\ntitle: D\n"d\\x65rivedFrom": [mem_1_a]\n---\n\nText.\n'
+    (memories / "derived.md").write_text(source)
+    git.commit()
+    changes = started / ".rawko" / "changes" / "2026-11"
+    changes.mkdir(parents=True)
+    (changes / "d.md").write_text('---\nid: delete_1\nkind: delete\nabout: "mem\\x5f1_a"\n---\n')
+    (memories / "new.md").write_text(claim("mem_3_a", "81"))
+    (started / "code.py").write_text("changed\n")
+    git("add", "-A")
+    told = found(started)
+    assert "mem_3_a contradicts mem_2_a" in told["contradictions"][0]
+    assert "mem_4_a cites code.py" in told["citations"][0]
+    assert "mem_5_a was made from mem_1_a" in told["derived"][0]
+
+
+def spelled(text: str, choose: random.Random) -> str:
+    """Return a text as a value of YAML, in one of many spellings."""
+    signs = (choose.choice([sign, f"\\x{ord(sign):02x}", f"\\u{ord(sign):04x}"]) for sign in text)
+    return choose.choice([
+        text, "'" + text.replace("'", "''") + "'", f'"{"".join(signs)}"', f'"{text[:2]}\\\n   {text[2:]}"', f">-\n  {text}",
+        f"|\n  {text}", f"!!str {text}", f"\u200b{text}", f"{text[:2]}\u200d{text[2:]}", f"{text[:2]}\n  {text[2:]}",
+    ])  # fmt: skip
+
+
+def test_no_spelling_hides_an_id_from_the_search_for_files():
+    """A file is skipped only if it cannot hold the id."""
+    choose, hidden = random.Random(7), 0
+    for _ in range(1_000):
+        text = "".join(choose.choice("abcxyz019_-.#/@ '\\:") for _ in range(choose.randrange(1, 9)))
+        data = f"---\nkind: amend\nabout: {spelled(text, choose)}\n---\n\nText.\n".encode()
+        for entry in read_data(data, "memories/q.md").entries:
+            if PLAIN_WORD.fullmatch(entry.target):
+                hidden += entry.target.encode() not in data
+                assert _may_hold(data, "memories/q.md", [entry.target.partition("#")[0].lower().encode()]), data
+    assert hidden > 20

@@ -185,3 +185,12 @@ def test_the_hook_that_connect_git_installs_stops_a_duplicate(started, git, rawk
     rawkomem("connect", "git", "--remove")
     Git(git.folder).commit("without the hook")
     assert git("rev-parse", "HEAD") != head
+
+
+def test_a_duplicate_is_found_however_yaml_spells_its_title(started, git, rawkomem):
+    (started / "new.md").write_text(note("mem_2_a", '"Appr\\x6fvals"', OWNERS, at="2026-05-01"))
+    git.commit()
+    (started / "third.md").write_text(note("mem_3_a", "Approvals", OWNERS, at="2026-06-01"))
+    git("add", "-A")
+    told = rawkomem("consolidate", "--staged", check=1).stdout
+    assert "mem_3_a says exactly what mem_2_a says" in told

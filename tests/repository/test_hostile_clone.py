@@ -18,11 +18,13 @@ from rawkomem.files.layout import Layout, find_layout, user_cache, user_config
 from rawkomem.files.origin import user_secret
 from rawkomem.files.private import PURPOSES, guard, make_private_folder, open_local
 from rawkomem.files.reading import implicit_id
+from rawkomem.git.head import find_git
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.ids import is_id, safe_id
 from rawkomem.repository import Repository
 
 from tests.commands import spread
+from tests.git.gitting import AGENT, Git
 
 MEMORY = "---\ntitle: Deploy\nwhenToUse: [deploy]\n---\n\nDeploy with make.\n"
 LOCAL_NAMES = [
@@ -537,6 +539,92 @@ def test_git_runs_nothing_that_a_repository_names(git, project, memories, rawkom
     ):
         rawkomem(*words, check=None)
         assert not (project / "PWNED").exists(), words
+
+
+BARE = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n"
+NOTE = "---\nid: {id}\ntitle: Deploy {id}\nwhenToUse: [deploy]\n---\n\nDeploy with {id}.\n"
+
+
+@pytest.fixture
+def bare(git, project, memories, tmp_path_factory):
+    """A commit of a person, then one of an agent that makes .rawko a git repository in which the person did it all."""
+    (memories / "honest.md").write_text(NOTE.format(id="honest"))
+    git.commit()
+    (memories / "evil.md").write_text(NOTE.format(id="evil"))
+    fake = Git(tmp_path_factory.mktemp("fake"))
+    fake("init", "-q")
+    shutil.copytree(memories, fake.folder / "memories")
+    fake.commit()
+    root = project / ".rawko"
+    for name in ("HEAD", "index"):
+        shutil.copy(fake.folder / ".git" / name, root / name)
+    for name in ("objects", "refs"):
+        shutil.copytree(fake.folder / ".git" / name, root / name)
+    (root / "info").mkdir()
+    (root / "info" / "attributes").write_text("* filter=x\n")
+    (root / "config").write_text(f'{BARE}[filter "x"]\n\tclean = touch {project}/PWNED\n')
+    git("add", "-Af", ".rawko", by=AGENT)
+    git("commit", "-qm", "agent", by=AGENT)
+    for file in memories.glob("*.md"):
+        os.utime(file, (1, 1))  # so that git reads it again
+    return root
+
+
+def test_a_rawko_that_is_a_git_repository_runs_nothing(bare, project, rawkomem):
+    """A clean filter of .rawko/config ran when `git status` was started in .rawko."""
+    for words in ((), ("status",), ("list",), ("search", "deploy"), ("check", "--staged"), ("diff", "HEAD~..HEAD")):
+        for folder in (project, bare, bare / "memories"):
+            rawkomem(*words, cwd=folder, check=None)
+            assert not (project / "PWNED").exists(), (words, folder)
+
+
+def test_the_history_of_a_rawko_that_is_a_git_repository_does_not_count(bare, project, rawkomem):
+    with Repository.open(str(project), warn=lambda text: None) as repository:
+        assert {item.memory.id for item in repository.inject("deploy", strict=True).items} == {"honest"}
+    assert "committed by an agent" in rawkomem("explain", "evil").stdout
+    assert find_git(str(bare)).tree == str(project)
+
+
+def test_a_rawko_that_is_a_git_repository_is_reported(bare, rawkomem):
+    for words, code in ((("check",), 1), (("status",), 0), (("doctor",), 1)):
+        done = rawkomem(*words, check=code)
+        assert "looks like a git repository" in done.stdout + done.stderr, words
+
+
+def test_without_a_work_tree_rawko_is_no_repository(bare, project, rawkomem):
+    """Nor is it one for `diff`, which works in bare repositories."""
+    shutil.rmtree(project / ".git")
+    assert find_git(str(bare)) is None
+    assert "not a git repository" in rawkomem("diff", "HEAD...HEAD", cwd=bare, check=1).stderr
+
+
+def test_edits_become_amendments_without_filters_and_hooks(git, project, memories, rawkomem):
+    """`git diff` and `git add` started the clean filter, and `git update-index` the hook, of an unpacked archive."""
+    (memories / "a.md").write_text(NOTE.format(id="mem_1_a"))
+    git.commit()
+    (memories / "a.md").write_text(NOTE.format(id="mem_1_a").replace("Deploy with", "Ship with"))
+    git("add", "-A")
+    trap = f"touch {project}/PWNED"
+    git("config", "filter.x.clean", f"{trap}; cat")
+    (project / ".gitattributes").write_text("* filter=x\n")
+    hook = project / ".git" / "hooks" / "post-index-change"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\n{trap}\n")
+    hook.chmod(0o755)
+    os.utime(memories / "a.md", (1, 1))
+    rawkomem("check", "--staged", "--as-amendment")
+    assert not (project / "PWNED").exists()
+    git("config", "--unset", "filter.x.clean")
+    assert git("-c", "core.hooksPath=/dev/null", "status", "--porcelain", ".rawko").startswith("A  .rawko/changes/")
+
+
+def test_the_overview_counts_files_that_are_not_committed(git, memories, rawkomem):
+    (memories / "a.md").write_text(NOTE.format(id="mem_1_a"))
+    git.commit()
+    assert "not committed" not in rawkomem().stdout
+    (memories / "a.md").write_text(NOTE.format(id="mem_1_a").replace("Deploy with", "Ship with"))
+    (memories / "b.md").write_text(NOTE.format(id="mem_2_a"))
+    assert "2 memory files not committed" in rawkomem().stdout
 
 
 def test_paths_that_are_not_local_are_left_alone(tmp_path):

@@ -1,7 +1,8 @@
 """Whatever a repository ships, no command writes outside of it and of the user's folders, or starts what it names.
 
-Every case is a random project with links, pipes, odd names and settings. An audit hook sees each write, process and
-connection that Python makes; what SQLite and git write shows in the folder that links lead to.
+Every case is a random project with links, pipes, odd names, settings, filters and hooks of git, and a `.rawko` that is
+a git repository itself. An audit hook sees each write, process and connection that Python makes; what SQLite and git
+write shows in the folder that links lead to. In the slow lane, strace sees each program that git starts, too.
 """
 
 from __future__ import annotations
@@ -9,18 +10,25 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import click
 import pytest
 from rawkomem.faces.cli import run
+from rawkomem.faces.cli.commands import cli
 from rawkomem.files.installation import plan_start, write_start
 
 from tests.commands import ROOT, cases, run_here
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
 
@@ -60,7 +68,57 @@ CONFIGS = [
     '"\\e[31mkey": 1\n', "ledger: off\n", "store: {name: postgres, url: 'postgres://127.0.0.1:9/x'}\n", "a: &x [*x]\n",
     "trust: {maxUnverified: nan}\nkeys: {webhook: HOME}\n", "\0", "x" * 100_000,
 ]  # fmt: skip
-GIT_CONFIG = "[core]\n\tfsmonitor = touch PWNED\n\thooksPath = {hooks}\n\tpager = touch PWNED\n[diff]\n\texternal = touch PWNED\n"
+GIT_CONFIG = """\
+[core]
+	fsmonitor = touch PWNED
+	hooksPath = {hooks}
+	pager = touch PWNED
+	editor = touch PWNED
+	askPass = touch PWNED
+	sshCommand = touch PWNED
+	gitProxy = touch PWNED
+	alternateRefsCommand = touch PWNED
+	attributesFile = .gitattributes
+[diff]
+	external = touch PWNED
+[diff "x"]
+	textconv = touch PWNED
+	command = touch PWNED
+[filter "x"]
+	clean = touch PWNED
+	smudge = touch PWNED
+	process = touch PWNED
+	required = true
+[merge "x"]
+	driver = touch PWNED
+[alias]
+	rev-parse = !touch PWNED
+	ls-files = !touch PWNED
+	log = !touch PWNED
+[pager]
+	log = touch PWNED
+	ls-files = touch PWNED
+	config = touch PWNED
+[credential]
+	helper = !touch PWNED
+[gpg]
+	program = touch PWNED
+[log]
+	showSignature = true
+[hook "x"]
+	event = post-index-change
+	command = touch PWNED
+[remote "origin"]
+	url = ext::touch PWNED
+	promisor = true
+	partialCloneFilter = blob:none
+"""
+ATTRIBUTES = "* filter=x diff=x merge=x text eol=lf ident\n"
+GIT_HOOKS = ("post-index-change", "pre-commit", "fsmonitor-watchman", "reference-transaction", "post-checkout")
+PLUMBING = {
+    "rev-parse", "rev-list", "merge-base", "ls-files", "ls-tree", "cat-file", "diff-index", "diff-tree", "hash-object",
+    "update-index", "check-ignore", "check-attr", "config", "var", "version", "merge-file",
+}  # fmt: skip
 PROMPT = '{"session_id": "s", "prompt": "how do we deploy", "cwd": "."}'
 COMMANDS = [
     (("search", "deploy"), ""), (("search", "deploy", "--json"), ""), (("inject", "deploy", "it"), ""), (("list",), ""),
@@ -71,7 +129,10 @@ COMMANDS = [
     (("hook", "claude", "prompt"), PROMPT), (("hook", "claude", "start"), PROMPT), (("import",), ""),
     (("import", "CLAUDE.md"), ""), (("import", "AGENTS.md"), ""), (("export", "--out", "out.jsonl"), ""),
     (("export", "--format", "okf", "--out", "out"), ""), (("purge", "a", "--yes"), ""), (("delete", "a"), ""),
-    (("check", "--staged"), ""), (("tidy", "retention", "--dry-run"), ""),
+    (("check", "--staged"), ""), (("tidy", "retention", "--dry-run"), ""), ((), ""), (("status",), ""),
+    (("check", "--staged", "--as-amendment"), ""), (("diff", "HEAD...HEAD"), ""), (("check", "--diff", "HEAD..HEAD"), ""),
+    (("show", "a"), ""), (("why", "a"), ""), (("history", "a"), ""), (("explain", "a"), ""), (("context", "deploy"), ""),
+    (("consolidate", "--staged"), ""), (("review",), ""), (("brief",), ""), (("entities",), ""), (("conflicts",), ""),
 ]  # fmt: skip
 CONNECTS = [
     (("connect", "claude"), ""), (("connect", "claude", "--remove"), ""), (("connect", "codex"), ""),
@@ -162,6 +223,8 @@ class Case:
         write_start(plan_start(str(self.project)))
         if choose.random() < 0.6:
             self.start_git()
+        if choose.random() < 0.3:
+            bare_repository(self.project / ".rawko", GIT_CONFIG.format(hooks="."))
         self.write("memories/a.md", ENTRY.format(title="Alpha", id=choose.choice(IDS)))
         for name in choose.sample(NAMES, choose.randrange(4)):
             self.write(f"memories/{name}", ENTRY.format(title="Odd", id=choose.choice(IDS)))
@@ -182,7 +245,21 @@ class Case:
         hooks = self.choose.choice(["hooks", str(self.outside / "folder"), ".husky"])
         hostile = self.choose.random() < 0.5
         base = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
-        (git / "config").write_text(base + (GIT_CONFIG.format(hooks=hooks) if hostile else ""))
+        (git / "config").write_text(base)
+        if self.choose.random() < 0.3:  # a history, and an edit of it that is staged
+            self.write("memories/old.md", ENTRY.format(title="Old", id="old"))
+            for words in (("add", "-A"), ("commit", "-qm", "x")):
+                build(self.project, *words)
+            self.write("memories/old.md", ENTRY.format(title="New", id="old"))
+            build(self.project, "add", "-A")
+        if hostile:
+            (git / "config").write_text(base + GIT_CONFIG.format(hooks=hooks))
+            for name in GIT_HOOKS:
+                (git / "hooks" / name).write_text("#!/bin/sh\ntouch PWNED\n")
+                (git / "hooks" / name).chmod(0o755)
+            for place in (".gitattributes", ".rawko/.gitattributes", ".git/info/attributes"):
+                (self.project / place).parent.mkdir(exist_ok=True)
+                (self.project / place).write_text(ATTRIBUTES)
 
     def write(self, name: str, text: str) -> None:
         with contextlib.suppress(OSError):  # this file system refuses that name
@@ -224,6 +301,29 @@ class Case:
         return [*self.folder.rglob("PWNED")]
 
 
+def build(folder: Path, *words: str) -> None:
+    """Run git as the author of a hostile repository; the setting marks these calls for `traced`."""
+    who = ("-c", "test.builds=1", "-c", "user.name=Eve", "-c", "user.email=eve@example.org", "-c", "maintenance.auto=0")
+    subprocess.run(["git", *who, *words], cwd=folder, capture_output=True, check=False)
+
+
+def bare_repository(folder: Path, config: str) -> None:
+    """Make a folder a git repository with these settings, whose index lists all its files."""
+    fake = folder.parent / "fake"
+    build(folder.parent, "init", "-q", "-b", "main", "fake")
+    shutil.copytree(folder, fake, dirs_exist_ok=True)
+    for words in (("add", "-Af", "."), ("commit", "-qm", "x")):
+        build(fake, *words)
+    shutil.copytree(fake / ".git", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("hooks"))
+    (folder / "info").mkdir(exist_ok=True)
+    (folder / "info" / "attributes").write_text(ATTRIBUTES)
+    base = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n"
+    (folder / "config").write_text(base + config)
+    for file in folder.rglob("*.md"):  # what git must read again
+        os.utime(file, (1, 1))
+    shutil.rmtree(fake)
+
+
 def play(watch: Watch, folder: Path, number: int) -> None:
     """Build a case, run some commands in it, and check what they did."""
     case = Case(folder, number)
@@ -233,9 +333,10 @@ def play(watch: Watch, folder: Path, number: int) -> None:
     home = [os.environ[name] for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME")]
     for words, given in [*choose.sample(COMMANDS, 2), choose.choice([*COMMANDS, *CONNECTS])]:
         told = f"case {number}: {words}"
-        inside = "" if words[0] in ("connect", "uninstall", "export") else ".rawko/"
+        name = words[0] if words else ""
+        inside = "" if name in ("connect", "uninstall", "export") else ".rawko/"
         allowed = [f"{case.project}/{inside}", *home]
-        if words[0] == "export":
+        if name == "export":
             allowed = [
                 f"{case.project}/out",
                 *allowed[1:],
@@ -300,3 +401,120 @@ def test_the_watch_sees_what_it_should(watch, tmp_path):
         watch.on = False
     seen = [what.partition(" ")[0] for what in watch.seen if not what.startswith("os.posix_spawn")]  # 3.13 says both
     assert seen == ["open", "os.rename", "os.rename", "subprocess.Popen"]
+
+
+# Every command, and every program that git starts
+
+
+LIMIT_S = 7_200
+LEFT_OUT = {
+    "browse",
+    "bench",
+    "demo",
+    "self-check",
+    "index watch",
+    "lsp",
+    "hook",
+    "completion",
+}  # they serve, or start programs
+VALUES = {"id": "mem_a", "ids": "mem_a", "old": "mem_a", "new": "mem_b", "host": "claude", "event": "prompt"}
+
+
+def leaves(group: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield the words and the command of each command without subcommands."""
+    if not isinstance(group, click.Group):
+        yield words, group
+        return
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        if " ".join((*words, name)) not in LEFT_OUT:
+            yield from leaves(group.get_command(context, name), (*words, name))
+
+
+def every_command_line() -> list[tuple[str, ...]]:
+    """Return each command without arguments and with one value for each argument, and `rawkomem` alone."""
+    found: list[tuple[str, ...]] = [(), ("hook", "claude", "prompt"), ("hook", "claude", "start"), ("mcp",)]
+    for words, command in leaves(cli):
+        names = [parameter.name for parameter in command.params if isinstance(parameter, click.Argument)]
+        found += dict.fromkeys([words, (*words, *(VALUES.get(name or "", "deploy") for name in names))])
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["bare", "archive"])
+def test_no_command_starts_what_a_hostile_repository_names(kind, watch, tmp_path):
+    """`bare` is a clone whose .rawko is a git repository; `archive` was unpacked with its own `.git`."""
+    for words in every_command_line():
+        case = Case(_fresh(tmp_path), 1)
+        write_start(plan_start(str(case.project)))
+        for id in ("mem_a", "mem_b"):
+            case.write(f"memories/{id}.md", ENTRY.format(title=id, id=id))
+        if kind == "bare":
+            bare_repository(case.project / ".rawko", GIT_CONFIG.format(hooks="."))
+        build(case.project, "init", "-q", "-b", "main")
+        for step in (("add", "-Af", "."), ("commit", "-qm", "x")):
+            build(case.project, *step)
+        case.write("memories/mem_a.md", ENTRY.format(title="Staged", id="mem_a"))
+        build(case.project, "add", ".rawko/memories")
+        if kind == "archive":
+            git = case.project / ".git"
+            with (git / "config").open("a") as stream:
+                stream.write(GIT_CONFIG.format(hooks="hooks"))
+            for name in GIT_HOOKS:
+                (git / "hooks" / name).write_text("#!/bin/sh\ntouch PWNED\n")
+                (git / "hooks" / name).chmod(0o755)
+            (case.project / ".gitattributes").write_text(ATTRIBUTES)
+        with contextlib.suppress(Exception):  # a command may fail, but start nothing
+            case.command(words, PROMPT)
+        assert not case.pwned(), words
+
+
+TRACED = [
+    "test_no_command_starts_what_a_hostile_repository_names",
+    "test_no_command_leaves_many_random_hostile_repositories",
+]
+STARTED = re.compile(r'execve\("([^"]*)", \[(.*?)\](?:, .*)? = 0$')
+WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+def forbidden(line: str) -> bool:
+    """Tell whether a line of strace is a connection, or a program other than Python and our calls of git's plumbing."""
+    if "connect(" in line:
+        return "nscd" not in line
+    started = STARTED.search(line)
+    if not started or os.path.realpath(started[1]) == os.path.realpath(sys.executable):
+        return False
+    words = WORD.findall(started[2])
+    if os.path.basename(started[1]) != "git" or "test.builds=1" in words:
+        return "test.builds=1" not in words
+    rest = iter(words[1:])
+    command = next((word for word in rest if not word.startswith("-") or (word == "-c" and not next(rest))), "")
+    return "safe.bareRepository=explicit" not in words or command not in PLUMBING
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TRACED)
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+def test_under_strace_only_plumbing_of_git_starts(name, tmp_path):
+    log = tmp_path / "log"
+    strace = ["strace", "-f", "--seccomp-bpf", "-s", "4096", "-o", str(log), "-e", "trace=execve,connect"]
+    pytest_here = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{__file__}::{name}"]
+    done = subprocess.run(
+        [*strace, *pytest_here], cwd=ROOT, capture_output=True, text=True, check=False, timeout=LIMIT_S
+    )
+    lines = log.read_text("utf-8", "replace").splitlines()
+    assert done.returncode == 0, done.stdout
+    assert any("ls-files" in line for line in lines)
+    assert "\n".join(line for line in lines if forbidden(line)) == ""
+
+
+def test_the_judge_of_strace_sees_what_it_should():
+    ours = '"git", "--no-pager", "-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false"'
+    good = [f'1 execve("/usr/bin/git", [{ours}, "ls-files", "-z"], 0x1 /* 9 vars */) = 0',
+            '1 execve("/bin/git", ["git", "-c", "test.builds=1", "add", "-A"], 0x1 /* 9 vars */) = 0',
+            '1 execve("/nowhere/git", ["git", "status"], 0x1 /* 9 vars */) = -1 ENOENT (No such file)']  # fmt: skip
+    bad = [f'1 execve("/usr/bin/git", [{ours}, "status"], 0x1 /* 9 vars */) = 0',
+           '1 execve("/usr/bin/git", ["git", "ls-files"], 0x1 /* 9 vars */) = 0',
+           '1 execve("/bin/sh", ["sh", "-c", "touch PWNED"], 0x1 /* 9 vars */) = 0',
+           '1 connect(3, {sa_family=AF_INET, sin_port=htons(80)}, 16) = 0']  # fmt: skip
+    assert [forbidden(line) for line in (*good, *bad)] == [False] * len(good) + [True] * len(bad)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from ...git.runner import Git, GitFailed
 from ...hosts.connect import connectable, is_connected
 from ...model.errors import NotFound, RawkoError
 from ...model.values import record
@@ -63,7 +62,7 @@ def show_overview(folder: str) -> None:
 
 def repository_state(repository: Repository) -> RepositoryState:
     """Return the state of a repository."""
-    layout = repository.layout
+    layout, authors = repository.layout, repository.core.authors()
     statuses = repository.core.read(lambda: repository.core.index.catalogue.counts()[2])
     return RepositoryState(
         root=os.path.relpath(layout.root),
@@ -71,7 +70,7 @@ def repository_state(repository: Repository) -> RepositoryState:
         drafts=len(repository.drafts.all()),
         waiting=statuses.get("quarantined", 0) + len(repository.beliefs.proposals()),
         hosts=connected_hosts(layout.project),
-        uncommitted=_uncommitted_files(layout.root),
+        uncommitted=len(repository.core.read(authors.uncommitted_files)) if authors else 0,
         importable=next(
             (
                 name
@@ -113,12 +112,3 @@ def _is_connected_host(name: str, project: str) -> bool:
             if is_connected(name, place):
                 return True
     return False
-
-
-def _uncommitted_files(root: str) -> int:
-    """Return the number of memory files with uncommitted changes; 0 without git."""
-    try:
-        listed = Git(root).run("status", "--porcelain", "-z", "--untracked-files=all", "--", ".")
-    except GitFailed:
-        return 0
-    return sum(name.endswith(b".md") for name in listed.split(b"\0"))
