@@ -79,8 +79,13 @@ def check_files(paths: Sequence[str]) -> list[Checked]:
     ]
 
 
-def check_repository(layout: Layout) -> list[Checked]:
-    """Check every file, then names, ids and references across all files; return one result per file, by path."""
+def check_repository(
+    layout: Layout, more: Callable[[Sequence[Entry]], Sequence[Problem]] = lambda entries: ()
+) -> list[Checked]:
+    """Check every file, then names, ids and references across all files; return one result per file, by path.
+
+    `more` returns further Problems of all entries.
+    """
     seen = sweep(layout)
     readings = {
         path: _with_rules(read_file(layout.path(path), path)) for path in stamps_in(seen.listing)
@@ -88,7 +93,7 @@ def check_repository(layout: Layout) -> list[Checked]:
     entries = [entry for reading in readings.values() for entry in reading.entries]
     memories = _folded(entries)
     across = [*seen.problems, *_clashes(readings), *_ids_twice(entries), *_dangling(entries)]
-    across += [*_broken_links(memories), *_contradicted(memories)]
+    across += [*_broken_links(memories), *_contradicted(memories), *more(entries)]
     deleted = {memory.id for memory in memories if memory.status == "deleted"}
     readings = {path: _without_deleted(reading, deleted) for path, reading in readings.items()}
     extra: dict[str, list[Problem]] = {}

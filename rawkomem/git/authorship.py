@@ -210,11 +210,11 @@ def _commits(git: Git, span: str) -> list[Commit]:
                 )
             )
         elif line.startswith(":") and line.rstrip('"').endswith(".md"):
-            commits[-1][2].append(_change(line, prefix))
+            commits[-1][2].append(raw_change(line, prefix))
     return commits
 
 
-def _change(line: str, prefix: str) -> Change:
+def raw_change(line: str, prefix: str) -> Change:
     """Parse a line of `git log --raw`: a colon for each parent, modes, blobs, a path.
 
     For merges, git prints paths from the top of the work tree: `prefix` is our folder there.

@@ -8,8 +8,10 @@ amendments.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from ..files.append import is_change_file
 from ..files.archive import bundled_files, folder_of_bundle, is_bundle
@@ -19,7 +21,19 @@ from ..format.blocks import append_holds, cut_pieces, join_entry
 from ..format.body import citations_in, read_citation
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
-from ..model.values import ACTIVE, ERROR, KEPT_BOTH, WARNING, Problem, error, now, record, replace
+from ..model.ids import order_key
+from ..model.values import (
+    ACTIVE,
+    ERROR,
+    KEPT_BOTH,
+    WARNING,
+    Problem,
+    error,
+    now,
+    record,
+    replace,
+    warning,
+)
 from ..redaction.find import find_secrets
 from ..state.changes import AMENDABLE, HERITAGE, Names, plan_delete, references
 from ..state.claims import (
@@ -35,9 +49,10 @@ from ..state.fold import REGISTRY, fold
 from ..state.history import edit_in_words, entries_toward
 from ..state.housekeeping import is_comparable
 from ..state.trust import DERIVED, derived_from, weak_sources
+from ..text.chunks import counted
 from ..text.clean import one_line
 from ..text.language import identity
-from .authorship import digests_in, read_blobs
+from .authorship import LOG, digests_in, raw_change, read_blobs
 from .citations import GONE, STALE, Citations
 from .runner import FILE_MODE, LITERAL_PATHS, GitFailed, work_tree
 
@@ -47,6 +62,7 @@ from .runner import FILE_MODE, LITERAL_PATHS, GitFailed, work_tree
 MERGED_PREFIX = (
     "GITHEAD_"  # of the environment variables in which git names merged commits for hooks
 )
+NOT_CHECKED_OUT = "S"  # mark of a file that a sparse checkout leaves out
 
 
 class Staged:
@@ -169,6 +185,32 @@ def staged_layouts(folder: str) -> list[Layout]:
     return [Layout(root) for root in sorted(roots) if os.path.isdir(root)]
 
 
+def missing_files(layout: Layout) -> list[Problem]:
+    """Return a Problem for each folder of memories whose tracked files are not checked out; empty without git."""
+    try:
+        tree = work_tree(layout.project)
+        root = tree.path(layout.root) + "/"
+        listed = tree.git.names(LITERAL_PATHS, "ls-files", "-t", "-z", "--", root)
+    except GitFailed:
+        return []
+    missing: Counter[str] = Counter()
+    for line in listed:
+        mark, name = line[0], line[2:].removeprefix(root)
+        area = name.partition("/")[0]
+        is_gone = mark == NOT_CHECKED_OUT or not os.path.isdir(layout.path(area))
+        missing[area] += area in AREAS and is_memory_name(name.rpartition("/")[2]) and is_gone
+    return [
+        error(
+            "not-checked-out",
+            f"not checked out: {counted(number, 'tracked file')} of {area}/, so these entries do not count",
+            f"run 'git sparse-checkout disable' or 'git restore {root}{area}'",
+            path=area,
+        )
+        for area, number in sorted(missing.items())
+        if number
+    ]
+
+
 def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     return [path for path, blob in one.items() if other.get(path) != blob]
 
@@ -182,9 +224,16 @@ def is_memory(path: str) -> bool:
 # append the new.
 
 AMEND_HINT = "to keep the old text as history, run: rawkomem check --staged --as-amendment"
+NO_EFFECT = "edit-without-effect"
+REPLACED = "an amendment replaces the edited text, so the edit has no effect"
+WINS_HINT = "to make your edit the newest version, run: rawkomem check --staged --as-amendment"
+AGAIN_HINT = (
+    "write the text that is right with 'rawkomem amend ID --edit', or restore the text in the file"
+)
 BY_HAND = "edited by hand"
 MAX_TITLE_CHARS = 80
 MAX_DEPENDING = 5  # memories that a message names
+EDITED_FIELDS = (*AMENDABLE.values(), "body")
 
 
 @record
@@ -195,20 +244,16 @@ class Edit:
     new: Entry | None = None
 
 
-def edit_problem(
-    edit: Edit, depending: Sequence[tuple[str, str]], left: Sequence[str], allowed: bool
-) -> Problem:
-    """Return the Problem of an edit: a warning if edits are `allowed`, else an error.
+def edit_problem(edit: Edit, depending: Sequence[tuple[str, str]], left: Sequence[str]) -> Problem:
+    """Return the Problem of an edit, an error.
 
     For a removed memory, `depending` is (reference type, title) of memories that refer to it, `left` its change files.
     """
     old, new = edit.old, edit.new
     if new is None:
-        problem = _removed(old, depending, left)
-    else:
-        message = f"{_name_of_entry(old)} was edited: {edit_in_words(old, new)}"
-        problem = error("entry-rewritten", message, AMEND_HINT, new.line, new.path)
-    return replace(problem, level=WARNING) if allowed else problem
+        return _removed(old, depending, left)
+    message = f"{_name_of_entry(old)} was edited: {edit_in_words(old, new)}"
+    return error("entry-rewritten", message, AMEND_HINT, new.line, new.path)
 
 
 def _removed(old: Entry, depending: Sequence[tuple[str, str]], left: Sequence[str]) -> Problem:
@@ -315,26 +360,116 @@ def plan_amendments(
                 else ()
             )
         else:
-            _refuse_replaced([edit for edit in edits if edit.old.target == id], after)
-            entries += entries_toward(before, after, BY_HAND, by)
+            edited = [edit for edit in edits if edit.old.target == id]
+            entries += entries_toward(before, _with_edits(before, after, edited), BY_HAND, by)
     return Plan(tuple(entries), f"keep {len(edits)} edits as amendments")
 
 
-def _refuse_replaced(edits: Sequence[Edit], after: Memory) -> None:
-    """Raise Refused if a later entry replaces the edited text: an amendment with that text would change the memory."""
-    for old, new in ((edit.old, edit.new) for edit in edits if edit.new is not None):
-        if not (old.creates or old.kind == "amend"):
-            continue
-        fields = [
-            field
-            for field in (*AMENDABLE.values(), "body")
-            if getattr(old, field) != getattr(new, field)
+def _with_edits(before: Memory, after: Memory, edits: Sequence[Edit]) -> Memory:
+    """Return the memory after the edits, with the edited values that a later entry replaces."""
+    values: dict[str, Any] = {}
+    for edit in sorted(edits, key=lambda edit: order_key(edit.old.at, edit.old.id)):
+        values |= replaced_values(edit, before, after)
+    fields = {field: values.pop(field) for field in EDITED_FIELDS if field in values}
+    extra = {key: value for key, value in {**after.extra, **values}.items() if value is not None}
+    return replace(after, **fields, extra=extra)
+
+
+def replaced_values(edit: Edit, before: Memory, after: Memory) -> dict[str, Any]:
+    """Return the edited values that have no effect, because a later entry replaces them; None for a removed key.
+
+    `before` and `after` are the memory without and with the edit.
+    """
+    if edit.new is None or not (edit.old.creates or edit.old.kind == "amend"):
+        return {}
+    old, new, was, now = (_values_of(said) for said in (edit.old, edit.new, before, after))
+    edited = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    return {
+        key: new.get(key)
+        for key in edited
+        if now.get(key) == was.get(key) and now.get(key) != new.get(key)
+    }
+
+
+def _values_without_effect(edit: Edit, entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return `replaced_values` of an edit; `entries` are all entries about the memory, with the edit."""
+    unedited = [edit.old if entry.id == edit.old.id else entry for entry in entries]
+    before, after = fold(unedited), fold(entries)
+    return replaced_values(edit, before, after) if before and after else {}
+
+
+def _values_of(said: Entry | Memory) -> dict[str, Any]:
+    return {**said.extra, **{field: getattr(said, field) for field in EDITED_FIELDS}}
+
+
+def edits_without_effect(layout: Layout, entries: Iterable[Entry]) -> list[Problem]:
+    """Return a Problem for each memory whose file was edited after the amendments that replace the edited text.
+
+    `entries` are all entries on disk. The time of an earlier version is that of its commit.
+    """
+    about: dict[str, list[Entry]] = {}
+    for entry in entries:
+        about.setdefault(entry.target, []).append(entry)
+    amends = {id: [e for e in some if e.kind == "amend"] for id, some in about.items()}
+    created = [e for some in about.values() for e in some if e.creates and amends[e.id]]
+    versions = _committed_versions(layout, {e.path for e in created})
+    found = []
+    for new in created:
+        old = [
+            (at, entry)
+            for at, data in versions.get(new.path, ())
+            for entry in _entries(data, new.path)
+            if entry.id == new.id
         ]
-        if any(getattr(after, field) != getattr(new, field) for field in fields):
-            raise Refused(
-                f"you edited words of {old.id} that a later entry replaces",
-                f"edit that entry instead, or {_undo_hint(old.path)}",
-            )
+        for amend in amends[new.id] if old else ():
+            known = [entry for at, entry in old if at <= amend.at] or [old[0][1]]
+            if _is_ignored(Edit(known[-1], new), about[new.id], amend):
+                message = f"{_name_of_entry(new)} was edited after {amend.id}: {REPLACED}"
+                hint = f"correct the memory with 'rawkomem amend {new.id} --edit', or restore the text of the file"
+                found.append(warning(NO_EFFECT, message, hint, new.line, new.path))
+                break
+    return found
+
+
+def _is_ignored(edit: Edit, entries: Sequence[Entry], amend: Entry) -> bool:
+    """Tell whether the memory has values of an amendment where its file was edited after that amendment."""
+    earlier = [entry for entry in entries if entry.at <= amend.at or entry.creates]
+    versions = ([entry for entry in earlier if entry.id != amend.id], earlier, entries)
+    without, after, now = (_values_of(memory) for memory in map(fold, versions) if memory)
+    return any(
+        without.get(key) != after.get(key) == now.get(key)
+        for key in _values_without_effect(edit, earlier)
+    )
+
+
+def _committed_versions(
+    layout: Layout, paths: Collection[str]
+) -> dict[str, list[tuple[int, bytes]]]:
+    """Return path → (time, bytes) of each committed version of some files, by time; empty without git."""
+    if not paths:
+        return {}
+    try:
+        tree = work_tree(layout.project)
+        root = tree.path(layout.root) + "/"
+        names = [root + path for path in sorted(paths)]
+        words = ("-c", "core.quotePath=false", LITERAL_PATHS, *LOG, "--format=commit %at")
+        log = tree.git.run(*words, "--", *names).decode("utf-8", "surrogateescape")
+        at = 0
+        versions: list[tuple[int, str, str]] = []  # time, path, blob
+        for line in log.split("\n"):
+            if line.startswith("commit "):
+                at = (int(line.split(" ")[1]) + 1) * 1000 - 1  # git's times are whole seconds
+            elif line.startswith(":") and (after := raw_change(line, "").after):
+                blob, path = after.split(" ", 1)
+                versions.append((at, path.removeprefix(root), blob))
+        blobs = dict(read_blobs(tree.git, {blob for *_, blob in versions}))
+    except GitFailed:
+        return {}
+    found: dict[str, list[tuple[int, bytes]]] = {}
+    for at, path, blob in sorted(versions, key=lambda one: one[0]):
+        if blob in blobs:
+            found.setdefault(path, []).append((at, blobs[blob]))
+    return found
 
 
 def entries_by_memory(files: Mapping[str, bytes]) -> dict[str, list[Entry]]:
@@ -464,15 +599,25 @@ def _frontmatter(commit: Commit) -> list[Problem]:
 
 
 def _history(commit: Commit) -> list[Problem]:
-    """Return a Problem for each committed entry that this commit changes or removes."""
-    return [
-        edit_problem(
-            edit,
-            *(_left_by(commit, edit.old) if edit.new is None else ((), ())),
-            not commit.append_only,
-        )
-        for edit in edits_of(commit)
-    ]
+    """Return a Problem for each committed entry that this commit changes or removes.
+
+    An edit without effect is an error, except during a merge, when `--as-amendment` cannot run.
+    """
+    edits = edits_of(commit)
+    about = entries_by_memory(commit.staged.everything) if edits else {}
+    found = []
+    for edit in edits:
+        left = _left_by(commit, edit.old) if edit.new is None else ((), ())
+        problem = edit_problem(edit, *left)
+        if _values_without_effect(edit, about.get(edit.old.target, ())):
+            problem = replace(
+                problem, code=NO_EFFECT, message=f"{problem.message}; {REPLACED}", hint=WINS_HINT
+            )
+            allowed = len(commit.staged.parents) > 1
+        else:
+            allowed = not commit.append_only
+        found.append(replace(problem, level=WARNING) if allowed else problem)
+    return found
 
 
 def _left_by(commit: Commit, old: Entry) -> tuple[Sequence[tuple[str, str]], Sequence[str]]:

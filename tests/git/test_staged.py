@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from rawkomem.files.layout import Layout
@@ -97,6 +98,7 @@ def test_rewritten_and_dropped_entries(started, memories, git):
     assert found(started) == {
         "history": [
             ".rawko/memories/deploy.md:1: 'How we deploy' (mem_1_a) was edited: text: 1 word removed, 1 word added"
+            "; an amendment replaces the edited text, so the edit has no effect"
         ]
     }
     (memories / "deploy.md").write_text(GOOD)
@@ -241,3 +243,26 @@ def test_a_submodule(started, memories, git, rawkomem, tmp_path_factory):
     rawkomem("check", "--staged", cwd=inner, env={"GIT_DIR": own, "GIT_INDEX_FILE": f"{own}/index"}, check=1)
     hook = {"GIT_DIR": ".git", "GIT_INDEX_FILE": ".git/index"}  # of the outer repository
     rawkomem("-C", "inner", "check", "--staged", cwd=outer.folder, env=hook, check=1)
+
+
+def test_check_and_status_report_changes_that_a_sparse_checkout_leaves_out(
+    started, memories, git, rawkomem, repository
+):
+    """Without `.rawko/changes`, a deleted memory seems to be in use."""
+    repository.delete("mem_1_a", "gone")
+    git.commit()
+    git("sparse-checkout", "set", "--no-cone", "/*", "!/.rawko/changes/")
+    told = rawkomem("check", check=1)
+    assert "not checked out: 1 tracked file of changes/" in told.stdout and "git sparse-checkout" in told.stdout
+    assert "not checked out: 1 tracked file of changes/" in rawkomem("status").stderr
+    git("sparse-checkout", "disable")
+    assert "not checked out" not in rawkomem("check").stdout
+
+
+def test_check_reports_that_the_memories_were_deleted_from_disk(started, memories, git, rawkomem):
+    shutil.rmtree(memories)
+    told = rawkomem("check", check=1)
+    assert "not checked out: 1 tracked file of memories/" in told.stdout
+    assert "git restore .rawko/memories" in told.stdout
+    git("restore", ".rawko/memories")
+    assert "not checked out" not in rawkomem("check").stdout
