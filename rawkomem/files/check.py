@@ -52,10 +52,8 @@ UNSAFE_NAME = re.compile(
     r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$'
 )  # not allowed on Windows
 HISTORY_LINKS = (SUPERSEDES, HERITAGE, DERIVED)  # types of links that may lead to a deleted memory
+MARKERS_HINT = "keep one side, then git add; the memory is not injected until then"
 MAX_QUOTED_CHARS = 80  # characters of a sentence in a message
-NO_MEMORY_HINT = (
-    "correct the id; if the memory's file was removed, restore that file or remove this entry"
-)
 MAX_NAME_BYTES = 200  # some tools add a suffix, and 255 is the limit of most file systems
 
 
@@ -88,7 +86,8 @@ def check_repository(
     """
     seen = sweep(layout)
     readings = {
-        path: _with_rules(read_file(layout.path(path), path)) for path in stamps_in(seen.listing)
+        path: _with_rules(read_file(layout.path(path), path), error)
+        for path in stamps_in(seen.listing)
     }
     entries = [entry for reading in readings.values() for entry in reading.entries]
     memories = _folded(entries)
@@ -181,15 +180,26 @@ def _markdown_in(path: str) -> list[str]:
     return found
 
 
-def _with_rules(reading: Reading) -> Reading:
+def _with_rules(reading: Reading, marked: Callable[..., Problem] = warning) -> Reading:
+    """Return a reading with the Problems of its name and content; `marked` makes those of conflict markers."""
     name = os.path.basename(reading.path)
     named = [
         p for p in _name_problems(name) if p.level != STYLE or not is_change_file(reading.path)
     ]
     problems = [*named, *(p for entry in reading.entries for p in _content_problems(entry))]
+    placed = (replace(problem, path=reading.path) for problem in problems)
     return replace(
-        reading, problems=(*reading.problems, *(replace(p, path=reading.path) for p in problems))
+        reading, problems=(*reading.problems, *placed, *marker_problems(reading, marked))
     )
+
+
+def marker_problems(reading: Reading, marked: Callable[..., Problem] = error) -> list[Problem]:
+    """Return a Problem for each entry with merge conflict markers in its text."""
+    lines = [entry.line for entry in reading.entries if entry.conflicted]
+    return [
+        marked("conflict-markers", "merge conflict markers", MARKERS_HINT, line, reading.path)
+        for line in lines
+    ]
 
 
 def _name_problems(name: str) -> list[Problem]:
@@ -286,7 +296,8 @@ def _dangling(entries: Sequence[Entry], elsewhere: Iterable[str] = ()) -> list[P
         warning(
             "about-nothing",
             f"about {entry.about!r}: no such memory",
-            NO_MEMORY_HINT,
+            f"correct the id; if the memory's file was renamed, write 'id: {entry.about}' below its first line; "
+            "if it was removed, restore it or remove this entry",
             entry.line,
             path=entry.path,
             quote=entry.about,

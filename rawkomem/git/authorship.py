@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..files.layout import AREAS, Layout
-from ..files.reading import decode_file
-from ..format.blocks import digest_at, digest_of, split_blocks
+from ..files.reading import decode_file, implicit_id
+from ..format.blocks import digest_of, split_blocks
+from ..model.ids import placed_id
 from ..model.values import record
 from ..state.committers import AUTHORS, HIDDEN_AUTHOR
 from .head import cut_off_at, find_git
@@ -274,8 +275,8 @@ def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 
 
 def digests_in(data: bytes, path: str = "") -> tuple[str, ...]:
-    """Return a digest of each entry in a file, independent of line ends; without an id, the digest includes `path`."""
+    """Return a digest of each entry in a file, independent of line ends; without an id, it depends on `path`."""
     text, refused, _ = decode_file(data)
-    return (
-        () if refused else tuple(digest_at(digest_of(block), path) for block in split_blocks(text))
-    )
+    blocks = [] if refused else split_blocks(text)
+    stem = implicit_id(path)
+    return tuple(digest_of(block, placed_id(stem, n)) for n, block in enumerate(blocks, 1))

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..files.append import is_change_file
 from ..files.archive import bundled_files, folder_of_bundle, is_bundle
+from ..files.check import MARKERS_HINT, marker_problems
 from ..files.layout import AREAS, FOLDER, Layout, is_memory_name
 from ..files.reading import decode_file, implicit_id, read_data
 from ..format.blocks import append_holds, cut_pieces, join_entry
@@ -491,7 +492,6 @@ Registry = Mapping[str, Predicate]
 SKIP_VARIABLE = (
     "RAWKOMEM_SKIP"  # environment variable: checks to skip once, because a hook gets no options
 )
-MARKERS_HINT = "keep one side, then git add"
 LEAK_HINT = "remove the secret from the file and replace it where it is used; 'rawkomem scrub' redacts a text"
 SETTLE_HINT = (
     "resolve it with 'rawkomem tidy consolidate --apply' or 'rawkomem supersede', then git add"
@@ -590,11 +590,7 @@ def _frontmatter(commit: Commit) -> list[Problem]:
     for path, data in commit.changed().items():
         reading = read_data(data, path, advice=False)
         found += [problem for problem in reading.problems if problem.level == ERROR]
-        marked = [entry.line for entry in reading.entries if entry.conflicted]
-        found += [
-            error("conflict-markers", "merge conflict markers", MARKERS_HINT, line, path)
-            for line in marked
-        ]
+        found += marker_problems(reading)
     return found
 
 
@@ -660,11 +656,11 @@ def edits_of(commit: Commit) -> list[Edit]:
         there = {entry.id: entry for entry in now.values()}
         for digest, entry in entries.items():
             taken = digest in base and any(digest not in parent for parent in parents)
-            lost = (
-                digest not in now and not taken and not (entry.id in settled and entry.id in there)
-            )
-            if lost and digest not in commit.all_digests:
-                found.setdefault(digest, Edit(entry, there.get(entry.id)))
+            new = there.get(entry.id)
+            lost = digest not in now and not taken and not (entry.id in settled and new)
+            named = new is not None and entry.digest == new.digest != ""  # only its id was added
+            if lost and not named and digest not in commit.all_digests:
+                found.setdefault(digest, Edit(entry, new))
     return [edit for edit in found.values() if edit.old.target not in commit.purged]
 
 

@@ -259,6 +259,24 @@ def test_check_and_status_report_changes_that_a_sparse_checkout_leaves_out(
     assert "not checked out" not in rawkomem("check").stdout
 
 
+MARKED = "<<<<<<< HEAD\nPush a tag.\n=======\nPush to main.\n>>>>>>> one\n"
+
+
+@pytest.mark.parametrize("where", ["memory", "amendment"])
+def test_committed_conflict_markers_are_an_error_and_are_not_injected(started, memories, git, rawkomem, where):
+    """As `git rebase --continue` commits them if no hook runs."""
+    marked = (
+        GOOD.replace("Push to main.\n", MARKED) if where == "memory" else GOOD + AMEND.replace("Push a tag.\n", MARKED)
+    )
+    (memories / "deploy.md").write_text(marked)
+    git("commit", "-qam", "continued", "--no-verify")
+    assert "error   merge conflict markers" in rawkomem("check", check=1).stdout
+    assert rawkomem("inject", "deploy the service").stdout == ""
+    (memories / "deploy.md").write_text(GOOD)
+    git("commit", "-qam", "resolved")
+    assert "Push to main." in rawkomem("inject", "deploy the service").stdout
+
+
 def test_check_reports_that_the_memories_were_deleted_from_disk(started, memories, git, rawkomem):
     shutil.rmtree(memories)
     told = rawkomem("check", check=1)
